@@ -4,6 +4,7 @@
 
 A block of the language
 
+- `py` is an excerpt of a file, which another test compares;
 - `python` is run, or, where its first line is a comment with a file's name, written to that file;
 - `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and what they print compared;
 - `sh` is a list of commands that take long or change the machine: that they are understood is all that is tested.

@@ -1,5 +1,7 @@
 """The layout is kept: each subpackage imports those above it alone, no circle of files, twelve modules a folder."""
 
+import re
+
 import pytest
 
 from tests.layout import (
@@ -37,6 +39,30 @@ def test_no_file_imports_itself_in_a_circle():
 def test_folders_of_the_engine_are_small():
     counts = folders(modules(ROOT, "verify"))
     assert len(counts) > len(SUBPACKAGES) - 1 and max(counts.values()) <= MOST_MODULES
+
+
+SUBJECTS = re.compile(
+    r"attention|soft_?max|transformer|positional[ _]+encoding|wishart|marchenko|pastur|in[-_]context|wigner", re.I
+)
+
+
+def _subjects(folder):
+    """Return the words of what the papers are about in names and text of files, with where they stand."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    for path in files:
+        for number, line in enumerate([path.name, *path.read_text(encoding="utf-8").splitlines()]):
+            yield from (f"{path.name}:{number}: {found[0]}" for found in SUBJECTS.finditer(line))
+
+
+def test_the_engine_does_not_name_what_the_papers_are_about():
+    assert list(_subjects(ROOT / "verify")) == []
+
+
+def test_a_word_of_a_papers_subject_is_found(tmp_path):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "softmax.py").write_text('"""About\nWishart matrices."""\ntrained_in_context = 1\n')
+    (tmp_path / "other.py").write_text("# encoding='utf-8', of a token\n")
+    assert list(_subjects(tmp_path)) == ["softmax.py:0: softmax", "softmax.py:2: Wishart", "softmax.py:3: in_context"]
 
 
 def planted(tmp_path, **sources):

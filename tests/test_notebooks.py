@@ -55,7 +55,11 @@ SHOWN = {
     "figure_against_theory": {
         "simulate": ["transformer n: examples in the prompt 4", "seed 0"],
         "plot": [PICTURE],
-        "exact": ["minimum_loss 237/1375", "verified (certified) minimum", "verified (certified) vanishes"],
+        "exact": [
+            "minimum_loss 237/1375",
+            "verified (certified, trusting lemmascope.wishart/1) minimum",
+            "verified (certified, trusting lemmascope.layers/1) vanishes",
+        ],
         "table": ["'261/155'", "'393/383'", "'657/1379'", "'237/1375'"],
         "planted": ["'3/5'"],
         "comparison": ["'verified', 'simulated', 'preconditioned_gradient_descent at n=16"],

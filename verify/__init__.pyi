@@ -58,8 +58,11 @@ from verify.provers.tube_cells import Tube as Tube
 # Outcomes and errors, and what a kind of clause of your own is written with.
 from verify.claims.context import Clause as Clause
 from verify.claims.context import Context as Context
+from verify.language.expressions import to_data as to_data
 from verify.errors import InputError as InputError
 from verify.errors import TheoremError as TheoremError
+from verify.errors import UndecidedError as UndecidedError
+from verify.errors import UndefinedError as UndefinedError
 from verify.outcomes import ClauseResult as ClauseResult
 from verify.outcomes.numbers import Enclosure as Enclosure
 from verify.outcomes import Carried as Carried
@@ -97,7 +100,7 @@ from verify.runs.store import Store as Store
 
 # What is installed, by id, and findings.
 from verify.checking.registry import ids as ids
-from verify.checking.loading import load_theorem as load_theorem
+from verify.checking.theorem import load_theorem as load_theorem
 from verify.reports.findings import Finding as Finding
 from verify.reports.findings import Premise as Premise
 from verify.reports.findings import Weight as Weight

@@ -148,11 +148,28 @@ class NotExactError(ArithmeticError):
 
 
 class UndefinedError(ArithmeticError):
-    """An expression has no value at this instance (a division by zero, a logarithm of 0)."""
+    """An expression has no value at this instance (a division by zero, a logarithm of 0).
+
+    Examples
+    --------
+    >>> from verify import UndefinedError
+    >>> try:
+    ...     raise UndefinedError("1/x: division by zero")
+    ... except ArithmeticError as error:
+    ...     print(error)
+    1/x: division by zero
+    """
 
 
 class UndecidedError(ArithmeticError):
-    """The enclosures overlap: the comparison cannot be decided at this precision."""
+    """The enclosures overlap: the comparison cannot be decided at this precision.
+
+    Examples
+    --------
+    >>> from verify import UndecidedError
+    >>> issubclass(UndecidedError, ArithmeticError)
+    True
+    """
 
 
 class OutOfTimeError(Exception):

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from docs.extensions.markdown import plain, table
-from verify.checking.loading import load_theorem
 from verify.checking.registry import ids
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, load_theorem
 from verify.outcomes import number_text
 from verify.reports.display.pages import page_of
 from verify.reports.display.rendering import markdown

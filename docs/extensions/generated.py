@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 def pages() -> dict[str, str]:
     """Return all generated files, by their path in `docs/`."""
     from docs.extensions import gallery, json_objects, picture, reference
+    from theorems import rules
+    from verify.checking.argument import RULES, Rule
 
     return {
         "generated/verbs.md": reference.verbs(),
@@ -19,7 +21,8 @@ def pages() -> dict[str, str]:
         "generated/clauses.md": reference.clauses(),
         "generated/primitives.md": reference.primitives(),
         "generated/proofs.md": reference.proofs(),
-        "generated/rules.md": reference.rules(),
+        "generated/rules.md": reference.rules(RULES.values()),
+        "generated/papers_rules.md": reference.rules(rule for rule in vars(rules).values() if isinstance(rule, Rule)),
         **{f"generated/json_{verb}.md": text for verb, text in json_objects.described().items()},
         "generated/architecture.svg": picture.subpackages(),
         "generated/findings.md": gallery.findings_index(),

@@ -11,11 +11,11 @@ import typer
 
 import verify
 from docs.extensions.markdown import code, first_paragraph, plain, table
-from verify.checking.argument import RULES
+from verify.checking.argument import Rule
+from verify.checking.doors import with_doors
 from verify.checking.registry import ids
 from verify.language.expressions import PRIMITIVES, RELATIONS, Case, to_data
 from verify.rechecker.clauses import KINDS
-from verify.rechecker.primitives.table import PRIMITIVES as RECHECKED
 
 
 def verbs() -> str:
@@ -109,19 +109,20 @@ def clauses() -> str:
 
 
 def primitives(theorems: Iterable[str] | None = None) -> str:
-    """Return the primitives that theorems bring, all installed ones': version, value, whether they are re-checked."""
+    """Return the primitives that theorems bring, all installed ones': version, value, who computes it a second time."""
     for name in ids("theorem") if theorems is None else theorems:
         verify.load_theorem(name)
+    brought = with_doors()[0].brought
     rows = (
         (
             code(name),
             str(known.version),
             plain(first_paragraph(known.evaluate.__doc__)),
-            "yes" if f"{name}/{known.version}" in RECHECKED else "no",
+            str(brought.get(("primitives", f"{name}/{known.version}"), "none")),
         )
         for name, known in sorted(PRIMITIVES.items())
     )
-    return table(("primitive", "version", "value", "re-checked"), rows)
+    return table(("primitive", "version", "value", "second computation"), rows)
 
 
 def proofs() -> str:
@@ -144,7 +145,7 @@ def _without_subject(documentation: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def rules() -> str:
-    """Return the rules of inference that an argument may name."""
-    rows = ((code(rule.name), plain(rule.says), plain(rule.reference)) for rule in RULES.values())
+def rules(known: Iterable[Rule]) -> str:
+    """Return a table of rules of inference."""
+    rows = ((code(rule.name), plain(rule.says), plain(rule.reference)) for rule in known)
     return table(("rule", "what it says", "reference"), rows)

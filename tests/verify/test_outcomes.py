@@ -270,9 +270,9 @@ def test_the_json_of_a_check_has_the_fields_of_the_contract():
     body = _result((V, CERTIFIED, 128)).to_json()
     assert list(body) == [
         "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome", "evidence",
-        "refuted_steps",
-        "for_all_parameters", "inferences_argued", "inferences_own", "values", "values_rechecked", "detail", "bits",
-        "seed", "seconds",
+        "trusts", "refuted_steps",
+        "for_all_parameters", "for_all_trusts", "inferences_argued", "inferences_own", "values", "values_rechecked",
+        "value_trusts", "detail", "bits", "seed", "seconds",
     ]  # fmt: skip
     assert body["instance"] == {"x": "1/2", "x_float": 0.5} and body["values"] == {"v": 3, "v_float": 3.0}
     assert body["hypotheses"] == [

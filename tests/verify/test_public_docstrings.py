@@ -41,7 +41,8 @@ def entries(body):
 def given(value):
     """Return what may be given to a function, or to the class when one of it is made."""
     # Kinds of a sentence, of outcomes, and the protocol are not made with arguments.
-    if inspect.isclass(value) and (issubclass(value, enum.Enum) or value in (verify.Clause, verify.TheoremError)):
+    unmade = (verify.Clause, verify.TheoremError, verify.UndecidedError, verify.UndefinedError)
+    if inspect.isclass(value) and (issubclass(value, enum.Enum) or value in unmade):
         return []
     marks = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
     return [marks.get(p.kind, "") + p.name for p in inspect.signature(value).parameters.values()]

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, n
@@ -110,13 +111,13 @@ PARTS = Inference(
     "tr(G M) + w_j is the sum of tr(S M_11) + M_22 w'Sw, even in w*, and of w'(S c + e_j), which is odd: f_j is the "
     "sum of their mean squares",
     ("linear_attention", "one_layer", "standard_prior"),
-    "parity",
+    rules.PARITY,
 )
 QUADRATIC = Inference(
     "quadratic",
     "in an eigenbasis of Σ, E (w'(S c + e_j))² is 1 + 2 λ_j c_j + the sum of g_k c_k²",
     ("parts", "gaussian_tokens", "standard_prior"),
-    "Gaussian moments",
+    rules.GAUSSIAN_MOMENTS,
 )
 
 
@@ -188,7 +189,7 @@ lemma2 = Theorem(
             "minimiser",
             "f_j is convex, so that it is least there",
             ("slopes", "ahn2023.lemma3:convex_problem"),
-            "stationary point of a convex function",
+            rules.STATIONARY_POINT_OF_A_CONVEX_FUNCTION,
         ),
     ),
 )
@@ -216,7 +217,7 @@ lemma3 = Theorem(
             "convex_in_M",
             "f_j is the mean of squares of affine functions of M",
             (),
-            "convexity of a square",
+            rules.CONVEXITY_OF_A_SQUARE,
         ),
         PARTS,
         QUADRATIC,
@@ -224,7 +225,7 @@ lemma3 = Theorem(
             "convex_problem",
             "its second derivative in c is diagonal, with the entries 2 g_k > 0",
             ("convex_in_M", "quadratic", "convex"),
-            "second derivative",
+            rules.SECOND_DERIVATIVE,
         ),
     ),
 )

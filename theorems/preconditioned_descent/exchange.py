@@ -8,6 +8,7 @@ Source: Ahn et al. 2023, Lemma 4; that it holds for the predictions is seen from
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
@@ -88,7 +89,7 @@ ARGUMENT = (
         ("linear_attention", "pattern", "multiples", "examples", "query"),
         "substitution",
     ),
-    Inference("every_order", "nor does any permutation of the layers", ("neighbours",), "exchanges of neighbours"),
+    Inference("every_order", "nor does any permutation of the layers", ("neighbours",), rules.EXCHANGES_OF_NEIGHBOURS),
 )
 
 

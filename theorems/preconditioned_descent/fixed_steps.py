@@ -28,6 +28,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
@@ -159,14 +160,14 @@ ARGUMENT = (
         "convex",
         "t ↦ (1 − a t)^{2L} is convex, and so is tr (I − aS)^{2L} in the symmetric matrix S",
         ("loss",),
-        "convex trace function",
+        rules.CONVEX_TRACE_FUNCTION,
     ),
     Inference(
         "left_out",
         "for m + 1 examples S is the mean of the m + 1 matrices S_i that leave example i out, each of which is "
         "distributed as that of m examples",
         ("gaussian_tokens",),
-        "exchangeability",
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "equal_steps",

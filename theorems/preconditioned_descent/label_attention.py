@@ -25,6 +25,7 @@ from itertools import product
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED
@@ -193,7 +194,7 @@ ARGUMENT = (
         "coupling",
         "over w* the mean of (w*ᵀ u w*) (w*ᵀ v w*) is tr u tr v + 2 tr u v: the slope is −2 a c",
         ("loss", "inverse_prior"),
-        "Gaussian moments",
+        rules.GAUSSIAN_MOMENTS,
     ),
     Inference(
         "positive",

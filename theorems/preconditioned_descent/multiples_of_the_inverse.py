@@ -40,6 +40,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -131,18 +132,18 @@ ARGUMENT = (
         ("residual", "whitened"),
         "independent factors",
     ),
-    Inference("norm", "∫ p² dμ = E tr p(S)² is 0 for p = 0 alone", ("loss_on_S",), "identity of polynomials"),
+    Inference("norm", "∫ p² dμ = E tr p(S)² is 0 for p = 0 alone", ("loss_on_S",), rules.IDENTITY_OF_POLYNOMIALS),
     Inference(
         "nearest",
         "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
         ("loss_on_S", "norm"),
-        "orthogonal projection",
+        rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "real_roots",
         "that p is orthogonal in the measure s dμ on (0, ∞), so that it has L real, positive and different roots",
         ("nearest",),
-        "zeros of orthogonal polynomials",
+        rules.ZEROS_OF_ORTHOGONAL_POLYNOMIALS,
     ),
     Inference(
         "minimum", "it is a product ∏ (1 − a_l s), a_l = 1/root", ("nearest", "real_roots"), "lower bound attained"
@@ -151,21 +152,21 @@ ARGUMENT = (
         "unchanged",
         "at Σ = I, f does not change when all A_l are conjugated by the same orthogonal matrix",
         ("whitened", "pattern", "gaussian_tokens", "inverse_prior"),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "commutes",
         "where all A_l are multiples of I the gradient in each commutes with all orthogonal matrices",
         ("unchanged",),
-        "symmetric criticality",
+        rules.SYMMETRIC_CRITICALITY,
     ),
-    Inference("multiple", "the gradient in each A_l is a multiple of I", ("commutes",), "Schur's lemma"),
+    Inference("multiple", "the gradient in each A_l is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
     Inference(
         "entries",
         "where all A_l are a_l I and one moves by M, f moves to the first order by E tr(M φ(S)), "
         "φ = −2 s p²/(1 − a_l s) being what M = I gives: the gradient's entries are those of E φ(S)",
         ("residual", "whitened", "norm"),
-        "differentiation under the mean",
+        rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "vanishes",

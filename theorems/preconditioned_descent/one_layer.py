@@ -21,6 +21,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent import setting
@@ -134,7 +135,7 @@ ARGUMENT = (
         "x and w* turned by U' have the covariances diag(λ_j) and I, and P and Q turned by diag(U, 1) predict the "
         "same: Σ may be taken to be diagonal",
         ("gaussian_tokens", "standard_prior", "linear_attention"),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "components",
@@ -147,14 +148,14 @@ ARGUMENT = (
         "over all matrices in the place of q_j p', f_j is the sum of the mean squares of a part that is even in w* "
         "and of w'(S c + e_j), c the sum of that matrix's last column and last row, without the corner",
         ("components", "standard_prior"),
-        "parity",
+        rules.PARITY,
     ),
     Inference("relaxed", "f_j ≥ E (w'(S c + e_j))²", ("parts",), "nonnegative terms"),
     Inference(
         "quadratic",
         "E (w'(S c + e_j))² = 1 + 2 λ_j c_j + the sum of g_k c_k²",
         ("relaxed", "gaussian_tokens", "standard_prior"),
-        "Gaussian moments",
+        rules.GAUSSIAN_MOMENTS,
     ),
     Inference(
         "below",

@@ -33,6 +33,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.components import GAUSSIAN_TOKENS, ONE_LAYER, curvature, size
@@ -174,7 +175,7 @@ ARGUMENT = (
         "F_j is the mean square of its part tr(S M_j) + β τ_j w'Sw, which is even in w*, and that of its odd part, "
         "1 + 2 λ_j c_jj + Σ g_i c_ji²: f is the polynomial that the steps have",
         ("seen", "standard_prior", "gaussian_tokens"),
-        "Gaussian moments",
+        rules.GAUSSIAN_MOMENTS,
     ),
     Inference(
         "definite",
@@ -200,19 +201,19 @@ ARGUMENT = (
         "if smaller = largest, rotations of the tokens and w* keep their law: where they turn P and Q too f is the "
         "same, and near the point one of them takes v_2 to 0",
         ("seen", "gaussian_tokens", "standard_prior", "two_dimensions"),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "minimum_if_different",
         "if smaller < largest, f is nowhere lower near the point, and higher but for rescaling and what is not seen",
         ("definite", "rescaled", "seen"),
-        "second-order condition",
+        rules.SECOND_ORDER_CONDITION,
     ),
     Inference(
         "minimum_if_equal",
         "if smaller = largest, it is nowhere lower, and higher but for these and rotations",
         ("definite_in_line", "rotated", "rescaled", "seen"),
-        "second-order condition",
+        rules.SECOND_ORDER_CONDITION,
     ),
     Inference(
         "minimum",
@@ -238,7 +239,7 @@ ARGUMENT = (
         "there, if smaller < largest, the second derivative is negative along v_2 with tau_2 = -largest v_2/g, g = g_1 "
         "exchanged, and positive along tau_1",
         ("exchanged", "c_exchanged", "positive_exchanged"),
-        "indefinite Hessian",
+        rules.INDEFINITE_HESSIAN,
     ),
 )
 

@@ -40,6 +40,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED, k
 from theorems.preconditioned_descent.setting import (
@@ -265,27 +266,27 @@ ARGUMENT = (
         "saddle",
         "so the second derivatives take both signs there, for any L ≥ 2",
         ("stationary", "mixed"),
-        "indefinite Hessian",
+        rules.INDEFINITE_HESSIAN,
     ),
     Inference(
         "unchanged",
         "at Σ = I, f does not change when all A_l and B_l are conjugated by the same orthogonal matrix",
         ("whitened", "linear_attention", "pattern"),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "commutes",
         "where all are multiples of I the gradient in each commutes with all orthogonal matrices",
         ("unchanged",),
-        "symmetric criticality",
+        rules.SYMMETRIC_CRITICALITY,
     ),
-    Inference("multiple", "the gradient in each A_l and B_l is a multiple of I", ("commutes",), "Schur's lemma"),
+    Inference("multiple", "the gradient in each A_l and B_l is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
     Inference(
         "entries",
         "where all are multiples of I and one moves by M, f moves to the first order by E tr(M φ(S)), φ being what "
         "M = I gives, 2 r_L times its slope: the gradient's entries are those of E φ(S)ᵀ",
         ("loss_on_S", "whitened"),
-        "differentiation under the mean",
+        rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "vanishes",

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import GAUSSIAN_TOKENS, LAYERS, LINEAR_ATTENTION, PATTERN, L
 from theorems.wishart.marchenko_pastur import marchenko_pastur, marchenko_pastur_moment
@@ -93,13 +94,13 @@ ARGUMENT = (
         "limit_of_the_loss",
         "f = E tr p(S)², p(s) = ∏ (1 − a_l s), and f/d tends to ∫ p² dμ, μ the Marchenko-Pastur law",
         ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
-        "Marchenko-Pastur law",
+        rules.MARCHENKO_PASTUR_LAW,
     ),
     Inference(
         "nearest",
         "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
         ("limit_of_the_loss",),
-        "orthogonal projection",
+        rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "law_of_y",
@@ -113,7 +114,7 @@ ARGUMENT = (
         "that p is U_L(y) over its value at s = 0, whose roots s = 1 + c + 2√c cos(πl/(L + 1)) are positive and "
         "different: it is a product ∏ (1 − a_l s), a_l = 1/root",
         ("nearest", "law_of_y"),
-        "Chebyshev polynomials",
+        rules.CHEBYSHEV_POLYNOMIALS,
     ),
     Inference(
         "least_integral",

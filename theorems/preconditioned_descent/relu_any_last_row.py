@@ -16,6 +16,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION, best, kappa
@@ -62,9 +63,9 @@ ARGUMENT = (
         "halved",
         "E x σ(x'v) = v/2 and E (c'x)² σ(x'v)² = ½ E (c'x)² (x'v)², as x and −x have the same law",
         ("isotropic",),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
-    Inference("fourth_moment", "E (c'x)² (x'v)² = |c|²|v|² + 2 (c'v)²", ("isotropic",), "Gaussian moments"),
+    Inference("fourth_moment", "E (c'x)² (x'v)² = |c|²|v|² + 2 (c'v)²", ("isotropic",), rules.GAUSSIAN_MOMENTS),
     Inference(
         "mean_over_the_examples",
         "f is the mean of (w'x)² + (w'x)(c'v) + κ_1 (c'v)² + |c|²|v|²/(2n), c = b + βw*, v = Ax + (q'x)w*",
@@ -75,13 +76,13 @@ ARGUMENT = (
         "orthogonal_parts",
         "the parts of c'v and of c v' that are odd in w* and those that are even are orthogonal",
         ("mean_over_the_examples", "isotropic"),
-        "parity",
+        rules.PARITY,
     ),
     Inference(
         "odd_and_even",
         "f in traces and norms of N = βA, R = bq' and M = N + R is as `excess` has it",
         ("orthogonal_parts", "isotropic"),
-        "Gaussian moments",
+        rules.GAUSSIAN_MOMENTS,
     ),
     Inference("correlation", "|⟨N, R⟩| ≤ u v, u = |b||A|, v = |β||q|", ("odd_and_even",), "Cauchy-Schwarz"),
     Inference(

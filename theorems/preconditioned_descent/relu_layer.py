@@ -20,6 +20,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
@@ -77,15 +78,15 @@ ARGUMENT = (
         "even_part",
         "its part with b is even in w*, the rest odd: f is the sum of their mean squares",
         ("residual", "isotropic"),
-        "parity",
+        rules.PARITY,
     ),
     Inference("without_b", "so b = 0 is best", ("even_part",), "nonnegative terms"),
-    Inference("full_line", "E x (x'v) = v and E |x|² (x'v)² = (d + 2)|v|²", ("isotropic",), "Gaussian moments"),
+    Inference("full_line", "E x (x'v) = v and E |x|² (x'v)² = (d + 2)|v|²", ("isotropic",), rules.GAUSSIAN_MOMENTS),
     Inference(
         "half_line",
         "with σ these are halved, as x and −x have the same law: E x σ(x'v) = v/2 and E |x|² σ(x'v)² = (d+2)|v|²/2",
         ("full_line", "isotropic"),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "quadratic",

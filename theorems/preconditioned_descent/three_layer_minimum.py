@@ -24,6 +24,7 @@ from dataclasses import replace
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
+from theorems import rules
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
 from theorems.preconditioned_descent.setting import (
@@ -158,7 +159,9 @@ ARGUMENT = (
         ("residual", "whitened"),
         "independent factors",
     ),
-    Inference("definite", "the form is positive definite", ("minor_1", "minor_2", "minor_3"), "Sylvester's criterion"),
+    Inference(
+        "definite", "the form is positive definite", ("minor_1", "minor_2", "minor_3"), rules.SYLVESTER_CRITERION
+    ),
     Inference(
         "bounded",
         "f ≥ f*, with equality only where all e_k = e_k*",
@@ -170,7 +173,7 @@ ARGUMENT = (
         "these are the elementary symmetric functions of three real and different numbers, and no x ≤ 0 is one, as "
         "x³ − e_1* x² + e_2* x − e_3* < 0 there",
         ("different", "positive_1", "positive_2", "positive_3"),
-        "cubic discriminant",
+        rules.CUBIC_DISCRIMINANT,
     ),
     Inference("least", "f* is attained at these steps alone", ("bounded", "real_steps"), "lower bound attained"),
 )

@@ -21,6 +21,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k
@@ -112,13 +113,13 @@ ARGUMENT = (
         "from_below",
         "Theorem 3's argument has the least ∫ r² dμ over all polynomials of a degree that are 1 at 0",
         ("degree", "more_layers", "ahn2023.theorem3:minimum"),
-        "orthogonal projection",
+        rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "orthogonal",
         "where f is Theorem 3's least, all b_l = 0, p = r_L is orthogonal in s dμ to p/(1 − a_l s), of degree L − 1",
         ("as_many_layers", "loss_on_S", "ahn2023.theorem3:minimum"),
-        "orthogonal projection",
+        rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "slope",
@@ -127,7 +128,7 @@ ARGUMENT = (
         ("orthogonal", "moved", "several_layers"),
         "linearity of expectation",
     ),
-    Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), "derivative"),
+    Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), rules.DERIVATIVE),
     Inference(
         "one_alone",
         "as a function of a_l alone F is ∫ ρ² (1 − a_l w)² dμ with w = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0",

@@ -32,6 +32,7 @@ from typing import Any
 import sympy as sp
 from sympy.polys.fields import FracElement
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
@@ -266,7 +267,7 @@ ARGUMENT = (
         "f = E tr K K', K = (I − S A_0)(I − S A_1), is a sum of products of traces of words in A_0, A_1 and their "
         "transposes, whose coefficients the steps have",
         ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers"),
-        "Gaussian moments",
+        rules.GAUSSIAN_MOMENTS,
     ),
     Inference(
         "kinds",
@@ -308,13 +309,13 @@ ARGUMENT = (
         "every direction is a sum of one of each kind, between which there are no second derivatives; along each they "
         "are positive definite, by H_11 > 0 and D > 0; so they are at every Σ",
         ("whitened", "kinds", "multiples", "last_positive", *(f"both_orders_{name}" for name in KINDS)),
-        "Sylvester's criterion",
+        rules.SYLVESTER_CRITERION,
     ),
     Inference(
         "strict",
         "the gradient vanishes there",
         ("positive_definite", "ahn2023.two_layer_minimum:vanishes"),
-        "second-order condition",
+        rules.SECOND_ORDER_CONDITION,
     ),
 )
 

@@ -30,6 +30,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
@@ -213,7 +214,7 @@ ARGUMENT = (
         "at Σ = I and any A_0 and A_1, f is a sum of products of traces of words in A_0, A_1 and their transposes, "
         "whose coefficients the steps have",
         ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers"),
-        "Gaussian moments",
+        rules.GAUSSIAN_MOMENTS,
     ),
     Inference(
         "quadratic",
@@ -231,7 +232,7 @@ ARGUMENT = (
         "real_steps",
         "these are the sum and product of two real numbers, different and positive",
         ("different", "sum", "product"),
-        "quadratic formula",
+        rules.QUADRATIC_FORMULA,
     ),
     Inference("least", "f* is attained at that pair alone", ("bounded", "real_steps"), "lower bound attained"),
     Inference(
@@ -239,7 +240,7 @@ ARGUMENT = (
         "near the pair, whose steps are different, their sum and product are coordinates: the second derivatives in "
         "the steps are those of this form, positive definite",
         ("quadratic", "real_steps"),
-        "change of coordinates",
+        rules.CHANGE_OF_COORDINATES,
     ),
     Inference(
         "critical",
@@ -252,19 +253,19 @@ ARGUMENT = (
         "some_equal_pair",
         "where a = b = c the slopes are a cubic in c with the leading coefficient 2 m_4 > 0: they vanish at some c",
         ("equal", "curved", "definite"),
-        "intermediate value",
+        rules.INTERMEDIATE_VALUE,
     ),
     Inference(
         "one_equal_pair",
         "they rise with c, so that they vanish at no other",
         ("some_equal_pair", "rising", "curved", "definite"),
-        "monotonicity",
+        rules.MONOTONICITY,
     ),
     Inference(
         "saddle",
         "there the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
         ("one_equal_pair", "critical", "rising", "apart", "curved", "definite"),
-        "indefinite Hessian",
+        rules.INDEFINITE_HESSIAN,
     ),
     Inference(
         "antisymmetric",

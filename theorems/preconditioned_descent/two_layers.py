@@ -27,6 +27,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
@@ -203,16 +204,19 @@ ARGUMENT = (
         "in_traces",
         "that is a sum of products of traces of words in A and B, whose coefficients the steps have",
         ("loss", "standard"),
-        "Gaussian moments",
+        rules.GAUSSIAN_MOMENTS,
     ),
     Inference(
         "unchanged",
         "f does not change when A and B are conjugated by the same orthogonal matrix",
         ("loss", "standard"),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
-        "turned", "so A may be taken to be diagonal, and B to be D + O", ("unchanged", "symmetric"), "spectral theorem"
+        "turned",
+        "so A may be taken to be diagonal, and B to be D + O",
+        ("unchanged", "symmetric"),
+        rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "words",
@@ -252,7 +256,7 @@ ARGUMENT = (
         "definite",
         "G and R are positive definite",
         ("g_1", "g_2", "g_3", "r_1", "r_2", "r_3"),
-        "Sylvester's criterion",
+        rules.SYLVESTER_CRITERION,
     ),
     Inference(
         "diagonal_pairs",

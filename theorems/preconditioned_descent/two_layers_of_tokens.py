@@ -32,6 +32,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k as index
@@ -234,7 +235,7 @@ ARGUMENT = (
         "where F is bounded, the coefficients of r_2 are, the inverses of its roots, and so a_0 and the coefficients "
         "of q: a_1, a_1 p, a_1 p²",
         ("loss_on_S", "polynomial"),
-        "norms of polynomials",
+        rules.NORMS_OF_POLYNOMIALS,
     ),
     Inference(
         "limits",
@@ -242,14 +243,14 @@ ARGUMENT = (
         "the limit, or p → ±∞, and then a_1 and a_1 p → 0, a_1 p² → κ, and the infimum is H(a_0, κ) = ∫ (1 − a_0 s)² "
         "(1 − κ s³)² dμ at some a_0 and κ",
         ("bounded",),
-        "Bolzano-Weierstrass",
+        rules.BOLZANO_WEIERSTRASS,
     ),
     Inference(
         "limits_are_least",
         "H is a limit of F everywhere, so that it is least there, and its slope in κ vanishes: s³ (1 − κ s³) has the "
         "mean 0 in (1 − a_0 s)² dμ, and κ > 0",
         ("limits",),
-        "slopes at a least point",
+        rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference(
         "above_at_infinity",
@@ -263,13 +264,13 @@ ARGUMENT = (
         "so F rises with u at u = 0, and is below the infimum for some a_1 = κ u², p = 1/u, u < 0: p does not tend to "
         "infinity",
         ("above_at_infinity", "at_infinity", "limits"),
-        "derivative",
+        rules.DERIVATIVE,
     ),
     Inference(
         "least_of_F",
         "F attains its infimum; F's slopes vanish there, so that a_0, a_1, p > 0",
         ("limits", "not_at_infinity", "first_falls", "second_falls", "rate_is_positive"),
-        "slopes at a least point",
+        rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference(
         "attained",
@@ -277,7 +278,7 @@ ARGUMENT = (
         ("least_of_F", "loss_on_S"),
         "lower bound attained",
     ),
-    Inference("stationary", "the least point is critical", ("attained",), "slopes at a least point"),
+    Inference("stationary", "the least point is critical", ("attained",), rules.SLOPES_AT_A_LEAST_POINT),
     Inference(
         "two_layers_of_theorem3",
         "it is Theorem 3's least loss, L = 2: its pattern (8) is B_l = 0 here",
@@ -298,7 +299,7 @@ ARGUMENT = (
             *("attained", "positive", "polynomial", "two_layers_of_theorem3", "four_layers_of_theorem3"),
             "ahn2023.theorem3:minimum",
         ),
-        "orthogonal projection",
+        rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "limit_is_attained",
@@ -306,18 +307,18 @@ ARGUMENT = (
         ("limits", "not_at_infinity", "second_falls", "rate_is_positive"),
         "substitution",
     ),
-    Inference("limit", "a least point of G is critical", ("limit_is_attained",), "slopes at a least point"),
+    Inference("limit", "a least point of G is critical", ("limit_is_attained",), rules.SLOPES_AT_A_LEAST_POINT),
     Inference(
         "above_V",
         "for a_0 < 0, F(a_0, a_1, p) > F(0, a_1, p) ≥ V, and for some a_0 > 0, F is below V at the least point of G",
         ("first_falls", "limit_is_attained"),
-        "sign of the slope",
+        rules.SIGN_OF_THE_SLOPE,
     ),
     Inference(
         "valley",
         "f(a_0, a_1, p/a_0) = F(a_0, a_1, p) → V as a_0 → 0 from below, at the least point of G",
         ("above_V", "loss_on_S", "limit_is_attained"),
-        "lower bound approached",
+        rules.LOWER_BOUND_APPROACHED,
     ),
 )
 

@@ -37,6 +37,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import RADIUS, R, n
@@ -219,7 +220,7 @@ ARGUMENT = (
         "unit move of A moves the logits by R in any direction from any logits of norm below R², and so does one of x, "
         "in a plane that holds both, from two columns on; and λ is continuous",
         ("norms",),
-        "mean value inequality",
+        rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "maximiser",
@@ -227,7 +228,7 @@ ARGUMENT = (
         "variance of v under p is at most λ everywhere and equal to it at z, so that its slopes are κ z_i with κ ≥ 0, "
         "and κ = 0 inside the ball: p_i ((v_i − μ)² − λ) = κ z_i, p_i (v_i − μ) = λ v_i, μ the mean of v",
         ("slope",),
-        "multipliers on a ball",
+        rules.MULTIPLIERS_ON_A_BALL,
     ),
     Inference(
         "mean_zero",
@@ -243,7 +244,7 @@ ARGUMENT = (
         "make an eigenvalue above λ, by interlacing, and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), "
         "two at most",
         ("maximiser", "convex"),
-        "second derivative",
+        rules.SECOND_DERIVATIVE,
     ),
     Inference(
         "once",
@@ -252,7 +253,7 @@ ARGUMENT = (
         "one zero that there is for κ = 0, ψ' > 0; so that κ > 0, z has norm R² and sum 0, and the larger zero is "
         "taken once",
         ("two_values",),
-        "second-order necessary condition",
+        rules.SECOND_ORDER_NECESSARY_CONDITION,
     ),
     Inference(
         "three_levels",
@@ -272,7 +273,7 @@ ARGUMENT = (
         "within",
         "where Q(x) ≥ 0 and twice x is at least the sum of the roots, λ ≤ x",
         ("secular",),
-        "quadratic formula",
+        rules.QUADRATIC_FORMULA,
     ),
     Inference(
         "half_of_two",

@@ -28,6 +28,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, EIGENVALUE, b, c, e, h, k, norm, q, tau, variance
@@ -140,14 +141,14 @@ ARGUMENT = (
         "logits",
         "|φ(1) − 1 − φ'(0)| ≤ nβ (wG)²/8: the layer's logits are v and the step's, each off by v times that at most",
         ("layer", "second"),
-        "Taylor's theorem",
+        rules.TAYLOR_THEOREM,
     ),
     Inference(
         "close",
         "v in every row moves no output, and the Jacobian of softmax has the norm ½ at most (the eigenvalue's bound at "
         "τ = 0): the predictions differ by at most half of √n times that",
         ("logits", "eigenvalue"),
-        "mean value inequality",
+        rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "each_task",
@@ -160,13 +161,13 @@ ARGUMENT = (
         "mean",
         "losses are between 0 and 1: under every law of the tasks the layer's mean loss tends to the step's",
         ("targets", "each_task"),
-        "bounded convergence",
+        rules.BOUNDED_CONVERGENCE,
     ),
     Inference(
         "least",
         "what the layers' mean losses tend to is no smaller than their infimum",
         ("mean",),
-        "lower bound approached",
+        rules.LOWER_BOUND_APPROACHED,
     ),
 )
 

@@ -29,6 +29,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import R
@@ -154,13 +155,13 @@ ARGUMENT = (
         "step_lowers_the_loss",
         "the slope of the loss in D is −2p(1 − p)² = −(D' − D)/(4ηa²), and its second derivative is at most 1/6",
         ("odds", "gradient", "loss_slope", "loss_bend", "bend_at_most"),
-        "Taylor's theorem",
+        rules.TAYLOR_THEOREM,
     ),
     Inference(
         "layer_raises_the_loss",
         "from D to D'' the loss changes by 2p(1 − p)²(D − D''), and the second derivative is at least −1/6",
         ("odds", "attention", "loss_slope", "loss_bend", "bend_at_least"),
-        "Taylor's theorem",
+        rules.TAYLOR_THEOREM,
     ),
 )
 

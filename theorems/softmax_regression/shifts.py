@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.softmax_regression.best_factor import AT_MOST, IN_REACH, gap
 from theorems.softmax_regression.setting import (
@@ -93,15 +94,15 @@ ARGUMENT = (
         "the Jacobian of softmax is J = diag(p) − pp', symmetric; it takes 1 to 0, v'Jv is a variance, and by the step "
         "with τ = 0 it is at most ½|v|² on the vectors orthogonal to 1: |J| ≤ ½",
         ("variance", "eigenvalue"),
-        "spectral theorem",
+        rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "prediction",
         "the prediction moves by at most half of what the logits move",
         ("slope",),
-        "mean value inequality",
+        rules.MEAN_VALUE_INEQUALITY,
     ),
-    Inference("logits", "the logits move by at most R times the move", ("norms",), "operator norm"),
+    Inference("logits", "the logits move by at most R times the move", ("norms",), rules.OPERATOR_NORM),
     Inference(
         "shift",
         "the target shifts by as much as the prediction moves, at most R/2 times the move, and R/2 is at most the "
@@ -115,14 +116,14 @@ ARGUMENT = (
         "with the slope R/2; A = R u v' and the move t v of x = 0, or x = R v and the move t u v' of A = 0, are such, "
         "within the norms and, for small t, small",
         ("pair", "norms", "small_move"),
-        "derivative",
+        rules.DERIVATIVE,
     ),
     Inference(
         "total_variation",
         "where the exponentials of the logits' moves lie between 1/B and B, B = exp(1/100), and have the mean g under "
         "f, f' and f differ in total variation by at most (B − g)(g − 1/B)/(g(B − 1/B))",
         ("small_move",),
-        "chord",
+        rules.CHORD,
     ),
     Inference(
         "at_most_tanh",

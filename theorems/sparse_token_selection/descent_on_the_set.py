@@ -28,6 +28,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
@@ -151,14 +152,14 @@ ARGUMENT = (
         "halves",
         "as Σ p_i x_i = 0, x_i = v_i − v̄, a part of that sum, and each p_i|x_i|, is at most half of Σ p_j|x_j|",
         ("zero_query",),
-        "half of a vanishing sum",
+        rules.HALF_OF_A_VANISHING_SUM,
     ),
     Inference(
         "of_the_shares",
         "p_i' = p_i x_i and x_i' = −Var v, so that P' = E Σ_y p_i x_i, P'' = E Σ_y p_i (x_i² − Var v), "
         "R' = 2 E Σ p_i² x_i and R'' = E (4 Σ p_i² x_i² − 2 Var v Σ p_i²)",
         ("wang2024.lemma2:steps", "signs_are_symmetric", "logit"),
-        "differentiation under the mean",
+        rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "derivatives",
@@ -186,7 +187,7 @@ ARGUMENT = (
             *("largest_curvature", "range", "wang2024.lemma2:kept", "signs_are_symmetric"),
             *("descent", "small_step", "population_gradient"),
         ),
-        "descent lemma",
+        rules.DESCENT_LEMMA,
     ),
     Inference(
         "vanishes",
@@ -213,7 +214,7 @@ ARGUMENT = (
         "each step's fall is at least a fixed share of |∇L| times its length, and a step is 0 where L does not fall: "
         "(α, C) tends to infinity or converges, to a point where the gradient vanishes; α is bounded",
         ("analytic", "falls", "vanishes", "range"),
-        "descent of analytic functions",
+        rules.DESCENT_OF_ANALYTIC_FUNCTIONS,
     ),
     Inference(
         "converges",
@@ -227,7 +228,7 @@ ARGUMENT = (
         "a step's derivative at the limit is I − ηH, symmetric, with the eigenvalues 1 − ηλ, which are between −1 and "
         "1 as no curvature is above 1 + β² < 2/η",
         ("converges", "analytic", "largest_curvature", "small_step"),
-        "derivative",
+        rules.DERIVATIVE,
     ),
 )
 

@@ -32,6 +32,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.descent_on_the_set import EIGENVALUE, beta, u, w
@@ -151,7 +152,7 @@ ARGUMENT = (
         "where L ≤ d/(2q), E Σ r_i² ≤ 1/q for r_i = αp_i − [i ∈ y]/q; as E Σ_y 1/q² = 1/q, α²R ≤ 4/q; "
         "α ≥ 0, as L exceeds d/(2q) for α < 0",
         ("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "with_the_query"),
-        "Minkowski's inequality",
+        rules.MINKOWSKI_INEQUALITY,
     ),
     Inference(
         "hessian",
@@ -175,7 +176,7 @@ ARGUMENT = (
             *("largest_curvature", "descent", "small_step", "at_most_one", "zero_initialisation"),
             *("wang2024.lemma2:kept", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "population_gradient"),
         ),
-        "descent lemma",
+        rules.DESCENT_LEMMA,
     ),
     Inference(
         "vanishes",
@@ -195,7 +196,7 @@ ARGUMENT = (
         "|P'| ≤ wP; with R'' ≤ 4w²R, −P'' ≤ w²P/4 and αP ≤ α√(qR) ≤ 2 the second derivative of L in C is at most "
         "12dw²/q there",
         ("logits", "residual", "near_zero", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
-        "mean value inequality",
+        rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "slope_at_zero",
@@ -254,13 +255,13 @@ ARGUMENT = (
         "of the run R is bounded from below and α ≤ 2/√(qR) from above: if C does not tend to infinity the run "
         "converges. There L < d/(2q), hence α > 0, and C = 0 is excluded by the slope",
         ("analytic", "falls", "vanishes", "nonnegative", "residual", "bounded", "slope_at_zero"),
-        "descent of analytic functions",
+        rules.DESCENT_OF_ANALYTIC_FUNCTIONS,
     ),
     Inference(
         "geometric",
         "a step's derivative at the limit is I − ηH, symmetric, with eigenvalues 1 − ηλ, at least 1 − η(1 + β²) ≥ −3/4",
         ("converges", "analytic", "largest_curvature", "small_step", "at_most_one"),
-        "derivative",
+        rules.DERIVATIVE,
     ),
 )
 

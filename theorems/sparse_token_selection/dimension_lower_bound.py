@@ -42,6 +42,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.gain_primitives import attention_gain
@@ -160,7 +161,7 @@ ARGUMENT = (
         "powers",
         "|1 − 2^x| ≥ min(1, |x|)/2: 2^x ≤ 1 + x/2 on [−1, 0], 2^x ≤ 1/2 below, and 2^x ≥ 1 + x ln 2 above",
         ("squares",),
-        "chord",
+        rules.CHORD,
     ),
     Inference(
         "pairs",
@@ -173,7 +174,7 @@ ARGUMENT = (
         "two",
         "E m ≥ E min(1, Y)/8, Y = r²(v_1 − v_2)²/2 with two tokens of y",
         ("pairs", "sign_encoding"),
-        "exchangeability",
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "difference",
@@ -220,7 +221,7 @@ ARGUMENT = (
         "changing the signs of all e_j, j ∉ y, that sum is at least 0 with probability 1/2 or more, whatever the "
         "selected encodings are; v_i − 1 changes its sign with e_i, i ∈ y, so that E F ≥ 1/2",
         ("sign_encoding",),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "others",

@@ -6,6 +6,7 @@ the encodings, of signs ε_i/√d_e, those of the selected tokens add up to s/�
 
 import sympy as sp
 
+from theorems import rules
 from theorems.sparse_token_selection.task import QUERY, SIGNS_ARE_SYMMETRIC, T, attend, q
 from verify import Case, Identity, Inequality, Inference
 
@@ -130,20 +131,20 @@ COMMON = (
         "moments",
         "E s² = q, E s⁴ = 3q² − 2q, and for a selected token E ε_1 s = 1 and E ε_1 s³ = 3q − 2, a q-th of these",
         ("sign_encoding",),
-        "exchangeability",
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "exponential",
         "e^x ≤ 1 + x + 3x²/5 for x ≤ 1/2, and e^{−x} ≤ 1 − x + x²/2 for x ≥ 0",
         ("growth",),
-        "remainder of the exponential",
+        rules.REMAINDER_OF_THE_EXPONENTIAL,
     ),
     Inference(
         "other_token",
         "the sign of a token that is not selected is independent of s: of e^{2Cε_j s/d_e} at most e^{2C²s²/d_e²} is "
         "left",
         ("coordinates",),
-        "Hoeffding's lemma",
+        rules.HOEFFDING_LEMMA,
     ),
     Inference(
         "decaying",
@@ -199,7 +200,7 @@ ALONE = (
         "so L is at most ε times e^{3f/5} − 1 + e^{2(1−f)}/9, as e^{3σf/5} − 1 ≤ σ(e^{3f/5} − 1); on 0 ≤ f ≤ 1 that "
         "is at most 1, as it is at both ends",
         ("two_means", "selected_mean", "other_mean", "at_zero", "at_one"),
-        "chord",
+        rules.CHORD,
     ),
 )
 WITH_QUERY = (
@@ -215,7 +216,7 @@ WITH_QUERY = (
         "at α = 1/(q E w_1), L is at most d/(2q) times E w_1²/(E w_1)² − 1 + (T−q)/q E w_j²/(E w_1)² + "
         "2 E w_1(X − 1)/E w_1, for a selected token and another",
         ("any_layer", "query_denominator"),
-        "exchangeability",
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "products",
@@ -266,7 +267,7 @@ WITH_QUERY = (
             *("at_the_best_scale", "products", "least_mean", "selected_mean_with_query", "other_mean_with_query"),
             *("small_powers", "at_zero_with_query", "at_one_with_query"),
         ),
-        "chord",
+        rules.CHORD,
     ),
 )
 ARGUMENT = (

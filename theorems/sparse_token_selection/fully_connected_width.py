@@ -59,6 +59,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import BOTH_SELECTED, SELECTED, over_tokens
@@ -204,21 +205,21 @@ ARGUMENT = (
         "conditional_mean",
         "for given y and A no function of A vec X is nearer to STS than its conditional mean",
         ("linear_measurements",),
-        "conditional mean",
+        rules.CONDITIONAL_MEAN,
     ),
     Inference(
         "remainder",
         "with Π the projection onto A's row space and u = 1_y/q, that mean is linear in A vec X, and what remains of "
         "component k of STS has the variance |(I − Π)(u ⊗ e_k)|²",
         ("conditional_mean", "gaussian_tokens"),
-        "Gaussian conditioning",
+        rules.GAUSSIAN_CONDITIONING,
     ),
     Inference(
         "second_moment_of_the_subset",
         "all tokens, and all pairs of tokens, are equally likely to be selected: E uu' has 1/(qT) on its diagonal "
         "and (q−1)/(qT(T−1)) off it",
         ("gaussian_tokens",),
-        "exchangeability",
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "mean_loss",
@@ -232,7 +233,9 @@ ARGUMENT = (
         ("mean_loss", "second_moment", "sums", "contrasts"),
         "substitution",
     ),
-    Inference("overlap", "0 ≤ p ≤ k, p ≤ d, and k ≤ m", ("in_overlap", "linear_measurements"), "trace of projections"),
+    Inference(
+        "overlap", "0 ≤ p ≤ k, p ≤ d, and k ≤ m", ("in_overlap", "linear_measurements"), rules.TRACE_OF_PROJECTIONS
+    ),
     Inference(
         "below",
         "L(p, k) is at least either formula",

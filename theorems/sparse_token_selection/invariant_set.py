@@ -44,6 +44,7 @@ from itertools import permutations
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.full_gradient import ALL_ONES, FIRST_PLUS, LAWS, ON_THE_SET, POSITIONAL_VALUES
@@ -172,19 +173,19 @@ ARGUMENT = (
         "a sample's gradient is of degree 4 in X and the encodings at most, with coefficients that are bounded as "
         "shares are in [0, 1]: the loss has a gradient, the mean of the samples'",
         ("gaussian_tokens", "stochastic_encoding"),
-        "differentiation under the mean",
+        rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "unchanged",
         "X → hX, e → ge and the same in V and W, for orthogonal h and signed permutations g, preserve the loss",
         ("gaussian_tokens", "stochastic_encoding", "signed_permutations", "zero_token"),
-        "invariance of the law",
+        rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "fixed",
         "all of these fix each point of the set, and so the gradient there",
         ("unchanged", "slope_of_the_mean"),
-        "symmetric criticality",
+        rules.SYMMETRIC_CRITICALITY,
     ),
     Inference(
         "query_columns",
@@ -204,7 +205,7 @@ ARGUMENT = (
         "the gradients in V's token block and in W's positional block commute with all h and with all g, so that "
         "they are multiples of I",
         ("fixed",),
-        "Schur's lemma",
+        rules.SCHUR_LEMMA,
     ),
     Inference(
         "kept",

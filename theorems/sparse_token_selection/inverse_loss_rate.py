@@ -31,6 +31,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import C, P, S, alpha, loss, step_alpha, step_C
@@ -191,7 +192,7 @@ ARGUMENT = (
         "drift",
         "|w − w'| ≤ w |m| exp|m|, so that 1/S moves by at most K w² (w + |e|) from some step on, with another K",
         ("best_alpha", "move_of_C", "ratio", "end"),
-        "mean value inequality",
+        rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "contraction",
@@ -203,7 +204,7 @@ ARGUMENT = (
         "order_of_the_gap",
         "b = |e|/w³ has b' ≤ (|1 − η/q| + o(1)) b + 2K, and |1 − η/q| < 1: it is bounded",
         ("contraction", "ratio", "lag_attracts"),
-        "linear recurrence",
+        rules.LINEAR_RECURRENCE,
     ),
     Inference(
         "limits",
@@ -218,7 +219,7 @@ ARGUMENT = (
         ("loss", "move", "order_of_the_gap", "ratio", "end"),
         "substitution",
     ),
-    Inference("slope", "1/L_t divided by t tends to the same", ("increments",), "Stolz-Cesàro"),
+    Inference("slope", "1/L_t divided by t tends to the same", ("increments",), rules.STOLZ_CESARO),
 )
 
 

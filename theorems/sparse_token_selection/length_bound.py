@@ -23,6 +23,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.invariant_set import SELECTED_PART
@@ -94,7 +95,7 @@ ARGUMENT = (
         "the encodings are independent and of one law: of T_test tokens, the selected ones and any T − q others are a "
         "sequence of T tokens, in which each share is no smaller, as the softmax's denominator has fewer terms",
         ("sign_encoding", "same_laws", "on_the_set", "longer"),
-        "exchangeability",
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "others",
@@ -120,7 +121,7 @@ ARGUMENT = (
         "selected",
         "the groups' m add up to T_test − T: q times the mean of Σ_y (αp_i − 1/q)² at T_test is at most (|a| + c|b|)²",
         ("a_group", "what_is_lost", "in_parts"),
-        "Minkowski's inequality",
+        rules.MINKOWSKI_INEQUALITY,
     ),
     Inference(
         "bound",

@@ -37,6 +37,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
 from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
@@ -329,7 +330,7 @@ ARGUMENT = (
         "fall",
         "while ℓ ≤ 1, it falls in a step by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
         ("largest_curvature", "range", "C_stays_positive", "wang2024.lemma1", "coordinates"),
-        "descent lemma",
+        rules.DESCENT_LEMMA,
     ),
     Inference(
         "box_and_descent",
@@ -401,7 +402,7 @@ ARGUMENT = (
         "in ℓ, where dt/dℓ = −(1+t)², F has the slope −(1 + aℓ)/(ℓ²h²), which rises up to ℓ = 1/3, where t = 2: F is "
         "convex, and grows by at least this slope times the fall, and so by k a step, while ℓ > 0",
         ("least_fall", "potential", "slope_in_loss", "bend_of_the_potential", "convex", "start_of_C"),
-        "tangent",
+        rules.TANGENT,
     ),
     Inference(
         "reached",

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
 from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
@@ -122,13 +123,13 @@ ARGUMENT = (
         "along it from the start on unless the slopes vanish, falls as long as it is at most 1, and so does not reach "
         "what it was at the start",
         ("largest_curvature", "C_stays_positive", "wang2024.lemma1"),
-        "descent lemma",
+        rules.DESCENT_LEMMA,
     ),
     Inference(
         "fall",
         "ℓ falls in a step by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
         ("along_a_step", "largest_curvature", "coordinates", "beta"),
-        "descent lemma",
+        rules.DESCENT_LEMMA,
     ),
     Inference(
         "whole_run",

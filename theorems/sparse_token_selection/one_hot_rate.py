@@ -14,6 +14,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.inverse_loss_rate import SLOPE, inverse_loss_slope
@@ -50,7 +51,7 @@ ARGUMENT = (
             *("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:stays"),
             *("small_step", *ONE_HOT_RUN_LABELS),
         ),
-        "definition of a limit",
+        rules.DEFINITION_OF_A_LIMIT,
     ),
     Inference(
         "slope",

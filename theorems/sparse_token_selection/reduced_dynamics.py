@@ -22,6 +22,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
@@ -196,7 +197,7 @@ ARGUMENT = (
         "each entry of the gradient of the loss is the mean of that entry for one prompt, as softmax is bounded and "
         "the tokens have all moments",
         ("gaussian_tokens", "population_gradient"),
-        "differentiation under the mean",
+        rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "of_the_tokens",
@@ -210,7 +211,7 @@ ARGUMENT = (
         "every q-subset is equally likely: in the entry (i, j) of W's positional block the mean over y weights the "
         "slopes in a selected and in another token's logit with P(i, j ∈ y) and P(j ∈ y, i ∉ y), as the steps have it",
         ("of_the_tokens", "gaussian_tokens"),
-        "exchangeability",
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "population_loss",

@@ -34,6 +34,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.enough_dimensions import enough
@@ -164,9 +165,9 @@ ARGUMENT = (
         "with c = 3/(q√share), or 100/(q share) with the query's token, cT ≥ 12 ≥ e² from T_0 ≥ 4q on: so log²(cT)/T "
         "does not rise, nor does (d + d_e_enough + 1)/T",
         ("slope", "past_its_top", "subset_below_quarter", "at_most_half", "later"),
-        "sign of the slope",
+        rules.SIGN_OF_THE_SLOPE,
     ),
-    Inference("no_shorter", "the nets' width over T does not fall", ("nets_slope", "later"), "sign of the slope"),
+    Inference("no_shorter", "the nets' width over T does not fall", ("nets_slope", "later"), rules.SIGN_OF_THE_SLOPE),
     Inference(
         "narrower",
         "what holds at T_0 holds at T: d + d_e_required < d + d_e_enough + 1 is at most the nets' width",

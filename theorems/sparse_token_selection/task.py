@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
+from theorems import rules
 from verify import Case, Hypothesis, Inference, Parameter
 
 T, q, d, d_e = sp.symbols("T q d d_e", integer=True, positive=True)
@@ -55,7 +56,7 @@ SIGNS_ARE_SYMMETRIC = Inference(
     "independent signs are bounded, and signed permutations of the coordinates preserve their law: they are encodings "
     "of which Lemma 2 speaks",
     ("sign_encoding",),
-    "symmetry of independent entries",
+    rules.SYMMETRY_OF_INDEPENDENT_ENTRIES,
 )
 """From independent signs to the hypotheses of Lemma 2."""
 ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")

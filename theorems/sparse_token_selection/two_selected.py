@@ -21,6 +21,7 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.gain_primitives import attention_gain
@@ -107,7 +108,7 @@ ARGUMENT = (
         "infimum",
         "the infimum of L over alpha and C ≥ 0 is d/4 E k/(2 + k)",
         ("best_alpha", "at_most", "limit"),
-        "lower bound approached",
+        rules.LOWER_BOUND_APPROACHED,
     ),
     Inference(
         "chance",

@@ -50,250 +50,22 @@ class Rule:
 
 
 _SHIPPED = (
-    Rule("Bolzano-Weierstrass", "a bounded sequence of points has a part that converges", "Rudin 1976, Theorem 3.6"),
-    Rule(
-        "bounded convergence",
-        "where functions with a common bound converge at every point, their means converge to the limit's",
-        "Rudin 1987, Real and Complex Analysis, Theorem 1.34",
-    ),
     Rule("case distinction", "what holds in each of the cases holds", "elementary"),
     Rule("Cauchy-Schwarz", "(E XY)² ≤ E X² E Y²", "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1"),
-    Rule(
-        "change of coordinates",
-        "where the slopes vanish, second derivatives in other coordinates are the same form in the moves of these",
-        "Milnor 1963, Morse Theory, section 2",
-    ),
-    Rule(
-        "Chebyshev polynomials",
-        "those of the second kind are orthogonal under the semicircle law, and have the zeros cos(πl/(L + 1))",
-        "Szegő 1939, Orthogonal Polynomials, sections 1.12 and 4.1",
-    ),
-    Rule(
-        "chord", "on an interval a convex function is at most its chord", "Rockafellar 1970, Convex Analysis, section 4"
-    ),
-    Rule(
-        "conditional mean",
-        "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
-        "Williams 1991, Probability with Martingales, section 9.4",
-    ),
     Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6"),
-    Rule(
-        "convex trace function",
-        "tr φ(S) is convex in the symmetric matrix S where φ is convex",
-        "Carlen 2010, Trace inequalities and quantum entropy, Theorem 2.10",
-    ),
-    Rule(
-        "convexity of a square",
-        "the square of an affine function is convex, and so is a mean of convex functions",
-        "Boyd and Vandenberghe 2004, Convex Optimization, section 3.2",
-    ),
-    Rule(
-        "cubic discriminant",
-        "a real cubic has three real and different roots where its discriminant is positive",
-        "Cox, Galois Theory, 2012, section 1.3",
-    ),
-    Rule(
-        "definition of a limit",
-        "a sequence whose size is at most ε from some step on, for every ε > 0, tends to 0",
-        "Rudin 1976, Definition 3.1",
-    ),
-    Rule(
-        "derivative",
-        "as a move shrinks to 0, the change of a function divided by the move's length tends to its slope",
-        "Rudin 1976, Definition 9.11",
-    ),
-    Rule(
-        "descent lemma",
-        "where the Hessian is at most β along a gradient step of size s, the function falls by s(1 − βs/2)|gradient|² "
-        "or more",
-        "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
-    ),
-    Rule(
-        "descent of analytic functions",
-        "steps x' of an analytic f with f(x) − f(x') ≥ σ|∇f(x)| |x' − x|, σ > 0, and x' = x where f(x') = f(x), "
-        "converge or tend to infinity",
-        "Absil, Mahony and Andrews 2005, SIAM Journal on Optimization 16, 531-547, Theorem 3.2",
-    ),
-    Rule(
-        "differentiation under the mean",
-        "the gradient of a mean is the mean of the gradients, where one integrable function bounds these nearby",
-        "Williams 1991, section A16.1",
-    ),
-    Rule("exchangeability", "what no permutation of the tokens changes is the same for all of them", "elementary"),
-    Rule(
-        "exchanges of neighbours",
-        "every permutation is a product of exchanges of neighbours",
-        "Knuth 1998, The Art of Computer Programming, volume 3, section 5.1.1",
-    ),
-    Rule(
-        "Gaussian conditioning",
-        "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",
-        "Anderson 2003, An Introduction to Multivariate Statistical Analysis, section 2.5",
-    ),
-    Rule(
-        "Gaussian moments",
-        "a moment of a Gaussian vector is the sum over pairings of products of covariances",
-        "Isserlis 1918, Biometrika 12, 134-139",
-    ),
-    Rule(
-        "half of a vanishing sum",
-        "any part of a sum that is 0 is at most half of the sum of absolute values",
-        "elementary",
-    ),
-    Rule(
-        "Hoeffding's lemma",
-        "E e^{tX} ≤ e^{t²/8} for X of mean 0 in an interval of length 1",
-        "Boucheron, Lugosi and Massart 2013, Concentration Inequalities, Lemma 2.2",
-    ),
-    Rule(
-        "identity of polynomials",
-        "a polynomial that vanishes on a set of positive measure is 0",
-        "Caron and Traynor 2005, The zero set of a polynomial",
-    ),
-    Rule(
-        "indefinite Hessian",
-        "a critical point whose second derivatives take both signs is a saddle",
-        "Nocedal and Wright 2006, Numerical Optimization, Theorem 2.3",
-    ),
     Rule(
         "independent factors",
         "the mean of a product of independent factors is the product of their means",
         "Williams 1991, Probability with Martingales, section 7.1",
     ),
     Rule("induction", "what holds at first, and passes from each step to the next, holds at every step", "elementary"),
-    Rule(
-        "intermediate value",
-        "a continuous function takes every value between two of its values",
-        "Rudin 1976, Theorem 4.23",
-    ),
-    Rule(
-        "invariance of the law",
-        "the mean of a function does not change when its argument is mapped by what preserves the law",
-        "Billingsley 1995, Probability and Measure, Theorem 16.13",
-    ),
     Rule("Jensen's inequality", "f(E X) ≤ E f(X) for a convex f", "Rudin 1987, Theorem 3.3"),
-    Rule("linear recurrence", "numbers b >= 0 with b' <= c b + k from some step on, c < 1, are bounded", "elementary"),
     Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.8"),
-    Rule("lower bound approached", "a lower bound that is approached is the infimum", "elementary"),
     Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
-    Rule(
-        "Marchenko-Pastur law",
-        "the mean moments of the spectrum of XX'/n, of dimension d and d/n → c, tend to those of the law",
-        "Bai and Silverstein 2010, Spectral Analysis of Large Dimensional Random Matrices, section 3.1",
-    ),
-    Rule(
-        "mean value inequality",
-        "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
-        "Rudin 1976, Principles of Mathematical Analysis, Theorem 9.19",
-    ),
-    Rule("Minkowski's inequality", "√E (X + Y)² ≤ √E X² + √E Y²", "Rudin 1987, Theorem 3.5"),
-    Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary"),
-    Rule(
-        "multipliers on a ball",
-        "where a smooth function is largest on a ball its gradient is κ z, κ ≥ 0, and κ = 0 inside",
-        "Nocedal and Wright 2006, Theorem 12.1",
-    ),
     Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
-    Rule(
-        "norms of polynomials",
-        "on the polynomials of a degree the square root of ∫ r² dμ is a norm, so that where it is bounded the "
-        "coefficients are, and with r(0) = 1 the inverses of the roots too",
-        "Horn and Johnson 2013, Corollary 5.4.5 and section 5.6",
-    ),
-    Rule("operator norm", "|Mv| ≤ |M| |v|", "Horn and Johnson 2013, Matrix Analysis, section 5.6"),
-    Rule(
-        "orthogonal projection",
-        "the nearest point of a subspace is the one from which the rest is orthogonal to it",
-        "Rudin 1987, Real and Complex Analysis, Theorem 4.11",
-    ),
-    Rule(
-        "parity",
-        "under a law that is symmetric about 0 a product of an odd and an even function has mean 0",
-        "elementary",
-    ),
-    Rule("quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary"),
-    Rule(
-        "remainder of the exponential",
-        "(e^x − 1 − x)/x², the integral of (1 − t) e^{tx} from t = 0 to 1, rises with x, and is 1/2 at 0",
-        "Boucheron, Lugosi and Massart 2013, section 2.7",
-    ),
-    Rule(
-        "Schur's lemma",
-        "a matrix that commutes with a group that acts irreducibly on C^k is a multiple of the identity",
-        "Serre 1977, Linear Representations of Finite Groups, section 2.2",
-    ),
-    Rule(
-        "second derivative",
-        "where the second derivatives are positive definite a function is strictly convex",
-        "Boyd and Vandenberghe 2004, section 3.1.4",
-    ),
-    Rule(
-        "second-order condition",
-        "where the slopes vanish and the second derivatives are positive definite there is a strict local minimum",
-        "Nocedal and Wright 2006, Theorem 2.4",
-    ),
-    Rule(
-        "second-order necessary condition",
-        "where a smooth function is largest on a ball its second derivative along directions orthogonal to z is at "
-        "most that of κ|z|²/2",
-        "Nocedal and Wright 2006, Theorem 12.5",
-    ),
-    Rule(
-        "sign of the slope",
-        "a function whose slope is nowhere positive does not rise, and one whose slope is nowhere negative does not "
-        "fall",
-        "Rudin 1976, Theorem 5.11",
-    ),
-    Rule(
-        "spectral theorem",
-        "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
-        "Horn and Johnson 2013, Theorem 4.1.5",
-    ),
-    Rule("slopes at a least point", "where a smooth function is least its slopes vanish", "Rudin 1976, Theorem 5.8"),
     Rule("squeeze", "what is between two sequences with the same limit has this limit", "Rudin 1976, section 3.19"),
-    Rule(
-        "stationary point of a convex function",
-        "where the slopes of a convex function vanish it is least",
-        "Boyd and Vandenberghe 2004, section 3.1.3",
-    ),
-    Rule(
-        "Stolz-Cesàro",
-        "where the increments of a sequence tend to a limit, the sequence divided by its index tends to it too",
-        "Mureşan 2009, A Concrete Approach to Classical Analysis, pages 85 to 88",
-    ),
     Rule("substitution", "of equals for equals, and of bounds into what is monotone in them", "elementary"),
-    Rule(
-        "Sylvester's criterion",
-        "a symmetric matrix is positive definite where its leading minors are positive",
-        "Horn and Johnson 2013, Theorem 7.2.5",
-    ),
-    Rule(
-        "symmetric criticality",
-        "isometries that preserve a function and fix a point fix the function's gradient there",
-        "Palais 1979, Communications in Mathematical Physics 69, 19-30",
-    ),
-    Rule(
-        "symmetry of independent entries",
-        "signed permutations of independent entries of one symmetric law preserve their joint law",
-        "Kallenberg 2005, Probabilistic Symmetries and Invariance Principles, section 1.1",
-    ),
-    Rule("tangent", "a convex function is at least its tangent", "Rockafellar 1970, Convex Analysis, section 25"),
-    Rule(
-        "Taylor's theorem",
-        "f(x + h) − f(x) − f'(x)h is h²/2 times the value of f'' at a point between x and x + h",
-        "Rudin 1976, Theorem 5.15",
-    ),
     Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary"),
-    Rule(
-        "trace of projections",
-        "the trace of a product of two orthogonal projections is between 0 and the smaller rank",
-        "von Neumann's trace inequality: Horn and Johnson 2013, Theorem 7.4.1.1",
-    ),
-    Rule(
-        "zeros of orthogonal polynomials",
-        "they are real, simple and inside the interval of the measure",
-        "Szegő 1939, Orthogonal Polynomials, Theorem 3.3.1",
-    ),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
 """The rules that an inference may name; a proof that needs another one brings it, as a `Rule`."""
@@ -313,7 +85,7 @@ class Inference:
         Labels of steps, hypotheses, claims and earlier inferences; ids of other theorems (`wang2024.lemma1`, all of its
         claims) or claims of theirs (`wang2024.lemma1:loss`); with these the hypotheses by which theirs hold.
     rule
-        The name of one of `RULES`, or a `Rule` of one's own.
+        The name of one of `RULES`, the elementary ones, or a `Rule` of one's own.
 
     Raises
     ------

@@ -4,7 +4,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -13,17 +13,17 @@ from typing import Any
 import flint
 
 from verify import remembered
-from verify.checking.loading import load_theorem
-from verify.checking.theorem import Theorem
+from verify.checking.doors import door
+from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError
 from verify.files import json_object, replaceable, sources, write_whole
 from verify.outcomes import CheckResult, ClauseResult, Enclosure
 from verify.provers.proof_data import inverse_roots, number
-from verify.rechecker import Accepted, Rejected, Shown, Unreadable, recheck_text
+from verify.rechecker import Accepted, Rejected, Shown, Trusted, Unknown, Unreadable, recheck_text
 from verify.rechecker.reading import MOST_BYTES
 
-FORMAT, VERSION = "lemmascope-certificate", 2
+FORMAT, VERSION = "lemmascope-certificate", 3
 # Read as it is loaded: what is kept under it is what this very program accepted, also where the files change later.
 _RECHECKER = remembered.digest_of(
     *(part for name, path in sources("verify.rechecker") for part in (name.encode(), path.read_bytes())),
@@ -41,6 +41,7 @@ def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
     undecided = [hypothesis.label for hypothesis in result.hypotheses if hypothesis.holds is None]
     if undecided and result.in_scope is None:
         raise InputError("--certificate", undecided[0], "whether this hypothesis holds is not decided")
+    trusts = {*result.scope_trusts}.union(*(clause.trusts for clause in result.clauses))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -50,6 +51,7 @@ def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
         "instance": {name: written(value) for name, value in result.instance.items()},
         "in_scope": result.in_scope,
         "uses": [[name, load_theorem(name).statement.digest] for name in sorted(theorem.proof_uses)],
+        "trusts": [trust._asdict() for trust in sorted(trusts)],
         "clauses": [stated(clause) for clause in result.clauses],
     }
 
@@ -123,7 +125,7 @@ def write_certificate(theorem: Theorem, result: CheckResult, path: Path) -> None
     """
     text = certificate_text(theorem, result)
     try:
-        recheck_text(text.encode())
+        recheck_text(text.encode(), door=door)
     except (Rejected, Unreadable) as error:
         raise InputError("--certificate", path, f"the re-checker does not accept it: {error}") from error
     path = certificate_file(str(path))
@@ -143,24 +145,47 @@ def written(value: Any) -> Any:
 def accepted_file(path: Path) -> Accepted:
     """Return what the certificate in a file shows, from memory where the same content was accepted before.
 
-    What is remembered is of the content, of the re-checker's sources and of the versions of Python and of the ball
-    library: where one of these is another, the file is re-checked. A refusal is not remembered. `verify recheck` asks
-    the re-checker always. Raises Rejected or Unreadable, and OSError where the file cannot be opened.
+    What is remembered is of the content, of the re-checker's sources, of the versions of Python and of the ball
+    library, and of the doors that it rests on: where one of these is another, the file is re-checked. A refusal is not
+    remembered. `verify recheck` asks the re-checker always. Raises Rejected or Unreadable, and OSError where the file
+    cannot be opened.
     """
     with path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
     name, digest = f"certificate.{path.name}", remembered.digest_of(_RECHECKER.encode(), content)
-    if (kept := remembered.recall(name, digest)) is not None:
-        return _accepted(kept)
-    accepted = recheck_text(content)
+    kept = remembered.recall(name, digest)
+    accepted = None if kept is None else _accepted(kept)
+    if accepted is not None and all(map(at_hand, accepted.trusts)):
+        return accepted
+    accepted = recheck_text(content, door=door)
     remembered.remember(name, digest, asdict(accepted))
     return accepted
 
 
 def _accepted(kept: Mapping[str, Any]) -> Accepted:
     """Return what was remembered as it was found: JSON knows no tuples."""
-    shown = {part: tuple(Shown(*clause) for clause in kept[part]) for part in ("claims", "steps")}
-    return Accepted(**{**kept, **shown, "uses": tuple((name, digest) for name, digest in kept["uses"])})
+
+    def trusted(listed: Sequence[Sequence[Any]]) -> tuple[Trusted, ...]:
+        return tuple(Trusted(*each) for each in listed)
+
+    shown = {
+        part: tuple(
+            Shown(label, outcome, evidence, kind, trusted(trusts))
+            for label, outcome, evidence, kind, trusts in kept[part]
+        )
+        for part in ("claims", "steps")
+    }
+    uses = tuple((name, digest) for name, digest in kept["uses"])
+    return Accepted(**{**kept, **shown, "uses": uses, "trusts": trusted(kept["trusts"])})
+
+
+def at_hand(trusted: Trusted) -> bool:
+    """Whether a door is installed as it was when something was accepted with it."""
+    try:
+        found = door(trusted.name)
+    except Unknown:
+        return False
+    return (found.package, found.digest) == (trusted.package, trusted.digest)
 
 
 def stated_values(proof: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,12 +10,11 @@ from sympy.core.relational import Relational
 
 from verify.budget import ended, until
 from verify.checking.certificates import stated_values
-from verify.checking.decide import Decider
+from verify.checking.decide import Decider, Rechecked, both
 from verify.checking.least_values import least
-from verify.checking.loading import load_theorem
 from verify.checking.reported_values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 from verify.checking.standing import carried, shipped_proofs, standing
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.context import MOST_WORK, Context
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
@@ -113,14 +112,14 @@ def check(
         decider = Decider(statement, context)
         clauses = decider.clauses()
         results = {clause.label: clause for clause in clauses}
-        values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, bool]()
+        values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, Rechecked]()
         for name, value in theorem.values.items():
             try:
                 asked = statement.specialise(value, instance)
                 values[name], rechecked[name] = ended(late, _reported, asked, results, decider)
             except (UndefinedError, UndecidedError, OutOfTimeError) as error:
                 values[name], without[name] = None, str(error)
-        proved = {clause.label for clause in clauses if clause.evidence is Evidence.PROVED}
+        proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
         refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
         by_clause, for_all = carried(theorem, proved, refuted)
         confirmed, doubt = decider.scope() if in_scope else (None, "")
@@ -139,14 +138,16 @@ def check(
             carried=by_clause,
             rests_on={name: standing(load_theorem(name)).for_all for name in theorem.proof_uses},
             without=without,
-            rechecked=rechecked,
+            rechecked={name: known is not None for name, known in rechecked.items()},
+            value_trusts={name: tuple(sorted(known)) for name, known in rechecked.items() if known},
             scope_confirmed=confirmed,
             scope_doubt=doubt,
+            scope_trusts=decider.scope_trusts() if any(clause.rechecked for clause in clauses) else (),
             statement=theorem.statement,
         )
 
 
-def _reported(value: Any, results: Mapping[str, ClauseResult], decider: Decider) -> tuple[Any, bool]:
+def _reported(value: Any, results: Mapping[str, ClauseResult], decider: Decider) -> tuple[Any, Rechecked]:
     """Return a reported value, None where it means nothing, and whether the re-checker finds it too.
 
     UndefinedError or UndecidedError where there is none.
@@ -155,43 +156,44 @@ def _reported(value: Any, results: Mapping[str, ClauseResult], decider: Decider)
     if isinstance(value, ClauseValue):
         clause = results[value.clause]
         number = clause.values.get(value.name)
-        return number, clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == number
+        shown = clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == number
+        return number, frozenset(clause.trusts) if shown else None
     if isinstance(value, ValueWhere | tuple):
         return _first_applicable(value if isinstance(value, tuple) else (value,), decider)
     if isinstance(value, Relational):
         return _holds(value, decider)
     if isinstance(value, ValueLargest):
         numbers = [_valued(expression, decider, exact=True) for expression in value.expressions]
-        return max(number for number, _ in numbers), all(same for _, same in numbers)
+        return max(number for number, _ in numbers), both(*(same for _, same in numbers))
     if isinstance(value, ValueLeast):
-        return least(value, context), False
+        return least(value, context), None
     if isinstance(value, ValueOver):
         return _over(value, decider)
     return _valued(value, decider)
 
 
-def _valued(expression: sp.Basic, decider: Decider, *, exact: bool = False) -> tuple[Fraction | Enclosure, bool]:
+def _valued(expression: sp.Basic, decider: Decider, *, exact: bool = False) -> tuple[Fraction | Enclosure, Rechecked]:
     context = decider.context
     value = context.exact(expression) if exact else context.shown(expression)
     return value, decider.rechecks_value(expression, value)
 
 
-def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider) -> tuple[Any, bool]:
+def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider) -> tuple[Any, Rechecked]:
     """Return the value of the first case that applies, None where none does. Raises UndecidedError."""
-    rechecked = True
+    rechecked: Rechecked = frozenset()
     for case in cases:
         for relation in case.relations:
             holds, same = _holds(relation, decider)
-            rechecked &= same
+            rechecked = both(rechecked, same)
             if not holds:
                 break
         else:
             value, same = _valued(case.expression, decider)
-            return value, rechecked and same
+            return value, both(rechecked, same)
     return None, rechecked
 
 
-def _holds(relation: Relational, decider: Decider) -> tuple[bool, bool]:
+def _holds(relation: Relational, decider: Decider) -> tuple[bool, Rechecked]:
     """Return whether a relation holds at the instance, and whether that was re-checked.
 
     Raises UndecidedError where it is not decided: no other case may then count.
@@ -199,17 +201,17 @@ def _holds(relation: Relational, decider: Decider) -> tuple[bool, bool]:
     result = decider.decide(Inequality("holds", relation))
     if result.holds is None:
         raise UndecidedError(f"{text_of(relation)}: not decided here: {result.detail}")
-    return result.holds, result.rechecked
+    return result.holds, frozenset(result.trusts) if result.rechecked else None
 
 
-def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
+def _over(value: ValueOver, decider: Decider) -> tuple[Any, Rechecked]:
     """Return a value at each entry of a list, exactly, or the sum of all, and whether each was found again.
 
     Raises UndefinedError for one without a value.
     """
     context = decider.context
 
-    def exact(term: sp.Expr, numbers: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, bool]:
+    def exact(term: sp.Expr, numbers: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, Rechecked]:
         if time.monotonic() > context.deadline:
             raise UndefinedError("the time ran out")
         expression = sp.sympify(term)
@@ -219,14 +221,13 @@ def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
         rationals = {symbol: sp.Rational(x.numerator, x.denominator) for symbol, x in numbers.items()}
         return result, decider.rechecks_value(substituted(expression, rationals), result)
 
-    entries, sums, same = context.instance[value.parameter], dict[sp.Symbol, Fraction](), True
+    entries, sums, known = context.instance[value.parameter], dict[sp.Symbol, Fraction](), list[Rechecked]()
     for symbol, term in value.sums.items():
         terms = [exact(term, {value.entry: x}) for x in entries]  # pyright: ignore[reportGeneralTypeIssues]
         sums[symbol] = sum((number for number, _ in terms), Fraction(0))
-        same &= all(rechecked for _, rechecked in terms)
+        known += [same for _, same in terms]
     results = [exact(value.expression, {**sums, value.entry: x}) for x in entries]  # pyright: ignore[reportGeneralTypeIssues]
-    numbers = [number for number, _ in results]
-    same &= all(rechecked for _, rechecked in results)
+    numbers, same = [number for number, _ in results], both(*known, *(same for _, same in results))
     return sum(numbers, Fraction(0)) if value.total else numbers, same
 
 

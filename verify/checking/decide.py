@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
 from verify.budget import EndError, ended
 from verify.checking.certificates import stated, written
+from verify.checking.doors import asks_for_doors, with_doors
 from verify.claims.context import Clause, Context
 from verify.errors import (
     BeyondReachError,
@@ -29,7 +30,7 @@ from verify.errors import (
 )
 from verify.language.expressions import to_data
 from verify.language.statement import Statement, is_shipped
-from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome, Trust
 from verify.provers.proof_data import rational
 from verify.rechecker import Instance, Verdict
 from verify.shown import Witness
@@ -38,6 +39,10 @@ _VALUE_BITS = 512
 """With how many bits the re-checker computes a reported value."""
 _ALONE = 10.0
 """Seconds for a clause that is decided by itself."""
+
+
+Rechecked: TypeAlias = frozenset[Trust] | None
+"""What a value that is re-checked trusts beside the re-checker's core; None of one that is not."""
 
 
 class Decider:
@@ -49,14 +54,28 @@ class Decider:
     def __init__(self, statement: Statement, context: Context) -> None:
         self.statement, self.context = statement, context
         self._text = statement.canonical()
-        data = json.loads(self._text)
+        self._data = data = json.loads(self._text)
         self._clauses = (*data["claims"], *data["steps"])
         self._instance = {name: written(value) for name, value in context.instance.items()}
 
     @cached_property
-    def rechecker(self) -> Instance:
-        """The statement at the instance, as the re-checker reads it."""
+    def _core(self) -> Instance:
+        """The statement at the instance, as the re-checker's core reads it."""
         return Instance(self._text, self._instance, self.context.work)
+
+    @cached_property
+    def _helped(self) -> Instance:
+        """The same, read with what packages bring."""
+        return Instance(self._text, self._instance, self.context.work, registry=with_doors()[0])
+
+    @cached_property
+    def _asks_for_doors(self) -> bool:
+        return asks_for_doors(self._data, clauses=self._clauses)
+
+    def rechecker(self, *data: Any, clause: Any = None, proof: Any = None) -> Instance:
+        """Return the statement as it is read for an expression, a clause or a proof, by their data."""
+        doors = self._asks_for_doors or asks_for_doors(*data, clauses=[clause], proofs=[proof])
+        return self._helped if doors else self._core
 
     def clauses(self) -> tuple[ClauseResult, ...]:
         """Decide all clauses of the statement, its claims and then its steps."""
@@ -84,7 +103,8 @@ class Decider:
             return ClauseResult.undecided(clause, "the time ran out as it was re-checked", margin=result.margin)
         if verdict.evidence is not None:
             margin = _proved_margin(result)
-            return replace(result, evidence=Evidence(verdict.evidence), rechecked=True, margin=margin)
+            trusts = tuple(Trust(*trusted) for trusted in verdict.trusts)
+            return replace(result, evidence=Evidence(verdict.evidence), rechecked=True, margin=margin, trusts=trusts)
         if self.context.interrupted:
             return ClauseResult.undecided(clause, "interrupted")
         if self.context.withhold(clause.label, result.proof):
@@ -94,7 +114,8 @@ class Decider:
         if verdict.rejected:
             why = f"the re-checker does not accept what was found: {verdict.why}"
             return ClauseResult.undecided(clause, why, margin=result.margin, bits=result.bits, unchecked=verdict.why)
-        return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=verdict.why)
+        why = "; ".join((verdict.why, *(f"refused: {line}" for line in with_doors()[1])))
+        return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=why)
 
     def _evaluated(self, clause: Clause) -> ClauseResult:
         self.context.clause = clause
@@ -127,18 +148,24 @@ class Decider:
         except (TypeError, ValueError) as error:
             return Verdict(None, f"its proof is no data: {error}", rejected=True)
         try:
-            return ended(self.context.late, lambda: self.rechecker.verdict(data, proof))
+            return ended(
+                self.context.late, lambda: self.rechecker(clause=data, proof=proof["proof"]).verdict(data, proof)
+            )
         except EndError:
             raise
         except KeyboardInterrupt:
             self.context.interrupt()
             return Verdict(None, "interrupted")
 
+    def scope_trusts(self) -> tuple[Trust, ...]:
+        """Return what the re-checker's finding on the hypotheses rests on beside its core."""
+        return tuple(Trust(*trusted) for trusted in self.rechecker().scope_trusts())
+
     def scope(self) -> tuple[bool | None, str]:
         """Return whether the re-checker finds all hypotheses to hold, None and why where it does not find out."""
         try:
             # The statement is read within the time as well.
-            return ended(self.context.late, lambda: self.rechecker.in_scope())  # noqa: PLW0108
+            return ended(self.context.late, lambda: self.rechecker().in_scope())
         except OutOfTimeError as error:
             return None, str(error)
         except EndError:
@@ -147,17 +174,24 @@ class Decider:
             self.context.interrupt()
             return None, "interrupted"
 
-    def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> bool:
-        """Whether the re-checker, too, finds the value of an expression to be what is reported, or inside it."""
+    def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> Rechecked:
+        """Return whether the re-checker finds an expression's value as reported, or inside it, and what that trusts."""
         ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
         if None in ends:
-            return False
+            return None
         try:
             data = to_data(sp.sympify(expression), written=False)
         except TheoremError:
-            return False
+            return None
         low, high = map(written, ends)
-        return self.rechecker.encloses(data, low, high, _VALUE_BITS).evidence is not None
+        verdict = self.rechecker(data).encloses(data, low, high, _VALUE_BITS)
+        return None if verdict.evidence is None else frozenset(Trust(*trusted) for trusted in verdict.trusts)
+
+
+def both(*found: Rechecked) -> Rechecked:
+    """Return whether all of some values are re-checked, and what that trusts."""
+    trusts = [each for each in found if each is not None]
+    return frozenset[Trust]().union(*trusts) if len(trusts) == len(found) else None
 
 
 def decided(

@@ -37,11 +37,11 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
 
     Of a catalogue that cannot be read, the error: what others have is there all the same.
     """
-    group, installed = f"lemmascope.{kind}s", _installed(metadata.entry_points, tuple(map(_changed, sys.path)))
-    for entry in installed.select(group=group):
+    group = f"lemmascope.{kind}s"
+    for entry in installed().select(group=group):
         fits = ID.fullmatch(entry.name)
         yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is not an id: it must be {_ID}")
-    for entry in installed.select(group=_CATALOGUE):
+    for entry in installed().select(group=_CATALOGUE):
         try:
             listed = getattr(entry.load(), f"{kind}s".upper(), {})
         except (Exception, SystemExit) as error:
@@ -54,6 +54,16 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
         else:
             for name, value in listed.items():
                 yield _top(entry.value), metadata.EntryPoint(name, value, group)
+
+
+def installed() -> metadata.EntryPoints:
+    """Return the entry points of what is installed on Python's path now."""
+    return _installed(metadata.entry_points, path_state())
+
+
+def path_state() -> tuple[tuple[str, int], ...]:
+    """Return Python's path, and when each of its folders changed: what is installed is the same where this is."""
+    return tuple(map(_changed, sys.path))
 
 
 def _changed(folder: str) -> tuple[str, int]:

@@ -18,7 +18,7 @@ class Paper:
     citation
         Authors, title and venue.
     arxiv
-        The arXiv id with its version.
+        The arXiv id with its version; "" for what is not there.
     numbered_statements
         How many numbered results it has; None where that is not known.
     disclosed
@@ -40,7 +40,7 @@ class Paper:
 
     key: str
     citation: str
-    arxiv: str
+    arxiv: str = ""
     numbered_statements: int | None = None
     disclosed: tuple[str, ...] = ()
     claims: str = ""
@@ -51,6 +51,11 @@ class Paper:
             refuse_bad_text(f"paper {self.key}: {part}", getattr(self, part), empty=True)
         for number in self.disclosed:
             refuse_bad_text(f"paper {self.key}: number", number, TITLE)
+
+    @property
+    def reference(self) -> str:
+        """The citation, with the arXiv id where there is one."""
+        return f"{self.citation}, arXiv {self.arxiv}" if self.arxiv else self.citation
 
 
 @dataclass(frozen=True)
@@ -94,5 +99,5 @@ class Source:
             raise TheoremError(f"source: paper is a {type(self.paper).__name__}, where a Paper is needed")
 
     def __str__(self) -> str:
-        reference = f"{self.paper.citation}, arXiv {self.paper.arxiv}, " if self.paper else ""
+        reference = f"{self.paper.reference}, " if self.paper else ""
         return f"{reference}{self.number} ({self.provenance}{self.note and ': ' + self.note})"

@@ -6,7 +6,7 @@ the weakest theorem which its proof uses, down to the leaves.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -15,13 +15,13 @@ from typing import Any
 
 from verify.checking.argument import Inference, theorem_of
 from verify.checking.certificates import accepted_file
-from verify.checking.loading import load_theorem
+from verify.checking.doors import asks_for_doors, with_doors
 from verify.checking.registry import package_folder, package_of, packages
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError
 from verify.files import name_in_file
-from verify.outcomes import Carried, Evidence, ForAll
-from verify.rechecker import IN_WORDS, KNOWN, Accepted, Rejected, Unreadable, is_for_all
+from verify.outcomes import Carried, Evidence, ForAll, Trust
+from verify.rechecker import CORE, IN_WORDS, Accepted, Rejected, Unreadable, is_for_all
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 DIGESTS = "statement_digests.json"
@@ -40,6 +40,8 @@ class Standing:
         What carries its claims, and what its proof uses.
     evidence
         The weakest evidence of its claims at its example; None where one is in words, or there is no certificate.
+    trusts
+        What the certificate rests on beside the re-checker's core.
     why
         Why there is no certificate.
     """
@@ -49,6 +51,7 @@ class Standing:
     for_all: Carried
     evidence: Evidence | None
     why: str = ""
+    trusts: tuple[Trust, ...] = ()
 
 
 def pins() -> dict[str, str]:
@@ -116,8 +119,9 @@ def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
 def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
     data = json.loads(path.read_text(encoding="utf-8"))
     # What is said to be proved, and is of a kind that is: the re-checker reads it when it is used.
-    proved = (c for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED) and is_for_all(c["proof"], KNOWN))
-    return data["statement_digest"], {clause["label"]: clause["proof"] for clause in proved}
+    proofs = {c["label"]: c["proof"] for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED)}
+    registry = with_doors()[0] if asks_for_doors(proofs=proofs.values()) else CORE
+    return data["statement_digest"], {label: proof for label, proof in proofs.items() if is_for_all(proof, registry)}
 
 
 def standing(
@@ -131,17 +135,18 @@ def standing(
 
 
 def carried(
-    theorem: Theorem, proved: Collection[str], refuted: Mapping[str, str] | None = None
+    theorem: Theorem, proved: Mapping[str, Iterable[Trust]], refuted: Mapping[str, str] | None = None
 ) -> tuple[Mapping[str, Carried], Carried]:
     """Return what carries each clause of a theorem for all parameters, and what its claims, where some are proved.
 
-    A clause that the certificate of its package proves, and that is not among these, counts as well. One that is
-    refuted in scope is open, and so is what an argument has from it; `refuted` says where each is.
+    `proved` says of each what the proof trusts. A clause that the certificate of its package proves, and that is not
+    among these, counts as well. One that is refuted in scope is open, and so is what an argument has from it; `refuted`
+    says where each is.
     """
     standings = _Standings(rechecked, load_theorem)
     if any(label not in proved for label in shipped_proofs(theorem)):
         accepted = standings.accepted(theorem)
-        proved = {*proved, *(() if isinstance(accepted, str) else _proved_by(accepted))}
+        proved = {**({} if isinstance(accepted, str) else proved_by(accepted)), **proved}
     return standings.carried(theorem, proved, refuted=refuted or {})
 
 
@@ -151,10 +156,11 @@ def carried_beyond(theorem: Theorem, extension: Inference) -> Carried:
     used = Carried.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
     if used.standing is ForAll.OPEN:
         return used
-    return Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:beyond:{extension.label}"}, theorem=theorem.id)
+    inferences = used.inferences | {f"{theorem.id}:beyond:{extension.label}"}
+    return Carried(ForAll.ARGUED, inferences, theorem=theorem.id, trusts=used.trusts)
 
 
-def argued_without(theorem: Theorem, label: str, proved: Collection[str]) -> Carried | None:
+def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Carried | None:
     """Return what carries every claim where one hypothesis is not used, and some clauses are proved without it.
 
     None where a claim is open then.
@@ -163,8 +169,10 @@ def argued_without(theorem: Theorem, label: str, proved: Collection[str]) -> Car
     return None if for_all.standing is ForAll.OPEN else for_all
 
 
-def _proved_by(accepted: Accepted) -> set[str]:
-    return {clause.label for clause in accepted.clauses if clause.evidence == Evidence.PROVED}
+def proved_by(accepted: Accepted) -> dict[str, tuple[Trust, ...]]:
+    """Return the clauses that a certificate proves for all parameters, with what each proof trusts."""
+    proved = (clause for clause in accepted.clauses if clause.evidence == Evidence.PROVED)
+    return {clause.label: tuple(Trust(*trusted) for trusted in clause.trusts) for clause in proved}
 
 
 class _Standings:
@@ -202,13 +210,19 @@ class _Standings:
         accepted = self.accepted(theorem)
         if isinstance(accepted, str):
             return _without(theorem, accepted)
-        clauses, for_all = self.carried(theorem, _proved_by(accepted))
+        clauses, for_all = self.carried(theorem, proved_by(accepted))
         evidence = [claim.evidence for claim in accepted.claims]
         known = [Evidence(each) for each in evidence if each is not None]
-        return Standing(theorem.id, clauses, for_all, Evidence.weakest(known) if len(known) == len(evidence) else None)
+        weakest = Evidence.weakest(known) if len(known) == len(evidence) else None
+        trusts = tuple(Trust(*trusted) for trusted in accepted.trusts)
+        return Standing(theorem.id, clauses, for_all, weakest, trusts=trusts)
 
     def carried(
-        self, theorem: Theorem, proved: Collection[str], without: str = "", refuted: Mapping[str, str] = _NONE
+        self,
+        theorem: Theorem,
+        proved: Mapping[str, Iterable[Trust]],
+        without: str = "",
+        refuted: Mapping[str, str] = _NONE,
     ) -> tuple[Mapping[str, Carried], Carried]:
         """Return what carries each clause for all parameters, some of which are proved, and what carries the claims.
 
@@ -218,15 +232,17 @@ class _Standings:
         if without:
             known[without] = Carried(ForAll.OPEN, why=f"{without} is left out")
         for clause in theorem.statement.clauses:
-            open_ = Carried(ForAll.OPEN, why=f"{clause.label} is open")
-            known[clause.label] = _PROVED if clause.label in proved else open_
+            known[clause.label] = Carried(ForAll.OPEN, why=f"{clause.label} is open")
+        known |= {label: Carried(ForAll.PROVED, trusts=frozenset(trusts)) for label, trusts in proved.items()}
         known |= {label: Carried(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}
         for inference in theorem.argument:
             used = Carried.by_all(known.get(label) or self.elsewhere(label) for label in inference.uses)
             if used.standing is not ForAll.OPEN:
-                used = Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:{inference.label}"})
+                inferences = used.inferences | {f"{theorem.id}:{inference.label}"}
+                used = Carried(ForAll.ARGUED, inferences, trusts=used.trusts)
             # A claim that is proved by itself needs no argument.
-            if known.get(inference.label) is not _PROVED and inference.label not in refuted:
+            itself = known.get(inference.label, used).standing is ForAll.PROVED
+            if not itself and inference.label not in refuted:
                 known[inference.label] = used
         clauses = {
             clause.label: replace(known[clause.label], theorem=theorem.id) for clause in theorem.statement.clauses

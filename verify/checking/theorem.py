@@ -1,13 +1,18 @@
 """Theorems: a statement with its source, its derivation, the data of its proofs and the variants to be refuted."""
 
+import contextlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import sympy as sp
 
 from verify.checking.argument import Inference, refuse_bad_argument, refuse_bad_extension
 from verify.checking.derivation import Derivation
+from verify.checking.registry import load_named, package_of
 from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
 from verify.errors import InputError, TheoremError, meant
@@ -297,3 +302,46 @@ def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> 
     for symbol, term in value.sums.items():
         positives = {each.name for each in sp.sympify(term).free_symbols if each.is_positive}  # pyright: ignore[reportAttributeAccessIssue]
         refuse_beyond(f"value {name}: the sum", symbol, POSITIVE if is_positive(term, positives) else REAL)
+
+
+def load_theorem(reference: str) -> Theorem:
+    """Return a theorem.
+
+    Parameters
+    ----------
+    reference
+        Its id, or `file.py:name`, whose code is run.
+
+    Returns
+    -------
+    Theorem
+        The theorem.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.load_theorem("wang2024.theorem1").source.number
+    'Theorem 1'
+    """
+    return load_named("theorem", Theorem, reference)
+
+
+def reference_of(theorem: Theorem) -> tuple[str, str] | None:
+    """Return by what another process loads this very theorem, and its module; None where it is in none."""
+    with contextlib.suppress(InputError):
+        package = package_of(theorem.id)
+        if load_theorem(theorem.id) is theorem:
+            return theorem.id, package
+    # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
+    for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
+        path = getattr(module, "__file__", None)
+        if isinstance(module, ModuleType) and path and path.endswith(".py"):
+            for name, value in list(vars(module).items()):
+                if value is theorem:
+                    return f"{Path(path).resolve()}:{name}", module.__name__
+    return None

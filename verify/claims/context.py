@@ -227,9 +227,9 @@ def expanded(statement: Statement, dynamics: Dynamics) -> Dynamics:
 class Clause(ClauseData, Protocol):
     """One labelled clause of a statement, and what the engine asks of it: what a kind of clause has to provide.
 
-    A kind that is not part of `verify` returns from `to_data` the data of one that is: that is what its digest covers
-    and what the re-checker reads. What returns other data is computed at most. Its `text` is what the data say
-    (`says`).
+    The digest covers the data that `to_data` returns, and the re-checker reads them. A kind that is not part of
+    `verify` returns those of one that is, whose `text` is then what the data say (`says`), or data of a kind that its
+    package brings to the re-checker (`lemmascope.rechecks`); another is computed at most.
 
     Examples
     --------

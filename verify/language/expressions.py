@@ -286,9 +286,31 @@ def refuse_float(numerator: int, denominator: int) -> None:
 
 
 def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
-    """Return the data form of an expression, not to be changed; TheoremError names what is outside the language.
+    """Return an expression as data, which a statement's digest covers and the re-checker reads; not to be changed.
 
-    Numbers that no one wrote are refused, but in what a search found and a re-check computes with exactly.
+    Parameters
+    ----------
+    expression
+        Of the language.
+    written
+        Whether someone wrote it: then numbers that no one writes are refused. They are read in what a search found.
+
+    Returns
+    -------
+    Data
+        Lists of text and lists.
+
+    Raises
+    ------
+    TheoremError
+        Names what is outside the language.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import to_data
+    >>> to_data(sp.Integer(1) / 2)
+    ['Rational', '1/2']
     """
     if any(isinstance(node, sp.Subs) for node in contents(expression).binding):
         _refuse_kept(_Same(expression))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from verify.outcomes.numbers import (
     DIGITS as DIGITS,
@@ -88,6 +88,34 @@ class Evidence(StrEnum):
         return max(evidence, key=list(Evidence).index)
 
 
+class Trust(NamedTuple):
+    """What evidence rests on beside the re-checker's core: the second computations, or kinds, that a package brings.
+
+    `name` and `version` say which, `package` is where they are from, `digest` is of their modules.
+
+    Examples
+    --------
+    >>> from verify.outcomes import Trust
+    >>> str(Trust("a-distribution.moments", 1, "a_package", "0" * 64))
+    'a-distribution.moments/1'
+    """
+
+    name: str
+    version: int
+    package: str
+    digest: str
+
+    def __str__(self) -> str:
+        """Return name and version."""
+        return f"{self.name}/{self.version}"
+
+
+def how_sure(evidence: Evidence | str | None, trusts: Iterable[object]) -> str:
+    """Return evidence with what it trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
+    named = ", ".join(map(str, trusts))
+    return f"{evidence}, trusting {named}" if evidence and named else str(evidence or "")
+
+
 class ForAll(StrEnum):
     """What establishes a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `open`.
 
@@ -121,6 +149,8 @@ class Carried:
         What is missing, where it is open.
     theorem
         The id of the theorem, whose own inferences are counted apart from those that it inherits.
+    trusts
+        What that rests on beside the re-checker's core.
 
     Examples
     --------
@@ -135,6 +165,7 @@ class Carried:
     inferences: frozenset[str] = frozenset()
     why: str = ""
     theorem: str = ""
+    trusts: frozenset[Trust] = frozenset()
 
     @staticmethod
     def by_all(parts: "Iterable[Carried]", theorem: str = "") -> "Carried":
@@ -143,7 +174,9 @@ class Carried:
         order = list(ForAll)
         standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
         why = "; ".join(dict.fromkeys(part.why for part in parts if part.standing is ForAll.OPEN and part.why))
-        return Carried(standing, frozenset().union(*(part.inferences for part in parts)), why, theorem)
+        inferences = frozenset[str]().union(*(part.inferences for part in parts))
+        trusts = frozenset[Trust]().union(*(part.trusts for part in parts))
+        return Carried(standing, inferences, why, theorem, trusts)
 
     @property
     def own(self) -> int:
@@ -155,7 +188,8 @@ class Carried:
         inherited = len(self.inferences) - self.own
         apart = f"{self.own} own + {count_text(inherited, 'inherited inference')}"
         counted = apart if inherited and self.theorem else count_text(len(self.inferences), "inference")
-        return f"{self.standing} ({counted})" if self.standing is ForAll.ARGUED else str(self.standing)
+        standing = f"{self.standing} ({counted})" if self.standing is ForAll.ARGUED else str(self.standing)
+        return how_sure(standing, sorted(self.trusts))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -218,6 +252,8 @@ class ClauseResult(Shown):
         What a certificate says of the clause; None where nothing was decided.
     rechecked, unchecked
         Whether the re-checker accepted the proof, and why it did not.
+    trusts
+        What that rests on beside the re-checker's core.
     role
         `claim` or `step`, by where the clause stands in its statement.
 
@@ -242,6 +278,7 @@ class ClauseResult(Shown):
     rechecked: bool = False
     unchecked: str = ""
     role: str = "claim"
+    trusts: tuple[Trust, ...] = ()
 
     @classmethod
     def verified(cls, clause: Labelled, proof: Mapping[str, Any], **fields: Any) -> "ClauseResult":
@@ -264,6 +301,11 @@ class ClauseResult(Shown):
         return {Outcome.VERIFIED: True, Outcome.REFUTED: False}.get(self.outcome)
 
     @property
+    def how_sure(self) -> str:
+        """The evidence, with what it trusts."""
+        return how_sure(self.evidence, self.trusts)
+
+    @property
     def error(self) -> Fraction | None:
         """Bound on the error of the margin's midpoint: 0 when exact."""
         if isinstance(self.margin, Enclosure):
@@ -278,9 +320,10 @@ class CheckResult(Result, Tabled):
 
     `for_all` is what carries the claims for all parameters, `carried` each clause, by label, and `rests_on` each
     theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without` says, of values
-    that are asked for and that there are not, why; `rechecked` whether the re-checker finds a value too.
-    `scope_confirmed` is whether it finds all hypotheses to hold, None where that was not asked or not found, for
-    `scope_doubt`. `statement` is what was checked, for formulas and the meaning of parameters where it is shown.
+    that are asked for and that there are not, why; `rechecked` whether the re-checker finds a value too, and
+    `value_trusts` what that rests on beside its core. `scope_confirmed` is whether it finds all hypotheses to hold,
+    None where that was not asked or not found, for `scope_doubt`; `scope_trusts` is what that rests on beside its core.
+    `statement` is what was checked, for formulas and the meaning of parameters where it is shown.
     """
 
     theorem: str
@@ -298,8 +341,10 @@ class CheckResult(Result, Tabled):
     rests_on: Mapping[str, Carried] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
     rechecked: Mapping[str, bool] = field(default_factory=dict)
+    value_trusts: Mapping[str, tuple[Trust, ...]] = field(default_factory=dict)
     scope_confirmed: bool | None = True
     scope_doubt: str = ""
+    scope_trusts: tuple[Trust, ...] = ()
     statement: Any = field(default=None, compare=False)
 
     @property
@@ -343,11 +388,28 @@ class CheckResult(Result, Tabled):
     @property
     def evidence(self) -> Evidence | None:
         """The weakest evidence of the claims that decide the headline; None where one has none."""
-        deciding = [claim.evidence for claim in self.claims if claim.outcome is self.claim_outcome]
+        deciding = [claim.evidence for claim in self._deciding]
         if self.in_scope and self.scope_confirmed is None:
             deciding.append(Evidence.COMPUTED)
         known = [evidence for evidence in deciding if evidence is not None]
         return Evidence.weakest(known) if known and len(known) == len(deciding) else None
+
+    @property
+    def _deciding(self) -> list[ClauseResult]:
+        return [claim for claim in self.claims if claim.outcome is self.claim_outcome]
+
+    @property
+    def trusts(self) -> tuple[Trust, ...]:
+        """What the headline's evidence rests on beside the re-checker's core, that all hypotheses hold included."""
+        if self.evidence not in (Evidence.PROVED, Evidence.CERTIFIED):
+            return ()
+        scope = self.scope_trusts if self.in_scope else ()
+        return tuple(sorted({*scope}.union(*(claim.trusts for claim in self._deciding))))
+
+    @property
+    def how_sure(self) -> str:
+        """The evidence of the headline, with what it trusts."""
+        return how_sure(self.evidence, self.trusts)
 
     @property
     def witness(self) -> Mapping[str, Any] | None:
@@ -393,19 +455,23 @@ class CheckResult(Result, Tabled):
             "in_scope": self.in_scope,
             "clauses": [
                 {"label": c.label, "role": c.role, "claim": c.claim, "holds": c.holds, "evidence": c.evidence}
-                | {"rechecked": c.rechecked, "for_all_parameters": self.carried[c.label].standing}
+                | {"rechecked": c.rechecked, "trusts": [trust._asdict() for trust in c.trusts]}
+                | {"for_all_parameters": self.carried[c.label].standing}
                 | json_numbers({"margin": c.margin, "error": c.error}, self.digits)
                 | {"unchecked": c.unchecked, "detail": c.detail, "witness": json_numbers(c.witness, self.digits)}
                 for c in self.clauses
             ],
             "outcome": self.outcome,
             "evidence": self.evidence,
+            "trusts": [trust._asdict() for trust in self.trusts],
             "refuted_steps": list(self.refuted_steps),
             "for_all_parameters": self.for_all.standing,
+            "for_all_trusts": [trust._asdict() for trust in sorted(self.for_all.trusts)],
             "inferences_argued": len(self.for_all.inferences),
             "inferences_own": self.for_all.own,
             "values": json_numbers(self.values, self.digits),
             "values_rechecked": dict(self.rechecked),
+            "value_trusts": {name: [trust._asdict() for trust in known] for name, known in self.value_trusts.items()},
             "detail": self.detail,
             "bits": self.bits,
             "seed": self.seed,

@@ -4,25 +4,26 @@ It trusts nothing that the engine did. It reads the statement's data itself, and
 again from what the certificate lists, with the standard library's integers and fractions and, for
 balls, Arb's; it shares no code with the search, the theorems or SymPy. What it trusts is in a
 file's statement: an accepted certificate is about the statement that it contains, named by its
-digest. `uses` names what the theorem's proof rests on, and is carried through.
+digest. `uses` names what the theorem's proof rests on, and is carried through. `trusts` names the
+packages' second computations and kinds that it rests on beside this program: they are looked up
+among those that whoever runs it has at hand, and nothing that a file names is loaded.
 """
 
 import hashlib
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from flint import arb, ctx
 
 from .clauses import CORE, IN_WORDS, KINDS, Shown, check_clause, is_for_all, shown_of
 from .given import Given
 from .kinds.relations import enclose
-from .primitives.table import PRIMITIVES
 from .reading import (
     LONGEST_WORK,
     MOST_BYTES,
@@ -41,19 +42,20 @@ from .reading import (
     shown,
     string,
 )
-from .registry import Registry
+from .registry import Door, Registry, Trusted, closed
 
-__all__ = ["CORE", "IN_WORDS", "KINDS", "KNOWN", "Accepted", "Instance", "Rejected", "Shown", "TooLarge", "Unknown"]
+__all__ = ["CORE", "IN_WORDS", "KINDS", "Accepted", "Instance", "Rejected", "Shown", "TooLarge", "Trusted", "Unknown"]
 __all__ += ["Unreadable", "Verdict"]
 __all__ += ["is_for_all", "recheck_file", "recheck_text"]
 
 T = TypeVar("T")
-FORMAT, VERSION = "lemmascope-certificate", 2
-_KEYS = "format version theorem statement statement_digest instance in_scope uses clauses"
+Doors: TypeAlias = Callable[[str], Door]
+"""How an installed door is looked up by its name; it raises Unknown where there is none."""
+FORMAT, VERSION = "lemmascope-certificate", 3
+_KEYS = "format version theorem statement statement_digest instance in_scope uses trusts clauses"
 _ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-KNOWN = Registry(CORE.clauses, CORE.proofs, PRIMITIVES)
-"""What is known unless another registry is given: the core, and the second computations of the library's primitives."""
+_MOST_DOORS = 100
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class Accepted:
         Ids and digests of what the proof rests on; checked for their form, and against the pins.
     pinned
         Whether the id is one of those whose statement is pinned: else it is only what the file calls it.
+    trusts
+        The doors that clauses or scope rest on; none where the core accepts all of it.
     """
 
     theorem: str
@@ -82,6 +86,7 @@ class Accepted:
     steps: tuple[Shown, ...]
     uses: tuple[tuple[str, str], ...]
     pinned: bool = False
+    trusts: tuple[Trusted, ...] = ()
 
     @property
     def clauses(self) -> tuple[Shown, ...]:
@@ -95,25 +100,31 @@ class Accepted:
         return {
             **{name: getattr(self, name) for name in plain},
             "instance": dict(self.instance),
-            "clauses": [{**clause._asdict(), "role": role} for role, part in parts for clause in part],
+            "clauses": [
+                {**clause._asdict(), "role": role, "trusts": [each._asdict() for each in clause.trusts]}
+                for role, part in parts
+                for clause in part
+            ],
+            "trusts": [each._asdict() for each in self.trusts],
             "uses": [{"theorem": name, "statement_digest": digest} for name, digest in self.uses],
         }
 
 
-def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None, *, registry: Registry = KNOWN) -> Accepted:
+def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None, door: Doors = closed) -> Accepted:
     """Check the certificate in a file. Raises Rejected or Unreadable, and OSError where it cannot be opened."""
     with Path(path).open("rb") as file:
-        return recheck_text(file.read(MOST_BYTES + 1), pins, registry=registry)
+        return recheck_text(file.read(MOST_BYTES + 1), pins, door)
 
 
-def recheck_text(text: bytes, pins: Mapping[str, str] | None = None, *, registry: Registry = KNOWN) -> Accepted:
+def recheck_text(text: bytes, pins: Mapping[str, str] | None = None, door: Doors = closed) -> Accepted:
     """Check a certificate; raises Rejected (it does not prove what it claims) or Unreadable (it is none).
 
     `pins` are digests of statements by the ids of their theorems: a certificate that calls another statement by such
-    an id, or says that its proof uses one, is rejected. The `registry` has the kinds and the primitives that are known.
+    an id, or says that its proof uses one, is rejected. `door` returns an installed door of a name, or raises Unknown:
+    unless it is given, nothing beyond the core is accepted.
     """
     _self_test()
-    return _within_limits(lambda: _checked(parse(text), pins or {}, registry))
+    return _within_limits(lambda: _checked(parse(text), pins or {}, door))
 
 
 def _within_limits(work: Callable[[], T]) -> T:
@@ -141,18 +152,21 @@ class Verdict:
     rejected
         Whether it was understood and does not prove what it is for; else it is beyond this program: a primitive or a
         form that it does not know, or more work than it may do.
+    trusts
+        The doors that the evidence rests on.
     """
 
     evidence: str | None
     why: str = ""
     rejected: bool = False
+    trusts: tuple[Trusted, ...] = field(default=(), kw_only=True)
 
 
 class Instance:
     """A statement at an instance, in this process: proofs of its clauses, and values, are checked as a file's are."""
 
     def __init__(
-        self, statement: object, instance: object, work: float = LONGEST_WORK, *, registry: Registry = KNOWN
+        self, statement: object, instance: object, work: float = LONGEST_WORK, *, registry: Registry = CORE
     ) -> None:
         """Read a statement's data, or their JSON; `work` bounds what all checks may cost, in nominal microseconds."""
         _self_test()
@@ -162,7 +176,7 @@ class Instance:
             # As a file would say it.
             text = statement if isinstance(statement, str) else json.dumps(statement)
             data = items(parse(f"[{text}, {json.dumps(instance)}]".encode()), "the statement and the instance", 2)
-            return Given(data[0], data[1], Effort(work), registry, strict=False)
+            return Given(data[0], data[1], Effort(work), registry)
 
         try:
             self._given = _within_limits(given)
@@ -178,12 +192,17 @@ class Instance:
         def shows() -> Verdict:
             read, said = items(parse(json.dumps([clause, stated]).encode()), "clause", 2)
             said = entries(said, "clause", "label outcome proof", ("evidence",))
-            return Verdict(shown_of(given, read, said, "clause").evidence)
+            found = shown_of(given, read, said, "clause")
+            return Verdict(found.evidence, trusts=found.trusts)
 
         try:
             return _within_limits(shows)
         except (Rejected, Unreadable) as error:
             return _refusal(error)
+
+    def scope_trusts(self) -> tuple[Trusted, ...]:
+        """Return the doors that whether the hypotheses hold rests on."""
+        return self._given.trusts([], hypotheses_used=True) if self._given is not None else ()
 
     def in_scope(self) -> tuple[bool | None, str]:
         """Return whether all hypotheses hold at the instance, None and why where that is not found."""
@@ -205,7 +224,7 @@ class Instance:
             data = parse(json.dumps(expression).encode())
             low, high = (rational(end, "value") for end in (lower, upper))
             enclose(given, given.expression(data, "value"), (low, high), bits, "value")
-            return Verdict("certified")
+            return Verdict("certified", trusts=given.trusts([data], hypotheses_used=False))
 
         try:
             return _within_limits(enclosed)
@@ -222,8 +241,10 @@ def _of_this_version(data: Data) -> dict[str, Data]:
     if type(data) is not dict or data.get("format") != FORMAT:
         raise Unreadable(f"the file is no {FORMAT}")
     if type(data.get("version")) is not int or data["version"] != VERSION:
-        now = f"is not {VERSION}, the one known here: write the certificate anew (`verify check --certificate`)"
-        raise Unreadable(f"version: {shown(data.get('version'))} {now}")
+        known = f"is not {VERSION}, the one known here"
+        earlier = "; lemmascope 0.1.0 reads it, `verify pin --migrate` rewrites it" if data.get("version") == 2 else ""
+        how = "write the certificate anew (`verify check --certificate`)"
+        raise Unreadable(f"version: {shown(data.get('version'))} {known}{earlier}: {how}")
     return entries(data, "the certificate", _KEYS)
 
 
@@ -236,7 +257,35 @@ def _used(data: Data) -> tuple[tuple[str, str], ...]:
     return tuple(uses)
 
 
-def _checked(certificate: Data, pins: Mapping[str, str], registry: Registry) -> Accepted:
+def _trusted(data: Data, where: str) -> Trusted:
+    """Return what a certificate says of a door that it rests on."""
+    said = entries(data, where, "name version package digest")
+    name, package = (line(said[part], f"{where}.{part}") for part in ("name", "package"))
+    if type(version := said["version"]) is not int or version < 1:
+        raise Rejected(f"{where}.version: {shown(version)} is no version: an integer from 1 on")
+    return Trusted(name, version, package, _digest(said["digest"], f"{where}.digest"))
+
+
+def _with_doors(trusts: Sequence[Trusted], door: Doors) -> Registry:
+    """Return the core with what is behind some doors. Raises Unknown where one is not at hand as it is named."""
+    registry = CORE
+    for i, trusted in enumerate(trusts):
+        try:
+            found = door(trusted.name)
+            if found.package != trusted.package:
+                raise Unknown(f"{trusted} is at hand in the package {found.package}, not in {trusted.package}")
+            if found.digest != trusted.digest:
+                raise Unknown(f"{trusted} is at hand with the digest {found.digest[:12]}, not {trusted.digest[:12]}")
+            more = found.load()
+            if more.version != trusted.version:
+                raise Unknown(f"{trusted} is at hand as version {more.version}")
+            registry = registry.with_rechecks(trusted, more)
+        except Unknown as error:
+            raise Unknown(f"trusts[{i}]: {error}") from None
+    return registry
+
+
+def _checked(certificate: Data, pins: Mapping[str, str], door: Doors) -> Accepted:
     data = _of_this_version(certificate)
     theorem = _id(data["theorem"], "theorem")
     stated = _digest(data["statement_digest"], "statement_digest")
@@ -248,7 +297,10 @@ def _checked(certificate: Data, pins: Mapping[str, str], registry: Registry) -> 
     for name, digest, where in ((theorem, stated, "theorem"), *((*pair, "uses") for pair in uses)):
         if pins.get(name, digest) != digest:
             raise Rejected(f"{where}: {name} is another statement, of digest {pins[name][:12]}, not {digest[:12]}")
-    given = Given(data["statement"], data["instance"], Effort(), registry)
+    trusts = [_trusted(each, f"trusts[{i}]") for i, each in enumerate(items(data["trusts"], "trusts"))]
+    if len(trusts) > _MOST_DOORS:
+        raise TooLarge("doors", _MOST_DOORS)
+    given = Given(data["statement"], data["instance"], Effort(), _with_doors(trusts, door))
     in_scope = given.in_scope
     if type(data["in_scope"]) is not bool or data["in_scope"] != in_scope:
         raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
@@ -266,7 +318,10 @@ def _checked(certificate: Data, pins: Mapping[str, str], registry: Registry) -> 
     if any(clause.kind == IN_WORDS for clause in shows[len(given.claims) :]):
         raise Rejected("statement.steps: a step is shown, and not in words")
     claims, steps = shows[: len(given.claims)], shows[len(given.claims) :]
-    return Accepted(theorem, stated, given.instance, in_scope, claims, steps, uses, theorem in pins)
+    used = {*given.trusts([], hypotheses_used=True)}.union(*(clause.trusts for clause in shows))
+    return Accepted(
+        theorem, stated, given.instance, in_scope, claims, steps, uses, theorem in pins, tuple(sorted(used))
+    )
 
 
 def _id(value: Data, where: str) -> str:

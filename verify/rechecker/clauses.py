@@ -9,16 +9,20 @@ from typing import NamedTuple
 from .given import Given
 from .kinds import algebra, boxes, identities, positivity, relations, roots, runs, stationary, tubes
 from .reading import SENTENCE, Data, Rejected, Unknown, entries, line, plain_label, shown, string
-from .registry import ClauseKind, ProofKind, Registry
+from .registry import Checked, ClauseKind, ProofKind, Registry, Trusted, guarded
 
 
 class Shown(NamedTuple):
-    """What is accepted of one clause: its outcome, by which evidence (None for none), by which kind of proof."""
+    """What is accepted of one clause: its outcome, by which evidence (None for none), by which kind of proof.
+
+    `trusts` are the doors that it rests on; none where the core accepts it.
+    """
 
     label: str
     outcome: str
     evidence: str | None
     kind: str
+    trusts: tuple[Trusted, ...] = ()
 
 
 CLAUSES = {
@@ -64,7 +68,7 @@ KINDS = {
     "stationary": ProofKind({"stationary": _HOLDS}, f"bits {_SET}", stationary.stationary),
     "not_stationary": ProofKind({"stationary": _FAILS}, "bits", stationary.not_stationary),
 }
-CORE = Registry(CLAUSES, KINDS, {})
+CORE = Registry(1, CLAUSES, KINDS)
 """What this program knows without a package's help: no primitive."""
 
 
@@ -102,6 +106,14 @@ def _label(clause: dict[str, Data], stated: Mapping[str, Data], where: str, keys
     return label
 
 
+def _checked(given: Given, clause: Data, proof: Data, where: str, kind: ProofKind) -> Checked:
+    """Return the result of a check; Unknown where one of a package ends with an error, or returns something else."""
+    found = guarded(lambda: kind.check(given, clause, proof, where))
+    if type(found) is not Checked:
+        raise Unknown(f"{where}.kind: its check returned a {type(found).__name__}, not a Checked")
+    return found
+
+
 def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str, claimed: str | None = None) -> Shown:
     """Check the proof of a clause; the evidence is that which it gives, and `claimed`, if that is not None.
 
@@ -131,9 +143,11 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     evidence = "proved" if for_all else "certified"
     if claimed not in (None, evidence):
         raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
-    found = kind.check(given, clause, proof, inside)
+    found = _checked(given, clause, proof, inside, kind)
     if for_all and not given.for_all(clause, hypotheses_used=found.hypotheses_used):
         raise Rejected(f"{where}.evidence: it uses a hypothesis, and in hypotheses the instance's words choose")
     if found.holds != (outcome == "verified"):
         raise Rejected(f"{where}.outcome: the check finds otherwise")
-    return Shown(label, outcome, evidence, name)
+    hypotheses_used = found.hypotheses_used or (for_all and given.chooses(clause))
+    trusts = given.trusts([clause, proof], [("clauses", said), ("proofs", name)], hypotheses_used=hypotheses_used)
+    return Shown(label, outcome, evidence, name, trusts)

@@ -1,6 +1,6 @@
 """What a certificate gives before its proofs: the statement, read from its data, and the instance."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -30,7 +30,7 @@ from .reading import (
     shown,
     string,
 )
-from .registry import Registry
+from .registry import Registry, Trusted
 from .terms import MOST_NAMES, Names, Terms
 
 T = TypeVar("T")
@@ -104,10 +104,8 @@ class Given:
     Whether the hypotheses hold is not looked at before it is asked for: what they compute can be long.
     """
 
-    def __init__(
-        self, statement: Data, instance: Data, effort: Effort, registry: Registry, *, strict: bool = True
-    ) -> None:
-        """Read a statement; strictly, a primitive that is not in the registry is refused also where nothing needs it.
+    def __init__(self, statement: Data, instance: Data, effort: Effort, registry: Registry) -> None:
+        """Read a statement; a definition that is not understood is refused where something needs it.
 
         Raises Rejected where the statement is not read, or the instance is none of it.
         """
@@ -115,9 +113,6 @@ class Given:
         definitions = items(statement["definitions"], "definitions")
         self.effort, self.registry = effort, registry
         self.terms = Terms(effort, registry, map(_name, definitions), self._may_assume)
-        parts = [statement[part] for part in ("definitions", "domain", "hypotheses", "claims", "steps")]
-        for rest in _headed(parts, "Primitive") if strict else ():
-            registry.primitive_of(rest, "statement")
         listed = items(statement["parameters"], "statement.parameters")
         if len(listed) > MOST_NAMES:
             raise TooLarge("parameters", MOST_NAMES)
@@ -200,6 +195,37 @@ class Given:
         if hypotheses_used:
             choose.append(self._words["hypotheses"])
         return not any(choose) or (all(words <= self._fixed for words in choose) and self.in_scope)
+
+    def chooses(self, clause: Data) -> bool:
+        """Whether a word chooses in a clause, or in definitions and domain: then scope decides what is for all."""
+        return bool(_words([clause]) or self._words["everywhere"])
+
+    def trusts(
+        self, parts: Collection[Data], kinds: Iterable[tuple[str, str]] = (), *, hypotheses_used: bool
+    ) -> tuple[Trusted, ...]:
+        """Return the doors of some kinds, and of the primitives that some data name, or the definitions they mention.
+
+        The domain always counts: at the instance it is evaluated. Hypotheses count where they are used.
+        """
+        if not self.registry.brought:
+            return ()
+        more = [self._statement["domain"], *([self._statement["hypotheses"]] if hypotheses_used else [])]
+        found = {self.registry.brought[kind] for kind in kinds if kind in self.registry.brought}
+        return tuple(sorted(found | self._doors([*parts, *more], self._defined_by)))
+
+    def _doors(self, parts: Collection[Data], defined_by: Mapping[str, set[Trusted]]) -> set[Trusted]:
+        """Return the doors of the primitives in some data, or in the definitions that they mention."""
+        primitives = (("primitives", "/".join(map(str, rest[:2]))) for rest in _headed(parts, "Primitive"))
+        found = {self.registry.brought[name] for name in primitives if name in self.registry.brought}
+        return found.union(*(defined_by.get(str(rest[0]), set()) for rest in _headed(parts, "Symbol") if rest))
+
+    @cached_property
+    def _defined_by(self) -> dict[str, set[Trusted]]:
+        """The doors that each definition rests on; one mentions those before it alone."""
+        doors: dict[str, set[Trusted]] = {}
+        for pair in items(self._statement["definitions"], "definitions"):
+            doors[str(_name(pair))] = self._doors([pair], doors)
+        return doors
 
     @cached_property
     def _words(self) -> dict[str, set[str | None]]:

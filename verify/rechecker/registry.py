@@ -1,14 +1,19 @@
-"""The registry that a re-check is given: kinds of clause, kinds of proof, and primitives, by their names."""
+"""The registry that a re-check is given: kinds of clause, kinds of proof, and primitives, by their names.
+
+A package brings its own by a door: `Rechecks` that are looked up by a name, and that a certificate names with their
+digest.
+"""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from .reading import Data, Effort, Rejected, Unknown, shown
+from .reading import Data, Effort, Rejected, Unknown, Unreadable, shown
 
+T = TypeVar("T")
 Enclosure: TypeAlias = tuple[Fraction, Fraction]
 _PRIMITIVE = re.compile(r"\w+/[0-9]+")
 
@@ -76,21 +81,81 @@ class Primitive:
             raise TypeError("a primitive has a value, or bounds of one")
 
 
-@dataclass(frozen=True)
-class Registry:
-    """Kinds of clause, kinds of proof, and primitives by name and version ("name/1")."""
+_PARTS = {"clauses": ClauseKind, "proofs": ProofKind, "primitives": Primitive}
 
-    clauses: Mapping[str, ClauseKind]
-    proofs: Mapping[str, ProofKind]
-    primitives: Mapping[str, Primitive]
+
+@dataclass(frozen=True)
+class Rechecks:
+    """What a package brings: kinds of clause, kinds of proof, and primitives by name and version ("name/1").
+
+    `version` is that of all of these together, an integer from 1 on.
+    """
+
+    version: int
+    clauses: Mapping[str, ClauseKind] = field(default_factory=dict[str, ClauseKind])
+    proofs: Mapping[str, ProofKind] = field(default_factory=dict[str, ProofKind])
+    primitives: Mapping[str, Primitive] = field(default_factory=dict[str, Primitive])
 
     def __post_init__(self) -> None:
-        """Take copies that stay. Raise TypeError for a primitive whose name is none: it might be an operation's."""
-        for name in ("clauses", "proofs", "primitives"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        """Take copies that stay. Raise TypeError for what is none, or has a name that might be an operation's."""
+        if type(self.version) is not int or self.version < 1:
+            raise TypeError(f"{self.version!r} is no version: an integer from 1 on")
+        for part, kind in _PARTS.items():
+            entries = dict(getattr(self, part))
+            if wrong := [name for name, entry in entries.items() if type(name) is not str or type(entry) is not kind]:
+                raise TypeError(f"{part}: {wrong[0]!r} is the name of no {kind.__name__}")
+            object.__setattr__(self, part, MappingProxyType(entries))
         for name in self.primitives:
             if not _PRIMITIVE.fullmatch(name):
                 raise TypeError(f"{name!r} is no name and version of a primitive: name/1")
+
+
+class Trusted(NamedTuple):
+    """Which door a result rests on: its name, the version and the package of what is behind it, and their digest."""
+
+    name: str
+    version: int
+    package: str
+    digest: str
+
+    def __str__(self) -> str:
+        """Return name and version."""
+        return f"{self.name}/{self.version}"
+
+
+@dataclass(frozen=True)
+class Door:
+    """Rechecks that are installed; `load` returns them, or raises Unknown and says why not."""
+
+    name: str
+    package: str
+    digest: str
+    load: Callable[[], Rechecks] = field(compare=False)
+
+
+def closed(name: str) -> Door:
+    """Raise Unknown: nothing beyond the core is accepted."""
+    raise Unknown(f"{name} is beyond the core, and nothing beyond it is accepted here")
+
+
+@dataclass(frozen=True)
+class Registry(Rechecks):
+    """What is known at a re-check; `brought` says which door a part's entry is from, by part and name: else it is ours.
+
+    A part is `clauses`, `proofs` or `primitives`.
+    """
+
+    brought: Mapping[tuple[str, str], Trusted] = field(default_factory=dict[tuple[str, str], Trusted])
+
+    def with_rechecks(self, trusted: Trusted, more: Rechecks) -> "Registry":
+        """Return a registry that knows what is behind a door as well. Raises Unknown for a name that is here."""
+        brought = {(part, name): trusted for part in _PARTS for name in getattr(more, part)}
+        if taken := [name for part, name in brought if name in getattr(self, part)]:
+            raise Unknown(
+                f"{trusted} of the package {trusted.package} brings {shown(taken[0])}, which is there already"
+            )
+        parts = {part: {**getattr(self, part), **getattr(more, part)} for part in _PARTS}
+        return replace(self, brought={**self.brought, **brought}, **parts)
 
     def primitive_of(self, rest: list[Data], where: str) -> tuple[str, list[Data]]:
         """Return the name and version of a primitive, and its arguments, from its data.
@@ -103,6 +168,23 @@ class Registry:
         if len(arguments) != self.primitives[name].arity:
             raise Rejected(f"{where}: {name} has {len(arguments)} arguments")
         return name, arguments
+
+
+def guarded(work: Callable[[], T]) -> T:
+    """Return what a package's code returns. Raises Unknown where it ends with an error that is none of this program."""
+    try:
+        return work()
+    except (Rejected, Unreadable, RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        raise Unknown(f"a package's code ended with {type(error).__name__}: {error}") from error
+
+
+def _bounds(effort: Effort, primitive: Primitive, arguments: tuple[Fraction, ...]) -> Enclosure:
+    if primitive.value is not None:
+        value = primitive.value(effort, *arguments)
+        return value, value
+    return primitive.encloses(effort, *arguments)  # pyright: ignore[reportOptionalCall] -- it has one of the two
 
 
 _MOST_KEPT = 1000
@@ -119,12 +201,9 @@ def computed(effort: Effort, primitive: Primitive, arguments: tuple[Fraction, ..
         effort.spend(cost)
         return bounds
     before = effort.left
-    if primitive.value is not None:
-        value = primitive.value(effort, *arguments)
-        bounds = value, value
-    else:
-        bounds = primitive.encloses(effort, *arguments)  # pyright: ignore[reportOptionalCall] -- it has one of the two
-    if not all(type(end) is Fraction for end in bounds) or bounds[0] > bounds[1]:
+    bounds = guarded(lambda: _bounds(effort, primitive, arguments))
+    exact = type(bounds) is tuple and len(bounds) == 2 and all(type(end) is Fraction for end in bounds)
+    if not exact or bounds[0] > bounds[1]:
         raise Rejected("the second computation of a primitive must return a Fraction, or two, the lower one first")
     if len(_kept) >= _MOST_KEPT:
         _kept.clear()

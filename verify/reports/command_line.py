@@ -90,7 +90,7 @@ def _plain(message: str, arguments: list[str]) -> str:
 
 def _parameters(theorem: str) -> list[str]:
     """Return the names of a theorem's parameters, none where it is not found."""
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
 
     with suppress(InputError, TheoremError):
         return [parameter.name for parameter in load_theorem(theorem).statement.parameters]

@@ -221,7 +221,7 @@ def _index(findings: Iterable[Finding]) -> Iterator[str]:
 
 def _page(paper: Paper, findings: list[Finding]) -> Iterator[str]:
     premises = list(dict.fromkeys(premise for finding in findings for premise in finding.rests_on))
-    yield from (f"# Findings: {paper.key}", "", f"{paper.citation}, arXiv {paper.arxiv}. {WRITTEN_BY}.")
+    yield from (f"# Findings: {paper.key}", "", f"{paper.reference}. {WRITTEN_BY}.")
     for weight, group in groupby(findings, key=lambda finding: finding.weight):
         yield from ("", f"## {weight.value}")
         for finding in group:

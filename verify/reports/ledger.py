@@ -136,6 +136,8 @@ def _theorems(entries: Sequence[Entry]) -> Iterator[str]:
         extra = f", {len(asserted)} expected otherwise" if asserted and plain is not asserted else ""
         checked = ", re-checked" if all(row["rechecked"] for row in rows) else ", not all re-checked"
         instances = f"{count_text(len(plain), 'instance')}{extra}"
+        trusted = sorted({name for row in plain for name in row["trusts"]})
+        checked += f", trusting {', '.join(trusted)}" if trusted else ""
         said = f", in words: {', '.join(rows[0]['in_words'])}" if rows[0]["in_words"] else ""
         for_all = f"; for all: {rows[0]['for_all']}"
         yield f"{name:{width}}  {outcome:12}  {evidence:9}  {instances}{checked}{said}, {spent:.1f} s{for_all}"

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify import remembered
+from verify.checking.doors import doors
 from verify.checking.registry import ids, listed, package_folder, packages
 from verify.errors import InputError, meant
 from verify.files import sources
-from verify.outcomes import ForAll
+from verify.outcomes import ForAll, Trust, how_sure
 from verify.reports.display.layout import WIDTH, fitted
 from verify.reports.findings import WRITTEN_BY
 
@@ -66,7 +67,7 @@ def list_rows(
 
 
 def _row(name: str) -> dict[str, Any]:
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
 
     return theorem_row(load_theorem(name))
 
@@ -75,6 +76,7 @@ def _digest() -> str:
     """Return a digest of what the rows are made of: the engine's sources, all files of the packages, the program."""
     # The path's first entry is the working directory or the script's folder, as the program was begun.
     parts = [sys.version.encode(), str(sys.path[1:]).encode(), str(listed("theorem")).encode()]
+    parts += [each.digest.encode() for each in doors()[0]]
     for name, path in (*sources("verify"), *(file for package in packages() for file in _files(package))):
         parts += [name.encode(), path.read_bytes()]
     return remembered.digest_of(*parts)
@@ -129,12 +131,16 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
         "inferences_own": known.for_all.own,
         "proved": known.for_all.standing in (ForAll.FORMAL, ForAll.PROVED),
         "best_instance_evidence": known.evidence,
+        "trusts": [trust._asdict() for trust in known.trusts],
+        "for_all_trusts": [trust._asdict() for trust in sorted(known.for_all.trusts)],
     }
 
 
 def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
     """Return the rows for people: what carries each for all parameters, and how sure it is at its example."""
-    known = [(carried_text(row), row["best_instance_evidence"] or "-") for row in rows]
+    known = [
+        (carried_text(row), how_sure(row["best_instance_evidence"], _trusts(row["trusts"])) or "-") for row in rows
+    ]
     width = max(len(row["id"]) for row in rows)
     wide = max(len(for_all) for for_all, _ in known)
     lines = [f"{'':{width}}  {'for all':{wide}}  at its example"]
@@ -150,7 +156,11 @@ def carried_text(row: Mapping[str, Any]) -> str:
     counted = f" ({own} + {row['inferences_argued'] - own})" if row["for_all_parameters"] == ForAll.ARGUED else ""
     # Nothing is looked for here: what is open without a certificate may be proved, and is once `verify pin` wrote one.
     counted = f" ({row['why']})" if row["for_all_parameters"] == ForAll.OPEN and row["why"] else counted
-    return f"{row['for_all_parameters']}{counted}"
+    return how_sure(f"{row['for_all_parameters']}{counted}", _trusts(row["for_all_trusts"]))
+
+
+def _trusts(listed: Iterable[dict[str, Any]]) -> list[Trust]:
+    return [Trust(**trust) for trust in listed]
 
 
 def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -158,7 +168,10 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
     rows = list(rows)
     counts = Counter(row["for_all_parameters"] for row in rows)
     stands = ", ".join(f"{counts[each]} {each}" for each in ForAll if counts[each])
-    return f"for all parameters: {stands}; argued inferences: {sum(row['inferences_own'] for row in rows)}"
+    helped = [sum(bool(row[trusts]) for row in rows) for trusts in ("for_all_trusts", "trusts")]
+    of = ("for all parameters", "at the example")
+    more = "".join(f"; trusting a package {each}: {n}" for each, n in zip(of, helped, strict=True) if n)
+    return f"for all parameters: {stands}; argued inferences: {sum(row['inferences_own'] for row in rows)}{more}"
 
 
 def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:

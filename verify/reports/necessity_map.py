@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.checking.certificates import accepted_file
+from verify.checking.doors import door
 from verify.checking.registry import package_folder, package_of
-from verify.checking.standing import argued_without, pins
+from verify.checking.standing import argued_without, pins, proved_by
 from verify.checking.theorem import Theorem
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError
@@ -98,7 +99,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     if row["status"] == "undecided":
         return ""
     path = certificate_path(theorem.id, row["label"])
-    if row["status"] == "redundant" and argued_without(theorem, row["label"], ()):
+    if row["status"] == "redundant" and argued_without(theorem, row["label"], {}):
         # What other theorems show.
         return ""
     if not path.is_file():
@@ -110,6 +111,8 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     pinned = pins()
     if changed := [name for name, digest in accepted.uses if pinned.get(name, digest) != digest]:
         return f"the certificate uses another statement of {changed[0]}"
+    if any(str(trusted) not in row["why"] for trusted in accepted.trusts):
+        return f"the row does not say that its certificate trusts {', '.join(map(str, accepted.trusts))}"
     statement = without(theorem.statement, [row["label"]])
     hypothesis = next(h for h in theorem.statement.hypotheses if h.label == row["label"])
     if row["status"] == "redundant":
@@ -121,7 +124,7 @@ def _refusal_of_redundance(theorem: Theorem, hypothesis: Hypothesis, statement: 
     """Return why a certificate does not show the claims without the hypothesis, nor the hypothesis by the others."""
     if not all((clause.outcome, clause.evidence) == ("verified", "proved") for clause in accepted.clauses):
         return "the certificate proves less"
-    labels = {clause.label for clause in accepted.clauses}
+    labels = proved_by(accepted)
     proved = tuple(clause for clause in statement.clauses if clause.label in labels)
     relation = hypothesis.relation
     implied = None if relation is None else statement.alone(Inequality(hypothesis.label, relation))
@@ -130,7 +133,7 @@ def _refusal_of_redundance(theorem: Theorem, hypothesis: Hypothesis, statement: 
     if not proved or accepted.statement_digest != statement.alone(*proved).digest:
         return "the certificate is of another statement"
     claims = {claim.label for claim in statement.claims}
-    shown = claims <= labels or argued_without(theorem, hypothesis.label, labels)
+    shown = claims <= labels.keys() or argued_without(theorem, hypothesis.label, labels)
     return "" if shown else "the certificate proves less"
 
 
@@ -164,11 +167,13 @@ def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
             continue
         text = json.dumps(need.certificate, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
         try:
-            recheck_text(text.encode())
+            recheck_text(text.encode(), door=door)
         except (Rejected, Unreadable) as error:
             raise TheoremError(f"{theorem.id}: {need.label}: the re-checker does not accept it: {error}") from error
         texts[f"{name}.{name_in_file('label', need.label)}.certificate.json"] = text
-    texts[f"{name}.json"] = json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n"
+    # A row's trusts stand in its certificate, with digests that may change.
+    rows = [{part: said for part, said in need.to_json().items() if part != "trusts"} for need in result.hypotheses]
+    texts[f"{name}.json"] = json.dumps(result.to_json() | {"hypotheses": rows}, ensure_ascii=False, indent=1) + "\n"
     target.mkdir(exist_ok=True)
     for file, text in texts.items():
         write_whole(target / file, text)
@@ -186,7 +191,8 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
     """Yield the map as Markdown; a hypothesis that nothing varies is counted, not shown."""
     yield "# Which hypotheses are needed"
     yield ""
-    yield "Each hypothesis is left out in turn (`verify necessity`). *Needed*: the named claim is refuted, certified,"
+    yield "Each hypothesis is left out in turn (`verify necessity`). *Needed*: the named claim is refuted, certified"
+    yield "(trusting a package's second computations where that is said),"
     yield "at an instance that violates this hypothesis alone, as close to it as the search found. *Redundant*: every"
     yield "claim is proved without it, or argued without using it, or the other hypotheses imply it; this is for one"
     yield "hypothesis at a time, not for all of them together. Certificates are shipped for what is certified or"
@@ -208,7 +214,8 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
 
 def _known(row: dict[str, Any]) -> Iterator[str]:
     instance = " ".join(f"{name}={_typed(x)}" for name, x in row["witness"].items() if not name.endswith("_float"))
-    yield f"`{row['clause']}` refuted at {instance}"
+    trusting = row["why"].partition(", trusting ")[2]
+    yield f"`{row['clause']}` refuted at {instance}{f', trusting {trusting}' if trusting else ''}"
     yield from threshold_lines(row)
 
 

@@ -11,16 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.checking.certificates import write_certificate, written
+from verify.checking.certificates import VERSION, at_hand, write_certificate, written
 from verify.checking.check import check
-from verify.checking.loading import load_theorem
+from verify.checking.doors import door, with_doors
 from verify.checking.registry import ids, package_folder, packages
 from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
+from verify.checking.theorem import load_theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError, TheoremError, meant
 from verify.evaluation.instances import parse
-from verify.files import write_whole
-from verify.outcomes import Evidence, Outcome
+from verify.files import json_object, write_whole
+from verify.outcomes import Evidence, Outcome, count_text
+from verify.rechecker import Rejected, Trusted, Unreadable, recheck_text
 from verify.reports import necessity_map
 from verify.reports.findings import PAGES, WRITTEN_BY, Finding, findings_pages, load_finding
 from verify.reports.listing import standings_table, theorem_row
@@ -78,6 +80,7 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
     theorems = {name: load_theorem(name) for name in ids("theorem", package)}
     findings, pinned = [load_finding(name) for name in ids("finding", package)], pinned_digests(package)
     yield from _digests(package, theorems, pinned)
+    yield from (renewed for renewed in migrate(package) if not renewed.failed)
     parts = [(_certificate, theorem) for theorem in _used_first(theorems)]
     parts += [(_map, theorem) for theorem in theorems.values()]
     for done, (part, theorem) in enumerate(parts):
@@ -86,6 +89,50 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
         yield from part(theorem, seconds)
     if findings:
         yield from _findings(package, root, findings, theorems.values())
+
+
+def migrate(package: str | None) -> Iterator[Pinned]:
+    """Write certificates of the version before, or with other doors, anew: statements and proofs stay as they are.
+
+    Each is re-checked, with the doors that it rests on, before it is written. Raises InputError as `pin` does.
+    """
+    package, _ = _project(package)
+    for name in ids("theorem", package):
+        for path in (shipped_path(name), *sorted(necessity_map.folder(name).glob(f"{name}.*.certificate.json"))):
+            data = json_object(path.read_bytes()) if path.is_file() else {}
+            if why := _outdated(data):
+                proofs = count_text(len(data.get("clauses", ())), "proof")
+                why += f"; the statement {str(data.get('statement_digest'))[:12]} and its {proofs} stay as they are"
+                yield Pinned("certificate", name, str(path), why, _tried(partial(_renewed, path, data)))
+
+
+def _outdated(data: dict[str, Any]) -> str:
+    """Return why a certificate has to be written anew though its proofs may hold, nothing where it has not."""
+    if data.get("version") == VERSION - 1:
+        return f"version {VERSION - 1}"
+    try:
+        gone = [trusted for trusted in (Trusted(**each) for each in data["trusts"]) if not at_hand(trusted)]
+    except (AttributeError, KeyError, TypeError):
+        # It is no certificate of this version.
+        return ""
+    return f"another {gone[0]} is installed" if gone else ""
+
+
+def _renewed(path: Path, data: dict[str, Any]) -> str | None:
+    """Write a certificate in this version, with the doors that it trusts now; return why that is not possible."""
+
+    def text(trusts: Iterable[Trusted]) -> str:
+        now = {**data, "version": VERSION, "trusts": [each._asdict() for each in trusts]}
+        return json.dumps(now, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+    registry, refused = with_doors()
+    try:
+        # With all doors at hand it says which of them it rests on.
+        used = recheck_text(text(sorted(set(registry.brought.values()))).encode(), door=door).trusts
+        recheck_text(text(used).encode(), door=door)
+    except (Rejected, Unreadable) as error:
+        return "; ".join([str(error), *refused])
+    return write_whole(path, text(used))
 
 
 def _project(package: str | None) -> tuple[str, Path]:

@@ -216,6 +216,7 @@ class Ledger:
             id=theorem.id,
             outcome=result.outcome.value,
             evidence=str(result.evidence or ""),
+            trusts=[str(trust) for trust in result.trusts],
             for_all=result.for_all.text(),
             in_words=sorted(said),
             seconds=result.seconds,
@@ -242,10 +243,11 @@ class Ledger:
     def _rejected(theorem: "Theorem", result: CheckResult) -> str:
         """Return why the check's certificate is not accepted, or nothing."""
         from verify.checking.certificates import certificate_text
+        from verify.checking.doors import door
         from verify.rechecker import Rejected, Unreadable, recheck_text
 
         try:
-            recheck_text(certificate_text(theorem, result).encode())
+            recheck_text(certificate_text(theorem, result).encode(), door=door)
         except (InputError, Rejected, Unreadable) as error:
             return str(error)
         return ""

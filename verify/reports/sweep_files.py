@@ -25,7 +25,7 @@ def columns(result: SweepResult) -> dict[str, str]:
         kinds[parameter.name] = TEXT
         if parameter.kind in ("integer", "rational"):
             kinds[f"{parameter.name}_float"] = NUMBER
-    kinds |= {"in_scope": TRUTH, "outcome": TEXT, "claim": TEXT, "evidence": TEXT}
+    kinds |= {"in_scope": TRUTH, "outcome": TEXT, "claim": TEXT, "evidence": TEXT, "trusts": TEXT}
     for clause in statement.clauses:
         kinds |= {f"{clause.label}.holds": TRUTH, f"{clause.label}.evidence": TEXT}
         kinds |= {f"{clause.label}.margin": NUMBER, f"{clause.label}.error": NUMBER}
@@ -43,6 +43,7 @@ def table(result: SweepResult) -> Iterator[dict[str, object]]:
             # A list, such as of eigenvalues, has no column of floats.
             flat |= {name: value if name.endswith("_float") else _text(value)} if name in names else {}
         flat |= {name: row[name] for name in ("in_scope", "outcome", "claim", "evidence", "detail", "error", "seconds")}
+        flat["trusts"] = ", ".join(row["trusts"]) or None
         for clause in row["clauses"]:
             label = clause["label"]
             flat |= {f"{label}.{part}": clause[part] for part in ("holds", "evidence")}

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 from verify.checking.derivation import Derivation
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
-from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, count_text, number_text, short_text
+from verify.outcomes import (
+    CheckResult,
+    ClauseResult,
+    Evidence,
+    HypothesisResult,
+    count_text,
+    how_sure,
+    number_text,
+    short_text,
+)
 from verify.outcomes.numbers import is_shortened
 from verify.printing import latex_of, text_of
 from verify.reports.display.layout import WIDTH, fitted, stated_table
@@ -123,6 +132,9 @@ def check_text(result: CheckResult, width: int = WIDTH) -> str:
         lines += ["values", *(f"  {name} = {_value(result, name)}" for name in result.values)]
     if unchecked := [name for name, rechecked in result.rechecked.items() if not rechecked]:
         lines.append(f"not re-checked: {', '.join(unchecked)}")
+    for trusts in sorted(set(result.value_trusts.values())):
+        helped = [name for name, known in result.value_trusts.items() if known == trusts]
+        lines.append(f"{how_sure('re-checked', trusts)}: {', '.join(helped)}")
     lines += _whole(*(h.slack for h in result.hypotheses), *(c.margin for c in result.clauses), *result.values.values())
     bits = f", {result.bits} bits" if result.bits else ""
     for_all = f"; {result.carried_for}: {result.for_all.text()}"
@@ -131,7 +143,7 @@ def check_text(result: CheckResult, width: int = WIDTH) -> str:
 
 
 def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[str]:
-    evidence = f" ({clause.evidence})" if clause.evidence else ""
+    evidence = f" ({clause.how_sure})" if clause.evidence else ""
     line = f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}"
     margin = "" if clause.margin is None else f"margin {short_text(clause.margin, _SHORT)}"
     # Beside the claim where there is room for it, else in a line of its own.
@@ -171,7 +183,7 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
     if result.counterexample is not None:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         if result.refuted is not None:
-            lines.append(f"  {result.refuted.label}: refuted ({result.refuted.evidence})")
+            lines.append(f"  {result.refuted.label}: refuted ({result.refuted.how_sure})")
     missing = f": {result.for_all.why}" if result.for_all.why else ""
     headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{missing}"
     return fitted([*lines, f"{headline}   {result.seconds:.2f} s"], width)
@@ -190,7 +202,7 @@ def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         lines.append(f"  {result.clause.label}: {result.clause.claim}")
         why = result.clause.detail or assignments_text(result.clause.witness)
-        lines.append(f"  refuted ({result.clause.evidence}): {why}")
+        lines.append(f"  refuted ({result.clause.how_sure}): {why}")
     else:
         lines.append(result.headline)
         if result.smallest_margin is not None:
@@ -218,8 +230,11 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
     for name in (name for name in OUTCOMES if any(name == outcome for _, outcome in result.claims)):
         counts = (result.claims.get((scope, name), 0) for scope in seen)
         lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
-    evidence = [f"{name} {result.evidence[name]}" for name in (*Evidence, "none") if name in result.evidence]
-    lines += [f"evidence: {', '.join(evidence)}"] if evidence else []
+    order = {name: place for place, name in enumerate((*Evidence, "none"))}
+    # With what it trusts, evidence comes after the same without.
+    known = sorted(result.evidence, key=lambda name: (order[name.partition(",")[0]], name))
+    evidence = [f"{name} {result.evidence[name]}" for name in known]
+    lines += [f"evidence: {'; '.join(evidence)}"] if evidence else []
     lines += [f"internal error, please report it, at {failure}" for failure in result.failures]
     if result.replaced:
         lines.append(f"rows of the store that did not fit, computed anew: {result.replaced}")

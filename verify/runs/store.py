@@ -69,10 +69,14 @@ def code_version(module: str) -> str:
 
 
 def read_code_version(module: str) -> str:
-    """Return our version, those of what computes, and a digest of the sources of a module's top package and of ours.
+    """Return our version, those of numerical packages, and a digest of the sources that a result depends on.
 
-    So that edited code is never served an old result. "" where the sources are not to be found: nothing is kept then.
+    These are ours, those of the module's top package and those behind every door: edited code is never served an old
+    result. "" where the sources are not to be found: nothing is kept then.
     """
+    # It loads the re-checker.
+    from verify.checking.doors import doors
+
     if not module:
         return ""
     digest = hashlib.sha256()
@@ -83,6 +87,8 @@ def read_code_version(module: str) -> str:
         for name, path in files:
             content = path.read_bytes()
             digest.update(f"{package}/{name} {len(content)}\n".encode() + content)
+    for door in doors()[0]:
+        digest.update(f"{door.name} {door.digest}\n".encode())
     installed = []
     for name in _NUMERICAL:
         with suppress(metadata.PackageNotFoundError):

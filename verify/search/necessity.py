@@ -23,7 +23,7 @@ from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, count_text, json_numbers
+from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, Trust, count_text, how_sure, json_numbers
 from verify.search.explore import explore
 from verify.search.narrowing import without
 from verify.search.results import ExploreResult
@@ -62,6 +62,8 @@ class Need(Shown):
     certificate
         Of the statement without the hypothesis: with that clause alone, refuted at the witness; or, of a redundant one,
         with what is proved, or with the hypothesis itself as the clause, proved.
+    trusts
+        What that rests on beside the re-checker's core.
     """
 
     label: str
@@ -76,6 +78,7 @@ class Need(Shown):
     thresholds: tuple[Threshold, ...] = ()
     relaxed: Relaxed | None = None
     certificate: Mapping[str, object] | None = None
+    trusts: tuple[Trust, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify necessity --json`."""
@@ -86,6 +89,7 @@ class Need(Shown):
             **json_numbers({"slack": self.slack}),
             "thresholds": [threshold.to_json() for threshold in self.thresholds],
             "relaxed": self.relaxed and self.relaxed.to_json(),
+            "trusts": [trust._asdict() for trust in self.trusts],
         }
 
 
@@ -214,7 +218,7 @@ def _needed(
     return Need(
         *shown,
         "needed",
-        f"without it {label} is refuted, certified",
+        f"without it {label} is refuted, {how_sure(Evidence.CERTIFIED, result.trusts)}",
         True,
         label,
         approach.witness,
@@ -222,6 +226,7 @@ def _needed(
         tuple(approach.thresholds.values()),
         approach.relaxed,
         certificate(approach.weakened, result),
+        result.trusts,
     )
 
 
@@ -267,14 +272,13 @@ def argued_anyway(
     except InputError:
         return None
     shown = tuple(clause for clause in result.clauses if clause.evidence is Evidence.PROVED and clause.holds)
-    labels = {clause.label for clause in shown}
-    carried = argued_without(theorem, hypothesis.label, labels)
+    carried = argued_without(theorem, hypothesis.label, {clause.label: clause.trusts for clause in shown})
     if carried is None:
         return None
-    why = f"every claim is shown without it: {carried.standing}"
+    why = f"every claim is shown without it: {how_sure(carried.standing, sorted(carried.trusts))}"
     if not shown:
         return why, None
-    proved = weaker.alone(*(clause for clause in weaker.clauses if clause.label in labels))
+    proved = weaker.alone(*(clause for clause in weaker.clauses if clause.label in {each.label for each in shown}))
     return why, certificate(variant.variant(proved), replace(result, clauses=shown))
 
 

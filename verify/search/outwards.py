@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from verify.evaluation.admissible_ranges import Range, Ranges, meet
 from verify.language.parameters import Parameter, simplest_between
+from verify.outcomes import Trust
 from verify.search.results import NOTHING_LEFT, Reach
 
 _DOUBLINGS = 24
@@ -126,6 +127,7 @@ class Tried:
 
     values: list[Fraction | int] = field(default_factory=list)
     verified: list[Fraction | int] = field(default_factory=list)
+    trusts: set[Trust] = field(default_factory=set)
     failing: str = ""
     refused: str = ""
     ended: bool = False
@@ -145,4 +147,5 @@ class Tried:
             further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"
         effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
         verified = tuple(self.verified)
-        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further)
+        trusts = tuple(sorted(self.trusts))
+        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further, trusts=trusts)

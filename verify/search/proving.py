@@ -94,6 +94,7 @@ class ProveResult(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify prove --json`, without `schema` and `version`."""
+        trusts = self.refuted.trusts if self.refuted else self.for_all.trusts
         return {
             "theorem": self.theorem,
             "statement_digest": self.statement_digest,
@@ -101,6 +102,7 @@ class ProveResult(Result):
                 {"label": clause.label, "role": clause.role, "claim": clause.claim}
                 | {"for_all_parameters": self.carried[clause.label].standing}
                 | {"kind": self.how(clause), "detail": self.detail(clause)}
+                | {"trusts": [trust._asdict() for trust in sorted(self.carried[clause.label].trusts)]}
                 for clause in self.clauses
             ],
             "argument": [_json(inference) | {"status": str(ForAll.ARGUED)} for inference in self.argument],
@@ -115,6 +117,7 @@ class ProveResult(Result):
             "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
             "clause": self.refuted.label if self.refuted else None,
             "certified": self.refuted is not None and self.refuted.rechecked,
+            "trusts": [trust._asdict() for trust in sorted(trusts)],
             "refuted_steps": list(self.refuted_steps),
             "seconds": round(self.seconds, 3),
         }
@@ -149,8 +152,10 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
     started = time.monotonic()
     checked = check(theorem, theorem.example, seconds=_PROVING * seconds)
     refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)
+    # That it is a counterexample rests on the scope too.
+    refuted = None if refuted is None else replace(refuted, trusts=checked.trusts)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
-    proved = {clause.label for clause in checked.clauses if clause.evidence is Evidence.PROVED}
+    proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
     by_clause, for_all = checked.carried, checked.for_all
     # What is argued is searched as well: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}

@@ -15,9 +15,8 @@ import sympy as sp
 
 from verify.checking.argument import Inference, theorem_of
 from verify.checking.check import check
-from verify.checking.loading import load_theorem
 from verify.checking.standing import argued_without, carried_beyond
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError, UndecidedError
 from verify.evaluation.admissible_ranges import Ranges, meet, solvable
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis
@@ -244,7 +243,7 @@ class _Beyond:
         if not theorem.argument:
             return _Region()
         try:
-            carried = argued_without(theorem, self.hypothesis.label, ())
+            carried = argued_without(theorem, self.hypothesis.label, {})
         except InputError as error:
             return _Region(why=str(error), unreadable=True)
         if carried is None:
@@ -352,6 +351,7 @@ class _Beyond:
                 return self._nearest(found, nearest, threshold.violated, seconds)
             if result.outcome is Outcome.VERIFIED and result.evidence in (Evidence.CERTIFIED, Evidence.PROVED):
                 search.verified.append(value)
+                search.trusts |= {*result.trusts}
             before = Fraction(value)
         else:
             search.ended = bool(left) and left[-1].high is not None
@@ -389,7 +389,8 @@ class _Beyond:
             return replace(found, met=violated)
         (clause,) = result.clauses
         shown = certificate(nearest.weakened, result)
-        return replace(found, clause=clause.label, violated=violated, inside=holds, certificate=shown)
+        trusts = tuple(sorted({*found.trusts, *result.trusts}))
+        return replace(found, clause=clause.label, violated=violated, inside=holds, certificate=shown, trusts=trusts)
 
 
 @dataclass(frozen=True)

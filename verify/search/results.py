@@ -4,7 +4,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from verify.outcomes import Carried, ClauseResult, Outcome, count_text, json_numbers, short_text, times_text
+from verify.outcomes import (
+    Carried,
+    ClauseResult,
+    Evidence,
+    Outcome,
+    Trust,
+    count_text,
+    how_sure,
+    json_numbers,
+    short_text,
+    times_text,
+)
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
 from verify.shown import Result, Shown, Tabled
@@ -120,6 +131,7 @@ class ExploreResult(Result):
             "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
             "clause": self.clause.label if self.clause else None,
             "certified": self.certified,
+            "trusts": [trust._asdict() for trust in self.clause.trusts] if self.clause else [],
             "witness": json_numbers(self.clause.witness) if self.clause else None,
             "detail": self.clause.detail if self.clause else self.headline,
             "smallest_margin": self.smallest_margin,
@@ -176,6 +188,8 @@ class Reach(Shown):
         Whether that is because what would show more cannot be read.
     certificate
         Of the violation, for `verify recheck`.
+    trusts
+        What is certified rests on beside the re-checker's core.
     """
 
     hypothesis: str
@@ -201,6 +215,7 @@ class Reach(Shown):
     why: str = ""
     unreadable: bool = False
     certificate: Mapping[str, object] | None = field(default=None, repr=False)
+    trusts: tuple[Trust, ...] = ()
 
     @property
     def unlimited(self) -> bool:
@@ -221,6 +236,7 @@ class Reach(Shown):
             "by": list(self.by),
             "supposing": list(self.supposing),
             **{name: getattr(self, name) for name in ("clause", "inside", "looked", "effort", "further", "why")},
+            "trusts": [trust._asdict() for trust in self.trusts],
         }
 
     def text(self) -> str:
@@ -248,14 +264,15 @@ class Reach(Shown):
         if self.verified_at:
             nearer = len(self.verified_at) - _FURTHEST
             more = f" and {nearer} nearer value{'s' * (nearer > 1)}" if nearer > 0 else ""
-            yield f"all claims certified at {', '.join(map(self._shown, self.verified_at[-_FURTHEST:]))}{more}"
+            sure = how_sure(Evidence.CERTIFIED, self.trusts)
+            yield f"all claims {sure} at {', '.join(map(self._shown, self.verified_at[-_FURTHEST:]))}{more}"
         if self.violated is not None and self.inside:
             yield (
                 f"{self.clause} is refuted at {short_text(self.violated)}, where {self.hypothesis} holds: "
                 "a counterexample to the theorem"
             )
         elif self.violated is not None:
-            yield f"{self.clause} refuted at {self._shown(self.violated)}, certified"
+            yield f"{self.clause} refuted at {self._shown(self.violated)}, {how_sure(Evidence.CERTIFIED, self.trusts)}"
             yield "between these it is open"
         elif self.met is not None:
             yield f"a violation at {self._shown(self.met)} was met and is not certified"

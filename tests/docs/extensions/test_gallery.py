@@ -6,8 +6,8 @@ import pytest
 
 from docs.extensions import gallery
 from tests.layout import ROOT
-from verify.checking.loading import load_theorem
 from verify.checking.registry import ids
+from verify.checking.theorem import load_theorem
 from verify.reports.listing import theorem_row
 
 

@@ -10,11 +10,12 @@ import torch
 
 from numerics.preconditioned_descent.reference import exact_gradient, pattern
 from theorems.preconditioned_descent.least_point_curvature import curvature_at_least_point, least_point_curvature
+from theorems.preconditioned_descent.rechecked import RECHECKS
 from verify import check, load_theorem
 from verify.checking.certificates import certificate_text
+from verify.checking.doors import door
 from verify.errors import UndefinedError
 from verify.rechecker import recheck_text
-from verify.rechecker.primitives.table import PRIMITIVES
 from verify.rechecker.reading import Effort, Rejected
 
 HALF = Fraction(1, 2)
@@ -28,7 +29,7 @@ def value(*at):
 
 
 def rechecked(*at):
-    encloses = PRIMITIVES["curvature_at_least_point/1"].encloses
+    encloses = RECHECKS.primitives["curvature_at_least_point/1"].encloses
     assert encloses is not None
     return encloses(Effort(), *map(Fraction, at))
 
@@ -106,7 +107,9 @@ def test_in_a_search_it_is_about_the_same():
 )
 def test_a_certificate_with_another_margin_is_rejected(changes, why):
     data = json.loads(certificate_text(least_point_curvature, check(least_point_curvature, L=2, d=2, n=20)))
-    assert [outcome for _, outcome, *_ in recheck_text(json.dumps(data).encode()).clauses] == ["verified"] * 3
+    assert [outcome for _, outcome, *_ in recheck_text(json.dumps(data).encode(), door=door).clauses] == [
+        "verified"
+    ] * 3
     data["clauses"][0]["proof"] |= changes
     with pytest.raises(Rejected, match=why):
-        recheck_text(json.dumps(data).encode())
+        recheck_text(json.dumps(data).encode(), door=door)

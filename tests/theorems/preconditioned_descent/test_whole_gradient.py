@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from numerics.preconditioned_descent.reference import exact_gradient, pattern
+from theorems.preconditioned_descent.rechecked import RECHECKS
 from theorems.preconditioned_descent.whole_gradient import (
     gradient_at_idle_layers,
     gradient_at_least_point,
@@ -16,7 +17,6 @@ from theorems.preconditioned_descent.whole_gradient import (
 )
 from theorems.wishart.trace_moments import trace_moments
 from verify.errors import UndefinedError
-from verify.rechecker.primitives.table import PRIMITIVES
 from verify.rechecker.reading import Effort, Rejected
 
 HALF = Fraction(1, 2)
@@ -94,7 +94,7 @@ AT = {
 
 
 def rechecked(name, *arguments):
-    encloses = PRIMITIVES[f"{name}/1"].encloses
+    encloses = RECHECKS.primitives[f"{name}/1"].encloses
     assert encloses is not None
     return encloses(Effort(), *map(Fraction, arguments))
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import integrate
 
 from theorems.wishart.marchenko_pastur import marchenko_pastur, marchenko_pastur_moment
+from theorems.wishart.rechecked import RECHECKS
 from theorems.wishart.trace_moments import n, trace_moment_polynomial
 from verify import InputError
-from verify.rechecker.primitives.table import PRIMITIVES
 from verify.rechecker.reading import Effort, Rejected
 
 
@@ -36,7 +36,7 @@ def test_an_order_that_is_none(k):
 
 
 def test_the_rechecker_finds_the_same_numbers_by_the_jacobi_matrix():
-    value = PRIMITIVES["marchenko_pastur_moment/1"].value
+    value = RECHECKS.primitives["marchenko_pastur_moment/1"].value
     for c in (Fraction(1, 4), Fraction(5, 3), Fraction(1)):
         for order in range(12):
             assert value(Effort(), Fraction(order), c) == marchenko_pastur(order, c)

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 
+from theorems.wishart.rechecked import RECHECKS
 from theorems.wishart.trace_moments import trace_moments
-from verify.rechecker.primitives.table import PRIMITIVES
 from verify.rechecker.reading import Effort, Rejected
 
-value = PRIMITIVES["wishart_trace_moment/1"].value
+value = RECHECKS.primitives["wishart_trace_moment/1"].value
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 2), (2, 5), (20, 5), (1, 9), (Fraction(7, 2), Fraction(1, 3))])

@@ -65,9 +65,9 @@ def test_each_kind_is_written_and_accepted(make_theorem, name):
     theorem = make_theorem(clause, parameters=parameters, variables=variables, proofs={"c": PROOF})
     result = verify.check(theorem, **instance)
     found = recheck_text(certificate_text(theorem, result).encode())
-    ((label, shown, evidence, kind),) = found.clauses
+    ((label, shown, evidence, kind, trusts),) = found.clauses
     expected = "passage" if name == "above" else name.partition(",")[0]
-    assert (label, shown, kind) == ("c", outcome, expected)
+    assert (label, shown, kind, trusts) == ("c", outcome, expected, ())
     assert evidence == result.clauses[0].evidence
     assert found.statement_digest == theorem.statement.digest
 
@@ -273,7 +273,7 @@ def test_a_word_that_a_hypothesis_fixes_is_for_all_in_scope(make_theorem, clause
     result = verify.check(theorem, **{"x": 1, "v": "one"} | instance)
     assert tuple(c.evidence for c in result.clauses) == evidence
     data = certificate(theorem, result)
-    assert tuple(found for _, _, found, _ in recheck_text(json.dumps(data).encode()).clauses) == evidence
+    assert tuple(clause.evidence for clause in recheck_text(json.dumps(data).encode()).clauses) == evidence
     # The other way round: what the engine does not claim, the checker does not accept.
     for clause in data["clauses"]:
         clause["evidence"] = "proved"

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from tests.verify.command_line import body_of
-from verify.checking.loading import load_theorem
+from verify.checking.doors import door
 from verify.checking.registry import ids
 from verify.checking.standing import pins, shipped_path
+from verify.checking.theorem import load_theorem
 from verify.rechecker import Rejected, recheck_text
 
 SHIPPED = "wang2024.lemma2"
@@ -28,21 +29,21 @@ def test_every_installed_theorem_is_pinned():
 
 
 def test_a_pinned_id_belongs_to_its_statement(named):
-    assert recheck_text(named(), pins()).pinned is True
-    assert recheck_text(named()).pinned is False
+    assert recheck_text(named(), pins(), door=door).pinned is True
+    assert recheck_text(named(), door=door).pinned is False
     other = named(theorem="wang2024.theorem1")
     with pytest.raises(Rejected, match=r"theorem: wang2024\.theorem1 is another statement, of digest"):
-        recheck_text(other, pins())
-    mine = recheck_text(named(theorem="user.lemma"), pins())
+        recheck_text(other, pins(), door=door)
+    mine = recheck_text(named(theorem="user.lemma"), pins(), door=door)
     assert (mine.theorem, mine.pinned) == ("user.lemma", False)
 
 
 def test_what_a_proof_uses_is_pinned_too(named):
     used = [["wang2024.lemma1", "0" * 64]]
-    assert recheck_text(named(uses=used)).uses == (("wang2024.lemma1", "0" * 64),)
+    assert recheck_text(named(uses=used), door=door).uses == (("wang2024.lemma1", "0" * 64),)
     with pytest.raises(Rejected, match=r"uses: wang2024\.lemma1 is another statement"):
-        recheck_text(named(uses=used), pins())
-    assert recheck_text(named(uses=[["user.lemma", "0" * 64]]), pins()).pinned
+        recheck_text(named(uses=used), pins(), door=door)
+    assert recheck_text(named(uses=[["user.lemma", "0" * 64]]), pins(), door=door).pinned
 
 
 def test_the_command_line_says_what_is_pinned(cli, named, tmp_path):

@@ -13,7 +13,7 @@ import verify
 from theorems import catalogue
 from verify import Inequality, InputError, Theorem, ids, load_theorem
 from verify.checking import registry
-from verify.checking.loading import reference_of
+from verify.checking.theorem import reference_of
 
 KINDS = ("theorem", "experiment", "comparison", "finding")
 MODULES = {kind: getattr(catalogue, f"{kind}s".upper()) for kind in KINDS}

@@ -297,7 +297,12 @@ def counted(monkeypatch, tmp_path):
     leaf, asked = theorem("u.leaf", PROVED), []
     path = tmp_path / "u.leaf.json"
     path.write_text(certificate_text(leaf, verify.check(leaf, x=1)))
-    monkeypatch.setattr("verify.checking.certificates.recheck_text", lambda text: asked.append(1) or recheck_text(text))
+
+    def recheck(text, door):
+        asked.append(1)
+        return recheck_text(text, door=door)
+
+    monkeypatch.setattr("verify.checking.certificates.recheck_text", recheck)
     remembered.make_folder()
     return path, asked
 

@@ -87,13 +87,14 @@ def certificate(
     return json.dumps(
         {
             "format": "lemmascope-certificate",
-            "version": 2,
+            "version": 3,
             "theorem": "user.bomb",
             "statement": statement,
             "statement_digest": hashlib.sha256(text).hexdigest(),
             "instance": values,
             "in_scope": True,
             "uses": [],
+            "trusts": [],
             "clauses": [stated | {"label": claim["label"]} for claim in statement["claims"]],
         }
     ).encode()

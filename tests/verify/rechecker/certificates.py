@@ -6,8 +6,9 @@ import json
 import sympy as sp
 
 from verify import Parameter, Statement
+from verify.checking.doors import door, primitives, with_doors
 from verify.language.expressions import digest
-from verify.rechecker import KNOWN, recheck_text
+from verify.rechecker import recheck_text
 from verify.rechecker.given import Given
 from verify.rechecker.reading import Effort
 
@@ -22,13 +23,14 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
     data = statement if isinstance(statement, dict) else statement.to_data()
     return {
         "format": "lemmascope-certificate",
-        "version": 2,
+        "version": 3,
         "theorem": theorem,
         "statement": data,
         "statement_digest": digest(data),
         "instance": dict(instance),
         "in_scope": in_scope,
         "uses": [["wang2024.lemma1", "0" * 64]],
+        "trusts": trusts_of(data),
         "clauses": [
             {"label": clause["label"], "outcome": outcome, "evidence": evidence, "proof": proof}
             for clause, (outcome, evidence, proof) in zip(data["claims"], clauses, strict=True)
@@ -36,12 +38,20 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
     }
 
 
+def trusts_of(data):
+    """Return the doors of the primitives that a statement's data name."""
+    brought, named = with_doors()[0].brought, {("primitives", name) for name in primitives(data)}
+    return [each._asdict() for each in sorted({brought[name] for name in named & brought.keys()})]
+
+
 def recheck(made):
-    return recheck_text(json.dumps(made).encode())
+    return recheck_text(json.dumps(made).encode(), door=door)
 
 
 def given_at(statement, instance):
-    return Given(statement if isinstance(statement, dict) else statement.to_data(), dict(instance), Effort(), KNOWN)
+    return Given(
+        statement if isinstance(statement, dict) else statement.to_data(), dict(instance), Effort(), with_doors()[0]
+    )
 
 
 def one_clause(clause, *parameters, **more):

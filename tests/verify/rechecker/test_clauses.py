@@ -105,7 +105,7 @@ def in_words(**stated):
 
 def test_what_is_said_in_words_is_carried_through_and_never_shown():
     accepted = recheck(in_words())
-    assert accepted.claims[-1] == ("said", "inconclusive", None, "in_words")
+    assert accepted.claims[-1] == ("said", "inconclusive", None, "in_words", ())
     proof = {"kind": "exact", "margin": "1"}
     for stated in (
         {"outcome": "verified"},

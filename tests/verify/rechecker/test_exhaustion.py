@@ -116,6 +116,6 @@ def test_no_bomb_is_a_certificate_of_another_version():
     for name, made in BOMBS.items():
         text = made() if name in AT_ONCE else b""
         if text.startswith(b'{"format"'):
-            assert json.loads(text)["version"] == 2, name
+            assert json.loads(text)["version"] == 3, name
     with pytest.raises((Rejected, Unreadable), match=r"^(?!version)"):
         recheck_text(BOMBS["margins at the limit"]())

@@ -48,8 +48,8 @@ def test_conditions_in_scope(cli):
 
 CHECK_FIELDS = {
     "schema", "version", "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome",
-    "evidence", "refuted_steps", "for_all_parameters", "inferences_argued", "inferences_own", "values",
-    "values_rechecked", "detail", "bits", "seed", "seconds",
+    "evidence", "trusts", "refuted_steps", "for_all_parameters", "for_all_trusts", "inferences_argued",
+    "inferences_own", "values", "values_rechecked", "value_trusts", "detail", "bits", "seed", "seconds",
 }  # fmt: skip
 
 
@@ -74,7 +74,8 @@ def test_a_check_in_scope(cli):
     for clause in body["clauses"]:
         required = {"label", "role", "claim", "holds", "margin", "margin_float", "error", "error_float", "evidence"}
         required |= {"for_all_parameters"}
-        assert required <= set(clause) <= required | {"rechecked", "unchecked", "detail", "witness"}
+        assert required <= set(clause) <= required | {"rechecked", "trusts", "unchecked", "detail", "witness"}
+        assert clause["trusts"] == [] == body["trusts"]
         assert clause["holds"] is True and clause["evidence"] == "certified"
         assert clause["rechecked"] is True and clause["unchecked"] == ""
         low, high = Fraction(clause["margin"]["lower"]), Fraction(clause["margin"]["upper"])
@@ -168,7 +169,7 @@ def test_the_whole_list(cli):
     body = body_of(out)
     assert (code, err, set(body)) == (0, "", {"schema", "version", "theorems"})
     for row in body["theorems"]:
-        own = {"why", "claims", "for_all_parameters", "inferences_argued", "inferences_own"}
+        own = {"why", "claims", "for_all_parameters", "inferences_argued", "inferences_own", "trusts", "for_all_trusts"}
         assert set(row) == {"id", "title", "paper", "source", "proved", "best_instance_evidence"} | own
         assert row["id"].startswith("li2024.") and row["paper"] == "li2024"
     (row,) = [row for row in body["theorems"] if row["id"] == "li2024.gradient"]

@@ -34,7 +34,7 @@ def test_the_table_counts_outcomes_in_scope_and_not(cli, theorem_file, tmp_path)
         "verified                   4             1",
         "refuted                    0             3",
         # In scope, x <= 2, the claim x < 3 is proved.
-        "evidence: proved 4, certified 4",
+        "evidence: proved 4; certified 4",
     ]
     assert last.startswith("8 of 8 instances, ") and last.endswith("s, seed 0") and "store" not in last
     assert "8 of 8 instances, 8 from the store, " in cli(*command)[1]

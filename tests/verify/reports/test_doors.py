@@ -260,8 +260,11 @@ def test_a_file_of_a_strange_name_is_rechecked_under_it(cli, tmp_path, spoof):
 @spoofed
 def test_an_accepted_certificate_of_spoofed_labels_is_a_line(spoof):
     clause = {"label": f"c{spoof}", "outcome": "verified", "evidence": "proved", "kind": "identity"}
+    clause["trusts"] = [{"name": f"a.b{spoof}", "version": 1, "package": f"p{spoof}", "digest": "0" * 64}]
     row = {"path": f"a{spoof}.json", "status": "accepted", "theorem": f"user.t{spoof}", "statement_digest": "0" * 64}
-    line = _recheck_line({**row, "instance": {"x": f"1{spoof}"}, "in_scope": True, "pinned": True, "clauses": [clause]})
+    line = _recheck_line(
+        {**row, "instance": {"x": f"1{spoof}"}, "in_scope": True, "pinned": True, "clauses": [clause], "trusts": []}
+    )
     assert line.isprintable() and line.startswith(f"a{visible(spoof)}.json: accepted: user.t{visible(spoof)} ")
     assert _recheck_line({**row, "status": "rejected", "reason": f"no{spoof}"}).isprintable()
 

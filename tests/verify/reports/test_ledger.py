@@ -15,7 +15,7 @@ def _theorem(name, outcome="verified", evidence="certified", expected="verified"
         "disclosed": DISCLOSED,
         "hypotheses": "",
     }
-    return entry | paper | {"rechecked": True, "for_all": "proved", "in_words": []} | more
+    return entry | paper | {"rechecked": True, "for_all": "proved", "in_words": [], "trusts": []} | more
 
 
 def _comparison(name, outcome="verified", device="cpu", instances=1, expected="verified"):
@@ -38,13 +38,16 @@ def test_a_theorem_has_one_line_with_its_worst_outcome_and_weakest_evidence():
         _theorem("p.d", outcome="refuted"),
         _theorem("p.d", outcome="inconclusive", evidence=""),
         _theorem("p.e", outcome="out_of_scope"),
+        _theorem("p.f", trusts=["a.b/1"]),
+        _theorem("p.f", trusts=["a.a/2", "a.b/1"]),
     ]
-    assert _lines(*entries)[:5] == [
+    assert _lines(*entries)[:6] == [
         "p.a verified certified 2 instances, re-checked, 1.8 s; for all: proved",
         "p.b verified proved 1 instance, re-checked, 1.0 s; for all: proved",
         "p.c inconclusive - 2 instances, not all re-checked, 2.0 s; for all: proved",
         "p.d refuted - 3 instances, re-checked, 3.0 s; for all: proved",
         "p.e out_of_scope certified 1 instance, re-checked, 1.0 s; for all: proved",
+        "p.f verified certified 2 instances, re-checked, trusting a.a/2, a.b/1, 2.0 s; for all: proved",
     ]
 
 

@@ -11,7 +11,7 @@ import verify
 from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem, remembered
 from verify.checking import registry, standing as evidence
 from verify.checking.certificates import write_certificate
-from verify.reports.listing import carried_text, list_rows, rows_text, standings_table
+from verify.reports.listing import carried_text, list_rows, rows_text, standings_table, standings_text
 
 x = sp.Symbol("x", real=True)
 SHIPPED = evidence.shipped_path
@@ -70,6 +70,8 @@ def test_a_row_says_what_is_proved_and_the_evidence_at_the_example():
         "inferences_own": 0,
         "proved": False,
         "best_instance_evidence": "certified",
+        "trusts": [],
+        "for_all_trusts": [],
     }
     assert rows["other.free"]["paper"] is None
 
@@ -117,13 +119,33 @@ def test_the_rows_for_people():
 
 
 def test_a_claim_that_is_argued_shows_how_many_inferences_it_takes():
-    made = {"for_all_parameters": "argued", "inferences_argued": 3, "inferences_own": 2}
+    made = {"for_all_parameters": "argued", "inferences_argued": 3, "inferences_own": 2, "for_all_trusts": []}
     assert carried_text(made) == "argued (2 + 1)"
-    row = {**made, "id": "p.t", "claims": [{"label": "c", "for_all_parameters": "argued"}]}
+    row = {**made, "id": "p.t", "trusts": [], "claims": [{"label": "c", "for_all_parameters": "argued"}]}
     table = standings_table([row]).splitlines()
     assert table[0] == "# How each theorem is established"
     assert table[2] == "For all parameters: 1 argued; argued inferences: 2. Written by `verify pin`."
     assert table[-1] == "| `p.t` | argued | 2 | 1 | c (argued) |"
+
+
+def test_a_standing_and_an_example_that_trust_a_package_say_so():
+    trust = {"name": "a.b", "version": 1, "package": "a", "digest": "0" * 64}
+    row = {"id": "p.t", "for_all_parameters": "proved", "why": "", "inferences_argued": 0, "inferences_own": 0}
+    row |= {"best_instance_evidence": "certified", "paper": "p", "title": "a title", "claims": []}
+    none, at, both = (
+        {"trusts": [], "for_all_trusts": []} | more
+        for more in (
+            {},
+            {"trusts": [trust]},
+            {"trusts": [trust], "for_all_trusts": [trust]},
+        )
+    )
+    assert carried_text(row | at) == "proved" and carried_text(row | both) == "proved, trusting a.b/1"
+    assert rows_text([row | at]).splitlines()[1] == "p.t  proved  certified, trusting a.b/1"
+    said = "for all parameters: 3 proved; argued inferences: 0"
+    more = "; trusting a package for all parameters: 1; trusting a package at the example: 2"
+    assert standings_text([row | none, row | at, row | both]) == said + more
+    assert standings_text(3 * [row | none]) == said
 
 
 MINE = """

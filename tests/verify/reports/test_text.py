@@ -1,9 +1,12 @@
 """Results for people."""
 
+from dataclasses import replace
+
 import sympy as sp
 
 import verify
 from verify import Hypothesis, Inequality, load_theorem
+from verify.outcomes import Trust
 from verify.reports.display.latex import document
 from verify.reports.display.pages import page_of
 from verify.reports.display.short import headline
@@ -68,6 +71,18 @@ def test_a_check_ends_with_its_headline(make_theorem):
     outside = " ".join(check_text(verify.check(theorem, x=2, seed=8)).split())
     said = "out of scope; the claim there: refuted (certified); for all parameters in scope: open"
     assert f" {said} 0." in outside and outside.endswith("seed 8")
+
+
+def test_a_check_says_what_each_part_of_it_trusts(make_theorem):
+    theorem = make_theorem(Inequality("low", sp.Lt(x, 3)), values={"double": 2 * x, "treble": 3 * x})
+    result = verify.check(theorem, x=1)
+    of_clause, of_scope, of_value = (Trust(f"p.{name}", 1, "p", "0" * 64) for name in ("clause", "scope", "value"))
+    clauses = tuple(replace(clause, trusts=(of_clause,)) for clause in result.clauses)
+    lines = check_text(replace(result, clauses=clauses, value_trusts={"treble": (of_value,)}, scope_trusts=(of_scope,)))
+    assert "  verified (certified, trusting p.clause/1)  low: x < 3   margin 2" in lines
+    assert "\nre-checked, trusting p.value/1: treble\n" in lines
+    assert "\nverified (certified, trusting p.clause/1, p.scope/1); for all" in lines
+    assert "trusting" not in check_text(result)
 
 
 def test_out_of_scope_reads_alike_in_every_form(make_theorem):

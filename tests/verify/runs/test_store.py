@@ -13,6 +13,8 @@ from functools import partial
 import pytest
 
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Setting, Source, Store
+from verify.checking import doors
+from verify.rechecker.registry import Door, Rechecks
 from verify.runs.store import Key, code_version, read_code_version, settings_digest
 
 KEY = Key("digest", "code", 2**63 - 1, "cpu")
@@ -167,6 +169,14 @@ def test_edited_code_is_another_version(tmp_path, monkeypatch):
     assert read() == before
     (folder / "other.py").write_text("")
     assert read() != before
+
+
+def test_another_text_behind_a_door_is_another_version(monkeypatch):
+    one = Door("dist.helps", "packaged", "0" * 64, lambda: Rechecks(1))
+    monkeypatch.setattr(doors, "doors", lambda: ((one,), ()))
+    before = read_code_version("verify")
+    monkeypatch.setattr(doors, "doors", lambda: ((replace(one, digest="1" * 64),), ()))
+    assert before and read_code_version("verify") != before
 
 
 def test_code_that_is_not_to_be_found_is_not_kept(tmp_path, counted):

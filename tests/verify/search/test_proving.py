@@ -116,6 +116,7 @@ def test_the_command_line(cli, tmp_path):
             "counterexample",
             "clause",
             "certified",
+            "trusts",
             "seconds",
             "refuted_steps",
         ),

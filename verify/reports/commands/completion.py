@@ -133,7 +133,7 @@ def _values(verb: str, option: str, taken: list[str]) -> Iterable[str]:
     if option == "--paper":
         return {name.partition(".")[0] for name in _ids("theorem")}
     if option in ("--drop", "--over"):
-        from verify.checking.loading import load_theorem
+        from verify.checking.theorem import load_theorem
 
         statement = load_theorem(taken[0]).statement
         if option == "--over":
@@ -143,7 +143,7 @@ def _values(verb: str, option: str, taken: list[str]) -> Iterable[str]:
 
 
 def _parameters(taken: list[str], current: str) -> Iterable[str]:
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
 
     return _assignments(load_theorem(taken[0]).statement.parameters, taken, current)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from verify.errors import InputError
+from verify.outcomes import Trust, how_sure
 from verify.reports.commands.frame import (
     INCONCLUSIVE,
     INPUT_ERROR,
@@ -26,7 +27,9 @@ from verify.shown import visible
 
 @verb("recheck", "certificate.json")
 def recheck_certificates(
-    files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
+    files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)],
+    core: Annotated[bool, typer.Option("--core", help="accept nothing that rests on a package's help")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check certificates with the independent re-checker. Exits 0 if all are accepted, 1 if not, 2 if unreadable."""
     from verify.rechecker import Rejected, TooLarge, Unknown, Unreadable
@@ -36,7 +39,7 @@ def recheck_certificates(
         for file in files:
             row: dict[str, Any] = {"path": str(file)}
             try:
-                row |= {"status": "accepted", **verbs.recheck(file).to_json()}
+                row |= {"status": "accepted", **verbs.recheck(file, core=core).to_json()}
             except Rejected as error:
                 row |= {"status": "unknown" if isinstance(error, Unknown) else "rejected", "reason": str(error)}
                 if isinstance(error, TooLarge):
@@ -69,21 +72,31 @@ def _recheck_line(row: dict[str, Any]) -> str:
         return visible(f"{row['path']}: {row['status']}: {' '.join(row['reason'].split())}")
     instance = "".join(f" {name}={_quoted(value)}" for name, value in row["instance"].items())
     clauses = ", ".join(
-        f"{c['label']} {c['outcome']} ({c['evidence']}, {c['kind']})"
-        if c["evidence"]
-        else f"{c['label']} in words, not shown"
+        f"{c['label']} {c['outcome']} ({_evidence(c)})" if c["evidence"] else f"{c['label']} in words, not shown"
         for c in row["clauses"]
     )
     scope = "" if row["in_scope"] else "; out of scope"
+    of_clauses = {name for c in row["clauses"] for name in _trusts(c)}
+    beside = [name for name in _trusts(row) if name not in of_clauses]
+    scope += f"; the scope is certified, trusting {', '.join(beside)}" if beside else ""
     scope += "" if row["pinned"] else "; no package here pins a statement by this id"
     statement = f"{row['theorem']} {row['statement_digest'][:12]}"
     return visible(f"{row['path']}: accepted: {statement}{instance}{scope}: {clauses}")
+
+
+def _trusts(part: dict[str, Any]) -> list[str]:
+    return [str(Trust(**trust)) for trust in part["trusts"]]
+
+
+def _evidence(clause: dict[str, Any]) -> str:
+    return how_sure(f"{clause['evidence']}, {clause['kind']}", _trusts(clause))
 
 
 @verb("pin", "theorems")
 def pin_package(
     package: Annotated[str | None, typer.Argument(metavar="[PACKAGE]", show_default=False)] = None,
     seconds: Annotated[float, typer.Option(help="time budget per example and per hypothesis, in seconds")] = 60,
+    migrate: Annotated[bool, typer.Option("--migrate", help="only rewrite certificates, proofs unchanged")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Update the digests, certificates, maps and findings of what changed. Exits 3 if one cannot be written."""
@@ -92,7 +105,7 @@ def pin_package(
     found, code = [], 0
     try:
         with bar_shown("certificates and maps") as tell:
-            for one in verbs.pin(package, seconds=seconds, tell=tell):
+            for one in verbs.pin(package, seconds=seconds, migrate=migrate, tell=tell):
                 found.append(one)
                 code = INCONCLUSIVE if one.failed else code
                 if not as_json:

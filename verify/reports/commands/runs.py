@@ -65,7 +65,7 @@ def sweep_theorem(
 
     Always exits 0 when the grid is done, except 1 when --recheck finds that a stored row differs.
     """
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
     from verify.reports.simulate import make_folder, refuse_others, usable_store
     from verify.reports.text import sweep_text
     from verify.runs.sweeps.grids import read_over

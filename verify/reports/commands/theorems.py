@@ -55,7 +55,7 @@ def show_conditions(
 
     Also shows how far beyond a hypothesis the claims are known to hold. --json is short for --format json.
     """
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
     from verify.reports.text import conditions_text
 
     form = form_of(form, as_json=as_json)
@@ -83,7 +83,7 @@ def check_theorem(
     The code of a file.py is run.
     """
     from verify.checking.certificates import certificate_file, write_certificate
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
     from verify.reports.text import check_text
 
     form = form_of(form, as_json=as_json)
@@ -112,7 +112,7 @@ def prove_theorem(
     Exits 0 when every claim is proved or argued, 1 when a counterexample is found, 3 when a claim is open.
     """
     from verify.checking.certificates import certificate_file, write_certificate
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
     from verify.reports.text import prove_text
 
     form = form_of(form, as_json=as_json)
@@ -141,7 +141,7 @@ def derive_theorem(
 
     --json is short for --format json; with --format latex its expressions are in LaTeX.
     """
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
     from verify.reports.display.pages import derivation_page
     from verify.reports.display.rendering import markdown
     from verify.reports.text import derivation_json, derivation_lines
@@ -181,7 +181,7 @@ def explore_theorem(
     as_json: AsJson = False,
 ) -> None:
     """Search for a counterexample, and confirm it in exact or ball arithmetic."""
-    from verify.checking.loading import load_theorem
+    from verify.checking.theorem import load_theorem
     from verify.reports.text import explore_text
     from verify.search.explore import default_database
 

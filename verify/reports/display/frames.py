@@ -40,6 +40,7 @@ def _check(result: Any) -> Iterator[Row]:
             "holds": clause.holds,
             "evidence": None if clause.evidence is None else str(clause.evidence),
             "rechecked": clause.rechecked,
+            "trusts": ", ".join(map(str, clause.trusts)),
             "for_all_parameters": None if known is None else str(known.standing),
             "margin": _number(clause.margin),
             "error": _number(clause.error),

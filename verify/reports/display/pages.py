@@ -178,7 +178,7 @@ def _check(result: Any) -> Page:
     stated = {} if result.statement is None else {clause.label: clause for clause in result.statement.clauses}
     rows = {"claim": [], "step": []}
     for c in result.clauses:
-        evidence = f" ({c.evidence})" if c.evidence else ""
+        evidence = f" ({c.how_sure})" if c.evidence else ""
         margin = "" if c.margin is None else short_text(c.margin, DIGITS)
         carried = result.carried[c.label].text() if c.label in result.carried else ""
         shown = _clause(stated[c.label]) if c.label in stated else c.claim
@@ -234,7 +234,7 @@ def _explore(result: Any) -> Page:
     table = _table("sharpness", "clause, at, found, claimed, ratio", sharpness)
     if result.counterexample is not None and result.clause is not None:
         c = result.clause
-        row = (instance(result.counterexample), c.label, c.claim, str(c.evidence or ""), c.detail)
+        row = (instance(result.counterexample), c.label, c.claim, c.how_sure, c.detail)
         found = _table("counterexample", "at, label, clause, evidence, detail", [row])
         return _page(f"{result.theorem}{dropped}", (effort,), (found, table), "counterexample found")
     least = "" if result.smallest_margin is None else f"smallest relative margin {result.smallest_margin:.3g}"

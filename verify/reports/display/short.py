@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from verify.outcomes import Enclosure, count_text, number_text, short_text
+from verify.outcomes import Enclosure, ForAll, count_text, how_sure, number_text, short_text
 from verify.shown import visible
 
 LONGEST = 300
@@ -54,7 +54,7 @@ def headline(result: Any) -> str:
     """
     # The evidence is the claim's: an instance is not out of scope by it.
     claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
-    evidence = f" ({result.evidence})" if result.evidence else ""
+    evidence = f" ({result.how_sure})" if result.evidence else ""
     steps = "".join(f"; step {label} refuted at {instance(result.instance)}" for label in result.refuted_steps)
     return f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}{steps}"
 
@@ -92,7 +92,7 @@ def _hypothesis(result: Any) -> str:
 
 def _clause(result: Any) -> str:
     margin = "" if result.margin is None else f"; margin {short_text(result.margin, DIGITS)}"
-    evidence = f" ({result.evidence})" if result.evidence else ""
+    evidence = f" ({result.how_sure})" if result.evidence else ""
     return f"{result.label} {result.outcome}{evidence}: {_clipped(result.claim, 120)}{margin}"
 
 
@@ -111,8 +111,9 @@ def _conditions(result: Any) -> str:
 def _prove(result: Any) -> str:
     if result.counterexample is not None:
         return f"{result.theorem}: refuted at {instance(result.counterexample)}"
-    stands = Counter(str(carried.standing) for carried in result.carried.values())
-    counts = ", ".join(f"{stands[each]} {each}" for each in ("formal", "proved", "argued", "open") if stands[each])
+    stands = Counter((carried.standing, tuple(sorted(carried.trusts))) for carried in result.carried.values())
+    order = sorted(stands, key=lambda each: (list(ForAll).index(each[0]), each[1]))
+    counts = ", ".join(f"{stands[each]} {how_sure(*each)}" for each in order)
     return f"{result.theorem}: {result.for_all.text()}; clauses: {counts}"
 
 
@@ -120,7 +121,7 @@ def _explore(result: Any) -> str:
     dropped = f" without {_labels(result.dropped)}" if result.dropped else ""
     effort = f"{count_text(result.examples, 'instance')}, seed {result.seed}"
     if result.counterexample is not None and result.clause is not None:
-        sure = "certified" if result.certified else "not certified"
+        sure = how_sure("certified", result.clause.trusts) if result.certified else "not certified"
         found = f"counterexample {instance(result.counterexample)} to {result.clause.label}, {sure}"
         return f"{result.theorem}{dropped}: {found}; {effort}"
     least = "" if result.smallest_margin is None else f"; smallest relative margin {result.smallest_margin:.3g}"

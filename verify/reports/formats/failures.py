@@ -7,8 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from verify.checking.loading import reference_of
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, reference_of
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising
 from verify.language.parameters import Instance
@@ -33,7 +32,7 @@ def failure_text(theorem: Theorem, result: CheckResult, expected: str, seconds: 
     for found in result.clauses:
         if found.outcome is Outcome.VERIFIED:
             continue
-        evidence = f" ({found.evidence})" if found.evidence else ""
+        evidence = f" ({found.how_sure})" if found.evidence else ""
         lines.append(f"  {found.outcome}{evidence} {found.label}: {found.claim}")
         lines += [f"    {name} = {side}" for name, side in sides(theorem, clauses[found.label], found.witness, result)]
         lines += [f"    {found.detail}"] if found.detail else []

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
-from verify.checking.loading import load_theorem
 from verify.checking.registry import ids, package_folder
 from verify.checking.sources import Paper
 from verify.checking.standing import Standing, shipped_path, standing
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError, TheoremError
 from verify.installed import version
 from verify.outcomes import CheckResult

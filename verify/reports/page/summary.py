@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from verify.checking.sources import Paper
 from verify.language.parameters import read_assignments
-from verify.outcomes import Evidence, ForAll, count_text
+from verify.outcomes import CheckResult, Evidence, ForAll, count_text
 from verify.reports.findings import Finding, by_weight, shown
 from verify.reports.page.contents import Contents, Known
 from verify.reports.page.elements import Html, Node, anchor, badge, code, details, items, joined, link, table, tag
@@ -22,8 +22,8 @@ def summary(contents: Contents) -> Html:
     stands = ", ".join(f"{counts[each]} {each}{meant.get(each, '')}" for each in ForAll if counts[each])
     lead = (
         f"{count_text(len(contents.theorems), 'result')}. For all parameters: {stands}. "
-        f"{count_text(len(contents.findings), 'finding')}, by weight, below: each opens to its witness, the command "
-        "that reproduces it, what it rests on and its certificate."
+        f"{_by_core(contents)}{count_text(len(contents.findings), 'finding')}, by weight, below: each opens to its "
+        "witness, the command that reproduces it, what it rests on and its certificate."
     )
     return tag(
         "section",
@@ -32,6 +32,16 @@ def summary(contents: Contents) -> Html:
         tag("div", papers, class_="papers"),
         _words(),
         id="summary",
+    )
+
+
+def _by_core(contents: Contents) -> str:
+    """Return how many of the clauses that are re-checked at the examples pass the re-checker's core alone."""
+    checked = (known.checked for known in contents.theorems if isinstance(known.checked, CheckResult))
+    clauses = [clause for result in checked for clause in result.clauses if clause.rechecked]
+    alone = sum(not clause.trusts for clause in clauses)
+    return (
+        f"{alone} of {count_text(len(clauses), 'clause')} re-checked at the examples pass the re-checker's core alone. "
     )
 
 
@@ -57,7 +67,7 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
     printed = [known for known in own if known.theorem.source.provenance != "derived here"]
     numbered = [known for known in printed if known.theorem.source.number in paper.disclosed]
     yield tag("h2", paper.key)
-    yield tag("p", f"{paper.citation}, arXiv {paper.arxiv}", class_="small")
+    yield tag("p", paper.reference, class_="small")
     if paper.claims:
         yield tag("p", tag("strong", "Claims. "), paper.claims)
     named = {each: joined(_standing(own, numbered, each)) for each in ForAll}

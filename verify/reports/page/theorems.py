@@ -91,7 +91,7 @@ def _at(known: Known, label: str) -> Node:
         return "in words"
     if clause.evidence is None:
         return badge(str(clause.outcome))
-    return joined([badge(str(clause.outcome)), " ", str(clause.evidence)])
+    return joined([badge(str(clause.outcome)), " ", clause.how_sure])
 
 
 def _hypotheses(known: Known) -> Html:
@@ -145,7 +145,7 @@ def _margins(known: Known) -> Html:
     if not isinstance(known.checked, CheckResult):
         return Html("")
     rows = [
-        [clause.label, short_text(clause.margin, _DIGITS), str(clause.evidence or "-")]
+        [clause.label, short_text(clause.margin, _DIGITS), clause.how_sure or "-"]
         for clause in known.checked.clauses
         if clause.margin is not None and clause.margin != 0
     ]

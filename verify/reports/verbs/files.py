@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def pin(
-    package: str | None = None, *, seconds: float = 60, tell: Callable[[int, int], None] | None = None
+    package: str | None = None,
+    *,
+    seconds: float = 60,
+    migrate: bool = False,
+    tell: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Pinned]":
     """Update what a package ships: digests, certificates, maps of the hypotheses, and FINDINGS.md.
 
@@ -23,6 +27,9 @@ def pin(
         A package of theorems; None for the one whose folder is in the working directory.
     seconds
         Time budget per example and per hypothesis, in seconds.
+    migrate
+        Only write certificates anew that are of the version before, or trust modules that have changed: their
+        statements and proofs stay as they are.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -47,7 +54,7 @@ def pin(
     """
     from verify.reports import pinned_files
 
-    return pinned_files.pin(package, seconds=seconds, tell=tell)
+    return pinned_files.migrate(package) if migrate else pinned_files.pin(package, seconds=seconds, tell=tell)
 
 
 def report(
@@ -101,18 +108,20 @@ def report(
     return document.write(contents.gathered(full=full, store=store, entries=entries, tell=tell), Path(out))
 
 
-def recheck(path: Path | str) -> "Accepted":
+def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
     """Check a certificate with the independent re-checker.
 
     Parameters
     ----------
     path
         The certificate, a JSON file.
+    core
+        Whether nothing is accepted that rests on a package's second computations or kinds.
 
     Returns
     -------
     Accepted
-        What it shows: `theorem`, `statement_digest`, `instance`, `in_scope` and `clauses`.
+        What it shows: `theorem`, `statement_digest`, `instance`, `in_scope`, `clauses` and `trusts`.
 
     Raises
     ------
@@ -132,13 +141,15 @@ def recheck(path: Path | str) -> "Accepted":
     >>> verify.recheck(shipped).theorem
     'wang2024.lemma1'
     """
+    from verify.checking.doors import door
     from verify.checking.standing import pins
     from verify.rechecker import recheck_file
+    from verify.rechecker.registry import closed
 
     if Path(path).is_dir():
         raise InputError("certificate", path, "is a folder: give a file in it")
     try:
-        return recheck_file(path, pins())
+        return recheck_file(path, pins(), closed if core else door)
     except OSError as error:
         raise InputError("certificate", path, f"cannot be opened: {error.strerror or error}") from error
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 def loaded_theorem(theorem: "Theorem | Path | str") -> "Theorem":
     """Return a theorem that may be given by its id or `file.py:name`. Raises InputError."""
-    from verify.checking.loading import load_theorem
-    from verify.checking.theorem import Theorem
+    from verify.checking.theorem import Theorem, load_theorem
 
     if isinstance(theorem, str | Path):
         return load_theorem(str(theorem))

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from verify.checking.loading import load_theorem
 from verify.checking.registry import load
+from verify.checking.theorem import load_theorem
 from verify.errors import TheoremError
 from verify.language.labels import TITLE, refuse_bad_id, refuse_bad_text
 from verify.runs.store import Store

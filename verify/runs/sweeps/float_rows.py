@@ -29,7 +29,7 @@ from verify.evaluation.values import holds, symbols_by_name
 from verify.language.expressions import enclosed_applications
 from verify.language.statement import ClauseData, Hypothesis, Statement
 from verify.outcomes import CheckResult, Evidence, Outcome, json_numbers
-from verify.runs.sweeps.rows import Effort, Point, Row
+from verify.runs.sweeps.rows import Effort, Point, Row, trusted
 
 _NEAR = 1e-9
 """Relative error up to which the float of a reported value is shown; what is less known is left to the exact check."""
@@ -86,9 +86,9 @@ class Scan:
         if checked.interrupted:
             del self.checked[in_scope]
             raise KeyboardInterrupt
-        proved = {clause.label for clause in checked.clauses if clause.evidence is Evidence.PROVED}
+        proved = {c.label: trusted(c.trusts) for c in checked.clauses if c.evidence is Evidence.PROVED}
         said = in_words(self.statement)
-        decidable = proved | said | {clause.label for clause in self.clauses}
+        decidable = proved.keys() | said | {clause.label for clause in self.clauses}
         if any(clause.label not in decidable for clause in checked.clauses):
             return [None] * len(points)
         arithmetic = Estimates()
@@ -111,13 +111,17 @@ class Scan:
         claim = Outcome.INCONCLUSIVE if said else Outcome.VERIFIED
         evidence = None if said else Evidence.weakest(own)
         outcome = claim if in_scope else Outcome.OUT_OF_SCOPE
-        shared = {"in_scope": in_scope, "outcome": outcome, "claim": claim, "evidence": evidence}
+        # As the check's own: what the claims' proofs trust, and what the scope does.
+        scope = trusted(checked.scope_trusts) if in_scope else []
+        known = {*scope, *(each for claim in checked.claims for each in proved.get(claim.label, ()))}
+        trusts = sorted(known) if evidence is Evidence.PROVED else []
+        shared = {"in_scope": in_scope, "outcome": outcome, "claim": claim, "evidence": evidence, "trusts": trusts}
         rows: list[Row | None] = [None] * len(points)
         for i in np.flatnonzero(good).tolist():
             clauses = [
                 _IN_WORDS | {"label": c.label}
                 if c.label in said
-                else _clause(c.label, margins.get(c.label), i, proved=c.label in proved)
+                else _clause(c.label, margins.get(c.label), i, proved.get(c.label))
                 for c in checked.clauses
             ]
             shown = {key: value for name in values for key, value in _shown(name, values[name][i]).items()}
@@ -172,12 +176,15 @@ _IN_WORDS: dict[str, Any] = {
     **dict.fromkeys(("label", "unchecked", "detail"), ""),
     **dict.fromkeys(("holds", "evidence", "margin", "error")),
     "rechecked": False,
+    "trusts": [],
     "witness": {},
 }
 """What a row has of a claim in words, but for its label."""
 
 
-def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dict[str, Any]:
+def _clause(label: str, margin: Estimate | None, i: int, trusts: list[str] | None) -> dict[str, Any]:
+    """Return a clause's part of a row; `trusts` says what a proof of it for all parameters trusts, None without one."""
+    proved = trusts is not None
     evidence = Evidence.PROVED if proved else Evidence.COMPUTED
     body: dict[str, Any] = {"label": label, "holds": True, "evidence": evidence, "margin": None, "error": None}
     if margin is None:
@@ -185,7 +192,8 @@ def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dic
     else:
         body |= {"margin_float": float(margin.value[i]), "error_float": SAFETY * float(margin.error[i])}  # pyright: ignore[reportIndexIssue]
     unchecked = "" if proved else "decided in float64"
-    return {**body, "rechecked": proved, "unchecked": unchecked, "detail": "", "witness": {}}
+    said = {"unchecked": unchecked, "detail": "", "witness": {}}
+    return {**body, "rechecked": proved, "trusts": trusts or [], **said}
 
 
 def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ _ROW: _Kinds = {
     **dict.fromkeys(("instance", "values"), dict),
     "in_scope": bool | None,
     "clauses": list,
+    "trusts": list,
     "seconds": int | float,
 }
 """The fields of a row, and what is in each."""
@@ -26,15 +27,17 @@ _CLAUSE: _Kinds = {
     "holds": bool | None,
     "evidence": str | None,
     "rechecked": bool,
+    "trusts": list,
     "witness": dict,
     **dict.fromkeys(("margin", "error"), object),
     **_FLOATS_OF_CLAUSE,
 }
 _EVIDENCE = [Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMPUTED]
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+|(\.[0-9]+)?(e-?[0-9]+)?)")
+_TRUSTED = re.compile(r"[^\s,]+/[1-9][0-9]*")
 _FLOATS_DIFFER = 2e-9
 """Relative; a value of which only a float is shown is known to half of this."""
-COMPARED = ("in_scope", "outcome", "claim", "evidence", "holds", "evidence of clauses", "values")
+COMPARED = ("in_scope", "outcome", "claim", "evidence", "trusts", "holds", "evidence of clauses", "values")
 
 
 def fits(theorem: Theorem, point: Point, row: Row) -> bool:
@@ -49,6 +52,7 @@ def fits(theorem: Theorem, point: Point, row: Row) -> bool:
     labels = [clause.label for clause in theorem.statement.clauses]
     return (
         row["evidence"] in (None, *_EVIDENCE)
+        and _trusts_fit(row["trusts"])
         and all(map(_clause_fits, row["clauses"]))
         and [clause["label"] for clause in row["clauses"]] == labels
         and _named(row["values"], set(theorem.values))
@@ -77,7 +81,15 @@ def _clause_fits(clause: object) -> bool:
     # What is re-checked is proved or certified, and nothing else is.
     if evidence not in (None, *_EVIDENCE) or clause["rechecked"] is not (evidence in _EVIDENCE[:2]):
         return False
+    if not _trusts_fit(clause["trusts"]) or (clause["trusts"] and not clause["rechecked"]):
+        return False
     return (holds is None or evidence is not None) and _number(clause["margin"]) and _number(clause["error"])
+
+
+def _trusts_fit(trusts: list[object]) -> bool:
+    """Whether a list is one of names and versions, sorted, each once."""
+    names = [each for each in trusts if isinstance(each, str) and _TRUSTED.fullmatch(each)]
+    return len(names) == len(trusts) and names == sorted(set(names))
 
 
 def _number(value: object) -> bool:
@@ -103,13 +115,18 @@ def _consistent(row: Row, claims: set[str]) -> bool:
     possible = {None: {Outcome.INCONCLUSIVE}, False: {Outcome.OUT_OF_SCOPE}}
     if row["claim"] != claim or row["outcome"] not in possible.get(row["in_scope"], {claim, Outcome.INCONCLUSIVE}):
         return False
-    if row["evidence"] is None:
-        return True
     decides = {Outcome.VERIFIED: True, Outcome.REFUTED: False, Outcome.INCONCLUSIVE: None}[claim]
-    deciding = [clause["evidence"] for clause in clauses if clause["holds"] is decides]
+    deciding = [clause for clause in clauses if clause["holds"] is decides]
+    if row["evidence"] not in _EVIDENCE[:2]:
+        trusts_fit = not row["trusts"]
+    else:
+        # That it is in scope may trust more.
+        trusts_fit = {each for clause in deciding for each in clause["trusts"]} <= set(row["trusts"])
+    if row["evidence"] is None:
+        return trusts_fit
     # A scope that is not re-checked may make it less, and nothing makes it more.
-    place = _EVIDENCE.index(row["evidence"])
-    return None not in deciding and all(_EVIDENCE.index(each) <= place for each in deciding)
+    place, known = _EVIDENCE.index(row["evidence"]), [clause["evidence"] for clause in deciding]
+    return trusts_fit and None not in known and all(_EVIDENCE.index(each) <= place for each in known)
 
 
 def differences(kept: Row, computed: Row) -> Iterator[tuple[str, object, object]]:

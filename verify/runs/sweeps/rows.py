@@ -5,7 +5,7 @@ in scope or not), the clauses, the reported values, `detail` and `seconds`. Wher
 statement, `outcome` and `claim` are null and `error` says why.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from verify.checking.check import check
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.language.parameters import Value
-from verify.outcomes import CheckResult, json_numbers
+from verify.outcomes import CheckResult, Trust, json_numbers
 from verify.runs.store import Key, settings_digest
 
 DEVICE = "cpu"
@@ -51,11 +51,16 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
     except InputError as error:
         # It breaks the statement's domain, or has no default.
         undecided = dict.fromkeys(("in_scope", "outcome", "claim", "evidence"))
-        nothing = {"clauses": [], "values": {}, "detail": "", "error": str(error), "seconds": 0.0}
+        nothing = {"trusts": [], "clauses": [], "values": {}, "detail": "", "error": str(error), "seconds": 0.0}
         return {"instance": json_numbers(instance), **undecided, **nothing}
     if result.interrupted:
         raise KeyboardInterrupt
     return row_of(result)
+
+
+def trusted(trusts: Iterable[Trust]) -> list[str]:
+    """Return how a row has what evidence trusts: names and versions, as the digests are the code's."""
+    return [str(trust) for trust in trusts]
 
 
 _SAID_ELSEWHERE = ("claim", "role", "for_all_parameters")
@@ -66,7 +71,8 @@ def row_of(result: CheckResult) -> Row:
     """Return the row of a check."""
     body = result.to_json()
     clauses = [
-        {name: part for name, part in clause.items() if name not in _SAID_ELSEWHERE} for clause in body["clauses"]
+        {name: part for name, part in clause.items() if name not in _SAID_ELSEWHERE} | {"trusts": trusted(found.trusts)}
+        for clause, found in zip(body["clauses"], result.clauses, strict=True)
     ]
     return {
         "instance": body["instance"],
@@ -74,6 +80,7 @@ def row_of(result: CheckResult) -> Row:
         "outcome": result.outcome,
         "claim": result.claim_outcome,
         "evidence": result.evidence,
+        "trusts": trusted(result.trusts),
         "clauses": clauses,
         "values": body["values"],
         "detail": result.detail,

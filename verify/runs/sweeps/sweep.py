@@ -16,13 +16,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.checking.loading import reference_of
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, reference_of
 from verify.errors import InputError
 from verify.executor import LostError, cluster
 from verify.installed import needs
 from verify.language.parameters import Value, parse_instance
-from verify.outcomes import json_numbers
+from verify.outcomes import how_sure, json_numbers
 from verify.runs.store import Key, Store
 from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, fits
@@ -403,5 +402,5 @@ def _counted(run: _Run, seconds: float) -> SweepResult:
     for _, row in result.rows():
         counts[row["outcome"] or NO_INSTANCE] += 1
         claims[row["in_scope"], row["claim"] or NO_INSTANCE] += 1
-        evidence[row["evidence"] or "none"] += 1
+        evidence[how_sure(row["evidence"], row["trusts"]) or "none"] += 1
     return replace(result, counts=dict(counts), claims=dict(claims), evidence=dict(evidence))

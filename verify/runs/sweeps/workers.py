@@ -19,8 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.checking.loading import load_theorem
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError, TheoremError
 from verify.executor import unordered
 from verify.runs.store import code_version

@@ -68,8 +68,9 @@ class Judge:
             return ClauseResult.undecided(statement.clauses[place], "the re-checker finds a hypothesis to fail")
         if confirmed is None:
             why = "whether the hypotheses hold is not re-checked"
-            return replace(result, evidence=Evidence.COMPUTED, rechecked=False, unchecked=why)
-        return result
+            return replace(result, evidence=Evidence.COMPUTED, rechecked=False, unchecked=why, trusts=())
+        trusts = {*result.trusts, *(decider.scope_trusts() if held and result.rechecked else ())}
+        return replace(result, trusts=tuple(sorted(trusts)))
 
     def prove(self, label: str, instance: Instance, deadline: float) -> bool:
         """Whether a clause is proved for all parameters in scope, at an instance's words."""

@@ -66,7 +66,7 @@ FORMS = {
 
 @pytest.mark.parametrize("name", FORMS)
 def test_each_form_is_accepted(name):
-    assert recheck(FORMS[name]).clauses[0][1:] == ("verified", "proved", "cases")
+    assert recheck(FORMS[name]).clauses[0][1:] == ("verified", "proved", "cases", ())
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_logarithms_are_bounded_where_they_have_values():
         in_logarithms(ge(X - 1, sp.log(X)), (), (X, "x")),
         in_logarithms(gt(X + sp.log(1 + M)), ("x",), (1 + M, "m")),
     ):
-        assert recheck(made).clauses[0][1:] == ("verified", "proved", "logarithms")
+        assert recheck(made).clauses[0][1:] == ("verified", "proved", "logarithms", ())
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def beside_a_choice(relation, proof):
 
 
 def test_what_uses_a_hypothesis_in_which_a_word_chooses_is_not_for_all():
-    assert recheck(beside_a_choice(ge(1 + X), by_shifts("x"))).clauses[0][1:] == ("verified", "proved", "positive")
+    assert recheck(beside_a_choice(ge(1 + X), by_shifts("x"))).clauses[0][1:] == ("verified", "proved", "positive", ())
     proof = {"kind": "cases", "shifts": {}, "relations": [], "cases": bounded("x", 0)}
     with pytest.raises(Rejected, match="in hypotheses the instance's words choose"):
         recheck(beside_a_choice(ge(1, X), proof))

@@ -81,7 +81,7 @@ def test_a_forged_tube_is_rejected(field, value, why):
 def test_it_is_accepted_as_it_is_and_with_wider_bounds():
     for steps in (["482", "1139"], ["0", "1000000000000000000000"]):
         found = recheck(changed(tube(), f"{PROOF}.steps", steps))
-        assert found.clauses == (("reached", "verified", "certified", "tube"),)
+        assert found.clauses == (("reached", "verified", "certified", "tube", ()),)
 
 
 def test_a_last_step_is_kept():
@@ -107,7 +107,7 @@ def test_a_first_step_is_kept():
 def test_a_bound_that_allows_none_of_its_steps_is_refuted_by_it(bound, refuted, undecided, untrue):
     claim = tube()["statement"]["claims"][0] | {bound: integer(refuted)}
     made = changed(changed(tube(), "statement.claims.0", claim), "clauses.0.outcome", "refuted")
-    assert recheck(made).clauses == (("reached", "refuted", "certified", "tube"),)
+    assert recheck(made).clauses == (("reached", "refuted", "certified", "tube", ()),)
     for path, value, why in (
         ("clauses.0.outcome", "verified", "the check finds otherwise"),
         # Steps that it allows, and fewer than are shown.

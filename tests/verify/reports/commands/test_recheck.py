@@ -85,5 +85,16 @@ def test_a_label_that_could_be_more_of_the_line_is_refused(cli, tmp_path, label)
 
 def test_a_word_that_could_be_more_of_the_line_is_quoted():
     row = {"path": "a.json", "status": "accepted", "theorem": "user.a", "statement_digest": "0" * 64, "in_scope": True}
-    row |= {"instance": {"w": "a; c verified (proved)", "x": "1/2"}, "pinned": True, "clauses": []}
+    row |= {"instance": {"w": "a; c verified (proved)", "x": "1/2"}, "pinned": True, "clauses": [], "trusts": []}
     assert _recheck_line(row) == 'a.json: accepted: user.a 000000000000 w="a; c verified (proved)" x=1/2: '
+
+
+def test_a_line_says_what_a_clause_and_the_scope_trust():
+    one, two = ({"name": name, "version": 1, "package": "p", "digest": "0" * 64} for name in ("p.one", "p.two"))
+    clause = {"label": "c", "outcome": "verified", "evidence": "certified", "kind": "balls", "trusts": [one]}
+    row = {"path": "a.json", "status": "accepted", "theorem": "user.a", "statement_digest": "0" * 64, "in_scope": True}
+    row |= {"instance": {"x": "1"}, "pinned": True, "clauses": [clause], "trusts": [one, two]}
+    scope = "; the scope is certified, trusting p.two/1"
+    said = ": c verified (certified, balls, trusting p.one/1)"
+    assert _recheck_line(row) == f"a.json: accepted: user.a 000000000000 x=1{scope}{said}"
+    assert scope not in _recheck_line(row | {"trusts": [one]})

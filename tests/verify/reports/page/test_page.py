@@ -9,7 +9,7 @@ from latex2mathml.converter import convert
 
 from tests.verify.reports.page.conftest import HOSTILE, Read
 from verify import InputError
-from verify.outcomes import Carried, ForAll
+from verify.outcomes import Carried, CheckResult, ForAll, Trust
 from verify.reports.page import document as written, elements, summary, theorems
 from verify.reports.page.pictures import picture
 
@@ -108,11 +108,24 @@ def test_findings_stand_by_weight_with_how_sure(page):
 
 def test_the_first_screen_says_what_is_claimed_what_holds_and_what_does_not(page):
     first = next(e["text"] for e in page.all("section") if e["id"] == "summary")
-    said = "2 results. For all parameters: 1 proved, 1 argued (proved steps joined by prose). 3 findings"
+    said = "2 results. For all parameters: 1 proved, 1 argued (proved steps joined by prose). "
     assert said in first and "Open." not in first
     assert "Claims. Sums are small." in first and "proved Lemma 1" in first
     assert "What does not hold as printed. The paper says" in first and "And 2 more findings" in first
     assert re.search(r"so, which is certified\. under our reading And 2 more", first)
+
+
+def test_what_passes_the_core_alone_is_counted(contents):
+    known = next(each for each in contents.theorems if isinstance(each.checked, CheckResult))
+    one, trust = known.checked.clauses[0], Trust("a.b", 1, "p", "0" * 64)
+    clauses = (
+        replace(one, rechecked=True, trusts=(trust,)),
+        replace(one, rechecked=True),
+        replace(one, rechecked=False),
+    )
+    changed = replace(known, checked=replace(known.checked, clauses=clauses))
+    lead = Read(str(summary.summary(replace(contents, theorems=(changed,))))).all("section")[0]["text"]
+    assert "1 of 2 clauses re-checked at the examples pass the re-checker's core alone. 3 findings" in lead
 
 
 def test_what_is_open_is_said_once(contents):

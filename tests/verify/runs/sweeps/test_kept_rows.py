@@ -90,11 +90,28 @@ def _inner(row, name, value):
         lambda row: _inner(row, "rechecked", False),
         lambda row: _inner(row, "unchecked", None),
         lambda row: _inner(row, "error_float", "0"),
+        lambda row: {**row, "trusts": None},
+        lambda row: {**_inner(row, "trusts", ["p.a"]), "trusts": ["p.a"]},
+        lambda row: {**_inner(row, "trusts", ["p.a/0"]), "trusts": ["p.a/0"]},
+        lambda row: {**_inner(row, "trusts", ["p.b/1", "p.a/1"]), "trusts": ["p.a/1", "p.b/1"]},
+        lambda row: _inner(row, "trusts", ["p.a/1"]),
+        lambda row: {**row, "evidence": "computed", "trusts": ["p.a/1"]},
+        lambda row: (
+            {**_inner(_inner(row, "evidence", "computed"), "rechecked", False), "evidence": "computed"}
+            | {"trusts": ["p.a/1"]}
+        ),
     ],
 )
 def test_what_is_no_row_of_the_instance_does_not_fit(mine, spoil):
     row = json.loads(json.dumps(checked_row(mine, {"x": 1}, Effort(10.0, 0))))
     assert fits(mine, {"x": 1}, row) and not fits(mine, {"x": 1}, spoil(row))
+
+
+def test_a_row_may_trust_for_a_clause_and_more_for_its_scope(mine):
+    row = json.loads(json.dumps(checked_row(mine, {"x": 1}, Effort(10.0, 0))))
+    assert fits(mine, {"x": 1}, {**_inner(row, "trusts", ["p.a/1"]), "trusts": ["p.a/1"]})
+    assert fits(mine, {"x": 1}, {**_inner(row, "trusts", ["p.a/1"]), "trusts": ["p.a/1", "p.b/2"]})
+    assert fits(mine, {"x": 1}, {**row, "trusts": ["p.b/2"]})
 
 
 def test_what_is_no_instance_fits_too(make_theorem):

@@ -14,7 +14,7 @@ import sympy as sp
 import verify
 from verify import Case, Hypothesis, Inequality, InputError, Parameter, Store, load_theorem
 from verify.checking.check import check
-from verify.checking.loading import reference_of
+from verify.checking.theorem import reference_of
 from verify.runs.sweeps.sweep import sweep
 from verify.runs.sweeps.workers import Rows, code_of
 

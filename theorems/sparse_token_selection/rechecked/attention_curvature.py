@@ -22,8 +22,8 @@ from math import comb
 
 from flint import arb
 
-from ..balls import ball
-from ..reading import Effort
+from verify.rechecker.balls import ball
+from verify.rechecker.reading import Effort
 
 Form = tuple[int, int, int, int, int]
 """Coefficients of y at up to two selected tokens, up to two others, and |u|²."""

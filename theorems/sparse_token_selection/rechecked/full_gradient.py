@@ -27,8 +27,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
-from ..balls import ball, high, low
-from ..reading import Effort, Rejected
+from verify.rechecker.balls import ball, high, low
+from verify.rechecker.reading import Effort, Rejected
+
 from .attention import BITS
 
 Polynomial: TypeAlias = dict[int, Fraction]

@@ -9,10 +9,12 @@ import flint
 import numpy as np
 import pytest
 
+from tests.verify.rechecker.certificates import trusts_of
+from theorems.sparse_token_selection.rechecked import RECHECKS
+from verify.checking.doors import door
 from verify.language.expressions import digest
 from verify.rechecker import Rejected, recheck_text
 from verify.rechecker.balls import high, low
-from verify.rechecker.primitives.table import PRIMITIVES
 from verify.rechecker.reading import Effort
 from verify.rechecker.registry import computed
 
@@ -46,7 +48,7 @@ def largest(T, q, D, query):
 
 
 def value(name, *arguments, effort=1e12):
-    lower, upper = computed(Effort(effort), PRIMITIVES[f"{name}/1"], tuple(map(Fraction, arguments)))
+    lower, upper = computed(Effort(effort), RECHECKS.primitives[f"{name}/1"], tuple(map(Fraction, arguments)))
     assert lower <= upper
     return lower, upper
 
@@ -173,7 +175,7 @@ def test_effort_is_spent_each_time():
     arguments, left = ("selected_attention", 7, 3, 9, "3/2", 1), []
     for _ in range(2):
         effort = Effort()
-        computed(effort, PRIMITIVES["selected_attention/1"], tuple(map(Fraction, arguments[1:])))
+        computed(effort, RECHECKS.primitives["selected_attention/1"], tuple(map(Fraction, arguments[1:])))
         left.append(effort.left)
     assert left[0] == left[1] < Effort().left - 1000
     with pytest.raises(Rejected, match="microseconds of work"):
@@ -205,13 +207,14 @@ def _certificate(relation, instance, margin, outcome="verified"):
     stated = {"label": "floor", "outcome": outcome, "evidence": "certified", "proof": proof}
     return {
         "format": "lemmascope-certificate",
-        "version": 2,
+        "version": 3,
         "theorem": "user.mine",
         "statement": statement,
         "statement_digest": digest(statement),
         "instance": instance,
         "in_scope": True,
         "uses": [],
+        "trusts": trusts_of(statement),
         "clauses": [stated],
     }
 
@@ -224,7 +227,7 @@ def _floor(query="0"):
 
 
 def _rechecked(*arguments, **more):
-    return recheck_text(json.dumps(_certificate(*arguments, **more)).encode())
+    return recheck_text(json.dumps(_certificate(*arguments, **more)).encode(), door=door)
 
 
 def test_statement():

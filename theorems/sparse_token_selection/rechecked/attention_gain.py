@@ -33,8 +33,9 @@ from typing import TypeAlias
 
 from flint import arb, ctx
 
-from ..balls import ball, high, low
-from ..reading import Effort, Rejected
+from verify.rechecker.balls import ball, high, low
+from verify.rechecker.reading import Effort, Rejected
+
 from .attention import BITS, ORDERS, Attention, Undecided, about_shares
 from .attention_curvature import Curvature
 from .attention_hint import about_best, about_dimension

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from ..reading import Effort, Rejected, work
+from verify.rechecker.reading import Effort, Rejected, work
 
 Matrix: TypeAlias = list[list[Fraction]]
 Moment: TypeAlias = Callable[[Effort, Fraction, Fraction, Fraction], Fraction]

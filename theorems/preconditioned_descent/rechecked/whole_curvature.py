@@ -28,8 +28,9 @@ from typing import TypeAlias
 
 from flint import acb_mat, arb, arb_mat, ctx
 
-from ..balls import ball, high, low
-from ..reading import Effort, Rejected, work
+from verify.rechecker.balls import ball, high, low
+from verify.rechecker.reading import Effort, Rejected, work
+
 from .whole_gradient import Moment, layers_of, orthogonal
 
 _MOST_LAYERS, _BITS, _ROOT_BITS = 3, 256, 200

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from flint import ctx
 
+from theorems.sparse_token_selection.rechecked.attention import BITS, Attention, _nodes, about_shares, reciprocal
+from theorems.sparse_token_selection.rechecked.attention_curvature import Curvature
+from theorems.sparse_token_selection.rechecked.attention_gain import Search
+from theorems.sparse_token_selection.rechecked.attention_hint import about_best
 from verify.rechecker.balls import ball
-from verify.rechecker.primitives.attention import BITS, Attention, _nodes, about_shares, reciprocal
-from verify.rechecker.primitives.attention_curvature import Curvature
-from verify.rechecker.primitives.attention_gain import Search
-from verify.rechecker.primitives.attention_hint import about_best
 from verify.rechecker.reading import Effort
 
 SIZES = [(3, 1, 2, 1), (3, 2, 3, 0), (4, 3, 2, 0), (4, 2, 3, 1), (5, 3, 2, 1), (3, 3, 3, 1), (5, 4, 1, 0), (6, 1, 2, 0)]

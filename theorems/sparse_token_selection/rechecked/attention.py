@@ -35,8 +35,8 @@ from math import acos, comb, cos, cosh, exp, factorial, inf, log, perm, pi, prod
 
 from flint import acb_mat, arb, arb_mat, arb_poly, ctx
 
-from ..balls import ball, high
-from ..reading import Effort
+from verify.rechecker.balls import ball, high
+from verify.rechecker.reading import Effort
 
 BITS, ORDERS = 256, (3, 5, 7, 9, 11)
 """Bits of the balls; the highest moments that are used, from coarse to fine."""

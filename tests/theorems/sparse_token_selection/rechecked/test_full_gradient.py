@@ -10,8 +10,8 @@ from theorems.sparse_token_selection.gradient_primitives import (
     loss_less_means,
     value_slopes_less_means,
 )
+from theorems.sparse_token_selection.rechecked import RECHECKS
 from verify.rechecker import Rejected
-from verify.rechecker.primitives.table import PRIMITIVES
 from verify.rechecker.reading import Effort, TooLarge
 from verify.rechecker.registry import computed
 
@@ -22,7 +22,7 @@ def agree(primitive, *arguments):
     """Whether the two enclosures overlap, and agree on what is exact and on what is above 0."""
     exact = tuple(map(Fraction, arguments))
     found = primitive.evaluate(*exact)
-    lower, upper = computed(Effort(1e9), PRIMITIVES[f"{primitive.name}/1"], exact)
+    lower, upper = computed(Effort(1e9), RECHECKS.primitives[f"{primitive.name}/1"], exact)
     if isinstance(found, Fraction):
         return lower == upper == found
     overlap = lower <= found.upper and found.lower <= upper and upper - lower < Fraction(1, 10**20)
@@ -62,28 +62,30 @@ REFUSED = [
 @pytest.mark.parametrize(("arguments", "why"), REFUSED)
 def test_what_is_no_model_is_refused(arguments, why):
     with pytest.raises(Rejected, match=why):
-        computed(Effort(1e9), PRIMITIVES["gradient_off_the_set/1"], tuple(map(Fraction, arguments)))
+        computed(Effort(1e9), RECHECKS.primitives["gradient_off_the_set/1"], tuple(map(Fraction, arguments)))
 
 
 @pytest.mark.parametrize("name", ["loss", "value_slopes", "logit_slopes"])
 def test_a_factor_of_too_many_bits_is_refused(name):
     at = (2, 1, 1, 1, 1, 1, 0, 0)
-    computed(Effort(1e9), PRIMITIVES[f"{name}_less_means/1"], tuple(map(Fraction, (*at, Fraction(1, 2**63)))))
+    computed(Effort(1e9), RECHECKS.primitives[f"{name}_less_means/1"], tuple(map(Fraction, (*at, Fraction(1, 2**63)))))
     for factor in (Fraction(1, 2**64), Fraction(2**64)):
         with pytest.raises(Rejected, match="bits"):
-            computed(Effort(1e9), PRIMITIVES[f"{name}_less_means/1"], tuple(map(Fraction, (*at, factor))))
+            computed(Effort(1e9), RECHECKS.primitives[f"{name}_less_means/1"], tuple(map(Fraction, (*at, factor))))
 
 
 def test_what_takes_too_long_is_refused_before_it_is_done():
     with pytest.raises(TooLarge):
         computed(
-            Effort(60e6), PRIMITIVES["gradient_off_the_set/1"], tuple(map(Fraction, (16, 2, 1, 16, 1, 1, 0, 0, 0)))
+            Effort(60e6),
+            RECHECKS.primitives["gradient_off_the_set/1"],
+            tuple(map(Fraction, (16, 2, 1, 16, 1, 1, 0, 0, 0))),
         )
 
 
 def test_the_exponentials_and_the_products_are_charged_too():
     """Going through the encodings costs 0.41 s here, nominally, and the rest about half as much again."""
     at = tuple(map(Fraction, (3, 1, 2, 4, Fraction(5, 4), Fraction(3, 2), 2, 2, 1)))
-    computed(Effort(0.8e6), PRIMITIVES["gradient_off_the_set/1"], at)
+    computed(Effort(0.8e6), RECHECKS.primitives["gradient_off_the_set/1"], at)
     with pytest.raises(TooLarge):
-        computed(Effort(0.5e6), PRIMITIVES["gradient_off_the_set/1"], at)
+        computed(Effort(0.5e6), RECHECKS.primitives["gradient_off_the_set/1"], at)

@@ -1,0 +1,67 @@
+"""A kind of clause: one integer divides another."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import sympy as sp
+
+from textbook.harmonic import HARDY, n
+from verify import ClauseResult, Context, Parameter, Source, Statement, Theorem, to_data
+
+
+@dataclass(frozen=True)
+class Divides:
+    """The divisor, an integer > 0, divides the dividend at the instance."""
+
+    quantifies: ClassVar = False
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = False
+    relation: ClassVar = None
+
+    label: str
+    divisor: sp.Expr
+    dividend: sp.Expr
+
+    @property
+    def text(self) -> str:
+        """The clause in words."""
+        return f"{self.divisor} divides {self.dividend}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield divisor and dividend."""
+        yield from (sp.sympify(self.divisor), sp.sympify(self.dividend))
+
+    def bound_names(self) -> set[str]:
+        """Return no names."""
+        return set()
+
+    def to_data(self) -> Mapping[str, Any]:
+        """Return the data that the digest covers and that the re-checker reads."""
+        divisor, dividend = map(to_data, self.expressions())
+        return {"kind": "divides", "label": self.label, "says": self.text, "divisor": divisor, "dividend": dividend}
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Divide, with the quotient and the remainder as the proof."""
+        divisor, dividend = (int(context.exact(side)) for side in self.expressions())
+        quotient, remainder = divmod(dividend, divisor)
+        proof = {"kind": "division", "quotient": str(quotient), "remainder": str(remainder)}
+        if remainder:
+            return ClauseResult.refuted(self, proof, witness=dict(context.instance), detail=f"remainder {remainder}")
+        return ClauseResult.verified(self, proof, detail=f"quotient {quotient}")
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> None:
+        """Return no proof for all parameters: none is looked for."""
+
+    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+        """Return 1: floats do not say whether an integer divides another."""
+        return 1.0
+
+
+neighbours = Theorem(
+    id="hardy.neighbours",
+    title="The product of two neighbouring integers is even",
+    source=Source("no number", "derived here", HARDY),
+    statement=Statement((Parameter("n", "integer", "the smaller one", minimum=1),), (Divides("even", 2, n * (n + 1)),)),
+    example={"n": 7},
+)

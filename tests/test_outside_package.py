@@ -1,0 +1,184 @@
+"""Another package, installed: its entries reach what ours reach, without a change to any file of ours."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import verify
+
+SOURCE = Path(__file__).parent / "outside_package"
+TRUSTED = "textbook.facts/1"
+REPORT = """
+from verify.checking.registry import ids
+from verify.reports.page import contents, document
+contents.ids = lambda kind: [name for name in ids(kind) if name.startswith("hardy.")]
+print(document.document(contents.gathered()))
+"""
+
+
+class Installed(NamedTuple):
+    """The folder of the package, and the Python in which it is installed beside ours."""
+
+    folder: Path
+    python: Path
+
+    def run(self, *arguments, code=0):
+        """Return what a command prints, run in the package's folder."""
+        command = [self.python, *arguments]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    def verify(self, *arguments, code=0):
+        """Return what `verify` prints."""
+        return self.run("-m", "verify", *arguments, code=code)
+
+    def json(self, *arguments, code=0):
+        """Return the object that `verify … --json` prints."""
+        return json.loads(self.verify(*arguments, "--json", code=code))
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("outside")
+    shutil.copytree(SOURCE, folder / "package", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    (site,) = (folder / "venv").rglob("site-packages")
+    (site / "ours.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"]
+    command = [*pip, "--no-build-isolation", "--editable", str(folder / "package")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    installed = Installed(folder / "package", python)
+    installed.verify("pin", "textbook", "--seconds", "20")
+    return installed
+
+
+def test_its_theorems_are_listed_with_what_is_trusted(outside):
+    rows = {row["id"]: row for row in outside.json("list", "--paper", "hardy")["theorems"]}
+    assert set(rows) == {"hardy.harmonic", "hardy.neighbours"}
+    for row in rows.values():
+        assert row["best_instance_evidence"] == "certified" and [each["name"] for each in row["trusts"]] == [
+            TRUSTED[:-2]
+        ]
+    assert rows["hardy.harmonic"]["for_all_parameters"] == "argued"
+    assert rows["hardy.neighbours"]["for_all_parameters"] == "open"
+    beside = json.loads(outside.run("-c", "import json, verify; print(json.dumps(verify.ids('theorem')))"))
+    assert set(beside) == {*rows, *verify.ids("theorem")}
+
+
+def test_a_primitive_is_certified_by_its_second_computation(outside):
+    # H_4 = 25/12
+    body = outside.json("check", "hardy.harmonic", "n=4")
+    (clause,) = body["clauses"]
+    assert (body["outcome"], body["evidence"], clause["rechecked"]) == ("verified", "certified", True)
+    assert body["values"]["sum"] == "25/12" and body["values_rechecked"] == {"sum": True, "gap": True}
+    (trust,) = clause["trusts"]
+    assert (trust["name"], trust["version"], trust["package"]) == ("textbook.facts", 1, "textbook")
+    assert body["value_trusts"] == {"sum": [trust], "gap": [trust]}
+    shown = outside.verify("check", "hardy.harmonic", "n=4")
+    assert f"verified (certified, trusting {TRUSTED})  at_most" in shown and f"trusting {TRUSTED}: sum, gap" in shown
+
+
+@pytest.mark.parametrize(("n", "outcome", "code"), [("12", "verified", 0), ("7", "refuted", 1)])
+def test_a_kind_of_clause_is_decided_by_its_kind_of_proof(outside, tmp_path, n, outcome, code):
+    (outside.folder / "odd.py").write_text(
+        "from textbook.divides import Divides, n\n"
+        "from verify import Parameter, Source, Statement, Theorem\n"
+        "statement = Statement((Parameter('n', 'integer', 'n', minimum=1),), (Divides('four', 4, n),))\n"
+        "four = Theorem('user.four', 'a title', Source('1', 'derived here'), statement, {'n': 4})\n"
+    )
+    file = tmp_path / "four.json"
+    body = outside.json("check", "odd.py:four", f"n={n}", "--certificate", str(file), code=code)
+    (clause,) = body["clauses"]
+    assert (clause["evidence"], [each["name"] for each in clause["trusts"]]) == ("certified", ["textbook.facts"])
+    (found,) = outside.json("recheck", str(file))["files"]
+    assert (found["status"], found["clauses"][0]["kind"], found["clauses"][0]["outcome"]) == (
+        "accepted",
+        "division",
+        outcome,
+    )
+    wrong = json.loads(file.read_text())
+    wrong["clauses"][0]["proof"]["quotient"] = "5"
+    file.write_text(json.dumps(wrong))
+    (found,) = outside.json("recheck", str(file), code=1)["files"]
+    assert found["status"] == "rejected" and "is no division of the dividend" in found["reason"]
+
+
+def test_what_is_pinned_is_accepted_here_alone(outside):
+    files = sorted(outside.folder.glob("textbook/certificates/*.json"))
+    assert [file.stem for file in files] == ["hardy.harmonic", "hardy.neighbours"]
+    shown = outside.verify("recheck", *map(str, files))
+    assert shown.count(f"trusting {TRUSTED}") == 2 and "no package here" not in shown
+    assert all(
+        row["status"] == "unknown" for row in outside.json("recheck", "--core", *map(str, files), code=1)["files"]
+    )
+    # Where the package is not installed nothing is accepted either.
+    command = [sys.executable, "-m", "verify", "recheck", *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and (done.stdout + done.stderr).count("textbook.facts is not installed") == 2
+
+
+def test_a_wrong_second_computation_is_caught(outside):
+    """Another text behind the door is not what the certificate names, and a wrong one does not agree."""
+    path = outside.folder / "textbook" / "rechecked" / "harmonic.py"
+    certificate = str(outside.folder / "textbook" / "certificates" / "hardy.harmonic.json")
+    right = path.read_text()
+    try:
+        path.write_text(right.replace("Fraction(1, first)", "Fraction(2, first)"))
+        (found,) = outside.json("recheck", certificate, code=1)["files"]
+        assert found["status"] == "unknown" and "digest" in found["reason"]
+        body = outside.json("check", "hardy.harmonic", "n=4", code=3)
+        assert (body["outcome"], body["evidence"], body["trusts"]) == ("inconclusive", None, [])
+        assert "the re-checker does not accept what was found" in body["detail"]
+        path.write_text(right + "import numpy\n")
+        body = outside.json("check", "hardy.harmonic", "n=4")
+        assert body["evidence"] == "computed" and "imports numpy" in body["clauses"][0]["unchecked"]
+    finally:
+        path.write_text(right)
+
+
+def test_its_rule_carries_an_inference(outside):
+    body = outside.json("prove", "hardy.harmonic", "--seconds", "5")
+    assert body["for_all_parameters"] == "argued"
+    assert [(each["rule"], each["reference"]) for each in body["argument"]] == [
+        ("sum below an integral", "Hardy and Wright 1979, section 22.5")
+    ]
+
+
+def test_its_experiment_comparison_and_finding_are_run(outside):
+    # H_10 = 7381/2520
+    body = outside.json("simulate", "hardy.sum_in_floats", "--device", "cpu")
+    assert body["measurements"]["sum"]["value"] == pytest.approx(7381 / 2520)
+    code = "import verify; print(verify.load_comparison('hardy.exact_and_float_sums_agree').run(device='cpu').outcome)"
+    assert outside.run("-c", code) == "verified\n"
+    assert outside.run("-c", "import verify; print(verify.reproduce('hardy.bound_is_within_one').holds)") == "True\n"
+    assert (outside.folder / "FINDINGS.md").read_text().count("hardy.bound_is_within_one") == 1
+
+
+def test_the_report_shows_what_it_brings(outside):
+    page = outside.run("-c", REPORT)
+    for shown in ("hardy.harmonic", "hardy.neighbours", "hardy.bound_is_within_one", f"certified, trusting {TRUSTED}"):
+        assert shown in page
+    assert "0 of 2 clauses re-checked at the examples pass the re-checker" in page
+
+
+def test_nothing_of_ours_is_written(outside):
+    ours = Path(__file__).parents[1]
+    assert not list((ours / "theorems").rglob("hardy*")) and not [*SOURCE.rglob("certificates")]
+
+
+def test_the_page_that_explains_it_shows_its_own_text():
+    page = (Path(__file__).parents[1] / "docs" / "howto" / "packages.md").read_text()
+    blocks = re.findall(r"^```(?:toml|py)\n(.*?)^```$", page, re.M | re.S)
+    files = [path.read_text() for suffix in ("toml", "py") for path in SOURCE.rglob(f"*.{suffix}")]
+    assert len(blocks) == 7 and all(any(block in file for file in files) for block in blocks)

@@ -1,1 +1,0 @@
-"""The primitives of the language, each computed anew."""
