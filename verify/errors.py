@@ -172,5 +172,8 @@ class UndecidedError(ArithmeticError):
     """
 
 
-class OutOfTimeError(Exception):
-    """The time that a computation had is over; where a primitive is evaluated it becomes an UndecidedError."""
+class OutOfTimeError(BaseException):
+    """The time that a computation had is over; where a primitive is evaluated it becomes an UndecidedError.
+
+    No `except Exception`, of a library or of a package's code, takes it for an error of its own.
+    """

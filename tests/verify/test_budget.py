@@ -18,6 +18,7 @@ from verify.budget import ended, look_at_the_clock, until
 from verify.errors import OutOfTimeError, UndecidedError
 from verify.evaluation.values import evaluate_rising
 from verify.language.expressions import enclosed
+from verify.rechecker import CORE
 
 
 @enclosed(version=1, scan=lambda n: n)
@@ -243,6 +244,14 @@ def test_a_recheck_that_does_not_end_proves_nothing(clock, monkeypatch):
     (clause,) = verify.check(theorem, n=3, seconds=0.3).clauses
     assert (clause.holds, clause.evidence, clause.detail) == (None, None, "the time ran out as it was re-checked")
     assert clock.now - started < 0.64
+
+
+def test_a_check_of_the_re_checker_that_does_not_end_is_no_error_of_a_package(clock, monkeypatch):
+    theorem = Theorem("user.s", "t", Source("t", "derived here"), Statement(STATEMENT.parameters, (BOUNDED,)), {"n": 1})
+    for kind in CORE.proofs.values():
+        monkeypatch.setitem(vars(kind), "check", lambda *_: clock.spin())
+    (clause,) = verify.check(theorem, n=3, seconds=0.3).clauses
+    assert (clause.holds, clause.evidence, clause.detail) == (None, None, "the time ran out as it was re-checked")
 
 
 def test_a_search_whose_scan_does_not_look_at_the_clock_ends(clock, monkeypatch):

@@ -3,11 +3,13 @@
 Each names a `Rechecks`, as `module:object`. A door is known by the modules that its module reaches inside its package,
 by relative imports, and by the digest of their text. They are read, and not run, to find out; where they import
 anything else than the standard library, FLINT and the re-checker's public helpers, the door is refused. What is run
-later is the very text that was read, under names of its own, and nothing else of the package.
+later is the very text that was read, under names of its own, and nothing else of the package. It is no sandbox: the
+package vouches for its code.
 """
 
 import ast
 import hashlib
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,15 +30,19 @@ from verify.rechecker.registry import Door, Rechecks, Registry, Trusted
 GROUP = "lemmascope.rechecks"
 HELPERS = frozenset(f"verify.rechecker.{name}" for name in ("balls", "reading", "registry"))
 """What of the re-checker the modules behind a door may import."""
-_REFUSED = {"importlib", "runpy", "pkgutil", "imp", "zipimport", "ctypes"}
+_REFUSED = {"builtins", "importlib", "runpy", "pkgutil", "imp", "zipimport", "ctypes"}
 _REFUSED_NAMES = {"__import__", "exec", "eval", "compile", "__builtins__", "__loader__"}
+_REFUSED_ATTRIBUTES = {"__import__", "__builtins__", "__loader__", "__globals__", "modules"}
 _UNDER = "lemmascope_rechecks"
 """The name under which the modules behind doors are run."""
 _LONGEST = 2_000_000
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def door(name: str) -> Door:
     """Return the installed door of a name, its modules read and not run. Raises Unknown, and says why."""
+    if not _NAME.fullmatch(name):
+        raise Unknown(f"{name!r}: a door's name is of letters of A to Z, digits, '.', '_' and '-'")
     found = [entry for entry in installed().select(group=GROUP) if _name(entry) == name]
     if len(found) != 1:
         raise Unknown(f"{name} is {'brought by several packages' if found else 'not installed'}")
@@ -169,6 +175,8 @@ def _parsed(path: Path, name: str, folder: Path, changed: int, size: int) -> tup
         match node:
             case ast.Name(id) if id in _REFUSED_NAMES:
                 raise Unknown(f"{where}: uses {id}, which a door may not")
+            case ast.Attribute(_, name) if name in _REFUSED_ATTRIBUTES:
+                raise Unknown(f"{where}: uses {name}, which a door may not")
             case ast.Import(names):
                 for alias in names:
                     _refuse(alias.name, where, package[0])
@@ -186,6 +194,8 @@ def _refuse(module: str, where: str, own: str, names: Sequence[str] = ()) -> Non
     top = module.partition(".")[0]
     if top == own:
         raise Unknown(f"{where}: imports {module} by its full name; a door imports its own package relatively")
+    if bad := [name for name in names if name in _REFUSED_ATTRIBUTES | _REFUSED_NAMES]:
+        raise Unknown(f"{where}: imports {bad[0]}, which a door may not")
     # What is imported without a name from it binds the package above it, and so all of it.
     helpers = [f"{module}.{name}" for name in names] if module == "verify.rechecker" else [module] if names else []
     if top in sys.stdlib_module_names - _REFUSED or top == "flint" or (helpers and HELPERS.issuperset(helpers)):

@@ -106,9 +106,13 @@ def _label(clause: dict[str, Data], stated: Mapping[str, Data], where: str, keys
     return label
 
 
-def _checked(given: Given, clause: Data, proof: Data, where: str, kind: ProofKind) -> Checked:
+def _checked(given: Given, clause: Data, proof: dict[str, Data], where: str) -> Checked:
     """Return the result of a check; Unknown where one of a package ends with an error, or returns something else."""
-    found = guarded(lambda: kind.check(given, clause, proof, where))
+    name, registry = str(proof["kind"]), given.registry
+    check = registry.proofs[name].check
+    if ("proofs", name) not in registry.brought:
+        return check(given, clause, proof, where)
+    found = guarded(lambda: check(given, clause, proof, where))
     if type(found) is not Checked:
         raise Unknown(f"{where}.kind: its check returned a {type(found).__name__}, not a Checked")
     return found
@@ -129,7 +133,8 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     proof, inside = stated["proof"], f"{where}.proof"
     if type(proof) is not dict or "kind" not in proof:
         raise Rejected(f"{inside}.kind: missing")
-    name = string(proof["kind"], f"{inside}.kind", list(proofs))
+    if (name := string(proof["kind"], f"{inside}.kind")) not in proofs:
+        raise Unknown(f"{inside}.kind: {shown(name)} is not a kind of proof that this program knows")
     kind = proofs[name]
     entries(proof, inside, f"kind {kind.keys}", kind.more)
     if outcome not in kind.shows.get(said, ()):
@@ -143,7 +148,7 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     evidence = "proved" if for_all else "certified"
     if claimed not in (None, evidence):
         raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
-    found = _checked(given, clause, proof, inside, kind)
+    found = _checked(given, clause, proof, inside)
     if for_all and not given.for_all(clause, hypotheses_used=found.hypotheses_used):
         raise Rejected(f"{where}.evidence: it uses a hypothesis, and in hypotheses the instance's words choose")
     if found.holds != (outcome == "verified"):

@@ -45,6 +45,15 @@ class ClauseKind:
     keys: str
     more: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raise TypeError for keys that are no text."""
+        _refuse_no_keys(self.keys, self.more)
+
+
+def _refuse_no_keys(keys: object, more: tuple[object, ...]) -> None:
+    if type(keys) is not str or type(more) is not tuple or not all(type(key) is str for key in more):
+        raise TypeError("keys are text, with a space between two, and more keys a tuple of texts")
+
 
 @dataclass(frozen=True)
 class ProofKind:
@@ -61,6 +70,15 @@ class ProofKind:
     more: tuple[str, ...] = ()
     for_all: bool = False
     or_here: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise TypeError for outcomes that there are not, keys that are no text, and a check that cannot be called."""
+        _refuse_no_keys(self.keys, self.more)
+        outcomes = dict(self.shows).values()
+        if not all(type(each) is tuple and {"verified", "refuted"}.issuperset(each) for each in outcomes):
+            raise TypeError("a kind of proof shows, of each kind of clause, some of verified and refuted")
+        if not callable(self.check):
+            raise TypeError("the check of a kind of proof is a function")
 
 
 @dataclass(frozen=True)
@@ -130,7 +148,7 @@ class Door:
     name: str
     package: str
     digest: str
-    load: Callable[[], Rechecks] = field(compare=False)
+    load: Callable[[], Rechecks] = field(compare=False, repr=False)
 
 
 def closed(name: str) -> Door:
@@ -176,7 +194,7 @@ def guarded(work: Callable[[], T]) -> T:
         return work()
     except (Rejected, Unreadable, RecursionError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Unknown(f"a package's code ended with {type(error).__name__}: {error}") from error
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import typer
 
-from verify.errors import InputError, TheoremError, explained, is_contradiction
+from verify.errors import InputError, OutOfTimeError, TheoremError, explained, is_contradiction
 from verify.installed import lacked_by
 
 # Importing them registers the commands, in the order of the help.
@@ -46,11 +46,11 @@ def run(arguments: list[str]) -> int:
         return fail(f"theorem: its code ended the program: SystemExit: {stop.code}", INPUT_ERROR)
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", INTERRUPTED)
-    except Exception as error:
+    except (Exception, OutOfTimeError) as error:
         return _unforeseen(error, arguments)
 
 
-def _unforeseen(error: Exception, arguments: list[str]) -> int:
+def _unforeseen(error: BaseException, arguments: list[str]) -> int:
     """Report an error that no command raises by itself, and return the exit code."""
     if lacking := lacked_by(error):
         return fail(f"this {lacking}", INPUT_ERROR)

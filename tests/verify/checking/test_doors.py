@@ -86,6 +86,11 @@ def test_what_was_read_is_what_is_run(package):
         ("from importlib.util import find_spec", r"imports importlib\.util"),
         ("x = __import__('numpy')", "uses __import__"),
         ("exec('import numpy')", "uses exec"),
+        ("import builtins", "imports builtins"),
+        ("from builtins import exec as run", "imports exec"),
+        ("import sys\nx = sys.modules", "line 2: uses modules"),
+        ("from sys import modules", "imports modules"),
+        ("x = (lambda: 1).__globals__", "uses __globals__"),
         ("def f(:", "cannot be read: SyntaxError"),
         ("x = '\0'", "cannot be read"),
     ],
@@ -99,6 +104,21 @@ def test_helpers_flint_and_the_standard_library_are_allowed(package):
     lines = "from flint import arb\nimport math, os.path\nfrom verify.rechecker.balls import ball\n"
     lines += "from verify.rechecker import balls, reading\nfrom . import more\n"
     assert package(inside__door=DOOR, inside__other=lines + OTHER, inside__more="y = 1\n").load().version == 2
+
+
+def test_what_else_is_on_the_path_under_the_doors_names_is_not_run(package, tmp_path):
+    found = package(inside__door=DOOR, inside__other=OTHER)
+    folder = tmp_path / doors._UNDER / f"x{found.digest[:16]}" / "packaged" / "inside"
+    folder.mkdir(parents=True)
+    (folder / "door.py").write_text(DOOR.replace("from .other import double", "double = lambda effort, x: 0"))
+    assert found.load().primitives["doubled_here/1"].value(None, 3) == 6
+
+
+def test_a_doors_name_is_one_word(package):
+    package(inside__door=DOOR, inside__other=OTHER)
+    package.entries[:] = [metadata.EntryPoint("my, helps", "packaged.inside.door:RECHECKS", doors.GROUP)]
+    with pytest.raises(Unknown, match=r"'dist\.my, helps': a door's name is of letters of A to Z, digits"):
+        door("dist.my, helps")
 
 
 @pytest.mark.parametrize(

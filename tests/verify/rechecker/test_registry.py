@@ -149,7 +149,7 @@ def test_a_kind_of_proof_of_a_package_is_trusted_where_it_is_used():
     at_hand, trusted = brought(Rechecks(3, proofs={"believed": BELIEVED}))
     (claim,) = recheck_text(text_of(made, trusts=[trusted]), door=at_hand).claims
     assert (claim.kind, claim.evidence, [str(each) for each in claim.trusts]) == ("believed", "proved", ["mine.help/3"])
-    with pytest.raises(Rejected, match="believed"):
+    with pytest.raises(Unknown, match="'believed' is not a kind of proof that this program knows"):
         recheck_text(text_of(made), door=at_hand)
     # What a check finds is held against what is stated.
     other = replace(BELIEVED, check=lambda *_: Checked(False, hypotheses_used=False))
@@ -193,7 +193,7 @@ def test_a_result_is_two_bools_and_has_no_truth_value():
 
 
 def test_an_error_in_a_packages_code_is_unknown_and_ours_are_not():
-    for error in (ZeroDivisionError("by 0"), TypeError("x")):
+    for error in (ZeroDivisionError("by 0"), TypeError("x"), SystemExit(3)):
         with pytest.raises(Unknown, match=f"a package's code ended with {type(error).__name__}"):
             guarded(raising(error))
     for error in (Rejected("no"), TooLarge("work", 1), RecursionError(), MemoryError(), KeyboardInterrupt()):
@@ -208,6 +208,14 @@ def test_an_error_in_a_packages_code_is_unknown_and_ours_are_not():
         at_hand, trusted = brought(Rechecks(1, proofs={"believed": replace(BELIEVED, check=check)}))
         with pytest.raises(Unknown, match=why):
             recheck_text(text_of(made, trusts=[trusted]), door=at_hand)
+
+
+def test_an_error_in_a_check_of_ours_is_no_packages(monkeypatch):
+    statement = Statement((X,), (Inequality("c", sp.Ge(x, 0, evaluate=False)),))
+    made = certificate(statement, {"x": "1"}, ("verified", "certified", {"kind": "exact", "margin": "1"}))
+    monkeypatch.setitem(vars(CORE.proofs["exact"]), "check", raising(KeyError("k")))
+    with pytest.raises(KeyError):
+        recheck_text(text_of(made))
 
 
 def raising(error):
@@ -229,6 +237,17 @@ def test_malformed_entries_are_refused_and_a_registry_stays_as_it_is():
     for functions in ((None,), (second, second)):
         with pytest.raises(TypeError, match="or bounds of one"):
             Primitive(1, *functions)
+    checked = lambda *_: Checked(True, hypotheses_used=False)  # noqa: E731
+    for shows in ({"inequality": "verified"}, {"inequality": ("proved",)}, {"inequality": ["verified"]}):
+        with pytest.raises(TypeError, match="some of verified and refuted"):
+            ProofKind(shows, "", checked)
+    with pytest.raises(TypeError, match="is a function"):
+        ProofKind({}, "", None)
+    for keys in ((None,), ("a", ["b"]), ("a", (1,))):
+        with pytest.raises(TypeError, match="keys are text"):
+            ClauseKind(*keys)
+        with pytest.raises(TypeError, match="keys are text"):
+            ProofKind({}, keys[0], checked, *keys[1:])
     for name in ("Eq", "gamma", "gamma/", "a b/1"):
         with pytest.raises(TypeError, match="no name and version"):
             Rechecks(1, primitives={name: Primitive(1, second)})

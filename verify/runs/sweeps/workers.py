@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.checking.theorem import Theorem, load_theorem
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, OutOfTimeError, TheoremError
 from verify.executor import unordered
 from verify.runs.store import code_version
 from verify.runs.sweeps.float_rows import Scan, scan_of
@@ -89,7 +89,7 @@ class Rows:
             except TheoremError:
                 # The author's fault, not ours: it is told as one, and not once an instance.
                 raise
-            except Exception as error:
+            except (Exception, OutOfTimeError) as error:
                 rows.append((point, Failure(f"{type(error).__name__}: {error}")))
         return rows
 
