@@ -25,21 +25,6 @@ def _allowed(subpackage: str) -> set[str]:
     return {"root", subpackage}.union(*above)
 
 
-BY_NAME = {("verify.shown", "verify.reports.display.forms")}
-"""Imports by name, which no table sees: how results show themselves is written below, and asked for at the root."""
-
-
-def by_name(known: Mapping[str, Path]) -> set[tuple[str, str]]:
-    """Return which of some modules imports which, of a name that is written out in a call."""
-    found = set()
-    for name, path in known.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
-                words = (word for word in ast.walk(node) if isinstance(word, ast.Constant))
-                found |= {(name, str(word.value)) for word in words if word.value in known}
-    return found
-
-
 SUBPACKAGES = {subpackage: frozenset(_allowed(subpackage)) for subpackage in ("root", "rechecker", *_ABOVE)}
 
 
@@ -69,13 +54,19 @@ def _named(node: ast.AST, package: list[str]) -> Iterator[str]:
         yield from (f"{prefix}.{alias.name}" for alias in node.names)
 
 
+def _written_out(node: ast.AST) -> Iterator[str]:
+    """Yield the words in a call that imports a module by its name."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+        yield from (str(word.value) for word in ast.walk(node) if isinstance(word, ast.Constant))
+
+
 def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
-    """Return which of some modules each imports, inside functions and for type checkers as well."""
+    """Return which of some modules each imports, inside functions, for type checkers and by a name as well."""
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
         package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for full in _named(node, package):
+            for full in (*_named(node, package), *_written_out(node)):
                 # An object of a module is not a module: the module itself is imported.
                 module = full if full in known else full.rpartition(".")[0]
                 if module in known and module != name:

@@ -16,6 +16,13 @@ import verify
 
 SOURCE = Path(__file__).parent / "outside_package"
 TRUSTED = "textbook.facts/1"
+UNPINNED = """
+import verify
+try:
+    verify.ids("theorem")
+except verify.InputError as error:
+    print(error)
+"""
 REPORT = """
 from verify.checking.registry import ids
 from verify.reports.page import contents, document
@@ -59,8 +66,21 @@ def outside(tmp_path_factory):
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     installed = Installed(folder / "package", python)
+    assert "has no catalogue.json; `verify pin textbook` writes it" in installed.run("-c", UNPINNED)
     installed.verify("pin", "textbook", "--seconds", "20")
     return installed
+
+
+def test_its_catalogue_is_written_from_its_objects(outside):
+    # By the constructors in its files.
+    written = json.loads((outside.folder / "textbook" / "catalogue.json").read_text())
+    sources = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
+    assert set(re.findall(r'"(hardy\.\w+)",\n', sources)) == {
+        name for kind in written if kind != "packages" for name in written[kind]
+    }
+    assert written["packages"] == ["textbook"] and written["findings"] == {
+        "hardy.bound_is_within_one": "textbook.simulation:bound_is_within_one"
+    }
 
 
 def test_its_theorems_are_listed_with_what_is_trusted(outside):
@@ -147,6 +167,24 @@ def test_a_wrong_second_computation_is_caught(outside):
         path.write_text(right)
 
 
+def test_certificates_follow_the_code_behind_the_door(outside):
+    path = outside.folder / "textbook" / "rechecked" / "harmonic.py"
+    certificate = outside.folder / "textbook" / "certificates" / "hardy.harmonic.json"
+    right, before = path.read_text(), json.loads(certificate.read_text())
+    try:
+        path.write_text(right + "# Another text.\n")
+        written = outside.verify("pin", "textbook", "--migrate")
+        assert written.count("another textbook.facts/1 is installed") == 2
+        after = json.loads(certificate.read_text())
+        assert after["trusts"][0]["digest"] != before["trusts"][0]["digest"]
+        assert {**after, "trusts": []} == {**before, "trusts": []}
+        assert outside.json("recheck", str(certificate))["files"][0]["status"] == "accepted"
+    finally:
+        path.write_text(right)
+        outside.verify("pin", "textbook", "--migrate")
+    assert json.loads(certificate.read_text()) == before
+
+
 def test_its_rule_carries_an_inference(outside):
     body = outside.json("prove", "hardy.harmonic", "--seconds", "5")
     assert body["for_all_parameters"] == "argued"
@@ -181,4 +219,4 @@ def test_the_page_that_explains_it_shows_its_own_text():
     page = (Path(__file__).parents[1] / "docs" / "howto" / "packages.md").read_text()
     blocks = re.findall(r"^```(?:toml|py)\n(.*?)^```$", page, re.M | re.S)
     files = [path.read_text() for suffix in ("toml", "py") for path in SOURCE.rglob(f"*.{suffix}")]
-    assert len(blocks) == 7 and all(any(block in file for file in files) for block in blocks)
+    assert len(blocks) == 6 and all(any(block in file for file in files) for block in blocks)

@@ -41,8 +41,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from verify.shown import shown_by
+
 _NAMES = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
 _MODULE_OF = {alias.name: node.module for node in _NAMES if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+# How results show themselves is loaded when one is shown.
+shown_by(lambda: import_module("verify.reports.display.forms"))
 
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]
 

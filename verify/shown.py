@@ -1,11 +1,10 @@
 """Results that show themselves: short at the prompt, as on the command line in print, as tables in a notebook.
 
-How each is shown is written in one place, `verify.reports.display`, and loaded when something is shown. The root looks
-up to it by its name, as the public page does, and nothing else may: `tests/layout.py` has the exception.
+How each is shown is written in one place, `verify.reports.display`, and loaded when something is shown. The public
+page says so, by `shown_by`: nothing here looks up to it.
 """
 
-from collections.abc import Iterable, Mapping
-from importlib import import_module
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,8 +26,16 @@ def _escape(letter: str) -> str:
     return letter.encode("unicode_escape").decode("ascii")
 
 
+_forms: list[Callable[[], Any]] = []
+
+
+def shown_by(forms: Callable[[], Any]) -> None:
+    """Take what returns the module whose functions are the forms that something is shown in."""
+    _forms[:] = [forms]
+
+
 def _display(form: str, value: Any) -> Any:
-    return getattr(import_module("verify.reports.display.forms"), form)(value)
+    return getattr(_forms[0](), form)(value)
 
 
 class Shown:

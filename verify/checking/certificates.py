@@ -155,7 +155,7 @@ def accepted_file(path: Path) -> Accepted:
     name, digest = f"certificate.{path.name}", remembered.digest_of(_RECHECKER.encode(), content)
     kept = remembered.recall(name, digest)
     accepted = None if kept is None else _accepted(kept)
-    if accepted is not None and all(map(at_hand, accepted.trusts)):
+    if accepted is not None and not any(map(not_at_hand, accepted.trusts)):
         return accepted
     accepted = recheck_text(content, door=door)
     remembered.remember(name, digest, asdict(accepted))
@@ -179,13 +179,14 @@ def _accepted(kept: Mapping[str, Any]) -> Accepted:
     return Accepted(**{**kept, **shown, "uses": uses, "trusts": trusted(kept["trusts"])})
 
 
-def at_hand(trusted: Trusted) -> bool:
-    """Whether a door is installed as it was when something was accepted with it."""
+def not_at_hand(trusted: Trusted) -> str:
+    """Return why a door is not installed as it was when something was accepted with it, nothing where it is."""
     try:
         found = door(trusted.name)
-    except Unknown:
-        return False
-    return (found.package, found.digest) == (trusted.package, trusted.digest)
+    except Unknown as error:
+        return str(error)
+    same = (found.package, found.digest) == (trusted.package, trusted.digest)
+    return "" if same else f"another {trusted} is installed"
 
 
 def stated_values(proof: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ reads and refuses is not decided.
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -74,8 +74,10 @@ class Decider:
 
     def rechecker(self, *data: Any, clause: Any = None, proof: Any = None) -> Instance:
         """Return the statement as it is read for an expression, a clause or a proof, by their data."""
-        doors = self._asks_for_doors or asks_for_doors(*data, clauses=[clause], proofs=[proof])
-        return self._helped if doors else self._core
+        return self._helped if self._needs_doors(*data, clauses=[clause], proofs=[proof]) else self._core
+
+    def _needs_doors(self, *data: Any, clauses: Iterable[Any], proofs: Iterable[Any]) -> bool:
+        return self._asks_for_doors or asks_for_doors(*data, clauses=clauses, proofs=proofs)
 
     def clauses(self) -> tuple[ClauseResult, ...]:
         """Decide all clauses of the statement, its claims and then its steps."""
@@ -114,7 +116,8 @@ class Decider:
         if verdict.rejected:
             why = f"the re-checker does not accept what was found: {verdict.why}"
             return ClauseResult.undecided(clause, why, margin=result.margin, bits=result.bits, unchecked=verdict.why)
-        why = "; ".join((verdict.why, *(f"refused: {line}" for line in with_doors()[1])))
+        refused = with_doors()[1] if self._needs_doors(clauses=[data], proofs=[result.proof]) else ()
+        why = "; ".join((verdict.why, *(f"refused: {line}" for line in refused)))
         return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=why)
 
     def _evaluated(self, clause: Clause) -> ClauseResult:

@@ -1,12 +1,12 @@
 """What is installed, by id, and what a file holds, as `file.py:name`.
 
-A package has an entry point in the group `lemmascope.catalogue`: a module in which THEOREMS, EXPERIMENTS, COMPARISONS,
-PREDICTIONS, FINDINGS and DIAGRAMS map ids to `module:object`. An object is imported when it is asked for, by what
-loads its kind, from where its class is. Entry points in groups of these names, `lemmascope.theorems`, …, are read
-beside them.
+An entry point in the group `lemmascope.catalogue` names a package. The file `catalogue.json` in its folder maps ids to
+`module:object`, for each kind; `verify pin` writes it. An object is imported when it is asked for, by what loads its
+kind, from where its class is. Entry points in groups of the kinds, `lemmascope.theorems`, …, are read beside it.
 """
 
 import importlib.util
+import json
 import os
 import re
 import sys
@@ -17,7 +17,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from verify.errors import InputError, explained, meant
 from verify.installed import lacked_by
@@ -26,7 +26,10 @@ from verify.language.labels import ID
 Kind = TypeVar("Kind")
 KINDS = ("theorem", "experiment", "comparison", "prediction", "finding", "diagram")
 """What a package brings, each by an id."""
-_CATALOGUE = "lemmascope.catalogue"
+_GROUP = "lemmascope.catalogue"
+CATALOGUE = "catalogue.json"
+PACKAGES = "packages"
+"""The part of a catalogue that lists the packages whose objects it has."""
 _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
 """How files end that are taken for a theorem file."""
 _ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
@@ -41,19 +44,56 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
     for entry in installed().select(group=group):
         fits = ID.fullmatch(entry.name)
         yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is not an id: it must be {_ID}")
-    for entry in installed().select(group=_CATALOGUE):
+    for package in catalogued():
         try:
-            listed = getattr(entry.load(), f"{kind}s".upper(), {})
-        except (Exception, SystemExit) as error:
-            why = f"cannot be loaded: {type(error).__name__}: {error}"
-            yield _top(entry.value), InputError(_CATALOGUE, entry.value, why)
-            continue
-        if not isinstance(listed, Mapping) or not all(map(_is_entry, listed.items())):
-            why = f"its {kind}s must map ids, {_ID}, to `module:object`"
-            yield _top(entry.value), InputError(_CATALOGUE, entry.value, why)
+            listed = catalogue(package)[f"{kind}s"]
+        except InputError as error:
+            yield package, error
+        except KeyError:
+            yield package, InputError(_GROUP, package, f"has no {CATALOGUE}; `verify pin {package}` writes it")
         else:
-            for name, value in listed.items():
-                yield _top(entry.value), metadata.EntryPoint(name, value, group)
+            yield from ((package, metadata.EntryPoint(name, value, group)) for name, value in listed.items())
+
+
+def catalogued() -> list[str]:
+    """Return what the entry points in the group `lemmascope.catalogue` name, sorted."""
+    return sorted({entry.value for entry in installed().select(group=_GROUP)})
+
+
+def catalogue(package: str) -> Mapping[str, Any]:
+    """Return the catalogue in a package's folder, by kind; nothing where there is none. Raises InputError."""
+    if "." in package or ":" in package:
+        raise InputError(_GROUP, package, f"must name a package, whose folder has the {CATALOGUE}")
+    try:
+        path = package_folder(package) / CATALOGUE
+    except InputError as error:
+        raise InputError(_GROUP, package, error.requirement) from error
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return {}
+    return _catalogue(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=100)
+def _catalogue(path: Path, _changed: int, _size: int) -> Mapping[str, Any]:
+    """Return what a catalogue's file holds. Raises InputError where it is none."""
+    package = path.parent.name
+    try:
+        listed = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(_GROUP, package, f"its {CATALOGUE} cannot be read: {type(error).__name__}") from error
+    kinds = {f"{kind}s" for kind in KINDS}
+    if not isinstance(listed, dict) or listed.keys() != {PACKAGES, *kinds} or not _are_names(listed[PACKAGES]):
+        raise InputError(_GROUP, package, f"its {CATALOGUE} must have {', '.join((PACKAGES, *sorted(kinds)))}")
+    for kind in kinds:
+        if not isinstance(listed[kind], dict) or not all(map(_is_entry, listed[kind].items())):
+            raise InputError(_GROUP, package, f"its {kind} must map ids, {_ID}, to `module:object`")
+    return listed
+
+
+def _are_names(packages: object) -> bool:
+    return isinstance(packages, list) and all(isinstance(name, str) and name.isidentifier() for name in packages)
 
 
 def installed() -> metadata.EntryPoints:

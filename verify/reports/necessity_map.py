@@ -8,7 +8,7 @@ proved, or with the hypothesis itself as the claim, proved; none where other the
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -98,10 +98,10 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     """
     if row["status"] == "undecided":
         return ""
-    path = certificate_path(theorem.id, row["label"])
-    if row["status"] == "redundant" and argued_without(theorem, row["label"], {}):
-        # What other theorems show.
-        return ""
+    path, said = certificate_path(theorem.id, row["label"]), row["why"].partition(", trusting ")[2].split(", ")
+    if row["status"] == "redundant" and (carried := argued_without(theorem, row["label"], {})):
+        # By other theorems alone.
+        return _unsaid(carried.trusts, said)
     if not path.is_file():
         return "no certificate is shipped"
     try:
@@ -111,13 +111,21 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     pinned = pins()
     if changed := [name for name, digest in accepted.uses if pinned.get(name, digest) != digest]:
         return f"the certificate uses another statement of {changed[0]}"
-    if any(str(trusted) not in row["why"] for trusted in accepted.trusts):
-        return f"the row does not say that its certificate trusts {', '.join(map(str, accepted.trusts))}"
+    # A proof for all parameters rests on no instance's scope.
+    trusts = {each for clause in accepted.clauses for each in clause.trusts}
+    if unsaid := _unsaid(trusts if row["status"] == "redundant" else accepted.trusts, said):
+        return unsaid
     statement = without(theorem.statement, [row["label"]])
     hypothesis = next(h for h in theorem.statement.hypotheses if h.label == row["label"])
     if row["status"] == "redundant":
         return _refusal_of_redundance(theorem, hypothesis, statement, accepted)
     return _refusal_of_need(theorem, hypothesis, statement, accepted, row)
+
+
+def _unsaid(trusts: Iterable[object], said: Collection[str]) -> str:
+    """Return which trusts a row does not say, nothing where it says all."""
+    unsaid = sorted({str(trust) for trust in trusts} - set(said))
+    return f"the row does not say that it trusts {', '.join(unsaid)}" if unsaid else ""
 
 
 def _refusal_of_redundance(theorem: Theorem, hypothesis: Hypothesis, statement: Statement, accepted: Accepted) -> str:

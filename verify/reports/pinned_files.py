@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.checking.certificates import VERSION, at_hand, write_certificate, written
+from verify.checking.certificates import VERSION, not_at_hand, write_certificate, written
 from verify.checking.check import check
 from verify.checking.doors import door, with_doors
-from verify.checking.registry import ids, package_folder, packages
+from verify.checking.registry import CATALOGUE, KINDS, catalogue, catalogued, ids, package_folder, packages
 from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
 from verify.checking.theorem import load_theorem
 from verify.claims.in_words import in_words
@@ -24,6 +24,7 @@ from verify.files import json_object, write_whole
 from verify.outcomes import Evidence, Outcome, count_text
 from verify.rechecker import Rejected, Trusted, Unreadable, recheck_text
 from verify.reports import necessity_map
+from verify.reports.catalogue import catalogue_text
 from verify.reports.findings import PAGES, WRITTEN_BY, Finding, findings_pages, load_finding
 from verify.reports.listing import standings_table, theorem_row
 from verify.search.necessity import necessity
@@ -36,8 +37,9 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True)
 class Pinned:
-    """One thing that did not fit, a `digest`, `certificate`, `map` or `findings`: of what, where, and what was wrong.
+    """One thing that did not fit: of what kind, of what id, where, and what was wrong.
 
+    `what` is `catalogue`, `digest`, `certificate`, `map` or `findings`.
     `failed` says why it was not written, nothing where it was.
     """
 
@@ -77,6 +79,7 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
         Where Ctrl-C ended a check or a search: of that nothing is written.
     """
     package, root = _project(package)
+    yield from _catalogue(package)
     theorems = {name: load_theorem(name) for name in ids("theorem", package)}
     findings, pinned = [load_finding(name) for name in ids("finding", package)], pinned_digests(package)
     yield from _digests(package, theorems, pinned)
@@ -111,11 +114,10 @@ def _outdated(data: dict[str, Any]) -> str:
     if data.get("version") == VERSION - 1:
         return f"version {VERSION - 1}"
     try:
-        gone = [trusted for trusted in (Trusted(**each) for each in data["trusts"]) if not at_hand(trusted)]
+        return next(filter(None, (not_at_hand(Trusted(**each)) for each in data["trusts"])), "")
     except (AttributeError, KeyError, TypeError):
         # It is no certificate of this version.
         return ""
-    return f"another {gone[0]} is installed" if gone else ""
 
 
 def _renewed(path: Path, data: dict[str, Any]) -> str | None:
@@ -137,7 +139,7 @@ def _renewed(path: Path, data: dict[str, Any]) -> str | None:
 
 def _project(package: str | None) -> tuple[str, Path]:
     """Return a package and the folder of the project that it is in. Raises InputError."""
-    roots = {name: _root(name) for name in packages()}
+    roots = {name: _root(name) for name in sorted({*packages(), *catalogued()})}
     if package is None:
         near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
         if len(near) != 1:
@@ -185,6 +187,26 @@ def _tried(write: Callable[[], str | None]) -> str:
         return str(error)
     except OSError as error:
         return f"{error.filename}: {error.strerror}"
+
+
+def _catalogue(package: str) -> Iterator[Pinned]:
+    """Write the catalogue of a package, where an entry point names it. Raises InputError as `catalogue_text` does."""
+    if package not in catalogued():
+        return
+    path, text = package_folder(package) / CATALOGUE, catalogue_text(package)
+    before, now = (
+        {(kind, *entry) for kind in KINDS for entry in part.get(f"{kind}s", {}).items()}
+        for part in (catalogue(package), json.loads(text))
+    )
+    if before != now:
+        why = f"it had other entries of {', '.join(sorted({name for _, name, _ in before ^ now}))}"
+        yield Pinned(
+            "catalogue",
+            package,
+            str(path),
+            why if before else "it is missing",
+            _tried(partial(write_whole, path, text)),
+        )
 
 
 def _digests(package: str, theorems: dict[str, "Theorem"], pinned: dict[str, str]) -> Iterator[Pinned]:

@@ -27,7 +27,7 @@ def columns(result: SweepResult) -> dict[str, str]:
             kinds[f"{parameter.name}_float"] = NUMBER
     kinds |= {"in_scope": TRUTH, "outcome": TEXT, "claim": TEXT, "evidence": TEXT, "trusts": TEXT}
     for clause in statement.clauses:
-        kinds |= {f"{clause.label}.holds": TRUTH, f"{clause.label}.evidence": TEXT}
+        kinds |= {f"{clause.label}.holds": TRUTH, f"{clause.label}.evidence": TEXT, f"{clause.label}.trusts": TEXT}
         kinds |= {f"{clause.label}.margin": NUMBER, f"{clause.label}.error": NUMBER}
     for name in result.theorem.values:
         kinds |= {f"value.{name}": TEXT, f"value.{name}_float": NUMBER}
@@ -47,6 +47,7 @@ def table(result: SweepResult) -> Iterator[dict[str, object]]:
         for clause in row["clauses"]:
             label = clause["label"]
             flat |= {f"{label}.{part}": clause[part] for part in ("holds", "evidence")}
+            flat[f"{label}.trusts"] = ", ".join(clause["trusts"]) or None
             flat |= {f"{label}.{part}": clause.get(f"{part}_float") for part in ("margin", "error")}
         for name in result.theorem.values:
             flat[f"value.{name}"] = _text(row["values"].get(name))

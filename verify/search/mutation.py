@@ -21,7 +21,7 @@ from verify.claims.in_words import in_words
 from verify.errors import InputError, NoInstanceError, TheoremError
 from verify.language.expressions import Data, from_data, to_data
 from verify.language.statement import ClauseData, Hypothesis, Statement, rewritten
-from verify.outcomes import Evidence, Outcome
+from verify.outcomes import Evidence, Outcome, how_sure
 from verify.printing import text_of
 from verify.search.explore import explore
 
@@ -121,7 +121,8 @@ def fate(theorem: Theorem, mutant: Mutant, *, seconds: float = _SECONDS, seed: i
         return Tried(mutant, "killed", "refuted at the example")
     open_ = [c.label for c in result.clauses if not (c.holds and c.evidence is Evidence.PROVED)]
     if not open_:
-        return Tried(mutant, "equivalent", "proved for all parameters")
+        trusts = sorted({trust for clause in result.clauses for trust in clause.trusts})
+        return Tried(mutant, "equivalent", how_sure("proved for all parameters", trusts))
     # What is proved is not searched.
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
     searched = variant.variant(mutant.statement.alone(*clauses))

@@ -7,7 +7,7 @@ undecided, with the effort that was made.
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -23,7 +23,17 @@ from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, Trust, count_text, how_sure, json_numbers
+from verify.outcomes import (
+    CheckResult,
+    ClauseResult,
+    Evidence,
+    Outcome,
+    Quantity,
+    Trust,
+    count_text,
+    how_sure,
+    json_numbers,
+)
 from verify.search.explore import explore
 from verify.search.narrowing import without
 from verify.search.results import ExploreResult
@@ -168,8 +178,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     # A step may need what the claims do not, and be shown without what they need.
     statement = weaker.alone(*weaker.claims)
     if proof := shown_without(theorem, statement, hypothesis, deadline):
-        why, proved = proof
-        return Need(*shown, "redundant", why, certificate=proved)
+        return _redundant(shown, *proof)
     try:
         with until(deadline):
             label, violation, effort = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
@@ -183,8 +192,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     if violation is None:
         # After the search: prose is weaker than a violation that is certified.
         if proof := argued_anyway(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1)):
-            why, proved = proof
-            return Need(*shown, "redundant", why, certificate=proved)
+            return _redundant(shown, *proof)
         return Need(*shown, "undecided", f"no violation found: {effort}")
     approach = Approach(theorem, statement, hypothesis, label, violation, deadline)
     stopped = False
@@ -230,14 +238,26 @@ def _needed(
     )
 
 
+def _redundant(
+    shown: tuple[str, str, str], why: str, proved: Mapping[str, object] | None, trusts: Iterable[Trust]
+) -> Need:
+    trusts = tuple(sorted(trusts))
+    return Need(*shown, "redundant", how_sure(why, trusts), certificate=proved, trusts=trusts)
+
+
+def _trusts(clauses: Iterable[ClauseResult]) -> set[Trust]:
+    """Return what proofs for all parameters rest on: whether the hypotheses hold at an instance is no part of them."""
+    return {trust for clause in clauses for trust in clause.trusts}
+
+
 def _assignments(instance: Instance) -> str:
     return " ".join(f"{name}={value}" for name, value in instance.items())
 
 
 def shown_without(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
-) -> tuple[str, Mapping[str, object]] | None:
-    """Return why a hypothesis is not needed, and the proof; None where there is none."""
+) -> tuple[str, Mapping[str, object], set[Trust]] | None:
+    """Return why a hypothesis is not needed, the proof, and what that trusts; None where there is none."""
     ways = [(_EVERY_CLAIM, statement)]
     if hypothesis.relation is not None:
         implied = statement.alone(Inequality(hypothesis.label, hypothesis.relation))
@@ -252,16 +272,16 @@ def shown_without(
                 # A default of the example takes longer than there is.
                 continue
             if all(clause.evidence is Evidence.PROVED and clause.holds for clause in result.clauses):
-                return why, certificate(variant, result)
+                return why, certificate(variant, result), _trusts(result.clauses)
     return None
 
 
 def argued_anyway(
     theorem: Theorem, weaker: Statement, hypothesis: Hypothesis, deadline: float
-) -> tuple[str, Mapping[str, object] | None] | None:
-    """Return why the claims are argued without a hypothesis, and the proof of what is proved of it; None where not.
+) -> tuple[str, Mapping[str, object] | None, set[Trust]] | None:
+    """Return why the claims are argued without a hypothesis, the proof of what is proved of it, and what these trust.
 
-    There is no proof where the argument uses other theorems alone.
+    None where they are not. There is no proof where the argument uses other theorems alone.
     """
     seconds = min(CHECK_SECONDS, deadline - time.monotonic())
     if not theorem.argument or seconds <= 0:
@@ -275,11 +295,11 @@ def argued_anyway(
     carried = argued_without(theorem, hypothesis.label, {clause.label: clause.trusts for clause in shown})
     if carried is None:
         return None
-    why = f"every claim is shown without it: {how_sure(carried.standing, sorted(carried.trusts))}"
+    why, trusts = f"every claim is shown without it: {carried.standing}", {*carried.trusts, *_trusts(shown)}
     if not shown:
-        return why, None
+        return why, None, trusts
     proved = weaker.alone(*(clause for clause in weaker.clauses if clause.label in {each.label for each in shown}))
-    return why, certificate(variant.variant(proved), replace(result, clauses=shown))
+    return why, certificate(variant.variant(proved), replace(result, clauses=shown)), trusts
 
 
 def _beside_the_example(

@@ -148,4 +148,4 @@ class Tried:
         effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
         verified = tuple(self.verified)
         trusts = tuple(sorted(self.trusts))
-        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further, trusts=trusts)
+        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further, verified_trusts=trusts)

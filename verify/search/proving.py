@@ -107,7 +107,9 @@ class ProveResult(Result):
             ],
             "argument": [_json(inference) | {"status": str(ForAll.ARGUED)} for inference in self.argument],
             "beyond": [
-                _json(inference) | {"status": carried.standing, "detail": carried.why}
+                _json(inference)
+                | {"status": carried.standing, "detail": carried.why}
+                | {"trusts": [trust._asdict() for trust in sorted(carried.trusts)]}
                 for inference, carried in zip(self.beyond, self.carried_beyond, strict=True)
             ],
             "for_all_parameters": self.for_all.standing,

@@ -389,8 +389,9 @@ class _Beyond:
             return replace(found, met=violated)
         (clause,) = result.clauses
         shown = certificate(nearest.weakened, result)
-        trusts = tuple(sorted({*found.trusts, *result.trusts}))
-        return replace(found, clause=clause.label, violated=violated, inside=holds, certificate=shown, trusts=trusts)
+        return replace(
+            found, clause=clause.label, violated=violated, inside=holds, certificate=shown, trusts=result.trusts
+        )
 
 
 @dataclass(frozen=True)

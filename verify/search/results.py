@@ -188,8 +188,8 @@ class Reach(Shown):
         Whether that is because what would show more cannot be read.
     certificate
         Of the violation, for `verify recheck`.
-    trusts
-        What is certified rests on beside the re-checker's core.
+    trusts, verified_trusts
+        What the violation, and what the certified values, rest on beside the re-checker's core.
     """
 
     hypothesis: str
@@ -216,6 +216,7 @@ class Reach(Shown):
     unreadable: bool = False
     certificate: Mapping[str, object] | None = field(default=None, repr=False)
     trusts: tuple[Trust, ...] = ()
+    verified_trusts: tuple[Trust, ...] = ()
 
     @property
     def unlimited(self) -> bool:
@@ -236,7 +237,9 @@ class Reach(Shown):
             "by": list(self.by),
             "supposing": list(self.supposing),
             **{name: getattr(self, name) for name in ("clause", "inside", "looked", "effort", "further", "why")},
+            "for_all_trusts": [trust._asdict() for trust in sorted(self.carried.trusts)] if self.carried else [],
             "trusts": [trust._asdict() for trust in self.trusts],
+            "verified_trusts": [trust._asdict() for trust in self.verified_trusts],
         }
 
     def text(self) -> str:
@@ -264,12 +267,12 @@ class Reach(Shown):
         if self.verified_at:
             nearer = len(self.verified_at) - _FURTHEST
             more = f" and {nearer} nearer value{'s' * (nearer > 1)}" if nearer > 0 else ""
-            sure = how_sure(Evidence.CERTIFIED, self.trusts)
+            sure = how_sure(Evidence.CERTIFIED, self.verified_trusts)
             yield f"all claims {sure} at {', '.join(map(self._shown, self.verified_at[-_FURTHEST:]))}{more}"
         if self.violated is not None and self.inside:
             yield (
                 f"{self.clause} is refuted at {short_text(self.violated)}, where {self.hypothesis} holds: "
-                "a counterexample to the theorem"
+                f"a counterexample to the theorem, {how_sure(Evidence.CERTIFIED, self.trusts)}"
             )
         elif self.violated is not None:
             yield f"{self.clause} refuted at {self._shown(self.violated)}, {how_sure(Evidence.CERTIFIED, self.trusts)}"

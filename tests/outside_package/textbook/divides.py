@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import sympy as sp
 
 from textbook.harmonic import HARDY, n
-from verify import ClauseResult, Context, Parameter, Source, Statement, Theorem, to_data
+from verify import ClauseResult, Context, Parameter, Source, Statement, Theorem, UndefinedError, to_data
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ class Divides:
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Divide, with the quotient and the remainder as the proof."""
-        divisor, dividend = (int(context.exact(side)) for side in self.expressions())
+        divisor, dividend = (context.exact(side) for side in self.expressions())
+        if divisor.denominator != 1 or dividend.denominator != 1 or divisor < 1:
+            raise UndefinedError(f"{self.label}: the divisor is to be an integer >= 1, the dividend an integer")
         quotient, remainder = divmod(dividend, divisor)
         proof = {"kind": "division", "quotient": str(quotient), "remainder": str(remainder)}
         if remainder:

@@ -1,6 +1,7 @@
 """Theorems, experiments, comparisons and findings: found by id or file, or an input error that says why not."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -10,20 +11,19 @@ import pytest
 import sympy as sp
 
 import verify
-from theorems import catalogue
 from verify import Inequality, InputError, Theorem, ids, load_theorem
 from verify.checking import registry
 from verify.checking.theorem import reference_of
 
 KINDS = ("theorem", "experiment", "comparison", "finding")
-MODULES = {kind: getattr(catalogue, f"{kind}s".upper()) for kind in KINDS}
+LISTED = {kind: registry.catalogue("theorems")[f"{kind}s"] for kind in KINDS}
 MINE = 'mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n'
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_ids_of_a_kind_are_those_of_the_catalogue(kind):
-    assert verify.ids(kind) == sorted(MODULES[kind]) != []
-    assert {entry.value for entry in metadata.entry_points(group="lemmascope.catalogue")} == {"theorems.catalogue"}
+    assert verify.ids(kind) == sorted(LISTED[kind]) != []
+    assert {entry.value for entry in metadata.entry_points(group="lemmascope.catalogue")} == {"theorems"}
 
 
 def test_another_kind_has_no_ids():
@@ -36,7 +36,7 @@ def test_listing_the_ids_imports_nothing_of_them(kind):
     code = f"import sys, verify; verify.ids({kind!r}); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     ours = {"theorems", "numerics", "paper_checks", "sympy", "torch"}
-    assert {name for name in loaded if name.split(".")[0] in ours} == {"theorems", "theorems.catalogue"}
+    assert {name for name in loaded if name.split(".")[0] in ours} == set()
 
 
 def test_a_theorem_is_loaded_by_its_id():
@@ -52,21 +52,24 @@ def test_an_unknown_id_names_the_known_ones():
         load_theorem("wang2024.theorem9")
 
 
+def catalogue_of(**listed):
+    return json.dumps({"packages": ["others"], **{f"{kind}s": {} for kind in registry.KINDS}, **listed})
+
+
 @pytest.fixture(params=["catalogue", "group"])
 def installed(request, monkeypatch, tmp_path):
     """Another package, with a catalogue, or with entry points in the group of a kind."""
 
     def install(name, kind, value, text=None):
-        info, listed = tmp_path / f"{name}-1.dist-info", tmp_path / f"{name}_catalogue.py"
+        info, folder = tmp_path / f"{name}-1.dist-info", tmp_path / f"{name}_catalogued"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
         entries = f"[lemmascope.{kind}s]\nzeta2025.thing = {value}\n"
         if request.param == "catalogue":
-            entries = f"[lemmascope.catalogue]\n{name} = {listed.stem}\n"
-            listed.write_text(text or f'{kind.upper()}S = {{"zeta2025.thing": "{value}"}}\n')
-            # What is imported of it ends with the test.
-            monkeypatch.setitem(sys.modules, listed.stem, None)
-            del sys.modules[listed.stem]
+            entries = f"[lemmascope.catalogue]\n{name} = {folder.name}\n"
+            folder.mkdir()
+            (folder / "__init__.py").write_text("raise RuntimeError('it is imported')\n")
+            (folder / "catalogue.json").write_text(text or catalogue_of(**{f"{kind}s": {"zeta2025.thing": value}}))
         (info / "entry_points.txt").write_text(entries)
         if str(tmp_path) not in sys.path:
             monkeypatch.syspath_prepend(tmp_path)
@@ -118,36 +121,69 @@ def test_an_id_that_two_packages_have_is_refused(installed):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("1 / 0\n", "others_catalogue: cannot be loaded: ZeroDivisionError"),
-        (
-            "FINDINGS = ['zeta2025.thing']\n",
-            "others_catalogue: its findings must map ids, of .*, to `module:object`",
-        ),
-        ("import sys\nsys.exit(3)\n", "others_catalogue: cannot be loaded: SystemExit: 3"),
-        ("FINDINGS = {'../thing': 'math:pi'}\n", "others_catalogue: its findings must map ids"),
-        ("FINDINGS = {'zeta2025.thing': 'math'}\n", "others_catalogue: its findings must map ids"),
-        ("FINDINGS = {'zeta2025.thing': 3}\n", "others_catalogue: its findings must map ids"),
+        ("{", r"its catalogue\.json cannot be read: JSONDecodeError"),
+        ("\xff", "its catalogue.json cannot be read: UnicodeDecodeError"),
+        ("[]", "must have packages, comparisons, diagrams, experiments, findings, predictions, theorems"),
+        (catalogue_of(lemmas={}), r"its catalogue\.json must have packages"),
+        (catalogue_of(packages=["a.b"]), r"its catalogue\.json must have packages"),
+        (catalogue_of(packages="others"), r"its catalogue\.json must have packages"),
+        (catalogue_of(findings=["zeta2025.thing"]), "its findings must map ids, of .*, to `module:object`"),
+        (catalogue_of(findings={"../thing": "math:pi"}), "its findings must map ids"),
+        (catalogue_of(findings={"zeta2025.thing": "math"}), "its findings must map ids"),
+        (catalogue_of(findings={"zeta2025.thing": 3}), "its findings must map ids"),
+        (None, r"has no catalogue\.json; `verify pin others_catalogued` writes it"),
     ],
 )
 def test_a_catalogue_that_is_none_says_so(installed, text, why):
-    installed("others", "finding", "", text)
-    ours = next(iter(catalogue.FINDINGS))
-    with pytest.raises(InputError, match=f"lemmascope.catalogue = {why}"):
+    folder = installed("others", "finding", "", text or "{}") / "others_catalogued"
+    if text is None:
+        (folder / "catalogue.json").unlink()
+    elif text == "\xff":
+        (folder / "catalogue.json").write_bytes(b"\xff")
+    ours = next(iter(LISTED["finding"]))
+    with pytest.raises(InputError, match=rf"lemmascope\.catalogue = others_catalogued: .*{why}"):
         verify.ids("finding")
-    with pytest.raises(InputError, match=f"lemmascope.catalogue = {why}"):
+    with pytest.raises(InputError, match=rf"lemmascope\.catalogue = others_catalogued: .*{why}"):
         verify.load_finding("zeta2025.thing")
     # What others list is there all the same.
     assert verify.load_finding(ours).id == ours and load_theorem("wang2024.lemma1").id == "wang2024.lemma1"
 
 
-def test_an_object_has_the_id_that_it_is_listed_by(monkeypatch):
-    monkeypatch.setitem(catalogue.THEOREMS, "user.alias", catalogue.THEOREMS["wang2024.lemma1"])
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("no_such_package_here", "must be a folder with an __init__.py"),
+        ("theorems.wishart", "must name a package, whose folder has the catalogue.json"),
+        ("math:pi", "must name a package"),
+    ],
+)
+def test_a_catalogues_entry_point_names_a_package(monkeypatch, value, why):
+    entry = metadata.EntryPoint("mine", value, "lemmascope.catalogue")
+    monkeypatch.setattr(registry, "installed", lambda: metadata.EntryPoints([entry]))
+    with pytest.raises(InputError, match=f"lemmascope.catalogue = {value}: {why}"):
+        verify.ids("theorem")
+
+
+@pytest.fixture
+def listed(monkeypatch):
+    """Enter a theorem in the catalogue of the library."""
+
+    def enter(name, value):
+        before = registry.catalogue("theorems")
+        now = before | {"theorems": before["theorems"] | {name: value}}
+        monkeypatch.setattr(registry, "catalogue", lambda package: now)
+
+    return enter
+
+
+def test_an_object_has_the_id_that_it_is_listed_by(listed):
+    listed("user.alias", LISTED["theorem"]["wang2024.lemma1"])
     with pytest.raises(InputError, match=r"theorem = user\.alias: .*:lemma1 has another id: wang2024\.lemma1"):
         load_theorem("user.alias")
 
 
-def test_a_new_entry_needs_no_new_installation(monkeypatch):
-    monkeypatch.setitem(catalogue.THEOREMS, "user.pi", "math:pi")
+def test_what_is_listed_is_read_when_it_is_asked_for(listed):
+    listed("user.pi", "math:pi")
     assert "user.pi" in ids("theorem")
     with pytest.raises(InputError, match=r"theorem = user\.pi: is a float, not a Theorem"):
         load_theorem("user.pi")

@@ -11,7 +11,9 @@ import sympy as sp
 import verify
 from tests.verify.command_line import assert_one_line, body_of
 from verify import Hypothesis, Inequality, InputError
+from verify.checking.registry import CATALOGUE
 from verify.checking.standing import standing
+from verify.reports.catalogue import catalogue_text
 from verify.reports.necessity_map import shipped
 from verify.search.necessity import necessity
 
@@ -39,10 +41,11 @@ found = Finding(
     (Premise("Definition 1", "printed"),),
 )
 """
-CATALOGUE = """
-THEOREMS = {"zeta2025.second": "zeta_of_a_test.theorems:second", "zeta2025.first": "zeta_of_a_test.theorems:first"}
-FINDINGS = {"zeta2025.finding": "zeta_of_a_test.theorems:found"}
-"""
+
+
+def forget():
+    for name in [name for name in sys.modules if name.startswith("zeta_of_a_test")]:
+        del sys.modules[name]
 
 
 @pytest.fixture
@@ -53,15 +56,16 @@ def package(tmp_path, monkeypatch):
     info.mkdir()
     (tmp_path / "pyproject.toml").write_text("")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zeta\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[lemmascope.catalogue]\nzeta = zeta_of_a_test.catalogue\n")
-    for name, text in (("__init__", ""), ("theorems", THEOREMS), ("catalogue", CATALOGUE)):
+    (info / "entry_points.txt").write_text("[lemmascope.catalogue]\nzeta = zeta_of_a_test\n")
+    for name, text in (("__init__", ""), ("theorems", THEOREMS)):
         (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     importlib.invalidate_caches()
+    (folder / CATALOGUE).write_text(catalogue_text(folder.name))
+    forget()
     yield folder
-    for name in [name for name in sys.modules if name.startswith("zeta_of_a_test")]:
-        del sys.modules[name]
+    forget()
 
 
 def contents(folder):
@@ -78,6 +82,7 @@ def pin(cli, *arguments):
 
 X = sp.Symbol("x", positive=True)
 FIRST, SECOND = "zeta2025.first", "zeta2025.second"
+IN_CATALOGUE = ("catalogue", "zeta_of_a_test")
 ALL = [
     *(("digest", FIRST), ("digest", SECOND)),
     *(("certificate", FIRST), ("certificate", SECOND)),
@@ -87,7 +92,9 @@ ALL = [
 
 
 def test_everything_is_written_once(package, cli):
-    assert pin(cli) == (0, ALL, [])
+    catalogue = (package / CATALOGUE).read_text()
+    (package / CATALOGUE).unlink()
+    assert pin(cli) == (0, [IN_CATALOGUE, *ALL], []) and (package / CATALOGUE).read_text() == catalogue
     assert json.loads((package / "statement_digests.json").read_text()) == {
         name: verify.load_theorem(name).statement.digest for name in (FIRST, SECOND)
     }
@@ -135,12 +142,32 @@ def test_a_certificate_that_is_no_longer_accepted_is_written_anew(package, cli):
     assert pin(cli) == (0, [("certificate", FIRST)], []) and path.read_bytes() == right
 
 
+def test_a_certificate_of_the_version_before_is_rewritten_with_its_proofs(package, cli):
+    pin(cli)
+    path = package / "certificates" / f"{FIRST}.json"
+    right = path.read_bytes()
+    data = json.loads(right)
+    before = {part: value for part, value in data.items() if part != "trusts"} | {"version": 2}
+    path.write_text(json.dumps(before))
+    code, out, _ = cli("pin", "--migrate")
+    assert (code, json.loads(path.read_bytes())) == (0, data)
+    assert out.startswith(f"wrote the certificate of {FIRST}: {path} (before: version 2; the statement ")
+    assert out.endswith(f"{data['statement_digest'][:12]} and its 1 proof stay as they are)\n")
+    assert cli("pin", "--migrate") == (0, "up to date\n", "")
+    # A proof that does not hold is not rewritten.
+    before["clauses"][0]["outcome"] = "refuted"
+    path.write_text(json.dumps(before))
+    code, out, err = cli("pin", "--migrate")
+    assert (code, out) == (3, "") and err.startswith(f"not written: certificate of {FIRST}: ")
+    assert json.loads(path.read_bytes()) == before
+
+
 def test_a_theorem_that_is_gone_is_no_longer_pinned_and_its_files_are_left(package, cli, monkeypatch):
     pin(cli)
     before = contents(package)
-    monkeypatch.delitem(sys.modules["zeta_of_a_test.catalogue"].THEOREMS, SECOND)
+    monkeypatch.delattr("zeta_of_a_test.theorems.second")
     code, written, _ = pin(cli)
-    assert code == 0 and written == [("digest", SECOND), *ALL[-2:]]
+    assert code == 0 and written == [IN_CATALOGUE, ("digest", SECOND), *ALL[-2:]]
     assert contents(package).keys() == before.keys()
 
 
@@ -204,7 +231,7 @@ def test_ctrl_c_ends_it_and_what_was_written_is_kept(package, cli, monkeypatch, 
     code, out, err = cli("pin", "--json", "--seconds", "3")
     assert code == 130 and err == "verify: interrupted; the files written so far are kept\n"
     assert [(row["what"], row["id"]) for row in body_of(out)["pinned"]] == ALL[:rows]
-    assert len(contents(package)) == 1 + max(0, rows - 2)
+    assert len(contents(package)) == 2 + max(0, rows - 2)
 
 
 def test_files_of_others_are_left_alone(package, cli, tmp_path):

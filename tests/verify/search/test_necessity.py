@@ -10,9 +10,12 @@ from types import SimpleNamespace
 import pytest
 import sympy as sp
 
+import verify
+from theorems.wishart.trace_moments import wishart_trace_moment
 from verify import Hypothesis, Inequality, InputError, Outcome, Parameter, Source, Statement, Theorem, TheoremError
 from verify.language.expressions import primitive
 from verify.rechecker import recheck_text
+from verify.reports import necessity_map
 from verify.reports.command_line import run
 from verify.reports.necessity_map import Mapped, refusal, shipped, table, threshold_lines, write
 from verify.search.explore import explore
@@ -372,3 +375,36 @@ def test_beside_the_example_numbers_are_short():
     # The hypothesis ends at the root of 2: what is tried past it is not that root's digits.
     need = found(theorem([SQUARE], Hypothesis("root", sp.Le(x**2, 2, evaluate=False))), "root")
     assert need.status == "needed" and len(str(need.witness["x"])) < 12
+
+
+@pytest.fixture
+def helped():
+    """A theorem whose domain, and so every claim, is read with a package's second computation."""
+    statement = Statement(
+        (Parameter("x", "rational", "x", above=0),),
+        (Inequality("c", sp.Ge(x + 1, 0, evaluate=False)), Inequality("d", sp.Le(x, 5, evaluate=False))),
+        (Hypothesis("needless", sp.Le(x, 9)), Hypothesis("needed", sp.Le(x, 3))),
+        domain=(sp.Ge(wishart_trace_moment(1, x, 2), 0, evaluate=False),),
+    )
+    return Theorem("user.helped", "a title", Source("t", "derived here"), statement, {"x": 1})
+
+
+def test_what_a_package_helps_with_says_so_in_every_search(helped, tmp_path, monkeypatch):
+    trusting = "trusting lemmascope.wishart/1"
+    found = verify.necessity(helped, seconds=4)
+    for need, said in zip(found.hypotheses, ("every claim is proved", "without it d is refuted"), strict=True):
+        assert need.why.startswith((said, "the others imply it")) and need.why.endswith(trusting), need.why
+        assert [str(trust) for trust in need.trusts] == ["lemmascope.wishart/1"]
+    necessity_map.write(helped, found, tmp_path)
+    monkeypatch.setattr(necessity_map, "folder", lambda _: tmp_path)
+    rows = json.loads((tmp_path / "user.helped.json").read_text())["hypotheses"]
+    assert [necessity_map.refusal(helped, row) for row in rows] == ["", ""]
+    unsaid = [row | {"why": row["why"].partition(",")[0]} for row in rows]
+    assert all("does not say that it trusts lemmascope" in necessity_map.refusal(helped, row) for row in unsaid)
+    (reach,) = (each for each in verify.necessity(helped, x=1, seconds=4).reaches if each.hypothesis == "needed")
+    assert trusting in reach.text() and [str(trust) for trust in reach.trusts] == ["lemmascope.wishart/1"]
+    searched = verify.explore(helped, drop=["needed"], seconds=4)
+    assert [str(trust) for trust in searched.clause.trusts] == ["lemmascope.wishart/1"]
+    proved = verify.prove(helped, seconds=4)
+    assert [str(trust) for trust in sorted(proved.for_all.trusts)] == ["lemmascope.wishart/1"]
+    assert trusting in str(proved) and trusting in repr(searched)

@@ -52,7 +52,8 @@ def _necessity(result: Any) -> Iterator[Row]:
     for need in result.hypotheses:
         plain = ("label", "kind", "statement", "status", "why", "varied", "clause")
         witness = None if need.witness is None else " ".join(f"{name}={value}" for name, value in need.witness.items())
-        yield {**{name: getattr(need, name) for name in plain}, "slack": _number(need.slack), "witness": witness}
+        numbers = {"slack": _number(need.slack), "witness": witness, "trusts": ", ".join(map(str, need.trusts))}
+        yield {**{name: getattr(need, name) for name in plain}, **numbers}
 
 
 def _reach(result: Any) -> Iterator[Row]:
@@ -60,6 +61,8 @@ def _reach(result: Any) -> Iterator[Row]:
     for line in result.reaches:
         row = {name: value for name, value in line.to_json().items() if not name.endswith("_float")}
         lists = {name: ", ".join(map(str, value)) for name, value in row.items() if isinstance(value, list)}
+        lists |= {name: ", ".join(map(str, getattr(line, name))) for name in ("trusts", "verified_trusts")}
+        lists |= {"for_all_trusts": ", ".join(map(str, sorted(line.carried.trusts))) if line.carried else ""}
         standing = None if line.carried is None else str(line.carried.standing)
         floats = {name: _number(getattr(line, name)) for name in numbers}
         yield {**row, **lists, **floats, "for_all_parameters": standing}

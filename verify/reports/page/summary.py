@@ -18,10 +18,12 @@ def summary(contents: Contents) -> Html:
     """Return the first screen."""
     papers = [tag("article", *_paper(contents, paper), class_="paper") for paper in contents.papers]
     counts = Counter(known.standing.for_all.standing for known in contents.theorems)
+    helped = sum(bool(known.standing.for_all.trusts) for known in contents.theorems)
     meant = {ForAll.ARGUED: " (proved steps joined by prose)"}
     stands = ", ".join(f"{counts[each]} {each}{meant.get(each, '')}" for each in ForAll if counts[each])
     lead = (
-        f"{count_text(len(contents.theorems), 'result')}. For all parameters: {stands}. "
+        f"{count_text(len(contents.theorems), 'result')}. For all parameters: {stands}"
+        f"{f', {helped} of these trusting a package' if helped else ''}. "
         f"{_by_core(contents)}{count_text(len(contents.findings), 'finding')}, by weight, below: each opens to its "
         "witness, the command that reproduces it, what it rests on and its certificate."
     )
@@ -53,6 +55,7 @@ def _words() -> Html:
         "argued": "its steps are proved for all parameters and joined by inferences in prose, which are counted",
         "open": "not established for all parameters",
         "certified": "exact or ball arithmetic decided it at the instance, and the re-checker accepts that",
+        "trusting": "that rests on code which a package brings to the re-checker, by name and version",
         "computed": "not re-checked: floating point with an error estimate, or a kind of proof that the re-checker "
         "does not know",
         "simulated": "measured in a run from the definitions: samples or training, with a confidence interval, or, "

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
-from verify.outcomes import CheckResult, ForAll, count_text, short_text
+from verify.outcomes import CheckResult, ForAll, count_text, how_sure, short_text
 from verify.reports.display.pages import Table, formula, page_of
 from verify.reports.display.short import headline, instance, number
 from verify.reports.ledger import Entry, crossing_rows
@@ -117,14 +117,17 @@ def _why(row: dict) -> Iterator[str]:
         yield row["why"]
         return
     at = " ".join(f"{name}={value}" for name, value in row["witness"].items() if not name.endswith("_float"))
-    yield "; ".join([f"{row['clause']} refuted at {at}", *threshold_lines(row)])
+    trusting = row["why"].partition(", trusting ")[2]
+    sure = f", trusting {trusting}" if trusting else ""
+    yield "; ".join([f"{row['clause']} refuted at {at}{sure}", *threshold_lines(row)])
 
 
 def _steps(known: Known, steps: Table | None) -> Html:
     rows = []
     for label, step in steps.rows if steps else ():
         carried = known.standing.clauses[str(label)]
-        rows.append([str(label), _folded(step), badge(str(carried.standing))])
+        trusting = "".join(f", trusting {trust}" for trust in sorted(carried.trusts))
+        rows.append([str(label), _folded(step), joined([badge(str(carried.standing)), trusting])])
     count = count_text(len(rows), "step")
     return (
         details(f"{count} of the proof", table(("step", "statement", "for all parameters"), rows, "steps"))
@@ -255,7 +258,8 @@ def _certificate(known: Known) -> Html:
     rows: list[tuple[Node, Node]] = [("statement digest", code(theorem.statement.digest))]
     if known.certificate:
         path, digest = known.certificate
-        accepted = f"not accepted: {known.standing.why}" if known.standing.why else "accepted by the re-checker"
+        accepted = how_sure("accepted by the re-checker", known.standing.trusts)
+        accepted = f"not accepted: {known.standing.why}" if known.standing.why else accepted
         rows += [("certificate", [code(path), ", SHA-256 ", code(digest)]), ("re-checked", accepted)]
     else:
         rows += [("certificate", known.standing.why or "none")]

@@ -59,8 +59,8 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
 
 
 def trusted(trusts: Iterable[Trust]) -> list[str]:
-    """Return how a row has what evidence trusts: names and versions, as the digests are the code's."""
-    return [str(trust) for trust in trusts]
+    """Return the names and versions of what evidence trusts, sorted; their digests belong to the code's version."""
+    return sorted(map(str, trusts))
 
 
 _SAID_ELSEWHERE = ("claim", "role", "for_all_parameters")
