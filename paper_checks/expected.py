@@ -10,6 +10,11 @@ def between(lower: str | int, upper: str | int) -> Enclosure:
     return Enclosure(Fraction(lower), Fraction(upper))
 
 
-def certified(clause: str, *, holds: bool) -> dict[str, bool | str]:
-    """Return that it is certified whether a clause holds."""
-    return {f"clauses.{clause}.holds": holds, f"clauses.{clause}.evidence": "certified"}
+def certified(clause: str, *, holds: bool, trusting: str = "") -> dict[str, bool | str]:
+    """Return that it is certified whether a clause holds, trusting a package's second computations where it does."""
+    return {f"clauses.{clause}.holds": holds, f"clauses.{clause}.evidence": evidence(trusting)}
+
+
+def evidence(trusting: str) -> str:
+    """Return evidence that is certified, trusting a package's second computations (`attention/1`) where it does."""
+    return f"certified, trusting lemmascope.{trusting}" if trusting else "certified"

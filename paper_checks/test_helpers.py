@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paper_checks.descents import OnPrompts, Settled, followed, settled
-from paper_checks.expected import between, certified
+from paper_checks.expected import between, certified, evidence
 from paper_checks.lazily import lazily
 from paper_checks.margins import with_more_samples
 from verify import Enclosure, Evidence, Outcome, Verdict
@@ -78,6 +78,8 @@ def test_a_module_that_is_not_there():
 def test_what_is_expected_in_short():
     assert between("0.1", 2) == Enclosure(Fraction(1, 10), Fraction(2))
     assert certified("stays", holds=False) == {"clauses.stays.holds": False, "clauses.stays.evidence": "certified"}
+    trusting = certified("floor", holds=True, trusting="attention/1")
+    assert trusting["clauses.floor.evidence"] == "certified, trusting lemmascope.attention/1" == evidence("attention/1")
 
 
 SPREAD = 1e-3 * np.random.default_rng(1).normal(size=(64, 2))

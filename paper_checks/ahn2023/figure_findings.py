@@ -19,7 +19,7 @@ from paper_checks.ahn2023.premises import (
     SETTING,
     TWENTY,
 )
-from paper_checks.expected import between
+from paper_checks.expected import between, evidence
 from theorems.papers import AHN2023
 from verify import Finding, Weight
 
@@ -35,7 +35,7 @@ figure2_is_theorem3s_point = Finding(
     "1.71421737…: each lies in the range printed, widened by half a unit of its last digit.",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
-        "clauses.minimum.evidence": "certified",
+        "clauses.minimum.evidence": evidence("wishart/1"),
         "values_rechecked.a": True,
         # Half a unit in the second decimal around what is printed.
         "values.a.0": between("0.415", "0.435"),
@@ -89,7 +89,7 @@ figures_4_and_5_are_not_at_10_examples = Finding(
     command="verify check ahn2023.printed_layers d=5 n=10 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",
-        "evidence": "certified",
+        "evidence": evidence("layers/1"),
         "values_rechecked.loss": True,
         "hypotheses.printed_a2.holds": True,
         "values.loss": between(7_400_000, 7_500_000),
@@ -115,7 +115,7 @@ figures_4_and_5_are_best_on_batches = Finding(
     command="verify check ahn2023.printed_layers d=5 n=20 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",
-        "evidence": "certified",
+        "evidence": evidence("layers/1"),
         "values_rechecked.log_loss": True,
         "values.loss": between("0.05965", "0.05975"),
         "values.log_loss": between("-2.85", "-2.75"),

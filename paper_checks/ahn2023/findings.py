@@ -22,7 +22,7 @@ from paper_checks.ahn2023.premises import (
     STANDARD_PRIOR,
     WORDS,
 )
-from paper_checks.expected import between, certified
+from paper_checks.expected import between, certified, evidence
 from theorems.papers import AHN2023
 from verify import Finding, Weight
 
@@ -129,8 +129,8 @@ theorem3_is_attained = Finding(
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         "outcome": "verified",
-        "clauses.minimum.evidence": "certified",
-        "clauses.vanishes.evidence": "certified",
+        "clauses.minimum.evidence": evidence("wishart/1"),
+        "clauses.vanishes.evidence": evidence("layers/1"),
         "for_all_parameters": "argued",
         "values.attained": True,
         "values.minimum_loss": Fraction(12138645, 90852389),
@@ -237,8 +237,8 @@ theorem4_is_attained = Finding(
     expect={
         "outcome": "verified",
         "for_all_parameters": "argued",
-        "clauses.vanishes.evidence": "certified",
-        "clauses.stationary.evidence": "certified",
+        "clauses.vanishes.evidence": evidence("layers/1"),
+        "clauses.stationary.evidence": evidence("wishart/1"),
         "values.complete": True,
         **{f"clauses.{label}.evidence": "proved" for label in ("idle", "last", "strict", "saddle")},
         **{f"values.critical_points.{i}.local_minimum": i in (0, 1, 3) for i in range(7)},
@@ -268,7 +268,7 @@ theorem4_against_theorem3 = Finding(
     expect={
         "for_all_parameters": "argued",
         "clauses.between.for_all_parameters": "argued",
-        "clauses.more_layers.evidence": "certified",
+        "clauses.more_layers.evidence": evidence("wishart/1"),
         **{f"clauses.{label}.evidence": "proved" for label in ("moved", "falls")},
         "values.theorem3_loss": Fraction(16, 35),
         "values.lower_bound": Fraction(8388608, 35102025),

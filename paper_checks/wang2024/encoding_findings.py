@@ -5,7 +5,7 @@ Where the expected numbers are from: `test_encoding_findings.py` derives them a 
 
 from fractions import Fraction
 
-from paper_checks.expected import between, certified
+from paper_checks.expected import between, certified, evidence
 from paper_checks.wang2024.premises import (
     ASSEMBLY,
     FIGURES,
@@ -39,7 +39,7 @@ def _cannot_reach_zero(
         command=f"verify check wang2024.theorem2 T=200 q=3 d=5 d_e=170 eps={eps} attend={attend}",
         expect={
             "hypotheses.enough_dimensions.holds": False,
-            **certified("floor", holds=False),
+            **certified("floor", holds=False, trusting="attention/1"),
             "values.attained": True,
             "values.loss_floor": between(*floor),
         },
@@ -105,7 +105,7 @@ enough_dimensions = Finding(
     expect={
         "outcome": "verified",
         "for_all_parameters": "argued",
-        "clauses.floor.evidence": "certified",
+        "clauses.floor.evidence": evidence("attention/1"),
         # (64/3 + 6) log²(200 √8).
         "values.d_e_enough": between("1097.9", 1098),
         "values.d_e_required": between(142, 143),
@@ -168,7 +168,7 @@ wider_at_small_losses = Finding(
     command="verify check wang2024.separation T=200 q=3 d=5 share=1/100",
     expect={
         "hypotheses.long_enough.holds": False,
-        **certified("narrower", holds=False),
+        **certified("narrower", holds=False, trusting="attention/1"),
         # 1000 (1 − 199/19700); `test_findings.py` samples the loss at 2460 dimensions.
         "values.fully_connected_width": Fraction(195010, 197),
         "values.attention_width": between(2457, 2473),
@@ -197,7 +197,7 @@ longer_at_test = Finding(
     expect={
         "outcome": "verified",
         "for_all_parameters": "argued",
-        "clauses.bound.evidence": "certified",
+        "clauses.bound.evidence": evidence("attention/1"),
         # 397/197 + 200/√197 + 200²/197.
         "values.factor": between("219.3", "219.4"),
         "values.loss_at_training_length": between("0.3517", "0.3599"),
@@ -274,7 +274,7 @@ dimension_from_below = Finding(
     command="verify check wang2024.dimension_lower_bound T=200 q=3 d=5 d_e=170 s=4",
     expect={
         "outcome": "verified",
-        "evidence": "certified",
+        "evidence": evidence("attention/1"),
         "for_all_parameters": "argued",
         # 5/96 · 16/(170 + 16·(3 + 256·3/197)).
         "values.loss_bound": Fraction(985, 331404),

@@ -230,9 +230,10 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
         why = why or ("" if dict(certificate.instance) == example else "it is of another instance than the example")
     if not why:
         return
-    before = None
+    before, trusted = None, set[tuple[str, int]]()
     if not isinstance(certificate, str) and certificate.statement_digest == theorem.statement.digest:
         before = _weakest(clause.evidence for clause in certificate.clauses)
+        trusted = {(trust.name, trust.version) for trust in certificate.trusts}
 
     def write() -> str | None:
         # Proofs are found anew, and not taken from the file.
@@ -246,6 +247,9 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
         own = _weakest(clause.evidence for clause in result.clauses)
         if before is not None and own is not None and Evidence.weakest([before, own]) is not before:
             return f"what is found now is {own}, and what is there {before}"
+        more = sorted({str(trust) for trust in result.trusts if (trust.name, trust.version) not in trusted})
+        if before is not None and more:
+            return f"what is found now trusts {', '.join(more)}, and what is there does not"
         path.parent.mkdir(exist_ok=True)
         return write_certificate(theorem, result, path)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from verify.outcomes import Enclosure
+from verify.outcomes import Enclosure, how_sure
 from verify.reports.command_line import run
 from verify.reports.commands.frame import INTERRUPTED
 from verify.reports.findings import Expected, Finding, load_finding, shown
@@ -107,10 +107,15 @@ def _why_not(body: object, path: str, expected: Expected) -> str:
             value = labels | {item["label"]: item for item in value if isinstance(item, dict) and "label" in item}
         if not isinstance(value, dict) or part not in value:
             return f"there is no {part!r}"
-        value = value[part]
+        value = _sure(value) if part == "evidence" else value[part]
     if _is(value, expected):
         return ""
     return f"is {json.dumps(value, ensure_ascii=False)}, expected {shown(expected)}"
+
+
+def _sure(said: dict[str, Any]) -> str:
+    """Return an evidence with the second computations that it trusts, as `check` shows it."""
+    return how_sure(said["evidence"], [f"{trust['name']}/{trust['version']}" for trust in said.get("trusts", ())])
 
 
 def _is(value: object, expected: Expected) -> bool:

@@ -72,6 +72,7 @@ def test_what_is_there_holds(path, expected):
         # A part of the enclosure is outside.
         ("clauses.stays.margin", Enclosure(Fraction("-0.00160259760832011345"), 0), "expected between -1.6"),
         ("clauses.stays.claim", 1, "expected 1"),
+        ("clauses.stays.evidence", "proved", "expected proved"),
         ("clauses.leaves.holds", False, "there is no 'leaves'"),
         ("clauses.7.holds", False, "there is no '7'"),
         ("clauses.stays.hold", False, "there is no 'hold'"),
@@ -84,6 +85,17 @@ def test_what_is_not_there_is_reported(path, expected, why):
     assert not found.holds
     (failure,) = found.failures
     assert failure.startswith(f"{path}: ") and why in failure
+
+
+@pytest.mark.parametrize(("expected", "holds"), [("certified, trusting hardy.pairs/2", True), ("certified", False)])
+def test_evidence_names_what_it_trusts(monkeypatch, expected, holds):
+    def run(_):
+        trust = {"name": "hardy.pairs", "version": 2, "package": "hardy", "digest": "0" * 64}
+        sys.stdout.write(json.dumps({"clauses": [{"label": "c", "evidence": "certified", "trusts": [trust]}]}))
+        return 0
+
+    monkeypatch.setattr("verify.reports.reproduction.run", run)
+    assert reproduce(finding({"clauses.c.evidence": expected})).holds is holds
 
 
 def test_a_command_that_fails_fails_everything_it_should_have_said():

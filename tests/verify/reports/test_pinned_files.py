@@ -11,8 +11,10 @@ import sympy as sp
 import verify
 from tests.verify.command_line import assert_one_line, body_of
 from verify import Hypothesis, Inequality, InputError
+from verify.checking.check import check
 from verify.checking.registry import CATALOGUE
 from verify.checking.standing import standing
+from verify.outcomes import Trust
 from verify.reports.catalogue import catalogue_text
 from verify.reports.necessity_map import shipped
 from verify.search.necessity import necessity
@@ -196,6 +198,21 @@ def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatc
     code, written, failed = pin(cli)
     assert (code, written, failed) == (3, [], [("certificate", FIRST)]) and contents(package) == before
     assert ": what is found now is certified, and what is there proved (before: " in cli("pin")[2]
+
+
+def test_what_is_there_is_not_replaced_by_what_trusts_more(package, cli, monkeypatch):
+    pin(cli)
+    before, theorem, trust = contents(package), verify.load_theorem(FIRST), Trust("hardy.pairs", 2, "hardy", "0" * 64)
+
+    def trusting(*arguments, **options):
+        found = check(*arguments, **options)
+        return replace(found, clauses=tuple(replace(clause, trusts=(trust,)) for clause in found.clauses))
+
+    monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, example={"x": 2}))
+    monkeypatch.setattr("verify.reports.pinned_files.check", trusting)
+    code, written, failed = pin(cli)
+    assert (code, written, failed) == (3, [], [("certificate", FIRST)]) and contents(package) == before
+    assert ": what is found now trusts hardy.pairs/2, and what is there does not (before: " in cli("pin")[2]
 
 
 def test_a_refuted_example_leaves_its_certificate(package, cli, monkeypatch):

@@ -38,12 +38,15 @@ def summary(contents: Contents) -> Html:
 
 
 def _by_core(contents: Contents) -> str:
-    """Return how many of the clauses that are re-checked at the examples pass the re-checker's core alone."""
+    """Return how much of what is re-checked at the examples passes the re-checker's core alone."""
     checked = (known.checked for known in contents.theorems if isinstance(known.checked, CheckResult))
-    clauses = [clause for result in checked for clause in result.clauses if clause.rechecked]
+    results = [each for result in checked if (each := [clause for clause in result.clauses if clause.rechecked])]
+    clauses = [clause for result in results for clause in result]
     alone = sum(not clause.trusts for clause in clauses)
+    whole = sum(not any(clause.trusts for clause in result) for result in results)
     return (
-        f"{alone} of {count_text(len(clauses), 'clause')} re-checked at the examples pass the re-checker's core alone. "
+        f"{alone} of {count_text(len(clauses), 'clause')} re-checked at the examples, and "
+        f"{whole} of {count_text(len(results), 'certificate')} as a whole, pass the re-checker's core alone. "
     )
 
 
