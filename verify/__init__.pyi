@@ -32,6 +32,7 @@ from verify.checking.sources import Source as Source
 from verify.checking.theorem import Bound as Bound
 from verify.checking.theorem import Canary as Canary
 from verify.checking.theorem import Theorem as Theorem
+from verify.checking.theorem import claim as claim
 from verify.language.clause_data import Dynamics as Dynamics
 from verify.language.expressions import Case as Case
 from verify.language.expressions import enclosed as enclosed

@@ -4,6 +4,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,14 +16,18 @@ from verify.checking.derivation import Derivation
 from verify.checking.registry import load_named, package_of
 from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
+from verify.claims.line import example_of, statement_of
 from verify.errors import InputError, TheoremError, meant
 from verify.language.assumptions import POSITIVE, REAL, is_positive, not_implied, refuse_beyond
 from verify.language.labels import NAME, TITLE, refuse_bad_id, refuse_bad_label, refuse_bad_text
+from verify.language.lines.statements import is_line
 from verify.language.parameters import Parameter, parse_instance
 from verify.language.statement import Hypothesis, Statement, unused_hypotheses
 from verify.printing import text_of
 from verify.shown import Formula
 
+_LINE = "line."
+"""What the id of a theorem begins with that is stated in a line; the statement's digest follows."""
 WITHOUT = " without "
 """What stands between a theorem's id and the label of a hypothesis, in the id of a variant that does without it."""
 
@@ -310,7 +315,7 @@ def load_theorem(reference: str) -> Theorem:
     Parameters
     ----------
     reference
-        Its id, or `file.py:name`, whose code is run.
+        Its id, a statement in a line (`claim`), or `file.py:name`, whose code is run.
 
     Returns
     -------
@@ -328,11 +333,50 @@ def load_theorem(reference: str) -> Theorem:
     >>> verify.load_theorem("wang2024.theorem1").source.number
     'Theorem 1'
     """
-    return load_named("theorem", Theorem, reference)
+    return claim(reference) if is_line(reference) else load_named("theorem", Theorem, reference)
+
+
+@lru_cache(maxsize=64)
+def claim(line: str) -> Theorem:
+    """Return the theorem that a line states: `CLAIM [if HYPOTHESES] [for DOMAINS]`.
+
+    Parameters
+    ----------
+    line
+        Such as `2*x*y <= x**2 + y**2 for x > 0, y real`: comparisons of expressions with `+ - * / **`, `exp`, `log` and
+        `sqrt`, joined by `and`. Domains and hypotheses are separated by commas; a name without a domain is a real
+        number.
+
+    Returns
+    -------
+    Theorem
+        Its claims, with an instance in scope as the example.
+
+    Raises
+    ------
+    InputError
+        For what is not understood, with its column, and where no instance in scope is found.
+
+    Examples
+    --------
+    >>> import verify
+    >>> str(verify.check(verify.claim("2*x*y <= x**2 + y**2 for x > 0"), x=1, y=2).outcome)
+    'verified'
+    """
+    statement = statement_of(line)
+    example = example_of(statement)
+    if example is None:
+        raise InputError("statement", line, "no instance in scope was found among small numbers")
+    title = line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
+    return Theorem(f"{_LINE}{statement.digest[:12]}", title, Source("a line", "derived here"), statement, example)
 
 
 def reference_of(theorem: Theorem) -> tuple[str, str] | None:
     """Return by what another process loads this very theorem, and its module; None where it is in none."""
+    if is_line(theorem.title) and theorem.id.startswith(_LINE):
+        with contextlib.suppress(InputError):
+            if claim(theorem.title) is theorem:
+                return theorem.title, "verify"
     with contextlib.suppress(InputError):
         package = package_of(theorem.id)
         if load_theorem(theorem.id) is theorem:

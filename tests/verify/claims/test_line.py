@@ -1,0 +1,58 @@
+"""A statement in a line goes the way of any other: checked, proved, searched, certified."""
+
+from fractions import Fraction
+
+import pytest
+
+import verify
+from tests.verify.command_line import assert_one_line
+from verify.claims.line import example_of, statement_of
+
+YOUNG = "2*x*y <= x**2 + y**2 for x > 0, y > 0"
+
+
+def test_it_is_checked_and_proved(cli, tmp_path):
+    path = tmp_path / "young.json"
+    code, out, _ = cli("check", YOUNG, "x=1/3", "y=2", "--certificate", str(path))
+    assert code == 0 and "2*x*y <= x**2 + y**2" in out
+    code, out, _ = cli("recheck", str(path))
+    assert code == 0 and "accepted" in out
+    assert cli("prove", YOUNG)[0] == 0 and verify.prove(YOUNG).to_json()["for_all_parameters"] == "proved"
+
+
+def test_a_false_one_is_refuted(cli):
+    code, out, _ = cli("explore", "x**2 >= x for x > 0", "--seconds", "20", "--json")
+    assert code == 1 and '"certified": true' in out
+
+
+def test_it_is_the_same_theorem_each_time():
+    theorem = verify.claim(YOUNG)
+    assert verify.claim(YOUNG) is theorem is verify.load_theorem(YOUNG)
+    assert theorem.id == f"line.{theorem.statement.digest[:12]}" and theorem.title == YOUNG
+
+
+def test_an_example_is_in_scope():
+    # x² = 4 and x < 0 at one number alone; a list of simple ones has it.
+    assert example_of(statement_of("x < y if x**2 == 4, x < 0 for y >= 1")) == {"x": -2, "y": 1}
+    found = example_of(statement_of("x < y if y <= x + 1/9 for 5/2 <= x < 3"))
+    assert found and Fraction(5, 2) <= found["x"] < 3 and found["y"] <= found["x"] + Fraction(1, 9)
+    assert example_of(statement_of("x < 1 if x > 2, x < 1")) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("x^2 > 1", "column 1: a power is written **"),
+        ("x < 1 if x > 2, x < 1", "no instance in scope was found"),
+        ("x < 1 if x > 2, y > 3", "hypothesis 2"),
+        ("x >= sqrt(-2)", "column 6: sqrt(-2) has no real value"),
+    ],
+)
+def test_what_is_refused_is_one_line(cli, line, why):
+    assert_one_line(cli("prove", line), why)
+
+
+def test_jobs_search_it_in_other_processes():
+    from verify.checking.theorem import reference_of
+
+    assert reference_of(verify.claim(YOUNG)) == (YOUNG, "verify")

@@ -1,0 +1,116 @@
+"""Expressions in text: what is read, and what is refused, with its column; nothing is run."""
+
+import pytest
+import sympy as sp
+
+import verify
+from verify.language.lines.expressions import LONGEST, Part, expression, names_in, relations
+
+x, y = sp.symbols("x y", real=True)
+SYMBOLS = {"x": x, "y": y}
+
+
+def part(text):
+    return Part(f"1 < 2 and {text}", text, 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("x", x),
+        ("-x + 2*y", 2 * y - x),
+        ("x**2/3", x**2 / 3),
+        ("(x - y)**-1", 1 / (x - y)),
+        ("exp(log(x) + 1)", sp.exp(sp.log(x) + 1)),
+        ("sqrt(x)*E", sp.sqrt(x) * sp.E),
+        # A decimal is the number that is written, and no binary fraction.
+        ("0.1", sp.Rational(1, 10)),
+        (".5e-3", sp.Rational(1, 2000)),
+        ("1e400", sp.Integer(10) ** 400),
+        ("12_000", sp.Integer(12000)),
+        ("2**0.5", sp.sqrt(2)),
+        ("2**3**2", sp.Integer(512)),
+    ],
+)
+def test_expressions(text, value):
+    assert expression(part(text), SYMBOLS) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "why"),
+    [
+        ("", 11, "an expression is missing"),
+        ("x +", 13, "invalid syntax"),
+        ("x + z", 15, "z is not introduced"),
+        ("x^2", 11, "a power is written **"),
+        ("x + y % 2", 15, "remainders are outside"),
+        ("1 + abs(x)", 15, "abs is no function of the language; it has exp, log, sqrt"),
+        ("exp(x, y)", 11, "exp takes one argument, and has 2"),
+        ("exp(x=y)", 11, "outside the language"),
+        ("x/(1 - 1)", 11, "x/(1 - 1) has no real value"),
+        ("0**-1", 11, "0**-1 has no real value"),
+        ("1 + (-2)**0.5", 15, "(-2)**0.5 has no real value"),
+        ("sqrt(1 - 2)", 11, "sqrt(1 - 2) has no real value"),
+        ("x*log(0)", 13, "log(0) has no real value"),
+        ("1e401", 11, "decimal exponents are limited to ±400"),
+        ("2**10**10", 11, "more than 1200 digits"),
+        ("(10**700)*10**700", 11, "more than 1200 digits"),
+        ("'x'", 11, "this is no number"),
+        ("True", 11, "this is no number"),
+        ("1j", 11, "this is no number"),
+        ("x.real", 11, "outside the language"),
+        ("x[0]", 11, "outside the language"),
+        ("(x := 1)", 12, "outside the language"),
+        ("[x for x in y]", 11, "outside the language"),
+        ("f'{x}'", 11, "outside the language"),
+        ("(lambda: x)()", 11, "outside the language"),
+        ("__import__('os').system('true')", 11, "outside the language"),
+        ("__import__('os')", 11, "__import__ is no function of the language"),
+        # The column is one of characters, of which some have several bytes.
+        ("exp('é') + z", 15, "this is no number"),
+        ("é + z", 11, "é is not introduced"),
+        ("-" * 200 + "x", 11, "more than 150 deep"),
+        ("(" * 300 + "x" + ")" * 300, 210, "too many nested parentheses"),
+        ("9" * 61 + "**0.5", 11, "a number under a root has more than 60 digits"),
+    ],
+)
+def test_what_is_refused_is_named_with_its_column(text, column, why):
+    with pytest.raises(verify.InputError) as caught:
+        expression(part(text), SYMBOLS)
+    assert caught.value.requirement.startswith(f"column {column}: ") and why in caught.value.requirement
+
+
+def test_relations_are_kept_as_they_are_typed():
+    chain = relations(part("0 <= x < 1 and x == x"), SYMBOLS)
+    assert [type(each) for each in chain] == [sp.Le, sp.Lt, sp.Eq]
+    assert [each.args for each in chain] == [(0, x), (x, 1), (x, x)]
+    assert [str(each) for each in relations(part("x > 1, y >= x"), SYMBOLS)] == ["x > 1", "y >= x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x", "a relation is needed here"),
+        ("x != y", "an inequation has no sign"),
+        ("x in y", "relations are <, <=, >, >= and =="),
+        ("x < 1 or x > 2", "alternatives are outside"),
+        ("not x < 1", "write the opposite relation"),
+        ("(x < 1) < 2", "outside the language"),
+    ],
+)
+def test_what_is_no_relation(text, why):
+    with pytest.raises(verify.InputError, match=why):
+        relations(part(text), SYMBOLS)
+
+
+def test_names_stand_where_they_are_used_first():
+    assert names_in(part("y + exp(x)*E <= y")) == [("y", 11), ("x", 19), ("y", 27)]
+    with pytest.raises(verify.InputError, match=r"exp is a function: write exp\(…\)"):
+        names_in(part("exp <= 1"))
+
+
+def test_no_line_takes_long():
+    # The worst that is short enough, by what SymPy multiplies out, takes roots of or compares.
+    for text in ("*".join(["(x + y)"] * 140), "+".join(["x"] * 140), f"{'9' * 60}**0.5", "x**y" + "**x" * 100):
+        assert len(text) <= LONGEST
+        expression(part(text), SYMBOLS)

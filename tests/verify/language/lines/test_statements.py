@@ -1,0 +1,80 @@
+"""A statement in a line: domains, hypotheses, claims, and what is refused."""
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+import verify
+from verify.language.lines.expressions import LONGEST
+from verify.language.lines.statements import is_line, read_line
+
+
+def test_the_parts_of_a_line():
+    said = read_line("a <= b**n and b < 2*a if a >= c, c == 1 for b > 0, 0 <= a < 3, integer n >= 2, c real")
+    a, b = sp.Symbol("a", nonnegative=True), sp.Symbol("b", positive=True)
+    n, c = sp.Symbol("n", integer=True, positive=True), sp.Symbol("c", real=True)
+    assert said.claims == (sp.Le(a, b**n, evaluate=False), sp.Lt(b, 2 * a, evaluate=False))
+    assert said.hypotheses == (sp.Ge(a, c, evaluate=False), sp.Eq(c, 1, evaluate=False))
+    assert said.domain == (sp.Lt(a, 3, evaluate=False),)
+    ends = [(each.name, each.kind, each.minimum, each.above) for each in said.parameters]
+    assert ends == [
+        ("a", "rational", 0, None),
+        ("b", "rational", None, 0),
+        ("n", "integer", 2, None),
+        ("c", "rational", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("domain", "lower", "upper"),
+    [
+        ("x > -1/2", (Fraction(-1, 2), "above"), None),
+        ("0.5 <= x", (Fraction(1, 2), "minimum"), None),
+        ("1 > x", None, sp.Lt),
+        ("x <= 1", None, sp.Le),
+        ("1 > x >= -2", (Fraction(-2), "minimum"), sp.Lt),
+        ("real x < 1", None, sp.Lt),
+        ("x < 1 real", None, sp.Lt),
+    ],
+)
+def test_ends_of_a_domain(domain, lower, upper):
+    said = read_line(f"x <= x + 1 for {domain}")
+    (parameter,) = said.parameters
+    found = [(getattr(parameter, name), name) for name in ("minimum", "above") if getattr(parameter, name) is not None]
+    assert found == ([lower] if lower else [])
+    assert [type(each) for each in said.domain] == ([upper] if upper else [])
+
+
+def test_hypotheses_may_come_after_domains():
+    assert read_line("x < y for x > 0 if x + 1 < y") == read_line("x < y if x + 1 < y for x > 0")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("", "column 1: an expression is missing"),
+        ("x > 1 if", "column 9: an expression is missing"),
+        ("x > 1 for", "column 10: an expression is missing"),
+        ("x > 1 if x > 2 if x > 3", "column 16: a second 'if'"),
+        ("x > 1 for x", "column 11: a domain is written"),
+        ("x > 1 for x > y", "column 11: a domain is written"),
+        ("x > 1 for 0 < x, x < 3", "column 18: x has a second domain"),
+        ("x > 1 for 0 < x > 1", "column 11: a domain is written"),
+        ("x > 1 for x > log(2)", "column 11: the end of a domain is a rational number"),
+        ("x > 1 for x == 2", "column 11: a domain has ends"),
+        ("x > 1 for integer x real", "column 19: a number is real or an integer"),
+        ("x > 1 for y > 0", "y has a domain, and is in no claim"),
+        ("x > z > 1 if w**2 for x > 0", "column 14: a relation is needed"),
+        ("x > 1\n", "must be one line of printable characters"),
+        ("x > " + "1" * LONGEST, f"has {LONGEST + 4} characters, and may have {LONGEST}"),
+    ],
+)
+def test_what_is_refused(line, why):
+    with pytest.raises(verify.InputError) as caught:
+        read_line(line)
+    assert why in caught.value.requirement
+
+
+def test_ids_and_files_are_no_lines():
+    assert [is_line(each) for each in ("wang2024.theorem1", "my_lemma.py:young", "x > 1", "x == 1")] == [0, 0, 1, 1]

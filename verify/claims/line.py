@@ -1,0 +1,75 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false
+"""A statement in a line, with its clauses, and an instance of it in scope."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+
+from verify.claims.inequality import Inequality
+from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.instances import check_domain, evaluate_hypothesis
+from verify.language.clause_data import Hypothesis
+from verify.language.lines.statements import read_line
+from verify.language.parameters import Parameter, Value
+from verify.language.statement import Statement
+
+_TRIED = 4000
+"""Instances that are tried for one in scope."""
+_FIRST = tuple(map(Fraction, (1, 2, "1/2", 3, "1/4", 5, "1/10", 10, 0, -1, "-1/2", -2, 100, "1/100")))
+"""Values of a parameter, those tried first in front."""
+
+
+def statement_of(line: str) -> Statement:
+    """Return the statement of a line. Raises InputError for what is not understood."""
+    said = read_line(line)
+    labels = ["claim"] if len(said.claims) == 1 else [f"claim {i}" for i in range(1, 1 + len(said.claims))]
+    try:
+        return Statement(
+            said.parameters,
+            tuple(map(Inequality, labels, said.claims)),
+            tuple(Hypothesis(f"hypothesis {i}", relation) for i, relation in enumerate(said.hypotheses, 1)),
+            said.domain,
+        )
+    except TheoremError as error:
+        raise InputError("statement", line, str(error)) from None
+
+
+def example_of(statement: Statement) -> dict[str, Value] | None:
+    """Return an instance in scope of small numbers, None where none was found."""
+    for instance in islice(_instances(statement), _TRIED):
+        try:
+            check_domain(statement, instance)
+            if all(evaluate_hypothesis(each, instance).holds for each in statement.hypotheses):
+                return instance
+        except (InputError, UndefinedError, UndecidedError):
+            continue
+    return None
+
+
+def _instances(statement: Statement) -> Iterator[dict[str, Value]]:
+    """Yield instances, those with values that come early in front."""
+    values = {parameter.name: _values(parameter) for parameter in statement.parameters}
+    longest = sum(len(each) - 1 for each in values.values())
+    for total in range(longest + 1):
+        for places in _sums(total, [len(each) - 1 for each in values.values()]):
+            yield {name: each[place] for (name, each), place in zip(values.items(), places, strict=True)}
+
+
+def _sums(total: int, most: list[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the tuples of whole numbers with a sum, each at most the one given in its place."""
+    if not most:
+        if not total:
+            yield ()
+        return
+    for first in range(max(0, total - sum(most[1:])), min(total, most[0]) + 1):
+        for rest in _sums(total - first, most[1:]):
+            yield (first, *rest)
+
+
+def _values(parameter: Parameter) -> list[Value]:
+    least = parameter.minimum if parameter.minimum is not None else parameter.above
+    shifted = [Fraction(least) + value for value in _FIRST] if least is not None else []
+    tried = dict.fromkeys([*_FIRST, *shifted])
+    return [parameter.parse(value) for value in tried if value in parameter]

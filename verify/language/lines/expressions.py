@@ -1,0 +1,226 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false
+"""Expressions and relations in text: Python's operators over a closed table of names; nothing is evaluated as code.
+
+The text is parsed by `ast`, and each node is either in a table here or refused, with its column.
+"""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy as sp
+
+from verify.errors import InputError, meant
+from verify.language.expressions import RELATIONS
+from verify.language.parameters import LARGEST_EXPONENT, LONGEST_NUMBER, MOST_DIGITS
+
+LONGEST = 2000
+"""Characters of a line."""
+_DEEPEST = 150
+"""Parts of an expression inside one another; the terms of a sum are."""
+_LONGEST_ROOT = 60
+"""Digits of a number under a root: SymPy takes its factors out."""
+
+Relation: TypeAlias = sp.core.relational.Relational
+
+FUNCTIONS: Mapping[str, Callable[[sp.Expr], sp.Expr]] = {"exp": sp.exp, "log": sp.log, "sqrt": sp.sqrt}
+CONSTANTS: Mapping[str, sp.Expr] = {"E": sp.E}
+_COMPARISONS: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "Eq",
+    ast.Lt: "Lt",
+    ast.LtE: "Le",
+    ast.Gt: "Gt",
+    ast.GtE: "Ge",
+}
+_INSTEAD: Mapping[type[ast.AST], str] = {
+    ast.BitXor: "a power is written **",
+    ast.NotEq: "an inequation has no sign; claim > or <, or give a domain",
+    ast.Or: "alternatives are outside the language: write a statement for each",
+    ast.Not: "write the opposite relation",
+    ast.IfExp: "write a statement for each case",
+    ast.Mod: "remainders are outside the language",
+    ast.FloorDiv: "floors are outside the language",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a line: its text, and the column at which it begins, counted from 1."""
+
+    line: str
+    text: str
+    column: int
+
+    def parsed(self) -> ast.expr:
+        """Return its syntax tree. Raises InputError for what is no expression of Python, empty, or nested too deep."""
+        if not self.text.strip():
+            raise self.error(None, "an expression is missing")
+        try:
+            tree = ast.parse(f"({self.text})", mode="eval").body
+        except SyntaxError as error:
+            shift = min(max((error.offset or 2) - 2, 0), len(self.text) - 1)
+            raise InputError("statement", self.line, f"column {self.column + shift}: {error.msg}") from None
+        except (ValueError, RecursionError, MemoryError):
+            raise self.error(None, "it cannot be parsed") from None
+        if _depth(tree) > _DEEPEST:
+            raise self.error(None, f"its parts are more than {_DEEPEST} deep inside one another")
+        return tree
+
+    def error(self, node: ast.AST | None, why: str) -> InputError:
+        """Return the error that a node is refused with, which has its column."""
+        column = self.column
+        if isinstance(node, ast.expr):
+            # Python counts bytes, and the parenthesis before the text.
+            column += len(f"({self.text})".encode()[: node.col_offset].decode()) - 1
+        return InputError("statement", self.line, f"column {column}: {why}")
+
+    def source(self, node: ast.expr) -> str:
+        """Return what a node was written as."""
+        return ast.get_source_segment(f"({self.text})", node) or ""
+
+
+def _depth(tree: ast.AST) -> int:
+    """Return how deep parts are inside one another."""
+    deepest, left = 0, [(tree, 1)]
+    while left:
+        node, depth = left.pop()
+        deepest = max(deepest, depth)
+        left += [(inner, depth + 1) for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.expr)]
+    return deepest
+
+
+def names_in(part: Part) -> list[tuple[str, int]]:
+    """Return the names of a part that stand for numbers, and the column of each, in order of columns."""
+    tree = part.parsed()
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called]
+    for node in named:
+        if node.id in FUNCTIONS:
+            raise part.error(node, f"{node.id} is a function: write {node.id}(…)")
+    found = [(node.id, part.column + node.col_offset - 1) for node in named if node.id not in CONSTANTS]
+    return sorted(found, key=lambda each: each[1])
+
+
+def relations(part: Part, symbols: Mapping[str, sp.Symbol]) -> list[Relation]:
+    """Return the relations of a part: comparisons, chains of them, joined by `and` or, as a list, by commas.
+
+    Parameters
+    ----------
+    part
+        The text.
+    symbols
+        By name, the symbols that it may use.
+
+    Raises
+    ------
+    InputError
+        For what is outside the language, with its column.
+    """
+    tree = part.parsed()
+    items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+    return [relation for item in items for relation in _compared(part, item, symbols)]
+
+
+def _compared(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) -> list[Relation]:
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return [relation for value in node.values for relation in _compared(part, value, symbols)]
+    if not isinstance(node, ast.Compare):
+        inner = node.op if isinstance(node, ast.BoolOp | ast.UnaryOp) else node
+        raise part.error(node, _INSTEAD.get(type(inner), "a relation is needed here, such as x <= y"))
+    sides = [_expression(part, side, symbols) for side in (node.left, *node.comparators)]
+    found: list[Relation] = []
+    for operator, left, right in zip(node.ops, sides, sides[1:], strict=False):
+        if (name := _COMPARISONS.get(type(operator))) is None:
+            raise part.error(node, _INSTEAD.get(type(operator), "relations are <, <=, >, >= and =="))
+        found.append(RELATIONS[name](left, right, evaluate=False))
+    return found
+
+
+def expression(part: Part, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """Return the expression of a part. Raises InputError for what is outside the language, with its column."""
+    return _expression(part, part.parsed(), symbols)
+
+
+def _expression(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    match node:
+        case ast.Constant():
+            return _number(part, node)
+        case ast.Name(id=name):
+            return _named(part, node, name, symbols)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return -_expression(part, inner, symbols)
+        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+            return _expression(part, inner, symbols)
+        case ast.BinOp(left=left, op=operator, right=right):
+            return _operated(part, node, operator, [_expression(part, side, symbols) for side in (left, right)])
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            if name not in FUNCTIONS:
+                raise part.error(node, f"{name} is no function of the language; {meant(name, FUNCTIONS, 'it has')}")
+            if len(arguments) != 1:
+                raise part.error(node, f"{name} takes one argument, and has {len(arguments)}")
+            argument = _expression(part, arguments[0], symbols)
+            if name == "sqrt":
+                return _power(part, node, argument, sp.Rational(1, 2))
+            return _bounded(part, node, FUNCTIONS[name](argument))
+        case _:
+            raise part.error(node, _INSTEAD.get(type(node), "this is outside the language of statements"))
+
+
+def _number(part: Part, node: ast.Constant) -> sp.Expr:
+    text = part.source(node)
+    if type(node.value) not in (int, float) or not text.replace(".", "").replace("_", "").isalnum():
+        text = text if "e" in text.lower() and type(node.value) is float else ""
+    if type(node.value) not in (int, float) or not text:
+        raise part.error(node, "this is no number")
+    exponent = text.lower().partition("e")[2] if type(node.value) is float else ""
+    if exponent and abs(int(exponent)) > LARGEST_EXPONENT:
+        raise part.error(node, f"decimal exponents are limited to ±{LARGEST_EXPONENT}")
+    value = Fraction(node.value if type(node.value) is int else text)
+    return _bounded(part, node, sp.Rational(value.numerator, value.denominator))
+
+
+def _named(part: Part, node: ast.expr, name: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    if name not in symbols:
+        raise part.error(node, f"{name} is not introduced; {meant(name, symbols)}")
+    return symbols[name]
+
+
+def _operated(part: Part, node: ast.expr, operator: ast.operator, sides: Sequence[sp.Expr]) -> sp.Expr:
+    left, right = sides
+    match operator:
+        case ast.Add():
+            return _bounded(part, node, left + right)
+        case ast.Sub():
+            return _bounded(part, node, left - right)
+        case ast.Mult():
+            return _bounded(part, node, left * right)
+        case ast.Div():
+            return _bounded(part, node, left / right)
+        case ast.Pow():
+            return _power(part, node, left, right)
+        case _:
+            raise part.error(node, _INSTEAD.get(type(operator), "operators are +, -, *, / and **"))
+
+
+def _power(part: Part, node: ast.expr, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    if isinstance(base, sp.Rational) and isinstance(exponent, sp.Rational):
+        bits = max(int(base.p).bit_length(), int(base.q).bit_length())
+        if bits * abs(exponent) > LONGEST_NUMBER.bit_length():
+            raise part.error(node, f"a number has more than {MOST_DIGITS} digits")
+        if exponent.q != 1 and bits > _LONGEST_ROOT * 10 // 3:
+            raise part.error(node, f"a number under a root has more than {_LONGEST_ROOT} digits")
+    return _bounded(part, node, base**exponent)
+
+
+def _bounded(part: Part, node: ast.expr, value: sp.Expr) -> sp.Expr:
+    if isinstance(value, sp.Rational) and max(abs(int(value.p)), int(value.q)) >= LONGEST_NUMBER:
+        raise part.error(node, f"a number has more than {MOST_DIGITS} digits")
+    if value.has(sp.I, sp.zoo, sp.nan):
+        raise part.error(node, f"{part.source(node)} has no real value")
+    return value

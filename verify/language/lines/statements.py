@@ -1,0 +1,177 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false
+"""The parts of a statement in a line: `CLAIM [if HYPOTHESES] [for DOMAINS]`.
+
+`2*x*y <= x**2 + y**2` claims it for all real x and y. A domain is `x > 0`, `0 <= p < 1`, `y real`, `integer n >= 2`;
+a name without one is a real number. Hypotheses and domains are separated by commas; a claim may be a chain, or several
+joined by `and`.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+from verify.errors import InputError, TheoremError
+from verify.language.expressions import STRICT
+from verify.language.labels import refuse_bad_name
+from verify.language.lines.expressions import LONGEST, Part, Relation, names_in, relations
+from verify.language.parameters import Parameter
+
+_KEYWORD = re.compile(r"(?<![\w.])(if|for)(?![\w.])")
+_KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a line says: the parameters with their domains, the hypotheses and the claims.
+
+    `domain` are upper ends of parameters, which have lower ends of their own.
+    """
+
+    parameters: tuple[Parameter, ...]
+    domain: tuple[Relation, ...]
+    hypotheses: tuple[Relation, ...]
+    claims: tuple[Relation, ...]
+
+
+@dataclass(frozen=True)
+class _Domain:
+    """The domain of a name: whether it is an integer, and its ends, each with whether it is excluded."""
+
+    integer: bool = False
+    lower: tuple[Fraction, bool] | None = None
+    upper: tuple[Fraction, bool] | None = None
+
+    def symbol(self, name: str) -> sp.Symbol:
+        """Return the symbol, with what the lower end implies of its sign."""
+        assumed = {"integer": True} if self.integer else {"real": True}
+        if self.lower is not None and self.lower[0] >= 0:
+            value, excluded = self.lower
+            assumed["positive" if value > 0 or excluded else "nonnegative"] = True
+        return sp.Symbol(name, **assumed)
+
+    def parameter(self, name: str) -> Parameter:
+        """Return the parameter, without the upper end."""
+        kind = "integer" if self.integer else "rational"
+        value, excluded = self.lower or (None, False)
+        return Parameter(name, kind, "", **{"above" if excluded else "minimum": value})
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is a statement in a line, and no id or file: these have no sign of comparison."""
+    return any(sign in text for sign in "<>=")
+
+
+def read_line(line: str) -> Line:
+    """Return what a line says.
+
+    Parameters
+    ----------
+    line
+        One line of at most 2000 characters.
+
+    Returns
+    -------
+    Line
+        Relations of symbols that assume what their domains say.
+
+    Raises
+    ------
+    InputError
+        For what is not understood, with its column.
+
+    Examples
+    --------
+    >>> from verify.language.lines.statements import read_line
+    >>> read_line("2*x*y <= x**2 + y**2 for x > 0").parameters[0].requirement
+    'must be a number (such as 3, 0.25, 1e-3 or 1/500) > 0'
+    """
+    if len(line) > LONGEST:
+        raise InputError("statement", line, f"has {len(line)} characters, and may have {LONGEST}")
+    if not line.isprintable():
+        raise InputError("statement", line, "must be one line of printable characters")
+    parts = _parts(line)
+    written = [parts["claim"], *([parts["if"]] if "if" in parts else [])]
+    domains = dict(_domains(parts["for"])) if "for" in parts else {}
+    names: dict[str, int] = {}
+    for name, column in sorted((each for part in written for each in names_in(part)), key=lambda each: each[1]):
+        names.setdefault(name, column)
+    if unused := sorted(set(domains) - set(names)):
+        raise InputError("statement", line, f"{unused[0]} has a domain, and is in no claim and no hypothesis")
+    known = {name: domains.get(name, _Domain()) for name in names}
+    symbols = {name: domain.symbol(name) for name, domain in known.items()}
+    for name, column in names.items():
+        try:
+            refuse_bad_name("parameter", name)
+        except TheoremError as error:
+            raise InputError("statement", line, f"column {column}: {error}") from None
+    upper = [(symbols[name], domain.upper) for name, domain in known.items() if domain.upper is not None]
+    return Line(
+        tuple(domain.parameter(name) for name, domain in known.items()),
+        tuple(
+            (sp.Lt if excluded else sp.Le)(symbol, sp.Rational(value.numerator, value.denominator), evaluate=False)
+            for symbol, (value, excluded) in upper
+        ),
+        tuple(relations(parts["if"], symbols)) if "if" in parts else (),
+        tuple(relations(parts["claim"], symbols)),
+    )
+
+
+def _parts(line: str) -> dict[str, Part]:
+    """Return the claim, and what stands after `if` and after `for`."""
+    parts, name, begin = dict[str, Part](), "claim", 0
+    for found in _KEYWORD.finditer(line):
+        parts[name] = Part(line, line[begin : found.start()], begin + 1)
+        name, begin = found[1], found.end()
+        if name in parts:
+            raise InputError("statement", line, f"column {found.start() + 1}: a second {name!r}")
+    parts[name] = Part(line, line[begin:], begin + 1)
+    return parts
+
+
+def _domains(part: Part) -> Iterator[tuple[str, _Domain]]:
+    """Yield the names of a list of domains, each with its own."""
+    begin, seen = part.column, set[str]()
+    for text in part.text.split(","):
+        found = _KIND.fullmatch(text)
+        assert found is not None
+        kinds, inner = {found[1], found[3]} - {None}, Part(part.line, found[2], begin + found.start(2))
+        if len(kinds) > 1:
+            raise inner.error(None, "a number is real or an integer, not both")
+        name, domain = _domain(inner, integer="integer" in kinds, alone=bool(kinds))
+        if name in seen:
+            raise inner.error(None, f"{name} has a second domain")
+        seen.add(name)
+        yield name, domain
+        begin += len(text) + 1
+
+
+def _domain(part: Part, *, integer: bool, alone: bool) -> tuple[str, _Domain]:
+    """Return the name that a domain is of, and the domain: a name `alone` where its kind is said, or a comparison."""
+    tree, wanted = part.parsed(), "a domain is written x > 0, 0 <= p < 1, y real or integer n >= 2"
+    if isinstance(tree, ast.Name) and alone:
+        return tree.id, _Domain(integer)
+    sides = [tree.left, *tree.comparators] if isinstance(tree, ast.Compare) else []
+    named = [i for i, side in enumerate(sides) if isinstance(side, ast.Name)]
+    if len(named) != 1:
+        raise part.error(tree, wanted)
+    name = sides[named[0]].id  # pyright: ignore[reportAttributeAccessIssue]
+    symbol, ends = sp.Symbol(name, real=True), dict[str, tuple[Fraction, bool]]()
+    for relation in relations(part, {name: symbol}):
+        if isinstance(relation, sp.Eq):
+            raise part.error(tree, "a domain has ends, and no equation: write the number in place of the name")
+        small, large = relation.lts, relation.gts  # pyright: ignore[reportAttributeAccessIssue]
+        is_upper = small == symbol
+        end = large if is_upper else small
+        if not isinstance(end, sp.Rational):
+            raise part.error(tree, "the end of a domain is a rational number; another is a hypothesis, after `if`")
+        side, is_strict = "upper" if is_upper else "lower", isinstance(relation, STRICT)
+        if side in ends:
+            raise part.error(tree, wanted)
+        ends[side] = Fraction(int(end.p), int(end.q)), is_strict
+    return name, _Domain(integer, ends.get("lower"), ends.get("upper"))
