@@ -16,8 +16,6 @@ from typing import Any
 import numba
 from numba.core import config
 
-import verify.evaluation.vector_exponential
-
 _ROOT = Path(__file__).parent
 
 
@@ -41,7 +39,7 @@ def forget_others(folder: Path, *, after: float = 86400.0) -> None:
                 shutil.rmtree(other)
 
 
-SOURCES = (*_ROOT.rglob("*.py"), Path(verify.evaluation.vector_exponential.__file__))
+SOURCES = tuple(_ROOT.rglob("*.py"))
 _FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)  # pyright: ignore[reportAttributeAccessIssue]
 with contextlib.suppress(OSError):
     _FOLDER.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,6 @@ INSTALLED_BY = {
     "jaxtyping": _SIMULATIONS,
     "joblib": _SWEEPS,
     "latex2mathml": "pip install latex2mathml",
-    "llvmlite": "pip install numba",
     "matplotlib": "pip install matplotlib",
     "networkx": "pip install networkx",
     "numba": "pip install numba",

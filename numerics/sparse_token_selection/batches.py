@@ -17,11 +17,12 @@ from torch import Tensor
 
 from numerics import philox_tensors
 from numerics.compiled import compiled, exactly
-from numerics.lanes import LANES, padded
 from numerics.philox import gaussians, philox, subset
 from numerics.settings import at_least, counted
 from verify import InputError
 
+SIDE = 16
+"""Tokens, and dimensions, of a square of bits: a word has 16."""
 _AHEAD = 2**22
 """Words that are drawn at a time off the CPU, where many operations on few numbers would take as long."""
 _MOST_AHEAD = 64
@@ -47,9 +48,15 @@ class Sizes(NamedTuple):
 
 
 @exactly
+def squares(count: int) -> int:
+    """Return how many squares of bits so many tokens or dimensions take."""
+    return -(-count // SIDE)
+
+
+@exactly
 def plane_words(T: int, d_e: int) -> int:
     """Return how many words of 16 bits a plane has: one a square, and none of a word of 64 bits is left over."""
-    return padded(padded(T) // LANES * padded(d_e) // LANES, 4)
+    return -(-squares(T) * squares(d_e) // 4) * 4
 
 
 @exactly
@@ -145,7 +152,7 @@ class Batches:
         return {"steps": range(0)}
 
     @cached_property
-    def _table(self) -> Float[Tensor, "256 8"]:
+    def signs(self) -> Float[Tensor, "256 8"]:
         """Row k holds the eight signs that the byte k stands for, each of size 1/√d_e."""
         bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
         return (2 * bits - 1).to(self.dtype) / math.sqrt(self.sizes.d_e)
@@ -189,12 +196,12 @@ class Batches:
     def _signs(self, words: Int32[Tensor, "n words"]) -> Float[Tensor, "n {self.sizes.d_e} {self.sizes.T}"]:
         """Return the encodings (n, d_e, T) of words of 32 bits as int32."""
         n, T, _, _, d_e = self.sizes
-        across, along = padded(T) // LANES, padded(d_e) // LANES
+        across, along = squares(T), squares(d_e)
         # A word has its lowest bits first.
         octets = words[:, : 8 * self._plane].contiguous().view(torch.uint8).to(torch.int32)
-        rows = self._table.index_select(0, octets.reshape(-1)).view(n, LANES, self._plane, LANES)
-        squares = rows[:, :, : across * along].view(n, LANES, across, along, LANES)
-        return squares.permute(0, 3, 4, 2, 1).reshape(n, along * LANES, across * LANES)[:, :d_e, :T].contiguous()
+        rows = self.signs.index_select(0, octets.reshape(-1)).view(n, SIDE, self._plane, SIDE)
+        planes = rows[:, :, : across * along].view(n, SIDE, across, along, SIDE)
+        return planes.permute(0, 3, 4, 2, 1).reshape(n, along * SIDE, across * SIDE)[:, :d_e, :T].contiguous()
 
 
 def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype, device: str) -> None:

@@ -7,13 +7,13 @@ W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sa
     dL/dV = r (Z p)ᵀ,    dL/dW[:, d:] = (Z l) uᵀ,    l = p ∘ (gᵀr − (g p)ᵀr).
 
 The encodings, which are the most numbers, are passed through twice. Attended to, the query adds the token (0; u).
-Signs on the CPU, fresh ones or shared, stay bits: there `sign_kernel` draws a batch and takes its gradient.
+On the CPU `gradient_kernel` draws a batch and takes its gradient.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -21,13 +21,11 @@ from torch import Tensor
 
 from numerics.divergence import Divergence
 from numerics.repeatable import generator_for, key_for
+from numerics.sparse_token_selection import gradient_kernel
 from numerics.sparse_token_selection.batches import Batch, Batches, Sizes
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import Running
 from verify.runs.checkpoints import alike, kept_by
-
-if TYPE_CHECKING:
-    from numerics.sparse_token_selection.sign_kernel import SignBatches
 
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 """Of Adam, as its authors recommend and PyTorch has them."""
@@ -143,11 +141,6 @@ class Training:
         sizes = Sizes(plan.batch_size, plan.T, plan.q, plan.d, plan.d_e)
         shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, plan.T, device)
         self.batches = Batches(sizes, key_for(seed, "training batches"), plan.precision, shared, device)
-        self._fused: SignBatches | None = None
-        if plan.encoding != "one_hot" and self.batches.on_cpu:
-            from numerics.sparse_token_selection import sign_kernel
-
-            self._fused = sign_kernel.SignBatches(self.batches)
         if left is not None:
             # Steps are taken in place: on copies.
             self.step = left["step"]
@@ -162,8 +155,8 @@ class Training:
 
     def gradient(self) -> Gradient:
         """Return the mean loss (), and its slopes in W[:, d:] and in V, of the step's batch."""
-        if self._fused is not None:
-            return self._fused.gradient(self.W, self.V, self.step, self.plan.attend)
+        if self.batches.on_cpu:
+            return gradient_kernel.gradient(self.batches, self.W, self.V, self.step, self.plan.attend)
         return batch_gradient(self.W, self.V, self.batches.drawn(self.step), self.plan.attend)
 
     def advance(self) -> None:

@@ -162,7 +162,6 @@ def bench_sgd_step(pair, device, dtype):
         best=best | ({"NumPy and Numba": by_numba(dtype)} if device == "cpu" else {}),
         limit=Limit(f"{amount / 2**20:.1f} MiB of random bits and tokens, once through memory", amount, "bytes"),
         note="The definition: dense signs, the layer as it stands, autograd, PyTorch's SGD. The best plain way draws"
-        " its signs by a table of a byte's eight, and has the gradient written out. The bound, presumably (nothing was"
-        " profiled): the draw of a batch, and passes over its signs, which are in cache in the best plain way and bits"
-        " in ours.",
+        " its signs by a table of a byte's eight, and has the gradient written out, as ours has. The bound, presumably"
+        " (nothing was profiled): the draw of a batch, and passes over a sample's signs, which are in cache in both.",
     )

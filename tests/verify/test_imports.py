@@ -10,7 +10,7 @@ import verify
 ROOT = Path(verify.__file__).parents[1]
 OURS = {"verify", "theorems", "numerics", "paper_checks", "tests"}
 ALLOWED = {"verify": {"verify"}, "theorems": {"verify", "theorems"}, "numerics": {"verify", "numerics"}}
-HEAVY = {"torch", "matplotlib", "dask", "distributed", "numba", "llvmlite", "jaxtyping", "joblib", "pyarrow", "pytest"}
+HEAVY = {"torch", "matplotlib", "dask", "distributed", "numba", "jaxtyping", "joblib", "pyarrow", "pytest"}
 """What is heavy, or may be missing."""
 PLUGIN = "verify/reports/pytest_plugin.py"
 """It is pytest that loads it."""

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
+
 _TO_INTEGER = 1.5 * 2.0**52
 """Added to a number below 2^51, it leaves the nearest integer in the last bits."""
 _PER_LOG2 = 1.4426950408889634
@@ -20,17 +22,7 @@ def compiled_exponential() -> Callable[[float], float]:
     exp(x) is to two units in the last place, 0 below exp(−708), infinite above exp(709.4). x = k log 2 + r with
     |r| <= log(2)/2, of which the Taylor polynomial of order 13 is 1e-17 from exp(r); 2^k is made of its bits.
     """
-    from llvmlite import ir
-    from numba import njit, types
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def bits_of(context: object, x: object) -> tuple[object, Callable[..., object]]:
-        return types.int64(types.float64), lambda c, builder, s, given: builder.bitcast(given[0], ir.IntType(64))
-
-    @intrinsic
-    def number_of(context: object, x: object) -> tuple[object, Callable[..., object]]:
-        return types.float64(types.int64), lambda c, builder, s, given: builder.bitcast(given[0], ir.DoubleType())
+    from numba import njit
 
     # Said, as it would be the caller's: with sums in any order k would be lost.
     @njit(nogil=True, error_model="numpy", fastmath={"contract"})
@@ -41,7 +33,7 @@ def compiled_exponential() -> Callable[[float], float]:
         p = _A8 + r * (_A9 + r * (_A10 + r * (_A11 + r * (_A12 + r * _A13))))
         p = _A2 + r * (_A3 + r * (_A4 + r * (_A5 + r * (_A6 + r * (_A7 + r * p)))))
         p = 1.0 + (r + r * r * p)
-        value = p * number_of((bits_of(shifted) + 1023) << 52)  # pyright: ignore[reportCallIssue]
+        value = p * np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64)
         value = 0.0 if x < -708.0 else value
         return math.inf if x > 709.4 else value
 

@@ -74,8 +74,7 @@ def test_a_trainings_gradient_is_that_of_its_batch(plan):
 def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
     ours, theirs = Training(plan, 5, "cpu"), Training(plan, 5, device)
     # Without the compiled steps and draws of the CPU, as on a card.
-    theirs._fused = None
-    monkeypatch.setattr(Batches, "_compiled", Batches.by_tensors)
+    monkeypatch.setattr(Batches, "on_cpu", False)
     for _ in range(8):
         theirs.advance()
     monkeypatch.undo()

@@ -1,17 +1,14 @@
 """The kernel: its gradients are the reference's on the same draw."""
 
 import math
-from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
-from numerics.sparse_token_selection import reference, sign_kernel
+from numerics.sparse_token_selection import gradient_kernel, reference
 from numerics.sparse_token_selection.batches import Batches, Sizes
-from numerics.sparse_token_selection.sign_kernel import SignBatches, transposed
-from numerics.sparse_token_selection.trainer import Training, fixed_encodings
-from tests.numerics.sparse_token_selection.test_trainer import PLAN
+from numerics.sparse_token_selection.gradient_kernel import gradient
+from numerics.sparse_token_selection.trainer import fixed_encodings
 from verify import InputError, cores
 
 KEY = 2**64 - 9
@@ -29,7 +26,7 @@ SIZES = [
 def batches(*sizes, dtype=torch.float64, key=KEY, shared=False):
     sizes = Sizes(*sizes)
     shared_by_all = fixed_encodings(7, sizes.T, sizes.d_e, dtype, "cpu") if shared else None
-    return SignBatches(Batches(sizes, key, dtype, shared_by_all))
+    return Batches(sizes, key, dtype, shared_by_all)
 
 
 def matrices(sizes, dtype=torch.float64):
@@ -71,8 +68,8 @@ def relative(found, expected):
 def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype, shared):
     source = batches(*sizes, dtype=dtype, shared=shared)
     W, V = matrices(sizes, dtype)
-    found = source.gradient(W, V, 5, attend)
-    drawn = [part.double() if part.is_floating_point() else part for part in source.batches.drawn(5)]
+    found = gradient(source, W, V, 5, attend)
+    drawn = [part.double() if part.is_floating_point() else part for part in source.drawn(5)]
     loss, slope_W, slope_V = by_autograd(W.double(), V.double(), drawn, attend)
     assert all(each.dtype == dtype for each in found)
     bound = close(sizes, dtype)
@@ -88,9 +85,9 @@ def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype, sha
 def test_a_wrong_gradient_would_be_seen():
     sizes = SIZES[0]
     W, V = matrices(sizes)
-    found = batches(*sizes).gradient(W, V, 5, "tokens")
+    found = gradient(batches(*sizes), W, V, 5, "tokens")
     for step, attend in ((6, "tokens"), (5, "tokens_and_query")):
-        _, slope_W, slope_V = by_autograd(W, V, batches(*sizes).batches.drawn(step), attend)
+        _, slope_W, slope_V = by_autograd(W, V, batches(*sizes).drawn(step), attend)
         assert min(relative(found.W, slope_W[:, sizes.d :]), relative(found.V, slope_V)) > 1000 * close(
             sizes, torch.float32
         )
@@ -100,31 +97,15 @@ def test_results_do_not_depend_on_threads_nor_on_what_was_asked_for_before(monke
     sizes = SIZES[-1]
     W, V = matrices(sizes)
     found = []
-    monkeypatch.setattr(sign_kernel, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(gradient_kernel, "_WORTH_A_THREAD", 0)
     for count in (1, 2, 5):
         monkeypatch.setattr(cores, "cores", lambda count=count: count)
         source = batches(*sizes)
         if count == 2:
-            source.gradient(W, V, 3, "tokens")
-        found.append(source.gradient(W, V, 4, "tokens"))
+            gradient(source, W, V, 3, "tokens")
+        found.append(gradient(source, W, V, 4, "tokens"))
     for other in found[1:]:
         assert all(torch.equal(one, two) for one, two in zip(found[0], other, strict=True))
-
-
-def test_squares_are_transposed():
-    planes = np.random.default_rng(1).integers(0, 2**64, (16, 3), dtype=np.uint64)
-    found = np.empty_like(planes)
-    transposed(planes, found)
-    one, other = (each.view(np.uint16)[:, :, None] >> np.arange(16) & 1 for each in (planes, found))
-    assert (one.transpose(2, 1, 0) == other).all() and not (one == other).all()
-
-
-def test_a_training_is_served_where_encodings_are_signs_and_on_the_cpu():
-    assert Training(PLAN, 5, "cpu")._fused is not None
-    fixed = Training(replace(PLAN, encoding="fixed"), 5, "cpu")
-    assert fixed._fused is not None and fixed.batches.drawn(0).encodings.shape == (PLAN.d_e, PLAN.T)
-    one_hot = Training(replace(PLAN, encoding="one_hot", d_e=PLAN.T), 5, "cpu")
-    assert one_hot._fused is None
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -133,13 +114,11 @@ def test_what_does_not_fit_is_refused():
     W, V = matrices(sizes)
     for name, given in (("W", (W[1:], V)), ("W", (W.float(), V)), ("V", (W, V.T)), ("V", (W, V.float()))):
         with pytest.raises(InputError, match=rf"{name} = .*: must be of shape \(.*\) and torch.float64, on the CPU"):
-            batches(*sizes).gradient(*given, 0, "tokens")
+            gradient(batches(*sizes), *given, 0, "tokens")
     with pytest.raises(InputError, match="attend = query: must be one of tokens, tokens_and_query"):
-        batches(*sizes).gradient(W, V, 0, "query")
-    with pytest.raises(InputError, match=r"encodings: must have entries 1/sqrt\(d_e\) and -1/sqrt\(d_e\)"):
-        SignBatches(Batches(sizes, KEY, torch.float64, torch.ones(6, 5, dtype=torch.float64)))
+        gradient(batches(*sizes), W, V, 0, "query")
     with pytest.raises(InputError, match="device = meta: must be cpu"):
-        SignBatches(Batches(sizes, KEY, torch.float64, device="meta"))
+        gradient(Batches(sizes, KEY, torch.float64, device="meta"), W, V, 0, "tokens")
     for step in (-1, 2**63, 0.5):
         with pytest.raises(InputError, match=r"step = .*: must be an integer from 0"):
-            batches(*sizes).gradient(W, V, step, "tokens")
+            gradient(batches(*sizes), W, V, step, "tokens")
