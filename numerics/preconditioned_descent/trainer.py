@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
+from numerics.adam import take_adam_step
 from numerics.divergence import Divergence
 from numerics.preconditioned_descent.experiments import clipped, eigenvalues, random_rotation, singular_vectors
 from numerics.preconditioned_descent.reduced import Prompts, draw, losses
@@ -22,7 +23,6 @@ from numerics.repeatable import generator_for, key_for
 from verify import Running
 from verify.runs.checkpoints import alike, kept_by
 
-_EPSILON = 1e-8
 _DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 
@@ -151,14 +151,10 @@ class Training:
             self.draw_batch()
         loss, gradients = self.gradient()
         self.divergence.look(loss, self.step)
-        rate, (one, two) = plan.eta / 2 ** (self.step // plan.halving), plan.betas
+        slopes = [clipped(gradient, plan.clip) for gradient in gradients]
+        rate = plan.eta / 2 ** (self.step // plan.halving)
+        take_adam_step(self.matrices, slopes, *self.means, taken=self.step, rate=rate, betas=plan.betas)
         self.step += 1
-        for matrix, slope, first, second in zip(self.matrices, gradients, *self.means, strict=True):
-            slope = clipped(slope, plan.clip)  # noqa: PLW2901
-            first.lerp_(slope, 1 - one)
-            second.mul_(two).addcmul_(slope, slope, value=1 - two)
-            size = (second / (1 - two**self.step)).sqrt_().add_(_EPSILON)
-            matrix.addcdiv_(first, size, value=-rate / (1 - one**self.step))
 
 
 def readings(

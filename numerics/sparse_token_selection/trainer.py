@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from numerics.adam import take_adam_step
 from numerics.divergence import Divergence
 from numerics.repeatable import generator_for, key_for
 from numerics.sparse_token_selection import gradient_kernel
@@ -27,7 +28,7 @@ from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import Running
 from verify.runs.checkpoints import alike, kept_by
 
-_BETAS, _EPSILON = (0.9, 0.999), 1e-8
+_BETAS = 0.9, 0.999
 """Of Adam, as its authors recommend and PyTorch has them."""
 
 
@@ -170,18 +171,15 @@ class Training:
         plan = self.plan
         loss, *slopes = self.gradient()
         self.divergence.look(loss, self.step)
-        self.step += 1
-        rate = plan.eta if self.step <= plan.late else plan.eta_late
+        rate = plan.eta if self.step < plan.late else plan.eta_late
         moved = (self.W[:, plan.d :], self.V)
-        for i, (matrix, slope) in enumerate(zip(moved, slopes, strict=True)):
-            if plan.optimizer == "sgd":
+        if plan.optimizer == "adam":
+            means, squares = self.means[:2], self.means[2:]
+            take_adam_step(moved, slopes, means, squares, taken=self.step, rate=rate, betas=_BETAS)
+        else:
+            for matrix, slope in zip(moved, slopes, strict=True):
                 matrix.sub_(rate * slope)
-                continue
-            first, second = self.means[i], self.means[2 + i]
-            first.lerp_(slope, 1 - _BETAS[0])
-            second.mul_(_BETAS[1]).addcmul_(slope, slope, value=1 - _BETAS[1])
-            size = (second / (1 - _BETAS[1] ** self.step)).sqrt_().add_(_EPSILON)
-            matrix.addcdiv_(first, size, value=-rate / (1 - _BETAS[0] ** self.step))
+        self.step += 1
 
 
 def shared_encodings(plan: Plan, seed: int, T: int, device: str) -> Float[Tensor, "{plan.d_e} {T}"]:
