@@ -7,10 +7,8 @@ that what is read does not change what is trained. Where there is one run, stand
 mean over the validation set, given the trained matrices, and what is read off the matrices has none. Of several runs,
 each with a draw of fixed encodings of its own, they are those of the mean over the runs.
 
-Ours: the scale of the initial entries (the paper says random), q_test, Adam's step size, the number of readings. A run
-with the full settings takes some 3 minutes on two cores with stochastic encodings, and as much again where fixed ones
-are compared (measured: 194 s for Figure 1, 375 s for Figure 4). `--full` says how long on this machine before it
-starts.
+Ours: the scale of the initial entries (the paper says random), q_test, Adam's step size, the number of readings.
+`--full` says before it starts how long a run with the full settings takes on this machine.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
