@@ -51,7 +51,6 @@ from verify.claims.isolated_root import IsolatedRoot as IsolatedRoot
 from verify.claims.least_residual import LeastResidual as LeastResidual
 from verify.claims.matrix_identity import MatrixIdentity as MatrixIdentity
 from verify.language.noncommutative import matrix as matrix
-from verify.claims.stationary_square import StationarySquare as StationarySquare
 from verify.provers.descent_lemma import Coordinate as Coordinate
 from verify.provers.descent_lemma import Descent as Descent
 from verify.provers.tube_cells import Tube as Tube

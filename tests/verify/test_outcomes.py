@@ -398,3 +398,11 @@ def test_a_ratio_in_three_digits(ratio, text):
 @given(st.integers(0, 10**40) | st.builds(lambda k, less: 10**k - less, st.integers(0, 4000), st.integers(0, 1)))
 def test_digits_are_counted_without_writing_them_out(size):
     assert digit_count(size) == len(str(size)) and digit_count(10**10_000 + size) == 10_001
+
+
+def test_points_are_written_for_people_and_as_json():
+    point = {"a": [Fraction(1, 2), None], "loss": 3, "local_minimum": True}
+    assert json_numbers({"points": [point]}) == {
+        "points": [{"a": ["1/2", None], "a_float": [0.5, None], "loss": 3, "loss_float": 3.0, "local_minimum": True}]
+    }
+    assert "a = 1/2,none; loss = 3; local_minimum = True" in number_text([point])

@@ -29,14 +29,14 @@ import flint
 
 import verify
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
+from theorems.preconditioned_descent.stationary_square.critical_points import CriticalPoint, certify
+from theorems.preconditioned_descent.stationary_square.second_derivatives import Values
 from theorems.wishart.trace_moments import trace_moments
 from verify import Enclosure, InputError
 from verify.errors import UndecidedError
 from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import Ball, balls
-from verify.evaluation.second_derivatives import Values
 from verify.outcomes import DIGITS, as_float
-from verify.provers.critical_points import CriticalPoint, certify
 
 MOST_LAYERS = 10
 """More are refused: the points double with each layer."""

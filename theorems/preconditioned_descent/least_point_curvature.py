@@ -43,8 +43,7 @@ from theorems.preconditioned_descent.whole_gradient import least_polynomial, siz
 from verify import Derivation, Enclosure, Hypothesis, Inequality, Source, Statement, Step, Theorem, enclosed
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import real_roots
-from verify.evaluation.arithmetic import balls
-from verify.provers.critical_points import positive_definite
+from verify.evaluation.arithmetic import balls, positive_definite
 
 KINDS = ("on_set", "symmetric", "antisymmetric")
 """Of directions, in the order of their numbers."""

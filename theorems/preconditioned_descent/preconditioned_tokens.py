@@ -62,6 +62,7 @@ from theorems.preconditioned_descent.setting import (
     w,
     x,
 )
+from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
 from theorems.preconditioned_descent.whole_gradient import gradient_at_idle_layers
 from theorems.stored_forms import Forms, stored
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
@@ -77,7 +78,6 @@ from verify import (
     MatrixIdentity,
     Source,
     Statement,
-    StationarySquare,
     Step,
     Theorem,
 )

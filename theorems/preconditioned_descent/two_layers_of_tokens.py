@@ -48,6 +48,7 @@ from theorems.preconditioned_descent.preconditioned_tokens import (
     steps,
 )
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n
+from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     ClauseValue,
@@ -61,7 +62,6 @@ from verify import (
     LeastResidual,
     Source,
     Statement,
-    StationarySquare,
     Step,
     Theorem,
 )

@@ -29,11 +29,10 @@ import numpy as np
 
 import verify
 from theorems.preconditioned_descent.preconditioned_tokens import theorem4
+from theorems.preconditioned_descent.stationary_square.second_derivatives import Jet
 from theorems.wishart.trace_moments import trace_moment
 from verify import Enclosure, InputError
-from verify.evaluation.arithmetic import balls
-from verify.evaluation.second_derivatives import Jet
-from verify.provers.critical_points import positive_definite
+from verify.evaluation.arithmetic import balls, positive_definite
 
 MOST_LAYERS, _DIGITS, _BITS = 3, 60, 320
 _Matrix = list[list[Any]]

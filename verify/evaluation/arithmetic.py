@@ -238,6 +238,25 @@ def flint_rational(value: Fraction) -> flint.fmpq:
     return flint.fmpq(value.numerator, value.denominator)
 
 
+def positive_definite(matrix: flint.arb_mat) -> bool | None:
+    """Return whether all symmetric matrices in the balls are positive definite (True), none is (False); else None.
+
+    A negative pivot of elimination is a direction in which the form is negative, and so is a negative minor.
+    """
+    size = matrix.nrows()
+    rows = [[matrix[i, j] for j in range(size)] for i in range(size)]
+    if any(rows[i][i] * rows[j][j] - rows[i][j] ** 2 < 0 for i in range(size) for j in range(i)):
+        return False
+    for k, row in enumerate(rows):
+        if not row[k] > 0:
+            return False if row[k] < 0 else None
+        for other in rows[k + 1 :]:
+            ratio = other[k] / row[k]
+            for j in range(k, size):
+                other[j] = other[j] - ratio * row[j]
+    return True
+
+
 @contextmanager
 def balls(bits: int) -> Iterator[Ball]:
     """Yield the ball arithmetic at `bits`; the precision of the backend is restored afterwards."""

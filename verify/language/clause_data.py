@@ -21,9 +21,9 @@ class ClauseData(Protocol):
 
     `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
-    `relation`: the relation that it is, None for another kind. A shipped kind may have `bound_domains(integers,
-    positives)`: what the symbols of bound names may assume beyond `real`, given the names of integers and of positive
-    numbers; and `refuse_in(statement)`, which refuses what does not go with a statement.
+    `relation`: the relation that it is, None for another kind. A kind may have `bound_domains(integers, positives)`:
+    what the symbols of bound names may assume beyond `real`, given the names of integers and of positive numbers; its
+    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses what does not go with it.
     """
 
     quantifies: ClassVar[bool]

@@ -390,7 +390,7 @@ def _refuse_misused_symbols(statement: Statement) -> None:
         if name in seen and seen[name].is_positive
     }
     for clause in statement.clauses:
-        domains = getattr(clause, "bound_domains", None) if is_shipped(clause) else None
+        domains = getattr(clause, "bound_domains", None)
         allowed = domains(integers, positives) if domains else {}
         for name in sorted(clause.bound_names() & seen.keys()):
             if seen[name].is_commutative:

@@ -22,11 +22,10 @@ import flint
 import numpy as np
 import sympy as sp
 
-from verify.evaluation.arithmetic import Arithmetic, Ball, Float64, Raw, balls, fraction_of_point
+from verify.evaluation.arithmetic import Arithmetic, Ball, Float64, Raw, balls, fraction_of_point, positive_definite
 from verify.evaluation.iteration import INTERRUPTED, Passage, Values, bind_recursion, first_passage, step_program
 from verify.evaluation.programs import Program, compile_program
 from verify.language.clause_data import Dynamics
-from verify.provers.critical_points import positive_definite
 
 Steps: TypeAlias = Callable[..., tuple[float, ...]]
 """The observable and the next state, or the Jacobian row by row, of a state in float64."""

@@ -1,8 +1,9 @@
-"""Balls of Arb and rational numbers, turned into each other."""
+"""Balls of Arb: rational numbers turned into them and back, columns and matrices of them, and what they cost."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
-from flint import arb, fmpq
+from flint import arb, arb_mat, fmpq
 
 from .reading import Rejected, TooLarge
 
@@ -43,3 +44,26 @@ def low(value: arb) -> Fraction:
 def high(value: arb) -> Fraction:
     """Return a ball's upper end."""
     return midpoint(value.upper())
+
+
+def inverse(matrix: arb_mat, where: str) -> arb_mat:
+    """Return the inverse of a matrix of balls. Raises Rejected where it may have none."""
+    try:
+        return matrix.inv()
+    except ZeroDivisionError:
+        raise Rejected(f"{where}: a matrix is not shown to be invertible") from None
+
+
+def listed(vector: arb_mat) -> list[arb]:
+    """Return the entries of a column."""
+    return [vector[i, 0] for i in range(vector.nrows())]
+
+
+def column(values: Iterable[arb]) -> arb_mat:
+    """Return a column of balls."""
+    return arb_mat([[x] for x in values])
+
+
+def cost(bits: int, weight: int = 1) -> float:
+    """Return the microseconds of an operation on balls that costs some multiplications, nominally."""
+    return 0.25 + weight * (0.02 + 0.0004 * (bits / 64) ** 2)

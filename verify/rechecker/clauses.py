@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .given import Given
-from .kinds import algebra, boxes, identities, positivity, relations, roots, runs, stationary, tubes
+from .kinds import algebra, boxes, identities, positivity, relations, roots, runs, tubes
 from .reading import SENTENCE, Data, Rejected, Unknown, entries, line, plain_label, shown, string
 from .registry import Checked, ClauseKind, ProofKind, Registry, Trusted, guarded
 
@@ -33,7 +33,6 @@ CLAUSES = {
     "stays": ClauseKind("reached level dynamics"),
     "root": ClauseKind("equations unknowns centre radius"),
     "residual": ClauseKind("factors moment index shift scale", ("minimum",)),
-    "stationary": ClauseKind("layers variable moment index unknowns minimum dynamics", ("near", "radius")),
     "in_words": ClauseKind(""),
 }
 IN_WORDS = "in_words"
@@ -65,8 +64,6 @@ KINDS = {
     "descent": ProofKind({"stays": _HOLDS}, "bits metric coordinates cuts", boxes.descent),
     "root": ProofKind({"root": _HOLDS}, f"bits {_SET}", roots.root),
     "no_root": ProofKind({"root": _FAILS}, "bits", roots.no_root),
-    "stationary": ProofKind({"stationary": _HOLDS}, f"bits {_SET}", stationary.stationary),
-    "not_stationary": ProofKind({"stationary": _FAILS}, "bits", stationary.not_stationary),
 }
 CORE = Registry(1, CLAUSES, KINDS)
 """What this program knows without a package's help: no primitive."""

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from flint import arb
 
-from .balls import ball, measured
+from .balls import ball, cost, measured
 from .nodes import LARGEST_POWER, Node, order, square_root
 from .reading import Effort, Rejected, Undefined, Unknown, bits_of, shown
 from .registry import Enclosure, computed
@@ -119,11 +119,6 @@ class Exact(Field[Fraction]):
 
     def is_zero(self, value: Fraction) -> bool:
         return not value
-
-
-def cost(bits: int, weight: int = 1) -> float:
-    """Return the microseconds of an operation on balls that costs some multiplications, nominally."""
-    return 0.25 + weight * (0.02 + 0.0004 * (bits / 64) ** 2)
 
 
 class Balls(Field[arb]):

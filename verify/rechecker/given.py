@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 from flint import arb, ctx
 
 from .assumptions import ASSUMPTIONS, INTEGRAL, REAL, is_integral
-from .fields import Balls, Exact, NotExact, evaluate
+from .fields import Balls, Exact, Field, NotExact, evaluate
 from .nodes import Name, Node
 from .polynomials import Exponent, FinerUnit, Sign
 from .reading import (
@@ -330,8 +330,15 @@ class Given:
         """
         nodes = [self.at_instance(node)]
         if bits is None:
-            return evaluate(self.terms, nodes, Exact(self.effort))[0]
-        return evaluate(self.terms, nodes, Balls(self.effort, bits))[0]
+            return self.evaluated(nodes, Exact(self.effort))[0]
+        return self.evaluated(nodes, Balls(self.effort, bits))[0]
+
+    def evaluated(self, nodes: Sequence[Node], field: Field[T]) -> list[T]:
+        """Return the values of some nodes in a field, or in any object that has the operations of one.
+
+        Raises Rejected where one has none.
+        """
+        return evaluate(self.terms, nodes, field)
 
     def margin(self, relation: Node, bits: int) -> arb:
         """Return larger minus smaller side of a relation at the instance, at the bits in force."""

@@ -11,7 +11,15 @@ from hypothesis import given, settings, strategies as st
 
 import verify.evaluation.arithmetic as module
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.evaluation.arithmetic import Exact, Float64, balls, enclosure_of_ball, exact_fraction, self_test
+from verify.evaluation.arithmetic import (
+    Exact,
+    Float64,
+    balls,
+    enclosure_of_ball,
+    exact_fraction,
+    positive_definite,
+    self_test,
+)
 
 EXACT = Exact()
 RATIONALS = st.fractions(-50, 50, max_denominator=10**6)
@@ -164,3 +172,12 @@ def test_ends_that_would_fill_the_memory_are_refused():
                 enclosure_of_ball(ball.exp(ball.number(exponent)))
         small = enclosure_of_ball(ball.exp(ball.number(-(10**6))))
     assert 0 < small.lower <= small.upper < Fraction(1, 2**1_000_000)
+
+
+def test_definiteness_is_decided_in_balls():
+    def form(rows):
+        return positive_definite(flint.arb_mat([[flint.arb(x) for x in row] for row in rows]))
+
+    assert form([[2, 1], [1, 1]]) is True and form([[1, 2], [2, 1]]) is False
+    assert form([[0, 1], [1, 5]]) is False and form([[0, 0], [0, 1]]) is None
+    assert form([["0 +/- 1", 0], [0, 1]]) is None and form([[1, 0], [0, "0 +/- 1"]]) is None

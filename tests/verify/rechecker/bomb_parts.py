@@ -68,6 +68,7 @@ def certificate(
     definitions: list[Data] | None = None,
     variables: tuple[str, ...] = ("y", "v", "w"),
     values: dict[str, str] | None = None,
+    trusts: tuple[Data, ...] = (),
     **more: Data,
 ) -> bytes:
     """Return a file with one claim, of the parameters x (rational) and those in `values`."""
@@ -94,7 +95,7 @@ def certificate(
             "instance": values,
             "in_scope": True,
             "uses": [],
-            "trusts": [],
+            "trusts": list(trusts),
             "clauses": [stated | {"label": claim["label"]} for claim in statement["claims"]],
         }
     ).encode()
@@ -135,14 +136,6 @@ def words(left: Data, right: Data, proof: Data = WORDS, outcome: str = "verified
 def passage(flow: Data, steps: int, bits: int = 64, checkpoints: list[Data] | None = None, **more: Data) -> bytes:
     proof = {"kind": "passage", "bits": bits, "steps": steps, "checkpoints": checkpoints or []}
     return certificate(reaches(flow, **more), proof)
-
-
-def stationary(step: list[Data], layers: int, moment: Data) -> bytes:
-    k = ["Symbol", "k", "integer", "rational", "nonnegative", "real"]
-    claim = {"kind": "stationary", "label": "c", "says": "", "layers": num(layers), "variable": ["Symbol", "s"]}
-    claim |= {"moment": moment, "index": k, "unknowns": [["Symbol", "a"], ["Symbol", "b"]], "minimum": False}
-    proof = {"kind": "stationary", "bits": 64, "centre": ["1"] * 2 * layers, "radius": "1"}
-    return certificate(claim | {"dynamics": recursion(step)}, proof)
 
 
 def residual(factors: int, moment: Data, digits: int = 10) -> bytes:

@@ -31,7 +31,6 @@ from tests.verify.rechecker.bomb_parts import (
     residual,
     root,
     shown_exactly,
-    stationary,
     the_same,
     tube,
     words,
@@ -246,12 +245,6 @@ def matrices_apart(size: int, digits: int) -> bytes:
     return words(mul(letter("A"), letter("B"), letter("A")), letter("A"), proof, "refuted", values=values)
 
 
-def moments_apart(layers: int, digits: int) -> bytes:
-    """Moments that have no denominator in common."""
-    k = ["Symbol", "k", "integer", "rational", "nonnegative", "real"]
-    return stationary([mul(Z, ["Symbol", "s"])], layers, power(add(k, ["Integer", "1" + "0" * digits]), -1))
-
-
 def quotients_in_exponents(terms: int, divisors: int) -> bytes:
     """An exponential of many terms over a divisor of many."""
     p = ["Symbol", "p", "nonnegative", "real"]
@@ -333,9 +326,6 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "matrices to powers that cancel": lambda: words(nothing_to_a_power(12), num(0)),
     "long words of long numbers": lambda: long_words(200, 19_000),
     "many words": lambda: words(power(add(letter("A"), letter("B")), 60), letter("A")),
-    "many layers": lambda: stationary(
-        [mul(Z, add(num(1), mul(["Symbol", "a"], ["Symbol", "s"]), mul(["Symbol", "b"], power(Z, 3))))], 12, num(1)
-    ),
     "moments of many bits": lambda: residual(60, power(fraction(7**4000, 3**5000), 1)),
     "many moments": lambda: residual(
         60, power(add(["Symbol", "k", "integer", "rational", "nonnegative", "real"], num(1)), -1), 300
@@ -355,7 +345,6 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "many signs": lambda: many_signs(10_000, 990),
     "lists with no letter": lambda: many_lists(1_300_000, 190),
     "matrices of many denominators": lambda: matrices_apart(20, 4000),
-    "moments of many denominators": lambda: moments_apart(30, 4000),
     "quotients in exponents": lambda: quotients_in_exponents(900, 900),
     "a wide system": lambda: root([add(*[["exp", ["Symbol", f"z{j}", "real"]] for j in range(16)])] * 16, 8192),
 }

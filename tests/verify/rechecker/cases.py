@@ -18,7 +18,6 @@ from tests.verify.rechecker.cases_of_runs import (
 )
 from tests.verify.rechecker.certificates import AT_LEAST, POSITIVE, K, N, X, Y, certificate, n, one_clause, u, x, y, z
 from verify import (
-    Dynamics,
     Hypothesis,
     Identity,
     Inequality,
@@ -27,7 +26,6 @@ from verify import (
     MatrixIdentity,
     Parameter,
     Statement,
-    StationarySquare,
     load_theorem,
 )
 from verify.language.expressions import Case, digest, to_data
@@ -300,36 +298,6 @@ def residual_of_wishart():
     return certificate(one_clause(clause, POSITIVE), {"k": "2"}, ("verified", "certified", proof))
 
 
-INDEX = sp.Symbol("i", integer=True, nonnegative=True)
-
-
-def stationary_square(near=None, **more):
-    # One layer on [0, 1]: 1 − a + a²/3 is critical at 3/2 alone; b is without effect.
-    g, a, b, s = (sp.Symbol(name, real=True) for name in "gabs")
-    recursion = Dynamics((g, z), (sp.S.One, sp.S.One), (g * (1 - b * s), z * (1 - a * s * g**2)), z)
-    box = {} if near is None else {"near": (near, sp.S.Zero), "radius": sp.Rational(1, 8)}
-    return one_clause(
-        StationarySquare("critical", K, recursion, (a, b), s, 1 / (INDEX + 1), INDEX, **box, **more), POSITIVE
-    )
-
-
-STATIONARY = {"kind": "stationary", "bits": 128, "centre": ["3/2"], "radius": "1/16"}
-
-
-def stationary():
-    return certificate(stationary_square(), {"k": "1"}, ("verified", "certified", STATIONARY))
-
-
-def stationary_in_a_box():
-    statement = stationary_square(sp.Rational(31, 20), minimum=True)
-    return certificate(statement, {"k": "1"}, ("verified", "certified", STATIONARY))
-
-
-def not_stationary():
-    proof = {"kind": "not_stationary", "bits": 128}
-    return certificate(stationary_square(sp.Integer(2)), {"k": "1"}, ("refuted", "certified", proof))
-
-
 def point_of_an_inequality():
     # 2z < z² fails at z = 1/2, by 1/4 − 1; the list is only read.
     listed = Parameter("v", "rationals", "a list", above=0)
@@ -358,6 +326,5 @@ ACCEPTED = {
             in_logarithms,
         ),
         *(words, words_here, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
-        *(stationary, stationary_in_a_box, not_stationary),
     )
 }

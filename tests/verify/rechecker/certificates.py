@@ -1,12 +1,13 @@
 """Certificates of small statements: written, re-checked, and changed in one place; the symbols that they share."""
 
+import ast
 import copy
 import json
 
 import sympy as sp
 
 from verify import Parameter, Statement
-from verify.checking.doors import door, primitives, with_doors
+from verify.checking.doors import door, kinds, primitives, with_doors
 from verify.language.expressions import digest
 from verify.rechecker import recheck_text
 from verify.rechecker.given import Given
@@ -30,7 +31,7 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
         "instance": dict(instance),
         "in_scope": in_scope,
         "uses": [["wang2024.lemma1", "0" * 64]],
-        "trusts": trusts_of(data),
+        "trusts": trusts_of(data, *(proof for *_, proof in clauses)),
         "clauses": [
             {"label": clause["label"], "outcome": outcome, "evidence": evidence, "proof": proof}
             for clause, (outcome, evidence, proof) in zip(data["claims"], clauses, strict=True)
@@ -38,14 +39,19 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
     }
 
 
-def trusts_of(data):
-    """Return the doors of the primitives that a statement's data name."""
+def trusts_of(data, *proofs):
+    """Return the doors of the primitives that a statement's data name, and of the kinds of its claims and of proofs."""
     brought, named = with_doors()[0].brought, {("primitives", name) for name in primitives(data)}
+    named |= {("clauses", name) for name in kinds(data["claims"])} | {("proofs", name) for name in kinds(proofs)}
     return [each._asdict() for each in sorted({brought[name] for name in named & brought.keys()})]
 
 
 def recheck(made):
-    return recheck_text(json.dumps(made).encode(), door=door)
+    return recheck_bytes(json.dumps(made).encode())
+
+
+def recheck_bytes(text):
+    return recheck_text(text, door=door)
 
 
 def given_at(statement, instance):
@@ -72,6 +78,14 @@ def changed(made, path, value):
     if path.startswith("statement."):
         made["statement_digest"] = digest(made["statement"])
     return made
+
+
+def respelled(made, old, new):
+    """Return a certificate with some data replaced wherever they are in its statement."""
+    text = repr(made["statement"])
+    assert old in text
+    data = ast.literal_eval(text.replace(old, new))
+    return made | {"statement": data, "statement_digest": digest(data)}
 
 
 def integer(value):

@@ -1,15 +1,16 @@
 """Files made to exhaust the re-checker: each is answered, by what is counted and in a bounded process."""
 
 import json
-import subprocess
 import sys
 from fractions import Fraction
 
 import pytest
 
 from tests.verify.rechecker.bombs import BOMBS
+from tests.verify.rechecker.fuzz import answers
 from verify.rechecker import Rejected, TooLarge, Unreadable, reading, recheck_text
 
+FUZZ = "tests.verify.rechecker.fuzz"
 AT_ONCE = {
     "brackets": "lists and objects in each other",
     "a margin of many digits": "digits of a number",
@@ -24,7 +25,6 @@ AT_ONCE = {
     "many cuts": "cuts",
     "long words of long numbers": "microseconds of work, nominally",
     "many words": "monomials of a product",
-    "many layers": "products of terms",
     "halves of exponents": "in an exponent",
     "transposes in each other": "bytes of what is made",
     "a sum of transposes": "bytes of what is made",
@@ -85,24 +85,16 @@ def test_a_sum_of_products_counts_how_long_its_sums_become():
     assert effort.most[0] - effort.left > 10 * products
 
 
-def _answers(*arguments):
-    command = [sys.executable, "-m", "tests.verify.rechecker.fuzz", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    *rows, last = map(json.loads, done.stdout.splitlines())
-    assert done.returncode == 0 and not last["not answered"], (last, done.stderr[-2000:])
-    return rows, last["largest"]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a process's addresses are limited by POSIX alone")
 def test_a_few_drawn_files_are_answered():
-    rows, largest = _answers("--count", "12", "--seed", "5")
+    rows, largest = answers(FUZZ, "--count", "12", "--seed", "5")
     assert len(rows) == 12 and largest["made"] < 1.5 * reading.MOST_MADE
 
 
 @pytest.mark.audit
 @pytest.mark.parametrize("arguments", [["--named"], ["--count", "300", "--seed", "0"]], ids=["named", "drawn"])
 def test_every_file_is_answered_in_a_process_of_15_gigabytes(arguments, record_property):
-    rows, largest = _answers(*arguments)
+    rows, largest = answers(FUZZ, *arguments)
     record_property("largest", largest)
     # What is made is counted a little after it is made: one operation's overshoot.
     assert len(rows) == (300 if "--count" in arguments else len(BOMBS)) and largest["made"] < 1.5 * reading.MOST_MADE

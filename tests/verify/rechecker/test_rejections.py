@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import ACCEPTED, INDEX, UNIFORM
+from tests.verify.rechecker.cases import ACCEPTED, UNIFORM
 from tests.verify.rechecker.cases_of_runs import FIRST, LATER, STEPS
 from tests.verify.rechecker.certificates import AT_LEAST, K, changed, integer, recheck
 from tests.verify.rechecker.kinds import test_tubes
@@ -13,8 +13,6 @@ from verify.rechecker import KINDS, Rejected
 PROOF = "clauses.0.proof"
 OTHER = "clauses.1.proof"
 _ROOT_Y = ["Symbol", "y", "real"]
-_T = sp.Symbol("t", real=True)
-LIMIT = to_data(sp.Limit(_T / (_T + 1), _T, sp.oo))
 REJECTED = [
     ("exact", f"{PROOF}.margin", "1/17", "margin: is not larger minus smaller"),
     ("exact", f"{PROOF}.margin", "2/36", "not in lowest terms"),
@@ -152,34 +150,6 @@ REJECTED = [
     ("residual", "clauses.0.outcome", "refuted", "finds otherwise"),
     ("residual", "statement.claims.0.minimum", ["Rational", "1/8"], "are not asked for"),
     ("residual", "statement.claims.0.scale", ["Integer", "2"], "not orthogonal"),
-    ("stationary", f"{PROOF}.centre.0", "14/10", "lowest terms"),
-    ("stationary", f"{PROOF}.centre.0", "7/5", "is not shown"),
-    ("stationary", f"{PROOF}.centre", ["3/2", "0"], "has 2 entries, not 1"),
-    ("stationary", f"{PROOF}.radius", "0", "not positive"),
-    ("stationary", f"{PROOF}.radius", "-1/16", "not positive"),
-    ("stationary", f"{PROOF}.bits", 2, "is not an integer from"),
-    ("stationary", "instance.k", "2", "has 1 entries, not 3"),
-    ("stationary", "clauses.0.outcome", "refuted", "does not prove"),
-    ("stationary", "clauses.0.evidence", "proved", "evidence"),
-    ("stationary", "clauses.0.proof", {"kind": "not_stationary", "bits": 128}, "does not prove"),
-    ("stationary", "statement.claims.0.minimum", 1, "minimum is true or false"),
-    ("stationary", "statement.claims.0.layers", integer(31), "from 1 to 30"),
-    ("stationary", "statement.claims.0.variable", ["Symbol", "a", "real"], "each once"),
-    ("stationary", "statement.claims.0.variable", ["Symbol", "k", "integer", "positive"], "no symbol that is new"),
-    ("stationary", "statement.claims.0.moment", integer(0), "depends on no unknown"),
-    ("stationary", "statement.claims.0.dynamics.step.1", ["Symbol", "g", "real"], "depends on no unknown"),
-    ("stationary", "statement.claims.0.dynamics.step.1", ["exp", ["Symbol", "a", "real"]], "no polynomial"),
-    ("stationary", "statement.claims.0.dynamics.observable", ["Symbol", "s", "real"], "is not introduced"),
-    ("stationary", "statement.claims.0.moment", integer(1), "is not shown"),
-    ("stationary_in_a_box", "statement.claims.0.radius", ["Rational", "1/10"], "not inside the clause's box"),
-    ("stationary_in_a_box", "statement.claims.0.radius", ..., "go together"),
-    ("stationary_in_a_box", "statement.claims.0.near.0", integer(2), "not inside the clause's box"),
-    ("stationary_in_a_box", "statement.claims.0.moment", to_data(-1 / (INDEX + 1)), "no measure"),
-    ("not_stationary", "statement.claims.0.near.0", ["Rational", "8/5"], "nothing keeps"),
-    ("not_stationary", "statement.claims.0.radius", integer(1), "nothing keeps"),
-    ("not_stationary", "statement.claims.0.radius", integer(0), "not positive"),
-    ("not_stationary", f"{PROOF}.bits", 10**6, "is not an integer from"),
-    ("not_stationary", "clauses.0.outcome", "verified", "does not prove"),
     ("residual_refuted", "clauses.0.outcome", "verified", "finds otherwise"),
     ("residual_refuted", f"{PROOF}.polynomial", UNIFORM, "not orthogonal"),
     ("residual_refuted", "statement.claims.0.shift", ["Integer", "1"], "not orthogonal"),
@@ -280,9 +250,6 @@ REJECTED = [
     ("squares", "statement.hypotheses.0.relation.2", to_data(4 * K), "not all positive"),
     ("squares", "statement.claims.0.relation.1", integer(1), "not all positive"),
     ("positive", "statement.hypotheses.0.relation.2", ["Mul", integer(2), integer(3)], "not all positive"),
-    # What rings of second derivatives do not carry out.
-    ("stationary", "statement.claims.0.dynamics.step.0", LIMIT, "a limit is outside"),
-    ("not_stationary", "statement.claims.0.dynamics.step.0", LIMIT, "a limit is outside"),
 ]
 
 

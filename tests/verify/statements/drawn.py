@@ -24,7 +24,6 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
     "recursions": (runs.recursions, 10),
     "roots": (measures.roots, 5),
     "residuals": (measures.residuals, 6),
-    "stationary": (measures.stationary, 3),
     "lists": (reported.lists, 5),
     "reported": (reported.reported, 10),
 }
@@ -34,10 +33,15 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
 def drawn(name: str) -> Specimen:
     """Return the statement of a name such as `limits:17`; what SymPy does not keep as written is drawn anew."""
     category, _, _ = name.partition(":")
+    return drawn_by(CATEGORIES[category][0], name)
+
+
+def drawn_by(make: Draw, name: str) -> Specimen:
+    """Return the statement of a name that a function draws."""
     for attempt in range(200):
         draw = random.Random(f"{name}:{attempt}")
         try:
-            return CATEGORIES[category][0](draw)
+            return make(draw)
         except (NotWrittenError, UnsureError, TheoremError):
             continue
     raise AssertionError(f"{name}: nothing is drawn")

@@ -9,14 +9,14 @@ import sympy as sp
 from tests.verify.statements.specimens import Specimen, Values, small, theorem_of
 from tests.verify.statements.trees import Tree, exp, kept, log, symbol, tree
 from tests.verify.statements.writing import faithful
-from verify import Dynamics, IsolatedRoot, LeastResidual, Parameter, Statement, StationarySquare
+from verify import IsolatedRoot, LeastResidual, Parameter, Statement
 
 X, P, K = symbol("x"), symbol("p"), symbol("k")
 PARAMETERS = (Parameter("p", "rational", "p"),)
-_SYMBOLS = {"p": sp.Symbol("p"), "x": sp.Symbol("x", real=True), "k": sp.Symbol("k", integer=True, nonnegative=True)}
+SYMBOLS = {"p": sp.Symbol("p"), "x": sp.Symbol("x", real=True), "k": sp.Symbol("k", integer=True, nonnegative=True)}
 
 
-def _exact(x: Fraction) -> sp.Rational:
+def in_sympy(x: Fraction) -> sp.Rational:
     return sp.Rational(x.numerator, x.denominator)  # pyright: ignore[reportReturnType]
 
 
@@ -61,7 +61,7 @@ def roots(draw: random.Random) -> Specimen:
         for x in (*known, centre, Fraction(5), *([singular_at] if singular_at is not None else []))
     ]
     clause = IsolatedRoot(
-        "c0", (faithful(equation, _SYMBOLS, points),), (_SYMBOLS["x"],), (_exact(centre),), _exact(radius)
+        "c0", (faithful(equation, SYMBOLS, points),), (SYMBOLS["x"],), (in_sympy(centre),), in_sympy(radius)
     )
     # Krawczyk's test needs a slope of one sign; a double root, one on the edge, and two are not told apart from one.
     slopes = [_slope(known, centre + step * radius / 2) for step in range(-4, 5)]
@@ -127,7 +127,7 @@ def is_measure(found: list[Fraction], factors: int) -> bool:
     return all(determinant([[found[i + j] for j in range(n)] for i in range(n)]) >= 0 for n in corners)
 
 
-def _measure(draw: random.Random, least: int) -> tuple[dict[Fraction, Fraction], bool]:
+def drawn_measure(draw: random.Random, least: int) -> tuple[dict[Fraction, Fraction], bool]:
     """Return weights at points, and whether all are positive."""
     sites = draw.sample(
         [Fraction(1), Fraction(2), Fraction(3), Fraction(1, 2), Fraction(1, 3), Fraction(5)], draw.randint(least, 4)
@@ -140,7 +140,7 @@ def _measure(draw: random.Random, least: int) -> tuple[dict[Fraction, Fraction],
     return points, all(w > 0 for w in points.values())
 
 
-def _moment(points: dict[Fraction, Fraction], spoil: Tree | None) -> Tree:
+def moment_of(points: dict[Fraction, Fraction], spoil: Tree | None) -> Tree:
     total: Tree | None = None
     for site, weight in points.items():
         term = tree(weight) * tree(site) ** K
@@ -149,7 +149,7 @@ def _moment(points: dict[Fraction, Fraction], spoil: Tree | None) -> Tree:
     return total if spoil is None else total * spoil
 
 
-def _spoil(draw: random.Random) -> tuple[Tree | None, Any]:
+def drawn_spoil(draw: random.Random) -> tuple[Tree | None, Any]:
     """Return a factor 1 that has no value at some instance, and at which."""
     if draw.random() > 0.45:
         return None, None
@@ -162,13 +162,13 @@ def residuals(draw: random.Random) -> Specimen:
     """Return a claim of the least residual polynomial for a measure of finitely many points, or for what is none."""
     at = {"p": Fraction(draw.choice((0, 1, 2)))}
     factors = draw.randint(1, 3)
-    points, positive = _measure(draw, factors)
+    points, positive = drawn_measure(draw, factors)
     planted = draw.random() < 0.1
     if planted:
         # The integral of (1 − s)² would be −6.
         factors, points, positive = 1, {Fraction(1): Fraction(1), Fraction(0): Fraction(-6)}, False
     found = moments(points, 2 * factors + 2)
-    spoil, zero_at = _spoil(draw)
+    spoil, zero_at = drawn_spoil(draw)
     shift, scale = draw.choice((1, 1, 1, 0, 2)), draw.choice((1, 1, 1, 1, 2))
     exact = solved(
         [[found[i + j] for j in range(1, factors + 1)] for i in range(1, factors + 1)],
@@ -191,10 +191,10 @@ def residuals(draw: random.Random) -> Specimen:
         scaled = [c * scale**j for j, c in enumerate(claimed, 1)]
         return scaled == exact and stated in (None, least)
 
-    symbols = _SYMBOLS
+    symbols = SYMBOLS
     looked = [{"p": Fraction(a), "k": Fraction(n)} for a in (0, 1, 2) for n in range(4)]
-    moment = faithful(_moment(points, spoil), symbols, looked)
-    minimum = None if stated is None else _exact(stated)
+    moment = faithful(moment_of(points, spoil), symbols, looked)
+    minimum = None if stated is None else in_sympy(stated)
     clause = LeastResidual(
         "c0", sp.Integer(factors), moment, symbols["k"], sp.Integer(shift), sp.Integer(scale), minimum
     )
@@ -211,48 +211,5 @@ def residuals(draw: random.Random) -> Specimen:
         {"c0": truth},
         degenerate=unusual,
         hard=hard,
-        others=others,
-    )
-
-
-def stationary(draw: random.Random) -> Specimen:
-    """Return a claim of a critical point of the integral of (1 − a s)², at a = m_1/m_2, or of two factors."""
-    at = {"p": Fraction(draw.choice((0, 1, 2)))}
-    points, positive = _measure(draw, 3)
-    found = moments(points, 5)
-    spoil, zero_at = _spoil(draw)
-    if spoil and draw.random() < 0.5:
-        at = {"p": Fraction(zero_at)}
-    layers = 1 if draw.random() < 0.85 else 2
-    p, a, s = sp.symbols("z b s", real=True)
-    recursion = Dynamics((p,), (sp.S.One,), (p * (1 - a * s),), p)
-    moment = faithful(
-        _moment(points, spoil), _SYMBOLS, [{"p": Fraction(v), "k": Fraction(n)} for v in (0, 1, 2) for n in range(4)]
-    )
-    more: dict[str, Any] = {}
-    best = found[1] / found[2] if found[2] else None
-    near = radius = None
-    if layers == 1 and best is not None and draw.random() < 0.75:
-        near, radius = best + Fraction(draw.choice((0, 0, 1, -1)), 4), Fraction(1, draw.choice((6, 9)))
-        if max(abs(near.numerator), near.denominator) < 10**6:
-            more = {"near": (_exact(near),), "radius": _exact(radius), "minimum": draw.random() < 0.5}
-
-    def truth(values: Values) -> bool | None:
-        if (zero_at is not None and values["p"] == zero_at) or not is_measure(found, layers) or best is None:
-            return None
-        return True if not more else abs(best - near) <= radius
-
-    clause = StationarySquare("c0", sp.Integer(layers), recursion, (a,), s, moment, _SYMBOLS["k"], **more)
-    kind = f"{layers} layers" + ("" if positive else ", weights of both signs") + (", p/p" if spoil else "")
-    others = tuple({"p": Fraction(v)} for v in (0, 1, 2))
-    statement = Statement(PARAMETERS, (clause,))
-    return Specimen(
-        "stationary",
-        kind,
-        theorem_of(statement),
-        at,
-        {"c0": truth},
-        degenerate=truth(at) is None,
-        hard=not positive,
         others=others,
     )

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from flint import arb, ctx
 
-from ..balls import ball, measured
-from ..fields import Field, cost, evaluate, value_of
+from ..balls import ball, cost, measured
+from ..fields import Field, evaluate, value_of
 from ..given import Given, with_units
 from ..nodes import Name, Node, order
 from ..polynomials import Exponent, Quotients, admit_all

@@ -12,12 +12,12 @@ from typing import TypeVar
 
 from flint import arb, arb_mat, ctx
 
-from ..balls import ball
-from ..fields import Balls, Exact, NotExact, cost, evaluate
+from ..balls import ball, column, cost, inverse, listed
+from ..fields import Balls, Exact, NotExact, evaluate
 from ..given import Given
 from ..reading import Data, Rejected, items, rational, rationals, whole
 from ..registry import Checked
-from .runs import BITS, MOST_STATES, Program, column, inverse, listed
+from .runs import BITS, MOST_STATES, Program
 
 Number = TypeVar("Number", Fraction, arb)
 _ASSUMED = {"real", "positive", "nonnegative", "nonzero"}

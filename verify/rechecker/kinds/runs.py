@@ -5,7 +5,7 @@ part differentiated once (forward differentiation, written out), and compiled li
 """
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import floor
 from typing import Any, TypeAlias
@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from flint import arb, arb_mat, ctx
 
 from ..assumptions import INTEGRAL, POSITIVE, REAL, is_integral, is_positive
-from ..balls import ball, measured
-from ..fields import Balls, NotExact, cost, evaluate
+from ..balls import ball, column, cost, inverse, listed, measured
+from ..fields import Balls, NotExact, evaluate
 from ..given import Given
 from ..nodes import Node
 from ..reading import Data, Rejected, TooLarge, entries, items, rational, rationals, whole
@@ -394,21 +394,3 @@ def _norm_at_most(matrix: arb_mat, bound: arb) -> bool:
     gap = arb_mat([[bound * bound if i == j else arb(0) for j in range(size)] for i in range(size)])
     gap -= matrix.transpose() * matrix
     return all(arb_mat([[gap[i, j] for j in range(k)] for i in range(k)]).det() > 0 for k in range(1, size + 1))
-
-
-def inverse(matrix: arb_mat, where: str) -> arb_mat:
-    """Return the inverse of a matrix of balls. Raises Rejected where it may have none."""
-    try:
-        return matrix.inv()
-    except ZeroDivisionError:
-        raise Rejected(f"{where}: a matrix is not shown to be invertible") from None
-
-
-def listed(vector: arb_mat) -> list[arb]:
-    """Return the entries of a column."""
-    return [vector[i, 0] for i in range(vector.nrows())]
-
-
-def column(values: Iterable[arb]) -> arb_mat:
-    """Return a column of balls."""
-    return arb_mat([[x] for x in values])

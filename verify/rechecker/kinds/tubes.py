@@ -25,8 +25,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from ..balls import ball
-from ..fields import cost
+from ..balls import ball, cost
 from ..given import Given
 from ..nodes import Node
 from ..reading import Data, Effort, Rejected, items, rationals, whole, work

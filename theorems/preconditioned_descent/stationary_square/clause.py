@@ -20,13 +20,21 @@ import flint
 import numpy as np
 import sympy as sp
 
+from theorems.preconditioned_descent.stationary_square.critical_points import (
+    CriticalPoint,
+    certify,
+    disjoint,
+    newton,
+    search,
+)
+from theorems.preconditioned_descent.stationary_square.elimination import all_found
+from theorems.preconditioned_descent.stationary_square.second_derivatives import Composed, Values, gauss_rule
 from verify.claims.context import Context, exact_value
 from verify.claims.least_residual import no_measure
 from verify.claims.shipped import Shipped
 from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
-from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls, positive_definite
 from verify.evaluation.programs import Program, compile_program
-from verify.evaluation.second_derivatives import Composed, Values, gauss_rule
 from verify.language.assumptions import NATURAL
 from verify.language.clause_data import Dynamics
 from verify.language.expressions import to_data
@@ -34,8 +42,6 @@ from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.outcomes import DIGITS, ClauseResult
 from verify.printing import text_of
-from verify.provers.critical_points import CriticalPoint, certify, disjoint, newton, positive_definite, search
-from verify.provers.elimination import all_found
 from verify.provers.proof_data import box_proof, empty_box_proof
 
 MOST_DEGREE = 30
@@ -79,7 +85,7 @@ class StationarySquare(Shipped):
     --------
     >>> import verify
     >>> theorem = verify.load_theorem("ahn2023.theorem4")
-    >>> any(isinstance(clause, verify.StationarySquare) for clause in theorem.statement.clauses)
+    >>> any(isinstance(clause, StationarySquare) for clause in theorem.statement.clauses)
     True
     """
 
@@ -142,7 +148,7 @@ class StationarySquare(Shipped):
         if self.radius is not None:
             data |= {"near": [to_data(sp.sympify(x)) for x in self.near], "radius": to_data(sp.sympify(self.radius))}
         data |= {"minimum": self.minimum, "dynamics": self.recursion.to_data()}
-        return {"kind": "stationary", "label": self.label, "says": self.says} | data
+        return {"kind": "stationary", "label": self.label, "says": self.text} | data
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Search for critical points, or look into the box; report all that are certified, the lowest f first.

@@ -18,8 +18,8 @@ from fractions import Fraction
 import flint
 import numpy as np
 
-from verify.evaluation.arithmetic import LAST_BITS, Ball, Float64, balls, enclosure_of_ball
-from verify.evaluation.second_derivatives import Composed, Rule, Values
+from theorems.preconditioned_descent.stationary_square.second_derivatives import Composed, Rule, Values
+from verify.evaluation.arithmetic import LAST_BITS, Ball, Float64, balls, enclosure_of_ball, positive_definite
 from verify.outcomes import Enclosure
 
 _BATCH = 128
@@ -194,25 +194,6 @@ def krawczyk(
     sides, slopes = flint.arb_mat([[side]] * size), flint.arb_mat([[slope] for slope in point.gradient])
     moved = (identity - inverse * box.second) * sides - inverse * slopes
     return all(bool(abs(moved[i, 0]) < reach) for i in range(size)), box
-
-
-def positive_definite(matrix: flint.arb_mat) -> bool | None:
-    """Return whether all symmetric matrices in the balls are positive definite (True), none is (False); else None.
-
-    A negative pivot of elimination is a direction in which the form is negative, and so is a negative minor.
-    """
-    size = matrix.nrows()
-    rows = [[matrix[i, j] for j in range(size)] for i in range(size)]
-    if any(rows[i][i] * rows[j][j] - rows[i][j] ** 2 < 0 for i in range(size) for j in range(i)):
-        return False
-    for k, row in enumerate(rows):
-        if not row[k] > 0:
-            return False if row[k] < 0 else None
-        for other in rows[k + 1 :]:
-            ratio = other[k] / row[k]
-            for j in range(k, size):
-                other[j] = other[j] - ratio * row[j]
-    return True
 
 
 def disjoint(points: Sequence[CriticalPoint]) -> Iterator[CriticalPoint]:

@@ -7,10 +7,10 @@ import pytest
 import sympy as sp
 
 import verify
-from verify import Dynamics, Evidence, InputError, Outcome, Parameter, StationarySquare, TheoremError
+from tests.verify.examples import example_of
+from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
+from verify import Dynamics, Evidence, InputError, Outcome, Parameter, Source, Statement, Theorem, TheoremError
 from verify.errors import UndecidedError
-from verify.outcomes import json_numbers, number_text
-from verify.provers.critical_points import positive_definite
 
 L, k = sp.Symbol("L", integer=True, positive=True), sp.Symbol("k", integer=True, nonnegative=True)
 q = sp.Symbol("q", positive=True)
@@ -19,6 +19,11 @@ LAYERS = (Parameter("L", "integer", "layers", minimum=1), Parameter("q", "ration
 UNIFORM = 1 / (k + 1)
 """∫_0^1 s^k ds."""
 PRODUCT = Dynamics((p,), (sp.S.One,), (p * (1 - a * s),), p)
+
+
+def theorem_of(clause):
+    source = Source("Lemma 7", "derived here")
+    return Theorem("user.theorem", "a title", source, Statement(LAYERS, (clause,)), example_of(LAYERS))
 
 
 @pytest.fixture
@@ -30,9 +35,9 @@ def clause():
 
 
 @pytest.fixture
-def check(make_theorem, clause):
+def check(clause):
     def run(layers, q=1, digits=17, **changes):
-        return verify.check(make_theorem(clause(**changes), parameters=LAYERS), L=layers, q=q, digits=digits).clauses[0]
+        return verify.check(theorem_of(clause(**changes)), L=layers, q=q, digits=digits).clauses[0]
 
     return run
 
@@ -179,35 +184,16 @@ def test_moments_of_two_points_leave_nothing_to_find(check):
     assert result.outcome is Outcome.INCONCLUSIVE and "more than 2 points" in result.detail
 
 
-def test_the_scan_agrees_with_the_check(make_theorem, clause):
+def test_the_scan_agrees_with_the_check(clause):
     right, wrong = clause(**BOX), clause(**BOX | {"near": (1 + q,)})
     for each, sign in ((right, 1), (wrong, -1)):
-        statement = make_theorem(each, parameters=LAYERS).statement
+        statement = theorem_of(each).statement
         assert each.scan(statement, {"L": 1, "q": 1}) * sign > 0
         with pytest.raises(UndecidedError):
             each.scan(statement, {"L": 10**18, "q": 1})
-    assert clause().scan(make_theorem(clause(), parameters=LAYERS).statement, {"L": 3, "q": 1}) == 1
+    assert clause().scan(theorem_of(clause()).statement, {"L": 3, "q": 1}) == 1
 
 
-def test_a_search_refutes_the_wrong_one(make_theorem, clause):
-    result = verify.explore(make_theorem(clause(**BOX | {"near": (1 + q,)}), parameters=LAYERS), max_examples=50)
+def test_a_search_refutes_the_wrong_one(clause):
+    result = verify.explore(theorem_of(clause(**BOX | {"near": (1 + q,)})), max_examples=50)
     assert result.counterexample is not None and result.counterexample["L"] == 1
-
-
-def test_definiteness_is_decided_in_balls():
-    import flint
-
-    def form(rows):
-        return positive_definite(flint.arb_mat([[flint.arb(x) for x in row] for row in rows]))
-
-    assert form([[2, 1], [1, 1]]) is True and form([[1, 2], [2, 1]]) is False
-    assert form([[0, 1], [1, 5]]) is False and form([[0, 0], [0, 1]]) is None
-    assert form([["0 +/- 1", 0], [0, 1]]) is None and form([[1, 0], [0, "0 +/- 1"]]) is None
-
-
-def test_points_are_written_for_people_and_as_json():
-    point = {"a": [Fraction(1, 2), None], "loss": 3, "local_minimum": True}
-    assert json_numbers({"points": [point]}) == {
-        "points": [{"a": ["1/2", None], "a_float": [0.5, None], "loss": 3, "loss_float": 3.0, "local_minimum": True}]
-    }
-    assert "a = 1/2,none; loss = 3; local_minimum = True" in number_text([point])

@@ -7,20 +7,28 @@ do not count. Its first and second derivatives are evaluated term by term in bal
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from ..assumptions import NATURAL
-from ..balls import ball
-from ..fields import Exact, Field, cost, evaluate
-from ..given import Given
-from ..nodes import Name, Node
-from ..reading import Data, Rejected, TooLarge, entries, items, rational, rationals, whole, work
-from ..registry import Checked
-from .algebra import of_a_measure
-from .runs import BITS, MOST_STATES, column, inverse, listed
+from verify.rechecker.balls import ball, column, cost, inverse, listed
+from verify.rechecker.reading import (
+    Data,
+    Rejected,
+    TooLarge,
+    Unknown,
+    entries,
+    items,
+    rational,
+    rationals,
+    whole,
+    work,
+)
+from verify.rechecker.registry import Checked
 
+BITS, MOST_NAMES = (64, 8192), 16
+_NATURAL = frozenset({"real", "rational", "integer", "nonnegative"})
+"""What the moment's index may assume."""
 _MOST_LAYERS, _MOST_DEGREE, _MOST_TERMS, _MOST_POWER = 30, 30, 20_000, 100
 _MOST_COEFFICIENT, _TERM = 2**18, 1024
 """Bits of a coefficient, and of a term beside it."""
@@ -28,16 +36,16 @@ _MOST_COEFFICIENT, _TERM = 2**18, 1024
 Powers: TypeAlias = tuple[int, ...]
 
 
-class _Ring(Field[fmpq_mpoly]):
+class _Ring:
     """A field, as far as polynomials over the rationals are one, of some symbols and the state's polynomials."""
 
-    def __init__(self, given: Given, values: Mapping[Name, fmpq_mpoly], one: fmpq_mpoly) -> None:
+    def __init__(self, given: Any, values: Mapping[str, fmpq_mpoly], one: fmpq_mpoly) -> None:
         self.effort, self.values, self.one = given.effort, values, one
 
     def number(self, value: Fraction) -> fmpq_mpoly:
         return self.one * fmpq(value.numerator, value.denominator)
 
-    def symbol(self, node: Node) -> fmpq_mpoly:
+    def symbol(self, node: Any) -> fmpq_mpoly:
         if node.name not in self.values:
             raise Rejected("a step uses what is no state, no unknown and not the variable")
         return self.values[node.name]
@@ -64,13 +72,13 @@ class _Ring(Field[fmpq_mpoly]):
         self.effort.make((len(left) + len(right)) * (bits + _TERM) / 8)
         return bits
 
-    def inverse(self, value: fmpq_mpoly) -> fmpq_mpoly:
-        raise Rejected("a step that divides is no polynomial")
+    def inverse(self, *arguments: object) -> NoReturn:
+        raise Rejected("a step that divides, or has a power that is no integer, or a function, is no polynomial")
 
-    exp = log = inverse
+    exp = log = real_power = primitive_value = inverse
 
-    def real_power(self, base: fmpq_mpoly, power: fmpq_mpoly | Fraction) -> fmpq_mpoly:
-        raise Rejected("a step with a power that is no integer is no polynomial")
+    def is_zero(self, value: fmpq_mpoly) -> NoReturn:
+        raise Unknown("a limit is outside what a step may have")
 
     def whole_power(self, value: fmpq_mpoly, power: int) -> fmpq_mpoly:
         if power > _MOST_POWER:
@@ -89,15 +97,15 @@ def _bits(polynomial: fmpq_mpoly) -> int:
 class _Square:
     """The loss of a clause at the instance: a polynomial in the unknowns that count, and its derivatives."""
 
-    def __init__(self, given: Given, clause: Mapping[str, Data], where: str) -> None:
+    def __init__(self, given: Any, clause: Mapping[str, Data], where: str) -> None:
         data = entries(clause["dynamics"], "clause.dynamics", "state initial step observable")
         state = [given.new_name(d, "clause.state") for d in items(data["state"], "clause.state")]
         unknowns = [given.new_name(d, "clause.unknowns") for d in items(clause["unknowns"], "clause.unknowns")]
         variable = given.new_name(clause["variable"], "clause.variable")
-        index = given.new_name(clause["index"], "clause.index", NATURAL)
+        index = given.new_name(clause["index"], "clause.index", _NATURAL)
         known = [*state, *unknowns, variable]
-        if len({*known, index}) != len(known) + 1 or not state or not unknowns or len(known) > MOST_STATES:
-            raise Rejected(f"clause: needs at most {MOST_STATES} names in all, each once")
+        if len({*known, index}) != len(known) + 1 or not state or not unknowns or len(known) > MOST_NAMES:
+            raise Rejected(f"clause: needs at most {MOST_NAMES} names in all, each once")
         layers = given.number(given.expression(clause["layers"], "clause.layers"), None)
         if layers.denominator != 1 or not 1 <= layers <= _MOST_LAYERS:
             raise Rejected(f"clause.layers: is not an integer from 1 to {_MOST_LAYERS}")
@@ -108,26 +116,25 @@ class _Square:
         ring = fmpq_mpoly_ctx.get([f"t{i}" for i in range(self.each * self.layers)] + ["s"], "lex")
         *letters, s = ring.gens()
         one = ring.constant(1)
-        values: dict[Name, fmpq_mpoly] = {}
-        for name, value in zip(state, evaluate(given.terms, initial, Exact(given.effort)), strict=True):
-            values[name] = one * fmpq(value.numerator, value.denominator)
+        start: list[Fraction] = [given.number(node, None) for node in initial]
+        values = {name: one * fmpq(x.numerator, x.denominator) for name, x in zip(state, start, strict=True)}
         for layer in range(self.layers):
-            own: dict[Name, fmpq_mpoly] = {name: letters[i * self.layers + layer] for i, name in enumerate(unknowns)}
+            own = {name: letters[i * self.layers + layer] for i, name in enumerate(unknowns)}
             field = _Ring(given, {**values, **own, variable: s}, one)
             # The degree in s cannot be read off before: it is bounded after each layer, so that none grows far.
-            values = dict(zip(state, evaluate(given.terms, step, field), strict=True))
+            values = dict(zip(state, given.evaluated(step, field), strict=True))
             if max((len(value) for value in values.values()), default=0) > _MOST_TERMS:
                 raise TooLarge("terms of the recursion's polynomials", _MOST_TERMS)
         field = _Ring(given, values, one)
-        (last,) = evaluate(given.terms, [end], field)
+        (last,) = given.evaluated([end], field)
         square = {tuple(map(int, powers)): c for powers, c in field.times(last, last).to_dict().items()}
         degree = max((powers[-1] for powers in square), default=0)
         if degree > 2 * _MOST_DEGREE:
             raise Rejected(f"the end of the recursion has a degree above {_MOST_DEGREE} in its variable")
         of_order = given.expression(clause["moment"], "clause.moment", [index])
-        terms = [given.at_instance(of_order, {index: given.terms.number(k)}) for k in range(degree + 1)]
-        moments = evaluate(given.terms, terms, Exact(given.effort))
-        of_a_measure(given, moments, where)
+        orders = (given.at_instance(of_order, {index: given.terms.number(k)}) for k in range(degree + 1))
+        moments: list[Fraction] = [given.number(order, None) for order in orders]
+        _of_a_measure(given, moments, where)
         loss: dict[Powers, Fraction] = {}
         for powers, c in square.items():
             factor, moment = Fraction(int(c.p), int(c.q)), moments[powers[-1]]
@@ -181,6 +188,26 @@ class _Square:
         return [centre[i] for i in self.counts], radius
 
 
+def _of_a_measure(given: Any, moments: Sequence[Fraction], where: str) -> None:
+    """See that there is a measure with some moments m_0 … m_2n and more than n points; Rejected else.
+
+    There is where all pivots of the Hankel matrix (m_(i+j)) are positive.
+    """
+    size = (len(moments) + 1) // 2
+    rows = [[moments[i + j] for j in range(size)] for i in range(size)]
+    for k, row in enumerate(rows):
+        if not row[k] > 0:
+            raise Rejected(f"{where}: no measure of more than {k} points has these moments")
+        for other in rows[k + 1 :]:
+            given.effort.spend(5 + work(other[k], row[k]))
+            ratio = other[k] / row[k]
+            for j in range(k, size):
+                given.effort.spend(5 + work(ratio, row[j]))
+                product = ratio * row[j]
+                given.effort.spend(work(other[j], product))
+                other[j] -= product
+
+
 def _lowered(powers: Powers, i: int) -> Powers:
     return (*powers[:i], powers[i] - 1, *powers[i + 1 :])
 
@@ -200,7 +227,7 @@ def _form(clause: Mapping[str, Data]) -> bool:
     return minimum
 
 
-def stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
+def stationary(given: Any, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`stationary`, verified: exactly one critical point in the stated box, which lies in the clause's, if any.
 
     With c the centre, H the second derivatives and Y about H(c)^{-1}: ‖I − Y H‖ < 1 on the box, and
@@ -232,7 +259,7 @@ def stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
     return Checked(True, hypotheses_used=False)
 
 
-def not_stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
+def not_stationary(given: Any, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`stationary`, refuted: on the clause's box a slope is nowhere 0, or, of a minimum, a pivot or minor < 0."""
     minimum = _form(clause)
     square = _Square(given, clause, where)

@@ -14,11 +14,11 @@ from typing import TypeAlias
 
 import flint
 
+from theorems.preconditioned_descent.stationary_square.critical_points import CriticalPoint
+from theorems.preconditioned_descent.stationary_square.second_derivatives import Composed
 from verify.errors import UndecidedError
 from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import Exact, balls, flint_rational
-from verify.evaluation.second_derivatives import Composed
-from verify.provers.critical_points import CriticalPoint
 
 _BITS = 1024
 """Of the balls in which pairs of roots are excluded, and compared with the boxes of the certified points."""
