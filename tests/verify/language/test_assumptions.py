@@ -117,6 +117,22 @@ def test_an_index_is_a_natural_number_and_an_unknown_what_its_box_is():
     assert Statement(PARAMETERS, (root,)).digest
 
 
+class Own(LeastResidual):
+    """A kind that is not part of `verify`."""
+
+
+def test_a_kind_of_ones_own_says_what_its_bound_symbols_may_assume(monkeypatch):
+    k = sp.Symbol("k", integer=True, nonnegative=True)
+    clause = Own("c", sp.Integer(1), 1 / (k + 1), k, says="least")
+    assert Statement(PARAMETERS, (clause,)).digest
+    monkeypatch.setattr(Own, "bound_domains", lambda *_: {"k": {"real", "integer"}})
+    with pytest.raises(TheoremError, match="the bound symbol k is declared rational"):
+        Statement(PARAMETERS, (clause,))
+    monkeypatch.setattr(Own, "bound_domains", None)
+    with pytest.raises(TheoremError, match="the bound symbol k is declared integer"):
+        Statement(PARAMETERS, (clause,))
+
+
 def test_a_reported_value_binds_no_symbol_that_assumes_more(make_theorem):
     t = sp.Symbol("t", positive=True)
     with pytest.raises(TheoremError, match="Subs: the bound symbol t is declared positive"):

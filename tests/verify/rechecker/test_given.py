@@ -6,7 +6,17 @@ import pytest
 import sympy as sp
 
 from tests.verify.rechecker.cases import ACCEPTED, positive
-from tests.verify.rechecker.certificates import X, certificate, changed, integer, one_clause, recheck, respelled, x
+from tests.verify.rechecker.certificates import (
+    X,
+    certificate,
+    changed,
+    given_at,
+    integer,
+    one_clause,
+    recheck,
+    respelled,
+    x,
+)
 from verify import Identity, Inequality
 from verify.rechecker import Rejected
 
@@ -136,3 +146,27 @@ def test_an_index_is_a_natural_number():
     whole = "'i', 'integer', 'rational', 'nonnegative', 'real'"
     with pytest.raises(Rejected, match="'i' is assumed positive"):
         recheck(respelled(ACCEPTED["residual"](), whole, "'i', 'positive'"))
+
+
+class Parity:
+    """Integers modulo 2, as a field of a package's own."""
+
+    number = staticmethod(lambda value: value.numerator % 2)
+    plus = staticmethod(lambda left, right: (left + right) % 2)
+    times = staticmethod(lambda left, right: left * right)
+    whole_power = staticmethod(lambda value, power: value if power else 1)
+
+    def symbol(self, node):
+        return {"u": 1}[node.name]
+
+    def inverse(self, value):
+        raise Rejected("parity: a division")
+
+
+def test_an_expression_has_a_value_in_a_field_of_a_packages_own():
+    given = given_at(one_clause(Inequality("bound", sp.Lt(x**2, 5)), X), {"x": "3"})
+    U = ["Symbol", "u", "real"]
+    read = [given.read(data, "here", ["u"]) for data in (["Pow", U, integer(3)], ["Add", U, ["Symbol", "x", "real"]])]
+    assert given.evaluated(read, Parity()) == [1, 0]
+    with pytest.raises(Rejected, match="parity: a division"):
+        given.evaluated([given.read(["Pow", U, integer(-1)], "here", ["u"])], Parity())
