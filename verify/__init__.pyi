@@ -56,8 +56,8 @@ from verify.provers.descent_lemma import Descent as Descent
 from verify.provers.tube_cells import Tube as Tube
 
 # Outcomes and errors, and what a kind of clause of your own is written with.
-from verify.claims.context import Clause as Clause
-from verify.claims.context import Context as Context
+from verify.claims.question import Clause as Clause
+from verify.claims.question import Question as Question
 from verify.language.expressions import to_data as to_data
 from verify.errors import InputError as InputError
 from verify.errors import TheoremError as TheoremError

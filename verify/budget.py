@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from verify.errors import OutOfTimeError
 
 Result = TypeVar("Result")
 
+MOST_WORK = 60e6
+"""What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _ALARM: ContextVar[tuple[float, type[BaseException]]] = ContextVar("alarm", default=(math.inf, OutOfTimeError))
 _LEAST_SECONDS = 0.02
@@ -31,6 +34,31 @@ _INTERRUPTS: list[BaseException] = []
 
 class EndError(KeyboardInterrupt):
     """The end of a search: a KeyboardInterrupt, as Hypothesis catches none; handlers of Ctrl-C re-raise it."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The time and the work that deciding a statement's clauses at an instance may take.
+
+    Parameters
+    ----------
+    end
+        When the time is over for what looks at the clock, by `time.monotonic()`, in seconds.
+    hard_end
+        When a computation that does not look at the clock is ended.
+    runs_end
+        Until when recursions are followed, so that some time is left for what comes after.
+    work
+        What all that the re-checker checks may cost, in nominal microseconds.
+    interrupted
+        Whether Ctrl-C ended a computation.
+    """
+
+    end: float = math.inf
+    hard_end: float = math.inf
+    runs_end: float = math.inf
+    work: float = MOST_WORK
+    interrupted: bool = False
 
 
 @contextmanager

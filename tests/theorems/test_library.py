@@ -43,7 +43,7 @@ def test_the_id_is_the_one_of_the_catalogue(name):
 def test_the_example_is_in_scope_and_verified(name):
     theorem = load_theorem(name)
     # Proofs are found anew here, and not taken from the certificate.
-    result = check(theorem, theorem.example, shipped=False)
+    result = check(theorem, theorem.example, use_certificate=False)
     assert all_hold(result) and result.in_scope
     assert {clause.evidence for clause in evaluated(result)} <= {Evidence.PROVED, Evidence.CERTIFIED}
 

@@ -1,28 +1,27 @@
 """Check a theorem at an instance: its hypotheses, then every claim and step, in scope or not."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 from sympy.core.relational import Relational
 
-from verify.budget import ended, until
+from verify.budget import MOST_WORK, Budget, EndError, ended, until
 from verify.checking.certificates import stated_values
-from verify.checking.decide import Decider, Rechecked, both
+from verify.checking.decide import Decider, Rechecked, both, proofs_for_all, uninterrupted
 from verify.checking.least_values import least
 from verify.checking.reported_values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 from verify.checking.standing import carried, shipped_proofs, standing
 from verify.checking.theorem import Theorem, load_theorem
-from verify.claims.context import MOST_WORK, Context
 from verify.claims.inequality import Inequality
+from verify.claims.question import Proof, Proofs, Question, exact_value
 from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
 from verify.evaluation.instances import evaluate_hypothesis, hypothesis_result, parse, with_past
-from verify.evaluation.iteration import Progress
-from verify.evaluation.values import evaluate_rising
+from verify.evaluation.iteration import INTERRUPTED, Progress
 from verify.language.definedness import substituted
-from verify.language.statement import Hypothesis
+from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import (
     CheckResult,
     ClauseResult,
@@ -36,7 +35,7 @@ from verify.printing import text_of
 
 _LEAST_WORK = 5e6
 """What re-checking may cost where little time is given, in nominal microseconds."""
-_LATE = 1.1
+_HARD_END = 1.1
 """Times the time budget: when what does not look at the clock is ended, so that what does may end by itself."""
 _PARTING = 0.3
 """Seconds added to that: a tenth of a small budget is little to end in."""
@@ -50,7 +49,7 @@ def check(
     digits: int = 17,
     seed: int = 0,
     progress: Progress | None = None,
-    shipped: bool = True,
+    use_certificate: bool = True,
 ) -> CheckResult:
     """Check `theorem` at an instance.
 
@@ -66,9 +65,9 @@ def check(
         Seed of whatever is random; an exact check uses none and repeats it.
     progress
         Called now and then with the step at which a recursion stands.
-    shipped
-        Whether a proof for all parameters that the theorem's package ships is taken where the re-checker accepts it;
-        else, and where there is none, one is looked for.
+    use_certificate
+        Whether a proof for all parameters of the certificate in the theorem's package is taken where the re-checker
+        accepts it; else, and where there is none, one is looked for.
 
     Raises
     ------
@@ -83,145 +82,167 @@ def check(
     if not 1 <= digits <= 1000:
         raise InputError("digits", digits, "must be an integer from 1 to 1000")
     with until(time.monotonic() + seconds):
-        proofs = shipped_proofs(theorem) if shipped else {}
+        kept = shipped_proofs(theorem) if use_certificate else {}
         started, statement = time.monotonic(), theorem.statement
+        budget = Budget(
+            end=started + seconds,
+            hard_end=started + _HARD_END * seconds + _PARTING,
+            runs_end=started + 0.8 * seconds,
+            work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
+        )
         instance = parse(statement, given)
         specialised = statement.specialised(instance)
-        # What does not look at the clock is ended a little later.
-        late = started + _LATE * seconds + _PARTING
-        hypotheses = tuple(_held(hypothesis, instance, late) for hypothesis in specialised.hypotheses)
+        hypotheses = tuple(_held(hypothesis, instance, budget.hard_end) for hypothesis in specialised.hypotheses)
         in_scope = scope(hypotheses) is True
-        context = Context(
-            specialised,
-            instance,
-            theorem.proofs,
-            started + seconds,
-            digits=digits,
-            progress=progress,
-            iterate_until=started + 0.8 * seconds,
-            in_scope=in_scope,
-            for_all={
-                c.label: statement.for_all(c, in_scope=in_scope, hypotheses=True)
-                for c in statement.clauses
-                if statement.for_all(c, in_scope=in_scope, hypotheses=False)
-            },
-            shipped=proofs,
-            work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
-            late=late,
+        question = Question(specialised, instance, budget, in_scope, digits, theorem.proofs, progress)
+        decider = Decider(statement, instance, budget.work)
+        clauses, question = decider.clauses(question, _proofs(statement, question, kept))
+        values, question = _values(theorem, clauses, decider, question)
+        found, question = (
+            uninterrupted(question, decider.scope, budget.hard_end) if in_scope else ((None, ""), question)
         )
-        decider = Decider(statement, context)
-        clauses = decider.clauses()
-        results = {clause.label: clause for clause in clauses}
-        values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, Rechecked]()
-        for name, value in theorem.values.items():
-            try:
-                asked = statement.specialise(value, instance)
-                values[name], rechecked[name] = ended(late, _reported, asked, results, decider)
-            except (UndefinedError, UndecidedError, OutOfTimeError) as error:
-                values[name], without[name] = None, str(error)
-        proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
-        refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
-        by_clause, for_all = carried(theorem, proved, refuted)
-        confirmed, doubt = decider.scope() if in_scope else (None, "")
+        confirmed, doubt = found or (None, INTERRUPTED)
         return CheckResult(
             theorem=theorem.id,
             statement_digest=statement.digest,
             instance=instance,
             hypotheses=hypotheses,
             clauses=clauses,
-            values=values,
             seed=seed,
             seconds=time.monotonic() - started,
             digits=digits,
-            interrupted=context.interrupted,
-            for_all=for_all,
-            carried=by_clause,
-            rests_on={name: standing(load_theorem(name)).for_all for name in theorem.proof_uses},
-            without=without,
-            rechecked={name: known is not None for name, known in rechecked.items()},
-            value_trusts={name: tuple(sorted(known)) for name, known in rechecked.items() if known},
+            interrupted=question.interrupted,
+            scope_trusts=decider.scope_trusts() if any(clause.rechecked for clause in clauses) else (),
             scope_confirmed=confirmed,
             scope_doubt=doubt,
-            scope_trusts=decider.scope_trusts() if any(clause.rechecked for clause in clauses) else (),
-            statement=theorem.statement,
+            statement=statement,
+            **values,
+            **_standings(theorem, clauses, in_scope=in_scope),
         )
 
 
-def _reported(value: Any, results: Mapping[str, ClauseResult], decider: Decider) -> tuple[Any, Rechecked]:
+def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof]) -> Iterator[Proofs]:
+    """Yield the proofs for all parameters that each clause is given; none where they are for the instance's words."""
+    in_scope = question.in_scope
+    for clause, specialised in zip(statement.clauses, question.statement.clauses, strict=True):
+        if statement.for_all(clause, in_scope=in_scope, hypotheses=False):
+            certificate = kept.get(clause.label) if in_scope or not clause.rests_on_hypotheses else None
+            hypotheses = in_scope and statement.for_all(clause, in_scope=True, hypotheses=True)
+            yield proofs_for_all(specialised, question.statement, certificate=certificate, hypotheses=hypotheses)
+        else:
+            yield iter(())
+
+
+def _values(
+    theorem: Theorem, clauses: Iterable[ClauseResult], decider: Decider, question: Question
+) -> tuple[dict[str, Any], Question]:
+    """Return the reported values, why one is absent, and which are re-checked; and the question with what is left."""
+    results = {clause.label: clause for clause in clauses}
+    values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, Rechecked]()
+    for name, value in theorem.values.items():
+        try:
+            asked, hard_end = theorem.statement.specialise(value, question.instance), question.budget.hard_end
+            values[name], rechecked[name] = ended(hard_end, _reported, asked, results, decider, question)
+        except (UndefinedError, UndecidedError, OutOfTimeError) as error:
+            values[name], without[name] = None, str(error)
+        except EndError:
+            raise
+        except KeyboardInterrupt:
+            values[name], without[name], question = None, INTERRUPTED, question.after_interrupt()
+    return {
+        "values": values,
+        "without": without,
+        "rechecked": {name: known is not None for name, known in rechecked.items()},
+        "value_trusts": {name: tuple(sorted(known)) for name, known in rechecked.items() if known},
+    }, question
+
+
+def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: bool) -> dict[str, Any]:
+    """Return what carries the claims, each clause, and the theorems that the proof uses, for all parameters."""
+    proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
+    refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
+    by_clause, for_all = carried(theorem, proved, refuted)
+    return {
+        "for_all": for_all,
+        "carried": by_clause,
+        "rests_on": {name: standing(load_theorem(name)).for_all for name in theorem.proof_uses},
+    }
+
+
+def _reported(
+    value: Any, results: Mapping[str, ClauseResult], decider: Decider, question: Question
+) -> tuple[Any, Rechecked]:
     """Return a reported value, None where it means nothing, and whether the re-checker finds it too.
 
     UndefinedError or UndecidedError where there is none.
     """
-    context = decider.context
     if isinstance(value, ClauseValue):
         clause = results[value.clause]
         number = clause.values.get(value.name)
         shown = clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == number
         return number, frozenset(clause.trusts) if shown else None
     if isinstance(value, ValueWhere | tuple):
-        return _first_applicable(value if isinstance(value, tuple) else (value,), decider)
+        return _first_applicable(value if isinstance(value, tuple) else (value,), decider, question)
     if isinstance(value, Relational):
-        return _holds(value, decider)
+        return _holds(value, decider, question)
     if isinstance(value, ValueLargest):
-        numbers = [_valued(expression, decider, exact=True) for expression in value.expressions]
+        numbers = [_valued(expression, decider, question, exact=True) for expression in value.expressions]
         return max(number for number, _ in numbers), both(*(same for _, same in numbers))
     if isinstance(value, ValueLeast):
-        return least(value, context), None
+        return least(value, question), None
     if isinstance(value, ValueOver):
-        return _over(value, decider)
-    return _valued(value, decider)
+        return _over(value, decider, question)
+    return _valued(value, decider, question)
 
 
-def _valued(expression: sp.Basic, decider: Decider, *, exact: bool = False) -> tuple[Fraction | Enclosure, Rechecked]:
-    context = decider.context
-    value = context.exact(expression) if exact else context.shown(expression)
+def _valued(
+    expression: sp.Basic, decider: Decider, question: Question, *, exact: bool = False
+) -> tuple[Fraction | Enclosure, Rechecked]:
+    value = question.exact(expression) if exact else question.value(expression, question.digits)
     return value, decider.rechecks_value(expression, value)
 
 
-def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider) -> tuple[Any, Rechecked]:
+def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider, question: Question) -> tuple[Any, Rechecked]:
     """Return the value of the first case that applies, None where none does. Raises UndecidedError."""
     rechecked: Rechecked = frozenset()
     for case in cases:
         for relation in case.relations:
-            holds, same = _holds(relation, decider)
+            holds, same = _holds(relation, decider, question)
             rechecked = both(rechecked, same)
             if not holds:
                 break
         else:
-            value, same = _valued(case.expression, decider)
+            value, same = _valued(case.expression, decider, question)
             return value, both(rechecked, same)
     return None, rechecked
 
 
-def _holds(relation: Relational, decider: Decider) -> tuple[bool, Rechecked]:
+def _holds(relation: Relational, decider: Decider, question: Question) -> tuple[bool, Rechecked]:
     """Return whether a relation holds at the instance, and whether that was re-checked.
 
     Raises UndecidedError where it is not decided: no other case may then count.
     """
-    result = decider.decide(Inequality("holds", relation))
+    result = decider.decide(Inequality("holds", relation), question)
     if result.holds is None:
         raise UndecidedError(f"{text_of(relation)}: not decided here: {result.detail}")
     return result.holds, frozenset(result.trusts) if result.rechecked else None
 
 
-def _over(value: ValueOver, decider: Decider) -> tuple[Any, Rechecked]:
+def _over(value: ValueOver, decider: Decider, question: Question) -> tuple[Any, Rechecked]:
     """Return a value at each entry of a list, exactly, or the sum of all, and whether each was found again.
 
     Raises UndefinedError for one without a value.
     """
-    context = decider.context
 
     def exact(term: sp.Expr, numbers: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, Rechecked]:
-        if time.monotonic() > context.deadline:
+        if time.monotonic() > question.budget.end:
             raise UndefinedError("the time ran out")
-        expression = sp.sympify(term)
-        result, _ = evaluate_rising(expression, {**context.instance, **{s.name: x for s, x in numbers.items()}})
-        if not isinstance(result, Fraction):
-            raise UndefinedError(f"{text_of(expression)}: a rational value is needed here")
+        named = {symbol.name: x for symbol, x in numbers.items()}
+        result = exact_value(question.statement, question.instance, term, **named)
         rationals = {symbol: sp.Rational(x.numerator, x.denominator) for symbol, x in numbers.items()}
-        return result, decider.rechecks_value(substituted(expression, rationals), result)
+        return result, decider.rechecks_value(substituted(sp.sympify(term), rationals), result)
 
-    entries, sums, known = context.instance[value.parameter], dict[sp.Symbol, Fraction](), list[Rechecked]()
+    entries, sums, known = question.instance[value.parameter], dict[sp.Symbol, Fraction](), list[Rechecked]()
     for symbol, term in value.sums.items():
         terms = [exact(term, {value.entry: x}) for x in entries]  # pyright: ignore[reportGeneralTypeIssues]
         sums[symbol] = sum((number for number, _ in terms), Fraction(0))
@@ -231,9 +252,9 @@ def _over(value: ValueOver, decider: Decider) -> tuple[Any, Rechecked]:
     return sum(numbers, Fraction(0)) if value.total else numbers, same
 
 
-def _held(hypothesis: Hypothesis, instance: Mapping[str, Any], late: float) -> HypothesisResult:
+def _held(hypothesis: Hypothesis, instance: Mapping[str, Any], hard_end: float) -> HypothesisResult:
     try:
-        result = ended(late, evaluate_hypothesis, hypothesis, instance)
-        return ended(late, with_past, hypothesis, result, instance)
+        result = ended(hard_end, evaluate_hypothesis, hypothesis, instance)
+        return ended(hard_end, with_past, hypothesis, result, instance)
     except OutOfTimeError as error:
         return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")

@@ -7,7 +7,7 @@ reads and refuses is not decided.
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from verify.budget import EndError, ended
+from verify.budget import MOST_WORK, Budget, EndError, Result, ended
 from verify.checking.certificates import stated, written
 from verify.checking.doors import asks_for_doors, with_doors
-from verify.claims.context import Clause, Context
+from verify.claims.question import Clause, Proof, ProofForAll, Proofs, Question
 from verify.errors import (
     BeyondReachError,
     InputError,
@@ -28,6 +28,7 @@ from verify.errors import (
     UndecidedError,
     UndefinedError,
 )
+from verify.evaluation.iteration import INTERRUPTED
 from verify.language.expressions import to_data
 from verify.language.statement import Statement, is_shipped
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome, Trust
@@ -45,28 +46,47 @@ Rechecked: TypeAlias = frozenset[Trust] | None
 """What a value that is re-checked trusts beside the re-checker's core; None of one that is not."""
 
 
+def proofs_for_all(
+    clause: Clause, statement: Statement, *, certificate: Proof | None = None, hypotheses: bool
+) -> Proofs:
+    """Yield the proofs for all parameters of a clause: that of a certificate, where there is one, then its own.
+
+    The own one is looked for when it is asked for, in scope where `hypotheses` may be used.
+    """
+    if certificate is not None:
+        yield ProofForAll(certificate), ""
+    try:
+        own = clause.prove(statement, hypotheses=hypotheses)
+    except (TheoremError, UndefinedError, UndecidedError) as error:
+        yield None, str(error)
+    else:
+        # What is no mapping is refused with the result.
+        yield (ProofForAll(own) if isinstance(own, Mapping) else own), ""
+
+
 class Decider:
     """Decides clauses of a statement at an instance; `statement` has its words undecided, as its digest does.
 
-    What the re-checker reads is taken at first: nothing that a clause does as it is evaluated changes it.
+    What the re-checker reads is taken at first: nothing that a clause does as it is evaluated changes it. All that is
+    re-checked costs at most `work`, in nominal microseconds. Ctrl-C is passed on, but by `clauses`.
     """
 
-    def __init__(self, statement: Statement, context: Context) -> None:
-        self.statement, self.context = statement, context
+    def __init__(self, statement: Statement, instance: Mapping[str, Any], work: float = MOST_WORK) -> None:
+        self.statement, self._work = statement, work
         self._text = statement.canonical()
         self._data = data = json.loads(self._text)
         self._clauses = (*data["claims"], *data["steps"])
-        self._instance = {name: written(value) for name, value in context.instance.items()}
+        self._instance = {name: written(value) for name, value in instance.items()}
 
     @cached_property
     def _core(self) -> Instance:
         """The statement at the instance, as the re-checker's core reads it."""
-        return Instance(self._text, self._instance, self.context.work)
+        return Instance(self._text, self._instance, self._work)
 
     @cached_property
     def _helped(self) -> Instance:
         """The same, read with what packages bring."""
-        return Instance(self._text, self._instance, self.context.work, registry=with_doors()[0])
+        return Instance(self._text, self._instance, self._work, registry=with_doors()[0])
 
     @cached_property
     def _asks_for_doors(self) -> bool:
@@ -79,27 +99,36 @@ class Decider:
     def _needs_doors(self, *data: Any, clauses: Iterable[Any], proofs: Iterable[Any]) -> bool:
         return self._asks_for_doors or asks_for_doors(*data, clauses=clauses, proofs=proofs)
 
-    def clauses(self) -> tuple[ClauseResult, ...]:
-        """Decide all clauses of the statement, its claims and then its steps."""
-        return tuple(self.clause(place) for place in range(len(self._clauses)))
+    def clauses(self, question: Question, proofs: Iterable[Proofs]) -> tuple[tuple[ClauseResult, ...], Question]:
+        """Decide all clauses of the statement, its claims and then its steps, each given its proofs for all parameters.
 
-    def clause(self, place: int) -> ClauseResult:
+        Returns the results, and the question with what is left of its budget.
+        """
+        results = list[ClauseResult]()
+        for place, (clause, for_all) in enumerate(zip(question.statement.clauses, proofs, strict=True)):
+            result, question = uninterrupted(question, self.clause, place, replace(question, for_all=for_all))
+            role = self.statement.role(clause.label)
+            results.append(result or ClauseResult.undecided(clause, INTERRUPTED, role=role))
+        return tuple(results), question
+
+    def clause(self, place: int, question: Question) -> ClauseResult:
         """Decide a clause of the statement, by its place."""
-        clause = self.context.statement.clauses[place]
-        return replace(self._decided(clause, self._clauses[place]), role=self.statement.role(clause.label))
+        clause = question.statement.clauses[place]
+        return replace(self._decided(clause, self._clauses[place], question), role=self.statement.role(clause.label))
 
-    def decide(self, clause: Clause) -> ClauseResult:
+    def decide(self, clause: Clause, question: Question) -> ClauseResult:
         """Decide a clause that is none of the statement's, in its parameters and definitions."""
-        return self._decided(clause, clause.to_data())
+        return self._decided(clause, clause.to_data(), question)
 
-    def _decided(self, clause: Clause, data: Any) -> ClauseResult:
-        result = self._evaluated(clause)
+    def _decided(self, clause: Clause, data: Any, question: Question, refused: Proof | None = None) -> ClauseResult:
+        result = _evaluated(clause, question)
         if result.holds is None:
             return result
+        hard_end = question.budget.hard_end
         try:
-            verdict = self._verdict(data, result)
+            verdict = self._verdict(data, result, hard_end)
             if verdict.rejected and (plain := _without_checkpoints(result)) is not None:
-                again = self._verdict(data, plain)
+                again = self._verdict(data, plain, hard_end)
                 result, verdict = (result, verdict) if again.rejected else (plain, again)
         except OutOfTimeError:
             return ClauseResult.undecided(clause, "the time ran out as it was re-checked", margin=result.margin)
@@ -107,75 +136,38 @@ class Decider:
             margin = _proved_margin(result)
             trusts = tuple(Trust(*trusted) for trusted in verdict.trusts)
             return replace(result, evidence=Evidence(verdict.evidence), rechecked=True, margin=margin, trusts=trusts)
-        if self.context.interrupted:
-            return ClauseResult.undecided(clause, "interrupted")
-        if self.context.withhold(clause.label, result.proof):
-            # A proof for all parameters: what is found at the instance may be accepted.
-            again = self._decided(clause, data)
+        if question.interrupted:
+            return ClauseResult.undecided(clause, INTERRUPTED)
+        if isinstance(result.proof, ProofForAll) and result.proof is not refused:
+            # By the next one, or by none: what is found at the instance may be accepted.
+            again = self._decided(clause, data, question, result.proof)
             return replace(again, detail=f"{again.detail}; a proof for all is not accepted: {verdict.why}".lstrip("; "))
         if verdict.rejected:
             why = f"the re-checker does not accept what was found: {verdict.why}"
             return ClauseResult.undecided(clause, why, margin=result.margin, bits=result.bits, unchecked=verdict.why)
-        refused = with_doors()[1] if self._needs_doors(clauses=[data], proofs=[result.proof]) else ()
-        why = "; ".join((verdict.why, *(f"refused: {line}" for line in refused)))
+        unread = with_doors()[1] if self._needs_doors(clauses=[data], proofs=[result.proof]) else ()
+        why = "; ".join((verdict.why, *(f"refused: {line}" for line in unread)))
         return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=why)
 
-    def _evaluated(self, clause: Clause) -> ClauseResult:
-        self.context.clause = clause
-        try:
-            result = ended(self.context.late, clause.evaluate, self.context)
-        except EndError:
-            raise
-        except KeyboardInterrupt:
-            self.context.interrupt()
-            return ClauseResult.undecided(clause, "interrupted")
-        except OutOfTimeError as error:
-            return ClauseResult.undecided(clause, str(error))
-        except BeyondReachError as error:
-            return ClauseResult.undecided(clause, f"not evaluated here: {error}")
-        except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
-            return ClauseResult.undecided(clause, f"no value here: {error}")
-        except Exception as error:
-            if isinstance(error, InputError | TheoremError) or is_shipped(clause):
-                raise
-            raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
-        _refuse_ill_typed(clause, result)
-        # What is decided is what the statement says, and a witness is one of a refutation.
-        witness = Witness(result.witness if result.holds is False else {}, frozenset(self.context.instance))
-        return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
-
-    def _verdict(self, data: Any, result: ClauseResult) -> Verdict:
+    def _verdict(self, data: Any, result: ClauseResult, hard_end: float) -> Verdict:
         proof = stated(result)
         try:
             json.dumps([data, proof], allow_nan=False)
         except (TypeError, ValueError) as error:
             return Verdict(None, f"its proof is no data: {error}", rejected=True)
-        try:
-            return ended(
-                self.context.late, lambda: self.rechecker(clause=data, proof=proof["proof"]).verdict(data, proof)
-            )
-        except EndError:
-            raise
-        except KeyboardInterrupt:
-            self.context.interrupt()
-            return Verdict(None, "interrupted")
+        return ended(hard_end, lambda: self.rechecker(clause=data, proof=proof["proof"]).verdict(data, proof))
 
     def scope_trusts(self) -> tuple[Trust, ...]:
         """Return what the re-checker's finding on the hypotheses rests on beside its core."""
         return tuple(Trust(*trusted) for trusted in self.rechecker().scope_trusts())
 
-    def scope(self) -> tuple[bool | None, str]:
+    def scope(self, hard_end: float) -> tuple[bool | None, str]:
         """Return whether the re-checker finds all hypotheses to hold, None and why where it does not find out."""
         try:
             # The statement is read within the time as well.
-            return ended(self.context.late, lambda: self.rechecker().in_scope())
+            return ended(hard_end, lambda: self.rechecker().in_scope())
         except OutOfTimeError as error:
             return None, str(error)
-        except EndError:
-            raise
-        except KeyboardInterrupt:
-            self.context.interrupt()
-            return None, "interrupted"
 
     def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> Rechecked:
         """Return whether the re-checker finds an expression's value as reported, or inside it, and what that trusts."""
@@ -201,8 +193,40 @@ def decided(
     statement: Statement, instance: Mapping[str, Any], clause: Clause, *, seconds: float = _ALONE
 ) -> ClauseResult:
     """Decide one clause at an instance, of a statement with its words decided."""
-    context = Context(statement, instance, {}, time.monotonic() + seconds)
-    return Decider(statement, context).decide(clause)
+    end, proofs = time.monotonic() + seconds, proofs_for_all(clause, statement, hypotheses=False)
+    question = Question(statement, instance, Budget(end, runs_end=end), for_all=proofs)
+    return Decider(statement, instance).decide(clause, question)
+
+
+def uninterrupted(
+    question: Question, function: Callable[..., Result], *arguments: Any
+) -> tuple[Result | None, Question]:
+    """Return what a function returns, None where Ctrl-C ended it, and the question with the time that is left."""
+    try:
+        return function(*arguments), question.left()
+    except EndError:
+        raise
+    except KeyboardInterrupt:
+        return None, question.after_interrupt()
+
+
+def _evaluated(clause: Clause, question: Question) -> ClauseResult:
+    try:
+        result = ended(question.budget.hard_end, clause.evaluate, question)
+    except OutOfTimeError as error:
+        return ClauseResult.undecided(clause, str(error))
+    except BeyondReachError as error:
+        return ClauseResult.undecided(clause, f"not evaluated here: {error}")
+    except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
+        return ClauseResult.undecided(clause, f"no value here: {error}")
+    except Exception as error:
+        if isinstance(error, InputError | TheoremError) or is_shipped(clause):
+            raise
+        raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
+    _refuse_ill_typed(clause, result)
+    # What is decided is what the statement says, and a witness is one of a refutation.
+    witness = Witness(result.witness if result.holds is False else {}, frozenset(question.instance))
+    return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
 
 
 def _refuse_ill_typed(clause: Clause, result: Any) -> None:

@@ -14,7 +14,7 @@ import flint
 import sympy as sp
 
 from verify.checking.reported_values import ValueLeast
-from verify.claims.context import Context
+from verify.claims.question import Question
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.values import evaluate_rising, exact_values, sign_of
@@ -27,27 +27,27 @@ _MOST_TRIED = 10_000
 """So many integers are gone through where nothing says at which of them the sign may change."""
 
 
-def least(value: ValueLeast, context: Context) -> int:
+def least(value: ValueLeast, question: Question) -> int:
     """Return the least integer in the range that is enough; that it is, and none before it, is decided exactly.
 
     Raises UndefinedError where a comparison is undecided, the range is too long to be gone through, the time runs out,
     or no integer in the range is enough.
     """
     level, lowest, highest = value.ends()
-    low, high = math.ceil(context.exact(lowest)), math.floor(context.exact(highest))
-    relations = (context.statement.expand(sp.Le(e, level, evaluate=False)) for e in value.expressions)
+    low, high = math.ceil(question.exact(lowest)), math.floor(question.exact(highest))
+    relations = (question.statement.expand(sp.Le(e, level, evaluate=False)) for e in value.expressions)
     rooms = [difference(relation) for relation in relations]
-    for candidate in _candidates(value.parameter, rooms, low, high, context):
-        if time.monotonic() > context.deadline:
+    for candidate in _candidates(value.parameter, rooms, low, high, question):
+        if time.monotonic() > question.budget.end:
             raise UndefinedError("the time ran out")
-        if all(_enough(room, value.parameter, candidate, context) for room in rooms):
+        if all(_enough(room, value.parameter, candidate, question) for room in rooms):
             return candidate
     raise UndefinedError(f"no integer from {low} to {high} is enough")
 
 
-def _enough(room: sp.Expr, name: str, candidate: int, context: Context) -> bool:
+def _enough(room: sp.Expr, name: str, candidate: int, question: Question) -> bool:
     try:
-        sign = sign_of(evaluate_rising(room, {**context.instance, name: candidate}, sign=True)[0])
+        sign = sign_of(evaluate_rising(room, {**question.instance, name: candidate}, sign=True)[0])
     except UndecidedError:
         sign = None
     except UndefinedError:
@@ -58,9 +58,9 @@ def _enough(room: sp.Expr, name: str, candidate: int, context: Context) -> bool:
     return sign >= 0
 
 
-def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, context: Context) -> Iterable[int]:
+def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, question: Question) -> Iterable[int]:
     """Return integers of the range, in order, of which the least that is enough is one."""
-    known = {other: value for other, value in context.instance.items() if other != name}
+    known = {other: value for other, value in question.instance.items() if other != name}
     places = {low}
     for room in rooms:
         reduced = substitute(room, exact_values(room.free_symbols, known))

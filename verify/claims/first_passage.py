@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from verify.claims.context import Context, expanded
+from verify.claims.question import Question, expanded
 from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.evaluation.iteration import INTERRUPTED, MOST_EVALUATIONS, Passage, first_excess, scan_trajectory
@@ -103,34 +103,34 @@ class Reaches(Shipped):
             parts |= {"not_before": to_data(sp.sympify(self.not_before))}
         return {"kind": "reaches", "label": self.label, "says": self.says} | parts
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Follow the recursion in balls to its first step at or below the level, or into a cycle above it."""
-        level, dynamics = context.exact(self.level), context.expanded(self.dynamics)
+        level, dynamics = question.exact(self.level), expanded(question.statement, self.dynamics)
         last, first = None, 0
         if self.not_before is not None:
-            below = _whole(context.value(-self.not_before))
+            below = _whole(question.value(-self.not_before))
             if below is None:
                 return ClauseResult.undecided(self, f"the whole part of {text_of(self.not_before)} is undecided")
             first = -below
         if self.within is not None:
-            last = _whole(context.value(self.within))
+            last = _whole(question.value(self.within))
             if last is None:
                 return ClauseResult.undecided(self, f"the whole part of {text_of(self.within)} is undecided")
             if last < 0:
-                witness = {**context.instance, "within": last}
+                witness = {**question.instance, "within": last}
                 detail = "the bound is negative"
                 return ClauseResult.refuted(self, above_proof(None, -1), detail=detail, witness=witness)
-        passage = _followed(context, dynamics, level, last)
+        passage = _followed(question, dynamics, level, last)
         if isinstance(passage, Cycle):
-            return self._never(context, level, passage)
+            return self._never(question, level, passage)
         if isinstance(passage, Horizon):
-            return self._enclosed(context, level, passage, first, last)
-        return self._step_by_step(context, level, passage, first)
+            return self._enclosed(question, level, passage, first, last)
+        return self._step_by_step(question, level, passage, first)
 
-    def _step_by_step(self, context: Context, level: Fraction, passage: Passage, first: int) -> ClauseResult:
+    def _step_by_step(self, question: Question, level: Fraction, passage: Passage, first: int) -> ClauseResult:
         margin = _below(level, passage.observable)
         if passage.reached and passage.step < first:
-            witness = {**context.instance, "step": passage.step, "observable": passage.observable}
+            witness = {**question.instance, "step": passage.step, "observable": passage.observable}
             detail = f"reached at step {passage.step}, before step {first}"
             shown = {"detail": detail, "witness": witness, "bits": passage.bits}
             return ClauseResult.refuted(self, early_proof(passage), **shown)
@@ -141,7 +141,7 @@ class Reaches(Shipped):
             return ClauseResult.verified(self, proof, margin=margin, detail=detail, bits=bits, values=steps)
         values = {"steps": Enclosure(passage.step + (passage.why in ("time", "last step")), None)}
         if passage.why == "last step":
-            witness = {**context.instance, "step": passage.step, "observable": passage.observable}
+            witness = {**question.instance, "step": passage.step, "observable": passage.observable}
             detail = f"still above the level at step {passage.step}"
             shown = {"margin": margin, "detail": detail, "witness": witness, "bits": passage.bits, "values": values}
             return ClauseResult.refuted(self, above_proof(passage, passage.step), **shown)
@@ -155,14 +155,14 @@ class Reaches(Shipped):
         return ClauseResult.undecided(self, detail, margin=margin, values=values, bits=passage.bits)
 
     def _enclosed(
-        self, context: Context, level: Fraction, horizon: Horizon, first: int, last: int | None
+        self, question: Question, level: Fraction, horizon: Horizon, first: int, last: int | None
     ) -> ClauseResult:
         (low, high), proof, bits = horizon.steps, tube_proof(horizon), horizon.bits
         steps = Enclosure(low, high)
         between = f"reached between steps {low} and {high}"
         if high < first or (last is not None and low > last):
             detail = f"{between}, all " + (f"before step {first}" if high < first else f"after step {last}")
-            witness = {**context.instance, "steps": steps}
+            witness = {**question.instance, "steps": steps}
             shown = {"detail": detail, "witness": witness, "bits": bits, "values": {"steps": steps}}
             return ClauseResult.refuted(self, proof, **shown)
         if low < first:
@@ -173,11 +173,11 @@ class Reaches(Shipped):
         margin = Enclosure(0, level - horizon.lowest)
         return ClauseResult.verified(self, proof, margin=margin, detail=detail, bits=bits, values={"steps": steps})
 
-    def _never(self, context: Context, level: Fraction, cycle: Cycle) -> ClauseResult:
+    def _never(self, question: Question, level: Fraction, cycle: Cycle) -> ClauseResult:
         detail = f"never reached: from step {cycle.entered_at} on the run is in an invariant set around an attracting "
         detail += f"cycle of period {cycle.period}, where the observable is at least {float(cycle.lowest):.6g}"
         around = {f"cycle_{z.name}": x for z, x in zip(self.dynamics.state, cycle.centre, strict=True)}
-        witness = {**context.instance, "entered_at": cycle.entered_at, "period": cycle.period, **around}
+        witness = {**question.instance, "entered_at": cycle.entered_at, "period": cycle.period, **around}
         witness |= {"radius": cycle.radius, "lowest": cycle.lowest}
         margin = Enclosure(None, level - cycle.lowest)
         proof, bits = cycle_proof(cycle), cycle.passage.bits
@@ -214,18 +214,18 @@ class Reaches(Shipped):
         return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
 
 
-def _followed(context: Context, dynamics: Dynamics, level: Fraction, last: int | None) -> "Passage | Cycle | Horizon":
+def _followed(question: Question, dynamics: Dynamics, level: Fraction, last: int | None) -> "Passage | Cycle | Horizon":
     """Return the run to its first step at or below a level, by a last step where there is one."""
     if last is None:
-        return context.run(dynamics, level)
-    if context.tube(dynamics) is not None:
+        return question.run(dynamics, level)
+    if question.tube(dynamics) is not None:
         # It leads farther than a run can be followed.
-        far = context.run(dynamics, level)
+        far = question.run(dynamics, level)
         if isinstance(far, Horizon) and not far.steps[0] <= last < far.steps[1]:
             return far
         if isinstance(far, Passage) and far.reached and far.step <= last:
             return far
-    return context.passage(dynamics, level, last)
+    return question.passage(dynamics, level, last)
 
 
 @dataclass(frozen=True)
@@ -285,20 +285,20 @@ class Stays(Shipped):
         data = {"kind": "stays", "label": self.label, "says": self.says}
         return {**data, **levels, "dynamics": self.dynamics.to_data()}
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Look for a later step above the level; certify that the observable never increases; else look further."""
-        reached, level = context.exact(self.reached), context.exact(self.level)
-        dynamics = context.expanded(self.dynamics)
-        passage = context.run(dynamics, reached)
+        reached, level = question.exact(self.reached), question.exact(self.level)
+        dynamics = expanded(question.statement, self.dynamics)
+        passage, question = question.run(dynamics, reached), question.left()
         if isinstance(passage, Cycle):
             detail = "the level is never reached, so that there is nothing to keep"
             return ClauseResult.verified(self, cycle_proof(passage), detail=detail, bits=passage.passage.bits)
         far = isinstance(passage, Horizon)
         passage = passage.start if isinstance(passage, Horizon) else passage
-        excess, why = self._excess(context, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
-        proof = context.proofs.get(self.label)
+        excess, why = self._excess(question, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
+        proof = question.proofs.get(self.label)
         if excess is None and isinstance(proof, Descent) and reached <= level:
-            descent = certify_descent(dynamics, proof, context.instance, deadline=context.deadline)
+            descent = certify_descent(dynamics, proof, question.instance, deadline=question.budget.end)
             why = descent.why
             if descent.holds and descent.bits is not None:
                 detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
@@ -306,25 +306,25 @@ class Stays(Shipped):
                 margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
                 shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
                 return ClauseResult.verified(self, shown, margin=margin, detail=detail, bits=passage.bits)
-        excess = excess or self._excess(context, passage, reached, level, passage.step)
+        excess = excess or self._excess(question, passage, reached, level, passage.step)
         if excess is None:
             after = "; what comes after is not followed" if far else "; the level was not reached"
             why += "" if passage.reached else after
             return ClauseResult.undecided(self, why, bits=passage.bits)
         step, value, bits = excess
-        witness = {**context.instance, "reached_at": passage.step, "above_at": step, "observable": value}
+        witness = {**question.instance, "reached_at": passage.step, "above_at": step, "observable": value}
         detail = f"reached at step {passage.step}, above {level} at step {step}"
         proof, margin = excess_proof(passage, step, bits), _below(level, value)
         return ClauseResult.refuted(self, proof, margin=margin, detail=detail, witness=witness, bits=bits)
 
     def _excess(
-        self, context: Context, passage: Passage, reached: Fraction, level: Fraction, steps: int
+        self, question: Question, passage: Passage, reached: Fraction, level: Fraction, steps: int
     ) -> tuple[int, Enclosure, int] | None:
         """Return a step within `steps` after the passage at which the observable is certified above the level."""
         if not passage.reached:
             return None
-        dynamics, until = context.expanded(self.dynamics), context.deadline
-        return first_excess(dynamics, reached, level, context.instance, passage, steps=steps, deadline=until)
+        dynamics, end = expanded(question.statement, self.dynamics), question.budget.end
+        return first_excess(dynamics, reached, level, question.instance, passage, steps=steps, deadline=end)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return level − largest value once reached, relative; above 1 while the level is not reached."""

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import sympy as sp
 
-from verify.claims.context import Context, Proof
+from verify.claims.question import Proof, Question
 from verify.claims.shipped import Equality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, exact_values, scan_values, sign_of, symbols_by_name
@@ -66,13 +66,14 @@ class Identity(Equality):
         """Return what the digest covers."""
         return {"kind": "identity", "label": self.label, "says": self.says} | self.sides_data()
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
-        statement = context.statement
-        if (proof := context.proof_for_all()) is not None:
+        statement = question.statement
+        proof, doubt = question.proof_for_all()
+        if proof is not None:
             return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero for all parameters")
-        why = context.doubts.get(self.label, "no point found at which the two sides differ")
-        values = exact_values(statement.symbols(), context.instance)
+        why = doubt or "no point found at which the two sides differ"
+        values = exact_values(statement.symbols(), question.instance)
         sides = tuple(substitute(side, values) for side in _sides(self, statement))
         try:
             if (proof := _zero_proof(sides, statement, "instance")) is not None:
@@ -81,7 +82,7 @@ class Identity(Equality):
             why = str(error)
         # The sides have values only where all that they are written with has one, what cancels too.
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
-        free = {symbol for symbol in written if str(symbol) not in context.instance}
+        free = {symbol for symbol in written if str(symbol) not in question.instance}
         difference = _difference(sides)
         for point in sample_points(difference.free_symbols | free):
             try:
@@ -90,7 +91,7 @@ class Identity(Equality):
                 continue
             if sign_of(value):
                 named = {symbol.name: Fraction(int(v.p), int(v.q)) for symbol, v in point.items()}
-                witness = {**context.instance, **named, "left_minus_right": value}
+                witness = {**question.instance, **named, "left_minus_right": value}
                 proof = point_proof(named, value, bits)
                 why = "the two sides differ"
                 return ClauseResult.refuted(self, proof, margin=value, detail=why, witness=witness, bits=bits)

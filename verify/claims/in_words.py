@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import sympy as sp
 
-from verify.claims.context import Context
+from verify.claims.question import Question
 from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.language.parameters import Instance
@@ -59,7 +59,7 @@ class InWords(Shipped):
         """Return what the digest covers."""
         return {"kind": "in_words", "label": self.label, "says": self.says}
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Return that nothing is decided."""
         return ClauseResult.undecided(self, "in words: not evaluated at an instance")
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import sympy as sp
 
-from verify.claims.context import Context, Proof
+from verify.claims.question import Proof, Question
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
 from verify.language.expressions import difference, refuse_no_relation, to_data
@@ -80,13 +80,13 @@ class Inequality:
         """Return what the digest covers."""
         return {"kind": "inequality", "label": self.label, "says": self.says, "relation": to_data(self.relation)}
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Decide the sign of the margin, exactly where it is rational, else in balls of rising precision."""
-        quantified = sorted(set(self._symbols(context.statement)) - set(context.instance))
+        quantified = sorted(set(self._symbols(question.statement)) - set(question.instance))
         if quantified:
-            return self._for_all(context, quantified)
+            return self._for_all(question, quantified)
         try:
-            holds, margin, bits = self._decided(context.statement, context.instance)
+            holds, margin, bits = self._decided(question.statement, question.instance)
         except (UndefinedError, UndecidedError) as error:
             return ClauseResult.undecided(self, str(error))
         if holds is None:
@@ -94,8 +94,8 @@ class Inequality:
             return ClauseResult.undecided(self, why, margin=margin, bits=bits)
         proof = margin_proof(margin, bits)
         if not holds:
-            return ClauseResult.refuted(self, proof, margin=margin, witness=dict(context.instance), bits=bits)
-        shown = context.proof_for_all()
+            return ClauseResult.refuted(self, proof, margin=margin, witness=dict(question.instance), bits=bits)
+        shown, _ = question.proof_for_all()
         constant = isinstance(shown, Mapping) and shown.get("kind") == "constant"
         detail = "" if shown is None else _CONSTANT if constant else _POSITIVE
         return ClauseResult.verified(self, shown or proof, margin=margin, detail=detail, bits=bits)
@@ -122,23 +122,22 @@ class Inequality:
 
         return positive_proof(self.relation, statement, hypotheses=hypotheses)
 
-    def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
+    def _for_all(self, question: Question, quantified: list[str]) -> ClauseResult:
         """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""
-        shown = context.proof_for_all()
+        shown, doubt = question.proof_for_all()
         if shown is not None:
             return ClauseResult.verified(self, shown, detail=_POSITIVE)
-        variables = self._symbols(context.statement)
+        variables = self._symbols(question.statement)
         for point in spread_points([variables[name] for name in quantified]):
             named = {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
             try:
-                holds, margin, bits = self._decided(context.statement, {**context.instance, **named})
+                holds, margin, bits = self._decided(question.statement, {**question.instance, **named})
             except (UndefinedError, UndecidedError):
                 continue
             if holds is False:
-                proof, witness = point_proof(named, margin, bits), {**context.instance, **named}
+                proof, witness = point_proof(named, margin, bits), {**question.instance, **named}
                 why = "the margin at a point"
                 return ClauseResult.refuted(self, proof, margin=margin, detail=why, witness=witness, bits=bits)
-        doubt = context.doubts.get(self.label)
         why = f"no proof was found for all values of {', '.join(quantified)}" + (f": {doubt}" if doubt else "")
         return ClauseResult.undecided(self, why)
 

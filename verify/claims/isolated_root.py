@@ -22,7 +22,7 @@ import flint
 import numpy as np
 import sympy as sp
 
-from verify.claims.context import Context
+from verify.claims.question import Question
 from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
@@ -118,14 +118,14 @@ class IsolatedRoot(Shipped):
         data = {name: [to_data(sp.sympify(item)) for item in items] for name, items in lists.items()}
         return {"kind": "root", "label": self.label, "says": self.says, "radius": to_data(self.radius)} | data
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Apply Krawczyk's test with rising precision; report the root's coordinates as values."""
-        expanded = tuple(context.statement.expand(equation) for equation in self.equations)
-        centre, radius = [context.exact(c) for c in self.centre], context.exact(self.radius)
+        expanded = tuple(question.statement.expand(equation) for equation in self.equations)
+        centre, radius = [question.exact(c) for c in self.centre], question.exact(self.radius)
         bits, why = FIRST_BITS, "the radius is not positive"
         while radius > 0 and bits <= LAST_BITS:
             with balls(bits) as arithmetic:
-                test = _Krawczyk(expanded, self.unknowns, context.instance, arithmetic)
+                test = _Krawczyk(expanded, self.unknowns, question.instance, arithmetic)
                 box = [flint.arb(arithmetic.number(c), arithmetic.number(radius)) for c in centre]
                 image = test.image(box)
                 reach = arithmetic.number(radius)
@@ -137,7 +137,7 @@ class IsolatedRoot(Shipped):
                     )
                 if any(distance > reach for distance in away):
                     proof, why = empty_box_proof("no_root", bits), "no root in the box"
-                    return ClauseResult.refuted(self, proof, detail=why, witness=dict(context.instance), bits=bits)
+                    return ClauseResult.refuted(self, proof, detail=why, witness=dict(question.instance), bits=bits)
                 if image is not None and all(distance < reach for distance in away):
                     values = {x.name: e for x, e in zip(self.unknowns, test.narrowed(image), strict=True)}
                     proof = box_proof("root", centre, radius, bits)

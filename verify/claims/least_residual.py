@@ -23,7 +23,7 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from verify.claims.context import Context, exact_value
+from verify.claims.question import Question, exact_value
 from verify.claims.shipped import Shipped
 from verify.errors import InputError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import real_roots
@@ -114,12 +114,12 @@ class LeastResidual(Shipped):
         data = {name: to_data(sp.sympify(part)) for name, part in parts.items()}
         return {"kind": "residual", "label": self.label, "says": self.says} | data
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Decide by exact orthogonality; report the a_l in ascending order and the minimum.
 
         Raises InputError for more than 20 factors.
         """
-        problem = _Problem(self, context.statement, context.instance, MOST_FACTORS)
+        problem = _Problem(self, question.statement, question.instance, MOST_FACTORS)
         count = problem.count
         if count > MOST_FACTORS:
             reason = f"its {2 * count} moments and {count} roots are computed exactly"
@@ -131,10 +131,12 @@ class LeastResidual(Shipped):
         for order, left in enumerate(problem.orthogonality(claimed), 1):
             if left:
                 integral, why = exact_fraction(left), f"the integral of p s^{order} is not 0"
-                return self._refuted(context, claimed, integral, why, {"order": order, "integral": integral})
+                return self._refuted(question, claimed, integral, why, {"order": order, "integral": integral})
         least = problem.minimum(claimed)
         if problem.stated not in (None, least):
-            return self._refuted(context, claimed, least - problem.stated, "the minimum is another", {"minimum": least})
+            return self._refuted(
+                question, claimed, least - problem.stated, "the minimum is another", {"minimum": least}
+            )
         roots = [Enclosure(*ends) for ends in real_roots(claimed)]
         if len(roots) < count or any(root.lower <= 0 <= root.upper for root in roots):  # type: ignore[operator]
             return ClauseResult.undecided(self, "the minimiser's roots are not all real and distinct")
@@ -144,9 +146,9 @@ class LeastResidual(Shipped):
         return ClauseResult.verified(self, proof, margin=Fraction(0), values=values)
 
     def _refuted(
-        self, context: Context, claimed: flint.fmpq_poly, margin: Fraction, detail: str, shown: Mapping[str, object]
+        self, question: Question, claimed: flint.fmpq_poly, margin: Fraction, detail: str, shown: Mapping[str, object]
     ) -> ClauseResult:
-        witness = {**context.instance, **shown}
+        witness = {**question.instance, **shown}
         return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
 
     def scan(self, statement: Statement, instance: Instance) -> float:

@@ -18,8 +18,8 @@ from typing import ClassVar
 import flint
 import sympy as sp
 
-from verify.claims.context import Context, Proof
 from verify.claims.identity import has_a_value
+from verify.claims.question import Proof, Question
 from verify.claims.shipped import Equality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import exact_fraction
@@ -122,38 +122,32 @@ class MatrixIdentity(Equality):
         shapes = [[to_data(x) for x in map(sp.sympify, (letter, *shape))] for letter, shape in self.shapes.items()]
         return {"kind": "matrix_identity", "label": self.label, "says": self.says, "shapes": shapes} | self.sides_data()
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Compare monomial by monomial; where the two sides differ, look for matrices at which they do."""
-        statement = context.statement
+        statement = question.statement
         for letter, shape in self.shapes.items():
             sides = (statement.expand(sp.sympify(part)) for part in shape)
             # A size may be a variable: then it is any.
-            given = [side for side in sides if {str(s) for s in side.free_symbols} <= context.instance.keys()]
-            lengths = [evaluate_rising(side, context.instance)[0] for side in given]
+            given = [side for side in sides if {str(s) for s in side.free_symbols} <= question.instance.keys()]
+            lengths = [evaluate_rising(side, question.instance)[0] for side in given]
             if any(not isinstance(length, Fraction) or length.denominator > 1 or length < 1 for length in lengths):
                 return ClauseResult.undecided(self, f"{letter}: there are no matrices of so many rows and columns")
+        proof, doubt = question.proof_for_all()
+        if proof is not None:
+            return ClauseResult.verified(self, proof, detail="the same monomials, for all matrices")
         try:
-            if (proof := context.proof_for_all()) is not None:
-                return ClauseResult.verified(self, proof, detail="the same monomials, for all matrices")
-        except (TheoremError, UndefinedError, UndecidedError) as error:
-            why = str(error)
-        else:
-            why = (
-                context.doubts.get(self.label)
-                or f"the two sides differ in a monomial; no matrices of these sizes (tried to {_LARGEST}) show it"
-            )
-        try:
-            if self._is_zero(statement, exact_values(statement.symbols(), context.instance)):
+            if self._is_zero(statement, exact_values(statement.symbols(), question.instance)):
                 detail = "the same monomials at this instance, for all matrices"
                 return ClauseResult.verified(self, {"kind": "words_here"}, detail=detail)
         except (TheoremError, UndefinedError, UndecidedError) as error:
             return ClauseResult.undecided(self, str(error))
-        refutation = self._refutation(context.statement, context.instance)
+        refutation = self._refutation(question.statement, question.instance)
         if refutation is None:
-            return ClauseResult.undecided(self, why)
+            why = f"the two sides differ in a monomial; no matrices of these sizes (tried to {_LARGEST}) show it"
+            return ClauseResult.undecided(self, doubt or why)
         scalars, matrices, place, difference = refutation
         named = {f"{letter}": _text(entries) for letter, entries in matrices.items()}
-        witness = {**context.instance, **scalars, **named, "entry": place, "left_minus_right": difference}
+        witness = {**question.instance, **scalars, **named, "entry": place, "left_minus_right": difference}
         proof = matrices_proof(scalars, matrices, place, difference)
         return ClauseResult.refuted(self, proof, margin=difference, detail="the two sides differ", witness=witness)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import sympy as sp
 
-from verify.claims.context import Proof
+from verify.claims.question import Proof
 from verify.errors import TheoremError
 from verify.language.expressions import to_data
 from verify.language.statement import Statement

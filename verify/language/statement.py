@@ -259,7 +259,7 @@ def unused_hypotheses(statement: Statement) -> list[Hypothesis]:
 
 _FLAGS = ("quantifies", "uses_matrices", "rests_on_hypotheses")
 _CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "to_data", "evaluate", "prove", "scan")
-"""What a clause has: its data, and what the engine asks of it (`verify.claims.context.Clause`)."""
+"""What a clause has: its data, and what the engine asks of it (`verify.claims.question.Clause`)."""
 
 
 def is_shipped(clause: ClauseData) -> bool:

@@ -237,7 +237,7 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
 
     def write() -> str | None:
         # Proofs are found anew, and not taken from the file.
-        result = check(theorem, theorem.example, seconds=seconds, shipped=False)
+        result = check(theorem, theorem.example, seconds=seconds, use_certificate=False)
         if result.interrupted:
             raise KeyboardInterrupt
         said = in_words(theorem.statement)

@@ -28,7 +28,7 @@ from verify.search.narrowing import fixed_values, told_to_drop, without
 from verify.search.results import ExploreResult
 from verify.search.sharpness import sharpness
 from verify.search.simplify import Instance, neighbours, simplest
-from verify.search.verdicts.decision import LATE
+from verify.search.verdicts.decision import PARTING
 from verify.search.verdicts.state import FoundError, Search, StopSearchError
 from verify.search.verdicts.tally import Tried, Verdict
 from verify.seeded_draws import own_draws
@@ -138,7 +138,7 @@ def _run(state: Search, search: Callable[[], None]) -> str:
     """Search until the time is over; return what ended it."""
     try:
         with until(state.deadline):
-            ended(state.late + LATE, search, error=StopSearchError)
+            ended(state.hard_end + PARTING, search, error=StopSearchError)
     except (StopSearchError, OutOfTimeError):
         # The latter where what looks at the clock does so outside a verdict, as a domain's primitive.
         return "seconds"

@@ -9,8 +9,8 @@ import sympy as sp
 
 from verify.checking.decide import decided
 from verify.checking.theorem import Bound, Theorem
-from verify.claims.context import Context
 from verify.claims.inequality import Inequality
+from verify.claims.question import Question
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import Range, solvable
 from verify.language.parameters import Value
@@ -73,33 +73,33 @@ def _measured(label: str, theorem: Theorem, plan: Plan, instance: Mapping[str, V
     if {symbol.name for symbol in statement.expand(relation).free_symbols} - set(instance):  # pyright: ignore[reportAttributeAccessIssue]
         # For all values of some variables: there is no one bound.
         return None
-    context = Context(statement, instance, {}, 0)
-    claimed, reached = context.value(large), context.value(small)
+    question = Question(statement, instance)
+    claimed, reached = question.value(large), question.value(small)
     if least(claimed) <= 0 or least(reached) <= 0:
         return None
     bound = theorem.bounds.get(label)
     plain = {p.name: instance[p.name] for p in statement.parameters}
-    known = {} if bound is None else _held_against(bound, small, large, statement, context, plan)
-    return Sharpness(label, plain, claimed, reached, context.value(small / large), **known)
+    known = {} if bound is None else _held_against(bound, small, large, statement, question, plan)
+    return Sharpness(label, plain, claimed, reached, question.value(small / large), **known)
 
 
 def _held_against(
-    bound: Bound, small: sp.Expr, claimed: sp.Expr, statement: Statement, context: Context, plan: Plan
+    bound: Bound, small: sp.Expr, claimed: sp.Expr, statement: Statement, question: Question, plan: Plan
 ) -> dict[str, Any]:
     known: dict[str, Any] = {}
     if bound.proved is not None:
-        known["best_proved"] = context.value(bound.proved)
+        known["best_proved"] = question.value(bound.proved)
         proved = Inequality("proved", sp.Le(small, bound.proved, evaluate=False))
-        if decided(statement, context.instance, proved).holds is False:
-            shown = ", ".join(f"{name} = {value}" for name, value in context.instance.items())
+        if decided(statement, question.instance, proved).holds is False:
+            shown = ", ".join(f"{name} = {value}" for name, value in question.instance.items())
             raise TheoremError(f"bound: what is given as proved, {text_of(bound.proved)}, does not hold at {shown}")
     if bound.free is not None:
         bites = sp.Lt(claimed, bound.free, evaluate=False)
-        known["free"] = context.value(bound.free)
-        bite = decided(statement, context.instance, Inequality("bites", bites)).holds
+        known["free"] = question.value(bound.free)
+        bite = decided(statement, question.instance, Inequality("bites", bites)).holds
         known["vacuous"] = None if bite is None else not bite
         if bound.along is not None:
-            known["bites"] = _range_text(statement.expand(bites), bound.along, context.instance, plan)
+            known["bites"] = _range_text(statement.expand(bites), bound.along, question.instance, plan)
     return known
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import sympy as sp
 
 from textbook.harmonic import HARDY, n
-from verify import ClauseResult, Context, Parameter, Source, Statement, Theorem, UndefinedError, to_data
+from verify import ClauseResult, Parameter, Question, Source, Statement, Theorem, UndefinedError, to_data
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class Divides:
         divisor, dividend = map(to_data, self.expressions())
         return {"kind": "divides", "label": self.label, "says": self.text, "divisor": divisor, "dividend": dividend}
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Divide, with the quotient and the remainder as the proof."""
-        divisor, dividend = (context.exact(side) for side in self.expressions())
+        divisor, dividend = (question.exact(side) for side in self.expressions())
         if divisor.denominator != 1 or dividend.denominator != 1 or divisor < 1:
             raise UndefinedError(f"{self.label}: the divisor is to be an integer >= 1, the dividend an integer")
         quotient, remainder = divmod(dividend, divisor)
         proof = {"kind": "division", "quotient": str(quotient), "remainder": str(remainder)}
         if remainder:
-            return ClauseResult.refuted(self, proof, witness=dict(context.instance), detail=f"remainder {remainder}")
+            return ClauseResult.refuted(self, proof, witness=dict(question.instance), detail=f"remainder {remainder}")
         return ClauseResult.verified(self, proof, detail=f"quotient {quotient}")
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> None:

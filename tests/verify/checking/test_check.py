@@ -253,7 +253,7 @@ def test_what_uses_a_primitive_that_the_checker_does_not_know_is_computed(make_t
 
 def test_a_clause_does_not_say_how_sure_it_is(make_theorem):
     class Lying(Inequality):
-        def evaluate(self, context):
+        def evaluate(self, question):
             return replace(ClauseResult.verified(self, {"kind": "positive"}), evidence=Evidence.PROVED, rechecked=True)
 
         def to_data(self):
@@ -275,6 +275,20 @@ def test_an_interrupted_re_check_decides_nothing(make_theorem, monkeypatch):
     monkeypatch.setattr("verify.rechecker.Instance.verdict", interrupt)
     result = verify.check(make_theorem(PROVED[0], parameters=POSITIVE, variables=(v,)), p=2)
     assert result.interrupted and result.evidence is None and result.outcome is Outcome.INCONCLUSIVE
+
+
+def test_an_interrupt_at_a_value_or_the_scope_keeps_the_clauses(make_theorem, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), values={"v": primitive(1)(interrupt)(x), "w": x + 1})
+    at_value = check(theorem, {"x": 1})
+    assert at_value.interrupted and at_value.outcome is Outcome.VERIFIED and at_value.scope_confirmed
+    assert (at_value.values, at_value.without) == ({"v": None, "w": 2}, {"v": "interrupted"})
+    monkeypatch.setattr("verify.rechecker.Instance.in_scope", interrupt)
+    at_scope = check(make_theorem(Inequality("c", sp.Lt(x, 3))), {"x": 1})
+    assert at_scope.interrupted and (at_scope.scope_confirmed, at_scope.scope_doubt) == (None, "interrupted")
+    assert at_scope.clauses[0].rechecked
 
 
 def test_theorem_1_in_and_out_of_scope():

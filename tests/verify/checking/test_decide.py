@@ -193,8 +193,8 @@ def test_what_a_word_chooses_inside_a_limit_is_about_its_symbol(make_theorem):
 class Own(Inequality):
     """A clause class of a user's own, which says what it likes."""
 
-    def evaluate(self, context):
-        return self.says_of_itself(self, context)
+    def evaluate(self, question):
+        return self.says_of_itself(self, question)
 
     def to_data(self):
         return super().to_data() | {"says": ""} | self.more
@@ -246,15 +246,28 @@ def test_a_false_claim_of_a_known_kind_is_not_verified_without_a_proof(make_theo
 
 
 def test_a_clause_changes_neither_the_instance_nor_its_data_as_it_is_evaluated(make_theorem):
-    def changes(clause, context):
+    def changes(clause, question):
         Own.more = {"relation": ["Lt", ["Integer", "0"], ["Integer", "1"]]}
-        context.instance = {"a": 0}
+        object.__setattr__(question, "instance", {"a": 0})
         return ClauseResult.verified(clause, {"kind": "exact", "margin": "1"})
 
     Own.more, Own.says_of_itself = {}, staticmethod(changes)
     theorem = make_theorem(Own("c", sp.Lt(a, 1)), Inequality("e", sp.Lt(a, 2)), names="a")
     result = check(theorem, {"a": 2})
-    assert [clause.outcome for clause in result.clauses] == ["inconclusive", "inconclusive"]
+    assert [clause.outcome for clause in result.clauses] == ["inconclusive", "refuted"]
+
+
+def test_a_proof_that_is_refused_and_returned_again_is_refused(make_theorem, monkeypatch):
+    given = []
+
+    def returns_the_first(clause, question):
+        given.append(question.proof_for_all()[0])
+        return ClauseResult.verified(clause, given[0])
+
+    Own.more, Own.says_of_itself = {}, staticmethod(returns_the_first)
+    monkeypatch.setattr(Own, "prove", lambda *_, **__: {"kind": "exact", "margin": "1"})
+    (clause,) = check(make_theorem(Own("c", sp.Lt(a, 1)), names="a"), {"a": 2}).clauses
+    assert (clause.outcome, len(given), given[1]) == (Outcome.INCONCLUSIVE, 2, None)
 
 
 def test_what_is_beyond_reach_leaves_the_other_clauses(make_theorem):
@@ -322,8 +335,8 @@ def test_nothing_goes_around_the_one_way(path):
 
 
 def test_what_goes_around_it_is_seen():
-    assert around("result = clause.evaluate(context)") == ["clause.evaluate"]
-    assert around("result = ended(late, clause.evaluate, context)") == ["clause.evaluate"]
+    assert around("result = clause.evaluate(question)") == ["clause.evaluate"]
+    assert around("result = ended(hard_end, clause.evaluate, question)") == ["clause.evaluate"]
     assert around("replace(result, evidence=Evidence.PROVED)") == ["evidence="]
     assert around("ClauseResult(label=label, rechecked=True)") == ["rechecked="]
     assert around("ClauseResult(label=label, evidence=Evidence.CERTIFIED)") == ["evidence="]

@@ -205,7 +205,7 @@ def test_a_shipped_proof_is_taken(unproving):
     result = check(theorem, {**theorem.example, "T": 12})
     assert result.evidence is Evidence.PROVED and result.instance["T"] == 12
     with pytest.raises(AssertionError, match="looked for"):
-        check(theorem, theorem.example, shipped=False)
+        check(theorem, theorem.example, use_certificate=False)
 
 
 def test_another_statement_takes_none_of_it(unproving):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import sympy as sp
 
-from verify import ClauseResult, Context, Inequality, Statement, TheoremError
+from verify import ClauseResult, Inequality, Question, Statement, TheoremError
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Within:
         """Return what the digest covers: the inequality."""
         return self.lowered.to_data()
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Decide the inequality."""
-        return self.lowered.evaluate(context)
+        return self.lowered.evaluate(question)
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Mapping[str, Any] | None:
         """Prove the inequality for all parameters."""

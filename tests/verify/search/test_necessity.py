@@ -243,7 +243,6 @@ def test_an_empty_effort_is_refused(capsys):
 
 @pytest.mark.parametrize("place", ["explore", "check"])
 def test_interrupted_it_shows_what_it_has(monkeypatch, capsys, place):
-    import verify.claims.context
     import verify.claims.matrix_identity
     import verify.search.necessity
 

@@ -29,8 +29,8 @@ from theorems.preconditioned_descent.stationary_square.critical_points import (
 )
 from theorems.preconditioned_descent.stationary_square.elimination import all_found
 from theorems.preconditioned_descent.stationary_square.second_derivatives import Composed, Values, gauss_rule
-from verify.claims.context import Context, exact_value
 from verify.claims.least_residual import no_measure
+from verify.claims.question import Question, exact_value
 from verify.claims.shipped import Shipped
 from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls, positive_definite
@@ -150,20 +150,20 @@ class StationarySquare(Shipped):
         data |= {"minimum": self.minimum, "dynamics": self.recursion.to_data()}
         return {"kind": "stationary", "label": self.label, "says": self.text} | data
 
-    def evaluate(self, context: Context) -> ClauseResult:
+    def evaluate(self, question: Question) -> ClauseResult:
         """Search for critical points, or look into the box; report all that are certified, the lowest f first.
 
         Raises InputError for more layers than exact moments admit.
         """
-        problem = _Problem(self, context.statement, context.instance)
-        return self._in_box(context, problem) if self.near else self._anywhere(context, problem)
+        problem = _Problem(self, question.statement, question.instance)
+        return self._in_box(question, problem) if self.near else self._anywhere(question, problem)
 
-    def _anywhere(self, context: Context, problem: "_Problem") -> ClauseResult:
+    def _anywhere(self, question: Question, problem: "_Problem") -> ClauseResult:
         started = time.monotonic()
-        until = started + _CERTIFYING * (context.deadline - started)
+        until = started + _CERTIFYING * (question.budget.end - started)
         starts = _STARTS.get(len(problem.composed.places), _MOST_STARTS)
         seen, tried = search(problem.composed, problem.rule, starts, until)
-        certified = (certify(problem.composed, problem.moments, x, DIGITS, context.deadline) for x in seen)
+        certified = (certify(problem.composed, problem.moments, x, DIGITS, question.budget.end) for x in seen)
         points = list(disjoint([point for point in certified if point is not None]))
         points.sort(key=lambda point: Fraction(point.loss.lower or 0))
         complete = all_found(problem.composed, problem.moments, points)
@@ -173,17 +173,17 @@ class StationarySquare(Shipped):
             detail += f" of {starts}: the time ran out"
         if lost := len(seen) - len(points):
             detail += f"; {lost} more in floats alone"
-        listed = [self._listed(problem, self._sharpened(context, problem, point)) for point in points]
+        listed = [self._listed(problem, self._sharpened(question, problem, point)) for point in points]
         values = {"critical_points": listed, "complete": complete}
         if not points:
             return ClauseResult.undecided(self, detail, values=values)
         return self._verified(points[0], detail, values)
 
-    def _sharpened(self, context: Context, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
+    def _sharpened(self, question: Question, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
         """Return a point to the digits that are shown, where these are more: what is found does not depend on them."""
-        if context.digits <= DIGITS:
+        if question.digits <= DIGITS:
             return point
-        sharp = certify(problem.composed, problem.moments, point.centre, context.digits, context.deadline)
+        sharp = certify(problem.composed, problem.moments, point.centre, question.digits, question.budget.end)
         return sharp or point
 
     def _verified(self, point: CriticalPoint, detail: str, values: Mapping[str, object]) -> ClauseResult:
@@ -196,23 +196,23 @@ class StationarySquare(Shipped):
         listed = {x.name: [coordinates.get((layer, i)) for layer in layers] for i, x in enumerate(self.unknowns)}
         return {**listed, "loss": point.loss, "local_minimum": point.minimum}
 
-    def _in_box(self, context: Context, problem: "_Problem") -> ClauseResult:
-        centre, radius = problem.box(self, context.exact)
+    def _in_box(self, question: Question, problem: "_Problem") -> ClauseResult:
+        centre, radius = problem.box(self, question.exact)
         start = newton(problem.composed, problem.rule, list(map(float, centre)))
         candidates = [centre] if start is None else [start, centre]
         for candidate in candidates:
-            point = certify(problem.composed, problem.moments, candidate, DIGITS, context.deadline)
+            point = certify(problem.composed, problem.moments, candidate, DIGITS, question.budget.end)
             if point is None or (self.minimum and not point.minimum):
                 continue
             if all(abs(x - y) + point.radius <= radius for x, y in zip(point.centre, centre, strict=True)):
-                shown = self._sharpened(context, problem, point)
+                shown = self._sharpened(question, problem, point)
                 values = {"critical_points": [self._listed(problem, shown)], "complete": False}
                 return self._verified(point, "one in the box", values)
         bits = FIRST_BITS
         while radius > 0 and bits <= LAST_BITS:
             why = self._excluded(problem.on_box(centre, radius, bits))
             if why:
-                proof, witness = empty_box_proof("not_stationary", bits), dict(context.instance)
+                proof, witness = empty_box_proof("not_stationary", bits), dict(question.instance)
                 return ClauseResult.refuted(self, proof, detail=why, witness=witness, bits=bits)
             bits *= 2
         return ClauseResult.undecided(self, "neither shown nor excluded")

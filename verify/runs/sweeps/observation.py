@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.claims.context import expanded
+from verify.claims.question import expanded
 from verify.errors import InputError
 from verify.evaluation import many_runs
 from verify.evaluation.instances import check_domain, completed

@@ -1,15 +1,14 @@
 """One clause at one instance in rigorous arithmetic, and its proof for all parameters, looked for once."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import chain
 
-from verify.budget import ended, until
-from verify.checking.decide import Decider
+from verify.budget import Budget, ended, until
+from verify.checking.decide import Decider, proofs_for_all
 from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
-from verify.claims.context import Context
+from verify.claims.question import Question
 from verify.errors import InputError, OutOfTimeError
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.evaluation.iteration import Passage
@@ -19,7 +18,7 @@ from verify.search.simplify import Instance
 
 FOLLOWED = 0.6
 """The part of the time in which a recursion is followed; in the rest it is re-checked."""
-LATE = 0.3
+PARTING = 0.3
 """Seconds after the time is over at which what does not look at the clock is ended."""
 
 
@@ -34,7 +33,7 @@ class Judge:
     theorem: Theorem
     statement: Statement
     proved: dict[tuple[tuple[object, ...], str], bool] = field(default_factory=dict)
-    _last: Context | None = None
+    _last: Question | None = None
 
     def words_of(self, instance: Instance) -> tuple[object, ...]:
         """Return the values of the parameters whose words choose."""
@@ -45,18 +44,18 @@ class Judge:
 
         Where it is refuted, the re-checker has to find the hypotheses to hold as well: else that is computed at most.
         """
-        place, context, decider = self._prepared(label, instance, deadline, {})
-        statement = context.statement
+        place, question, decider = self._prepared(label, instance, deadline)
+        statement, hard_end = question.statement, question.budget.hard_end
         try:
             with until(deadline):
-                result = decider.clause(place)
+                result = decider.clause(place, question)
                 kept = statement.hypotheses if result.holds is False else ()
-                held = [ended(context.late, evaluate_hypothesis, each, instance).holds for each in kept]
-                confirmed = decider.scope()[0] if all(held) and held else True
+                held = [ended(hard_end, evaluate_hypothesis, each, instance).holds for each in kept]
+                confirmed = decider.scope(hard_end)[0] if all(held) and held else True
         except (InputError, OutOfTimeError) as error:
             # An InputError says that the instance is too large to be decided.
             return ClauseResult.undecided(statement.clauses[place], str(error))
-        if context.interrupted:
+        if question.interrupted:
             raise KeyboardInterrupt
         for broken, holds in zip((h.label for h in kept), held, strict=True):
             # Drawn by an approximation, it may be no instance of the statement.
@@ -80,46 +79,32 @@ class Judge:
         return self.proved[key]
 
     def _proved(self, label: str, instance: Instance, deadline: float) -> bool:
-        place, context, decider = self._prepared(label, instance, deadline, {label: True})
-        context.clause = context.statement.clauses[place]  # pyright: ignore[reportAttributeAccessIssue]
+        place, question, decider = self._prepared(label, instance, deadline)
+        clause, certificate = question.statement.clauses[place], shipped_proofs(self.theorem).get(label)
+        proofs = proofs_for_all(clause, question.statement, certificate=certificate, hypotheses=True)
         try:
             with until(deadline):
-                proof = ended(context.late, context.proof_for_all)
-                if proof is None:
+                first = ended(question.budget.hard_end, lambda: next(proofs))
+                if first[0] is None:
                     return False
                 # It is not looked for again.
-                context.shipped = {label: proof}
-                result = decider.clause(place)
+                question = replace(question, in_scope=True, for_all=chain([first], proofs))
+                result = decider.clause(place, question)
         except (InputError, OutOfTimeError):
             return False
-        if context.interrupted:
+        if question.interrupted:
             raise KeyboardInterrupt
         return result.holds is True and result.evidence is Evidence.PROVED
 
-    def _prepared(
-        self, label: str, instance: Instance, deadline: float, for_all: Mapping[str, bool]
-    ) -> tuple[int, Context, Decider]:
+    def _prepared(self, label: str, instance: Instance, deadline: float) -> tuple[int, Question, Decider]:
         statement = self.statement.specialised(instance)
         place = next(i for i, clause in enumerate(statement.clauses) if clause.label == label)
         check_domain(self.statement, instance)
-        now = time.monotonic()
-        context = Context(
-            statement,
-            instance,
-            self.theorem.proofs,
-            deadline,
-            passages=self._passages(instance),
-            iterate_until=now + FOLLOWED * (deadline - now),
-            in_scope=bool(for_all),
-            for_all=for_all,
-            shipped=shipped_proofs(self.theorem) if for_all else {},
-            late=deadline + LATE,
-        )
-        self._last = context
-        return place, context, Decider(self.statement, context)
-
-    def _passages(self, instance: Instance) -> dict[Any, Any]:
-        """Return the first passages that were found at the instance for the clause before."""
-        if self._last is None or self._last.instance != instance:
-            return {}
-        return {key: run for key, run in self._last.passages.items() if isinstance(run, Passage) and run.reached}
+        now, last = time.monotonic(), self._last
+        # The first passages that were found at the instance for the clause before.
+        kept = last.runs if last is not None and last.instance == instance else {}
+        runs = {key: run for key, run in kept.items() if isinstance(run, Passage) and run.reached}
+        budget = Budget(deadline, hard_end=deadline + PARTING, runs_end=now + FOLLOWED * (deadline - now))
+        question = Question(statement, instance, budget, proofs=self.theorem.proofs, runs=runs)
+        self._last = question
+        return place, question, Decider(self.statement, instance)

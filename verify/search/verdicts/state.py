@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from verify.budget import EndError, ended
 from verify.checking.theorem import Theorem
-from verify.claims.context import Clause
+from verify.claims.question import Clause
 from verify.errors import InputError, OutOfTimeError, PrimitiveError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value
@@ -19,7 +19,7 @@ from verify.outcomes import ClauseResult, Outcome
 from verify.search.instance_strategies import Plan
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
-from verify.search.verdicts.decision import LATE, Judge
+from verify.search.verdicts.decision import PARTING, Judge
 from verify.search.verdicts.tally import Tally, Tried
 
 _CONFIRM_SECONDS = 10
@@ -66,9 +66,9 @@ class Search:
             raise StopSearchError
 
     @property
-    def late(self) -> float:
+    def hard_end(self) -> float:
         """When what does not look at the clock is ended."""
-        return self.deadline + LATE
+        return self.deadline + PARTING
 
     @cached_property
     def tally(self) -> Tally:
@@ -86,7 +86,7 @@ class Search:
         if key not in self.tried:
             statement = self.statement.specialised(instance)
             try:
-                scanned = ended(self.late, _scanned, statement, instance)
+                scanned = ended(self.hard_end, _scanned, statement, instance)
             except OutOfTimeError:
                 raise StopSearchError from None
             silent = frozenset(label for label, margin in scanned.items() if margin == math.inf)

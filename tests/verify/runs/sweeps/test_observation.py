@@ -10,7 +10,7 @@ import sympy as sp
 import verify
 from tests.verify.command_line import assert_one_line, body_of
 from verify import Case, Dynamics, Inequality, InputError, Parameter, Reaches
-from verify.claims.context import expanded
+from verify.claims.question import expanded
 from verify.evaluation.iteration import scan_trajectory
 
 a, z, rate = sp.Symbol("a", positive=True), sp.Symbol("z", real=True), sp.Symbol("rate", real=True)

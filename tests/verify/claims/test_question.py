@@ -1,6 +1,5 @@
 """Identities and inequalities: each verified, refuted and undecided, with margins and witnesses by hand."""
 
-import time
 from fractions import Fraction
 
 import mpmath
@@ -8,9 +7,8 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings, strategies as st
 
-from verify import Evidence, Identity, Inequality, Outcome, Parameter, Statement, TheoremError
+from verify import Evidence, Identity, Inequality, Outcome, Parameter, Question, Statement, TheoremError
 from verify.checking.decide import decided
-from verify.claims.context import Context
 from verify.language.expressions import primitive
 
 x, y = sp.symbols("x y", real=True)
@@ -210,10 +208,10 @@ def test_clauses_say_what_they_claim():
     assert list(Identity("i", x, y).expressions()) == [x, y] == list(Inequality("c", sp.Lt(x, y)).expressions())
 
 
-def test_a_context_gives_values_to_the_digits_asked_for(make_theorem):
+def test_a_question_gives_values_to_the_digits_asked_for(make_theorem):
     theorem = make_theorem(Inequality("c", sp.Gt(x, 0)), definitions={y: x**2})
-    context = Context(theorem.statement, {"x": 3}, {}, time.monotonic() + 20, digits=30)
-    assert context.shown(y + 1) == 10
-    found = context.shown(sp.sqrt(y + 1))
+    question = Question(theorem.statement, {"x": 3}, digits=30)
+    assert question.value(y + 1, question.digits) == 10
+    found = question.value(sp.sqrt(y + 1), question.digits)
     assert 0 < found.upper - found.lower < Fraction(1, 10**29)
     assert found.lower**2 <= 10 <= found.upper**2

@@ -1,0 +1,222 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
+"""What a clause is asked, and what the engine asks of it."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import sympy as sp
+
+from verify.budget import Budget, EndError
+from verify.errors import UndefinedError
+from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, first_passage
+from verify.evaluation.values import evaluate_rising
+from verify.language.clause_data import Dynamics
+from verify.language.parameters import Instance
+from verify.language.statement import ClauseData, Statement
+from verify.outcomes import DIGITS, ClauseResult, Enclosure
+from verify.printing import text_of
+from verify.provers.tube_cells import Tube
+from verify.provers.tubes import Horizon, enclose_passage
+
+if TYPE_CHECKING:
+    from verify.provers.cycles import Cycle
+
+
+Proof: TypeAlias = Mapping[str, Any]
+"""A proof as the re-checker reads it: its kind, and what that kind states."""
+Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
+"""First passages by recursion, level and last step, and under "far" a cycle or a tube, None where there is neither."""
+_LOOK_FOR_CYCLE = 2000
+"""A run that has not reached its level by this step may never do so."""
+
+
+class ProofForAll(dict[str, Any]):
+    """A proof for all parameters that a clause is given: where it is returned and not accepted, the next is given."""
+
+
+Proofs: TypeAlias = Iterator[tuple[ProofForAll | None, str]]
+"""Proofs for all parameters of a clause, one after the other, each with why there is none."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a clause is asked: whether it holds at an instance, within a budget.
+
+    Parameters
+    ----------
+    statement, instance
+        What is checked, and where.
+    budget
+        The time that is left; `budget.end` is when it is over, by `time.monotonic()`, in seconds.
+    in_scope
+        Whether all hypotheses hold at the instance.
+    digits
+        Significant digits that are asked for.
+    proofs
+        Data of proofs by clause, as a `Theorem` has them.
+    progress
+        `progress(step)` is called while a recursion is followed.
+    runs
+        First passages and runs that were found already, kept for all clauses at the instance.
+    for_all
+        Proofs for all parameters of the clause, each with why there is none: one is taken at an evaluation.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> import verify
+    >>> theorem = verify.load_theorem("wang2024.stationary_points")
+    >>> verify.Question(theorem.statement, {"T": 9, "q": 2, "d": 1}).exact(sp.Symbol("T") / 2)
+    Fraction(9, 2)
+    """
+
+    statement: Statement
+    instance: Instance
+    budget: Budget = field(default_factory=Budget)
+    in_scope: bool = False
+    digits: int = DIGITS
+    proofs: Mapping[str, object] = field(default_factory=dict)
+    progress: Progress | None = None
+    runs: Runs = field(default_factory=dict, repr=False)
+    for_all: Proofs = field(default_factory=lambda: iter(()), repr=False)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended a computation, or a run."""
+        return self.budget.interrupted or any(
+            isinstance(run, Passage) and run.why == INTERRUPTED for run in self.runs.values()
+        )
+
+    def left(self) -> "Question":
+        """Return the question with the time that is left: what Ctrl-C leaves, where that ended a run."""
+        return self.after_interrupt() if self.interrupted else self
+
+    def after_interrupt(self) -> "Question":
+        """Return the question with the time that Ctrl-C leaves: a second, for what needs no long run."""
+        end = min(self.budget.end, time.monotonic() + 1)
+        return replace(self, budget=replace(self.budget, end=end, interrupted=True))
+
+    def proof_for_all(self) -> tuple[ProofForAll | None, str]:
+        """Return a proof for all parameters of the clause, None for none, and why there is none where that is known.
+
+        It is asked for once in an evaluation. Where the re-checker does not accept it, the clause is evaluated again,
+        and given the next one.
+        """
+        return next(self.for_all, (None, ""))
+
+    def value(self, expression: sp.Basic, digits: int = DIGITS) -> Fraction | Enclosure:
+        """Return the value of an expression of the parameters; what is found does not depend on the digits shown."""
+        return evaluate_rising(self.statement.expand(expression), self.instance, digits=max(DIGITS, digits))[0]
+
+    def exact(self, expression: sp.Basic) -> Fraction:
+        """Return the exact value of an expression; UndefinedError where it is not rational."""
+        return exact_value(self.statement, self.instance, expression)
+
+    def passage(self, dynamics: Dynamics, level: Fraction, last_step: int | None = None) -> Passage:
+        """Return the first passage of the level, computed once for all clauses."""
+        key = (dynamics, level, last_step)
+        if key not in self.runs:
+            self.runs[key] = first_passage(
+                dynamics,
+                level,
+                self.instance,
+                deadline=self.budget.runs_end,
+                last_step=last_step,
+                progress=self.progress,
+            )
+        return self.runs[key]
+
+    def tube(self, dynamics: Dynamics) -> Tube | None:
+        """Return the theorem's tube for a recursion, None for none."""
+        return next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
+
+    def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Horizon":
+        """Return the first passage of the level, a cycle by which it is never reached, or a tube that encloses it."""
+        first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
+        if first.reached or first.why in ("time", INTERRUPTED):
+            return first
+        key = (dynamics, level, "far")
+        if key not in self.runs:
+            try:
+                self.runs[key] = self._beyond(dynamics, level)
+            except EndError:
+                raise
+            except KeyboardInterrupt:
+                self.runs[key] = replace(first, why=INTERRUPTED)
+        if (run := self.runs[key]) is not None:
+            return run
+        rest = self.passage(dynamics, level)
+        # What was looked for in between may have left too little time to come as far again.
+        return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
+
+    def _beyond(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Horizon | None":
+        """Return a cycle by which the level is never reached, or what the theorem's tube encloses; None for neither."""
+        from verify.provers.cycles import avoids
+
+        until, tube = self.budget.runs_end, self.tube(dynamics)
+        cycle = avoids(dynamics, level, self.instance, deadline=until)
+        if cycle is not None or tube is None:
+            return cycle
+        # Half the time is left for the run itself.
+        half, expand = (time.monotonic() + until) / 2, self.statement.expand
+        return enclose_passage(
+            dynamics, tube.expanded(expand), level, self.instance, deadline=half, progress=self.progress
+        )
+
+
+def exact_value(statement: Statement, instance: Instance, expression: sp.Basic, **more: Fraction | int) -> Fraction:
+    """Return an expression's exact value, with `more` than the instance; UndefinedError where it is not rational."""
+    value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
+    if not isinstance(value, Fraction):
+        raise UndefinedError(f"{text_of(expression)}: a rational value is needed here")
+    return value
+
+
+@cache
+def expanded(statement: Statement, dynamics: Dynamics) -> Dynamics:
+    """Return a recursion with the statement's definitions put in."""
+    if not statement.definitions:
+        return dynamics
+    initial, step = (tuple(map(statement.expand, parts)) for parts in (dynamics.initial, dynamics.step))
+    return Dynamics(dynamics.state, initial, step, statement.expand(dynamics.observable))
+
+
+class Clause(ClauseData, Protocol):
+    """One labelled clause of a statement, and what the engine asks of it: what a kind of clause has to provide.
+
+    The digest covers the data that `to_data` returns, and the re-checker reads them. A kind that is not part of
+    `verify` returns those of one that is, whose `text` is then what the data say (`says`), or data of a kind that its
+    package brings to the re-checker (`lemmascope.rechecks`); another is computed at most.
+
+    Examples
+    --------
+    >>> import verify
+    >>> claim = verify.load_theorem("wang2024.stationary_points").statement.claims[0]
+    >>> bool(claim.label), bool(claim.text)
+    (True, True)
+    """
+
+    def evaluate(self, question: Question) -> ClauseResult:
+        """Decide the clause at the question's instance: an outcome, and the proof that the re-checker reads.
+
+        A proof for all parameters is the question's (`proof_for_all`, which asks `prove`). A number without a value
+        raises UndefinedError, one that is not decided UndecidedError.
+        """
+        ...
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return a proof for all parameters, in scope where `hypotheses` may be used; None where none is found.
+
+        Raises UndefinedError or UndecidedError, which say why there is none.
+        """
+        ...
+
+    def scan(self, statement: Statement, instance: Instance) -> float:
+        """Return the clause's relative margin in float64, for a search: ≤ 0 where it seems to fail."""
+        ...
