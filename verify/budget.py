@@ -1,6 +1,7 @@
 """The time that a computation has: set by who asks for it, looked at by what may take long, such as a primitive.
 
-What never looks, such as an algorithm of SymPy's, is ended by an alarm, where the system has one.
+What never looks, such as an algorithm of SymPy's, is ended by an alarm, where the system has one. What is
+no effort is refused here.
 """
 
 import math
@@ -8,13 +9,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from verify.errors import OutOfTimeError
+from verify.errors import InputError, OutOfTimeError
 
 Result = TypeVar("Result")
 
@@ -30,6 +31,28 @@ _SOON = 1e-3
 """Seconds to an alarm that is due at once."""
 _INTERRUPTS: list[BaseException] = []
 """Interrupts that were raised where nothing can be raised, and are due."""
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, int) and value >= 1
+
+
+EFFORTS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "seconds": ("must be a number > 0", lambda value: value > 0),
+    "digits": ("must be an integer from 1 to 1000", lambda value: 1 <= value <= 1000),
+    "max_examples": ("must be an integer >= 1", _counts),
+    "jobs": ("must be an integer >= 1", _counts),
+    "recheck": ("must be a number of rows, an integer >= 1", _counts),
+}
+"""What is required of an effort, by the name that it has everywhere: in words, and as a test."""
+
+
+def require_effort(**given: Any) -> None:
+    """Raise InputError for an effort that is none, such as no seconds; None is one that is not asked for."""
+    for name, value in given.items():
+        requirement, fits = EFFORTS[name]
+        if value is not None and not fits(value):
+            raise InputError(name.replace("_", "-"), value, requirement)
 
 
 class EndError(KeyboardInterrupt):

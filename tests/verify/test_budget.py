@@ -14,11 +14,20 @@ import sympy as sp
 
 import verify
 from verify import Evidence, Hypothesis, Inequality, Outcome, Parameter, Source, Statement, Theorem, budget
-from verify.budget import ended, look_at_the_clock, until
-from verify.errors import OutOfTimeError, UndecidedError
+from verify.budget import EFFORTS, ended, look_at_the_clock, require_effort, until
+from verify.errors import InputError, OutOfTimeError, UndecidedError
 from verify.evaluation.values import evaluate_rising
 from verify.language.expressions import enclosed
 from verify.rechecker import CORE
+
+
+@pytest.mark.parametrize("name", EFFORTS)
+def test_an_effort_that_is_none_is_refused(name):
+    for bad in {"seconds": (0, -1, float("nan")), "digits": (0, 1001)}.get(name, (0, -1, 1.5, "two")):
+        with pytest.raises(InputError, match=f"^{name.replace('_', '-')} = {bad}: must be a"):
+            require_effort(**{name: bad})
+    require_effort(**{name: 1})
+    require_effort(**{name: None})
 
 
 @enclosed(version=1, scan=lambda n: n)

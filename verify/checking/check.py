@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
-from verify.budget import MOST_WORK, Budget, EndError, ended, until
+from verify.budget import MOST_WORK, Budget, EndError, ended, require_effort, until
 from verify.checking.certificates import stated_values
 from verify.checking.decide import Decider, Rechecked, both, proofs_for_all, uninterrupted
 from verify.checking.least_values import least
@@ -17,7 +17,7 @@ from verify.checking.standing import carried, shipped_proofs, standing
 from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.inequality import Inequality
 from verify.claims.question import Proof, Proofs, Question, exact_value
-from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
+from verify.errors import OutOfTimeError, UndecidedError, UndefinedError
 from verify.evaluation.instances import evaluate_hypothesis, hypothesis_result, parse, with_past
 from verify.evaluation.iteration import INTERRUPTED, Progress
 from verify.language.definedness import substituted
@@ -77,10 +77,7 @@ def check(
     TheoremError
         Where the theorem itself, such as a primitive of its own, is at fault.
     """
-    if not seconds > 0:
-        raise InputError("seconds", seconds, "must be a number > 0")
-    if not 1 <= digits <= 1000:
-        raise InputError("digits", digits, "must be an integer from 1 to 1000")
+    require_effort(seconds=seconds, digits=digits)
     with until(time.monotonic() + seconds):
         kept = shipped_proofs(theorem) if use_certificate else {}
         started, statement = time.monotonic(), theorem.statement

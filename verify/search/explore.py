@@ -15,7 +15,7 @@ from pathlib import Path
 import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 
-from verify.budget import ended, until
+from verify.budget import ended, require_effort, until
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError, OutOfTimeError
@@ -105,10 +105,7 @@ def explore(
         Where no instance was found that keeps the hypotheses.
     """
     drop = (drop,) if isinstance(drop, str) else drop
-    if max_examples < 1:
-        raise InputError("max-examples", max_examples, "must be an integer >= 1")
-    if not seconds > 0:
-        raise InputError("seconds", seconds, "must be a number > 0")
+    require_effort(max_examples=max_examples, seconds=seconds)
     started = time.monotonic()
     statement = without(theorem.statement, drop)
     if drop:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from verify.budget import ended, until
+from verify.budget import ended, require_effort, until
 from verify.checking.certificates import certificate
 from verify.checking.check import check
 from verify.checking.standing import argued_without
@@ -149,8 +149,7 @@ def necessity(
     InputError
         For an empty effort.
     """
-    if not seconds > 0:
-        raise InputError("seconds", seconds, "must be a number > 0")
+    require_effort(seconds=seconds)
     started, needs, interrupted = time.monotonic(), list[Need](), False
     for hypothesis in theorem.statement.hypotheses:
         try:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from verify.budget import require_effort
 from verify.checking.argument import Inference
 from verify.checking.check import check
 from verify.checking.standing import carried, carried_beyond, shipped_proofs
@@ -149,8 +150,7 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
     InputError
         For an empty effort, and for an example that has no values.
     """
-    if not seconds > 0:
-        raise InputError("seconds", seconds, "must be a number > 0")
+    require_effort(seconds=seconds)
     started = time.monotonic()
     checked = check(theorem, theorem.example, seconds=_PROVING * seconds)
     refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)

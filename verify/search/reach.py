@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 
+from verify.budget import require_effort
 from verify.checking.argument import Inference, theorem_of
 from verify.checking.check import check
 from verify.checking.standing import argued_without, carried_beyond
@@ -69,8 +70,7 @@ def reach(
     InputError
         For an empty effort, and for a value that is not understood or outside its domain.
     """
-    if not seconds > 0:
-        raise InputError("seconds", seconds, "must be a number > 0")
+    require_effort(seconds=seconds)
     started, found, interrupted = time.monotonic(), list[Reach](), False
     instance = _instance(theorem.statement, given)
     for hypothesis in theorem.statement.hypotheses:
