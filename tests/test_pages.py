@@ -26,7 +26,7 @@ from tests.pages import (
     rewritten,
     timeless,
 )
-from verify import InputError, load_experiment, load_theorem
+from verify import InputError
 from verify.reports.command_line import app
 from verify.reports.commands import completion
 
@@ -114,9 +114,8 @@ def _verb(words):
 
 def _named(verb, reference=""):
     """The names that a verb may be given values of: those of a theorem's parameters, or of an experiment's settings."""
-    if verb in completion._OF_A_THEOREM:
-        return {parameter.name for parameter in load_theorem(reference).statement.parameters}
-    return {setting.parameter.name for setting in load_experiment(reference).settings} if verb == "simulate" else set()
+    kinds = {parameter.name for parameter in typer.main.get_command(app).commands[verb].params}
+    return {each.name for kind in kinds & {"theorem", "experiment"} for each in completion.parameters(kind, reference)}
 
 
 def _target(words):

@@ -1,4 +1,4 @@
-"""What `verify simulate` does: one run or several along a setting, from a store where it is there, with theory."""
+"""What `verify simulate` does around a run: where results are kept and written, and what theory says of them."""
 
 import contextlib
 import json
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
 from verify.checking.registry import ids
 from verify.errors import InputError
@@ -25,14 +24,6 @@ _SUFFIXES = (".json", ".csv", ".parquet", ".png")
 _RESULT = {"schema", "version", "seed"}
 """What the JSON file of a result has."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
-
-
-def simulate(experiment: Experiment, given: Mapping[str, Any], options: Mapping[str, Any]) -> ExperimentResult:
-    """Run an experiment, along the setting that has several values where one has; `options` are those of `run`."""
-    given = dict(given)
-    if varied := experiment.varied(given):
-        return experiment.along(varied, given.pop(varied).split(","), **options, **given)
-    return with_theory(experiment.run(**options, **given))
 
 
 def with_theory(result: ExperimentResult) -> ExperimentResult:

@@ -11,13 +11,6 @@ from verify.reports.commands.frame import AsJson, app, print_json, say_whole, ve
 
 CALL = "__complete"
 """The word by which a shell asks, in the place of a verb."""
-_OF_A_THEOREM = frozenset(("conditions", "check", "prove", "derive", "explore", "necessity", "sweep", "observe"))
-_WORDS = {
-    "--format": ("table", "json", "markdown", "latex"),
-    "derive --format": ("text", "json", "markdown", "latex"),
-    "--device": ("auto", "cpu", "cuda"),
-    "--kind": ("inequality", "identity", "recursion", "argument"),
-}
 _BASH = """_verify() {
     local line="${COMP_LINE:0:COMP_POINT}" IFS=$'\\n'
     local word="${line##* }" before=""
@@ -66,7 +59,7 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 @verb("completion", "bash")
-def print_completion(
+def _completion(
     shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", show_default=False)], as_json: AsJson = False
 ) -> None:
     """Print a completion script; to load it: eval "$(verify completion bash)", or pipe it to source in fish.
@@ -108,12 +101,16 @@ def _known(words: list[str], current: str) -> Iterable[str]:
     taken = [word for before, word in pairwise(words) if _stands(word, before, options)]
     # What an option is given, but for those that are on or off.
     if last in options and not getattr(options[last], "is_flag", False):
-        return _values(words[0], last, taken)
-    if words[0] == "simulate":
-        return _settings(taken, current) if taken else _ids("experiment")
-    if words[0] not in _OF_A_THEOREM:
-        return SCRIPTS if words[0] == "completion" and not taken else []
-    return _parameters(taken, current) if taken else _ids("theorem")
+        return _values(options[last], taken)
+    named = {each.name: each for each in command.params if each.param_type_name == "argument"}
+    for kind in named.keys() & {"theorem", "experiment"}:
+        return _assignments(kind, taken, current) if taken else _ids(kind)
+    return [] if taken else [word for each in named.values() for word in _words(each)]
+
+
+def _words(parameter: Any) -> list[str]:
+    """Return the words that the help of an argument or option lists, as in `a|b`; none where it lists none."""
+    return parameter.metavar.split("|") if "|" in (parameter.metavar or "") else []
 
 
 def _stands(word: str, before: str, options: dict[str, Any]) -> bool:
@@ -128,36 +125,35 @@ def _ids(kind: str) -> list[str]:
     return ids(kind)
 
 
-def _values(verb: str, option: str, taken: list[str]) -> Iterable[str]:
-    """Return what an option of a verb may be given, of the theorem that is the first of the words taken."""
-    if option == "--paper":
+def _values(option: Any, taken: list[str]) -> Iterable[str]:
+    """Return what an option may be given, of the theorem that is the first of the words taken."""
+    if option.name == "paper":
         return {name.partition(".")[0] for name in _ids("theorem")}
-    if option in ("--drop", "--over"):
+    if option.name in ("drop", "over"):
         from verify.checking.theorem import load_theorem
 
         statement = load_theorem(taken[0]).statement
-        if option == "--over":
+        if option.name == "over":
             return [f"{parameter.name}=" for parameter in statement.parameters]
         return [h.label for h in statement.hypotheses if h.relation is not None or h.varies is not None]
-    return _WORDS.get(f"{verb} {option}") or _WORDS.get(option, ())
+    return _words(option)
 
 
-def _parameters(taken: list[str], current: str) -> Iterable[str]:
-    from verify.checking.theorem import load_theorem
+def parameters(kind: str, name: str) -> list[Any]:
+    """Return the parameters of a `theorem`, or of the settings of an `experiment`."""
+    if kind == "theorem":
+        from verify.checking.theorem import load_theorem
 
-    return _assignments(load_theorem(taken[0]).statement.parameters, taken, current)
-
-
-def _settings(taken: list[str], current: str) -> Iterable[str]:
+        return list(load_theorem(name).statement.parameters)
     from verify.runs.experiments import load_experiment
 
-    return _assignments([setting.parameter for setting in load_experiment(taken[0]).settings], taken, current)
+    return [setting.parameter for setting in load_experiment(name).settings]
 
 
-def _assignments(parameters: Iterable[Any], taken: list[str], current: str) -> Iterable[str]:
+def _assignments(kind: str, taken: list[str], current: str) -> Iterable[str]:
     """Return what is not given yet, as `name=`, and `name=word` for each word once the name is there."""
     given = {word.partition("=")[0] for word in taken[1:]}
-    for parameter in parameters:
+    for parameter in parameters(kind, taken[0]):
         if parameter.name not in given:
             whole = parameter.words if current.startswith(f"{parameter.name}=") else ()
             yield from [f"{parameter.name}={word}" for word in whole] or [f"{parameter.name}="]

@@ -25,13 +25,13 @@ from verify.reports.verbs import files as verbs
 from verify.shown import visible
 
 
-@verb("recheck", "certificate.json")
-def recheck_certificates(
+@verb("recheck", "certificate.json", verbs.recheck)
+def _recheck(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)],
-    core: Annotated[bool, typer.Option("--core", help="accept nothing that rests on a package's help")] = False,
+    core: bool,
     as_json: AsJson = False,
 ) -> None:
-    """Check certificates with the independent re-checker. Exits 0 if all are accepted, 1 if not, 2 if unreadable."""
+    """Exits 0 if all certificates are accepted, 1 if not, 2 if one is unreadable."""
     from verify.rechecker import Rejected, TooLarge, Unknown, Unreadable
 
     rows, code = [], 0
@@ -92,20 +92,17 @@ def _evidence(clause: dict[str, Any]) -> str:
     return how_sure(f"{clause['evidence']}, {clause['kind']}", _trusts(clause))
 
 
-@verb("pin", "theorems")
-def pin_package(
+@verb("pin", "theorems", verbs.pin)
+def _pin(
     package: Annotated[str | None, typer.Argument(metavar="[PACKAGE]", show_default=False)] = None,
-    seconds: Annotated[float, typer.Option(help="time budget per example and per hypothesis, in seconds")] = 60,
-    migrate: Annotated[bool, typer.Option("--migrate", help="only rewrite certificates, proofs unchanged")] = False,
     as_json: AsJson = False,
+    **effort: Any,
 ) -> None:
-    """Update the digests, certificates, maps and findings of what changed. Exits 3 if one cannot be written."""
-    if not seconds > 0:
-        raise InputError("seconds", seconds, "must be a number > 0")
+    """Exits 3 if one cannot be written."""
     found, code = [], 0
     try:
         with bar_shown("certificates and maps") as tell:
-            for one in verbs.pin(package, seconds=seconds, migrate=migrate, tell=tell):
+            for one in verbs.pin(package, tell=tell, **effort):
                 found.append(one)
                 code = INCONCLUSIVE if one.failed else code
                 if not as_json:
@@ -119,17 +116,13 @@ def pin_package(
     raise typer.Exit(code)
 
 
-@verb("report", "--out build")
-def write_report(
+@verb("report", "--out build", verbs.report)
+def _report(
+    full: bool,
     out: Annotated[Path, typer.Option(metavar="DIR", help="where report.html is written")] = Path(),
-    full: Annotated[bool, typer.Option("--full", help="also run what takes minutes: searches, simulations")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write everything known about every result to one HTML file, which works offline.
-
-    From recorded results this takes about a minute. --full reproduces the findings, searches the canaries, and runs the
-    comparisons, the figures' quick versions and the fine diagrams; that takes tens of minutes.
-    """
+    """From recorded results this takes about a minute, with --full tens of minutes."""
     from verify import remembered
     from verify.reports.simulate import usable_store
 
@@ -143,18 +136,12 @@ def write_report(
         say(visible(str(path)))
 
 
-@verb("new", "my_lemma.py --kind inequality")
-def new_file(
+@verb("new", "my_lemma.py --kind inequality", verbs.new)
+def _new(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="file to write, NAME.py", show_default=False)],
-    kind: Annotated[
-        str, typer.Option(metavar="inequality|identity|recursion|argument", help="kind of claim")
-    ] = "inequality",
+    kind: str,
     as_json: AsJson = False,
 ) -> None:
-    """Write a commented, working theorem file to start from; an existing file is not overwritten.
-
-    For an argument, check answers inconclusive: a claim in words rests on its argument, which prove shows.
-    """
     path = verbs.new(file, kind)
     if as_json:
         print_json({"file": str(path), "kind": kind})

@@ -1,21 +1,30 @@
-"""What the commands share: how a verb is registered, what its arguments are, how it speaks and shows progress."""
+"""What the commands share: how each is derived from its verb, how they speak and show progress.
 
-import functools
+A verb's signature and docstring are written once, for Python and for a shell. Of its parameters those become options
+that a shell can give: numbers, words, and switches that are off by default. Their texts are those of the docstring's
+`Parameters`, and the help begins as the docstring does.
+"""
+
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from inspect import Parameter, Signature, getdoc, signature
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_args, get_origin
 
 import typer
 
+from verify.budget import EFFORTS, require_effort
 from verify.errors import InputError
 from verify.reports.commands.terminal import for_stream, width_of
 from verify.shown import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+Command = Callable[..., None]
 
 INPUT_ERROR = 2
 INCONCLUSIVE = 3
@@ -31,10 +40,25 @@ app = typer.Typer(
     "70 internal error, 130 interrupted.",
 )
 
-TheoremArgument = Annotated[
-    str, typer.Argument(metavar="THEOREM", help="an id, or file.py:name, whose code is run", show_default=False)
-]
-Assignments = Annotated[list[str] | None, typer.Argument(metavar="[name=value ...]", show_default=False)]
+_NAMED = "an id, or file.py:name, whose code is run"
+_ASSIGNMENTS = Annotated[list[str] | None, typer.Argument(metavar="[name=value ...]", show_default=False)]
+_BY_PLACE: Mapping[str, Any] = {
+    "theorem": Annotated[str, typer.Argument(metavar="THEOREM", help=_NAMED)],
+    "experiment": Annotated[str, typer.Argument(metavar="EXPERIMENT", help=_NAMED)],
+    "given": _ASSIGNMENTS,
+    "settings": _ASSIGNMENTS,
+}
+"""The arguments that are typed without a name."""
+_METAVARS = {
+    "device": "auto|cpu|cuda",
+    "kind": "inequality|identity|recursion|argument",
+    "recheck": "K",
+    "scheduler": "ADDRESS",
+}
+"""What the help shows in the place of an option's value, where its type says too little."""
+_DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)
+"""Of a parameter, in a docstring."""
+
 OverGrids = Annotated[
     list[str] | None,
     typer.Option(
@@ -43,34 +67,13 @@ OverGrids = Annotated[
 ]
 Format = Annotated[
     str,
-    typer.Option("--format", metavar="table|json|markdown|latex", help="output format; latex is a complete document"),
+    typer.Option(
+        "--format",
+        metavar="table|json|markdown|latex",
+        help="output format; latex is a complete document, and --json is short for json",
+    ),
 ]
-
-
-def positive_seconds(value: float) -> float:
-    """Return a time budget, before any theorem's code is run. Raises InputError for none."""
-    return _required("seconds", value, "must be a number > 0", fits=value > 0)
-
-
-def positive_examples(value: int) -> int:
-    """Return a number of instances, before any theorem's code is run. Raises InputError for none."""
-    return _required("max-examples", value, "must be an integer >= 1", fits=value >= 1)
-
-
-def known_digits(value: int) -> int:
-    """Return a number of digits, before any theorem's code is run. Raises InputError for one that is not shown."""
-    return _required("digits", value, "must be an integer from 1 to 1000", fits=1 <= value <= 1000)
-
-
-def _required(name: str, value: Any, requirement: str, *, fits: bool) -> Any:
-    if not fits:
-        raise InputError(name, value, requirement)
-    return value
-
-
-Seconds = Annotated[float, typer.Option(help="time budget, in seconds", callback=positive_seconds)]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
-
 
 _OUTPUT: ContextVar[TextIO | None] = ContextVar("output", default=None)
 """Standard output as it was when a verb began."""
@@ -95,28 +98,70 @@ def _root(
     """Take the options that come before a verb; the help of the whole is that of `app`."""
 
 
-def verb(name: str, example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command, with an example of it for its help.
+def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -> Callable[[Command], Command]:
+    """Register the command of a verb, with an example for its help.
 
-    What a theorem's code prints while it runs goes to standard error; ours alone to output.
+    What is decorated is called with what was typed, all by keyword. Parameters that it annotates as Typer's are its
+    own, in place of the verb's of that name or after all of them; its docstring follows the verb's. What a theorem's
+    code prints while it runs goes to standard error; ours alone to output.
     """
 
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        # A paragraph on one line: where its lines end in the source, the help's would, too.
-        said = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
+    def register(body: Command) -> Command:
+        parameters = list(_parameters(function, body))
 
-        @functools.wraps(function)
-        def run_verb(*arguments: Any, **options: Any) -> None:
+        def command(**typed: Any) -> None:
+            require_effort(**{each: typed[each] for each in EFFORTS if each in typed})
+            values = {each: _assigned(typed[each]) for each in typed if _BY_PLACE.get(each) is _ASSIGNMENTS}
             before = _OUTPUT.set(sys.stdout)
             try:
                 with redirect_stdout(sys.stderr):
-                    function(*arguments, **options)
+                    body(**typed | values)
             finally:
                 _OUTPUT.reset(before)
 
-        return app.command(name, help=said, epilog=f"Example: verify {name} {example}".rstrip())(run_verb)
+        # Typer reads the one for the order, and the other for the types.
+        vars(command)["__signature__"] = Signature(parameters)
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        said = "\n\n".join(filter(None, (_prose(function), _prose(body))))
+        app.command(name, help=said, epilog=f"Example: verify {name} {example}")(command)
+        return body
 
     return register
+
+
+def _parameters(function: Callable[..., Any], body: Command) -> Iterator[Parameter]:
+    """Yield a command's parameters as Typer reads them: those of the verb that can be typed, and the command's own."""
+    own = {n: p for n, p in signature(body).parameters.items() if get_origin(p.annotation) is Annotated}
+    helps = {n: " ".join(text.split()).removesuffix(".") for n, text in _DESCRIPTION.findall(getdoc(function) or "")}
+    for name, parameter in {**signature(function).parameters, **own}.items():
+        kinds = {*get_args(parameter.annotation)} or {parameter.annotation}
+        if name in own:
+            typed = parameter.annotation
+        elif name in _BY_PLACE:
+            typed = _BY_PLACE[name]
+        elif kinds <= {bool, float, int, str, type(None)} and parameter.default is not True:
+            said = helps.get(name, "")
+            option = typer.Option(
+                f"--{name.replace('_', '-')}", metavar=_METAVARS.get(name), help=said[:1].lower() + said[1:]
+            )
+            typed = Annotated[parameter.annotation, option]
+        else:
+            # Python's alone, such as a callback.
+            continue
+        yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=typed)
+
+
+def _prose(function: Callable[..., Any]) -> str:
+    """Return a docstring up to its sections, a paragraph on a line: where its lines end there, the help's would."""
+    said = (getdoc(function) or "").partition("\n\nParameters\n")[0]
+    return "\n\n".join(" ".join(part.split()) for part in said.split("\n\n"))
+
+
+def _assigned(words: list[str] | None) -> dict[str, str]:
+    """Return the values that `name=value` words assign. Raises InputError."""
+    from verify.language.parameters import read_assignments
+
+    return read_assignments(words or [])
 
 
 def form_of(form: str, *, as_json: bool, plain: str = "table") -> str:
@@ -127,13 +172,6 @@ def form_of(form: str, *, as_json: bool, plain: str = "table") -> str:
     if as_json and form not in (plain, "json"):
         raise InputError("--format", form, "cannot be combined with --json, which is short for --format json")
     return "json" if as_json else form
-
-
-def assigned(words: list[str] | None) -> dict[str, str]:
-    """Return the values that `name=value` words assign. Raises InputError."""
-    from verify.language.parameters import read_assignments
-
-    return read_assignments(words or [])
 
 
 def say(text: str) -> None:
@@ -148,15 +186,15 @@ def columns() -> int:
     return width_of(_OUTPUT.get())
 
 
-def answer(result: Any, form: str, text: Callable[[Any, int], str]) -> None:
-    """Write a result in one of the forms of `--format`; as a table it is what `text` returns for it and the columns."""
+def answer(result: Any, form: str) -> None:
+    """Write a result in one of the forms of `--format`."""
+    from verify.reports.display import forms
+
     if form == "json":
         print_json(result.to_json())
     elif form == "table":
-        say(text(result, columns()))
+        say(forms.text(result, columns()))
     else:
-        from verify.reports.display import forms
-
         say_whole(forms.markdown(result) if form == "markdown" else forms.document(result))
 
 

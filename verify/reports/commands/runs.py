@@ -1,5 +1,6 @@
 """Commands that go along many instances, or train."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +12,8 @@ from verify.reports.commands.frame import (
     INTERNAL_ERROR,
     INTERRUPTED,
     AsJson,
-    Assignments,
     OverGrids,
-    TheoremArgument,
-    assigned,
+    answer,
     bar_shown,
     columns,
     print_json,
@@ -29,59 +28,41 @@ _DIGITS = 18
 """Of a number of steps."""
 
 
-@verb("sweep", "wang2024.theorem1 --over eta=1/20:8:5:log T=9 q=2 d=1 eps=1/200")
-def sweep_theorem(
-    theorem: TheoremArgument,
-    given: Assignments = None,
+_ResultsFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="database of results; default .lemmascope/results.sqlite")
+]
+_StoredSeed = Annotated[int, typer.Option(help="seed of the random numbers", min=0, max=2**63 - 1)]
+
+
+@verb("sweep", "wang2024.theorem1 --over eta=1/20:8:5:log T=9 q=2 d=1 eps=1/200", verbs.sweep)
+def _sweep(
+    theorem: str,
+    given: Mapping[str, str],
     over: OverGrids = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="database of rows; default .lemmascope/results.sqlite", show_default=False),
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="number of local processes")] = 1,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="address of a Dask scheduler, such as tcp://…", show_default=False),
-    ] = None,
-    seconds: Annotated[float, typer.Option(help="time budget per instance, in seconds")] = 10,
-    seed: Annotated[int, typer.Option(help="seed of the random numbers", min=0, max=2**63 - 1)] = 0,
-    certify: Annotated[
-        bool, typer.Option("--certify", help="decide every instance by the exact check, none by float64 alone")
-    ] = False,
-    recheck: Annotated[
-        int | None,
-        typer.Option(metavar="K", help="how many of the reused rows to recompute, drawn by a seed", show_default=False),
-    ] = None,
-    recheck_seed: Annotated[
-        int | None, typer.Option(help="seed that draws the rows of --recheck; default a new one", show_default=False)
-    ] = None,
+    store: _ResultsFile = None,
+    seed: _StoredSeed = 0,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="write THEOREM.sweep.csv, .parquet, .json and a plot", show_default=False),
+        Path | None, typer.Option(metavar="DIR", help="write THEOREM.sweep.csv, .parquet, .json and a plot")
     ] = None,
     as_json: AsJson = False,
+    **effort: Any,
 ) -> None:
-    """Check a theorem at every instance of a grid; rows are stored, and those of earlier runs are reused.
-
-    Always exits 0 when the grid is done, except 1 when --recheck finds that a stored row differs.
-    """
+    """Always exits 0 when the grid is done, except 1 when --recheck finds that a stored row differs."""
     from verify.checking.theorem import load_theorem
     from verify.reports.simulate import make_folder, refuse_others, usable_store
     from verify.reports.text import sweep_text
     from verify.runs.sweeps.grids import read_over
-    from verify.runs.sweeps.sweep import refuse_effort
+    from verify.runs.sweeps.sweep import refuse_both
 
-    assignments, grids = assigned(given), read_over(over or [])
-    refuse_effort(jobs, scheduler, seconds, recheck)
+    grids = read_over(over or [])
+    refuse_both(effort["jobs"], effort["scheduler"])
     loaded = load_theorem(theorem)
     if out is not None:
         make_folder(out)
         refuse_others(out, f"{loaded.id}.sweep")
-    workers: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "store": usable_store(store)}
-    effort: dict[str, Any] = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
-    effort["recheck_seed"] = recheck_seed
+    kept = usable_store(store)
     with bar_shown(loaded.id) as tell:
-        result = verbs.sweep(loaded, grids, assignments, tell=tell, **workers, **effort)
+        result = verbs.sweep(loaded, grids, given, store=kept, seed=seed, tell=tell, **effort)
     files = _write_sweep(result, out) if out is not None else []
     if as_json:
         print_json({**result.to_json(), "files": files})
@@ -92,28 +73,23 @@ def sweep_theorem(
     raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
 
 
-@verb("observe", "wang2024.theorem1 T=200 q=3 d=5 eta=1 --at 1000,10000")
-def observe_recursion(
-    theorem: TheoremArgument,
-    given: Assignments = None,
+@verb("observe", "wang2024.theorem1 T=200 q=3 d=5 eta=1 --at 1000,10000", verbs.observe)
+def _observe(
+    theorem: str,
+    given: Mapping[str, str],
     at: Annotated[
         str, typer.Option("--at", metavar="STEP,...", help="numbers of steps, increasing", show_default=False)
     ] = "",
     over: OverGrids = None,
     as_json: AsJson = False,
 ) -> None:
-    """Iterate the theorem's recursion in float64, at one or many instances; nothing is proved."""
     from verify.runs.sweeps.grids import read_over
 
     if not all(part.strip().isdecimal() and len(part) <= _DIGITS for part in at.split(",")):
         raise InputError("--at", at, "must be one or more numbers of steps >= 0, increasing")
     steps = [int(part) for part in at.split(",")]
-    grids, assignments = read_over(over or []), assigned(given)
-    result = verbs.observe(theorem, steps, grids, assignments)
-    if as_json:
-        print_json(result.to_json())
-    else:
-        say(result.text())
+    result = verbs.observe(theorem, steps, read_over(over or []), given)
+    answer(result, "json" if as_json else "table")
 
 
 def _write_sweep(result: Any, folder: Path) -> list[str]:
@@ -128,30 +104,23 @@ def _write_sweep(result: Any, folder: Path) -> list[str]:
     return files
 
 
-@verb("simulate", "wang2024.one_hot_training T=9 q=2 --seed 1")
-def simulate_experiment(
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id, or file.py:name", show_default=False)],
-    given: Assignments = None,
-    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="where to run")] = "auto",
-    seed: Annotated[int, typer.Option(help="seed of the random numbers", min=0, max=2**63 - 1)] = 0,
-    full: Annotated[bool, typer.Option("--full", help="use the paper's own settings")] = False,
+@verb("simulate", "wang2024.one_hot_training T=9 q=2 --seed 1", verbs.simulate)
+def _simulate(
+    experiment: str,
+    settings: Mapping[str, str],
+    device: str,
+    full: bool,
+    seed: _StoredSeed = 0,
+    store: _ResultsFile = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="write EXPERIMENT.json, and a plot to EXPERIMENT.png", show_default=False),
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="database of results; default .lemmascope/results.sqlite", show_default=False
-        ),
+        Path | None, typer.Option(metavar="DIR", help="write EXPERIMENT.json, and a plot to EXPERIMENT.png")
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="run again, and store nothing")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment and report its measurements with standard errors. NAME=V1,V2,... varies a setting."""
+    """NAME=V1,V2,... varies a setting."""
     from verify.reports.plots.experiment_plots import why_no_plot
     from verify.reports.simulate import announced, make_folder, refuse_others, usable_store, write_run
-    from verify.reports.text import experiment_text
     from verify.runs.devices import DEVICES
     from verify.runs.experiments import load_experiment
 
@@ -159,9 +128,8 @@ def simulate_experiment(
         raise InputError("--store", store, "cannot be combined with --no-cache, which stores nothing")
     if device not in DEVICES:
         raise InputError("device", device, f"must be one of {', '.join(DEVICES)}")
-    assignments = assigned(given)
     loaded = load_experiment(experiment)
-    loaded.refuse_options(assignments)
+    loaded.refuse_options(settings)
     if out is not None:
         make_folder(out)
         refuse_others(out, loaded.id)
@@ -169,12 +137,9 @@ def simulate_experiment(
     announce = announced(loaded, kept) if full else None
     with bar_shown(loaded.id) as tell:
         options = {"seed": seed, "device": device, "full": full, "store": kept, "tell": tell, "announce": announce}
-        result = verbs.simulate(loaded, assignments, **options)
+        result = verbs.simulate(loaded, settings, **options)
     if out is not None:
         write_run(result, out)
         if (result.curves or result.heat_maps) and (why := why_no_plot(result)):
             warn(f"verify: no plot is drawn: {why}")
-    if as_json:
-        print_json(result.to_json())
-    else:
-        say(experiment_text(result, columns()))
+    answer(result, "json" if as_json else "table")

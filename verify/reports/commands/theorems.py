@@ -1,6 +1,7 @@
 """Commands about one theorem, or the list of them."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -8,18 +9,11 @@ from verify.errors import InputError
 from verify.reports.commands.frame import (
     INTERRUPTED,
     AsJson,
-    Assignments,
     Format,
-    Seconds,
-    TheoremArgument,
     answer,
-    assigned,
     bar_shown,
     columns,
     form_of,
-    known_digits,
-    positive_examples,
-    positive_seconds,
     print_json,
     progress_shown,
     say,
@@ -28,13 +22,12 @@ from verify.reports.commands.frame import (
 )
 from verify.reports.verbs import theorems as verbs
 
+Given = Mapping[str, str]
+Certificate = Annotated[str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`")]
 
-@verb("list", "--paper wang2024")
-def list_theorems(
-    paper: Annotated[str | None, typer.Option(help="only this paper's, such as wang2024", show_default=False)] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the theorems: how each is established for all parameters, and the evidence at its example."""
+
+@verb("list", "--paper wang2024", verbs.list_theorems)
+def _list(paper: str | None, as_json: AsJson = False) -> None:
     from verify import remembered
     from verify.reports.listing import list_rows, rows_text
 
@@ -47,88 +40,63 @@ def list_theorems(
         say(rows_text(rows, columns()))
 
 
-@verb("conditions", "wang2024.theorem1 T=200 q=3 d=5 eta=1")
-def show_conditions(
-    theorem: TheoremArgument, given: Assignments = None, form: Format = "table", as_json: AsJson = False
-) -> None:
-    """Show which hypotheses hold, fail, or need a parameter; not all values have to be given.
-
-    Also shows how far beyond a hypothesis the claims are known to hold. --json is short for --format json.
-    """
-    from verify.checking.theorem import load_theorem
-    from verify.reports.text import conditions_text
-
+@verb("conditions", "wang2024.theorem1 T=200 q=3 d=5 eta=1", verbs.conditions)
+def _conditions(theorem: str, given: Given, form: Format = "table", as_json: AsJson = False) -> None:
     form = form_of(form, as_json=as_json)
-    assignments = assigned(given)
-    result = verbs.conditions(load_theorem(theorem), assignments)
-    answer(result, form, conditions_text)
+    result = verbs.conditions(theorem, given)
+    answer(result, form)
     raise typer.Exit(result.exit_code)
 
 
-@verb("check", "wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200")
-def check_theorem(
-    theorem: TheoremArgument,
-    given: Assignments = None,
-    seconds: Seconds = 60,
-    digits: Annotated[int, typer.Option(help="significant digits of enclosures", callback=known_digits)] = 17,
-    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
-    certificate: Annotated[
-        str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
-    ] = None,
+@verb("check", "wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200", verbs.check)
+def _check(
+    theorem: str,
+    given: Given,
+    certificate: Certificate = None,
     form: Format = "table",
     as_json: AsJson = False,
+    **effort: Any,
 ) -> None:
-    """Check the hypotheses and the claims at an instance. --json is short for --format json.
-
-    The code of a file.py is run.
-    """
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.theorem import load_theorem
-    from verify.reports.text import check_text
 
     form = form_of(form, as_json=as_json)
-    file, assignments = None if certificate is None else certificate_file(certificate), assigned(given)
+    file = None if certificate is None else certificate_file(certificate)
     loaded = load_theorem(theorem)
     with progress_shown() as progress:
-        result = verbs.check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
-    answer(result, form, check_text)
+        result = verbs.check(loaded, given, progress=progress, **effort)
+    answer(result, form)
     if file is not None:
         write_certificate(loaded, result, file)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
 
 
-@verb("prove", "wang2024.one_hot_descent")
-def prove_theorem(
-    theorem: TheoremArgument,
-    seconds: Seconds = 60,
-    certificate: Annotated[
-        str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
-    ] = None,
+@verb("prove", "wang2024.one_hot_descent", verbs.prove)
+def _prove(
+    theorem: str,
+    certificate: Certificate = None,
     form: Format = "table",
     as_json: AsJson = False,
+    **effort: Any,
 ) -> None:
-    """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
-
-    Exits 0 when every claim is proved or argued, 1 when a counterexample is found, 3 when a claim is open.
-    """
+    """Exits 0 when every claim is proved or argued, 1 when a counterexample is found, 3 when a claim is open."""
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.theorem import load_theorem
-    from verify.reports.text import prove_text
 
     form = form_of(form, as_json=as_json)
     file = None if certificate is None else certificate_file(certificate)
     loaded = load_theorem(theorem)
     with progress_shown("instance") as progress:
-        result = verbs.prove(loaded, seconds=seconds, progress=progress)
-    answer(result, form, prove_text)
+        result = verbs.prove(loaded, progress=progress, **effort)
+    answer(result, form)
     if file is not None:
         write_certificate(loaded, result.checked, file)
     raise typer.Exit(INTERRUPTED if result.checked.interrupted else result.exit_code)
 
 
-@verb("derive", "wang2024.lemma1 --format latex")
-def derive_theorem(
-    theorem: TheoremArgument,
+@verb("derive", "wang2024.lemma1 --format latex", verbs.derive)
+def _derive(
+    theorem: str,
     form: Annotated[
         str,
         typer.Option(
@@ -137,10 +105,7 @@ def derive_theorem(
     ] = "text",
     as_json: AsJson = False,
 ) -> None:
-    """Print the derivation; SymPy checks each step before it is printed.
-
-    --json is short for --format json; with --format latex its expressions are in LaTeX.
-    """
+    """--json is short for --format json; with --format latex its expressions are in LaTeX."""
     from verify.checking.theorem import load_theorem
     from verify.reports.display.pages import derivation_page
     from verify.reports.display.rendering import markdown
@@ -165,56 +130,31 @@ def derive_theorem(
             say_whole(markdown(page) if form == "markdown" else document(page))
 
 
-@verb("explore", "wang2024.theorem1 --drop step_size --seconds 30")
-def explore_theorem(
-    theorem: TheoremArgument,
-    given: Assignments = None,
+@verb("explore", "wang2024.theorem1 --drop step_size --seconds 30", verbs.explore)
+def _explore(
+    theorem: str,
+    given: Given,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="HYPOTHESIS", help="drop this hypothesis; may be repeated")
     ] = None,
-    max_examples: Annotated[
-        int, typer.Option(help="largest number of instances to draw", callback=positive_examples)
-    ] = 1000,
-    seconds: Seconds = 30,
-    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     form: Format = "table",
     as_json: AsJson = False,
+    **effort: Any,
 ) -> None:
-    """Search for a counterexample, and confirm it in exact or ball arithmetic."""
-    from verify.checking.theorem import load_theorem
-    from verify.reports.text import explore_text
     from verify.search.explore import default_database
 
     form = form_of(form, as_json=as_json)
-    assignments = assigned(given)
-    loaded = load_theorem(theorem)
-    effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "database": default_database()}
     with progress_shown("instance") as progress:
-        result = verbs.explore(loaded, assignments, drop=drop or [], progress=progress, **effort)
-    answer(result, form, explore_text)
+        more = {"database": default_database(), "progress": progress}
+        result = verbs.explore(theorem, given, drop=drop or (), **effort, **more)
+    answer(result, form)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
-@verb("necessity", "wang2024.theorem1 T=9 q=2 d=1 eta=1 eps=1/200")
-def map_necessity(
-    theorem: TheoremArgument,
-    given: Assignments = None,
-    seconds: Annotated[
-        float, typer.Option(help="time budget per hypothesis, in seconds", callback=positive_seconds)
-    ] = 60,
-    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
-    form: Format = "table",
-    as_json: AsJson = False,
-) -> None:
-    """Drop each hypothesis in turn: needed (certified violation), redundant (shown without it), or undecided.
-
-    With values: for each hypothesis, its bound there, how far beyond it the claims are shown to hold, and the nearest
-    certified violation.
-    """
-    from verify.reports.text import necessity_text, reach_text
-
-    form, assignments = form_of(form, as_json=as_json), assigned(given)
+@verb("necessity", "wang2024.theorem1 T=9 q=2 d=1 eta=1 eps=1/200", verbs.necessity)
+def _necessity(theorem: str, given: Given, form: Format = "table", as_json: AsJson = False, **effort: Any) -> None:
+    form = form_of(form, as_json=as_json)
     with progress_shown("instance") as progress:
-        result = verbs.necessity(theorem, assignments, seconds=seconds, seed=seed, progress=progress)
-    answer(result, form, reach_text if assignments else necessity_text)
+        result = verbs.necessity(theorem, given, progress=progress, **effort)
+    answer(result, form)
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
 from verify.installed import lack
+from verify.reports.display.layout import WIDTH
 from verify.reports.display.short import LINES, fitted
 from verify.shown import visible
 
@@ -43,12 +44,12 @@ def short(value: object) -> str:
     return fitted(f"<{type(value).__name__} ", of_kind(LINES, value)(value))
 
 
-def text(value: object) -> str:
-    """Return a value as the command line prints it; what it does not print as its page."""
+def text(value: object, width: int = WIDTH) -> str:
+    """Return a value as the command line prints it, in so many columns; what it does not print as its page."""
     if (name := of_kind(_TEXTS, value)) is not None:
         from verify.reports import text as texts
 
-        return getattr(texts, name)(value)
+        return getattr(texts, name)(value, width)
     if of_kind({"Derivation": True}, value):
         return _derivation(value)
     if callable(said := getattr(value, "text", None)):

@@ -28,8 +28,8 @@ def pin(
     seconds
         Time budget per example and per hypothesis, in seconds.
     migrate
-        Only write certificates anew that are of the version before, or trust modules that have changed: their
-        statements and proofs stay as they are.
+        Only rewrite certificates that are of the version before, or trust modules that have changed; statements and
+        proofs stay as they are.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -72,8 +72,8 @@ def report(
     out
         The folder; it is made where it is missing.
     full
-        Whether to run what takes minutes as well: findings' commands, canaries, comparisons, figures, whole diagrams.
-        Without it these are shown as they were recorded, or as not run.
+        Also run what takes minutes: findings' commands, canaries, comparisons, figures, whole diagrams; without it
+        these are shown as they were recorded, or as not run.
     store
         Where results of experiments and sweeps are kept; nowhere by default.
     entries
@@ -116,7 +116,7 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
     path
         The certificate, a JSON file.
     core
-        Whether nothing is accepted that rests on a package's second computations or kinds.
+        Accept nothing that rests on a package's second computations or kinds.
 
     Returns
     -------
@@ -155,14 +155,16 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
 
 
 def new(path: Path | str, kind: str = "inequality") -> Path:
-    """Write a commented, working theorem file to start from.
+    """Write a commented, working theorem file to start from; an existing file is not overwritten.
+
+    For an argument, check answers inconclusive: a claim in words rests on its argument, which prove shows.
 
     Parameters
     ----------
     path
         The file, `NAME.py`; the theorem in it is called NAME.
     kind
-        `inequality`, `identity`, `recursion` or `argument`.
+        Kind of claim: `inequality`, `identity`, `recursion` or `argument`.
 
     Returns
     -------

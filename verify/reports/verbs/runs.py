@@ -46,17 +46,17 @@ def sweep(
     jobs
         Number of local processes.
     scheduler
-        Address of a Dask scheduler; None for local processes.
+        Address of a Dask scheduler, such as tcp://…; by default local processes.
     seconds
         Time budget per instance, in seconds.
     seed
         Seed of the random numbers.
     certify
-        Whether every instance is decided by the exact check, none by float64 alone.
+        Decide every instance by the exact check, none by float64 alone.
     recheck
-        How many of the reused rows to recompute; None for none.
+        How many of the reused rows to recompute, drawn by a seed; by default none.
     recheck_seed
-        What draws these rows; None for a new one each time, which the result has.
+        Seed that draws the rows of `recheck`; by default a new one each time, which the result has.
     tell
         `tell(done, total)` is called with the progress.
     **values
@@ -81,12 +81,21 @@ def sweep(
     """
     from verify.runs.sweeps import sweep as runs
 
-    workers = {"store": store, "jobs": jobs, "scheduler": scheduler, "tell": tell}
-    effort = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
-    effort["recheck_seed"] = recheck_seed
     loaded = loaded_theorem(theorem)
-    grids = {} if over is None else over
-    return runs.sweep(loaded, grids, given_values(given, values, sweep, loaded), **workers, **effort)
+    return runs.sweep(
+        loaded,
+        {} if over is None else over,
+        given_values(given, values, sweep, loaded),
+        store=store,
+        jobs=jobs,
+        scheduler=scheduler,
+        seconds=seconds,
+        seed=seed,
+        certify=certify,
+        recheck=recheck,
+        recheck_seed=recheck_seed,
+        tell=tell,
+    )
 
 
 def observe(
@@ -97,7 +106,7 @@ def observe(
     given: Mapping[str, Any] | None = None,
     **values: Any,
 ) -> "Observation":
-    """Iterate a theorem's recursion in float64, at one or many instances; nothing is proved.
+    """Iterate the theorem's recursion in float64, at one or many instances; nothing is proved.
 
     Parameters
     ----------
@@ -148,7 +157,7 @@ def simulate(
     announce: Callable[[float], None] | None = None,
     **more: Any,
 ) -> "ExperimentResult":
-    """Run an experiment and return its measurements, with what theory predicts of its curves.
+    """Run an experiment and report its measurements with standard errors, and what theory predicts of its curves.
 
     Parameters
     ----------
@@ -159,9 +168,9 @@ def simulate(
     seed
         Seed of the random numbers.
     device
-        `auto`, `cpu` or `cuda`.
+        Where to run: `auto`, `cpu` or `cuda`.
     full
-        Whether settings not given take the paper's values.
+        Use the paper's own settings where none is given.
     store
         A `Store` of results to reuse and to add to; None for none.
     tell
@@ -188,9 +197,12 @@ def simulate(
     >>> trained.settings["T"], trained.seed, trained.device
     (4, 0, 'cpu')
     """
-    from verify.reports import simulate as reports
+    from verify.reports.simulate import with_theory
     from verify.runs.experiments import load_experiment
 
     loaded = load_experiment(experiment) if isinstance(experiment, str) else experiment
+    given = given_values(settings, more)
     options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
-    return reports.simulate(loaded, given_values(settings, more), options)
+    if varied := loaded.varied(given):
+        return loaded.along(varied, given.pop(varied).split(","), **options, **given)
+    return with_theory(loaded.run(**options, **given))

@@ -24,7 +24,7 @@ def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] 
     Parameters
     ----------
     paper
-        Key of a paper, such as `wang2024`; None for all theorems.
+        Only this paper's, such as `wang2024`; by default all.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -52,7 +52,9 @@ def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] 
 def conditions(
     theorem: "Theorem | str", given: Mapping[str, Any] | None = None, /, **values: Any
 ) -> "ConditionsResult":
-    """Show which hypotheses hold, fail, or need a parameter, and how far beyond them the claims are known to hold.
+    """Show which hypotheses hold, fail, or need a parameter; not all values have to be given.
+
+    Also shows how far beyond a hypothesis the claims are known to hold.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ def check(
     progress: "Progress | None" = None,
     **values: Any,
 ) -> "CheckResult":
-    """Check a theorem's hypotheses and claims at an instance.
+    """Check the hypotheses and the claims at an instance.
 
     Parameters
     ----------
@@ -151,9 +153,9 @@ def check(
     """
     from verify.checking import check as checking
 
-    effort = {"seconds": seconds, "digits": digits, "seed": seed, "progress": progress}
     loaded = loaded_theorem(theorem)
-    return checking.check(loaded, given_values(given, values, check, loaded), **effort)
+    chosen = given_values(given, values, check, loaded)
+    return checking.check(loaded, chosen, seconds=seconds, digits=digits, seed=seed, progress=progress)
 
 
 def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress | None" = None) -> "ProveResult":
@@ -190,7 +192,7 @@ def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress 
 
 
 def derive(theorem: "Theorem | str") -> Iterator[Any]:
-    """Yield the steps of a theorem's derivation, each checked by SymPy before it is yielded.
+    """Show the derivation; SymPy checks each step before it is shown.
 
     Parameters
     ----------
@@ -243,8 +245,10 @@ def explore(
         Values that stay fixed, by parameter name.
     drop
         Labels of hypotheses to drop, or one label.
-    max_examples, seconds
-        The effort: the largest number of instances, and the time budget in seconds.
+    max_examples
+        Largest number of instances to draw.
+    seconds
+        Time budget, in seconds.
     seed
         Seed of the random numbers.
     database
@@ -280,10 +284,18 @@ def explore(
     """
     from verify.search import explore as search
 
-    effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "guided": guided}
-    found = {"database": database, "progress": progress}
     loaded = loaded_theorem(theorem)
-    return search.explore(loaded, given_values(given, values, explore, loaded), drop=drop, **effort, **found)
+    return search.explore(
+        loaded,
+        given_values(given, values, explore, loaded),
+        drop=drop,
+        max_examples=max_examples,
+        seconds=seconds,
+        seed=seed,
+        database=database,
+        guided=guided,
+        progress=progress,
+    )
 
 
 def necessity(
@@ -296,7 +308,10 @@ def necessity(
     progress: "Progress | None" = None,
     **values: Any,
 ) -> "NecessityResult | ReachResult":
-    """Decide which hypotheses are needed; with values, show how far beyond each the claims hold.
+    """Drop each hypothesis in turn: needed (certified violation), redundant (shown without it), or undecided.
+
+    With values: for each hypothesis, its bound there, how far beyond it the claims are shown to hold, and the nearest
+    certified violation.
 
     Parameters
     ----------

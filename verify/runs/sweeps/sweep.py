@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verify.budget import require_effort
 from verify.checking.theorem import Theorem, reference_of
 from verify.errors import InputError
 from verify.executor import LostError, cluster
@@ -197,7 +198,8 @@ def sweep(
         For a grid, a value, a store or a scheduler that cannot be used, and for a theorem that is in no module where
         other processes or a store need it.
     """
-    refuse_effort(jobs, scheduler, seconds, recheck)
+    require_effort(seconds=seconds, jobs=jobs, recheck=recheck)
+    refuse_both(jobs, scheduler)
     started, distributed = time.monotonic(), jobs > 1 or scheduler is not None
     points, fixed = _asked(theorem, over, given)
     if distributed:
@@ -230,16 +232,10 @@ def sweep(
     return result
 
 
-def refuse_effort(jobs: int, scheduler: str | None, seconds: float, recheck: int | None) -> None:
-    """Refuse an effort that is none, and what does not go together. Raises InputError."""
-    if not seconds > 0:
-        raise InputError("seconds", seconds, "must be a number > 0")
-    if not isinstance(jobs, int) or jobs < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError("jobs", jobs, "must be an integer >= 1")
+def refuse_both(jobs: int, scheduler: str | None) -> None:
+    """Refuse processes of this machine beside a scheduler. Raises InputError."""
     if scheduler is not None and jobs > 1:
         raise InputError("jobs", jobs, "is for this machine only; the scheduler decides how many workers there are")
-    if recheck is not None and (not isinstance(recheck, int) or recheck < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError("recheck", recheck, "must be a number of rows, an integer >= 1")
 
 
 def _remove(folder: Path | None) -> None:

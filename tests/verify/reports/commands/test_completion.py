@@ -33,6 +33,8 @@ from verify.reports.commands.completion import SCRIPTS, complete
         ("verify conditions wang2024.theorem1 --format m", ["markdown"]),
         ("verify derive wang2024.lemma1 --format ", ["json", "latex", "markdown", "text"]),
         ("verify completion ", ["bash", "fish", "zsh"]),
+        ("verify new a.py --kind i", ["identity", "inequality"]),
+        ("verify simulate li2024.closeness --device c", ["cpu", "cuda"]),
         ("verify simulate li2024.clos", ["li2024.closeness"]),
         ("verify simulate wang2024.separation sh", ["share="]),
         # What is not known, or fails, completes to nothing.
@@ -41,6 +43,7 @@ from verify.reports.commands.completion import SCRIPTS, complete
         ("verify explore no.theorem --drop ", []),
         ("verify explore --drop ", []),
         ("verify recheck ", []),
+        ("verify new ", []),
     ],
 )
 def test_a_line_is_completed(line, found):

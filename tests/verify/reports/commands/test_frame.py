@@ -1,0 +1,91 @@
+"""A command is derived from its verb: what can be typed, and what the help says of it."""
+
+from inspect import signature
+from typing import Annotated
+
+import pytest
+import typer
+
+import verify
+from verify.reports.command_line import app
+from verify.reports.commands import frame
+
+
+def tries(
+    theorem: "verify.Theorem | str",
+    given=None,
+    /,
+    *,
+    seconds: float = 3,
+    most: int | None = None,
+    quick: bool = False,
+    guided: bool = True,
+    store: "verify.Store | None" = None,
+    tell=None,
+    **values,
+):
+    """Try it.
+
+    Twice,
+    at least.
+
+    Parameters
+    ----------
+    seconds
+        Time budget,
+        in seconds.
+    quick
+        Try less.
+    most, guided
+        Not said of each.
+
+    Returns
+    -------
+    quick
+    """
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """The command of the verb as Typer reads it, and what its body was given."""
+    monkeypatch.setattr(frame, "app", typer.Typer(add_completion=False))
+
+    def body(over: Annotated[str, typer.Option(help="its own")] = "", **typed):
+        """And then."""
+        got.update(typed, over=over)
+
+    got = {}
+    frame.verb("tries", "mine x=1", tries)(body)
+    return typer.main.get_command(frame.app), got
+
+
+def test_the_options_are_those_that_a_shell_can_give_and_the_commands_own(command):
+    made, got = command
+    assert made.help == "Try it.\n\nTwice, at least.\n\nAnd then." and "verify tries mine x=1" in made.epilog
+    options = {each.opts[0]: (each.default, each.help) for each in made.params if each.param_type_name == "option"}
+    said = {"--seconds": (3, "time budget, in seconds"), "--most": (None, ""), "--quick": (False, "try less")}
+    assert options == said | {"--over": ("", "its own")}
+    made(["mine", "x=1", "y=2", "--most", "4", "--over", "z"], standalone_mode=False)
+    asked = {"theorem": "mine", "given": {"x": "1", "y": "2"}, "seconds": 3, "most": 4, "quick": False}
+    assert got == asked | {"over": "z"}
+
+
+@pytest.mark.parametrize(("words", "said"), [(["--seconds", "0"], "seconds = 0"), (["x"], "must have the form name=v")])
+def test_what_is_refused_is_refused_before_the_command(command, words, said):
+    with pytest.raises(verify.InputError, match=said):
+        command[0](["mine", *words], standalone_mode=False)
+    assert not command[1]
+
+
+def test_a_commands_own_options_have_the_verbs_defaults():
+    compared = []
+    for name, each in typer.main.get_command(app).commands.items():
+        function = getattr(verify, {"list": "list_theorems"}.get(name, name), None)
+        for option in each.params if function else ():
+            assert option.help or option.param_type_name == "argument", (name, option.name)
+            known = signature(function).parameters.get(option.name)
+            if known and option.param_type_name == "option":
+                compared.append(name)
+                # An empty list of what may be repeated is None to Typer, and a path may be text in Python.
+                assert str(option.default or "") == str(known.default or ""), (name, option.name)
+    assert len(set(compared)) > 8
