@@ -5,15 +5,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from verify import Measurement
-from verify.reports.pytest_plugin import load_profile, use_all_cores
+from verify import Measurement, load_profile
+from verify.installed import lack
+from verify.reports.pytest_plugin import use_all_cores
 
 HERE = Path(__file__).parent
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Use all cores, and keep the tests of an `xdist_group`, which share their trainings, on one worker."""
+    """Use all cores, and keep the tests of an `xdist_group`, which share their trainings, on one worker.
+
+    Raises pytest.UsageError without the extra `sim`.
+    """
+    if lacking := lack("torch"):
+        raise pytest.UsageError(f"the papers' checks: {lacking}")
     use_all_cores(config)
     if config.getoption("numprocesses", None) and config.getoption("dist") == "no":
         config.option.dist = "loadgroup"

@@ -2,8 +2,8 @@
 
 import pytest
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
+from verify.installed import install, lack
 from verify.reports.pytest_plugin import draw_by_id, use_all_cores
 
 # The clock has no say in what is drawn.
@@ -19,12 +19,16 @@ def pytest_configure(config):
     """Check shapes and types throughout `numerics` while it runs, but for `make bench`, which times what users run."""
     draw_by_id(config)
     if "bench_*" not in config.getini("python_functions"):
+        from jaxtyping import install_import_hook
+
         install_import_hook("numerics", CHECKER)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Use all cores."""
+    """Use all cores. Raises pytest.UsageError without the extra `dev`, of which beartype is."""
+    if lack("beartype", "jaxtyping"):
+        raise pytest.UsageError(f"the tests need the extra dev: {install('dev')}")
     use_all_cores(config)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import verify
-from verify.installed import INSTALLED_BY
+from verify.installed import EXTRAS
 
 ROOT = Path(verify.__file__).parents[1]
 PACKAGES = ("verify", "theorems", "numerics", "paper_checks")
@@ -96,8 +96,19 @@ def calls(*commands, before=""):
 
 
 def hidden(*packages):
-    """Code after which packages cannot be imported."""
-    return f"import sys\nsys.modules.update(dict.fromkeys({packages!r}))"
+    """Code after which packages cannot be found."""
+    return f"""
+import sys
+
+
+class Refuses:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {packages!r}:
+            raise ModuleNotFoundError(f"No module named {{name}}", name=name)
+
+
+sys.meta_path.insert(0, Refuses())
+"""
 
 
 def files_of(root, *tops):
@@ -153,7 +164,9 @@ def test_the_pins_keep_the_ranges():
     assert names <= pinned
 
 
-LIGHT = tuple(sorted({*INSTALLED_BY, "_pytest", "xdist", "IPython"}))
+BROUGHT = {extra: f"python -m pip install {' '.join(packages)}" for extra, packages in EXTRAS.items()}
+"""What installs an extra where there is no checkout."""
+LIGHT = tuple(sorted({*(package for brought in EXTRAS.values() for package in brought), "_pytest", "xdist", "IPython"}))
 CHECKED = "check wang2024.fcn_width T=200 q=3 d=5 m=500 eps=1/10"
 
 
@@ -161,6 +174,7 @@ def test_without_what_is_heavy_theorems_are_checked_from_outside(outside):
     certificates = "theorems/certificates"
     code, out, err = outside(
         calls(
+            "list",
             "conditions wang2024.theorem1 T=200 q=3 d=5 eta=1",
             CHECKED,
             "check ahn2023.theorem1 n=3 eigenvalues=1,1/4 --certificate one.json",
@@ -168,6 +182,7 @@ def test_without_what_is_heavy_theorems_are_checked_from_outside(outside):
             "explore wang2024.lemma1 --max-examples 5",
             "prove wang2024.lemma1 --seconds 2",
             "derive wang2024.lemma1",
+            "necessity wang2024.stationary_points T=9 q=2 d=1 --seconds 1",
             "sweep wang2024.lemma1 --over T=4:5:2 q=2",
             "new mine.py",
             "completion bash",
@@ -178,7 +193,7 @@ def test_without_what_is_heavy_theorems_are_checked_from_outside(outside):
         + " / 'wang2024.theorem1.json')]))"
     )
     assert code == 0 and "Error" not in err, err
-    assert re.findall(r"^exit code (\d+)", out, re.MULTILINE) == list("43300000000")
+    assert re.findall(r"^exit code (\d+)", out, re.MULTILINE) == list("0433000000000")
     assert "width_lower_bound = 879" in out and out.count(": accepted: ") == 2
 
 
@@ -195,10 +210,14 @@ def cli_rows():
 
 
 LACKING = {
-    "simulate ahn2023.figure1": "experiment = ahn2023.figure1: needs torch: pip install torch numba jaxtyping",
-    "simulate wang2024.separation": "device = auto: needs torch: pip install torch numba jaxtyping",
-    "observe wang2024.theorem1 --at 9 T=9 q=2 d=1 eta=1": "observe = wang2024.theorem1: needs numba: pip install numba",
-    "sweep wang2024.lemma1 --over T=4:5:2 q=2 --jobs 2": "--jobs = 2: needs joblib: pip install joblib pyarrow",
+    "simulate ahn2023.figure1": f"experiment = ahn2023.figure1: needs torch: {BROUGHT['sim']}",
+    "simulate wang2024.separation": f"device = auto: needs torch: {BROUGHT['sim']}",
+    "observe wang2024.theorem1 --at 9 T=9 q=2 d=1 eta=1": f"observe = wang2024.theorem1: needs numba: {BROUGHT['sim']}",
+    "sweep wang2024.lemma1 --over T=4:5:2 q=2 --jobs 2": f"--jobs = 2: needs joblib: {BROUGHT['sweep']}",
+    "sweep wang2024.lemma1 --over T=4:5:2 q=2 --scheduler tcp://127.0.0.1:9": (
+        f"--scheduler = tcp://127.0.0.1:9: needs joblib: {BROUGHT['sweep']}"
+    ),
+    "report": f"report: needs latex2mathml, matplotlib, networkx, torch: {BROUGHT['plot']} {' '.join(EXTRAS['sim'])}",
 }
 """Commands and what they say, which is to fail by input."""
 
@@ -214,8 +233,8 @@ def test_files_that_need_more_are_left_out_and_said_to_be(outside, tmp_path):
     code, out, err = outside(calls(sweep, before=hidden(*LIGHT)))
     assert (code, out.splitlines()[-1]) == (0, "exit code 0")
     assert err.splitlines() == [
-        "verify: no Parquet file is written: that needs pyarrow: pip install joblib pyarrow",
-        "verify: no plot is drawn: that needs matplotlib: pip install matplotlib",
+        f"verify: no Parquet file is written: that needs pyarrow: {BROUGHT['sweep']}",
+        f"verify: no plot is drawn: that needs matplotlib: {BROUGHT['plot']}",
     ]
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".json"}
 
@@ -227,7 +246,7 @@ def test_a_figure_without_matplotlib_is_an_input_error(outside):
         "except verify.InputError as error: print(error)"
     )
     assert (code, err) == (0, "")
-    assert out == "plot = SweepResult: cannot be drawn: that needs matplotlib: pip install matplotlib\n"
+    assert out == f"plot = SweepResult: cannot be drawn: that needs matplotlib: {BROUGHT['plot']}\n"
 
 
 def test_a_missing_package_of_another_place_is_one_line_too(outside):
@@ -235,7 +254,27 @@ def test_a_missing_package_of_another_place_is_one_line_too(outside):
         f"{hidden('torch')}\nimport typer\nfrom verify.reports.command_line import run\n"
         "typer.main.get_command = lambda app: lambda *_, **__: __import__('torch')\nprint(run(['--help']))"
     )
-    assert (code, out.strip(), err.strip()) == (0, "2", "verify: this needs torch: pip install torch numba jaxtyping")
+    assert (code, out.strip(), err.strip()) == (0, "2", f"verify: this needs torch: {BROUGHT['sim']}")
+
+
+def test_every_public_name_is_there_without_the_extras(outside):
+    code, _, err = outside(f"{hidden(*LIGHT)}\nimport pydoc, verify\npydoc.render_doc(verify)")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("folder", "package", "said"),
+    [
+        ("tests", "beartype", "the tests need the extra dev"),
+        ("paper_checks", "torch", "the papers' checks: needs torch"),
+    ],
+)
+def test_a_folder_of_tests_says_which_extra_it_needs(folder, package, said):
+    code = f"{hidden(package)}\nimport pytest\nsys.exit(pytest.main([{folder!r}, '-p', 'no:cacheprovider']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    extra = {"tests": "dev", "paper_checks": "sim"}[folder]
+    assert (done.returncode, done.stdout) == (pytest.ExitCode.USAGE_ERROR, "")
+    assert done.stderr.strip() == f'ERROR: {said}: python -m pip install -c constraints.txt -e ".[{extra}]"'
 
 
 @pytest.mark.audit

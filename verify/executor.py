@@ -58,7 +58,7 @@ def refuse_unanswered(address: str) -> None:
     """
     form = _ADDRESS.fullmatch(address)
     if form is not None:
-        needs("distributed", "--scheduler", address)
+        needs("--scheduler", address, "distributed")
     if form is None or not 0 < int(form["port"]) < 2**16:
         raise InputError("--scheduler", address, "must be a scheduler's address, tcp://HOST:PORT or tls://HOST:PORT")
     why = "what answers is something else"

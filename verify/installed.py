@@ -1,30 +1,23 @@
-"""What is installed: the version of this package, and others that much is done without.
+"""What is installed: the version of this package, and what its extras bring, without which much is done.
 
-What asks for one that is missing gets one line, which says what to install.
+What asks for a package that is missing gets one line, with the command that installs its extra.
 """
 
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from verify.errors import InputError
 
-_SIMULATIONS = "pip install torch numba jaxtyping"
-_SWEEPS = "pip install joblib pyarrow"
-_DASK = "pip install dask distributed"
-INSTALLED_BY = {
-    "dask": _DASK,
-    "distributed": _DASK,
-    "jaxtyping": _SIMULATIONS,
-    "joblib": _SWEEPS,
-    "latex2mathml": "pip install latex2mathml",
-    "matplotlib": "pip install matplotlib",
-    "networkx": "pip install networkx",
-    "numba": "pip install numba",
-    "pyarrow": _SWEEPS,
-    "pytest": "pip install pytest",
-    "torch": _SIMULATIONS,
+EXTRAS = {
+    "plot": ("latex2mathml", "matplotlib", "networkx"),
+    "sim": ("jaxtyping", "numba", "torch"),
+    "sweep": ("dask", "distributed", "joblib", "pyarrow"),
+    "test": ("pytest", "pytest-xdist"),
 }
-"""What installs a package that may be missing, by its name."""
+"""The packages of each extra."""
+ROOT = Path(__file__).parents[1]
+"""The checkout, or the folder that this package is installed in."""
 
 
 def version() -> str:
@@ -35,23 +28,42 @@ def version() -> str:
     return metadata.version("lemmascope")
 
 
-def lack(package: str) -> str:
-    """Return what to install where a package is missing, as in `needs torch: pip install …`; "" where it is there."""
-    there = sys.modules[package] if package in sys.modules else find_spec(package)
-    return "" if there else _advice(package)
+def lack(*packages: str) -> str:
+    """Return what to install where packages are missing, as in `needs torch: python -m pip …`; "" where none is."""
+    missing = [package for package in packages if not _there(package)]
+    return _advice(missing) if missing else ""
 
 
-def needs(package: str, name: str, value: object) -> None:
-    """Raise InputError where a package is missing that a value of a name needs: one line, with what to install."""
-    if lacking := lack(package):
+def needs(name: str, value: object, *packages: str) -> None:
+    """Raise InputError where packages are missing that a value of a name needs: one line, with what to install."""
+    if lacking := lack(*packages):
         raise InputError(name, value, lacking)
 
 
 def lacked_by(error: BaseException) -> str:
-    """Return what to install for an error to go away: "" where it is not that one of these packages is missing."""
+    """Return what to install for an error to go away: "" where it is not that a package of an extra is missing."""
     package = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    return _advice(package) if package in INSTALLED_BY else ""
+    return _advice([package]) if any(package in brought for brought in EXTRAS.values()) else ""
 
 
-def _advice(package: str) -> str:
-    return f"needs {package}: {INSTALLED_BY[package]}"
+def _there(package: str) -> bool:
+    if package in sys.modules:
+        return sys.modules[package] is not None
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        # A finder refuses it.
+        return False
+
+
+def _advice(missing: list[str]) -> str:
+    return f"needs {', '.join(missing)}: {install(*(e for e in EXTRAS if set(EXTRAS[e]) & set(missing)))}"
+
+
+def install(*extras: str) -> str:
+    """Return the command that installs extras: of the checkout, with its pins; elsewhere their packages by name."""
+    if not (ROOT / "constraints.txt").is_file():
+        return f"python -m pip install {' '.join(package for extra in extras for package in EXTRAS[extra])}"
+    here = Path.cwd() == ROOT
+    pins, project = ("constraints.txt", ".") if here else (f'"{ROOT / "constraints.txt"}"', ROOT)
+    return f'python -m pip install -c {pins} -e "{project}[{",".join(extras)}]"'

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 import verify
+from verify.installed import EXTRAS
 
 ROOT = Path(verify.__file__).parents[1]
 OURS = {"verify", "theorems", "numerics", "paper_checks", "tests"}
 ALLOWED = {"verify": {"verify"}, "theorems": {"verify", "theorems"}, "numerics": {"verify", "numerics"}}
-HEAVY = {"torch", "matplotlib", "dask", "distributed", "numba", "jaxtyping", "joblib", "pyarrow", "pytest"}
-"""What is heavy, or may be missing."""
+HEAVY = {package for brought in EXTRAS.values() for package in brought}
+"""What may be missing, most of it heavy."""
 PLUGIN = "verify/reports/pytest_plugin.py"
 """It is pytest that loads it."""
 

@@ -26,7 +26,6 @@ from verify.printing import text_of
 from verify.provers.orthant_cases import Orthant, Powers, Spent, Work
 from verify.provers.proof_data import Proof, margin_proof
 from verify.provers.slack_variables import Margin, is_shown, margins
-from verify.provers.sums_of_squares import squares_in
 
 _MOST_OPERATIONS = 200
 """In a margin: of a longer one no more than the signs of its coefficients is looked at."""
@@ -196,6 +195,9 @@ def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
     if margin.is_bounded:
         return None
     orthant.work.spend(_SQUARES)
+    # With NumPy, which most inequalities do without.
+    from verify.provers.sums_of_squares import squares_in
+
     if (squares := squares_in(orthant.terms, zeros)) is None:
         return None
     above, below, symbols = margin.parts  # type: ignore[misc]

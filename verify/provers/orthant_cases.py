@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import comb, gcd, log, prod
-from typing import TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias
 
 from verify.provers.proof_data import Proof
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Powers = tuple[int, ...]
 Name: TypeAlias = str | int
@@ -103,14 +104,14 @@ class Orthant:
             return {"multipliers": [], "squares": []}
         if not self.may_be_shown():
             return None
-        value, logs = self.minima()[0]
-        zero = self.zero(logs) if value < _NEAR else None
+        value, point = self.minima()[0]
+        zero = self.zero(point) if value < _NEAR else None
         if value < -_ZERO or (zero is not None and self._excluded(zero)):
             return None
         leaf = self.multiplied()
         if leaf is not None or not depth:
             return leaf
-        ranked = sorted(self._splits(logs, zero), key=_Split.badness)[:_MOST_TRIED]
+        ranked = sorted(self._splits(zero or point, exact=zero is not None), key=_Split.badness)[:_MOST_TRIED]
         return next((tree for split in ranked if (tree := split.tree(depth - 1)) is not None), None)
 
     def may_be_shown(self) -> bool:
@@ -120,19 +121,22 @@ class Orthant:
             return False
         return self.terms[min(self.terms)] > 0 and self.terms[max(self.terms)] > 0
 
-    def minima(self) -> list[tuple[float, np.ndarray]]:
+    def minima(self) -> list[tuple[float, tuple[float, ...]]]:
         """Return where the polynomial is locally smallest for the sum of its terms' sizes, the smallest first.
 
-        At each the logarithm of what is positive over what is negative, and the logarithms of the variables, by some
-        Newton steps. None are looked for once it is seen to be negative.
+        At each the logarithm of what is positive over what is negative, and the variables, by some Newton steps. None
+        are looked for once it is seen to be negative.
         """
+        # NumPy takes longer to load than most inequalities take to prove, which do without.
+        import numpy as np
+
         self.work.spend(_MINIMA + _POINTS * len(self.terms) // 20)
         powers = np.array(list(self.terms), dtype=float)
         sizes = np.array([log(abs(c)) for c in self.terms.values()])
         negative = np.array([c < 0 for c in self.terms.values()])
         sides = [(powers[side], sizes[side]) for side in (~negative, negative)]
 
-        def value(logs: np.ndarray) -> np.ndarray:
+        def value(logs: "np.ndarray") -> "np.ndarray":
             above, below = (np.logaddexp.reduce(logs @ p.T + c, axis=-1) for p, c in sides)
             return above - below
 
@@ -152,12 +156,13 @@ class Orthant:
             steps /= np.maximum(1, np.linalg.norm(steps, axis=-1, keepdims=True))
             tried = np.clip(np.stack([points, points + steps, points + steps / 4]), -_FAR, _FAR)
             points = np.take_along_axis(tried, value(tried).argmin(axis=0)[None, :, None], 0)[0]
-        return sorted(zip(value(points).tolist(), points, strict=True), key=lambda pair: pair[0])
+        found = [tuple(float(np.exp(x)) for x in logs) for logs in points]
+        return sorted(zip(value(points).tolist(), found, strict=True), key=lambda pair: pair[0])
 
-    def zero(self, logs: np.ndarray) -> tuple[Fraction, ...] | None:
+    def zero(self, near: tuple[float, ...]) -> tuple[Fraction, ...] | None:
         """Return a zero with simple coordinates near a point, if there is one."""
         for most in _ZERO_DENOMINATORS:
-            point = tuple(Fraction(float(np.exp(x))).limit_denominator(most) for x in logs)
+            point = tuple(Fraction(x).limit_denominator(most) for x in near)
             if not self.value_at(point):
                 return point
         return None
@@ -167,7 +172,7 @@ class Orthant:
         minima = self.minima()
         if minima[0][0] < -_ZERO:
             return None
-        near = (self.zero(logs) for value, logs in minima if value < _NEAR)
+        near = (self.zero(point) for value, point in minima if value < _NEAR)
         zeros = list(dict.fromkeys(zero for zero in near if zero is not None))
         return None if any(map(self._excluded, zeros)) else zeros
 
@@ -179,20 +184,21 @@ class Orthant:
         """Return the value at a point."""
         return sum((c * monomial(point, powers) for powers, c in self.terms.items()), Fraction(0))
 
-    def _splits(self, logs: np.ndarray, zero: tuple[Fraction, ...] | None) -> "Iterator[_Split]":
-        """Yield splits of each variable through a point, a zero, if any, at a number and at multiples of the others."""
-        point = zero or tuple(float(np.exp(x)) for x in logs)
+    def _splits(self, point: Sequence[float | Fraction], *, exact: bool) -> "Iterator[_Split]":
+        """Yield splits of each variable through a point, at a number and at multiples of the others."""
         mixed = [i for i in range(len(self.names)) if point[i] and any(c < 0 and p[i] for p, c in self.terms.items())]
         fixed = self._fixed()
         for i in mixed:
             if fixed[i]:
-                yield self._split(i, None, _simple(point[i], exact=zero is not None))
+                yield self._split(i, None, _simple(point[i], exact=exact))
             for j in mixed:
                 if j < i:
-                    yield self._split(i, j, _simple(point[i] / point[j], exact=zero is not None))
+                    yield self._split(i, j, _simple(point[i] / point[j], exact=exact))
 
     def _fixed(self) -> list[bool]:
         """Whether a variable is the same along all ways of scaling that scale the polynomial, all terms alike."""
+        import numpy as np
+
         powers = np.array(list(self.terms), dtype=float)
         _, sizes, ways = np.linalg.svd(powers - powers[0])
         alike = ways[np.count_nonzero(sizes > _ZERO) :]
@@ -243,8 +249,10 @@ class _Split:
         return nought and {"slack": self.name, "at": "0", "times": None, "below": nought, "above": tree}
 
 
-def _moments(exponents: np.ndarray, powers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _moments(exponents: "np.ndarray", powers: "np.ndarray") -> "tuple[np.ndarray, np.ndarray]":
     """Return the slope and the curvature of log Σ exp: mean and covariance of the powers."""
+    import numpy as np
+
     shares = np.exp(exponents - exponents.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)
     mean = shares @ powers

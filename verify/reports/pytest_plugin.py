@@ -16,6 +16,7 @@ import pytest
 from verify import files
 from verify.errors import InputError
 from verify.files import json_object, replaceable, write_whole
+from verify.installed import lack
 from verify.outcomes import CheckResult, Outcome
 from verify.reports.ledger import (
     canary_entry,
@@ -27,8 +28,9 @@ from verify.reports.ledger import (
 )
 from verify.reports.page.recorded import record, ship
 from verify.reports.verbs import files as file_verbs, theorems as verbs
+from verify.reports.verbs.files import OF_REPORT
 from verify.runs.comparisons import Comparison, ComparisonResult
-from verify.runs.crossings import FULL, LOOKED_THROUGH, QUICK, Crossing
+from verify.runs.crossings import LOOKED_THROUGH, Crossing
 from verify.runs.devices import device_named
 from verify.shown import visible
 
@@ -58,43 +60,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--json", metavar="FILE", help="write the ledger to a file as JSON")
     group.addoption("--record", metavar="FILE", help="write what runs of these sources entered, to ship with a package")
     group.addoption("--report", metavar="DIR", help="write report.html, with what the run has measured, to a folder")
-
-
-def load_profile(config: pytest.Config) -> None:
-    """Choose what Hypothesis draws in this test run: as much as the options ask for, and the same every time.
-
-    It is for the `pytest_configure` of a folder with crossings. Each test draws from a seed that is made of its id
-    alone, so that it draws the same on every machine, in any order. With `--seed` the number given is part of the seed;
-    `--fresh` draws that number and prints it, and keeps what failed in Hypothesis's database. The profile is
-    `quick`, or `full` under `--full`.
-
-    Parameters
-    ----------
-    config
-        Pytest's configuration.
-
-    Raises
-    ------
-    pytest.UsageError
-        For a number of draws below 1.
-
-    Examples
-    --------
-    >>> import verify
-    >>> def pytest_configure(config):
-    ...     verify.load_profile(config)
-    """
-    from hypothesis import HealthCheck, settings
-
-    draws = config.getoption("--draws")
-    if draws is not None and draws < 1:
-        raise pytest.UsageError(f"--draws {draws}: must be an integer >= 1")
-    # A training takes seconds, and the fixture of a crossing counts over all the examples of a test.
-    checks = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large)
-    for name, examples in (("quick", QUICK), ("full", FULL)):
-        settings.register_profile(name, max_examples=draws or examples, deadline=None, suppress_health_check=checks)
-    settings.load_profile("full" if config.getoption("--full") else "quick")
-    draw_by_id(config)
 
 
 def use_all_cores(config: pytest.Config) -> None:
@@ -412,11 +377,13 @@ _STARTED = pytest.StashKey[float]()
 def pytest_configure(config: pytest.Config) -> None:
     """Remember when the run began; the mark is pytest-xdist's, which may not be there.
 
-    Raises pytest.UsageError where the ledger would be written over another file.
+    Raises pytest.UsageError where the ledger would be written over another file, and for a report without its extras.
     """
     config.addinivalue_line("markers", "xdist_group(name): tests that run on one worker, with --dist loadgroup")
     config.addinivalue_line("markers", "crossing(id): the crossing that a test is of, which -k selects it by")
     config.stash[_STARTED] = time.monotonic()
+    if config.getoption("--report") and (lacking := lack(*OF_REPORT)):
+        raise pytest.UsageError(f"--report {lacking}")
     for option, key, kind in (("--json", "crossings", "a ledger"), ("--record", "commit", "a record of runs")):
         path = config.getoption(option)
         if path and not replaceable(Path(path), lambda content, key=key: key in json_object(content)):

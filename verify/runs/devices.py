@@ -13,7 +13,7 @@ def device_named(asked: str) -> str:
     """
     if asked not in DEVICES:
         raise InputError("device", asked, f"must be one of {', '.join(DEVICES)}")
-    needs("torch", "device", asked)
+    needs("device", asked, "torch")
     # PyTorch is heavy; a wrong word is refused without it.
     import torch
 

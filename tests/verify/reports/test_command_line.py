@@ -252,6 +252,28 @@ def test_a_reader_that_leaves_ends_it_quietly():
         assert going.stderr.read() == b"" and going.wait() == 130
 
 
+def test_a_check_of_an_inequality_loads_no_package_that_it_does_not_need(tmp_path):
+    needless = (
+        "numpy",
+        "scipy",
+        "hypothesis",
+        "torch",
+        "matplotlib",
+        "networkx",
+        "numba",
+        "joblib",
+        "numerics",
+        "theorems",
+    )
+    code = (
+        "import sys; from verify.reports.command_line import run; "
+        f"codes = [run(['new', 'mine.py']), run(['check', 'mine.py', 'x=1', 'y=3'])]; "
+        f"print(codes, sorted({{module.partition('.')[0] for module in sys.modules}} & {{*{needless!r}, 'sympy'}}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[0, 0] ['sympy']", done.stderr
+
+
 def test_a_check_of_a_symbolic_theorem_never_loads_torch():
     code = (
         "import sys; from verify.reports.command_line import run; "

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.verify.command_line import assert_one_line, body_of
+from verify.installed import install
 
 BODY = """
 mine = theorem_of(Inequality("c", sp.Lt(x, 5)), values={"double": 2 * x})
@@ -59,7 +60,7 @@ def test_json_is_one_object(cli, path, tmp_path):
 def test_without_pyarrow_one_line_says_what_to_install(cli, path, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     code, out, err = cli("sweep", path, "--over", "x=1:2:2", "--out", str(tmp_path / "out"))
-    assert code == 0 and err == "verify: no Parquet file is written: that needs pyarrow: pip install joblib pyarrow\n"
+    assert code == 0 and err == f"verify: no Parquet file is written: that needs pyarrow: {install('sweep')}\n"
     assert "user.mine.sweep.csv" in out and "parquet" not in out
 
 

@@ -9,7 +9,8 @@ import pytest
 CONFTEST = """
 import pytest
 
-from verify.reports.pytest_plugin import load_profile, use_all_cores
+from verify import load_profile
+from verify.reports.pytest_plugin import use_all_cores
 
 
 @pytest.hookimpl(tryfirst=True)

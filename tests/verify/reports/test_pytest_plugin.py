@@ -278,7 +278,7 @@ def test_importing_the_plugin_is_light():
 
 
 CONFTEST = """
-from verify.reports.pytest_plugin import load_profile
+from verify import load_profile
 
 def pytest_configure(config):
     load_profile(config)
@@ -442,6 +442,13 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     pytest_plugin.file_verbs = verbs
 """
+
+
+def test_a_report_without_its_extra_is_refused_before_the_run(monkeypatch, inner):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    result = inner(PASSING, "--report", ".")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --report needs networkx: python -m pip install *plot*"])
 
 
 def test_a_report_has_what_the_run_has_entered(pytester, inner):

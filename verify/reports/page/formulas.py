@@ -3,8 +3,6 @@
 import re
 from functools import cache
 
-from latex2mathml.converter import convert
-
 from verify.reports.display.pages import Cell, Table, Written
 from verify.reports.page.elements import Html, Node, table as html_table, tag
 
@@ -15,6 +13,8 @@ _NAME = re.compile(r"\\(?:text|operatorname|mathrm|begin|end)\{[^}]*\}|\\[A-Za-z
 @cache
 def mathml(latex: str, *, display: bool = False) -> Html:
     """Return a formula, written in LaTeX, as a MathML element, on a line of its own if `display`."""
+    from latex2mathml.converter import convert
+
     return Html(convert(_NAME.sub(_named, latex), display="block" if display else "inline"))
 
 

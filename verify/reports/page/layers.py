@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-import networkx as nx
-
 from verify.reports.page.elements import Html, tag
 
 _WIDTH, _LINE, _PADDING = 7.3, 16.0, 9.0
@@ -69,6 +67,8 @@ def _layered(
     names: Sequence[str], arrows: Sequence[Arrow]
 ) -> tuple[list[list[_Place]], dict[Arrow, tuple[_Place, ...]]]:
     """Return the layers, ordered, and the places that each arrow goes through, from its end to its start."""
+    import networkx as nx
+
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     graph.add_edges_from((arrow.end, arrow.start) for arrow in arrows)

@@ -5,11 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
+from verify.installed import needs
 
 if TYPE_CHECKING:
     from verify.rechecker import Accepted
     from verify.reports.pinned_files import Pinned
     from verify.runs.store import Store
+
+OF_REPORT = ("latex2mathml", "matplotlib", "networkx", "torch")
+"""What a report is made with, of the extras: its formulas, plots and graph, and the figures that it trains."""
 
 
 def pin(
@@ -89,7 +93,8 @@ def report(
     Raises
     ------
     InputError
-        For a folder that cannot be written to, and where a report.html is there that is no report.
+        For a folder that cannot be written to, where a report.html is there that is no report, and without the extras
+        `plot` and `sim`.
 
     Examples
     --------
@@ -100,6 +105,7 @@ def report(
     ...     print(error.requirement)
     cannot be written: File exists
     """
+    needs("report", "", *OF_REPORT)
     from verify.reports.page import contents, document
     from verify.reports.simulate import make_folder
 

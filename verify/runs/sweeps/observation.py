@@ -90,7 +90,7 @@ def observe(
     words = {p.name: p.parse(given.get(p.name, p.words[0])) for p in statement.parameters if p.words}
     clause, recursion = _recursion(theorem, words)
     used = {symbol.name for symbol in many_runs.fixed_symbols(recursion)}
-    needs("numba", "observe", theorem.id)
+    needs("observe", theorem.id, "numba")
     points = grid(statement.parameters, over, given).points() if over else [{}]
     instances = tuple(_instance(statement, words, {**given, **point}, used) for point in points)
     try:

@@ -203,7 +203,7 @@ def sweep(
     started, distributed = time.monotonic(), jobs > 1 or scheduler is not None
     points, fixed = _asked(theorem, over, given)
     if distributed:
-        needs("joblib", "--scheduler" if scheduler else "--jobs", scheduler or jobs)
+        needs("--scheduler" if scheduler else "--jobs", scheduler or jobs, "joblib")
     reference = reference_of(theorem)
     code = code_of(theorem, *reference) if reference else ""
     if reference is None and (store is not None or distributed):
