@@ -71,7 +71,7 @@ from verify.outcomes import ForAll as ForAll
 from verify.outcomes import Outcome as Outcome
 
 # Simulations, and how theory is held against them.
-from verify.reports.verbs.runs import load_profile as load_profile
+from verify.reports.draws import load_profile as load_profile
 from verify.runs.checkpoints import Running as Running
 from verify.runs.comparisons import Comparison as Comparison
 from verify.runs.comparisons import ComparisonResult as ComparisonResult

@@ -93,8 +93,8 @@ def _observe(
 
 
 def _write_sweep(result: Any, folder: Path) -> list[str]:
+    from verify.reports.formats.sweep_files import write_sweep
     from verify.reports.plots.sweep_plots import why_no_plot
-    from verify.reports.sweep_files import write_sweep
 
     files = [str(path) for path in write_sweep(result, folder)]
     if lacking := lack("pyarrow"):

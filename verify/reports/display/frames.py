@@ -69,7 +69,7 @@ def _reach(result: Any) -> Iterator[Row]:
 
 
 def _sweep(result: Any) -> Iterator[Row]:
-    from verify.reports.sweep_files import table
+    from verify.reports.formats.sweep_files import table
 
     yield from table(result)
 

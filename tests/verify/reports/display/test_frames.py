@@ -23,7 +23,7 @@ from verify import (
     Theorem,
 )
 from verify.reports.display import frames
-from verify.reports.sweep_files import columns
+from verify.reports.formats.sweep_files import columns
 
 x = sp.Symbol("x", positive=True)
 STATEMENT = Statement(

@@ -9,8 +9,8 @@ import sympy as sp
 
 import verify
 from verify import Hypothesis, Inequality, Parameter, load_theorem
+from verify.reports.formats.sweep_files import write_sweep
 from verify.reports.plots.sweep_plots import STYLES, draw, plotted, why_no_plot
-from verify.reports.sweep_files import write_sweep
 
 x, y = sp.symbols("x y", positive=True)
 X, Y = (Parameter(name, "rational", f"the {name}", above=0) for name in "xy")

@@ -18,7 +18,7 @@ MEASURED = """
 import json, resource, sys, time
 from pathlib import Path
 from verify import sweep
-from verify.reports.sweep_files import write_sweep
+from verify.reports.formats.sweep_files import write_sweep
 
 started = time.monotonic()
 result = sweep(sys.argv[1], {"x": f"1/3:1e6:{sys.argv[2]}:log", "y": "1/7:2:100"}, store=sys.argv[3])

@@ -10,7 +10,7 @@ import sympy as sp
 
 import verify
 from verify import Inequality, InputError, Parameter
-from verify.reports.sweep_files import columns, write_sweep
+from verify.reports.formats.sweep_files import columns, write_sweep
 
 x, y = sp.symbols("x y", positive=True)
 X, Y = (Parameter(name, "rational", name, above=0) for name in "xy")

@@ -1,0 +1,48 @@
+"""What Hypothesis draws in a test run; importing it needs no pytest, as `verify.load_profile` is a public name."""
+
+from typing import TYPE_CHECKING
+
+from verify.runs.crossings import FULL, QUICK
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def load_profile(config: "pytest.Config") -> None:
+    """Choose what Hypothesis draws in this test run: as much as the options ask for, and the same every time.
+
+    It is for the `pytest_configure` of a folder with crossings. Each test draws from a seed that is made of its id
+    alone, so that it draws the same on every machine, in any order. With `--seed` the number given is part of the seed;
+    `--fresh` draws that number and prints it, and keeps what failed in Hypothesis's database. The profile is
+    `quick`, or `full` under `--full`.
+
+    Parameters
+    ----------
+    config
+        Pytest's configuration.
+
+    Raises
+    ------
+    pytest.UsageError
+        For a number of draws below 1.
+
+    Examples
+    --------
+    >>> import verify
+    >>> def pytest_configure(config):
+    ...     verify.load_profile(config)
+    """
+    import pytest
+    from hypothesis import HealthCheck, settings
+
+    from verify.reports.pytest_plugin import draw_by_id
+
+    draws = config.getoption("--draws")
+    if draws is not None and draws < 1:
+        raise pytest.UsageError(f"--draws {draws}: must be an integer >= 1")
+    # A training takes seconds, and the fixture of a crossing counts over all the examples of a test.
+    checks = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large)
+    for name, examples in (("quick", QUICK), ("full", FULL)):
+        settings.register_profile(name, max_examples=draws or examples, deadline=None, suppress_health_check=checks)
+    settings.load_profile("full" if config.getoption("--full") else "quick")
+    draw_by_id(config)
