@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 MOST_WORK = 60e6
 """What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
-_ALARM: ContextVar[tuple[float, type[BaseException]]] = ContextVar("alarm", default=(math.inf, OutOfTimeError))
+_ALARM: ContextVar[float] = ContextVar("alarm", default=math.inf)
 _LEAST_SECONDS = 0.02
 """What is begun when the time is over has so much all the same: much is decided in less."""
 _AGAIN = 0.05
@@ -53,10 +53,6 @@ def require_effort(**given: Any) -> None:
         requirement, fits = EFFORTS[name]
         if value is not None and not fits(value):
             raise InputError(name.replace("_", "-"), value, requirement)
-
-
-class EndError(KeyboardInterrupt):
-    """The end of a search: a KeyboardInterrupt, as Hypothesis catches none; handlers of Ctrl-C re-raise it."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +96,8 @@ def look_at_the_clock() -> None:
         raise OutOfTimeError("the time ran out")
 
 
-def ended(
-    deadline: float, function: Callable[..., Result], *arguments: Any, error: type[BaseException] = OutOfTimeError
-) -> Result:
-    """Return what a function returns. Raises the error soon after the deadline, wherever the function stands then.
+def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> Result:
+    """Return what a function returns. Raises OutOfTimeError soon after the deadline, wherever the function stands then.
 
     By the system's timer, on the main thread of a process: elsewhere, and where others use the timer, it takes as long
     as it takes. What looks at the clock has ended before.
@@ -114,17 +108,11 @@ def ended(
     if handler not in (signal.SIG_DFL, _ring):
         return function(*arguments)
     try:
-        own = max(deadline, time.monotonic() + _LEAST_SECONDS)
-        # What runs within lets through what its caller named, and may change another, as Hypothesis does.
-        _ALARM.set((min(own, outer[0]), error))
+        _ALARM.set(min(outer, max(deadline, time.monotonic() + _LEAST_SECONDS)))
         sys.unraisablehook = _ringing_again(hook)
         signal.signal(signal.SIGALRM, _ring)
         _set_timer()
         result = function(*arguments)
-    except error:
-        if time.monotonic() >= outer[0]:
-            raise outer[1]("the time ran out") from None
-        raise
     finally:
         # An alarm may still come before the first line has run: the next is later than that.
         while True:
@@ -133,11 +121,11 @@ def ended(
                 # An interrupt that is noted sets the timer too: that is over before the timer is put back.
                 sys.unraisablehook = hook
                 _set_timer()
-                if outer[0] == math.inf:
+                if outer == math.inf:
                     signal.signal(signal.SIGALRM, handler)
                 break
-            except (OutOfTimeError, KeyboardInterrupt, error) as end:
-                if type(end) is KeyboardInterrupt:
+            except (OutOfTimeError, KeyboardInterrupt) as end:
+                if isinstance(end, KeyboardInterrupt):
                     _INTERRUPTS.append(end)
         # Where another error is under way, the interrupt goes before it.
         _raise_what_is_due()
@@ -151,10 +139,10 @@ def _ringing_again(hook: Callable[[Any], object]) -> Callable[[Any], None]:
     """
 
     def again(unraisable: Any) -> None:
-        if type(unraisable.exc_value) is KeyboardInterrupt:
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
             _INTERRUPTS.append(unraisable.exc_value)
             signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
-        elif not isinstance(unraisable.exc_value, _ALARM.get()[1]):
+        elif not isinstance(unraisable.exc_value, OutOfTimeError):
             hook(unraisable)
 
     return again
@@ -173,12 +161,11 @@ def _has_timer() -> bool:
 
 
 def _set_timer() -> None:
-    left = _ALARM.get()[0] - time.monotonic()
+    left = _ALARM.get() - time.monotonic()
     signal.setitimer(signal.ITIMER_REAL, *((0, 0) if left == math.inf else (max(left, _SOON), _AGAIN)))
 
 
 def _ring(*_: object) -> None:
     _raise_what_is_due()
-    deadline, error = _ALARM.get()
-    if time.monotonic() >= deadline:
-        raise error("the time ran out")
+    if time.monotonic() >= _ALARM.get():
+        raise OutOfTimeError("the time ran out")

@@ -8,7 +8,7 @@ from verify.search.explore import MOST_EXAMPLES
 
 SEEDS, COSTLY = 20, ("wang2024.length_generalization", "wang2024.separation", "wang2024.theorem2")
 HOW = (
-    f" Examples in all, for each of {SEEDS} seeds. The plain way is the same strategy, drawn from alone by Hypothesis,"
+    f" Examples in all, for each of {SEEDS} seeds. The plain way draws from the same ranges, and does nothing else,"
     f" which is the best plain way as well: one number in both columns. A search of {MOST_EXAMPLES} examples that finds"
     f" nothing counts as {MOST_EXAMPLES}, or as all it has tried. Left out, as an evaluation takes seconds: the"
     f" canaries of {', '.join(COSTLY)}."

@@ -1,11 +1,9 @@
 """How many examples a search needs to refute a canary, guided and not."""
 
-import contextlib
-from unittest import mock
+import pytest
 
-import verify.search.explore
 from verify import ids, load_theorem
-from verify.search.explore import MOST_EXAMPLES
+from verify.search.explore import MOST_EXAMPLES, explore
 
 
 def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
@@ -14,10 +12,10 @@ def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
     What is found is not made readable, and where nothing is found no bound's sharpness is asked. An unguided search
     draws alone: nothing is tried before, margins are no targets, and the nearest misses are not polished.
     """
-    with contextlib.ExitStack() as stack:
+    with pytest.MonkeyPatch.context() as patched:
         for name in ("_simplify", "sharpness"):
-            stack.enter_context(mock.patch.object(verify.search.explore, name, return_value=()))
-        result = verify.search.explore.explore(
+            patched.setattr(f"verify.search.explore.{name}", lambda *_: ())
+        result = explore(
             theorem.variant(canary.statement), {}, max_examples=most, seconds=seconds, seed=seed, guided=guided
         )
     return result.needed or result.examples, result.needed is not None

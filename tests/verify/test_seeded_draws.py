@@ -3,66 +3,60 @@
 import subprocess
 import sys
 
-import hypothesis
 import pytest
-from hypothesis import strategies as st
-from hypothesis.internal.conjecture import providers
 
-from verify.seeded_draws import own_draws, seed_hypothesis
+from verify.seeded_draws import seed_of
 
-SEARCH = """
+DRAWN = """
+import contextlib
 import sys
 sys.path.insert(0, sys.argv[1])
-{imports}
 import hypothesis
-import random
 from hypothesis import strategies as st
-from verify.seeded_draws import own_draws, seed_hypothesis
+from verify.seeded_draws import own_draws
 
+{before}
 drawn = []
-settings = hypothesis.settings(max_examples=300, database=None, phases=[hypothesis.Phase.generate])
-with own_draws():
-    try:
-        hypothesis.find(st.integers(), lambda n: drawn.append(n), settings=settings, random=random.Random(0))
-    except hypothesis.errors.NoSuchExample:
-        pass
+
+@hypothesis.seed(0)
+@hypothesis.settings(max_examples=1000, database=None, phases=[hypothesis.Phase.generate])
+@hypothesis.given(st.integers())
+def draw(n):
+    drawn.append(n)
+
+with {within}:
+    draw()
 print(drawn)
 """
 
 
-def test_modules_that_are_loaded_change_no_draw(tmp_path):
+@pytest.fixture
+def drawn(tmp_path):
+    """Return what a process draws, within a context, after some lines."""
     numbers = ", ".join(str(n) for n in range(10_007, 10_907, 3))
     (tmp_path / "constants_of_my_own.py").write_text(f"numbers = [{numbers}]\n")
 
-    def drawn(imports):
-        command = [sys.executable, "-c", SEARCH.format(imports=imports), str(tmp_path)]
+    def run(within, before=""):
+        command = [sys.executable, "-c", DRAWN.format(within=within, before=before), str(tmp_path)]
         return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
 
-    alone = drawn("")
-    assert len(alone) > 1000 and drawn("import constants_of_my_own") == alone
+    return run
 
 
-def test_what_is_put_aside_comes_back():
-    before = providers._get_local_constants, providers.CONSTANTS_CACHE
-    with own_draws():
-        assert len(providers._get_local_constants()) == 0
-    assert (providers._get_local_constants, providers.CONSTANTS_CACHE) == before
-    with pytest.raises(KeyError), own_draws():
-        raise KeyError
-    assert (providers._get_local_constants, providers.CONSTANTS_CACHE) == before
+OWN, NONE, IMPORT = "own_draws()", "contextlib.nullcontext()", "import constants_of_my_own"
 
 
-def test_a_text_seeds_the_runs_of_hypothesis():
-    def drawn(text):
-        numbers = []
+def test_modules_that_are_loaded_change_no_draw(drawn):
+    alone = drawn(OWN)
+    assert len(alone) > 1000 and drawn(OWN, IMPORT) == alone
+    # Hypothesis by itself draws from them.
+    assert drawn(NONE, IMPORT) != drawn(NONE)
 
-        @hypothesis.given(st.integers())
-        def each(n):
-            numbers.append(n)
 
-        seed_hypothesis(text)
-        with own_draws():
-            each()
-        return numbers
+def test_what_is_put_aside_comes_back(drawn):
+    left = "with contextlib.suppress(KeyError), own_draws():\n    raise KeyError"
+    assert drawn(NONE, left) == drawn(NONE) != drawn(OWN)
 
-    assert drawn("a") == drawn("a") != drawn("b")
+
+def test_another_text_is_another_seed():
+    assert seed_of("a") == seed_of("a") != seed_of("b")

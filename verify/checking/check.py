@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
-from verify.budget import MOST_WORK, Budget, EndError, ended, require_effort, until
+from verify.budget import MOST_WORK, Budget, ended, require_effort, until
 from verify.checking.certificates import stated_values
 from verify.checking.decide import Decider, Rechecked, both, proofs_for_all, uninterrupted
 from verify.checking.least_values import least
@@ -142,8 +142,6 @@ def _values(
             values[name], rechecked[name] = ended(hard_end, _reported, asked, results, decider, question)
         except (UndefinedError, UndecidedError, OutOfTimeError) as error:
             values[name], without[name] = None, str(error)
-        except EndError:
-            raise
         except KeyboardInterrupt:
             values[name], without[name], question = None, INTERRUPTED, question.after_interrupt()
     return {

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from verify.budget import MOST_WORK, Budget, EndError, Result, ended
+from verify.budget import MOST_WORK, Budget, Result, ended
 from verify.checking.certificates import stated, written
 from verify.checking.doors import asks_for_doors, with_doors
 from verify.claims.question import Clause, Proof, ProofForAll, Proofs, Question
@@ -204,8 +204,6 @@ def uninterrupted(
     """Return what a function returns, None where Ctrl-C ended it, and the question with the time that is left."""
     try:
         return function(*arguments), question.left()
-    except EndError:
-        raise
     except KeyboardInterrupt:
         return None, question.after_interrupt()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import sympy as sp
 
-from verify.budget import Budget, EndError
+from verify.budget import Budget
 from verify.errors import UndefinedError
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, first_passage
 from verify.evaluation.values import evaluate_rising
@@ -145,8 +145,6 @@ class Question:
         if key not in self.runs:
             try:
                 self.runs[key] = self._beyond(dynamics, level)
-            except EndError:
-                raise
             except KeyboardInterrupt:
                 self.runs[key] = replace(first, why=INTERRUPTED)
         if (run := self.runs[key]) is not None:

@@ -11,7 +11,6 @@ from typing import TypeAlias
 import flint
 import sympy as sp
 
-from verify.budget import EndError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Arithmetic, Float64, Raw, balls, enclosure_of_ball
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import Values
@@ -136,8 +135,6 @@ def _follow(
                     return Passage(False, count, enclosure_of_ball(observed), state, bits, "time")
             state = tuple(following)
             count += 1
-    except EndError:
-        raise
     except KeyboardInterrupt:
         # Every step before `count` was certified above the level, wherever the interrupt came.
         return Passage(False, count, None, state, bits, INTERRUPTED)

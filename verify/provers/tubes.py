@@ -21,7 +21,6 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from verify.budget import EndError
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import LAST_BITS, Ball, balls
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, Values, first_passage
@@ -94,8 +93,6 @@ def enclose_passage(
             return start if start.reached else best
         try:
             tried = certify_tube(dynamics, tube, level, values, start, deadline=deadline, progress=progress)
-        except EndError:
-            raise
         except KeyboardInterrupt:
             return replace(start, why=INTERRUPTED)
         if tried is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from verify.installed import version
 from verify.outcomes import count_text
 
-# They load SymPy and Hypothesis.
+# They load SymPy.
 if TYPE_CHECKING:
     from verify.checking.theorem import Canary
     from verify.reports.findings import Finding

@@ -29,7 +29,7 @@ from verify.rechecker import Accepted, Rejected, Unreadable, recheck_text
 from verify.reports.findings import WRITTEN_BY
 from verify.search.narrowing import without
 
-# It loads Hypothesis.
+# It loads the searches.
 if TYPE_CHECKING:
     from verify.search.necessity import NecessityResult
 

@@ -82,8 +82,11 @@ def draw_by_id(config: pytest.Config) -> None:
         # Those of a worker are its controller's.
         config.option.seed = getattr(config, "workerinput", {}).get(SEED, secrets.randbelow(2**32))
     name = settings.get_current_profile_name()
+    # What a test draws by `given` inside itself is repeated by derandomizing alone, which goes with no database.
     database = settings.get_profile("default").database if fresh else None
-    settings.register_profile(name, settings.get_profile(name), derandomize=False, database=database, print_blob=False)
+    settings.register_profile(
+        name, settings.get_profile(name), derandomize=not fresh, database=database, print_blob=False
+    )
     settings.load_profile(name)
     if not config.pluginmanager.has_plugin(Draws.__name__):
         config.pluginmanager.register(Draws(config.getoption("--seed"), fresh=fresh), Draws.__name__)
@@ -108,13 +111,18 @@ class Draws:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Seed Hypothesis before a test runs."""
-        from verify.seeded_draws import own_draws, seed_hypothesis
+        """Seed a test that draws, unless Hypothesis's own option does, before it runs."""
+        from hypothesis import is_hypothesis_test, seed
 
-        # The module's name and not its path, as that depends on where pytest is called.
-        module = item.getparent(pytest.Module)
-        name = f"{module.obj.__name__ if module else ''} {item.location[2]}"
-        seed_hypothesis(f"{name} {self._seed or 0}")
+        from verify.seeded_draws import own_draws, seed_of
+
+        test = getattr(item, "obj", None)
+        test = getattr(test, "__func__", test)
+        if is_hypothesis_test(test) and item.config.getoption("--hypothesis-seed", None) is None:
+            # The module's name and not its path, as that depends on where pytest is called.
+            module = item.getparent(pytest.Module)
+            name = f"{module.obj.__name__ if module else ''} {item.location[2]}"
+            seed(seed_of(f"{name} {self._seed or 0}"))(test)
         with own_draws():
             return (yield)
 

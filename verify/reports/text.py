@@ -26,7 +26,7 @@ from verify.runs.measurements import Measurement
 from verify.runs.sweeps.grids import Axis
 from verify.runs.sweeps.rows import OUTCOMES
 
-# These load Hypothesis and NumPy.
+# These load NumPy.
 if TYPE_CHECKING:
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult

@@ -1,37 +1,31 @@
 """Search for counterexamples: guided by float64 margins, confirmed in exact or ball arithmetic, made readable."""
 
-import contextlib
-import json
 import math
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import chain, islice, product
-from pathlib import Path
 
-import hypothesis
-from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
-
+from verify import remembered
 from verify.budget import ended, require_effort, until
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError, OutOfTimeError
 from verify.evaluation.instances import completed, parse
 from verify.evaluation.iteration import Progress
-from verify.language.parameters import Value
-from verify.outcomes import Outcome, json_number
-from verify.search.instance_strategies import Plan, plan
+from verify.outcomes import json_number
 from verify.search.narrowing import fixed_values, told_to_drop, without
+from verify.search.plans import Plan, plan
 from verify.search.results import ExploreResult
 from verify.search.sharpness import sharpness
 from verify.search.simplify import Instance, neighbours, simplest
 from verify.search.verdicts.decision import PARTING
-from verify.search.verdicts.state import FoundError, Search, StopSearchError
+from verify.search.verdicts.state import Search
 from verify.search.verdicts.tally import Tried, Verdict
-from verify.seeded_draws import own_draws
 
 SECONDS = 30
 """Wall-clock time of a search that is not told another."""
@@ -55,6 +49,10 @@ _FIRST = 50
 """Instances before any draw are a quarter of all at most, or so many where that is more and half of all at most."""
 _SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
 """By what parts of a value the descent moves; the last moves any integer by 1."""
+_FRUITLESS = 500
+"""Draws in a row that meet a dead end or what was tried, after which little is left to draw."""
+_KEPT = "counterexample.{}"
+"""The name under which a counterexample is kept."""
 _AS_NEAR = 1e-9
 """The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this."""
 
@@ -67,7 +65,7 @@ def explore(
     max_examples: int = MOST_EXAMPLES,
     seconds: float = SECONDS,
     seed: int = 0,
-    database: ExampleDatabase | None = None,
+    keep: bool = False,
     guided: bool = True,
     progress: Progress | None = None,
 ) -> ExploreResult:
@@ -89,11 +87,11 @@ def explore(
         long again at most. A search repeats itself, unless the time ended it or left something undecided.
     seed
         Seed of the draws.
-    database
-        Where what was found is kept and replayed from; `None` for nowhere.
+    keep
+        Whether what is found is kept in `.lemmascope` of the working directory, and tried first the next time.
     guided
-        Whether instances are tried before and after the draws, and margins steer these (to measure what that is
-        worth).
+        Whether instances are tried before and after the draws, and half of these are near the nearest misses (to
+        measure what that is worth).
     progress
         Called with the number of instances tried.
 
@@ -115,19 +113,19 @@ def explore(
     state = Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
     state.deadline -= seconds * (_FEW_VERDICTS if state.tally.takes_little() else _VERDICTS)
     # The seed is part of the key: a search repeats itself, whatever others have found.
-    key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
+    key = remembered.digest_of(f"{statement.digest} {sorted(fixed.items())} {seed}".encode()) if keep else ""
     with told_to_drop(statement, given):
-        stopped = _run(state, partial(_search, state, database, key, most=max_examples, seed=seed, sharp=not drop))
+        stopped = _run(state, partial(_search, state, key, most=max_examples, seed=seed, sharp=not drop))
         state.tally.by_floats(state.tried.values())
         if stopped in ("examples", "seconds"):
             now = time.monotonic()
             state.deadline = min(started + seconds, now + max(_LEAST_VERDICTS, now - started))
             judged = _run(state, partial(_judge, state))
             stopped = judged if judged in ("found", "interrupted") else stopped
-    if state.counterexample is not None and database is not None:
-        database.save(
-            key, json.dumps({name: json_number(value) for name, value in state.counterexample[0].items()}).encode()
-        )
+    if state.counterexample is not None and keep:
+        remembered.make_folder()
+        found = {name: json_number(value) for name, value in state.counterexample[0].items()}
+        remembered.remember(_KEPT.format(key), key, found)
     return _result(state, tuple(drop), stopped, seed, time.monotonic() - started)
 
 
@@ -135,9 +133,8 @@ def _run(state: Search, search: Callable[[], None]) -> str:
     """Search until the time is over; return what ended it."""
     try:
         with until(state.deadline):
-            ended(state.hard_end + PARTING, search, error=StopSearchError)
-    except (StopSearchError, OutOfTimeError):
-        # The latter where what looks at the clock does so outside a verdict, as a domain's primitive.
+            ended(state.hard_end + PARTING, search)
+    except OutOfTimeError:
         return "seconds"
     except KeyboardInterrupt:
         return "interrupted"
@@ -170,7 +167,7 @@ def _result(state: Search, dropped: tuple[str, ...], stopped: str, seed: int, se
         needed=state.needed,
         sharpness=state.bounds,
         stopped=stopped,
-        replayed=state.replaying and state.counterexample is not None,
+        replayed=state.replayed,
         seconds=seconds,
         seed=seed,
         looked_at=state.tally.labels,
@@ -190,71 +187,48 @@ def _judge(state: Search) -> None:
     """Decide what float64 left open: by proofs for all parameters, then one instance after the other."""
     tried = _counted(state)
     tried += [state.tried[tuple(instance.values())] for _, instance in state.nearest.values()]
-    try:
-        state.tally.by_proofs(state.tried.values(), state.deadline)
-        for each, result in state.tally.one_by_one(tried, state.deadline):
-            state.take(each.instance, result)
-    except FoundError:
+    state.tally.by_proofs(state.tried.values(), state.deadline)
+    decided = state.tally.one_by_one(tried, state.deadline)
+    if any(state.takes(each.instance, result) for each, result in decided):
         _simplify(state)
 
 
-def _search(state: Search, database: ExampleDatabase | None, key: bytes, *, most: int, seed: int, sharp: bool) -> None:
+def _search(state: Search, key: str, *, most: int, seed: int, sharp: bool) -> None:
     """Go through the ways to find something; what is found is in the state, whatever ends the search."""
     statement, guided = state.statement, state.guided
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
-
-    def with_defaults(drawn: Mapping[str, Value]) -> dict[str, Value]:
-        try:
-            return completed(statement, drawn, scan=True)
-        except OutOfTimeError:
-            raise StopSearchError from None
-
+    with_defaults = partial(completed, statement, scan=True)
     state.plan = plan(statement.parameters, relations, state.plan.given, tick=state.tick, completed=with_defaults)
-    try:
-        state.replaying = True
-        _replay(state, database, key)
-        state.replaying = False
-        if guided:
-            _begin(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed)
-        if (left := most - len(state.tried)) > 0:
-            _draw(state, left, seed)
-        state.limited = len(state.tried)
-        if guided:
-            _polish(state, min(most, _POLISHED))
-        if sharp:
-            nearest = {label: instance for label, (_, instance) in state.nearest.items()}
-            state.bounds = sharpness(state.theorem, state.plan, nearest)
-    except FoundError:
-        state.limited = len(state.tried) if state.limited is None else state.limited
+    state.replayed = any(map(state.look, _kept(state, key)))
+    first = _first(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed) if guided else ()
+    found = state.replayed or any(map(state.look, chain(first, _drawn(state, most, seed))))
+    state.limited = len(state.tried)
+    if found or (guided and _polish(state, min(most, _POLISHED))):
         _simplify(state)
+    elif sharp:
+        nearest = {label: instance for label, (_, instance) in state.nearest.items()}
+        state.bounds = sharpness(state.theorem, state.plan, nearest)
 
 
-def default_database() -> ExampleDatabase:
-    """Return the database of the command line, in `.hypothesis` of the working directory."""
-    return DirectoryBasedExampleDatabase(Path(".hypothesis") / "examples")
+def _kept(state: Search, key: str) -> Iterator[Instance]:
+    """Yield what an earlier search of the same statement found, and kept, where it is an instance still."""
+    found = remembered.recall(_KEPT.format(key), key) if key else None
+    if isinstance(found, dict) and found.keys() == {parameter.name for parameter in state.plan.parameters}:
+        with suppress(InputError):
+            parsed = parse(state.statement, found)
+            instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
+            if state.plan.admits(instance):
+                yield instance
 
 
-def _replay(state: Search, database: ExampleDatabase | None, key: bytes) -> None:
-    """Look again at what earlier searches of the same statement found."""
-    for kept in sorted(database.fetch(key)) if database is not None else ():
-        try:
-            parsed = parse(state.statement, json.loads(kept))
-        except (InputError, ValueError, TypeError, AttributeError, RecursionError):
-            continue
-        instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
-        if state.plan.admits(instance):
-            state.look(instance)
-
-
-def _begin(state: Search, most: int, seed: int) -> None:
-    """Try what is most telling: instances in general position, where what is false is seldom true, and the simplest.
+def _first(state: Search, most: int, seed: int) -> Iterator[Instance]:
+    """Yield what is most telling: instances in general position, where what is false is seldom true, and the simplest.
 
     Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps, and descend a little.
     """
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
-    for instance in islice(chain(general, simple), most):
-        state.look(instance)
+    yield from islice(chain(general, simple), most)
     # Where evaluations are slow, most of the time is for the draws as well.
     ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
@@ -265,57 +239,48 @@ def _begin(state: Search, most: int, seed: int) -> None:
                 before, start = state.nearest[label]
                 landed = state.plan.leap(start, name, up=up)
                 if landed is not None and state.plan.admits(landed):
-                    state.look(landed)
-        _descend(state, label, min(most, len(state.tried) + _STEPS), ends)
+                    yield landed
+        yield from _descent(state, label, min(most, len(state.tried) + _STEPS), ends)
 
 
-def _draw(state: Search, max_examples: int, seed: int) -> None:
-    def looked(instance: Instance) -> bool:
-        state.look(instance)
-        if state.guided:
-            for label, margin in state.margins(instance).items():
-                hypothesis.target(-_bounded(margin), label=label)
-        return False
-
-    settings = hypothesis.settings(
-        max_examples=max_examples,
-        database=None,
-        deadline=None,
-        print_blob=False,
-        # A counterexample ends it: `_simplify` makes it readable, in the parameters' own terms.
-        phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
-        suppress_health_check=list(hypothesis.HealthCheck),
-        verbosity=hypothesis.Verbosity.quiet,
-    )
-    # Nothing was found, or every draw was rejected: no instance was tried then, and the result says so.
-    with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable), own_draws():  # pyright: ignore[reportAttributeAccessIssue]
-        hypothesis.find(state.plan.instances(tick=state.tick), looked, settings=settings, random=random.Random(seed))
+def _drawn(state: Search, most: int, seed: int) -> Iterator[Instance]:
+    """Yield instances that are drawn, half of them near the nearest misses, until so many have been tried in all."""
+    source, fruitless = random.Random(seed), 0
+    while len(state.tried) < most and fruitless < _FRUITLESS:
+        state.tick()
+        misses = [instance for _, instance in state.nearest.values()] if state.guided else []
+        near = source.choice(misses) if misses and source.random() < 0.5 else None
+        instance = state.plan.draw(source, near)
+        fruitless += 1
+        if instance is not None and tuple(instance.values()) not in state.tried:
+            fruitless = 0
+            yield instance
 
 
-def _bounded(margin: float) -> float:
-    """Squash a margin into (−1, 1), as a target for the search."""
-    return math.copysign(1.0, margin) if math.isinf(margin) else margin / (1 + abs(margin))
+def _polish(state: Search, most: int) -> bool:
+    """Descend from the nearest miss of each clause, look at it rigorously, and make it simple; whether one is refuted.
 
-
-def _polish(state: Search, most: int) -> None:
-    """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
+    A margin may be positive by rounding alone.
+    """
     for label in list(state.nearest):
-        _descend(state, label, len(state.tried) + most)
-        # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.
+        if any(map(state.look, _descent(state, label, len(state.tried) + most))):
+            return True
         least, start = state.nearest[label]
-        result = state.confirm(label, start, _NEAREST_SECONDS)
-        if result.outcome is Outcome.REFUTED:
-            state.take(start, result)
+        if state.takes(start, state.confirm(label, start, _NEAREST_SECONDS)):
+            return True
         as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
         near = simplest(state.plan, start, as_near, most_trials=most)[-1]
-        state.look(near, label)
+        if state.look(near, label):
+            return True
         state.nearest[label] = state.margins(near)[label], near
+    return False
 
 
-def _descend(state: Search, label: str, last: int, ends: float = math.inf) -> None:
-    """Descend from the nearest miss of a clause until so many instances have been tried in all, or the time is over.
+def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> Iterator[Instance]:
+    """Yield instances down from a clause's nearest miss, one parameter at a time, by factors and steps that shrink.
 
-    What has a default is moved as well: it may have other values.
+    Until so many instances have been tried in all, or the time is over. What has a default is moved as well: it may
+    have other values.
     """
     for share in _SHARES:
         improved = True
@@ -325,7 +290,7 @@ def _descend(state: Search, label: str, last: int, ends: float = math.inf) -> No
                 if len(state.tried) >= last:
                     return
                 if state.plan.admits(neighbour):
-                    state.look(neighbour)
+                    yield neighbour
             improved = state.nearest[label][0] < before
 
 

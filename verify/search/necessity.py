@@ -126,10 +126,6 @@ class NecessityResult(Result, Tabled):
         }
 
 
-class _InterruptedError(KeyboardInterrupt):
-    """Ctrl-C after something was found, which is its argument."""
-
-
 def necessity(
     theorem: Theorem, *, seconds: float = SECONDS, seed: int = 0, progress: Progress | None = None
 ) -> NecessityResult:
@@ -153,10 +149,11 @@ def necessity(
     started, needs, interrupted = time.monotonic(), list[Need](), False
     for hypothesis in theorem.statement.hypotheses:
         try:
-            needs.append(_decided(theorem, hypothesis, seconds, seed, progress))
-        except KeyboardInterrupt as stop:
-            needs += stop.args if isinstance(stop, _InterruptedError) else ()
+            need, interrupted = _decided(theorem, hypothesis, seconds, seed, progress)
+            needs.append(need)
+        except KeyboardInterrupt:
             interrupted = True
+        if interrupted:
             break
     return NecessityResult(
         theorem=theorem.id,
@@ -168,16 +165,19 @@ def necessity(
     )
 
 
-def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int, progress: Progress | None) -> Need:
+def _decided(
+    theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int, progress: Progress | None
+) -> tuple[Need, bool]:
+    """Return what was found about a hypothesis, and whether Ctrl-C came after it was found."""
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
-        return Need(*shown, "undecided", "structural: not tested", varied=False)
+        return Need(*shown, "undecided", "structural: not tested", varied=False), False
     weaker = without(theorem.statement, [hypothesis.label])
     # A step may need what the claims do not, and be shown without what they need.
     statement = weaker.alone(*weaker.claims)
     if proof := shown_without(theorem, statement, hypothesis, deadline):
-        return _redundant(shown, *proof)
+        return _redundant(shown, *proof), False
     try:
         with until(deadline):
             label, violation, effort = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
@@ -191,8 +191,8 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     if violation is None:
         # After the search: prose is weaker than a violation that is certified.
         if proof := argued_anyway(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1)):
-            return _redundant(shown, *proof)
-        return Need(*shown, "undecided", f"no violation found: {effort}")
+            return _redundant(shown, *proof), False
+        return Need(*shown, "undecided", f"no violation found: {effort}"), False
     approach = Approach(theorem, statement, hypothesis, label, violation, deadline)
     stopped = False
     try:
@@ -204,10 +204,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     except KeyboardInterrupt:
         stopped = True
     left = max(_CERTIFYING * seconds, deadline - time.monotonic())
-    need = _needed(shown, theorem, hypothesis, label, approach, left)
-    if stopped:
-        raise _InterruptedError(need)
-    return need
+    return _needed(shown, theorem, hypothesis, label, approach, left), stopped
 
 
 def _needed(

@@ -25,9 +25,9 @@ from verify.evaluation.iteration import Progress
 from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import Carried, CheckResult, Evidence, ForAll, Outcome
-from verify.search.instance_strategies import domain_of
 from verify.search.narrowing import without
 from verify.search.outwards import Tried, Way, outwards
+from verify.search.plans import domain_of
 from verify.search.results import NOTHING_LEFT, Reach, ReachResult
 from verify.search.thresholds import CHECK_SECONDS, Approach, checked
 

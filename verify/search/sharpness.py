@@ -17,7 +17,7 @@ from verify.language.parameters import Value
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure, Quantity, as_float, is_shortened, json_numbers, short_text
 from verify.printing import text_of
-from verify.search.instance_strategies import Plan
+from verify.search.plans import Plan
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from verify.errors import InputError
 from verify.evaluation.admissible_ranges import Range
 from verify.language.parameters import Value, simplest_between
 from verify.outcomes import digit_count
-from verify.search.instance_strategies import Plan
+from verify.search.plans import Plan
 
 Instance = dict[str, Value]
 _SHARES = tuple(Fraction(1, k) for k in (1, 2, 10, 100))

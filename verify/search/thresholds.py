@@ -22,7 +22,7 @@ from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, is_shortened, json_numbers
 from verify.search.explore import MOST_EXAMPLES, explore
-from verify.search.instance_strategies import domain_of
+from verify.search.plans import domain_of
 from verify.search.sharpness import least
 from verify.search.simplify import Instance
 

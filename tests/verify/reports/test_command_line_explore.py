@@ -33,13 +33,12 @@ mine = theorem_of(Inequality("c", sp.Gt(told_slowly(x), 0)))
 """
 
 
-def test_explore_replays_what_it_found(cli, theorem_file, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_explore_replays_what_it_found(cli, theorem_file, kept):
     command = ("explore", f"{theorem_file(SEARCHED)}:below", "--json")
     code, out, err = cli(*command)
     first = body_of(out)
     assert (code, err, first["counterexample"]["x"], first["certified"]) == (1, "", 50, True)
-    assert first["needed"] > 1 and (tmp_path / ".hypothesis").is_dir()
+    assert first["needed"] > 1 and kept.is_dir()
     code, out, _ = cli(*command, "--max-examples", "1")
     again = body_of(out)
     assert (code, again["counterexample"], again["needed"]) == (1, first["counterexample"], 1)
@@ -93,15 +92,14 @@ def test_control_c_ends_a_search_with_what_it_met(theorem_file, tmp_path, as_jso
         assert "no instance is clean" in out and "interrupted" in out and "smallest relative margin" not in out
 
 
-def test_explore_of_what_cannot_be_searched_is_one_line(cli, theorem_file, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_explore_of_what_cannot_be_searched_is_one_line(cli, theorem_file, kept):
     path = f"{theorem_file(SEARCHED)}:below"
     assert_one_line(cli("explore", path, "x=0"), "x = 0", "must be a number", "> 0")
     assert_one_line(cli("explore", path, "--drop", "h"), "--drop = h", "is not a hypothesis", "can be dropped: none\n")
     assert_one_line(cli("explore", path, "--seconds", "0"), "seconds = 0")
     assert_one_line(cli("explore", path, "--max-examples", "0"), "max-examples = 0")
     assert_one_line(cli("explore", THEOREM, "eta=1"), "eta = 1")
-    assert not (tmp_path / ".hypothesis").exists()
+    assert not kept.exists()
 
 
 def test_explore_names_what_can_be_dropped(cli):

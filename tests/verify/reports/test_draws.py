@@ -80,8 +80,9 @@ def test_fresh_draws_are_others_and_their_number_repeats_them(drawn):
     _, first = drawn()
     lines, fresh = drawn("--fresh", "-n", "2")
     (seed,) = [line.split()[3] for line in lines if line.startswith("draws: fresh; --seed ")]
-    assert all(fresh[name] != first[name] for name in first)
-    assert drawn("--seed", seed)[1] == fresh != drawn("--fresh")[1]
+    # What is drawn within a test, as in c, has no seed that could be given.
+    again, other = drawn("--seed", seed)[1], drawn("--fresh")[1]
+    assert all(again[name] == fresh[name] and first[name] != fresh[name] != other[name] for name in "ab")
 
 
 @pytest.mark.audit
@@ -93,6 +94,19 @@ def test_a_fresh_run_tries_first_what_failed_in_the_last_and_no_other_run_does(d
     assert {name: numbers.split()[0] for name, numbers in own.items()} == dict.fromkeys("abc", "0")
     assert {name: numbers.split()[0] for name, numbers in again.items()} == dict.fromkeys("abc", "500")
     assert drawn(limit="500")[1] == own
+
+
+def test_a_failure_is_repeated_and_shrunk(drawn):
+    first, again = (drawn("-n", "0", limit="500")[1] for _ in range(2))
+    assert first == again and {numbers.split()[-1] for numbers in first.values()} == {"500"}
+
+
+def test_the_seed_of_hypothesis_goes_before(drawn):
+    own, given, again, other = (
+        drawn("-n", "0", *more)[1]["a"]
+        for more in ((), ("--hypothesis-seed=3",), ("--hypothesis-seed=3",), ("--hypothesis-seed=4",))
+    )
+    assert given == again and len({own, given, other}) == 3
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_the_time_is_kept_where_an_instance_takes_long_to_confirm(clock):
 
 
 def test_what_is_found_is_not_confirmed_twice(monkeypatch):
-    # Hypothesis runs what it found again; were it undecided then, as when time is short, it would call it flaky.
+    # Were it decided again, as when time is short, it might be undecided then.
     confirmed, confirm = [], Search.confirm
 
     def once(state, label, instance, *more):

@@ -19,7 +19,7 @@ from verify import (
     Theorem,
     TheoremError,
 )
-from verify.search.instance_strategies import plan
+from verify.search.plans import plan
 from verify.search.sharpness import sharpness
 
 n = sp.Symbol("n", integer=True, positive=True)

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from verify import InputError, Parameter
 from verify.language.parameters import simplest_between
-from verify.search.instance_strategies import plan
+from verify.search.plans import plan
 from verify.search.simplify import MOST_TRIALS, simpler_values, simplest, simplicity, smaller_values
 
 x, y = sp.symbols("x y", real=True)

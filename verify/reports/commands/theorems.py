@@ -141,11 +141,9 @@ def _explore(
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
-    from verify.search.explore import default_database
-
     form = form_of(form, as_json=as_json)
     with progress_shown("instance") as progress:
-        more = {"database": default_database(), "progress": progress}
+        more = {"keep": True, "progress": progress}
         result = verbs.explore(theorem, given, drop=drop or (), **effort, **more)
     answer(result, form)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 from verify.reports.verbs.given import given_values, loaded_theorem
 
 if TYPE_CHECKING:
-    from hypothesis.database import ExampleDatabase
-
     from verify.checking.theorem import Theorem
     from verify.evaluation.instances import ConditionsResult
     from verify.outcomes import CheckResult
@@ -230,7 +228,7 @@ def explore(
     max_examples: int = 1000,
     seconds: float = 30,
     seed: int = 0,
-    database: "ExampleDatabase | None" = None,
+    keep: bool = False,
     guided: bool = True,
     progress: "Progress | None" = None,
     **values: Any,
@@ -251,8 +249,8 @@ def explore(
         Time budget, in seconds.
     seed
         Seed of the random numbers.
-    database
-        Where Hypothesis keeps failing examples; nowhere by default.
+    keep
+        Whether a counterexample is kept in `.lemmascope` of the working directory, and tried first the next time.
     guided
         Whether the search follows near misses.
     progress
@@ -292,7 +290,7 @@ def explore(
         max_examples=max_examples,
         seconds=seconds,
         seed=seed,
-        database=database,
+        keep=keep,
         guided=guided,
         progress=progress,
     )

@@ -1,6 +1,7 @@
 """One clause at one instance in rigorous arithmetic, and its proof for all parameters, looked for once."""
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -54,7 +55,8 @@ class Judge:
                 confirmed = decider.scope(hard_end)[0] if all(held) and held else True
         except (InputError, OutOfTimeError) as error:
             # An InputError says that the instance is too large to be decided.
-            return ClauseResult.undecided(statement.clauses[place], str(error))
+            kept, held, confirmed = (), [], True
+            result = ClauseResult.undecided(statement.clauses[place], str(error))
         if question.interrupted:
             raise KeyboardInterrupt
         for broken, holds in zip((h.label for h in kept), held, strict=True):
@@ -82,19 +84,16 @@ class Judge:
         place, question, decider = self._prepared(label, instance, deadline)
         clause, certificate = question.statement.clauses[place], shipped_proofs(self.theorem).get(label)
         proofs = proofs_for_all(clause, question.statement, certificate=certificate, hypotheses=True)
-        try:
-            with until(deadline):
-                first = ended(question.budget.hard_end, lambda: next(proofs))
-                if first[0] is None:
-                    return False
+        result = None
+        with suppress(InputError, OutOfTimeError), until(deadline):
+            first = ended(question.budget.hard_end, lambda: next(proofs))
+            if first[0] is not None:
                 # It is not looked for again.
                 question = replace(question, in_scope=True, for_all=chain([first], proofs))
                 result = decider.clause(place, question)
-        except (InputError, OutOfTimeError):
-            return False
         if question.interrupted:
             raise KeyboardInterrupt
-        return result.holds is True and result.evidence is Evidence.PROVED
+        return result is not None and result.holds is True and result.evidence is Evidence.PROVED
 
     def _prepared(self, label: str, instance: Instance, deadline: float) -> tuple[int, Question, Decider]:
         statement = self.statement.specialised(instance)

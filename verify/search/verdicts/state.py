@@ -6,9 +6,8 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NoReturn
 
-from verify.budget import EndError, ended
+from verify.budget import ended
 from verify.checking.theorem import Theorem
 from verify.claims.question import Clause
 from verify.errors import InputError, OutOfTimeError, PrimitiveError, TheoremError, UndecidedError, UndefinedError
@@ -16,7 +15,7 @@ from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value
 from verify.language.statement import Statement, is_shipped
 from verify.outcomes import ClauseResult, Outcome
-from verify.search.instance_strategies import Plan
+from verify.search.plans import Plan
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
 from verify.search.verdicts.decision import PARTING, Judge
@@ -28,14 +27,6 @@ _ROUNDED = 1.0
 """The margin of what seemed to fail and does not, or is not decided: large, so that nothing is steered by it."""
 _LIMITS = 40
 """At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value."""
-
-
-class StopSearchError(EndError):
-    """The time is over."""
-
-
-class FoundError(EndError):
-    """A counterexample was found."""
 
 
 @dataclass
@@ -57,13 +48,13 @@ class Search:
     limited: int | None = None
     """How many were tried where the number of instances was the limit; None while that goes on."""
     degenerate: int = 0
-    replaying: bool = False
+    replayed: bool = False
     bounds: tuple[Sharpness, ...] = ()
 
     def tick(self) -> None:
-        """End the search when its time is over."""
+        """Raise OutOfTimeError when the search's time is over."""
         if time.monotonic() > self.deadline:
-            raise StopSearchError
+            raise OutOfTimeError("the time ran out")
 
     @property
     def hard_end(self) -> float:
@@ -85,10 +76,7 @@ class Search:
         key = tuple(instance.values())
         if key not in self.tried:
             statement = self.statement.specialised(instance)
-            try:
-                scanned = ended(self.hard_end, _scanned, statement, instance)
-            except OutOfTimeError:
-                raise StopSearchError from None
+            scanned = ended(self.hard_end, _scanned, statement, instance)
             silent = frozenset(label for label, margin in scanned.items() if margin == math.inf)
             # What is not looked at steers nothing, as what has no value.
             margins = {label: math.inf if math.isnan(margin) else margin for label, margin in scanned.items()}
@@ -100,17 +88,18 @@ class Search:
                     self._near(label, margin, instance)
         return self.tried[key]
 
-    def look(self, instance: Instance, label: str | None = None) -> None:
-        """End the search where a clause (that of a label) is refuted at an instance, the counterexample then."""
+    def look(self, instance: Instance, label: str | None = None) -> bool:
+        """Whether a clause (that of a label) is refuted at an instance, which is the counterexample then."""
         result = self.refutes(instance, label)
-        if result is not None:
-            self.take(instance, result)
+        return result is not None and self.takes(instance, result)
 
-    def take(self, instance: Instance, result: ClauseResult) -> NoReturn:
-        """End the search with a counterexample."""
+    def takes(self, instance: Instance, result: ClauseResult) -> bool:
+        """Whether a result is a refutation; the instance is the counterexample then."""
+        if result.outcome is not Outcome.REFUTED:
+            return False
         self.counterexample, self.needed = (instance, result), len(self.tried)
         self.refuted = self.tried[tuple(instance.values())]
-        raise FoundError
+        return True
 
     def _near(self, label: str, margin: float, instance: Instance) -> None:
         if label not in self.nearest or margin < self.nearest[label][0]:

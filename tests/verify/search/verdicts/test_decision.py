@@ -7,6 +7,7 @@ import sympy as sp
 
 from tests.verify.searched import N, W, X, n, theorem, w, x, z
 from verify import Dynamics, Hypothesis, Outcome, Reaches
+from verify.errors import OutOfTimeError
 from verify.search.verdicts.decision import Judge
 
 
@@ -49,6 +50,17 @@ def test_an_interrupt_goes_through(monkeypatch):
     monkeypatch.setattr("verify.claims.inequality.Inequality.evaluate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         judge(sp.Ge(w, 3, evaluate=False)).decide("claim", HERE, soon())
+
+
+@pytest.mark.parametrize("verb", ["decide", "prove"])
+def test_an_interrupt_goes_through_where_the_time_ends_after_it(monkeypatch, verb):
+    def late(decider, _):
+        decider.context.interrupt()
+        raise OutOfTimeError("the time ran out")
+
+    monkeypatch.setattr("verify.checking.decide.Decider.clause", late)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(judge(sp.Ge(n * x, 0, evaluate=False)), verb)("claim", HERE, soon())
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
-"""Hypothesis strategies for instances that satisfy given relations by construction, not by filtering.
+"""Draws of instances that satisfy given relations by construction, not by filtering, from a generator that is seeded.
 
 The parameters are drawn one after the other. A relation bounds the last of its parameters, and is
 solved for it at the values drawn before; an order is chosen in which no range comes out empty.
 """
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,6 @@ from functools import cached_property, partial
 from itertools import cycle, islice, permutations
 
 import sympy as sp
-from hypothesis import reject, strategies as st
 
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, meet, solvable
@@ -28,6 +28,10 @@ _LONGEST = 5
 """Entries of a list that is drawn."""
 _WALKS = 5
 """Walks to an instance in general position: the first that meets no dead end."""
+_KEPT = 0.75
+"""How often a number of an instance near another one is that one's, or beside it."""
+_SMALLEST = 20
+"""The smallest part of a number by which it is moved then is 2 to the minus this."""
 _FAR = 16
 """Factor by which a leap goes, where no bound is nearer: a constant that is wrong shows at large values."""
 
@@ -106,27 +110,23 @@ class Plan:
     def _satisfied(self, parameter: Parameter, instance: Mapping[str, Value]) -> bool:
         return all(bound.satisfied(instance) for bound in self.bounds[parameter.name])
 
-    def instances(self, *, tick: Callable[[], None] = lambda: None) -> st.SearchStrategy[dict[str, Value]]:
-        """Return the strategy; values shrink towards the ends of their ranges and towards simple numbers.
+    def draw(self, source: random.Random, near: Mapping[str, Value] | None = None) -> dict[str, Value] | None:
+        """Return an instance that is drawn; None at a dead end.
 
-        `tick` is called before each instance, also where those before were rejected, and may raise to end the draws.
+        `near` is an instance whose numbers are kept or moved a little, three of four, where that is admissible.
         """
 
-        @st.composite
-        def draw_all(draw: st.DrawFn) -> dict[str, Value]:
-            tick()
+        def number(parameter: Parameter, parts: Ranges) -> Value:
+            if parameter.kind == "rationals":
+                return tuple(drawn_rational(parts[0], source) for _ in range(source.randint(1, _LONGEST)))
+            if near is not None and source.random() < _KEPT:
+                beside = _beside(near[parameter.name], source)
+                if any(beside in part for part in parts):
+                    return beside
+            drawn = drawn_integer if parameter.kind == "integer" else drawn_rational
+            return drawn(source.choice(parts), source)
 
-            def number(parameter: Parameter, parts: Ranges) -> Value:
-                if parameter.kind == "rationals":
-                    (entries,) = parts
-                    return tuple(draw(st.lists(rationals(entries), min_size=1, max_size=_LONGEST)))
-                within = integers if parameter.kind == "integer" else rationals
-                return draw(st.one_of([within(part) for part in parts]))
-
-            instance = self._walk(lambda words: draw(st.sampled_from(words)), number)
-            return reject() if instance is None else instance
-
-        return draw_all()
+        return self._walk(source.choice, number)
 
     def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
         """Yield instances away from ends and from what is simple, where special cases hide; each word has its turn."""
@@ -210,56 +210,63 @@ class Plan:
         return drawn
 
 
-def rationals(admissible: Range) -> st.SearchStrategy[Fraction]:
-    """Return a strategy of one range: its ends, small and simple values near them, and extreme ratios."""
-    if admissible.low is not None and admissible.low == admissible.high:
-        return st.just(admissible.low)
+def drawn_rational(admissible: Range, source: random.Random) -> Fraction:
+    """Return a number of a range: an end, a small or simple one near it, or one of any order of magnitude."""
     low, high = admissible.low, admissible.high
     if low is None:
-        if high is None:
-            upward = rationals(Range(Fraction(0), None))
-            return st.one_of(upward, upward.map(lambda value: -value))
-        return rationals(Range(-high, None, low_open=admissible.high_open)).map(lambda value: -value)
+        upward = Range(Fraction(0) if high is None else -high, None, low_open=admissible.high_open)
+        value = drawn_rational(upward, source)
+        return -value if high is not None or source.random() < 0.5 else value
     if high is None:
-        simple = st.builds(Fraction, st.integers(1, 32), st.integers(1, 16))
-        power = st.builds(lambda k: Fraction(2) ** k, st.integers(-30, 30))
-        between = st.builds(lambda k, m: Fraction(2) ** k * m / 64, st.integers(-30, 30), st.integers(65, 127))
-        # Not as a default: Hypothesis writes these out, and an end may have thousands of digits.
-        parts = [st.builds(lambda step: low + step, part) for part in (st.integers(1, 9), simple, power, between)]
+        steps = [
+            lambda: source.randint(1, 9),
+            lambda: Fraction(source.randint(1, 32), source.randint(1, 16)),
+            lambda: Fraction(2) ** source.randint(-30, 30),
+            lambda: Fraction(2) ** source.randint(-30, 30) * source.randint(65, 127) / 64,
+        ]
     else:
-        width = high - low
-        parts = [
-            st.builds(lambda k: low + width * Fraction(k, 16), st.integers(1, 15)),
-            st.builds(lambda k: low + width / 2**k, st.integers(1, 40)),
-            st.builds(lambda k: high - width / 2**k, st.integers(1, 40)),
+        # Parts of the width.
+        steps = [
+            lambda: Fraction(source.randint(1, 15), 16),
+            lambda: Fraction(1, 2 ** source.randint(1, 40)),
+            lambda: 1 - Fraction(1, 2 ** source.randint(1, 40)),
         ]
         if not admissible.high_open:
-            parts.insert(0, st.just(high))
+            steps.append(lambda: 1)
     if not admissible.low_open:
-        parts.insert(0, st.just(low))
-    return st.one_of(*parts)
+        steps.append(lambda: 0)
+    return low + (1 if high is None else high - low) * source.choice(steps)()
 
 
-def integers(admissible: Range) -> st.SearchStrategy[int]:
-    """Return a strategy of the integers of a range that has ends: those near the one nearest to 0, and far ones."""
+def drawn_integer(admissible: Range, source: random.Random) -> int:
+    """Return an integer of a range that has ends: one near that which is nearest to 0, or a far one."""
     start, up, down = _room(admissible)
-    upward = _steps(up, bounded=start + up < LARGEST_INTEGER).map(lambda step: start + step)
-    if not down:
-        return upward
-    downward = _steps(down, bounded=start - down > -LARGEST_INTEGER).map(lambda step: start - step)
-    return st.one_of(upward, downward)
+    upward = not down or (up > 0 and source.random() < 0.5)
+    furthest = up if upward else down
+    bounded = abs(start + up if upward else start - down) < LARGEST_INTEGER
+    step = _drawn_step(furthest, source, bounded=bounded)
+    return start + step if upward else start - step
 
 
-def _steps(furthest: int, *, bounded: bool) -> st.SearchStrategy[int]:
-    """Return a strategy of 0 to `furthest`: small ones, all orders of magnitude, and, where it is a bound, the end."""
-    parts = [st.integers(0, min(furthest, reach)) for reach in (3, 30, 1000)]
+def _drawn_step(furthest: int, source: random.Random, *, bounded: bool) -> int:
+    """Return 0 to `furthest`: a small number, one of any size, or, where that is a bound, one near it."""
+    orders = furthest.bit_length() - 1
+    steps = [lambda reach=reach: source.randint(0, min(furthest, reach)) for reach in (3, 30, 1000)]
     if furthest > 3:
-        orders = st.integers(0, furthest.bit_length() - 1)
-        parts.append(orders.map(lambda k: 2**k))
-        parts.append(st.builds(lambda k, m: min(furthest, 2**k + (m * 2**k >> 20)), orders, st.integers(1, 2**20)))
+        steps.append(lambda: 2 ** source.randint(0, orders))
+        steps.append(lambda: min(furthest, source.randint(2**20 + 1, 2**21) * 2 ** source.randint(0, orders) >> 20))
     if bounded:
-        parts.append(st.integers(max(0, furthest - 3), furthest))
-    return st.one_of(parts)
+        steps.append(lambda: source.randint(max(0, furthest - 3), furthest))
+    return source.choice(steps)()
+
+
+def _beside(number: Value, source: random.Random) -> int | Fraction:
+    """Return a number, or one that is moved by a part of it, an integer by 1 at least."""
+    assert isinstance(number, int | Fraction)
+    part = number * Fraction(source.choice((0, 0, 1, -1)), 2 ** source.randint(0, _SMALLEST))
+    if isinstance(number, Fraction):
+        return (number + part).limit_denominator(10**9)
+    return number + (math.floor(part) if part < 0 else math.ceil(part))
 
 
 _Steps = dict[tuple[tuple[str, ...], int], dict[str, Value] | None]
