@@ -83,10 +83,9 @@ def draw_by_id(config: pytest.Config) -> None:
         config.option.seed = getattr(config, "workerinput", {}).get(SEED, secrets.randbelow(2**32))
     name = settings.get_current_profile_name()
     # What a test draws by `given` inside itself is repeated by derandomizing alone, which goes with no database.
+    own = not fresh and config.getoption("--hypothesis-seed", None) is None
     database = settings.get_profile("default").database if fresh else None
-    settings.register_profile(
-        name, settings.get_profile(name), derandomize=not fresh, database=database, print_blob=False
-    )
+    settings.register_profile(name, settings.get_profile(name), derandomize=own, database=database, print_blob=False)
     settings.load_profile(name)
     if not config.pluginmanager.has_plugin(Draws.__name__):
         config.pluginmanager.register(Draws(config.getoption("--seed"), fresh=fresh), Draws.__name__)

@@ -8,6 +8,7 @@ import sympy as sp
 from tests.verify.searched import N, W, X, n, theorem, w, x, z
 from verify import Dynamics, Hypothesis, Outcome, Reaches
 from verify.errors import OutOfTimeError
+from verify.evaluation.iteration import INTERRUPTED, Passage
 from verify.search.verdicts.decision import Judge
 
 
@@ -54,8 +55,8 @@ def test_an_interrupt_goes_through(monkeypatch):
 
 @pytest.mark.parametrize("verb", ["decide", "prove"])
 def test_an_interrupt_goes_through_where_the_time_ends_after_it(monkeypatch, verb):
-    def late(decider, _):
-        decider.context.interrupt()
+    def late(_, __, question):
+        question.runs["a run"] = Passage(reached=False, step=1, observable=None, state=(), bits=64, why=INTERRUPTED)
         raise OutOfTimeError("the time ran out")
 
     monkeypatch.setattr("verify.checking.decide.Decider.clause", late)
