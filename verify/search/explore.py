@@ -49,6 +49,8 @@ _FIRST = 50
 """Instances before any draw are a quarter of all at most, or so many where that is more and half of all at most."""
 _SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
 """By what parts of a value the descent moves; the last moves any integer by 1."""
+_NEAR = 0.25
+"""How often a draw is near a nearest miss."""
 _FRUITLESS = 500
 """Draws in a row that meet a dead end or what was tried, after which little is left to draw."""
 _KEPT = "counterexample.{}"
@@ -90,7 +92,7 @@ def explore(
     keep
         Whether what is found is kept in `.lemmascope` of the working directory, and tried first the next time.
     guided
-        Whether instances are tried before and after the draws, and half of these are near the nearest misses (to
+        Whether instances are tried before and after the draws, and a quarter of these are near the nearest misses (to
         measure what that is worth).
     progress
         Called with the number of instances tried.
@@ -244,12 +246,12 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Instance]:
 
 
 def _drawn(state: Search, most: int, seed: int) -> Iterator[Instance]:
-    """Yield instances that are drawn, half of them near the nearest misses, until so many have been tried in all."""
+    """Yield instances that are drawn, some near the nearest misses, until so many have been tried in all."""
     source, fruitless = random.Random(seed), 0
     while len(state.tried) < most and fruitless < _FRUITLESS:
         state.tick()
         misses = [instance for _, instance in state.nearest.values()] if state.guided else []
-        near = source.choice(misses) if misses and source.random() < 0.5 else None
+        near = source.choice(misses) if misses and source.random() < _NEAR else None
         instance = state.plan.draw(source, near)
         fruitless += 1
         if instance is not None and tuple(instance.values()) not in state.tried:
