@@ -368,6 +368,9 @@ def _form(expression: sp.Basic, written: bool) -> Data:
         return ["Rational", f"{expression.p}/{expression.q}"]
     if expression is sp.oo:
         return ["Infinity"]
+    if expression is sp.E:
+        # SymPy makes it of exp(1).
+        return ["exp", ["Integer", "1"]]
     if isinstance(expression, sp.Symbol):
         if not expression.is_commutative:
             return ["Symbol", expression.name, "noncommutative"]

@@ -165,7 +165,7 @@ def _expression(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) ->
             argument = _expression(part, arguments[0], symbols)
             if name == "sqrt":
                 return _power(part, node, argument, sp.Rational(1, 2))
-            return _bounded(part, node, FUNCTIONS[name](argument))
+            return _bounded(part, node, FUNCTIONS[name](argument), argument)
         case _:
             raise part.error(node, _INSTEAD.get(type(node), "this is outside the language of statements"))
 
@@ -195,13 +195,13 @@ def _operated(part: Part, node: ast.expr, operator: ast.operator, sides: Sequenc
     left, right = sides
     match operator:
         case ast.Add():
-            return _bounded(part, node, left + right)
+            return _bounded(part, node, left + right, left, right)
         case ast.Sub():
-            return _bounded(part, node, left - right)
+            return _bounded(part, node, left - right, left, right)
         case ast.Mult():
-            return _bounded(part, node, left * right)
+            return _bounded(part, node, left * right, left, right)
         case ast.Div():
-            return _bounded(part, node, left / right)
+            return _bounded(part, node, left / right, left, 1 / right)
         case ast.Pow():
             return _power(part, node, left, right)
         case _:
@@ -215,12 +215,26 @@ def _power(part: Part, node: ast.expr, base: sp.Expr, exponent: sp.Expr) -> sp.E
             raise part.error(node, f"a number has more than {MOST_DIGITS} digits")
         if exponent.q != 1 and bits > _LONGEST_ROOT * 10 // 3:
             raise part.error(node, f"a number under a root has more than {_LONGEST_ROOT} digits")
-    return _bounded(part, node, base**exponent)
+    return _bounded(part, node, base**exponent, base, exponent)
 
 
-def _bounded(part: Part, node: ast.expr, value: sp.Expr) -> sp.Expr:
+def _bounded(part: Part, node: ast.expr, value: sp.Expr, *of: sp.Expr) -> sp.Expr:
+    """Return a value made of others. Raises InputError for a long number, and for what SymPy makes of it wrongly.
+
+    It takes x/x for 1 as it is typed, and so for a value at 0.
+    """
     if isinstance(value, sp.Rational) and max(abs(int(value.p)), int(value.q)) >= LONGEST_NUMBER:
         raise part.error(node, f"a number has more than {MOST_DIGITS} digits")
     if value.has(sp.I, sp.zoo, sp.nan):
         raise part.error(node, f"{part.source(node)} has no real value")
+    if lost := frozenset[sp.Symbol]().union(*map(_excluded, of)) - _excluded(value):
+        name = min(lost, key=str)
+        raise part.error(node, f"{part.source(node)} cancels, and may have no value at some {name}; leave it out")
     return value
+
+
+def _excluded(expression: sp.Expr) -> frozenset[sp.Symbol]:
+    """Return the symbols that are divided by, or are under a root or a logarithm, and need not be positive."""
+    parts = [node.args[0] for node in expression.atoms(sp.log)]
+    parts += [p.args[0] for p in expression.atoms(sp.Pow) if not (p.args[1].is_integer and p.args[1].is_nonnegative)]
+    return frozenset(symbol for each in parts for symbol in each.free_symbols if not symbol.is_positive)  # pyright: ignore[reportReturnType]

@@ -49,6 +49,8 @@ _BY_PLACE: Mapping[str, Any] = {
     "settings": _ASSIGNMENTS,
 }
 """The arguments that are typed without a name."""
+_ALWAYS = "keep"
+"""What a command does unasked, and Python where it is told to."""
 _METAVARS = {
     "device": "auto|cpu|cuda",
     "kind": "inequality|identity|recursion|argument",
@@ -139,7 +141,7 @@ def _parameters(function: Callable[..., Any], body: Command) -> Iterator[Paramet
             typed = parameter.annotation
         elif name in _BY_PLACE:
             typed = _BY_PLACE[name]
-        elif kinds <= {bool, float, int, str, type(None)} and parameter.default is not True:
+        elif kinds <= {bool, float, int, str, type(None)} and parameter.default is not True and name != _ALWAYS:
             said = helps.get(name, "")
             option = typer.Option(
                 f"--{name.replace('_', '-')}", metavar=_METAVARS.get(name), help=said[:1].lower() + said[1:]

@@ -7,7 +7,7 @@ import verify
 from verify.language.lines.expressions import LONGEST, Part, expression, names_in, relations
 
 x, y = sp.symbols("x y", real=True)
-SYMBOLS = {"x": x, "y": y}
+SYMBOLS = {"x": x, "y": y, "p": sp.Symbol("p", positive=True)}
 
 
 def part(text):
@@ -21,7 +21,7 @@ def part(text):
         ("-x + 2*y", 2 * y - x),
         ("x**2/3", x**2 / 3),
         ("(x - y)**-1", 1 / (x - y)),
-        ("exp(log(x) + 1)", sp.exp(sp.log(x) + 1)),
+        ("exp(log(p) + 1)", sp.E * sp.Symbol("p", positive=True)),
         ("sqrt(x)*E", sp.sqrt(x) * sp.E),
         # A decimal is the number that is written, and no binary fraction.
         ("0.1", sp.Rational(1, 10)),
@@ -30,6 +30,8 @@ def part(text):
         ("12_000", sp.Integer(12000)),
         ("2**0.5", sp.sqrt(2)),
         ("2**3**2", sp.Integer(512)),
+        # What is positive may cancel.
+        ("p/p + sqrt(p)**2", 1 + sp.Symbol("p", positive=True)),
     ],
 )
 def test_expressions(text, value):
@@ -51,6 +53,12 @@ def test_expressions(text, value):
         ("0**-1", 11, "0**-1 has no real value"),
         ("1 + (-2)**0.5", 15, "(-2)**0.5 has no real value"),
         ("sqrt(1 - 2)", 11, "sqrt(1 - 2) has no real value"),
+        ("1 + x/x", 15, "x/x cancels, and may have no value at some x"),
+        ("(x + y)*x**-1*x", 11, "cancels"),
+        ("1/y - 1/y", 11, "cancels, and may have no value at some y"),
+        ("sqrt(x)**2", 11, "cancels"),
+        ("log(x) - log(x)", 11, "cancels"),
+        ("exp(log(x) + 1)", 11, "cancels"),
         ("x*log(0)", 13, "log(0) has no real value"),
         ("1e401", 11, "decimal exponents are limited to ±400"),
         ("2**10**10", 11, "more than 1200 digits"),
