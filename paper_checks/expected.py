@@ -12,9 +12,10 @@ def between(lower: str | int, upper: str | int) -> Enclosure:
 
 def certified(clause: str, *, holds: bool, trusting: str = "") -> dict[str, bool | str]:
     """Return that it is certified whether a clause holds, trusting a package's second computations where it does."""
-    return {f"clauses.{clause}.holds": holds, f"clauses.{clause}.evidence": evidence(trusting)}
+    return {f"clauses.{clause}.holds": holds, f"clauses.{clause}.evidence": evidence(*filter(None, [trusting]))}
 
 
-def evidence(trusting: str) -> str:
+def evidence(*trusting: str) -> str:
     """Return evidence that is certified, trusting a package's second computations (`attention/1`) where it does."""
-    return f"certified, trusting lemmascope.{trusting}" if trusting else "certified"
+    named = ", ".join(f"lemmascope.{each}" for each in trusting)
+    return f"certified, trusting {named}" if named else "certified"

@@ -238,7 +238,7 @@ theorem4_is_attained = Finding(
         "outcome": "verified",
         "for_all_parameters": "argued",
         "clauses.vanishes.evidence": evidence("layers/1"),
-        "clauses.stationary.evidence": evidence("wishart/1"),
+        "clauses.stationary.evidence": evidence("layers/1", "wishart/1"),
         "values.complete": True,
         **{f"clauses.{label}.evidence": "proved" for label in ("idle", "last", "strict", "saddle")},
         **{f"values.critical_points.{i}.local_minimum": i in (0, 1, 3) for i in range(7)},
