@@ -111,9 +111,9 @@ class Draws:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Seed a test that draws, unless Hypothesis's own option does, before it runs."""
-        from hypothesis import is_hypothesis_test, seed
+        from hypothesis import is_hypothesis_test
 
-        from verify.seeded_draws import own_draws, seed_of
+        from verify.seeded_draws import own_draws, seed_draws, seed_of
 
         test = getattr(item, "obj", None)
         test = getattr(test, "__func__", test)
@@ -121,7 +121,7 @@ class Draws:
             # The module's name and not its path, as that depends on where pytest is called.
             module = item.getparent(pytest.Module)
             name = f"{module.obj.__name__ if module else ''} {item.location[2]}"
-            seed(seed_of(f"{name} {self._seed or 0}"))(test)
+            seed_draws(test, seed_of(f"{name} {self._seed or 0}"))
         with own_draws():
             return (yield)
 
