@@ -4,12 +4,17 @@
 """A statement in a line, with its clauses, and an instance of it in scope."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from itertools import islice
+
+import sympy as sp
 
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
+from verify.evaluation.values import evaluate_rising
 from verify.language.clause_data import Hypothesis
 from verify.language.lines.statements import read_line
 from verify.language.parameters import Parameter, Value
@@ -31,6 +36,7 @@ def statement_of(line: str) -> Statement:
             tuple(map(Inequality, labels, said.claims)),
             tuple(Hypothesis(f"hypothesis {i}", relation) for i, relation in enumerate(said.hypotheses, 1)),
             said.domain,
+            definitions=said.states,
         )
     except TheoremError as error:
         raise InputError("statement", line, str(error)) from None
@@ -38,7 +44,7 @@ def statement_of(line: str) -> Statement:
 
 def example_of(statement: Statement) -> dict[str, Value] | None:
     """Return an instance in scope of small numbers, None where none was found."""
-    for instance in islice(_instances(statement), _TRIED):
+    for instance in islice(map(partial(_completed, statement), _instances(statement)), _TRIED):
         try:
             check_domain(statement, instance)
             if all(evaluate_hypothesis(each, instance).holds for each in statement.hypotheses):
@@ -48,9 +54,26 @@ def example_of(statement: Statement) -> dict[str, Value] | None:
     return None
 
 
+def _equations(statement: Statement) -> dict[str, sp.Basic]:
+    """Return the parameters that hypotheses set equal to something, each with what it is."""
+    relations = [each.relation for each in statement.hypotheses if isinstance(each.relation, sp.Eq)]
+    return {str(each.lhs): each.rhs for each in relations if each.lhs.is_Symbol}
+
+
+def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Value]:
+    """Return an instance in which what hypotheses set equal to something is that, where it is exact."""
+    completed = dict(instance)
+    for parameter in statement.parameters:
+        with suppress(UndefinedError, UndecidedError, InputError, KeyError):
+            value, _ = evaluate_rising(_equations(statement)[parameter.name], completed)
+            completed[parameter.name] = parameter.parse(value)
+    return completed
+
+
 def _instances(statement: Statement) -> Iterator[dict[str, Value]]:
-    """Yield instances, those with values that come early in front."""
+    """Yield instances, those with values that come early in front; what is completed afterwards has one value."""
     values = {parameter.name: _values(parameter) for parameter in statement.parameters}
+    values |= {name: values[name][:1] for name in _equations(statement)}
     longest = sum(len(each) - 1 for each in values.values())
     for total in range(longest + 1):
         for places in _sums(total, [len(each) - 1 for each in values.values()]):

@@ -26,6 +26,8 @@ LAST_BITS = 4096
 """Beyond them an evaluation stays undecided."""
 _LARGEST_POWER = 10_000
 """Of an exponent that is itself computed: a power above it is left to balls."""
+_SMALL_POWER = 8
+"""Powers up to it are not looked at."""
 _LONGEST_POWER = 2**26
 """The most bits of a power that is exact; FLINT ends the process where memory does not do."""
 _LARGEST_EXPONENT = 2**22
@@ -106,12 +108,16 @@ class Exact:
         return root
 
     def power(self, base: flint.fmpq, exponent: flint.fmpq) -> flint.fmpq:
+        if base == 1 or (base == 0 and exponent > 0):
+            return base
         if exponent.q != 1 or abs(exponent) > _LARGEST_POWER:
             raise NotExactError("not a power with a small integer exponent")
         return self.raised(base, int(exponent.p))
 
     def raised(self, base: flint.fmpq, exponent: int) -> flint.fmpq:
         """Return a power with an integer exponent; NotExactError for one too long to be written out."""
+        if abs(exponent) <= _SMALL_POWER:
+            return base**exponent
         length = max(abs(int(base.p)), int(base.q)).bit_length()
         if length > 1 and abs(exponent) * length > _LONGEST_POWER:
             raise NotExactError("a power too long to be written out")
@@ -141,7 +147,26 @@ class Ball:
     exp = staticmethod(flint.arb.exp)
     log = staticmethod(flint.arb.log)
     sqrt = staticmethod(flint.arb.sqrt)
-    power = staticmethod(operator.pow)
+
+    def power(self, base: flint.arb, exponent: flint.arb) -> flint.arb:
+        """Return x^y; of a ball around 0, where y is known to be a small integer."""
+        raised = base**exponent
+        if raised.is_finite() or not (exponent.is_integer() and abs(exponent) <= _LARGEST_POWER):
+            return raised
+        power = int(exponent.unique_fmpz())
+        return self.raised(base, power) if power >= 0 else 1 / self.raised(base, -power)
+
+    def raised(self, base: Any, exponent: int) -> Any:
+        """Return a power with an integer exponent >= 0; FLINT has none of a ball around 0, which is multiplied out.
+
+        Programs are run on polynomials over balls too.
+        """
+        raised = base**exponent
+        if isinstance(base, flint.arb) and not raised.is_finite() and base.is_finite():
+            raised = flint.arb(1)
+            for digit in bin(exponent)[2:]:
+                raised = raised * raised * (base if digit == "1" else 1)
+        return raised
 
 
 def _of_complex(function: str, raw: float) -> float:

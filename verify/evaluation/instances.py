@@ -40,15 +40,16 @@ class Line(Protocol):
 class ConditionsResult(Result):
     """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given.
 
-    `reaches` has a line for each hypothesis beyond which the claims are known to hold (`verify.search.reach`), or where
-    a theorem that would show it cannot be read. `statement` is what they are of, to show it.
+    `extended_ranges` has a line for each hypothesis beyond which the claims are known to hold, by
+    `verify.search.extended_ranges`, or where a theorem that would show it cannot be read. `statement` is what they are
+    of, to show it.
     """
 
     theorem: str
     given: Instance
     hypotheses: tuple[HypothesisResult, ...]
     ranges: Mapping[str, str]
-    reaches: tuple[Line, ...] = ()
+    extended_ranges: tuple[Line, ...] = ()
     statement: Statement | None = field(default=None, compare=False)
 
     @property
@@ -79,7 +80,7 @@ class ConditionsResult(Result):
                 for h in self.hypotheses
             ],
             "ranges": dict(self.ranges),
-            "reaches": [line.to_json() for line in self.reaches],
+            "reaches": [line.to_json() for line in self.extended_ranges],
             "in_scope": self.in_scope,
         }
 

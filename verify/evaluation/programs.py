@@ -1,23 +1,24 @@
 """From expressions of the language to straight-line programs that run in any of the engine's arithmetics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
+from typing import Any
 
 import sympy as sp
 
 from verify.errors import TheoremError, UndefinedError
 from verify.evaluation.arithmetic import Arithmetic, Raw
+from verify.evaluation.functions import FUNCTIONS, function_of
 from verify.evaluation.guarded_numbers import call_primitive, call_scan
 from verify.language.definedness import Provided, needs, provided, rebuilt
-from verify.language.expressions import PRIMITIVES, Magnitude
+from verify.language.expressions import HEADS, PRIMITIVES, Magnitude, to_data
+from verify.language.heads.scopes import SCOPES, SERIES, Iterate, outermost
 from verify.language.symbolic_zeros import carry_out, share_exponentials
 from verify.printing import text_of
 
 _FUNCTIONS = ("exp", "log", "sqrt", "power")
-_LARGEST_WRITTEN = 8
-"""Powers above this are raised by the arithmetic, which may refuse one that is too long."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Program:
     free: int
     constants: tuple[tuple[str, sp.Rational], ...]
     primitives: tuple[str, ...]
+    heads: tuple[str, ...]
 
     def bind(self, arithmetic: Arithmetic[Raw], fixed: Sequence[Raw] = ()) -> Callable[..., tuple[Raw, ...]]:
         """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones.
@@ -46,6 +48,7 @@ class Program:
         names["raised"] = getattr(arithmetic, "raised", pow)
         names |= {name: arithmetic.rational(int(value.p), int(value.q)) for name, value in self.constants}
         names |= {f"x{i}": value for i, value in enumerate(fixed)}
+        names |= {f"head_{name}": function_of(name, arithmetic) for name in self.heads}
         for name in self.primitives:
             made = PRIMITIVES[name]
             called = call_scan(name, made.scan) if made.scan else call_primitive(made.evaluate, arithmetic)
@@ -70,12 +73,14 @@ def compile_program(
     UndefinedError is raised for a number that is divided by and is 0, and for a root of a negative one.
     What depends on the fixed inputs alone is computed once, when the program is bound.
     """
-    evaluated, exponentials = share_exponentials([_carried_out(sp.sympify(e)) for e in expressions])
+    carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
+    evaluated, exponentials = share_exponentials(carried_out)
     hoisted: dict[sp.Expr, sp.Symbol] = {}
     reduced = [_hoist(expression, set(fixed), hoisted) for expression in evaluated]
     writer = _Writer({symbol: f"x{i}" for i, symbol in enumerate((*fixed, *inputs))})
     writer.run({symbol: expression for expression, symbol in hoisted.items()})
     prelude, writer.lines = "\n".join(writer.lines), []
+    writer.run(scopes)
     writer.run(exponentials)
     try:
         shared, results = sp.cse(reduced, order="none")
@@ -86,13 +91,31 @@ def compile_program(
     returned = "".join(f"{writer.write(result)}, " for result in results)
     source = "\n".join(f"    {line}" for line in [*writer.lines, f"return ({returned})"])
     constants = tuple((name, value) for value, name in writer.constants.items())
-    return Program(prelude, source, len(fixed), len(inputs), constants, tuple(sorted(writer.primitives)))
+    used = tuple(sorted(writer.primitives)), tuple(sorted(writer.heads))
+    return Program(prelude, source, len(fixed), len(inputs), constants, *used)
 
 
 def _carried_out(expression: sp.Basic) -> sp.Basic:
     """Return an expression without derivatives and limits, such that nothing that it needs is lost by rewriting it."""
     done, divisors = carry_out(rebuilt(expression))
     return provided(done, [part for divisor in divisors for part in needs(1 / divisor)])
+
+
+def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Basic]]:
+    """Return expressions with symbols for sums, products, recursions and pieces, and what the symbols stand for.
+
+    What is inside one is computed there alone: nothing in it is shared with what stands outside.
+    """
+    symbols: dict[sp.Basic, sp.Symbol] = {}
+
+    def replaced(node: sp.Basic) -> sp.Basic:
+        if isinstance(node, SCOPES):
+            return symbols.setdefault(node, sp.Dummy(real=True))
+        if not node.has(*SCOPES):
+            return node
+        return node.func(*map(replaced, node.args))
+
+    return [replaced(expression) for expression in expressions], {symbol: node for node, symbol in symbols.items()}
 
 
 def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, sp.Symbol]) -> sp.Basic:
@@ -118,6 +141,7 @@ class _Writer:
         self.lines: list[str] = []
         self.constants: dict[sp.Rational, str] = {}
         self.primitives: set[str] = set()
+        self.heads: set[str] = set()
         self.variables = 0
 
     def run(self, assignments: dict[sp.Symbol, sp.Basic]) -> None:
@@ -143,7 +167,13 @@ class _Writer:
                 return f"abs({self.write(node.args[0])})"
             case Provided():
                 return self._provided(node)
+            case _:
+                return self._scope(node) if isinstance(node, SCOPES) else self._applied(node)
+
+    def _applied(self, node: sp.Basic) -> str:
         name = node.func.__name__
+        if name in FUNCTIONS and isinstance(node, HEADS[name]):
+            return self._headed(name, *map(self.write, node.args))
         if name in PRIMITIVES and isinstance(node, PRIMITIVES[name].head):
             self.primitives.add(name)
             return f"primitive_{name}({', '.join(self.write(argument) for argument in node.args)})"
@@ -157,6 +187,8 @@ class _Writer:
                 if node not in self.names:
                     raise TheoremError(f"{node}: a symbol without a value")
                 return self.names[node]
+            case sp.pi:
+                return self._headed("pi")
             case sp.core.numbers.Exp1():
                 return f"exp({self.write(sp.Integer(1))})"
             case sp.zoo | sp.nan | sp.oo | sp.S.NegativeInfinity:
@@ -170,6 +202,38 @@ class _Writer:
         value, *needed = map(self.write, node.args)
         nought = self.write(sp.Integer(0))
         return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"
+
+    def _headed(self, name: str, *arguments: str) -> str:
+        self.heads.add(name)
+        return f"head_{name}({', '.join(arguments)})"
+
+    def _scope(self, node: Any) -> str:
+        name = node.func.__name__
+        if isinstance(node, SERIES):
+            terms, (symbol, *ends) = outermost(node)
+            return self._headed(name, self._function([symbol], [terms], "{}"), *map(self.write, ends))
+        if isinstance(node, Iterate):
+            place, count, bound, start, step = node.args
+            states = "".join(f"{self.write(each)}, " for each in start)  # pyright: ignore[reportGeneralTypeIssues]
+            return self._headed(name, str(place), self.write(count), f"({states})", self._function(bound, step))
+        *cases, (last, _) = node.args
+        return self._headed(name, *(self._piece(*case) for case in cases), f"lambda: {self.write(last)}")
+
+    def _piece(self, value: sp.Basic, condition: sp.Basic) -> str:
+        relation = to_data(condition)[0]
+        left, right = map(self.write, condition.args)
+        return f"(({relation!r}, lambda: ({left}, {right})), lambda: {self.write(value)})"
+
+    def _function(self, bound: Iterable[sp.Basic], values: Iterable[sp.Basic], form: str = "({}, )") -> str:
+        """Return a function of bound symbols."""
+        outside, bound = dict(self.names), list(bound)
+        for symbol in bound:
+            self.variables += 1
+            self.names[symbol] = f"b{self.variables}"
+        written = ", ".join(map(self.write, values))
+        text = f"lambda {', '.join(self.names[symbol] for symbol in bound)}: {form.format(written)}"
+        self.names = outside
+        return text
 
     def _sum(self, node: sp.Add) -> str:
         # Positive terms first, so that no line begins by negating.
@@ -205,4 +269,4 @@ class _Writer:
         return f"power({self.write(base)}, {self.write(exponent)})"
 
     def _whole_power(self, base: str, exponent: int) -> str:
-        return f"raised({base}, {exponent})" if exponent > _LARGEST_WRITTEN else f"({base}**{exponent})"
+        return f"raised({base}, {exponent})"

@@ -15,6 +15,7 @@ import sympy as sp
 
 from verify.errors import TheoremError
 from verify.language.expressions import Case, contents, from_data, to_data
+from verify.language.heads.scopes import SERIES, Iterate
 from verify.language.parameters import Parameter
 
 REAL = frozenset({"real"})
@@ -24,6 +25,11 @@ NATURAL = INTEGRAL | {"nonnegative"}
 """What the symbol of an order k = 0, 1, 2, … may assume."""
 _OPEN = REAL | {"positive", "negative", "nonzero", "nonnegative", "nonpositive"}
 """What may be assumed of a symbol in which is differentiated, where it is > 0 or < 0: both sides are inside then."""
+_KINKED = (
+    *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.binomial, sp.Piecewise, *SERIES),
+    Iterate,
+)
+"""What has no derivative somewhere, or none here."""
 _STRONGEST = ("even", "odd", "positive", "negative", "integer", "rational")
 
 
@@ -66,15 +72,20 @@ def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
 
 
 def refuse_bound_assumptions(expression: sp.Basic) -> None:
-    """Raise TheoremError for a Subs, a Limit or a Derivative whose symbol assumes what it may not.
+    """Raise TheoremError for a bound symbol that assumes what it may not, and for a derivative that is not smooth.
 
-    The symbol of a Subs or a Limit is real. A derivative is two-sided: its symbol may be assumed > 0 or < 0, and not
-    >= 0 alone, nor integer.
+    The symbol of a Subs or a Limit is real, and so is a recursion's state; that of a sum or a product is an integer,
+    and a recursion's counter one that is not negative. A derivative is two-sided: its symbol may be assumed > 0 or < 0,
+    and not >= 0 alone, nor integer.
     """
     for node, symbol in _bound(expression):
         is_derivative = isinstance(node, sp.Derivative)
+        if is_derivative and (kinks := node.args[0].atoms(*_KINKED)):
+            raise TheoremError(f"{min(map(str, kinks))} is not differentiated: its derivative is none everywhere")
         open_side = is_derivative and bool(symbol.is_positive or symbol.is_negative)
         allowed = _OPEN if open_side else REAL | {"nonzero"} if is_derivative else REAL
+        if isinstance(node, SERIES) or (isinstance(node, Iterate) and symbol == node.variables[0]):
+            allowed = INTEGRAL if isinstance(node, SERIES) else NATURAL
         refuse_beyond(f"{type(node).__name__}: the bound symbol", symbol, allowed)
 
 

@@ -11,12 +11,14 @@ sqrt(u))` is u where sqrt(u) has a value. Inside a limit, a substitution or a de
 symbol is bound that it may be about.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+
+from verify.language.heads.scopes import SCOPES, always_computed, changed
 
 Replaced: TypeAlias = Mapping[Any, sp.Basic]
 """What is put for symbols or other nodes; a mapping of symbols is none of nodes to a type checker."""
@@ -60,6 +62,8 @@ def needs(node: sp.Basic) -> tuple[sp.Basic, ...]:
     if isinstance(node, sp.Derivative):
         inside = needs(node.args[0])
         return _all(inside, _both_sides(inside, node.variables))
+    if isinstance(node, SCOPES):
+        return _all(*map(needs, always_computed(node)), (node,))
     below = _all(*map(needs, node.args))
     return _all(below, (node,)) if is_partial(node) else below
 
@@ -82,7 +86,7 @@ def is_partial(node: sp.Basic) -> bool:
         if isinstance(exponent, sp.Integer) and exponent > 0:
             return False
         return not (isinstance(base, sp.Rational) and base > 0) and base is not sp.E
-    return isinstance(node, sp.log | sp.Limit | AppliedUndef)
+    return isinstance(node, sp.log | sp.Limit | sp.tan | sp.factorial | sp.binomial | AppliedUndef)
 
 
 def _is_none(node: sp.Basic) -> bool:
@@ -102,7 +106,8 @@ def _computed(node: sp.Basic) -> frozenset[sp.Basic]:
         return frozenset((node,)).union(*map(_computed, node.args[2]))
     if isinstance(node, sp.Derivative):
         return frozenset((node,))
-    return frozenset((node,)).union(*map(_computed, node.args))
+    parts = always_computed(node) if isinstance(node, SCOPES) else node.args
+    return frozenset((node,)).union(*map(_computed, parts))
 
 
 def substituted(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
@@ -132,11 +137,11 @@ def _replaced_in(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
     return provided(result, (need for part in parts for need in needs(part.xreplace(replaced))))
 
 
-_BINDERS = (sp.Limit, sp.Subs, sp.Derivative)
+_BINDERS = (sp.Limit, sp.Subs, sp.Derivative, *SCOPES)
 
 
 def _binders(node: sp.Basic) -> Iterator[sp.Basic]:
-    """Yield the outermost limits, substitutions and derivatives of an expression."""
+    """Yield the outermost limits, substitutions, derivatives, sums, products, recursions and pieces."""
     if isinstance(node, _BINDERS):
         yield node
     elif node.has(*_BINDERS):
@@ -145,13 +150,19 @@ def _binders(node: sp.Basic) -> Iterator[sp.Basic]:
 
 
 def _replaced_inside(binder: sp.Basic, replaced: Replaced) -> sp.Basic:
+    if isinstance(binder, SCOPES):
+        return changed(binder, lambda part, bound: substituted(part, _others(replaced, bound)))
     inner, symbols, *rest = binder.args
     if isinstance(binder, sp.Derivative):
         return binder.func(substituted(inner, replaced), symbols, *rest)
     bound = {symbols} if isinstance(symbols, sp.Symbol) else set(symbols)
-    others = {key: value for key, value in replaced.items() if key not in bound}
     point, *direction = rest
-    return binder.func(substituted(inner, others), symbols, substituted(point, replaced), *direction)
+    inside = substituted(inner, _others(replaced, bound))
+    return binder.func(inside, symbols, substituted(point, replaced), *direction)
+
+
+def _others(replaced: Replaced, bound: Collection[Any]) -> Replaced:
+    return {key: value for key, value in replaced.items() if key not in bound}
 
 
 def _outside(node: sp.Basic, replaced: Replaced) -> tuple[sp.Basic, ...]:
@@ -186,8 +197,10 @@ def rebuilt(expression: sp.Basic) -> sp.Basic:
 def _rebuilt(node: sp.Basic) -> sp.Basic:
     if not node.args or isinstance(node, sp.Limit | sp.Derivative | sp.Subs | Provided):
         return node
-    args = tuple(map(_rebuilt, node.args))
-    made = node.func(*args)
+    if isinstance(node, SCOPES):
+        made = changed(node, lambda part, _: rebuilt(part))
+    else:
+        made = node.func(*map(_rebuilt, node.args))
     return node if made == node else made
 
 
@@ -202,7 +215,8 @@ def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
 
 
 def _taken(node: sp.Basic, provisos: dict[sp.Basic, None]) -> sp.Basic:
-    if not node.has(Provided):
+    # What is computed many times, or not at all, needs its parts there alone.
+    if not node.has(Provided) or isinstance(node, SCOPES):
         return node
     if isinstance(node, Provided):
         value, *needed = node.args

@@ -10,7 +10,7 @@ a fixed order, so that the same mathematics gives the same digest whatever order
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -21,6 +21,7 @@ from sympy.core.function import AppliedUndef
 
 from verify.errors import TheoremError
 from verify.language.definedness import evaluated, substituted
+from verify.language.heads.scopes import BINDERS, SERIES, Iterate, outermost
 from verify.language.labels import NAME, refuse_bad_text
 from verify.language.parameters import LONGEST_NUMBER, MOST_DIGITS
 from verify.printing import text_of
@@ -107,12 +108,23 @@ def difference(relation: sp.core.relational.Relational) -> sp.Expr:
     return evaluated(relation.args, left - right if upward else right - left)  # pyright: ignore[reportOperatorIssue, reportReturnType]
 
 
-_OPERATIONS = (Case, sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Tuple, sp.Derivative, sp.Subs, sp.Limit, sp.transpose)
+_OPERATIONS = (
+    *(Case, sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Tuple, sp.Derivative, sp.Subs, sp.Limit, sp.transpose),
+    *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.binomial, sp.Piecewise),
+    *(sp.sin, sp.cos, sp.tan, sp.atan, sp.sinh, sp.cosh, sp.tanh, *SERIES, Iterate),
+)
 HEADS: dict[str, Any] = {operation.__name__: operation for operation in _OPERATIONS}
 _ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
-_BINDING = (sp.Derivative, sp.Subs, sp.Limit)
+# SymPy makes e of exp(1).
+_CONSTANTS: tuple[tuple[sp.Basic, Data], ...] = (
+    (sp.oo, ["Infinity"]),
+    (sp.pi, ["pi"]),
+    (sp.E, ["exp", ["Integer", "1"]]),
+)
+_BINDING = (sp.Derivative, sp.Subs, sp.Limit, *BINDERS)
+_ORDERLESS = ("Add", "Max", "Min")
 _WRITTEN_FRACTION, _WRITTEN_DECIMAL = 10**6, 10**12
 
 
@@ -366,24 +378,43 @@ def _form(expression: sp.Basic, written: bool) -> Data:
         if written:
             refuse_float(int(expression.p), int(expression.q))
         return ["Rational", f"{expression.p}/{expression.q}"]
-    if expression is sp.oo:
-        return ["Infinity"]
-    if expression is sp.E:
-        # SymPy makes it of exp(1).
-        return ["exp", ["Integer", "1"]]
+    if (constant := next((data for known, data in _CONSTANTS if expression is known), None)) is not None:
+        return constant
     if isinstance(expression, sp.Symbol):
         if not expression.is_commutative:
             return ["Symbol", expression.name, "noncommutative"]
         return ["Symbol", expression.name, *(a for a in _ASSUMPTIONS if expression.assumptions0.get(a))]
+    if isinstance(expression, sp.Piecewise):
+        return ["Piecewise", *_pieces(expression, written)]
+    return _applied(expression, written)
+
+
+def _applied(expression: sp.Basic, written: bool) -> Data:
+    """Return the data of a head and its arguments."""
     head = _head_of(expression)
+    if isinstance(expression, SERIES):
+        terms, limits = outermost(expression)
+        return [head, _data(terms, written)[0], _data(sp.Tuple(*limits), written)[0]]
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
-    is_loose = [head == "Add" or (head == "Mul" and a.is_commutative) for a in expression.args]
+    is_loose = [head in _ORDERLESS or (head == "Mul" and a.is_commutative) for a in expression.args]
     kept = [_data(a, written)[0] for a, loose in zip(expression.args, is_loose, strict=True) if not loose]
     terms = (_data(a, written) for a, loose in zip(expression.args, is_loose, strict=True) if loose)
     arguments = [data for data, _ in sorted(terms, key=itemgetter(1))] + kept
     if head in PRIMITIVES:
         return ["Primitive", head, PRIMITIVES[head].version, *arguments]
     return [head, *arguments]
+
+
+def _pieces(expression: Any, written: bool) -> Iterator[Data]:
+    """Yield the values of pieces, each but the last with its condition after it."""
+    *cases, (last, otherwise) = expression.args
+    for value, condition in cases:
+        if not isinstance(condition, tuple(RELATIONS.values())):
+            raise TheoremError(f"{text_of(expression)}: the condition {text_of(condition)} is not one comparison")
+        yield from (_data(value, written)[0], _data(condition, written)[0])
+    if otherwise is not sp.true:
+        raise TheoremError(f"{text_of(expression)}: the last piece needs the condition True")
+    yield _data(last, written)[0]
 
 
 def _head_of(expression: sp.Basic) -> str:
@@ -399,11 +430,12 @@ def _head_of(expression: sp.Basic) -> str:
     raise TheoremError(f"{text_of(expression)}: {kind} is outside the language of statements")
 
 
-def bound_symbols(expression: sp.Basic) -> frozenset[sp.Basic]:
-    """Return the symbols in which something is differentiated, substituted or let tend to a point."""
+def bound_symbols(expression: sp.Basic, kinds: tuple[Any, ...] = _BINDING) -> frozenset[sp.Basic]:
+    """Return the symbols that are bound: in a derivative, a limit, a sum, a product or a recursion, or substituted."""
     bound: set[sp.Basic] = set()
     for node in contents(sp.sympify(expression)).binding:
-        bound.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
+        if isinstance(node, kinds):
+            bound.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
     return frozenset(bound)
 
 
@@ -414,8 +446,11 @@ def from_data(data: Data) -> Any:
             return sp.Integer(text)
         case ["Rational", text]:
             return sp.Rational(text)
-        case ["Infinity"]:
-            return sp.oo
+        case ["Infinity"] | ["pi"]:
+            return sp.oo if data == ["Infinity"] else sp.pi
+        case ["Piecewise", *parts]:
+            *pieces, last = map(from_data, parts)
+            return sp.Piecewise(*zip(pieces[::2], pieces[1::2], strict=True), (last, True))
         case ["Symbol", name, "noncommutative"]:
             return sp.Symbol(name, commutative=False)
         case ["Symbol", name, *assumptions]:
@@ -424,10 +459,9 @@ def from_data(data: Data) -> Any:
             if name not in PRIMITIVES or PRIMITIVES[name].version != version:
                 raise TheoremError(f"primitive {name}, version {version}: not known here")
             return PRIMITIVES[name](*map(from_data, arguments))
-        case [str(head), *arguments] if head in RELATIONS:
-            return RELATIONS[head](*map(from_data, arguments), evaluate=False)
-        case [str(head), *arguments] if head in HEADS:
-            return HEADS[head](*map(from_data, arguments))
+        case [str(head), *arguments] if head in RELATIONS or head in HEADS:
+            made = tuple(map(from_data, arguments))
+            return RELATIONS[head](*made, evaluate=False) if head in RELATIONS else HEADS[head](*made)
         case _:
             raise TheoremError(f"{data!r}: not an expression of the language")
 

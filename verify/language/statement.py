@@ -36,6 +36,7 @@ from verify.language.expressions import (
     refuse_no_relation,
     to_data,
 )
+from verify.language.heads.scopes import BINDERS
 from verify.language.labels import NAME, refuse_bad_label, refuse_bad_text
 from verify.language.parameters import Instance, Parameter
 from verify.printing import text_of
@@ -148,6 +149,9 @@ class Statement(Formula):
         refuse_bound_assumptions(expression)
         if taken := bound_symbols(expression) & set(self.definitions):
             raise TheoremError(f"{text_of(expression)}: {min(taken, key=str)} is a definition, and so no variable")
+        names = {*(parameter.name for parameter in self.parameters), *(variable.name for variable in self.variables)}
+        if taken := {str(symbol) for symbol in bound_symbols(expression, BINDERS)} & names:
+            raise TheoremError(f"{text_of(expression)}: {min(taken)} is bound there, and introduced by the statement")
 
     def refuse_other_symbols(self, *expressions: sp.Basic) -> None:
         """Raise TheoremError for a symbol that has the name of another one, here or in the statement, and is not equal.
@@ -262,7 +266,7 @@ _CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "
 """What a clause has: its data, and what the engine asks of it (`verify.claims.question.Clause`)."""
 
 
-def is_shipped(clause: ClauseData) -> bool:
+def is_builtin(clause: ClauseData) -> bool:
     """Whether a clause is of a kind that is part of `verify`, and no user's own code."""
     return type(clause).__module__.startswith("verify.")
 
@@ -365,7 +369,7 @@ def _refuse_untold(clause: ClauseData) -> None:
     if relation is not None and data.get("relation") != to_data(relation):
         raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
     # What is shown beside `proved` is what the digest covers; the shipped kinds write it out of their data.
-    if is_shipped(clause):
+    if is_builtin(clause):
         return
     said = data.get("says") or (None if relation is None else text_of(relation))
     refuse_bad_text(f"clause {clause.label}: text", clause.text, empty=True)
@@ -395,7 +399,7 @@ def _refuse_misused_symbols(statement: Statement) -> None:
         for name in sorted(clause.bound_names() & seen.keys()):
             if seen[name].is_commutative:
                 refuse_beyond(f"clause {clause.label}: the bound symbol", seen[name], allowed.get(name, REAL))
-        if is_shipped(clause) and (refuse := getattr(clause, "refuse_in", None)):
+        if is_builtin(clause) and (refuse := getattr(clause, "refuse_in", None)):
             refuse(statement)
 
 

@@ -20,11 +20,11 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
 
     Raises TheoremError for a limit inside one of them, where the order would matter.
     """
-    if isinstance(expression, sp.Subs | sp.Derivative | sp.Sum | sp.Integral):
+    if isinstance(expression, sp.Subs | sp.Derivative | sp.Integral):
         if expression.has(sp.Limit):
             raise TheoremError(f"{text_of(expression)}: a limit inside a substitution or a derivative")
         return evaluated([expression], expression.doit())
-    if not expression.has(sp.Subs, sp.Derivative, sp.Sum, sp.Integral):
+    if not expression.has(sp.Subs, sp.Derivative, sp.Integral):
         return expression
     args = [differentiate(argument) for argument in expression.args]
     made = expression.func(*args)

@@ -17,7 +17,12 @@ _ON_A_SIDE = POSITIVE | {"negative", "nonpositive"}
 
 
 def may_be_bound(head: str, assumed: Collection[str]) -> Collection[str]:
-    """Return what a bound symbol may assume: real; where is differentiated, both sides of a point have to be so."""
+    """Return what a bound symbol may assume: real; where is differentiated, both sides of a point have to be so.
+
+    That of a sum or a product is an integer, and a recursion's counter one that is not negative.
+    """
+    if head in ("Sum", "Product", "Iterate"):
+        return NATURAL if head == "Iterate" else INTEGRAL
     if head != "Derivative":
         return REAL
     return _ON_A_SIDE if "positive" in assumed or "negative" in assumed else REAL | {"nonzero"}

@@ -1,23 +1,25 @@
 # ruff: noqa: D102 -- the methods of a field are said once, in `Field`
 """Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from flint import arb
 
 from .balls import ball, cost, measured
-from .nodes import LARGEST_POWER, Node, order, square_root
+from .functions import NotExact, exactly, in_balls, integer, scope_value
+from .nodes import FUNCTIONS, LARGEST_POWER, SCOPES, Node, order, square_root
 from .reading import Effort, Rejected, Undefined, Unknown, bits_of, shown
 from .registry import Enclosure, computed
 from .terms import Terms
 
 _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
-
-
-class NotExact(Rejected):
-    """The value is not rational, or too large to be computed as one."""
+_FUNCTION = 100
+"""What a function costs, in multiplications."""
+_LAZY = ("Limit", *SCOPES)
+"""Heads whose parts are computed many times, or not at all."""
 
 
 V = TypeVar("V")
@@ -56,6 +58,26 @@ class Field(Protocol[V]):
     def is_zero(self, value: V) -> bool:
         """Whether a value is known to be 0, which limits ask for."""
         raise Unknown("a limit is outside what has a value here")
+
+    def function(self, head: str, args: Sequence[V]) -> V:
+        """Return the value of a function beyond powers, exp and log."""
+        raise Rejected(f"{head} has no value here")
+
+    def integer(self, value: V) -> int:
+        """Return a value that is an integer, which sums and recursions ask for."""
+        raise Rejected("a sum, a product or a recursion has no value here")
+
+    def sign(self, value: V) -> int | None:
+        """Return the sign of a value, None where it is not decided, which pieces ask for."""
+        raise Rejected("pieces have no value here")
+
+    def hull(self, one: V, other: V) -> V:
+        """Return what contains two values."""
+        raise Rejected("which of some pieces holds is not decided")
+
+    def scope(self, node: Node, evaluate: "EvaluateIn[V]", symbols: Mapping[Node, V]) -> V:
+        """Return the value of pieces, a sum, a product or a recursion; `symbols` have values that may be bound."""
+        return scope_value(node, self, partial(evaluate, self))
 
 
 class Exact(Field[Fraction]):
@@ -102,6 +124,8 @@ class Exact(Field[Fraction]):
         if power.denominator == 1:
             return self.whole_power(base if power >= 0 else self.inverse(base), abs(int(power)))
         self.effort.spend(1 + (bits_of(base) / 1000) ** 2)
+        if base == 1 or (base == 0 and power > 0):
+            return base
         root = square_root(base) if power.denominator == 2 else None
         if root is None:
             raise NotExact("a power is not known to be rational")
@@ -119,6 +143,16 @@ class Exact(Field[Fraction]):
 
     def is_zero(self, value: Fraction) -> bool:
         return not value
+
+    def function(self, head: str, args: Sequence[Fraction]) -> Fraction:
+        self.effort.spend(_FUNCTION)
+        return self._kept(exactly(head, args))
+
+    def integer(self, value: Fraction) -> int:
+        return integer(value)
+
+    def sign(self, value: Fraction) -> int:
+        return (value > 0) - (value < 0)
 
 
 class Balls(Field[arb]):
@@ -150,15 +184,26 @@ class Balls(Field[arb]):
         return self._kept(1 / value, 3)
 
     def whole_power(self, value: arb, power: int) -> arb:
-        return measured(self._kept(value**power, 2 * power.bit_length()))
+        raised = value**power
+        if not raised.is_finite():
+            # Of a ball around 0 FLINT has no power.
+            raised = arb(1)
+            for digit in bin(power)[2:]:
+                raised = raised * raised * (value if digit == "1" else 1)
+        return measured(self._kept(raised, 2 * power.bit_length()))
 
     def real_power(self, base: arb, power: arb | Fraction) -> arb:
         if isinstance(power, Fraction) and power.denominator == 2:
             root = self._kept(base.sqrt(), 5)
             return self.whole_power(root if power > 0 else self.inverse(root), abs(power.numerator))
+        exponent = ball(power) if isinstance(power, Fraction) else power
+        if exponent.is_exact() and exponent.is_integer() and abs(exponent) < LARGEST_POWER:
+            times = integer(exponent)
+            return self.whole_power(base if times >= 0 else self.inverse(base), abs(times))
+        if base == 0 and exponent > 0:
+            return base
         if not base > 0:
             raise Undefined("a power of what is not known to be positive")
-        exponent = ball(power) if isinstance(power, Fraction) else power
         return self.exp(exponent * self.log(base))
 
     def exp(self, value: arb) -> arb:
@@ -171,6 +216,22 @@ class Balls(Field[arb]):
 
     def is_zero(self, value: arb) -> bool:
         return bool(value == 0)
+
+    def function(self, head: str, args: Sequence[arb]) -> arb:
+        return self._kept(in_balls(head, args), _FUNCTION)
+
+    def integer(self, value: arb) -> int:
+        return integer(value)
+
+    def sign(self, value: arb) -> int | None:
+        return (value > 0) - (value < 0) if value > 0 or value < 0 or value == 0 else None
+
+    def hull(self, one: arb, other: arb) -> arb:
+        return self._kept(one.union(other))
+
+
+EvaluateIn: TypeAlias = Callable[[Field[V], Sequence[Node], Mapping[Node, V]], list[V]]
+"""What returns the values of nodes in a field, those of some being known."""
 
 
 def _bounds(effort: Effort, node: Node) -> Enclosure:
@@ -185,7 +246,7 @@ def _bounds(effort: Effort, node: Node) -> Enclosure:
 def evaluate(terms: Terms, roots: Sequence[Node], field: Field[V], known: Mapping[Node, V] | None = None) -> list[V]:
     """Return the values of some nodes in a field; some may be known. Raises Rejected where one has none."""
     values = dict(known or {})
-    for node in order(terms.effort, roots, lambda n: n in values or n.head == "Limit"):
+    for node in order(terms.effort, roots, lambda n: n in values or n.head in _LAZY):
         if node not in values:
             values[node] = value_of(terms, node, field, values)
     return [values[root] for root in roots]
@@ -207,12 +268,17 @@ def value_of(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]
             return total
         case "Pow":
             return _power(node, field, values)
-        case "exp":
-            return field.exp(values[node.args[0]])
-        case "log":
-            return field.log(values[node.args[0]])
+        case "exp" | "log":
+            return (field.exp if node.head == "exp" else field.log)(values[node.args[0]])
         case "Limit":
             return _limit(terms, node, field)
+        case _ if node.head in SCOPES:
+            symbols = {part: value for part, value in values.items() if part.head == "symbol"}
+            return field.scope(
+                node, lambda inner, parts, bound: evaluate(terms, parts, inner, {**symbols, **bound}), symbols
+            )
+        case _ if node.head in FUNCTIONS:
+            return field.function(node.head, [values[argument] for argument in node.args])
         case _:
             return field.primitive_value(node)
 

@@ -297,9 +297,9 @@ class Given:
         """
         return self._prepared(self.terms.expression(data, where), where, bound, defined)
 
-    def relation(self, data: Data, where: str, *, defined: bool = True) -> Node:
+    def relation(self, data: Data, where: str, bound: Sequence[Name] = (), *, defined: bool = True) -> Node:
         """Return a relation, likewise."""
-        return self._prepared(self.terms.relation(data, where), where, (), defined)
+        return self._prepared(self.terms.relation(data, where), where, bound, defined)
 
     def _prepared(self, node: Node, where: str, bound: Sequence[Name], defined: bool) -> Node:
         node = self.terms.choose(node, self.chosen, self.counts)

@@ -1,11 +1,11 @@
 """The nodes of the graph of a file's expressions, and the order in which they are gone through."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import isqrt
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from .reading import Effort, Undefined, bits_of
+from .reading import Effort, bits_of
 from .registry import Primitive
 
 Name: TypeAlias = str | tuple[str, "Name | int"]
@@ -53,10 +53,8 @@ def square_root(value: Fraction) -> Fraction | None:
 
 
 def folded(base: Fraction, power: Fraction) -> Fraction | None:
-    """Return a power of a number where it is small and rational, else None. Raises Undefined for a division by 0."""
+    """Return a power of a number where it is small and rational, else None; of 0 the power is positive."""
     if not base:
-        if power < 0:
-            raise Undefined("there is a division by zero")
         return Fraction(0)
     if power.denominator == 2 and (root := square_root(base)) is not None:
         base, power = root, power * 2
@@ -79,3 +77,40 @@ def order(effort: Effort, roots: Iterable[Node], stop: Callable[[Node], bool] | 
             waiting.append((node, True))
             waiting.extend((argument, False) for argument in node.args if argument not in ordered)
     return list(ordered)
+
+
+ONE_ARGUMENT = (*("Abs", "sign", "floor", "ceiling", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "factorial"),)
+FUNCTIONS = (*ONE_ARGUMENT, "Max", "Min", "binomial", "pi")
+"""Heads whose value is a function of their arguments' values."""
+TOTAL = (*(set(FUNCTIONS) - {"tan", "factorial", "binomial"}),)
+SERIES = ("Sum", "Product")
+SCOPES = (*SERIES, "Iterate", "Piecewise")
+"""Heads that compute a part many times, or not at all."""
+BINDERS = ("Subs", "Limit", *SERIES, "Iterate")
+
+
+class Bound(NamedTuple):
+    """The parts of a node that binds symbols: those in which they are bound, the symbols, and the others."""
+
+    inside: tuple[Node, ...]
+    symbols: tuple[Node, ...]
+    outside: tuple[Node, ...]
+
+
+def bound_in(node: Node) -> Bound:
+    """Return the parts of a node that binds symbols."""
+    if node.head != "Iterate":
+        inside, symbol, *outside = node.args
+        return Bound((inside,), (symbol,), tuple(outside))
+    place, count, counter, *rest = node.args
+    size = len(rest) // 3
+    return Bound(tuple(rest[2 * size :]), (counter, *rest[:size]), (place, count, *rest[size : 2 * size]))
+
+
+def with_parts(node: Node, inside: Sequence[Node], outside: Sequence[Node]) -> list[Node]:
+    """Return the arguments of a node that binds symbols, with other parts."""
+    symbols = bound_in(node).symbols
+    if node.head != "Iterate":
+        return [*inside, *symbols, *outside]
+    place, count, *start = outside
+    return [place, count, *symbols, *start, *inside]

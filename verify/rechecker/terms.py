@@ -5,7 +5,7 @@ numbers are folded exactly. What would drop out by this, as x does from x − x,
 has a value whatever the symbols' values are; else it stays, times 0. The same holds for what is
 differentiated, and for the point of a substitution. So a node has a value only where all that it was
 written with has one: no divisor is 0, and what is under a logarithm or a root is as it should be.
-Of a Case, what is not chosen counts for nothing. No function here recurses on the depth of a graph,
+Of a Case or pieces, what is not chosen counts for nothing. No function here recurses on the depth of a graph,
 which definitions may make deep.
 """
 
@@ -16,22 +16,27 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from .assumptions import ASSUMPTIONS, may_be_bound
-from .nodes import LARGEST_POWER, Name, Node, Value, folded, order
+from .forms import ARITIES, MOST_NODES, RELATIONS, refuse_misplaced, scope_parts
+from .nodes import (
+    BINDERS,
+    FUNCTIONS,
+    LARGEST_POWER,
+    SCOPES,
+    TOTAL,
+    Name,
+    Node,
+    Value,
+    bound_in,
+    folded,
+    order,
+    with_parts,
+)
 from .reading import Data, Effort, Rejected, TooLarge, Unknown, bits_of, items, line, rational, shown, string, work
 from .registry import Registry, computed
 
-RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
-MOST_NODES = 300_000
 MOST_NAMES, _MOST_BITS, _MOST_TERMS, _MOST_ORDER, _NODE = 1000, 2**18, 100_000, 20, 400
 _MOST_ARGUMENTS = 10 * MOST_NODES
-_BINDERS = ("Derivative", "Subs", "Limit")
-_ARITIES = (
-    dict.fromkeys(("Add", "Mul", "Case"), (2, MOST_NODES))
-    | dict.fromkeys(("Pow", "Derivative", *RELATIONS), (2, 2))
-    | dict.fromkeys(("exp", "log"), (1, 1))
-    | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, 2), "Infinity": (0, 0)}
-)
-
+_BINDERS = ("Derivative", *BINDERS)
 
 _serial = attrgetter("serial")
 Names: TypeAlias = Mapping[Name, Node]
@@ -112,16 +117,17 @@ class Terms:
             free = self._masks[value] if head == "symbol" else 0  # pyright: ignore[reportArgumentType]
             for argument in args:
                 free |= argument.free
-            if head in ("Subs", "Limit"):
-                free = (args[0].free & ~args[1].free) | args[2].free
             total = self._total(head, args, value)
             node = self._nodes[key] = Node(head, args, value, free, len(self._nodes), total)
+            if head in BINDERS:
+                inside, symbols, outside = bound_in(node)
+                node.free = _free(inside) & ~_free(symbols) | _free(outside)
         return node
 
     def _total(self, head: str, args: tuple[Node, ...], value: Value) -> bool:
         if head == "symbol":
             return value not in self.abbreviations
-        if head not in ("number", "Add", "Mul", "Pow", "exp", "log") or not all(a.total for a in args):
+        if head not in ("number", "Add", "Mul", "Pow", "exp", "log", *TOTAL) or not all(a.total for a in args):
             return False
         if head == "Pow" and args[1].head == "number" and args[1].number >= 0 and args[1].number.denominator == 1:
             return True
@@ -212,7 +218,9 @@ class Terms:
                 return self.add((self.one, self.mul((self.zero, base))))
             if power == 1:
                 return base
-            if base.head == "number" and (small := folded(base.number, power)) is not None:
+            # A division by 0 stays: a piece that is not chosen may have one.
+            known = base.head == "number" and (base.number or power > 0)
+            if known and (small := folded(base.number, power)) is not None:
                 return self.number(small)
             if power.denominator == 1 and base.head == "Pow" and base.args[1].head == "number":
                 inner = base.args[1].number
@@ -293,7 +301,7 @@ class Terms:
             return self.number(value)
         if head == "Primitive":
             return self._read_primitive(rest, where)
-        least, most = _ARITIES.get(head, (1, 0))
+        least, most = ARITIES.get(head, (1, 0))
         if least > most:
             raise Unknown(f"{where}: {shown(head)} is outside what this program checks")
         if not least <= len(rest) <= most:
@@ -317,18 +325,17 @@ class Terms:
 
     def _checked(self, head: str, args: list[Node], where: str) -> Node:
         inner = [a.head for a in args]
-        allowed = {"Derivative": (1,), "Subs": (1, 2), "Limit": (2,)}.get(head, ())
-        for place, kind in enumerate(inner):
-            if kind in RELATIONS or (kind in ("Tuple", "Infinity") and place not in allowed):
-                raise Rejected(f"{where}: {kind} does not belong inside {head}")
+        refuse_misplaced(inner, head, where)
+        if head in ("Add", "Mul", "Pow", "exp", "log", *FUNCTIONS):
+            return self.build(head, args)
+        if head in SCOPES:
+            return self._scope(head, args, where)
         match head:
-            case "Add" | "Mul" | "Pow" | "exp" | "log":
-                return self.build(head, args)
             case "Derivative":
-                good = inner[1] == "Tuple" and [a.head for a in args[1].args] == ["symbol", "number"]
+                good = [a.head for a in args[1].args] == ["symbol", "number"]
                 good = good and args[1].args[1].number in range(1, _MOST_ORDER + 1)
             case "Subs":
-                good = inner[1] == inner[2] == "Tuple" and len(args[1].args) == len(args[2].args) == 1
+                good = len(args[1].args) == len(args[2].args) == 1
                 good = good and args[1].args[0].head == "symbol"
             case "Limit":
                 good = inner[1] == inner[3] == "symbol" and args[3].name in ("+", "-", "+-")
@@ -345,6 +352,13 @@ class Terms:
             self.refuse_beyond(bound, may_be_bound(head, self.assumptions[bound.name]), where)
         return self._node(head, tuple(args))
 
+    def _scope(self, head: str, args: list[Node], where: str) -> Node:
+        """Return a sum, a product, a recursion or pieces. Raises Unknown for another form."""
+        parts, symbols = scope_parts(head, args, where)
+        for place, symbol in enumerate(symbols):
+            self.refuse_beyond(symbol, may_be_bound(head if place == 0 else "Subs", ()), where)
+        return self._node(head, parts)
+
     def refuse_beyond(self, symbol: Node, allowed: Collection[str], where: str) -> None:
         """Raise Rejected for a symbol that assumes more than is allowed."""
         for assumed in self.assumptions[symbol.name]:
@@ -359,13 +373,13 @@ class Terms:
         if not node.free & mask:
             return node
         done: dict[Node, Node] = {}
-        parts = order(self.effort, [node], lambda n: not n.free & mask or n.head in ("Subs", "Limit"))
+        parts = order(self.effort, [node], lambda n: not n.free & mask or n.head in BINDERS)
         for part in parts:
             if not part.free & mask:
                 done[part] = part
             elif part.head == "symbol":
                 done[part] = values[part.name]
-            elif part.head in ("Subs", "Limit"):
+            elif part.head in BINDERS:
                 done[part] = self._substituted_inside(part, values)
             else:
                 if part.head == "Derivative" and (clash := self.names(part.args[1].free & self._touched(part, values))):
@@ -382,21 +396,23 @@ class Terms:
 
     def _substituted_inside(self, part: Node, values: Names) -> Node:
         """Return what binds a name with others replaced; that name inside it is its own."""
-        inner, bound, point, *rest = part.args
+        inside, symbols, outside = bound_in(part)
+        bound = _free(symbols)
         self.effort.spend(3 * len(values))
-        others = {name: value for name, value in values.items() if not self.mask([name]) & bound.free}
-        for name in self.names(inner.free & self.mask(others)):
-            if clash := self.names(others[name].free & bound.free):
+        others = {name: value for name, value in values.items() if not self.mask([name]) & bound}
+        for name in self.names(_free(inside) & self.mask(others)):
+            if clash := self.names(others[name].free & bound):
                 raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
-        return self.build(part.head, [self.substitute(inner, others), bound, self.substitute(point, values), *rest])
+        replaced = [self.substitute(each, others) for each in inside]
+        return self.build(part.head, with_parts(part, replaced, [self.substitute(each, values) for each in outside]))
 
     def exchanged(self, node: Node, old: Node, new: Node) -> Node:
         """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
         done: dict[Node, Node] = {old: new}
-        parts = order(self.effort, [node], lambda n: n is old)
+        parts = order(self.effort, [node], lambda n: n is old or n.head in SCOPES)
         for part in parts:
             if part.args and part is not old:
-                if part.head in _BINDERS:
+                if part.head in (*_BINDERS, *SCOPES):
                     raise Rejected(f"{part.head} is outside of what is bounded here")
                 done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
         return done.get(node, node)
@@ -451,7 +467,7 @@ class Terms:
         lost: list[Node] = []
         while True:
             done: dict[Node, Node] = {}
-            before, parts = len(lost), order(self.effort, nodes, lambda n: n.head == "Limit")
+            before, parts = len(lost), order(self.effort, nodes, lambda n: n.head in ("Limit", *SCOPES))
             for part in parts:
                 if part.head == "Mul" and part.args[0] is self.zero:
                     lost.append(part)
@@ -495,5 +511,28 @@ class Terms:
                 return self.mul((node, done[args[0]]))
             case "log":
                 return self.mul((done[args[0]], self.power(args[0], -1)))
+            case "sin" | "cos" | "tan" | "atan" | "sinh" | "cosh" | "tanh":
+                return self.mul((self._slope_of(node), done[args[0]]))
             case _:
                 raise Rejected(f"{node.head} cannot be differentiated here")
+
+    def _slope_of(self, node: Node) -> Node:
+        """Return the slope of a smooth function in its argument."""
+        argument, square = node.args[0], self.power(node, 2)
+        match node.head:
+            case "sin" | "sinh" | "cosh":
+                return self._node({"sin": "cos", "sinh": "cosh", "cosh": "sinh"}[node.head], (argument,))
+            case "cos":
+                return self.negative(self._node("sin", (argument,)))
+            case "atan":
+                return self.power(self.add((self.one, self.power(argument, 2))), -1)
+            case _:
+                return self.add((self.one, square if node.head == "tan" else self.negative(square)))
+
+
+def _free(nodes: Iterable[Node]) -> int:
+    """Return the mask of the symbols that are free in some nodes."""
+    mask = 0
+    for node in nodes:
+        mask |= node.free
+    return mask

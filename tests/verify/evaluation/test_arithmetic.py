@@ -181,3 +181,13 @@ def test_definiteness_is_decided_in_balls():
     assert form([[2, 1], [1, 1]]) is True and form([[1, 2], [2, 1]]) is False
     assert form([[0, 1], [1, 5]]) is False and form([[0, 0], [0, 1]]) is None
     assert form([["0 +/- 1", 0], [0, 1]]) is None and form([[1, 0], [0, "0 +/- 1"]]) is None
+
+
+def test_a_power_of_a_ball_around_0_is_multiplied_out():
+    with balls(64) as ball:
+        around = ball.number(-1).union(ball.number(2))
+        for exponent in (0, 1, 2, 3, 9):
+            raised = ball.raised(around, exponent)
+            assert raised.is_finite() and raised.contains(2**exponent) and raised.contains((-1) ** exponent)
+            assert ball.power(around, ball.number(exponent)).contains(2**exponent)
+        assert not ball.power(around, ball.number(-2)).is_finite() and not ball.raised(around, 2).contains(9)

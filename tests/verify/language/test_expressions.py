@@ -130,13 +130,32 @@ def test_the_order_of_other_arguments_shows():
 @pytest.mark.parametrize(
     "expression",
     [
-        sp.Float("0.5"), 0.5 * x, sp.I, sp.pi, sp.zoo, sp.nan, sp.sin(x), sp.Abs(alpha), sp.Function("unknown")(x),
-        sp.Piecewise((x, x > 1), (1, True)), sp.Ne(x, y), sp.true, sp.Rational(0.1), x + sp.sympify(Fraction(0.1)),
-        sp.Sum(n, (n, 1, 3)), -sp.oo,
+        sp.Float("0.5"), 0.5 * x, sp.I, sp.zoo, sp.nan, sp.cot(x), sp.asin(alpha), sp.Function("unknown")(x),
+        sp.Ne(x, y), sp.true, sp.Rational(0.1), x + sp.sympify(Fraction(0.1)), sp.GoldenRatio, -sp.oo,
+        sp.Integral(n, (n, 1, 3)), sp.Max(sp.Float("0.5"), x), sp.Sum(sp.erf(n), (n, 1, 3)),
     ],
 )  # fmt: skip
 def test_what_is_outside_the_language_is_refused(expression):
     with pytest.raises(TheoremError, match=r"outside the language|float's expansion"):
+        to_data(expression)
+
+
+def test_a_sum_of_sums_is_one_inside_the_other():
+    i, j = sp.symbols("i j", integer=True)
+    inner, outer = sp.Sum(i * j, (i, 1, j)), sp.Sum(sp.Sum(i * j, (i, 1, j)), (j, 1, n))
+    assert len(outer.args) == 3
+    assert to_data(outer) == ["Sum", to_data(inner), to_data(sp.Tuple(j, 1, n))] and from_data(to_data(outer)) == outer
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        (sp.Piecewise((x, x > 1), (y, x < 0)), "the last piece needs the condition True"),
+        (sp.Piecewise((x, sp.And(x > 1, y > 1)), (y, True)), "is not one comparison"),
+    ],
+)
+def test_a_form_of_a_head_that_is_outside_is_named(expression, why):
+    with pytest.raises(TheoremError, match=why):
         to_data(expression)
 
 
@@ -147,7 +166,7 @@ def test_a_number_that_is_too_long_to_be_written_is_refused(number):
     assert to_data(sp.Pow(10, 5000, evaluate=False)) == ["Pow", ["Integer", "10"], ["Integer", "5000"]]
 
 
-@pytest.mark.parametrize("data", [["sin", ["Integer", "1"]], [], ["Float", "0.1"], ["Primitive", "none_such", 1], "x"])
+@pytest.mark.parametrize("data", [["cot", ["Integer", "1"]], [], ["Float", "0.1"], ["Primitive", "none_such", 1], "x"])
 def test_what_is_no_data_form_is_refused(data):
     with pytest.raises(TheoremError):
         from_data(data)

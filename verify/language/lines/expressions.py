@@ -7,28 +7,32 @@ The text is parsed by `ast`, and each node is either in a table here or refused,
 """
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import sympy as sp
 
-from verify.errors import InputError, meant
+from verify.errors import InputError, TheoremError, meant
+from verify.language.definedness import Provided, evaluated
 from verify.language.expressions import RELATIONS
+from verify.language.heads.scopes import SERIES
+from verify.language.heads.table import ALIASES, CONSTANTS, FUNCTIONS, Head
+from verify.language.labels import refuse_bad_name
 from verify.language.parameters import LARGEST_EXPONENT, LONGEST_NUMBER, MOST_DIGITS
 
 LONGEST = 2000
 """Characters of a line."""
 _DEEPEST = 150
 """Parts of an expression inside one another; the terms of a sum are."""
+_LARGEST_FACTORIAL = 500
+"""Of a number under a factorial or a binomial that is written out."""
 _LONGEST_ROOT = 60
 """Digits of a number under a root: SymPy takes its factors out."""
 
 Relation: TypeAlias = sp.core.relational.Relational
 
-FUNCTIONS: Mapping[str, Callable[[sp.Expr], sp.Expr]] = {"exp": sp.exp, "log": sp.log, "sqrt": sp.sqrt}
-CONSTANTS: Mapping[str, sp.Expr] = {"E": sp.E}
 _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "Eq",
     ast.Lt: "Lt",
@@ -41,9 +45,9 @@ _INSTEAD: Mapping[type[ast.AST], str] = {
     ast.NotEq: "an inequation has no sign; claim > or <, or give a domain",
     ast.Or: "alternatives are outside the language: write a statement for each",
     ast.Not: "write the opposite relation",
-    ast.IfExp: "write a statement for each case",
-    ast.Mod: "remainders are outside the language",
-    ast.FloorDiv: "floors are outside the language",
+    ast.IfExp: "write Piecewise((value, condition), …, (value, True))",
+    ast.Mod: "the remainder of x by y is x - y*floor(x/y)",
+    ast.FloorDiv: "write floor(x/y)",
 }
 
 
@@ -78,6 +82,15 @@ class Part:
             column += len(f"({self.text})".encode()[: node.col_offset].decode()) - 1
         return InputError("statement", self.line, f"column {column}: {why}")
 
+    def split(self) -> Iterator["Part"]:
+        """Yield the parts between the commas that are in no parentheses."""
+        begin = depth = 0
+        for place, letter in enumerate(f"{self.text},"):
+            depth += (letter in "([{") - (letter in ")]}")
+            if letter == "," and (depth <= 0 or place == len(self.text)):
+                yield Part(self.line, self.text[begin:place], self.column + begin)
+                begin = place + 1
+
     def source(self, node: ast.expr) -> str:
         """Return what a node was written as."""
         return ast.get_source_segment(f"({self.text})", node) or ""
@@ -94,15 +107,39 @@ def _depth(tree: ast.AST) -> int:
 
 
 def names_in(part: Part) -> list[tuple[str, int]]:
-    """Return the names of a part that stand for numbers, and the column of each, in order of columns."""
-    tree = part.parsed()
-    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called]
-    for node in named:
-        if node.id in FUNCTIONS:
+    """Return the names of a part that stand for numbers and are not bound in it, and the column of each, in order."""
+    return sorted(((node.id, part.column + node.col_offset - 1) for node in _names(part, part.parsed())), key=_column)
+
+
+def _column(name: tuple[str, int]) -> int:
+    return name[1]
+
+
+def _names(part: Part, node: ast.AST) -> Iterator[ast.Name]:
+    """Yield the names in a node that stand for numbers and that nothing in it binds."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        inside = [name for argument in node.args for name in _names(part, argument)]
+        bound = _bound(node).id if node.func.id in ("Sum", "Product") and _has_ends(node) else None
+        yield from (name for name in inside if name.id != bound)
+    elif isinstance(node, ast.Name):
+        if node.id in FUNCTIONS or node.id in ALIASES:
             raise part.error(node, f"{node.id} is a function: write {node.id}(…)")
-    found = [(node.id, part.column + node.col_offset - 1) for node in named if node.id not in CONSTANTS]
-    return sorted(found, key=lambda each: each[1])
+        if node.id not in CONSTANTS:
+            yield node
+    else:
+        for inner in ast.iter_child_nodes(node):
+            yield from _names(part, inner)
+
+
+def _has_ends(node: ast.Call) -> bool:
+    """Whether a sum or a product has the form f, (k, a, b)."""
+    ends = node.args[1] if len(node.args) == 2 else None
+    return isinstance(ends, ast.Tuple) and len(ends.elts) == 3 and isinstance(ends.elts[0], ast.Name)
+
+
+def _bound(node: ast.Call) -> ast.Name:
+    """Return the name that a sum or a product binds, in the form above."""
+    return node.args[1].elts[0]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def relations(part: Part, symbols: Mapping[str, sp.Symbol]) -> list[Relation]:
@@ -157,15 +194,8 @@ def _expression(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) ->
             return _expression(part, inner, symbols)
         case ast.BinOp(left=left, op=operator, right=right):
             return _operated(part, node, operator, [_expression(part, side, symbols) for side in (left, right)])
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            if name not in FUNCTIONS:
-                raise part.error(node, f"{name} is no function of the language; {meant(name, FUNCTIONS, 'it has')}")
-            if len(arguments) != 1:
-                raise part.error(node, f"{name} takes one argument, and has {len(arguments)}")
-            argument = _expression(part, arguments[0], symbols)
-            if name == "sqrt":
-                return _power(part, node, argument, sp.Rational(1, 2))
-            return _bounded(part, node, FUNCTIONS[name](argument), argument)
+        case ast.Call(func=ast.Name(id=name), keywords=[]):
+            return _applied(part, node, ALIASES.get(name, name), symbols)
         case _:
             raise part.error(node, _INSTEAD.get(type(node), "this is outside the language of statements"))
 
@@ -185,10 +215,82 @@ def _number(part: Part, node: ast.Constant) -> sp.Expr:
 
 def _named(part: Part, node: ast.expr, name: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     if name in CONSTANTS:
-        return CONSTANTS[name]
+        return CONSTANTS[name][0]
     if name not in symbols:
         raise part.error(node, f"{name} is not introduced; {meant(name, symbols)}")
     return symbols[name]
+
+
+def _applied(part: Part, node: ast.Call, name: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """Return a function of its arguments."""
+    if name not in FUNCTIONS:
+        raise part.error(node, f"{name} is no function of the language; {meant(name, FUNCTIONS, 'it has')}")
+    head, count = FUNCTIONS[name], len(node.args)
+    if count < head.least or count > (head.most or count):
+        raise part.error(node, f"write {head.written}: {name} has {count} argument{'' if count == 1 else 's'} here")
+    if name in ("Sum", "Product"):
+        return _series(part, node, head, symbols)
+    if name == "Piecewise":
+        return _pieces(part, node, symbols)
+    arguments = [_expression(part, argument, symbols) for argument in node.args]
+    if name == "sqrt":
+        return _power(part, node, arguments[0], sp.Rational(1, 2))
+    if name in ("exp", "log"):
+        return _bounded(part, node, head.make(*arguments), *arguments)
+    if name in ("factorial", "binomial"):
+        _refuse_long(part, node, arguments)
+    held = head.make(*arguments, evaluate=False)
+    value = _bounded(part, node, head.make(*arguments), held)
+    # Of abs(x**n) SymPy makes abs(x)**n, which does not show where x**n has a value.
+    return held if held.free_symbols and isinstance(evaluated([held], value), Provided) else value
+
+
+def _refuse_long(part: Part, node: ast.Call, arguments: Sequence[sp.Expr]) -> None:
+    """Raise InputError for a factorial or a binomial of numbers that has no value, or is long."""
+    numbers = [argument for argument in arguments if isinstance(argument, sp.Rational)]
+    if any(number.q != 1 or number > _LARGEST_FACTORIAL for number in numbers):
+        raise part.error(node, f"a number in it must be an integer up to {_LARGEST_FACTORIAL}")
+    if numbers and numbers[0] is arguments[0] and numbers[0] < 0:
+        raise part.error(node, f"{part.source(node)} has no value")
+
+
+def _series(part: Part, node: ast.Call, head: Head, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """Return a sum or a product."""
+    if not _has_ends(node):
+        raise part.error(node, f"write {head.written}")
+    name, (_, *ends) = _bound(node), node.args[1].elts  # pyright: ignore[reportAttributeAccessIssue]
+    if name.id in symbols or name.id in CONSTANTS:
+        raise part.error(name, f"{name.id} has another meaning: name what is bound otherwise")
+    try:
+        refuse_bad_name("bound symbol", name.id)
+    except TheoremError as error:
+        raise part.error(name, str(error)) from None
+    symbol = sp.Symbol(name.id, integer=True)
+    inside = _expression(part, node.args[0], {**symbols, name.id: symbol})
+    lower, upper = (_expression(part, end, symbols) for end in ends)
+    return _bounded(part, node, head.make(inside, (symbol, lower, upper)))
+
+
+def _pieces(part: Part, node: ast.Call, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """Return pieces, the last of which holds otherwise."""
+    pieces: list[tuple[sp.Expr, sp.Basic]] = []
+    for place, piece in enumerate(node.args, 1):
+        if not (isinstance(piece, ast.Tuple) and len(piece.elts) == 2):
+            raise part.error(piece, f"write {FUNCTIONS['Piecewise'].written}")
+        value, condition = piece.elts
+        is_otherwise = isinstance(condition, ast.Constant) and condition.value is True
+        if is_otherwise != (place == len(node.args)):
+            raise part.error(condition, "the last piece, and no other, has the condition True")
+        pieces.append((_expression(part, value, symbols), sp.true if is_otherwise else _held(part, condition, symbols)))
+    return _bounded(part, node, sp.Piecewise(*pieces))
+
+
+def _held(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) -> sp.Basic:
+    """Return the one comparison that a condition is, evaluated."""
+    found = _compared(part, node, symbols)
+    if len(found) != 1:
+        raise part.error(node, "a condition is one comparison")
+    return found[0].func(*found[0].args)
 
 
 def _operated(part: Part, node: ast.expr, operator: ast.operator, sides: Sequence[sp.Expr]) -> sp.Expr:
@@ -235,6 +337,7 @@ def _bounded(part: Part, node: ast.expr, value: sp.Expr, *of: sp.Expr) -> sp.Exp
 
 def _excluded(expression: sp.Expr) -> frozenset[sp.Symbol]:
     """Return the symbols that are divided by, or are under a root or a logarithm, and need not be positive."""
-    parts = [node.args[0] for node in expression.atoms(sp.log)]
+    parts = [node.args[0] for node in expression.atoms(sp.log, sp.tan, sp.factorial)]
+    parts += expression.atoms(sp.binomial, *SERIES)
     parts += [p.args[0] for p in expression.atoms(sp.Pow) if not (p.args[1].is_integer and p.args[1].is_nonnegative)]
     return frozenset(symbol for each in parts for symbol in each.free_symbols if not symbol.is_positive)  # pyright: ignore[reportReturnType]

@@ -1,16 +1,16 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
-"""The parts of a statement in a line: `CLAIM [if HYPOTHESES] [for DOMAINS]`.
+"""The parts of a statement in a line: `CLAIM [along RECURSION] [if HYPOTHESES] [for DOMAINS]`.
 
 `2*x*y <= x**2 + y**2` claims it for all real x and y. A domain is `x > 0`, `0 <= p < 1`, `y real`, `integer n >= 2`;
 a name without one is a real number. Hypotheses and domains are separated by commas; a claim may be a chain, or several
-joined by `and`.
+joined by `and`. `0 <= x along x -> x/2 from 1` claims it of x after t steps, for t = 0, 1, 2, ….
 """
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,11 +18,18 @@ import sympy as sp
 
 from verify.errors import InputError, TheoremError
 from verify.language.expressions import STRICT
+from verify.language.heads.scopes import Iterate
+from verify.language.heads.table import ALIASES, CONSTANTS, FUNCTIONS
 from verify.language.labels import refuse_bad_name
-from verify.language.lines.expressions import LONGEST, Part, Relation, names_in, relations
+from verify.language.lines.expressions import LONGEST, Part, Relation, expression, names_in, relations
 from verify.language.parameters import Parameter
 
-_KEYWORD = re.compile(r"(?<![\w.])(if|for)(?![\w.])")
+_KEYWORD = re.compile(r"(?<![\w.])(along|if|for)(?![\w.])")
+_RULE = re.compile(r"\s*(\w+)\s*->(.*?)(?<![\w.])from(?![\w.])(.*)", re.DOTALL)
+STEPS = "t"
+"""The name of the number of steps along a recursion."""
+_BEFORE = "{}_before"
+"""The name of a state, or of the number of steps, before a step."""
 _KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", re.DOTALL)
 
 
@@ -30,13 +37,15 @@ _KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", r
 class Line:
     """What a line says: the parameters with their domains, the hypotheses and the claims.
 
-    `domain` are upper ends of parameters, which have lower ends of their own.
+    `domain` are upper ends of parameters, which have lower ends of their own. `states` says what each state of a
+    recursion is after t steps.
     """
 
     parameters: tuple[Parameter, ...]
     domain: tuple[Relation, ...]
     hypotheses: tuple[Relation, ...]
     claims: tuple[Relation, ...]
+    states: Mapping[sp.Symbol, sp.Expr]
 
 
 @dataclass(frozen=True)
@@ -96,20 +105,10 @@ def read_line(line: str) -> Line:
     if not line.isprintable():
         raise InputError("statement", line, "must be one line of printable characters")
     parts = _parts(line)
-    written = [parts["claim"], *([parts["if"]] if "if" in parts else [])]
-    domains = dict(_domains(parts["for"])) if "for" in parts else {}
-    names: dict[str, int] = {}
-    for name, column in sorted((each for part in written for each in names_in(part)), key=lambda each: each[1]):
-        names.setdefault(name, column)
-    if unused := sorted(set(domains) - set(names)):
-        raise InputError("statement", line, f"{unused[0]} has a domain, and is in no claim and no hypothesis")
-    known = {name: domains.get(name, _Domain()) for name in names}
+    rules = list(_rules(parts["along"])) if "along" in parts else []
+    states = {rule.name: sp.Symbol(rule.name, real=True) for rule in rules}
+    known = _known(line, parts, rules)
     symbols = {name: domain.symbol(name) for name, domain in known.items()}
-    for name, column in names.items():
-        try:
-            refuse_bad_name("parameter", name)
-        except TheoremError as error:
-            raise InputError("statement", line, f"column {column}: {error}") from None
     upper = [(symbols[name], domain.upper) for name, domain in known.items() if domain.upper is not None]
     return Line(
         tuple(domain.parameter(name) for name, domain in known.items()),
@@ -118,12 +117,80 @@ def read_line(line: str) -> Line:
             for symbol, (value, excluded) in upper
         ),
         tuple(relations(parts["if"], symbols)) if "if" in parts else (),
-        tuple(relations(parts["claim"], symbols)),
+        tuple(relations(parts["claim"], symbols | states)),
+        _iterated(rules, symbols, states),
     )
 
 
+@dataclass(frozen=True)
+class _Rule:
+    """A state of a recursion: its name, its step and its start."""
+
+    name: str
+    step: Part
+    start: Part
+
+
+def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule]) -> dict[str, _Domain]:
+    """Return the domain of each name that is a parameter, in the order in which they occur."""
+    written = [parts["claim"], *(part for rule in rules for part in (rule.start, rule.step))]
+    written += [parts["if"]] if "if" in parts else []
+    domains = dict(_domains(parts["for"])) if "for" in parts else {}
+    names: dict[str, int] = {}
+    for name, column in sorted((each for part in written for each in names_in(part)), key=lambda each: each[1]):
+        names.setdefault(name, column)
+    states = {rule.name for rule in rules}
+    own = {*states, STEPS, *map(_BEFORE.format, (*states, STEPS))} if rules else set[str]()
+    if taken := sorted(own & set(domains)):
+        raise InputError("statement", line, f"{taken[0]} is of the recursion, and has no domain")
+    if unused := sorted(set(domains) - set(names)):
+        raise InputError("statement", line, f"{unused[0]} has a domain, and is in no claim and no hypothesis")
+    outside = [rule.start for rule in rules] + ([parts["if"]] if "if" in parts else [])
+    for name, column in (each for part in outside for each in names_in(part)):
+        if name in own:
+            raise InputError("statement", line, f"column {column}: {name} is of the recursion, and has no value here")
+    for name, column in names.items():
+        if name in own - states - {STEPS}:
+            raise InputError("statement", line, f"column {column}: {name} is a name that a recursion takes")
+        try:
+            refuse_bad_name("parameter", name)
+        except TheoremError as error:
+            raise InputError("statement", line, f"column {column}: {error}") from None
+    known = {name: domains.get(name, _Domain()) for name in names if name not in own}
+    return known | ({STEPS: _Domain(integer=True, lower=(Fraction(0), False))} if rules else {})
+
+
+def _rules(part: Part) -> Iterator[_Rule]:
+    """Yield the states of a recursion. Raises InputError for a rule of another form, and a name that is none."""
+    seen = set[str]()
+    for each in part.split():
+        found = _RULE.fullmatch(each.text)
+        if found is None:
+            raise each.error(None, "a recursion is written x -> x/2 from 1, with a rule for each state")
+        name = found[1]
+        if not name.isidentifier() or name in (*CONSTANTS, *FUNCTIONS, *ALIASES, STEPS) or name in seen:
+            raise each.error(None, f"{name} is no new name for a state")
+        seen.add(name)
+        step, start = (Part(each.line, found[i], each.column + found.start(i)) for i in (2, 3))
+        yield _Rule(name, step, start)
+
+
+def _iterated(
+    rules: Sequence[_Rule], symbols: Mapping[str, sp.Symbol], states: Mapping[str, sp.Symbol]
+) -> dict[sp.Symbol, sp.Expr]:
+    """Return what each state is after t steps."""
+    if not rules:
+        return {}
+    before = {name: sp.Symbol(_BEFORE.format(name), real=True) for name in states}
+    counter = sp.Symbol(_BEFORE.format(STEPS), integer=True, nonnegative=True)
+    start = [expression(rule.start, symbols) for rule in rules]
+    step = [expression(rule.step, {**symbols, **before, STEPS: counter}) for rule in rules]
+    parts = symbols[STEPS], (counter, *before.values()), tuple(start), tuple(step)
+    return {states[rule.name]: Iterate(place, *parts) for place, rule in enumerate(rules)}  # pyright: ignore[reportReturnType]
+
+
 def _parts(line: str) -> dict[str, Part]:
-    """Return the claim, and what stands after `if` and after `for`."""
+    """Return the claim, and what stands after `along`, `if` and `for`."""
     parts, name, begin = dict[str, Part](), "claim", 0
     for found in _KEYWORD.finditer(line):
         parts[name] = Part(line, line[begin : found.start()], begin + 1)
@@ -136,11 +203,11 @@ def _parts(line: str) -> dict[str, Part]:
 
 def _domains(part: Part) -> Iterator[tuple[str, _Domain]]:
     """Yield the names of a list of domains, each with its own."""
-    begin, seen = part.column, set[str]()
-    for text in part.text.split(","):
-        found = _KIND.fullmatch(text)
+    seen = set[str]()
+    for each in part.split():
+        found = _KIND.fullmatch(each.text)
         assert found is not None
-        kinds, inner = {found[1], found[3]} - {None}, Part(part.line, found[2], begin + found.start(2))
+        kinds, inner = {found[1], found[3]} - {None}, Part(part.line, found[2], each.column + found.start(2))
         if len(kinds) > 1:
             raise inner.error(None, "a number is real or an integer, not both")
         name, domain = _domain(inner, integer="integer" in kinds, alone=bool(kinds))
@@ -148,7 +215,6 @@ def _domains(part: Part) -> Iterator[tuple[str, _Domain]]:
             raise inner.error(None, f"{name} has a second domain")
         seen.add(name)
         yield name, domain
-        begin += len(text) + 1
 
 
 def _domain(part: Part, *, integer: bool, alone: bool) -> tuple[str, _Domain]:

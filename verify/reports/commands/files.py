@@ -22,7 +22,11 @@ from verify.reports.commands.frame import (
     warn,
 )
 from verify.reports.verbs import files as verbs
+from verify.reports.verbs.theorems import list_language
 from verify.shown import visible
+
+_LONGEST_FORM = 44
+_BELOW = "\n    "
 
 
 @verb("recheck", "certificate.json", verbs.recheck)
@@ -90,6 +94,17 @@ def _trusts(part: dict[str, Any]) -> list[str]:
 
 def _evidence(clause: dict[str, Any]) -> str:
     return how_sure(f"{clause['evidence']}, {clause['kind']}", _trusts(clause))
+
+
+@verb("language", "", list_language)
+def _language(as_json: AsJson = False) -> None:
+    rows = list_language()
+    if as_json:
+        print_json({"language": rows})
+    else:
+        short = [row["form"] for row in rows if len(row["form"]) <= _LONGEST_FORM]
+        wide = max(map(len, short))
+        say("\n".join(f"{r['form']:{wide}}{'  ' if r['form'] in short else _BELOW}{r['says']}" for r in rows))
 
 
 @verb("pin", "theorems", verbs.pin)

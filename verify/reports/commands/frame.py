@@ -242,28 +242,16 @@ def fail(message: str, code: int) -> int:
 @contextmanager
 def progress_shown(unit: str = "step") -> Iterator[Callable[[int], None] | None]:
     """Yield a callback that shows a count on standard error, on a terminal and after two seconds; else None."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    import time
-
-    from rich.console import Console
-
-    started = time.monotonic()
-    with Console(stderr=True).status("") as status:
-        status.stop()
-
-        def show(count: int) -> None:
-            if time.monotonic() - started > 2:
-                status.start()
-                status.update(f"{unit} {count}")
-
-        yield show
+    with bar_shown(unit) as tell:
+        yield None if tell is None else lambda count: tell(count, None)
 
 
 @contextmanager
-def bar_shown(name: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a callback that shows a progress bar on standard error, on a terminal and after two seconds; else None."""
+def bar_shown(name: str) -> Iterator[Callable[[int, int | None], None] | None]:
+    """Yield a callback that shows a progress bar on standard error, on a terminal and after two seconds; else None.
+
+    It takes how much is done, and of how much, None where that is not known.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -278,7 +266,7 @@ def bar_shown(name: str) -> Iterator[Callable[[int, int], None] | None]:
     task, before = progress.add_task(visible(name), total=None), _BAR.set(progress)
     try:
 
-        def show(done: int, total: int) -> None:
+        def show(done: int, total: int | None) -> None:
             if time.monotonic() - started > 2:
                 progress.start()
                 progress.update(task, completed=done, total=total)

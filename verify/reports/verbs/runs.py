@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.reports.verbs.given import given_values, loaded_theorem
+from verify.runs.sweeps.limits import SWEEP
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
@@ -23,7 +24,7 @@ def sweep(
     store: "Store | Path | str | None" = None,
     jobs: int = 1,
     scheduler: str | None = None,
-    seconds: float = 10,
+    seconds: float = SWEEP.seconds,
     seed: int = 0,
     certify: bool = False,
     recheck: int | None = None,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from verify.reports.verbs.given import given_values, loaded_theorem
+from verify.search.limits import EXPLORE, NECESSITY, PROVE
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from verify.outcomes import CheckResult
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
-    from verify.search.results import ExploreResult, ReachResult
+    from verify.search.results import ExploreResult, ExtendedRanges
 
     Progress = Callable[[int], None]
 
@@ -47,6 +48,25 @@ def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] 
     return list_rows(paper, tell=tell)
 
 
+def list_language() -> list[dict[str, str]]:
+    """List what a statement in a line may contain, and what each is.
+
+    Returns
+    -------
+    list[dict]
+        The rows of `verify language --json`: `form`, how it is written, and `says`, what it is.
+
+    Examples
+    --------
+    >>> import verify
+    >>> [row["says"] for row in verify.list_language() if row["form"] == "floor(x)"]
+    ['the largest integer <= x, which is x at integers']
+    """
+    from verify.language.heads.table import rows
+
+    return [{"form": form, "says": says} for form, says in rows()]
+
+
 def conditions(
     theorem: "Theorem | str", given: Mapping[str, Any] | None = None, /, **values: Any
 ) -> "ConditionsResult":
@@ -66,7 +86,7 @@ def conditions(
     Returns
     -------
     ConditionsResult
-        `hypotheses`, the admissible `ranges` of the parameters not given, `reaches`, and `in_scope`.
+        `hypotheses`, the admissible `ranges` of the parameters not given, `extended_ranges`, and `in_scope`.
 
     Raises
     ------
@@ -91,12 +111,12 @@ def conditions(
     loaded = loaded_theorem(theorem)
     chosen = given_values(given, values, conditions, loaded)
     result = instances.conditions(loaded, chosen)
-    if not (loaded.argument or loaded.beyond):
+    if not (loaded.argument or loaded.extensions):
         return result
-    from verify.search.reach import reaches
+    from verify.search.extended_ranges import shown_ranges
 
-    lines = (line for line in reaches(loaded, chosen) if line.carried is not None or line.unreadable)
-    return replace(result, reaches=tuple(lines))
+    lines = (line for line in shown_ranges(loaded, chosen) if line.established is not None or line.unreadable)
+    return replace(result, extended_ranges=tuple(lines))
 
 
 def check(
@@ -156,7 +176,9 @@ def check(
     return checking.check(loaded, chosen, seconds=seconds, digits=digits, seed=seed, progress=progress)
 
 
-def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress | None" = None) -> "ProveResult":
+def prove(
+    theorem: "Theorem | str", *, seconds: float = PROVE.seconds, progress: "Progress | None" = None
+) -> "ProveResult":
     """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
 
     Parameters
@@ -171,7 +193,7 @@ def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress 
     Returns
     -------
     ProveResult
-        `clauses` with what carries each, the `argument`, `for_all`, and a `counterexample` or None.
+        `clauses` with what establishes each, the `argument`, `for_all`, and a `counterexample` or None.
 
     Raises
     ------
@@ -225,8 +247,8 @@ def explore(
     /,
     *,
     drop: Sequence[str] | str = (),
-    max_examples: int = 1000,
-    seconds: float = 30,
+    max_examples: int = EXPLORE.max_examples,
+    seconds: float = EXPLORE.seconds,
     seed: int = 0,
     keep: bool = False,
     guided: bool = True,
@@ -301,11 +323,11 @@ def necessity(
     given: Mapping[str, Any] | None = None,
     /,
     *,
-    seconds: float = 60,
+    seconds: float = NECESSITY.seconds,
     seed: int = 0,
     progress: "Progress | None" = None,
     **values: Any,
-) -> "NecessityResult | ReachResult":
+) -> "NecessityResult | ExtendedRanges":
     """Drop each hypothesis in turn: needed (certified violation), redundant (shown without it), or undecided.
 
     With values: for each hypothesis, its bound there, how far beyond it the claims are shown to hold, and the nearest
@@ -328,7 +350,7 @@ def necessity(
 
     Returns
     -------
-    NecessityResult | ReachResult
+    NecessityResult | ExtendedRanges
         Without values, a status per hypothesis: needed, redundant or undecided; with values, a line per hypothesis.
 
     Raises
@@ -350,9 +372,9 @@ def necessity(
     loaded = loaded_theorem(theorem)
     chosen = given_values(given, values, necessity, loaded)
     if chosen:
-        from verify.search.reach import reach
+        from verify.search.extended_ranges import extended_ranges
 
-        return reach(loaded, chosen, seconds=seconds, progress=progress)
+        return extended_ranges(loaded, chosen, seconds=seconds, progress=progress)
     from verify.search import necessity as search
 
     return search.necessity(loaded, seconds=seconds, seed=seed, progress=progress)

@@ -4,6 +4,7 @@ import pytest
 import sympy as sp
 
 import verify
+from verify.language.definedness import Provided, rebuilt
 from verify.language.lines.expressions import LONGEST, Part, expression, names_in, relations
 
 x, y = sp.symbols("x y", real=True)
@@ -45,9 +46,26 @@ def test_expressions(text, value):
         ("x +", 13, "invalid syntax"),
         ("x + z", 15, "z is not introduced"),
         ("x^2", 11, "a power is written **"),
-        ("x + y % 2", 15, "remainders are outside"),
-        ("1 + abs(x)", 15, "abs is no function of the language; it has exp, log, sqrt"),
-        ("exp(x, y)", 11, "exp takes one argument, and has 2"),
+        ("x + y % 2", 15, "the remainder of x by y is x - y*floor(x/y)"),
+        ("x // y", 11, "write floor(x/y)"),
+        ("x if x < y else y", 11, "write Piecewise((value, condition), …, (value, True))"),
+        ("1 + asin(x)", 15, "asin is no function of the language; did you mean sin"),
+        ("1 + zeta(x)", 15, "zeta is no function of the language; it has exp, log, sqrt, abs, sign, Max, Min"),
+        ("exp(x, y)", 11, "write exp(x): exp has 2 arguments here"),
+        ("Max(x)", 11, "write Max(x, y, ...): Max has 1 argument here"),
+        ("factorial(1/2)", 11, "a number in it must be an integer up to 500"),
+        ("factorial(501)", 11, "a number in it must be an integer up to 500"),
+        ("binomial(-1, 0)", 11, "binomial(-1, 0) has no value"),
+        ("tan(pi/2)", 11, "tan(pi/2) has no real value"),
+        ("tan(x) - tan(x)", 11, "cancels"),
+        ("Sum(x, (k, 1))", 11, "write Sum(f, (k, a, b))"),
+        ("Sum(x, (x, 1, 2))", 19, "x has another meaning"),
+        ("Sum(k, (k, 1, k))", 25, "k is not introduced"),
+        ("Sum(Sum(k, (k, 1, 2)), (k, 1, 2))", 23, "k has another meaning"),
+        ("Piecewise((x, x < 1), (y, x >= 1))", 37, "the last piece, and no other, has the condition True"),
+        ("Piecewise((x, True), (y, True))", 25, "the last piece, and no other, has the condition True"),
+        ("Piecewise((x, 0 < x < 1), (y, True))", 25, "a condition is one comparison"),
+        ("Piecewise(x, (y, True))", 21, "write Piecewise((f, x < 0), ..., (g, True))"),
         ("exp(x=y)", 11, "outside the language"),
         ("x/(1 - 1)", 11, "x/(1 - 1) has no real value"),
         ("0**-1", 11, "0**-1 has no real value"),
@@ -115,6 +133,20 @@ def test_names_stand_where_they_are_used_first():
     assert names_in(part("y + exp(x)*E <= y")) == [("y", 11), ("x", 19), ("y", 27)]
     with pytest.raises(verify.InputError, match=r"exp is a function: write exp\(…\)"):
         names_in(part("exp <= 1"))
+
+
+def test_a_bound_name_is_none_of_the_statement():
+    assert names_in(part("Sum(k*x, (k, 1, y)) + pi")) == [("x", 17), ("y", 27)]
+    assert names_in(part("Sum(k, (k, 1, 2))*k")) == [("k", 29)]
+
+
+def test_what_sympy_makes_of_a_function_keeps_what_it_needs():
+    symbols = {"n": sp.Symbol("n", integer=True), "x": x}
+    kept = expression(part("abs(x**n)"), symbols)
+    assert isinstance(kept, sp.Abs) and isinstance(rebuilt(kept), Provided)
+    with pytest.raises(verify.InputError, match=r"binomial\(n, 0\) cancels, and may have no value at some n"):
+        expression(part("binomial(n, 0)"), symbols)
+    assert expression(part("binomial(n, 0)"), {"n": sp.Symbol("n", integer=True, positive=True)}) == 1
 
 
 def test_no_line_takes_long():

@@ -78,3 +78,50 @@ def test_what_is_refused(line, why):
 
 def test_ids_and_files_are_no_lines():
     assert [is_line(each) for each in ("wang2024.theorem1", "my_lemma.py:young", "x > 1", "x == 1")] == [0, 0, 1, 1]
+
+
+def test_a_recursion_is_what_its_states_are_after_t_steps():
+    said = read_line("x <= c*y along x -> x/2 + t from a, y -> Max(x, y) from b + 1 if a <= b for c > 0")
+    ends = [(each.name, each.kind, each.minimum) for each in said.parameters]
+    assert ends == [(name, "rational", None) for name in "cab"] + [("t", "integer", 0)]
+    x, y = sp.symbols("x y", real=True)
+    before, other = sp.symbols("x_before y_before", real=True)
+    a, b = sp.symbols("a b", real=True)
+    counter, steps = (sp.Symbol(name, integer=True, nonnegative=True) for name in ("t_before", "t"))
+    bound = (counter, before, other)
+    parts = (steps, bound, (a, b + 1), (before / 2 + counter, sp.Max(before, other)))
+    assert said.states == {x: verify.Iterate(0, *parts), y: verify.Iterate(1, *parts)}
+    assert said.claims == (sp.Le(x, sp.Symbol("c", positive=True) * y, evaluate=False),)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("x <= 1 along", "column 13: a recursion is written x -> x/2 from 1"),
+        ("x <= 1 along x -> x/2", "column 13: a recursion is written"),
+        ("x <= 1 along x from 1", "column 13: a recursion is written"),
+        ("x <= 1 along x -> from 1", "column 18: an expression is missing"),
+        ("x <= 1 along x -> x/2 from", "column 27: an expression is missing"),
+        ("x <= 1 along x -> x/2 from 1, x -> x from 1", "column 30: x is no new name for a state"),
+        ("x <= 1 along t -> t/2 from 1", "column 13: t is no new name for a state"),
+        ("x <= 1 along Max -> 1 from 1", "column 13: Max is no new name for a state"),
+        ("x <= 1 along x -> x/2 from 1 for x > 0", "x is of the recursion, and has no domain"),
+        ("x <= 1 along x -> x/2 from 1 for integer t >= 2", "t is of the recursion, and has no domain"),
+        ("x <= 1 along x -> x/2 from t", "column 28: t is of the recursion, and has no value here"),
+        ("x <= 1 along x -> x/2 from 1 if x > 2", "column 33: x is of the recursion, and has no value here"),
+        ("x <= x_before along x -> x/2 from 1", "column 6: x_before is a name that a recursion takes"),
+        ("x <= 1 along x -> x^2 from 1", "column 19: a power is written **"),
+        ("x <= 1 along x -> x from 1 along y -> y from 1", "column 28: a second 'along'"),
+    ],
+)
+def test_what_is_no_recursion_is_refused_with_its_column(line, why):
+    with pytest.raises(verify.InputError) as caught:
+        read_line(line)
+    assert why in caught.value.requirement
+
+
+def test_commas_separate_outside_parentheses_alone():
+    said = read_line("x <= y if Max(x, y) <= 1, Sum(k, (k, 1, 2)) <= y for 0 <= x <= 1, y >= 0")
+    assert len(said.hypotheses) == 2 and len(said.domain) == 1
+    said = read_line("x <= 2 along x -> Min(x, 1) from 1, y -> Piecewise((x, x < 1), (y, True)) from Max(1, 2)")
+    assert len(said.states) == 2

@@ -1,0 +1,58 @@
+"""The forms of expressions in a file: how many arguments a head takes, and which belong in which place."""
+
+from collections.abc import Sequence
+
+from .nodes import ONE_ARGUMENT, SERIES, Node
+from .reading import Rejected, Unknown
+
+RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
+MOST_NODES = 300_000
+ARITIES = (
+    dict.fromkeys(("Add", "Mul", "Case", "Max", "Min"), (2, MOST_NODES))
+    | dict.fromkeys(("Pow", "Derivative", "binomial", *SERIES, *RELATIONS), (2, 2))
+    | dict.fromkeys(("exp", "log", *ONE_ARGUMENT), (1, 1))
+    | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, MOST_NODES), "Infinity": (0, 0), "pi": (0, 0)}
+    | {"Iterate": (5, 5), "Piecewise": (3, MOST_NODES)}
+)
+"""The fewest and the most arguments of each head."""
+_TUPLES = {"Derivative": (1,), "Subs": (1, 2), "Sum": (1,), "Product": (1,), "Iterate": (2, 3, 4)}
+"""The places of lists among a head's arguments."""
+
+
+def refuse_misplaced(kinds: Sequence[str], head: str, where: str) -> None:
+    """Raise Rejected for a head with an argument that does not belong in its place."""
+    if head == "Piecewise" and len(kinds) % 2 == 0:
+        raise Rejected(f"{where}: a Piecewise of {len(kinds)} parts has no last piece")
+    for place, kind in enumerate(kinds):
+        if not _belongs(kind, head, place, len(kinds)):
+            raise Rejected(f"{where}: {kind} does not belong inside {head}")
+
+
+def _belongs(kind: str, head: str, place: int, count: int) -> bool:
+    """Whether an argument of a kind belongs in a place of a head: lists, comparisons and infinity in few alone."""
+    condition = head == "Piecewise" and place % 2 == 1 and place < count - 1
+    if kind in RELATIONS or condition:
+        return condition and kind in RELATIONS
+    if kind == "Tuple" or place in _TUPLES.get(head, ()):
+        return kind == "Tuple" and place in _TUPLES.get(head, ())
+    return kind != "Infinity" or (head == "Limit" and place == 2)
+
+
+def scope_parts(head: str, args: Sequence[Node], where: str) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """Return the parts of a sum, a product, a recursion or pieces in one list, and the symbols that it binds.
+
+    Raises Unknown for another form.
+    """
+    if head == "Piecewise":
+        return tuple(args), ()
+    if head == "Iterate":
+        place, count, bound, start, step = args
+        symbols, size = bound.args, len(start.args)
+        good = len(symbols) - 1 == size == len(step.args) and place.head == "number" and place.number in range(size)
+        parts = (place, count, *symbols, *start.args, *step.args)
+    else:
+        terms, limits = args
+        good, parts, symbols = len(limits.args) == 3, (terms, *limits.args), limits.args[:1]
+    if not good or any(symbol.head != "symbol" for symbol in symbols) or len(set(symbols)) < len(symbols):
+        raise Unknown(f"{where}: this {head} is outside what this program checks")
+    return parts, symbols
