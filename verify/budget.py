@@ -22,6 +22,8 @@ Result = TypeVar("Result")
 MOST_WORK = 60e6
 """What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
+_PROOF_WORK: ContextVar[int] = ContextVar("proof_work", default=4000)
+"""Work, in columns of linear programs, that a search for a proof for all parameters may take beside a check."""
 _ALARM: ContextVar[float] = ContextVar("alarm", default=math.inf)
 _LEAST_SECONDS = 0.02
 """What is begun when the time is over has so much all the same: much is decided in less."""
@@ -88,6 +90,21 @@ def until(deadline: float) -> Iterator[None]:
         yield
     finally:
         _DEADLINE.reset(before)
+
+
+@contextmanager
+def proving(work: int) -> Iterator[None]:
+    """Let a search for a proof take some work within this context, where a proof is asked for."""
+    before = _PROOF_WORK.set(work)
+    try:
+        yield
+    finally:
+        _PROOF_WORK.reset(before)
+
+
+def proof_work() -> int:
+    """Return the work that a search for a proof may take: the same everywhere, whatever the clock says."""
+    return _PROOF_WORK.get()
 
 
 def look_at_the_clock() -> None:

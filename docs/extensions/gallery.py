@@ -14,7 +14,7 @@ from verify.outcomes import number_text
 from verify.reports.display.pages import page_of
 from verify.reports.display.rendering import markdown
 from verify.reports.findings import Finding, load_finding
-from verify.reports.listing import carried_text, list_rows, standings_text
+from verify.reports.listing import established_text, list_rows, standings_text
 
 ROOT = Path(__file__).parents[2]
 _INTRODUCTION = """\
@@ -55,7 +55,7 @@ def _index(theorems: dict[str, Theorem], rows: dict[str, dict[str, Any]]) -> Ite
 
 
 def _standing(row: dict[str, Any]) -> tuple[str, str]:
-    return carried_text(row), row["best_instance_evidence"] or "in words"
+    return established_text(row), row["best_instance_evidence"] or "in words"
 
 
 def page(theorem: Theorem, row: dict[str, Any], findings: Iterable[Finding] = ()) -> str:

@@ -21,6 +21,7 @@ def pages() -> dict[str, str]:
         "generated/clauses.md": reference.clauses(),
         "generated/primitives.md": reference.primitives(),
         "generated/proofs.md": reference.proofs(),
+        "generated/deductions.md": reference.deductions(),
         "generated/rules.md": reference.rules(RULES.values()),
         "generated/papers_rules.md": reference.rules(rule for rule in vars(rules).values() if isinstance(rule, Rule)),
         **{f"generated/json_{verb}.md": text for verb, text in json_objects.described().items()},

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from verify.checking.argument import Rule
 from verify.checking.doors import with_doors
 from verify.checking.registry import ids
 from verify.language.expressions import PRIMITIVES, RELATIONS, Case, to_data
+from verify.language.heads.scopes import Iterate
 from verify.rechecker.clauses import KINDS
+from verify.rechecker.deduction.facts import KNOWN
+from verify.rechecker.kinds.deductions import RULES
 
 
 def verbs() -> str:
@@ -87,9 +91,14 @@ def _examples() -> dict[str, Any]:
     matrix = sp.Symbol("A", commutative=False)
     word = sp.Symbol("attend")
     relations = {name: kind(x, y, evaluate=False) for name, kind in RELATIONS.items()}
+    k = sp.Symbol("k", integer=True)
     operations = (
         *(Case(word, x, y), x + y, x * y, x**n, sp.exp(x), sp.log(x), sp.Tuple(x, y)),
         *(sp.Derivative(x**2, x), sp.Subs(x**2, x, y), sp.Limit(1 / x, x, sp.oo), sp.transpose(matrix)),
+        *(head(x) for head in (sp.Abs, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.sin, sp.cos, sp.tan, sp.atan)),
+        *(head(x) for head in (sp.sinh, sp.cosh, sp.tanh)),
+        *(sp.Max(x, y), sp.Min(x, y), sp.binomial(n, y), sp.Piecewise((x, x < y), (y, True))),
+        *(sp.Sum(x**k, (k, 0, n)), sp.Product(x + k, (k, 1, n)), Iterate(0, n, (k, x), (y,), (x / 2,))),
     )
     return relations | {type(example).__name__: example for example in operations}
 
@@ -135,6 +144,14 @@ def proofs() -> str:
         checked = _without_subject(cleandoc(kind.check.__doc__ or ""))
         parts += [f"## {name}", f"Shows {shows}, {scope}. Data: {keys}.", *map(plain, checked.split("\n\n"))]
     return "\n\n".join(parts)
+
+
+def deductions() -> str:
+    """Return a table of the rules of a deduction, and one of the facts that one may use."""
+    told = ((code(name), plain(cleandoc(rule.__doc__ or ""))) for name, (_, rule) in RULES.items())
+    facts = {name: fact.func if isinstance(fact, partial) else fact for name, (_, _, fact) in KNOWN.items()}
+    known = ((code(name), plain(cleandoc(fact.__doc__ or ""))) for name, fact in facts.items())
+    return "\n\n".join((table(("rule", "what it shows"), told), table(("known", "fact"), known)))
 
 
 def _without_subject(documentation: str) -> str:

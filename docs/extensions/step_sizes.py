@@ -35,7 +35,9 @@ def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool], Fraction]:
     limit = Fraction(row["thresholds"][0]["end"])
     instance = {name: row["witness"][name] for name in ("T", "q", "d")}
     conditions = verify.conditions(_THEOREM, **instance, eta=limit, eps=row["witness"]["eps"])
-    (reach,) = [row for row in (line.to_json() for line in conditions.reaches) if row["hypothesis"] == "step_size"]
+    (reach,) = [
+        row for row in (line.to_json() for line in conditions.extended_ranges) if row["hypothesis"] == "step_size"
+    ]
     return instance, limit, (Fraction(str(reach["shown_to"])), bool(reach["shown_open"])), violated
 
 

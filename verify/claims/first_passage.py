@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import sympy as sp
 
+from verify.claims.defaults import ClauseDefaults
 from verify.claims.question import Question, expanded
-from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.evaluation.iteration import INTERRUPTED, MOST_EVALUATIONS, Passage, first_excess, scan_trajectory
 from verify.evaluation.values import scan_values
@@ -39,7 +39,7 @@ SCAN_STEPS = 200_000
 
 
 @dataclass(frozen=True)
-class Reaches(Shipped):
+class Reaches(ClauseDefaults):
     """A clause: the observable of a recursion is at most `level` at some step.
 
     Parameters
@@ -229,7 +229,7 @@ def _followed(question: Question, dynamics: Dynamics, level: Fraction, last: int
 
 
 @dataclass(frozen=True)
-class Stays(Shipped):
+class Stays(ClauseDefaults):
     """A clause: once the observable of a recursion is at most `reached`, it is at most `level` from then on.
 
     Parameters

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import sympy as sp
 
+from verify.claims.defaults import Equality
 from verify.claims.question import Proof, Question
-from verify.claims.shipped import Equality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, exact_values, scan_values, sign_of, symbols_by_name
 from verify.language.definedness import evaluated, needs, rebuilt, taken_apart

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import sympy as sp
 
+from verify.claims.defaults import ClauseDefaults
 from verify.claims.question import Question
-from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
@@ -18,7 +18,7 @@ from verify.outcomes import ClauseResult
 
 
 @dataclass(frozen=True)
-class InWords(Shipped):
+class InWords(ClauseDefaults):
     """A claim in one sentence, such as one about all functions of a class; it is never a step.
 
     It is not evaluated at an instance: an argument establishes it.

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import sympy as sp
 
-from verify.claims.question import Proof, Question
-from verify.errors import UndecidedError, UndefinedError
+from verify.claims.question import Proof, ProofForAll, Question
+from verify.errors import OutOfTimeError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
 from verify.language.expressions import difference, refuse_no_relation, to_data
 from verify.language.parameters import Instance
@@ -21,8 +21,13 @@ from verify.outcomes import ClauseResult, Enclosure
 from verify.printing import text_of
 from verify.provers.proof_data import margin_proof, point_proof
 
+_DETAILS = {
+    "constant": "numbers alone, for all parameters",
+    "deduction": "deduced from the hypotheses, for all parameters",
+}
+"""How a proof for all parameters shows an inequality, by its kind."""
 _POSITIVE = "no negative coefficient over the bounds, for all parameters"
-_CONSTANT = "numbers alone, for all parameters"
+"""Of the other kinds."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +100,12 @@ class Inequality:
         proof = margin_proof(margin, bits)
         if not holds:
             return ClauseResult.refuted(self, proof, margin=margin, witness=dict(question.instance), bits=bits)
-        shown, _ = question.proof_for_all()
-        constant = isinstance(shown, Mapping) and shown.get("kind") == "constant"
-        detail = "" if shown is None else _CONSTANT if constant else _POSITIVE
-        return ClauseResult.verified(self, shown or proof, margin=margin, detail=detail, bits=bits)
+        try:
+            shown, _ = question.proof_for_all()
+        except OutOfTimeError:
+            # The margin decides at the instance.
+            shown = None
+        return ClauseResult.verified(self, shown or proof, margin=margin, detail=_detail(shown), bits=bits)
 
     def _symbols(self, statement: Statement) -> dict[str, sp.Symbol]:
         """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
@@ -126,7 +133,7 @@ class Inequality:
         """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""
         shown, doubt = question.proof_for_all()
         if shown is not None:
-            return ClauseResult.verified(self, shown, detail=_POSITIVE)
+            return ClauseResult.verified(self, shown, detail=_detail(shown))
         variables = self._symbols(question.statement)
         for point in spread_points([variables[name] for name in quantified]):
             named = {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
@@ -156,3 +163,12 @@ class Inequality:
             return -abs(right - left) / size
         upward = isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan)
         return (left - right if upward else right - left) / size
+
+
+def _detail(shown: ProofForAll | None) -> str:
+    """Return how a proof for all parameters shows an inequality; nothing for none."""
+    if shown is None:
+        return ""
+    # A kind of clause that extends this one may return anything, which is refused with the result.
+    kind = shown.get("kind") if isinstance(shown, Mapping) else ""  # pyright: ignore[reportUnnecessaryIsInstance]
+    return _DETAILS.get(str(kind), _POSITIVE)

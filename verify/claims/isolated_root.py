@@ -22,8 +22,8 @@ import flint
 import numpy as np
 import sympy as sp
 
+from verify.claims.defaults import ClauseDefaults
 from verify.claims.question import Question
-from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
 from verify.evaluation.programs import Program, compile_program
@@ -40,7 +40,7 @@ _ASSUMED = ("real", "positive", "nonnegative", "nonzero")
 
 
 @dataclass(frozen=True)
-class IsolatedRoot(Shipped):
+class IsolatedRoot(ClauseDefaults):
     """A clause: equations have exactly one common root with |x_i − centre_i| ≤ radius.
 
     Parameters

@@ -23,8 +23,8 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
+from verify.claims.defaults import ClauseDefaults
 from verify.claims.question import Question, exact_value
-from verify.claims.shipped import Shipped
 from verify.errors import InputError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import exact_fraction
@@ -44,7 +44,7 @@ _LONGEST_MOMENT = 10_000
 
 
 @dataclass(frozen=True)
-class LeastResidual(Shipped):
+class LeastResidual(ClauseDefaults):
     """A clause: ∫ ∏(1 − a_l s)² dμ is least over a ∈ R^L where a_l = scale/(root of p), l = 1 … L, and there alone.
 
     Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and scale 1;

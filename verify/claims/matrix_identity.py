@@ -18,9 +18,9 @@ from typing import ClassVar
 import flint
 import sympy as sp
 
+from verify.claims.defaults import Equality
 from verify.claims.identity import has_a_value
 from verify.claims.question import Proof, Question
-from verify.claims.shipped import Equality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import exact_fraction
 from verify.evaluation.values import evaluate_rising, exact_values

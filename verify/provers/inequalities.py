@@ -16,6 +16,7 @@ from math import comb, lcm, prod
 
 import sympy as sp
 
+from verify.budget import proof_work
 from verify.errors import UndefinedError
 from verify.evaluation.values import evaluate_rising, holds
 from verify.language.expressions import STRICT, to_data
@@ -48,12 +49,21 @@ _SQUARES = 3000
 _LOGARITHM = sp.Dummy(real=True)
 
 
-@cache
 def positive_proof(relation: sp.core.relational.Relational, statement: Statement, *, hypotheses: bool) -> Proof | None:
     """Return the proof of an inequality for all parameters (in scope, when hypotheses may be used), or None.
 
-    It is the data of a certificate, of kind "constant", "positive", "squares", "cases" or "logarithms"; cached.
+    It is the data of a certificate, of kind "constant", "positive", "squares", "cases", "logarithms" or "deduction".
     """
+    # The deduction's search is left to what the others do not find: it takes SciPy.
+    from verify.provers.deduction.search import deduction_proof
+
+    shown = in_slacks(relation, statement, hypotheses=hypotheses)
+    return shown if shown is not None else deduction_proof(relation, statement, proof_work(), hypotheses=hypotheses)
+
+
+@cache
+def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, hypotheses: bool) -> Proof | None:
+    """Return the proof of an inequality of every kind but a deduction, or None."""
     if isinstance(relation, sp.Eq):
         return None
     difference, strict = statement.expand(relation.gts) - statement.expand(relation.lts), isinstance(relation, STRICT)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue]
@@ -129,12 +139,12 @@ def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypot
         if not factor.is_Rational or factor == 0:
             return None
         known = sp.Ge(argument, 1, evaluate=False) if factor > 0 else sp.Gt(argument, 0, evaluate=False)
-        if (proof := positive_proof(known, statement, hypotheses=hypotheses)) is None or proof["kind"] == "constant":
+        if (proof := in_slacks(known, statement, hypotheses=hypotheses)) is None or proof["kind"] == "constant":
             return None
         used.append({"of": to_data(argument), "proof": proof})
         margin = margin.subs(logarithm, 0 if factor > 0 else argument - 1)
     left = (sp.Gt if strict else sp.Ge)(margin, 0, evaluate=False)
-    proof = None if margin.has(sp.log) else positive_proof(left, statement, hypotheses=hypotheses)
+    proof = None if margin.has(sp.log) else in_slacks(left, statement, hypotheses=hypotheses)
     if proof is None or proof["kind"] == "constant":
         return None
     return {"kind": "logarithms", "logarithms": used, "left": proof}
@@ -204,7 +214,7 @@ def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
     left, stated = above, []
     scale = sp.Poly(above, *symbols).LC() / orthant.terms[sp.Poly(above, *symbols).LM().exponents]
     for square in squares:
-        factor = scale * _expression({square.weight: square.factor}, symbols)
+        factor = scale * _expression({powers: c * square.factor for powers, c in square.weight.items()}, symbols)
         root = _expression(square.root, symbols)
         left -= factor * root**2
         stated.append(_in_symbols(margin, factor / below, root))

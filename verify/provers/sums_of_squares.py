@@ -1,13 +1,14 @@
-"""Sums of squares in a polynomial on an orthant: what is left when they are taken off has no negative coefficient.
+"""Sums of squares in a polynomial: what is left when they are taken off has no negative coefficient.
 
-Squares of combinations of monomials are looked for, times products of distinct variables. Their coefficients make up
+Squares of combinations of monomials are looked for, times weights that are not negative: on an orthant products of
+distinct variables, else what is given, such as hypotheses. Their coefficients make up
 positive semidefinite matrices: the numerical part is an interior point, with the largest least eigenvalue that a few
 Newton steps find. Zeros of the polynomial are zeros of the squares, which leaves smaller matrices and some equations,
 solved exactly. The interior point is rounded to rationals, and decomposed exactly.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -38,11 +39,16 @@ _DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
 
 @dataclass(frozen=True)
 class Square:
-    """A factor times a product of variables (its powers) times the square of a polynomial."""
+    """A factor times a weight, by its place, times the square of a polynomial."""
 
     factor: Fraction
-    weight: Powers
+    weight: Terms
+    place: int
     root: Terms
+
+
+Blocks = list[tuple[Terms, int, list[Powers]]]
+"""Weights, with their places, and the monomials of whose combinations squares are taken with each."""
 
 
 def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]]) -> list[Square] | None:
@@ -50,12 +56,15 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
 
     `zeros` are points of the orthant at which the polynomial is 0.
     """
-    scale = max(map(abs, terms.values()))
-    scaled = {powers: Fraction(c, scale) for powers, c in terms.items()}
-    blocks = _blocks(scaled)
-    if blocks is None:
+    count = len(next(iter(terms)))
+    if np.prod([max(powers[i] for powers in terms) // 2 + 1 for i in range(count)]) * 2**count > _MOST_CANDIDATES:
         return None
-    if not any(any(weight) for weight, _ in blocks):
+    weights: list[Terms] = [{w: Fraction(1)} for w in sorted(product((0, 1), repeat=count), key=sum)]
+    blocks = _blocks(terms, weights)
+    if _is_large(blocks):
+        # Those without a weight alone.
+        blocks = _blocks(terms, weights[:1])
+    if not any(place for _, place, _ in blocks):
         # What is a sum of squares on the orthant, without weights and anything left, is one everywhere.
         flips = (
             tuple(s * x for s, x in zip(signs, zero, strict=True))
@@ -63,47 +72,76 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
             if all(zero)
             for signs in product((1, -1), repeat=len(zero))
         )
-        zeros = [*zeros, *(z for z in flips if not sum(c * monomial(z, powers) for powers, c in scaled.items()))]
-    bases = [(weight, _vanishing(weight, monomials, zeros)) for weight, monomials in blocks]
-    gram = _Gram.of_blocks(scaled, [(weight, basis) for weight, basis in bases if basis], zeros)
+        zeros = [*zeros, *(z for z in flips if not _value(terms, z))]
+    return _squares(terms, blocks, zeros, [False] * count)
+
+
+def squares_with(
+    terms: Terms, weights: Sequence[Terms], zeros: Sequence[Sequence[Fraction]], real: Sequence[bool]
+) -> list[Square] | None:
+    """Return squares times weights ≥ 0 that leave no negative coefficient, or None where none are found.
+
+    `zeros` are points at which the polynomial is 0 and no weight is negative; of variables that are `real` no odd power
+    is left.
+    """
+    return _squares(terms, _blocks(terms, weights), zeros, real)
+
+
+def _value(terms: Mapping[Powers, Fraction | int], point: Sequence[Fraction]) -> Fraction:
+    return sum((c * monomial(point, powers) for powers, c in terms.items()), Fraction(0))
+
+
+def _squares(
+    terms: Mapping[Powers, Fraction | int], blocks: Blocks, zeros: Sequence[Sequence[Fraction]], real: Sequence[bool]
+) -> list[Square] | None:
+    scale = max(map(abs, terms.values()))
+    scaled = {powers: Fraction(c) / scale for powers, c in terms.items()}
+    if not blocks or _is_large(blocks):
+        return None
+    bases = [(weight, place, _vanishing(weight, monomials, zeros)) for weight, place, monomials in blocks]
+    gram = _Gram.of_blocks(scaled, [block for block in bases if block[2]], zeros, real)
     if gram is None:
         return None
     for point in gram.interior_points():
         squares = gram.decomposed(point)
         if squares is not None:
-            return [Square(s.factor * scale, s.weight, s.root) for s in squares]
+            return [replace(square, factor=square.factor * scale) for square in squares]
     return None
 
 
-def _blocks(terms: Terms) -> list[tuple[Powers, list[Powers]]] | None:
+def _blocks(terms: Mapping[Powers, Fraction | int], weights: Sequence[Terms]) -> Blocks:
     """Return monomials whose products, with a weight, may be there: their squares are, or are cancelled by others."""
     tops = [max(powers[i] for powers in terms) for i in range(len(next(iter(terms))))]
     least, most = (end(map(sum, terms)) for end in (min, max))
-    blocks: list[tuple[Powers, list[Powers]]] = []
-    if np.prod([top // 2 + 1 for top in tops]) * 2 ** len(tops) > _MOST_CANDIDATES:
-        return None
-    for weight in sorted(product((0, 1), repeat=len(tops)), key=sum):
-        ranges = [range((top - w) // 2 + 1) for top, w in zip(tops, weight, strict=True)]
-        blocks.append((weight, [z for z in product(*ranges) if least <= 2 * sum(z) + sum(weight) <= most]))
-    blocks = _pruned(terms, blocks)
-    if _is_large(blocks):
-        # Those without a weight alone.
-        blocks = _pruned(terms, [block for block in blocks if not any(block[0])])
-    return None if not blocks or _is_large(blocks) else blocks
+    blocks: Blocks = []
+    for place, weight in enumerate(weights):
+        highest = [max(powers[i] for powers in weight) for i in range(len(tops))]
+        ranges = [range((top - w) // 2 + 1) for top, w in zip(tops, highest, strict=True)]
+        low, high = (end(map(sum, weight)) for end in (min, max))
+        monomials = [z for z in product(*ranges) if least <= 2 * sum(z) + high and 2 * sum(z) + low <= most]
+        blocks.append((weight, place, [z for z in monomials if 2 * sum(z) + high <= most]))
+    return _pruned(terms, blocks)
 
 
-def _is_large(blocks: Sequence[tuple[Powers, Sequence[Powers]]]) -> bool:
-    sizes = [len(monomials) for _, monomials in blocks]
+def _is_large(blocks: Blocks) -> bool:
+    sizes = [len(monomials) for _, _, monomials in blocks]
     return sum(sizes) > _MOST_MONOMIALS or sum(n * (n + 1) // 2 for n in sizes) > _MOST_UNKNOWN
 
 
-def _pruned(terms: Terms, blocks: list[tuple[Powers, list[Powers]]]) -> list[tuple[Powers, list[Powers]]]:
+def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks) -> Blocks:
     """Leave out monomials whose square nothing makes up for, and blocks that are no use for a negative coefficient."""
     while True:
-        mixed = {_sum(a, b, w) for w, monomials in blocks for a in monomials for b in monomials if a != b}
+        mixed = {
+            _sum(a, b, w)
+            for weight, _, monomials in blocks
+            for a in monomials
+            for b in monomials
+            if a != b or len(weight) > 1
+            for w in weight
+        }
         squares = mixed | {powers for powers, c in terms.items() if c > 0}
-        kept = [(w, [a for a in monomials if _sum(a, a, w) in squares]) for w, monomials in blocks]
-        kept = [(w, monomials) for w, monomials in kept if len(monomials) > 1]
+        kept = [(w, i, [a for a in ms if len(w) > 1 or _sum(a, a, *w) in squares]) for w, i, ms in blocks]
+        kept = [(w, i, monomials) for w, i, monomials in kept if len(monomials) > (len(w) == 1)]
         if kept == blocks:
             break
         blocks = kept
@@ -114,9 +152,9 @@ def _sum(*powers: Powers) -> Powers:
     return tuple(map(sum, zip(*powers, strict=True)))
 
 
-def _vanishing(weight: Powers, monomials: Sequence[Powers], zeros: Sequence[Sequence[Fraction]]) -> list[Terms]:
+def _vanishing(weight: Terms, monomials: Sequence[Powers], zeros: Sequence[Sequence[Fraction]]) -> list[Terms]:
     """Return a basis of the combinations of monomials that are 0 at each zero where the weight is not."""
-    rows = [[monomial(zero, z) for z in monomials] for zero in zeros if monomial(zero, weight)]
+    rows = [[monomial(zero, z) for z in monomials] for zero in zeros if _value(weight, zero)]
     _, kernel = _solved(rows, [Fraction(0)] * len(rows), len(monomials)) or ([], [])
     return [{z: c for z, c in zip(monomials, vector, strict=True) if c} for vector in kernel]
 
@@ -152,7 +190,7 @@ class _Gram:
     """
 
     terms: Terms
-    blocks: Sequence[tuple[Powers, Sequence[Terms]]]
+    blocks: Sequence[tuple[Terms, int, Sequence[Terms]]]
     entries: Sequence[tuple[int, int, int]]
     taken: Sequence[Terms]
     free: Sequence[Powers]
@@ -161,20 +199,29 @@ class _Gram:
 
     @classmethod
     def of_blocks(
-        cls, terms: Terms, blocks: Sequence[tuple[Powers, Sequence[Terms]]], zeros: Sequence[Sequence[Fraction]]
+        cls,
+        terms: Terms,
+        blocks: Sequence[tuple[Terms, int, Sequence[Terms]]],
+        zeros: Sequence[Sequence[Fraction]],
+        real: Sequence[bool],
     ) -> "_Gram | None":
         """Return the matrices of some blocks; None where the equations have no solution."""
         entries, taken = [], []
-        for b, (weight, basis) in enumerate(blocks):
+        for b, (weight, _, basis) in enumerate(blocks):
             for i, k in combinations_with_replacement(range(len(basis)), 2):
                 entries.append((b, i, k))
                 part: dict[Powers, Fraction] = {}
-                for (mine, c), (other, e) in product(basis[i].items(), basis[k].items()):
-                    powers = _sum(mine, other, weight)
-                    part[powers] = part.get(powers, Fraction(0)) + c * e * (1 + (i != k))
+                for (mine, c), (other, e), (w, f) in product(basis[i].items(), basis[k].items(), weight.items()):
+                    powers = _sum(mine, other, w)
+                    part[powers] = part.get(powers, Fraction(0)) + c * e * f * (1 + (i != k))
                 taken.append(part)
         places = sorted({powers for part in (terms, *taken) for powers in part})
-        fixed = [powers for powers in places if any(monomial(zero, powers) for zero in zeros)]
+        fixed = [
+            powers
+            for powers in places
+            if any(monomial(zero, powers) for zero in zeros)
+            or any(each and k % 2 for each, k in zip(real, powers, strict=True))
+        ]
         rows = [[part.get(powers, Fraction(0)) for part in taken] for powers in fixed]
         solution = _solved(rows, [terms.get(powers, Fraction(0)) for powers in fixed], len(taken)) if taken else None
         if solution is None:
@@ -204,7 +251,7 @@ class _Gram:
         """
         directions = np.array([self.first, *self.kernel], dtype=float)
         count = len(directions)
-        matrices = [np.zeros((count + 1, n, n)) for n in (len(basis) for _, basis in self.blocks)]
+        matrices = [np.zeros((count + 1, n, n)) for n in (len(basis) for _, _, basis in self.blocks)]
         for e, (b, i, k) in enumerate(self.entries):
             matrices[b][:count, i, k] = matrices[b][:count, k, i] = directions[:, e]
         for matrix in matrices:
@@ -251,14 +298,14 @@ class _Gram:
         if any(c < 0 for c in left.values()):
             return None
         squares: list[Square] = []
-        for b, (weight, basis) in enumerate(self.blocks):
+        for b, (weight, place, basis) in enumerate(self.blocks):
             rows = {(i, k): x for (block, i, k), x in zip(self.entries, entries, strict=True) if block == b}
             pivots = _pivots([[rows[min(i, k), max(i, k)] for k in range(len(basis))] for i in range(len(basis))])
             if pivots is None:
                 return None
             for factor, column in pivots:
                 root = _combined(column, basis)
-                squares.append(Square(factor, weight, {powers: c for powers, c in root.items() if c}))
+                squares.append(Square(factor, weight, place, {powers: c for powers, c in root.items() if c}))
         return squares
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .given import Given
-from .kinds import algebra, boxes, identities, positivity, relations, roots, runs, tubes
+from .kinds import algebra, boxes, deductions, identities, positivity, relations, roots, runs, tubes
 from .reading import SENTENCE, Data, Rejected, Unknown, entries, line, plain_label, shown, string
 from .registry import Checked, ClauseKind, ProofKind, Registry, Trusted, guarded
 
@@ -49,6 +49,7 @@ KINDS = {
     "squares": ProofKind({"inequality": _HOLDS}, f"{_SLACKS} squares", positivity.squares, for_all=True),
     "cases": ProofKind({"inequality": _HOLDS}, f"{_SLACKS} cases", positivity.cases, for_all=True),
     "logarithms": ProofKind({"inequality": _HOLDS}, "logarithms left", positivity.logarithms, for_all=True),
+    "deduction": ProofKind({"inequality": _HOLDS}, "relations tree", deductions.deduction, for_all=True),
     "identity": ProofKind({"identity": _HOLDS}, "scope factors", identities.identity, for_all=True),
     "point": ProofKind({"identity": _FAILS, "inequality": _FAILS}, "bits point difference", relations.point),
     "words": ProofKind({"matrix_identity": _HOLDS}, "", algebra.same_monomials, for_all=True, or_here=True),

@@ -20,7 +20,11 @@ from .reading import Effort, Rejected, TooLarge, shown
 Polynomial: TypeAlias = dict[int, int]
 Exponent: TypeAlias = tuple[Literal["exp"], int, tuple[tuple[int, int], ...]]
 """A monomial over factors, under an exponential."""
-Atom: TypeAlias = tuple[Literal["symbol"], Name] | Exponent
+Terms: TypeAlias = tuple[tuple[int, int], ...]
+"""The terms of a polynomial, or the powers of factors, in order."""
+Function: TypeAlias = tuple[Literal["function"], str, tuple[tuple[Terms, int, Terms], ...], tuple[int, ...]]
+"""A function of some quotients, and numbers such as an order: an atom where a kind of proof has such."""
+Atom: TypeAlias = tuple[Literal["symbol"], Name] | Exponent | Function
 Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]
 MOST_TERMS, MOST_ATOMS = 1_000_000, 1000
 _WIDTH, _MOST_BITS = 32, 2**20
@@ -66,9 +70,20 @@ class Quotients(Field[Quotient]):
         return Quotient({0: value.numerator} if value else {}, value.denominator, ())
 
     def symbol(self, node: Node) -> Quotient:
-        return Quotient({1 << _WIDTH * self._atom(("symbol", node.name), self.sign_of(node.name)): 1}, 1, ())
+        return self.of_atom(self.place_of(("symbol", node.name), self.sign_of(node.name)))
 
-    def _atom(self, key: Atom, sign: Sign) -> int:
+    @staticmethod
+    def of_atom(place: int) -> Quotient:
+        """Return the atom at a place."""
+        return Quotient({1 << _WIDTH * place: 1}, 1, ())
+
+    @staticmethod
+    def power_of(monomial: int, place: int) -> int:
+        """Return the exponent of the atom at a place in a monomial."""
+        return monomial >> _WIDTH * place & _FIELD
+
+    def place_of(self, key: Atom, sign: Sign) -> int:
+        """Return the place of an atom, a new one with a sign where it is not there."""
         if key not in self.atoms:
             if len(self.atoms) >= MOST_ATOMS:
                 raise TooLarge("symbols and exponentials of a polynomial", MOST_ATOMS)
@@ -138,7 +153,7 @@ class Quotients(Field[Quotient]):
                 self.units[key] = lcm(unit, share.denominator)
                 raise FinerUnit
             sign: Sign = "positive" if all(self.signs[i] for i in below.union(self.inside(mono))) else "nonzero"
-            atom = Quotient({1 << _WIDTH * self._atom(key, sign): 1}, 1, ())
+            atom = self.of_atom(self.place_of(key, sign))
             power = int(share * unit)
             raised = self.whole_power(atom, abs(power))
             result = self.times(result, raised if power > 0 else self.inverse(raised))
@@ -168,7 +183,7 @@ class Quotients(Field[Quotient]):
                     break
                 rest, powers[place] = quotient, powers.get(place, 0) + 1
         for atom, sign in enumerate(self.signs):
-            power = min(key >> _WIDTH * atom & _FIELD for key in rest)
+            power = min(self.power_of(key, atom) for key in rest)
             if power and sign in ("positive", "nonzero"):
                 rest = {key - (power << _WIDTH * atom): c for key, c in rest.items()}
                 powers[self._place({1 << _WIDTH * atom: 1})] = power
@@ -308,7 +323,7 @@ class Quotients(Field[Quotient]):
         for key, term in polynomial.items():
             bits = term.bit_length()
             for atom in self.inside(key):
-                power, point = key >> _WIDTH * atom & _FIELD, 1009 + 7 * atom + 2 * atom * atom
+                power, point = self.power_of(key, atom), 1009 + 7 * atom + 2 * atom * atom
                 bits += power * point.bit_length()
                 if not modulus and bits > _LONGEST_VALUE:
                     return 0
@@ -318,7 +333,7 @@ class Quotients(Field[Quotient]):
 
     def inside(self, key: int) -> list[int]:
         """Return the places of the atoms in a monomial."""
-        return [i for i in range(len(self.signs)) if key >> _WIDTH * i & _FIELD]
+        return [i for i in range(len(self.signs)) if self.power_of(key, i)]
 
     def is_signed(self) -> bool:
         """Whether no atom, and so nothing that was divided by, can be negative."""

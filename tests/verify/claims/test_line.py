@@ -1,5 +1,6 @@
 """A statement in a line goes the way of any other: checked, proved, searched, certified."""
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import verify
 from tests.verify.command_line import assert_one_line
 from verify.claims.line import example_of, statement_of
+from verify.language.heads.table import CONSTANTS, FUNCTIONS
 
 YOUNG = "2*x*y <= x**2 + y**2 for x > 0, y > 0"
 
@@ -56,3 +58,33 @@ def test_jobs_search_it_in_other_processes():
     from verify.checking.theorem import reference_of
 
     assert reference_of(verify.claim(YOUNG)) == (YOUNG, "verify")
+
+
+def test_what_a_line_may_contain_is_listed(cli):
+    code, out, _ = cli("language")
+    assert code == 0 and "binomial(n, k)" in out and "along x -> f from a" in out
+    code, out, _ = cli("language", "--json")
+    rows = json.loads(out)["language"]
+    assert code == 0 and rows == verify.list_language() and all(row["form"] and row["says"] for row in rows)
+    forms = " ".join(row["form"] for row in rows)
+    # What is refused lists what there is, and the list has it all.
+    with pytest.raises(verify.InputError, match=rf"{len(FUNCTIONS)} in all"):
+        verify.claim("zeta(x) <= 1")
+    assert all(f"{name}(" in forms for name in FUNCTIONS) and all(f" {name} " in forms for name in CONSTANTS)
+
+
+def test_along_a_recursion_a_step_is_checked_and_certified(cli, tmp_path):
+    line, path = "x <= 1/(t + 2) along x -> x*(1 - x) from a for 0 <= a <= 501/1000", str(tmp_path / "made.json")
+    code, out, _ = cli("check", line, "a=501/1000", "t=0", "--certificate", path)
+    assert code == 1 and "refuted (certified)" in out and cli("recheck", path)[0] == 0
+    code, out, _ = cli("check", line, "a=1/2", "t=7", "--certificate", path)
+    assert code == 0 and "verified (certified)" in out and cli("recheck", path)[0] == 0
+    assert cli("check", line, "a=1/2", "t=-1")[0] == 2
+    assert verify.explore(line, seconds=20).counterexample
+
+
+def test_an_example_has_what_hypotheses_set_equal():
+    found = example_of(
+        statement_of("p*u <= u**2 if r == 1 - p - q, s == exp(p - 1) for 0 < p <= 1, 0 <= q <= 1, r <= 0")
+    )
+    assert found and found["r"] == 1 - found["p"] - found["q"] and found["p"] == found["s"] == 1

@@ -43,7 +43,7 @@ def test_squares_leave_no_negative_coefficient(expression, least):
     squares, symbols = found(expression)
     assert len(squares) >= least
     assert all(square.factor > 0 for square in squares)
-    taken = sum(sp.Rational(s.factor) * value({s.weight: 1}, symbols) * value(s.root, symbols) ** 2 for s in squares)
+    taken = sum(sp.Rational(s.factor) * value(s.weight, symbols) * value(s.root, symbols) ** 2 for s in squares)
     assert all(c >= 0 for c in sp.Poly(expression - taken, *symbols).coeffs())
 
 

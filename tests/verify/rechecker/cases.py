@@ -221,6 +221,34 @@ def in_logarithms():
     return certificate(Statement((size, POSITIVE), (clause,)), {"x": "3", "k": "2"}, ("verified", "proved", proof))
 
 
+def deductions():
+    # x − log(1 + x) is 0 at 0, and its slope is t/(1 + t); (1 + x)^(k + 1) − 1 − (k + 1)x is (1 + x) times the same at
+    # k, and kx²; a = √(x + k) − √x − √k > 0 would make a² + 2a(√x + √k) + 2√x√k = 0 positive.
+    size, a = Parameter("x", "rational", "x", minimum=0), sp.Symbol("x", nonnegative=True)
+    t, roots, both = sp.Symbol("t", real=True), sp.sqrt(a) + sp.sqrt(K), 2 * sp.sqrt(a) * sp.sqrt(K)
+    power, whole = sp.Pow(1 + a, K), sp.sqrt(a + K)
+    clauses = (
+        Inequality("slope", sp.Le(sp.log(1 + a), a)),
+        Inequality("induction", sp.Ge(power, 1 + K * a)),
+        Inequality("contradiction", sp.Le(whole, roots)),
+    )
+    slope = _sum([to_data(sp.Integer(1)), [0], None], times=1 + t)
+    ends = {"in": "x", "as": "t", "from": to_data(sp.Integer(0)), "side": "above", "strict": "start"}
+    step = _sum([to_data(1 + a), [1], None], [to_data(K), [], to_data(a)])
+    squares = _sum([to_data(sp.Integer(1)), [0, 0], None], [to_data(2 * roots), [0], None], [to_data(both), [], None])
+    trees = (
+        {"rule": "slope", **ends, "value": _sum(), "start": _sum(), "slope": slope},
+        {"rule": "induction", "in": "k", "first": _sum(), "step": step},
+        {"rule": "contradiction", "then": squares},
+    )
+    proofs = [("verified", "proved", {"kind": "deduction", "relations": [], "tree": tree}) for tree in trees]
+    return certificate(Statement((size, POSITIVE), clauses), {"x": "3", "k": "2"}, *proofs)
+
+
+def _sum(*terms, times=sp.S.One):
+    return {"rule": "sum", "times": to_data(times), "terms": list(terms)}
+
+
 def constant():
     # 1.648… < 2.
     clause = Inequality("c", sp.Lt(sp.exp(sp.Rational(1, 2)), 2, evaluate=False))
@@ -324,6 +352,7 @@ ACCEPTED = {
             by_cases,
             constant,
             in_logarithms,
+            deductions,
         ),
         *(words, words_here, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
     )

@@ -147,7 +147,7 @@ class Drawn:
         source = self.source
         last, definitions = self.grown()
         given: Data = {"evidence": "proved", "definitions": definitions}
-        match source.randrange(5):
+        match source.randrange(6):
             case 0:
                 factors = [self.tree(2) for _ in range(source.choice([0, 1, self.size(200)]))]
                 return the_same(last, factors, definitions=definitions)
@@ -160,11 +160,35 @@ class Drawn:
                 listed = [{"of": last, "proof": POSITIVE}] * self.size(60)
                 proof = {"kind": "logarithms", "logarithms": listed, "left": POSITIVE}
                 return certificate(relation(["log", last]), proof, **given)
+            case 4:
+                proof = {"kind": "deduction", "relations": [], "tree": self.deduced(last, self.size(40))}
+                return certificate(relation(last), proof, **given)
             case _:
                 bits = source.choice([None, self.bits()])
                 proof = {"kind": "point", "bits": bits, "point": {"y": "1", "v": "2", "w": "1/3"}}
                 proof |= {"difference": "1" if bits is None else ["1", "2"]}
                 return certificate(identity(last), proof, outcome="refuted", definitions=definitions)
+
+    def deduced(self, last: Data, depth: int) -> Data:
+        """Return a tree of rules, most about an expression."""
+        source = self.source
+        then, leaf = (self.deduced(last, depth - 1), self.deduced(last, 0)) if depth else (None, None)
+        one = [num(1), [source.randrange(depth + 1)], source.choice([None, last])]
+        match source.randrange(6) if then else 0:
+            case 0:
+                return {"rule": "sum", "times": num(1), "terms": [[last, [], None], *[one] * self.size(60)]}
+            case 1:
+                return {"rule": "lemma", "relation": ["Ge", self.tree(2), num(0)], "proof": leaf, "then": then}
+            case 2:
+                name, count = source.choice([("exp", 1), ("log", 1), ("product", 2), ("power", 2), ("monotone", 3)])
+                return {"rule": "known", "name": name, "of": [self.tree(2) for _ in range(count)], "then": then}
+            case 3:
+                return {"rule": "cases", "of": self.tree(3), "above": leaf, "at": None, "below": then}
+            case 4:
+                return {"rule": "contradiction", "then": then}
+            case _:
+                ends = {"in": "y", "as": f"t{depth}", "from": num(0), "side": "above", "strict": "start"}
+                return {"rule": "slope", **ends, "value": leaf, "start": leaf, "slope": then}
 
     def about_runs(self) -> bytes:
         source, states = self.source, [["Symbol", f"z{i}"] for i in range(self.source.randint(1, 4))]

@@ -45,6 +45,7 @@ HARMLESS = [
         r"clauses\.0\.proof\.(logarithms\.\d\.proof|left)\.(shifts|relations).*",
         SAME + ": other slacks that do",
     ),
+    ("deductions", r"clauses\.[12]\.proof\.tree\.(step|then)\.terms", SAME + ": the terms of a sum in another order"),
     ("squares", r"clauses\.\d\.proof\.(shifts|relations|squares).*", SAME + ": other slacks, or squares, that do"),
     (
         "by_cases",

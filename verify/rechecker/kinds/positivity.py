@@ -171,7 +171,7 @@ def _checked(given: Given, relation: Node, proof: dict[str, Data], where: str, k
     given.effort.spend(0.2 * len(names))
     used = False
     for i, place in enumerate(items(proof["relations"], f"{where}.relations")):
-        number, is_hypothesis = _place(given, known, place, f"{where}.relations[{i}]")
+        number, is_hypothesis = placed(given, known, place, f"{where}.relations[{i}]")
         used |= is_hypothesis
         if number in names:
             raise Rejected(f"{where}.relations: a relation is listed twice")
@@ -193,7 +193,7 @@ def _checked(given: Given, relation: Node, proof: dict[str, Data], where: str, k
     return Checked(True, used)
 
 
-def _place(given: Given, known: Sequence[Node], place: Data, where: str) -> tuple[int, bool]:
+def placed(given: Given, known: Sequence[Node], place: Data, where: str) -> tuple[int, bool]:
     """Return the place of a relation that holds at all parameters in scope, and whether it is a hypothesis."""
     number = whole(place, where, 0, len(known) - 1)
     is_hypothesis = number >= len(given.domain)
@@ -263,7 +263,7 @@ class _Slacks:
 
     def _bounded(self, tree: dict[str, Data], where: str) -> tuple["_Slacks", bool]:
         terms, name = self.given.terms, self._name(tree["slack"], f"{where}.slack", "positive")
-        number, is_hypothesis = _place(self.given, self.known, tree["relation"], f"{where}.relation")
+        number, is_hypothesis = placed(self.given, self.known, tree["relation"], f"{where}.relation")
         relation = self.known[number]
         margin = self._in_slacks(terms.minus(*reversed(sides(relation))))
         slope = terms.slope(margin, name)

@@ -14,7 +14,7 @@ from verify.language.statement import Statement
 from verify.printing import text_of
 
 
-class Shipped:
+class ClauseDefaults:
     """A clause of the parameters alone that is no relation, and that nothing is known to show for all of them."""
 
     quantifies: ClassVar[bool] = False
@@ -42,7 +42,7 @@ class Shipped:
         return None
 
 
-class Equality(Shipped):
+class Equality(ClauseDefaults):
     """A clause that two sides are equal, for all values of the statement's variables and without any hypothesis."""
 
     quantifies: ClassVar[bool] = True

@@ -1,0 +1,108 @@
+"""Textbook inequalities are deduced and re-checked; false variants are not; work alone ends a search."""
+
+import pytest
+
+from verify.claims.line import example_of, statement_of
+from verify.provers.deduction.scope import SpentError, Work
+from verify.provers.deduction.search import deduction_proof
+from verify.rechecker import Instance
+
+WORK = 20_000
+SCHUR = "x*(x - y)*(x - z) + y*(y - x)*(y - z) + z*(z - x)*(z - y)"
+NESBITT = "x/(y + z) + y/(z + x) + z/(x + y)"
+
+
+def searched(line, work=WORK):
+    """Return the proof that a search finds anew, or None."""
+    statement = statement_of(line)
+    relation = statement.claims[0].relation
+    return deduction_proof.__wrapped__(relation, statement, work, hypotheses=True)
+
+
+def accepted(line, proof):
+    """Return the evidence that the re-checker gives a proof of a line at an instance in scope."""
+    statement = statement_of(line)
+    instance = {name: str(value) for name, value in example_of(statement).items()}
+    stated = {"label": "claim", "outcome": "verified", "evidence": "proved", "proof": proof}
+    return Instance(statement.to_data(), instance).verdict(statement.claims[0].to_data(), stated).evidence
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2*x*y <= x**2 + y**2",
+        "1 + n*x <= (1 + x)**n for x >= -1, integer n >= 0",
+        "1 + x <= exp(x)",
+        "log(1 + x**2) <= x**2",
+        "y <= f - eta*s/2 if y <= f - eta*s + L*eta**2*s/2, eta*L <= 1 for eta >= 0, s >= 0, L > 0",
+        "sqrt(x + y) <= sqrt(x) + sqrt(y) for x >= 0, y >= 0",
+        "exp(t) - 1 - t <= t**2/(2*(1 - t/3)) for 0 <= t < 3",
+        f"{NESBITT} >= 3/2 for x > 0, y > 0, z > 0",
+        f"{SCHUR} >= 0 for x >= 0, y >= 0, z >= 0",
+        "n**2 <= 2**n for integer n >= 4",
+        "(1 - 1/E)*x <= 1 - exp(-x) for 0 <= x <= 1",
+        "x**(n + 1) <= x**n for 0 <= x <= 1, integer n >= 0",
+        "log(x) <= sqrt(x) - 1/sqrt(x) for x >= 1",
+        "x**2 + y**2 >= 1/2 if x + y == 1",
+        "exp(-x - x**2) <= 1 - x for 0 <= x <= 1/2",
+    ],
+)
+def test_a_textbook_inequality_is_deduced(line):
+    proof = searched(line)
+    assert proof is not None and accepted(line, proof) == "proved"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # Strict, and equal somewhere.
+        "2*x*y < x**2 + y**2",
+        "1 + n*x < (1 + x)**n for x >= -1, integer n >= 0",
+        "1 + x < exp(x)",
+        "log(1 + x**2) < x**2",
+        "sqrt(x + y) < sqrt(x) + sqrt(y) for x >= 0, y >= 0",
+        "exp(t) - 1 - t < t**2/(2*(1 - t/3)) for 0 <= t < 3",
+        f"{SCHUR} > 0 for x >= 0, y >= 0, z >= 0",
+        # A constant or a bound too far.
+        "1 + n*x <= (1 + x)**n for x >= -3, integer n >= 0",
+        "1 + x + x**2/2 <= exp(x)",
+        "log(1 + x**2) <= 99*x**2/100",
+        "y <= f - 51*eta*s/100 if y <= f - eta*s + L*eta**2*s/2, eta*L <= 1 for eta >= 0, s >= 0, L > 0",
+        "exp(t) - 1 - t <= t**2/(2*(1 - t/4)) for 0 <= t < 3",
+        f"{NESBITT} >= 151/100 for x > 0, y > 0, z > 0",
+        f"{SCHUR} >= 0 for y >= 0, z >= 0",
+        "n**2 <= 2**n for integer n >= 3",
+        "(1 - 1/E)*x <= 1 - exp(-x) for 0 <= x <= 2",
+        # No value at 0.
+        "log(x) <= x for x >= 0",
+        "0 <= 1/x for x >= 0",
+    ],
+)
+def test_a_false_variant_is_not(line):
+    assert searched(line) is None
+
+
+def test_hypotheses_are_used_where_they_may_be():
+    statement = statement_of("x <= 1 if x == y, y <= 1")
+    (claim,) = statement.claims
+    assert deduction_proof(claim.relation, statement, WORK, hypotheses=True)["relations"] == [0, 1]
+    assert deduction_proof(claim.relation, statement, WORK, hypotheses=False) is None
+
+
+@pytest.mark.parametrize("line", ["1 + n*x <= (1 + x)**n for x >= -1, integer n >= 0", "1 + x < exp(x)"])
+def test_a_search_ends_with_its_work_and_the_same_each_time(line):
+    for work in (0, 300, WORK):
+        assert searched(line, work) == searched(line, work)
+    assert searched(line, 0) is None
+
+
+def test_more_work_than_there_is_is_refused():
+    work = Work(10)
+    work.spend(10)
+    with pytest.raises(SpentError):
+        work.spend(1)
+
+
+def test_long_statements_are_not_searched():
+    line = f"0 <= {' + '.join(f'x**{i}' for i in range(1, 40))} for x >= 0"
+    assert searched(line) is None

@@ -1,0 +1,170 @@
+"""Functions, sums, products and recursions in deductions: accepted where they have values, refused elsewhere."""
+
+import pytest
+import sympy as sp
+
+from verify.claims.line import statement_of
+from verify.language.expressions import to_data
+from verify.rechecker import Instance
+
+x, n = sp.Symbol("x", real=True), sp.Symbol("n", integer=True, nonnegative=True)
+
+
+def data(expression):
+    return to_data(sp.sympify(expression), written=False)
+
+
+def total(*terms, times=1):
+    """A sum; a term is its factor and the places of its facts."""
+    return {"rule": "sum", "times": data(times), "terms": [[data(f), list(facts), None] for f, facts in terms]}
+
+
+NOTHING = total()
+
+
+def induction(step, first=NOTHING, symbol="n"):
+    return {"rule": "induction", "in": symbol, "first": first, "step": step}
+
+
+def cases(of, above, below, at=None):
+    return {"rule": "cases", "of": data(of), "above": above, "at": at, "below": below}
+
+
+def known(name, of, then):
+    return {"rule": "known", "name": name, "of": [data(of)], "then": then}
+
+
+def verdict(line, tree, relations=(), **instance):
+    """Return the verdict on a deduction of a line."""
+    statement = statement_of(line)
+    proof = {"kind": "deduction", "relations": list(relations), "tree": tree}
+    stated = {"label": "claim", "outcome": "verified", "evidence": "proved", "proof": proof}
+    values = {name: str(value) for name, value in instance.items()}
+    return Instance(statement.to_data(), values).verdict(statement.claims[0].to_data(), stated)
+
+
+ACCEPTED = {
+    # S(n + 1) = S(n) + (n + 1), and S(0) has no term.
+    "a sum": ("Sum(k, (k, 1, n)) == n*(n + 1)/2 for integer n >= 0", induction(total((1, [1]))), {"n": 3}),
+    "a sum to an end beyond": (
+        "Sum(k, (k, 1, n + 1)) - Sum(k, (k, 1, n)) == n + 1 for integer n >= 0",
+        NOTHING,
+        {"n": 3},
+    ),
+    "a product": (
+        "Product(k/(k + 1), (k, 1, n)) == 1/(n + 1) for integer n >= 0",
+        induction(total(((n + 1) / (n + 2), [1]))),
+        {"n": 2},
+    ),
+    "a factorial": ("factorial(n + 2) == (n + 2)*(n + 1)*factorial(n) for integer n >= 0", NOTHING, {"n": 2}),
+    "a factorial below": ("factorial(n) == n*factorial(n - 1) for integer n >= 1", NOTHING, {"n": 2}),
+    "a binomial": ("binomial(n + 2, n) == (n + 1)*(n + 2)/2 for integer n >= 0", NOTHING, {"n": 2}),
+    "a recursion": ("x == 3*t along x -> x + 3 from 0", induction(total((1, [1])), symbol="t"), {"t": 2}),
+    "a recursion that counts": (
+        "2*x == t*(t - 1) along x -> x + t from 0",
+        induction(total((1, [1])), symbol="t"),
+        {"t": 2},
+    ),
+    "an absolute value": ("x <= abs(x)", cases(x, NOTHING, total((2, [0]))), {"x": -1}),
+    "a maximum": ("x <= Max(x, 0)", cases(x, NOTHING, total((1, [0]))), {"x": -1}),
+    "a sign": (
+        "abs(x) == x*sign(x)",
+        cases(x, NOTHING, NOTHING, at=total((-1, [0]))),
+        {"x": -1},
+    ),
+    "hyperbolic functions": ("cosh(x)**2 - sinh(x)**2 == 1", NOTHING, {"x": 1}),
+    "a sine": ("sin(x)**2 <= 1", known("circle", x, total((-1, [0]), (sp.cos(x) ** 2, []))), {"x": 1}),
+    "a cosine": ("cos(x) <= 1", known("cos_above", x, total((1, [0]))), {"x": 1}),
+    "a floor": ("floor(x) <= x", known("floor_above", x, total((1, [0]))), {"x": 1}),
+    "a floor above": ("x - 1 < floor(x)", known("floor_below", x, total((1, [0]))), {"x": 1}),
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_functions_are_accepted(name):
+    line, tree, instance = ACCEPTED[name]
+    found = verdict(line, tree, **instance)
+    assert (found.evidence, found.why) == ("proved", "")
+
+
+REFUSED = {
+    # Each is false, or has no value somewhere.
+    "a wrong sum": ("Sum(k, (k, 1, n)) == n*(n + 2)/2 for integer n >= 0", induction(total((1, [1]))), {"n": 0}),
+    "a term without a value": (
+        "Sum(1/(k - 3), (k, 1, n)) == Sum(1/(k - 3), (k, 1, n)) for integer n >= 1",
+        NOTHING,
+        {"n": 1},
+    ),
+    "a term that is divided by 0 at first": (
+        "Sum(1/k, (k, 0, n)) == Sum(1/k, (k, 0, n)) for integer n >= 0",
+        NOTHING,
+        {"n": 1},
+    ),
+    "a logarithm of a term": (
+        "Sum(log(k - 1), (k, 1, n)) == Sum(log(k - 1), (k, 1, n)) for integer n >= 1",
+        NOTHING,
+        {"n": 1},
+    ),
+    # Below the empty sum S(n + 1) is not S(n) + f(n + 1).
+    "a sum before its first term": (
+        "Sum(k, (k, 5, n + 1)) == Sum(k, (k, 5, n)) + n + 1 for integer n >= 0",
+        NOTHING,
+        {"n": 1},
+    ),
+    "a sum to no integer": ("Sum(1, (k, 1, x)) <= x for x >= 1", NOTHING, {"x": 1}),
+    "a sum up to a negative number": (
+        "Sum(1, (k, 0, n)) == n + 1 for integer n >= -3",
+        induction(total((1, [1]))),
+        {"n": 0},
+    ),
+    "a factorial of a negative number": ("factorial(n - 2) == factorial(n - 2) for integer n >= 1", NOTHING, {"n": 3}),
+    "a factorial of no integer": ("factorial(x) == factorial(x) for x >= 1", NOTHING, {"x": 3}),
+    "a binomial beyond": ("binomial(n, k) >= 1 for integer n >= 0, integer k >= 0", NOTHING, {"n": 3, "k": 1}),
+    "a step without a value": ("x == x along x -> 1/x from 1", NOTHING, {"t": 1}),
+    "fewer steps than none": ("x == 3*t along x -> x + 3 from 1", induction(total((1, [1])), symbol="t"), {"t": 2}),
+    "an absolute value of any sign": ("abs(x) == x", NOTHING, {"x": 1}),
+    "a maximum of any two": ("Max(x, y) == x", NOTHING, {"x": 1, "y": 0}),
+    "a sign at 0": ("sign(x) == 1 for x >= 0", NOTHING, {"x": 1}),
+    "pieces": ("Piecewise((1, x < 0), (2, True)) == 2", NOTHING, {"x": 1}),
+    "a tangent": ("tan(x) == tan(x)", NOTHING, {"x": 1}),
+    "a floor as the identity": ("floor(x) == x", NOTHING, {"x": 1}),
+    "a slope of a floor": (
+        "floor(x) <= x for x >= 0",
+        {
+            "rule": "slope",
+            "in": "x",
+            "as": "t",
+            "from": data(0),
+            "side": "above",
+            "strict": "start",
+            "value": NOTHING,
+            "start": NOTHING,
+            "slope": NOTHING,
+        },
+        {"x": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_functions_without_a_value_or_a_proof_are_refused(name):
+    line, tree, instance = REFUSED[name]
+    found = verdict(line, tree, **instance)
+    assert found.evidence is None and found.why
+
+
+def test_a_bound_symbol_is_its_own_in_a_sum_of_sums():
+    # The inner k goes from 1, and 1/k − 3 has no value there, whatever is known of the outer k >= 5.
+    line = "Sum(Sum(1/(j - 3), (j, 1, k)), (k, 5, n)) == Sum(Sum(1/(j - 3), (j, 1, k)), (k, 5, n)) for integer n >= 5"
+    assert verdict(line, NOTHING, ["n"], n=6).evidence is None
+    inside = "Sum(Sum(1/j, (j, 1, k)), (k, 5, n)) == Sum(Sum(1/j, (j, 1, k)), (k, 5, n)) for integer n >= 5"
+    assert verdict(inside, NOTHING, ["n"], n=6).evidence == "proved"
+
+
+def test_a_sum_in_a_sum_depends_on_the_outer_symbol():
+    # Were the inner sum the same atom for each k, the terms at n + 1 and n + 2 would cancel.
+    line = "Sum(Sum(j, (j, 1, k)), (k, 1, n + 2)) - Sum(Sum(j, (j, 1, k)), (k, 1, n)) == {} for integer n >= 0"
+    wrong = line.format("2*Sum(j, (j, 1, n + 1))")
+    right = line.format("2*Sum(j, (j, 1, n + 1)) + n + 2")
+    assert verdict(wrong, NOTHING, n=1).evidence is None
+    assert verdict(right, NOTHING, n=1).evidence == "proved"

@@ -1,0 +1,269 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""Expressions as quotients of polynomials whose atoms are symbols, exponentials, logarithms, roots and powers.
+
+The atoms are those of the re-check of a deduction, so that what vanishes here vanishes there.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import lcm
+from typing import Any, TypeAlias
+
+import sympy as sp
+
+from verify.language.heads.scopes import SERIES, Iterate, outermost
+
+Key: TypeAlias = tuple[str, Any, sp.Expr]
+"""A kind of atom, what it is of, and an order or an exponent."""
+_HYPERBOLIC = (sp.sinh, sp.cosh, sp.tanh)
+_PLAIN = (sp.sin, sp.cos, sp.atan, sp.floor, sp.Abs, sp.sign, sp.Max, sp.Min)
+_MOST_MORE = 20
+"""Terms that a sum has beyond an atom."""
+
+
+class NoAtomError(Exception):
+    """An expression has a part that no atom stands for."""
+
+
+class _FinerUnitError(Exception):
+    """An exponential needs a smaller unit."""
+
+
+@dataclass
+class Atoms:
+    """The atoms of a search, each a new symbol.
+
+    Parameters
+    ----------
+    integers
+        The least values of integers ≥ 0 by name: of powers u^n, u^(n − l) is an atom for the least l.
+    symbols
+        The atom of each kind, base, and order or exponent.
+    keys, meaning
+        The same the other way round, and what each atom is in the statement's own symbols.
+    """
+
+    integers: Mapping[str, int]
+    symbols: dict[Key, sp.Dummy] = field(default_factory=dict)
+    keys: dict[sp.Symbol, Key] = field(default_factory=dict)
+    meaning: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    _units: dict[sp.Expr, int] = field(default_factory=dict)
+    _known: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
+
+    def fraction(self, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+        """Return numerator and denominator of an expression, in atoms. Raises NoAtomError."""
+        return self.folded(self.of(expression))
+
+    def folded(self, value: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+        """Return numerator and denominator of what is written in atoms, in which no root has its order as a power."""
+        while True:
+            above, below = map(sp.expand, sp.fraction(sp.together(value)))
+            parts = [self._folded_once(part) for part in (above, below)]
+            if parts == [above, below]:
+                return above, below
+            value = parts[0] / parts[1]
+
+    def _folded_once(self, polynomial: sp.Expr) -> sp.Expr:
+        for atom in polynomial.free_symbols:
+            kind, base, order = self.keys.get(atom, ("", None, 0))
+            if kind == "root" and sp.degree(polynomial, atom) >= order:
+                terms = sp.Poly(polynomial, atom).terms()
+                return sp.Add(*(c * base ** (k // order) * atom ** (k % order) for (k,), c in terms))
+        return polynomial
+
+    def prepare(self, *expressions: sp.Expr) -> None:
+        """Find the units of all exponentials in some expressions: those found first are of no use after a finer one."""
+        while True:
+            try:
+                for expression in expressions:
+                    self.of(expression)
+            except _FinerUnitError:
+                self._known.clear()
+                continue
+            return
+
+    def of(self, expression: sp.Expr) -> sp.Expr:
+        """Return an expression in atoms."""
+        if expression not in self._known:
+            self._known[expression] = self._of(expression)
+        return self._known[expression]
+
+    def back(self, expression: sp.Expr) -> sp.Expr:
+        """Return what is written in atoms in the statement's own symbols."""
+        inside = {atom: self.meaning[atom] for atom in expression.free_symbols if atom in self.meaning}
+        return expression.xreplace(inside)
+
+    def _of(self, expression: sp.Expr) -> sp.Expr:
+        if expression.is_Rational or expression.is_Symbol:
+            return expression
+        if expression.is_Add or expression.is_Mul:
+            return expression.func(*map(self.of, expression.args))
+        if expression is sp.E:
+            return self._exponential(sp.Integer(1))
+        if expression.is_Pow and not isinstance(expression, sp.exp):
+            return self._power(*expression.args)
+        for kinds, made in self._made.items():
+            if isinstance(expression, kinds):
+                return made(expression)
+        if isinstance(expression, _PLAIN) or expression is sp.pi:
+            base = sp.Tuple(*(sp.factor(self.of(argument)) for argument in expression.args))
+            return self._atom(expression.func.__name__, base, sp.Integer(1), expression)
+        raise NoAtomError(str(expression))
+
+    @property
+    def _made(self) -> Mapping[Any, Callable[[sp.Expr], sp.Expr]]:
+        return {
+            sp.exp: lambda e: self._exponential(self.of(e.args[0])),
+            sp.log: lambda e: self._logarithm(self.of(e.args[0]), e),
+            _HYPERBOLIC: self._hyperbolic,
+            SERIES: self._series,
+            Iterate: self._state,
+            sp.tan: lambda e: self.of(sp.sin(e.args[0])) / self.of(sp.cos(e.args[0])),
+            sp.ceiling: lambda e: -self.of(sp.floor(-e.args[0])),
+            sp.factorial: lambda e: self._factorial(e.args[0]),
+            sp.binomial: self._binomial,
+        }
+
+    def _hyperbolic(self, expression: sp.Expr) -> sp.Expr:
+        rises = self.of(sp.exp(expression.args[0]))
+        above = {sp.sinh: rises - 1 / rises, sp.cosh: rises + 1 / rises}.get(expression.func, rises**2 - 1)
+        return above / (2 if expression.func is not sp.tanh else rises**2 + 1)
+
+    def _binomial(self, expression: sp.Expr) -> sp.Expr:
+        n, k = expression.args
+        return self._factorial(n) / (self._factorial(k) * self._factorial(n - k))
+
+    def apart(self, value: sp.Expr) -> tuple[sp.Expr, int]:
+        """Return an integer without its constant term, and that. Raises NoAtomError where it is not seen to be one."""
+        terms = [term.as_coeff_Mul() for term in sp.Add.make_args(sp.expand(value))]
+        if not all(share.is_Integer and (m == 1 or self._counts(m)) for share, m in terms):
+            raise NoAtomError(str(value))
+        more = sum(int(share) for share, monomial in terms if monomial == 1)
+        if abs(more) > _MOST_MORE and len(terms) > 1:
+            raise NoAtomError(str(value))
+        return sp.expand(value - more), more
+
+    def _factorial(self, value: sp.Expr) -> sp.Expr:
+        base, more = self.apart(value)
+        if base == 0:
+            return sp.factorial(more)
+        product = self._atom("factorial", base, sp.Integer(1), sp.factorial(base, evaluate=False))
+        for i in range(1, more + 1):
+            product *= base + i
+        for i in range(-more):
+            product /= base - i
+        return product
+
+    def _series(self, series: sp.Expr) -> sp.Expr:
+        """Return a sum or a product up to L + c as an atom up to L, and c terms more."""
+        terms, (symbol, first, last) = outermost(series)
+        base, more = self.apart(last)
+        join = sp.Add if isinstance(series, sp.Sum) else sp.Mul
+        if base == 0:
+            if not first.is_Integer or more - int(first) > _MOST_MORE:
+                raise NoAtomError(str(series))
+            return join(*(self.of(terms.subs(symbol, k)) for k in range(int(first), more + 1)))
+        kind = series.func.__name__
+        meaning = series.func(terms, (symbol, first, base))
+        total = self._atom(kind, sp.Tuple(terms, symbol, self.of(first), base), sp.Integer(1), meaning)
+        for i in range(1, more + 1):
+            total = join(total, self.of(terms.subs(symbol, base + i)))
+        for i in range(-more):
+            term = self.of(terms.subs(symbol, base - i))
+            total = total - term if join is sp.Add else total / term
+        return total
+
+    def _state(self, state: sp.Expr) -> sp.Expr:
+        """Return a state after L + c steps by those after L, atoms, and c steps more."""
+        place, count, bound, start, step = state.args
+        base, more = self.apart(count)
+        states: list[Any] = list(start)  # pyright: ignore[reportGeneralTypeIssues]
+        if base != 0:
+            states = [Iterate(sp.Integer(i), base, bound, start, step) for i in range(len(start))]
+            if more == 0:
+                return self._atom("Iterate", state.xreplace({count: base}), sp.Integer(1), states[int(place)])
+        if not 0 <= more <= _MOST_MORE:
+            raise NoAtomError(str(state))
+        for i in range(more):
+            values = dict(zip(bound, [base + i, *states], strict=True))
+            states = [part.xreplace(values) for part in step]  # pyright: ignore[reportGeneralTypeIssues]
+        return self.of(states[int(place)])
+
+    def _atom(self, kind: str, base: sp.Expr, order: sp.Expr, meaning: sp.Expr) -> sp.Dummy:
+        key = kind, sp.factor(base) if kind in ("log", "root", "power") else base, order
+        if key not in self.symbols:
+            atom = self.symbols[key] = sp.Dummy(kind, real=True)
+            self.keys[atom], self.meaning[atom] = key, meaning
+        return self.symbols[key]
+
+    def _logarithm(self, argument: sp.Expr, meaning: sp.Expr) -> sp.Expr:
+        """Return a logarithm: of a product of exponentials a sum."""
+        powers = sp.factor(argument).as_powers_dict()
+        keys = [self.keys.get(base, ("",)) for base in powers if base != 1]
+        if all(key[0] == "exp" for key in keys):
+            return sp.Add(*(k * self.keys[a][1] / self.keys[a][2] for a, k in powers.items() if a != 1))
+        return self._atom("log", argument, sp.Integer(1), meaning)
+
+    def _exponential(self, argument: sp.Expr) -> sp.Expr:
+        product = sp.Integer(1)
+        for term in sp.Add.make_args(sp.expand(argument)):
+            share, monomial = term.as_coeff_Mul()
+            if not share:
+                continue
+            base, exponent = self._log_in(monomial)
+            if share.is_Integer and base is not None:
+                product *= self._whole_power(base, share * exponent)
+                continue
+            unit = self._units.setdefault(monomial, 1)
+            if unit % share.q:
+                self._units[monomial] = lcm(unit, int(share.q))
+                raise _FinerUnitError
+            atom = self._atom("exp", monomial, sp.Integer(unit), sp.exp(self.back(monomial) / unit))
+            product *= atom ** (share * unit)
+        return product
+
+    def _power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+        inner = self.of(base)
+        if exponent.is_Integer:
+            return inner**exponent
+        if exponent.is_Rational:
+            order = sp.Integer(exponent.q)
+            return self._atom("root", inner, order, base ** (1 / order)) ** exponent.p
+        if self.whole(exponent) is not None:
+            return self._whole_power(inner, exponent)
+        logarithm = self._logarithm(inner, sp.log(base))
+        return self._exponential(self.of(exponent) * logarithm)
+
+    def _log_in(self, monomial: sp.Expr) -> tuple[sp.Expr | None, sp.Expr]:
+        """Return u and n of a monomial n log u, for a product n of integers ≥ 0; None of any other."""
+        for symbol in sorted(monomial.free_symbols, key=str):
+            if self.keys.get(symbol, ("",))[0] == "log" and self._counts(monomial / symbol):
+                return self.keys[symbol][1], monomial / symbol
+        return None, monomial
+
+    def _whole_power(self, inner: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+        """Return a power of an exponent that is a sum of multiples of integers >= 0."""
+        parts = self.whole(exponent) or {}
+        product = inner ** parts.pop(sp.Integer(1))
+        for monomial, times in parts.items() if inner != 1 else ():
+            order = self.back(monomial) - self.integers.get(str(monomial), 0)
+            product *= self._atom("power", inner, monomial, sp.Pow(self.back(inner), order, evaluate=False)) ** times
+        return product
+
+    def whole(self, exponent: sp.Expr) -> dict[sp.Expr, int] | None:
+        """Return an exponent's coefficients of integers less their least values, and of 1; None for another."""
+        parts: dict[sp.Expr, int] = {sp.Integer(1): 0}
+        for term in sp.Add.make_args(sp.expand(self.of(exponent))):
+            share, monomial = term.as_coeff_Mul()
+            if not share.is_Integer or not self._counts(monomial):
+                return None
+            parts[monomial] = parts.get(monomial, 0) + int(share)
+            parts[sp.Integer(1)] += int(share) * self.integers.get(str(monomial), 0)
+        return parts
+
+    def _counts(self, monomial: sp.Expr) -> bool:
+        symbols = monomial.free_symbols
+        return all(symbol.name in self.integers for symbol in symbols) and monomial.is_polynomial(*symbols)

@@ -1,0 +1,170 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""The columns of a linear program that shows a goal: products of facts, of monomials that are ≥ 0, and of squares."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import sympy as sp
+
+from verify.provers.deduction.atoms import Key
+from verify.provers.deduction.cone import Column, Powers
+from verify.provers.deduction.facts import Fact, Sign, rational
+from verify.provers.deduction.limits import PROGRAM
+
+
+class Columns:
+    """The columns of a linear program: products of facts, of monomials that are ≥ 0, and of squares."""
+
+    def __init__(
+        self,
+        signs: Sequence[Sign],
+        keys: Mapping[sp.Symbol, Key],
+        ring: Any,
+        goal: Any,
+        facts: Sequence[Fact],
+        polynomials: Sequence[Any],
+        level: int,
+    ) -> None:
+        self.signs, self.keys, self.ring, self.level = signs, keys, ring, level
+        self.symbols = list(ring.symbols)
+        self.facts = list(zip(facts, polynomials, strict=True))
+        everything = [goal, *polynomials]
+        self.most = [max((p.degree(g) for p in everything if p), default=0) for g in ring.gens]
+        degrees = [max((sum(k) for k in p), default=0) for p in everything]
+        self.degree = max([degrees[0] if goal else 2, *degrees[1:]], default=0) + max(0, level - 1)
+        if not goal:
+            self.most, self.degree = [2 * k for k in self.most], 2 * self.degree
+        elif level >= 2:
+            self.most = [k + 1 for k in self.most]
+        self.goal = goal
+        self.roots = [self._root(i) for i in range(len(self.symbols))]
+        for root in self.roots:
+            if root and root[1]:
+                self.most = [max(a, root[1].degree(g)) for a, g in zip(self.most, ring.gens, strict=True)]
+
+    def _root(self, place: int) -> tuple[int, Any] | None:
+        """Return the order and the base of a root; no base where it is no polynomial."""
+        kind, base, order = self.keys.get(self.symbols[place], ("", None, 0))
+        if kind != "root":
+            return None
+        try:
+            return int(order), self.ring.from_expr(sp.expand(base))
+        except ValueError:
+            return int(order), None
+
+    def _folded(self, polynomial: Any) -> Any:
+        """Return a polynomial in which no root has its order as a power; 0 where that takes a base that is none."""
+        for i, root in enumerate(self.roots):
+            if root is None or not polynomial or polynomial.degree(self.ring.gens[i]) < root[0]:
+                continue
+            order, base = root
+            if base is None:
+                return self.ring.zero
+            total = self.ring.zero
+            for powers, c in polynomial.terms():
+                left = tuple(k % order if j == i else k for j, k in enumerate(powers))
+                total += self.ring({left: c}) * base ** (powers[i] // order)
+            return self._folded(total)
+        return polynomial
+
+    def all(self) -> Iterator[Column]:
+        """Yield them: at each level products of one fact more, at most."""
+        seen = set[tuple[Any, bool]]()
+        for column in self._made():
+            key = frozenset(column.polynomial.items()), column.strict
+            if column.polynomial and key not in seen:
+                seen.add(key)
+                yield column
+
+    def _made(self) -> Iterator[Column]:
+        monomials = list(self._monomials(self.degree))
+        for times in range(self.level + 2 if len(self.facts) <= PROGRAM.facts else 2):
+            for chosen in combinations_with_replacement(self.facts, times):
+                yield from self._with_facts(chosen, monomials)
+        roots = list(self._roots())
+        for root in roots:
+            if not (square := self._folded(root * root)) or not self._fits(square):
+                continue
+            yield self._column(square, (0,) * len(self.symbols), (), root)
+            if self.level:
+                for i, sign in enumerate(self.signs):
+                    if sign != "real":
+                        yield self._column(square, tuple(int(i == j) for j in range(len(self.signs))), (), root)
+                for fact, polynomial in self.facts:
+                    if self._fits(square * polynomial):
+                        yield self._column(square * polynomial, (0,) * len(self.symbols), (fact,), root)
+
+    def _with_facts(self, chosen: Sequence[tuple[Fact, Any]], monomials: Sequence[Powers]) -> Iterator[Column]:
+        total = self.ring.one
+        for _, polynomial in chosen:
+            total *= polynomial
+        total = self._folded(total)
+        if not total or not self._fits(total):
+            return
+        facts = tuple(fact for fact, _ in chosen)
+        equal = any(fact.relation == "Eq" for fact in facts)
+        if equal and len(facts) > 1:
+            return
+        for powers in monomials:
+            if (equal or self._signed(powers)) and self._fits(total, powers):
+                yield self._column(total, powers, facts, None)
+
+    def _column(self, polynomial: Any, powers: Powers, facts: tuple[Fact, ...], root: Any) -> Column:
+        shifted = {k: rational(c) for k, c in self._folded(polynomial * self.ring({powers: 1})).terms()}
+        monomial = sp.Mul(*(s**k for s, k in zip(self.symbols, powers, strict=True)))
+        strict = root is None and all(fact.relation == "Gt" for fact in facts)
+        strict = strict and all(not k or sign == "positive" for k, sign in zip(powers, self.signs, strict=True))
+        free = any(fact.relation == "Eq" for fact in facts)
+        return Column(shifted, strict and not free, free, (monomial, facts, None if root is None else root.as_expr()))
+
+    def _signed(self, powers: Powers) -> bool:
+        return all(k % 2 == 0 or sign != "real" for k, sign in zip(powers, self.signs, strict=True))
+
+    def _fits(self, polynomial: Any, powers: Powers | None = None) -> bool:
+        more = powers or (0,) * len(self.symbols)
+        return all(
+            sum(k) + sum(more) <= self.degree
+            and all(a + b <= most for a, b, most in zip(k, more, self.most, strict=True))
+            for k in polynomial
+        )
+
+    def _monomials(self, degree: int) -> Iterator[Powers]:
+        ranges = [range(most + 1) for most in self.most]
+        count = 0
+        ranges = [r if root is None else r[: root[0]] for r, root in zip(ranges, self.roots, strict=True)]
+        for powers in product(*ranges) if len(ranges) <= 8 else _low(len(ranges), self.most, min(degree, 3)):
+            if sum(powers) <= degree:
+                count += 1
+                if count > PROGRAM.columns:
+                    return
+                yield powers
+
+    def _roots(self) -> Iterator[Any]:
+        """Yield sums of two monomials whose squares fit: with equal weights, and as the goal completes them."""
+        half = [k for k in self._monomials(self.degree // 2) if self._fits(self._folded(self.ring({k: 1}) ** 2))]
+        half = half[: PROGRAM.monomials]
+        monomials = [self.ring({k: 1}) for k in half]
+        for i, one in enumerate(monomials):
+            for other in monomials[:i]:
+                yield one - other
+                yield one + other
+                yield from self._completed(one, other)
+
+    def _completed(self, one: Any, other: Any) -> Iterator[Any]:
+        both, first, second = (self.goal.get(next(iter(p)), 0) for p in (one * other, one * one, other * other))
+        for a, b, diagonal in ((one, other, first), (other, one, second)):
+            if both and diagonal and abs(both) != 2 * abs(diagonal):
+                yield a + b * (both / (2 * diagonal))
+
+
+def _low(count: int, most: Sequence[int], degree: int) -> Iterator[Powers]:
+    """Yield exponents of low degree."""
+    for total in range(degree + 1):
+        for chosen in combinations_with_replacement(range(count), total):
+            powers = tuple(chosen.count(i) for i in range(count))
+            if all(a <= b for a, b in zip(powers, most, strict=True)):
+                yield powers

@@ -1,0 +1,103 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportMissingModuleSource=false
+"""A polynomial as a sum of others with coefficients ≥ 0: by a linear program in floats, solved again exactly."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import flint
+
+Powers: TypeAlias = tuple[int, ...]
+Polynomial: TypeAlias = Mapping[Powers, Any]
+_TINY = 1e-7
+"""Of the largest coefficient: what is smaller counts as 0."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A polynomial that is ≥ 0, or 0, at all points in question.
+
+    Parameters
+    ----------
+    polynomial
+        Its coefficients by powers.
+    strict
+        Whether it is > 0 at all of them.
+    free
+        Whether it is 0 at all of them, so that its coefficient may have either sign.
+    says
+        What it is made of: the monomial, the places of the facts, the root or None.
+    """
+
+    polynomial: Polynomial
+    strict: bool
+    free: bool
+    says: Any
+
+
+def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
+    """Return coefficients ≥ 0 (of any sign where free) with which columns add up to a polynomial; None for none found.
+
+    With `strict` one of a strict column is positive.
+    """
+    import numpy as np
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    rows = {powers: i for i, powers in enumerate(dict.fromkeys([*goal, *(k for c in columns for k in c.polynomial)]))}
+    if not columns or not rows:
+        return None if goal or strict else []
+    entries = [(rows[k], j, float(v)) for j, c in enumerate(columns) for k, v in c.polynomial.items()]
+    left, above, values = map(np.array, zip(*entries, strict=True))
+    matrix = coo_array((values, (left, above)), shape=(len(rows), len(columns))).tocsr()
+    target = np.zeros(len(rows))
+    for powers, value in goal.items():
+        target[rows[powers]] = float(value)
+    weights = np.array([-1.0 if c.strict else 0.0 for c in columns])
+    bounds = [(None, None) if c.free else (0, None) for c in columns]
+    most = {"A_ub": -weights[None, :], "b_ub": [1.0]} if strict else {}
+    found = linprog(
+        weights if strict else np.array([0.0 if c.free else 1.0 for c in columns]),
+        A_eq=matrix, b_eq=target, bounds=bounds, method="highs-ds", **most,
+    )  # fmt: skip
+    if found.status != 0 or (strict and found.fun > -_TINY):
+        return None
+    size = float(np.abs(found.x).max(initial=0.0))
+    support = [j for j, value in enumerate(found.x) if abs(value) > _TINY * size]
+    return _exactly(goal, [columns[j] for j in support], strict=strict)
+
+
+def _exactly(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
+    """Return the coefficients as rationals: those of columns that depend on others are 0, but of a sum that is 0.
+
+    There, the first strict column has coefficient 1.
+    """
+    rows = list(dict.fromkeys([*goal, *(k for c in columns for k in c.polynomial)]))
+    fixed: list[Column] = []
+    if not goal and strict:
+        fixed = [next(c for c in columns if c.strict)] if any(c.strict for c in columns) else []
+        columns = [c for c in columns if c not in fixed]
+
+    def entry(value: Any) -> flint.fmpq:
+        return flint.fmpq(int(value.numerator), int(value.denominator))
+
+    right = [entry(Fraction(goal.get(k, 0)) - sum(Fraction(c.polynomial.get(k, 0)) for c in fixed)) for k in rows]
+    if not columns and any(right):
+        return None
+    table = [[*(entry(Fraction(c.polynomial.get(k, 0))) for c in columns), b] for k, b in zip(rows, right, strict=True)]
+    reduced, rank = flint.fmpq_mat(table).rref() if columns else (flint.fmpq_mat(0, 1), 0)
+    coefficients = [Fraction(0)] * len(columns)
+    for i in range(rank):
+        place = next(j for j in range(len(columns) + 1) if reduced[i, j] != 0)
+        if place == len(columns):
+            return None
+        value = reduced[i, len(columns)]
+        coefficients[place] = Fraction(int(value.p), int(value.q))
+    found = [(c, column) for c, column in zip(coefficients, columns, strict=True) if c]
+    found += [(Fraction(1), column) for column in fixed]
+    if any(c < 0 and not column.free for c, column in found):
+        return None
+    return found if not strict or any(column.strict for _, column in found) else None

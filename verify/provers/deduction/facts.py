@@ -1,0 +1,76 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""Goals and facts of a deduction, and their polynomials in atoms."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import sympy as sp
+
+from verify.language.expressions import to_data
+from verify.provers.deduction.atoms import NoAtomError
+from verify.provers.deduction.cone import Powers
+
+Relation: TypeAlias = Literal["Ge", "Gt", "Eq"]
+Sign: TypeAlias = Literal["positive", "nonnegative", "real"]
+Tree: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """That an expression is ≥ 0, > 0, or 0."""
+
+    expression: sp.Expr
+    relation: Relation
+
+    @property
+    def strict(self) -> bool:
+        """Whether it is > 0 that is to be shown."""
+        return self.relation == "Gt"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """An expression with a sign, in atoms: numerator and denominator > 0; `place` is its number in the proof."""
+
+    above: sp.Expr
+    below: sp.Expr
+    relation: Relation
+    place: int
+    expression: sp.Expr | None
+    """The same in the statement's symbols, where it is one."""
+
+
+Canonical: TypeAlias = frozenset[tuple[frozenset[tuple[sp.Symbol, int]], Fraction]]
+
+
+def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fraction]]:
+    """Return the symbols and coefficients of a polynomial. Raises NoAtomError where it is none over the rationals."""
+    symbols = sorted(polynomial.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
+    try:
+        element = sp.ring(symbols or [sp.Dummy()], sp.QQ)[0].from_expr(polynomial)
+    except ValueError:
+        raise NoAtomError(str(polynomial)) from None
+    return symbols, {k[: len(symbols)]: rational(c) for k, c in element.terms() if c}
+
+
+def data_of(expression: sp.Basic) -> Any:
+    """Return an expression as a certificate states it; its numbers were computed, and may be long."""
+    return to_data(expression, written=False)
+
+
+def rational(number: Any) -> Fraction:
+    """Return a number of SymPy's as a fraction."""
+    return Fraction(int(sp.QQ.numer(number)), int(sp.QQ.denom(number)))
+
+
+def canonical(polynomial: sp.Expr) -> Canonical:
+    """Return what a polynomial and its positive multiples have in common."""
+    symbols, terms = terms_of(polynomial)
+    size = abs(sum((abs(c) for c in terms.values()), Fraction(0))) or Fraction(1)
+    return frozenset(
+        (frozenset((s, k) for s, k in zip(symbols, p, strict=True) if k), c / size) for p, c in terms.items()
+    )

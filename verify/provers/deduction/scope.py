@@ -1,0 +1,316 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""What is known at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any
+
+import sympy as sp
+
+from verify.budget import look_at_the_clock
+from verify.provers.deduction.atoms import Atoms, NoAtomError
+from verify.provers.deduction.columns import Columns
+from verify.provers.deduction.cone import Column, combination
+from verify.provers.deduction.facts import (
+    Canonical,
+    Fact,
+    Goal,
+    Relation,
+    Sign,
+    Tree,
+    canonical,
+    data_of,
+    rational,
+    terms_of,
+)
+from verify.provers.deduction.limits import PROGRAM
+
+
+class SpentError(Exception):
+    """There is no work left."""
+
+
+@dataclass
+class Work:
+    """Columns of linear programs that may still be made."""
+
+    left: int
+
+    def spend(self, amount: int) -> None:
+        """Count some work. Raises SpentError where there is none left, and OutOfTimeError."""
+        look_at_the_clock()
+        self.left -= amount
+        if self.left < 0:
+            raise SpentError
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The facts at a place of a proof; `count` is the number of the next one, `bound` counts the proof's own names."""
+
+    atoms: Atoms
+    work: Work
+    facts: tuple[Fact, ...] = ()
+    count: int = 0
+    bound: int = 0
+    hidden: frozenset[sp.Symbol] = field(default_factory=frozenset)
+
+    @cached_property
+    def known(self) -> dict[Canonical, bool]:
+        """The facts' numerators, and whether they are > 0."""
+        found: dict[Canonical, bool] = {}
+        for fact in self.facts:
+            if fact.relation != "Eq":
+                key = canonical(fact.above)
+                found[key] = found.get(key, False) or fact.relation == "Gt"
+        return found
+
+    @cached_property
+    def _signs(self) -> dict[sp.Symbol, Sign]:
+        return {}
+
+    def sign(self, symbol: sp.Symbol) -> Sign:
+        """Return what is known of the sign of a symbol or an atom."""
+        if symbol not in self._signs:
+            self._signs[symbol] = "real"
+            self._signs[symbol] = self._sign(symbol)
+        return self._signs[symbol]
+
+    def _sign(self, symbol: sp.Symbol) -> Sign:
+        kind, base, _ = self.atoms.keys.get(symbol, ("", symbol, symbol))
+        if kind == "exp" or (not kind and symbol.is_positive):
+            return "positive"
+        if (strict := self.known.get(frozenset({(frozenset({(symbol, 1)}), Fraction(1))}))) is not None:
+            return "positive" if strict else "nonnegative"
+        if kind in ("pi", "factorial"):
+            return "positive"
+        if kind == "Abs":
+            return "nonnegative"
+        if kind in ("root", "power"):
+            if self.shown(base, strict=True):
+                return "positive"
+            return "nonnegative" if kind == "root" or self.shown(base, strict=False) else "real"
+        return "nonnegative" if not kind and symbol.is_nonnegative else "real"
+
+    @cached_property
+    def zeros(self) -> set[Canonical]:
+        """The facts' numerators that are 0."""
+        return {canonical(turn * fact.above) for fact in self.facts if fact.relation == "Eq" for turn in (1, -1)}
+
+    def is_zero(self, expression: sp.Expr) -> bool:
+        """Whether the re-check sees that a quotient in atoms is 0."""
+        try:
+            above, _ = self.atoms.folded(expression)
+            return above == 0 or canonical(above) in self.zeros
+        except (NoAtomError, sp.PolynomialError):
+            return False
+
+    def shown(self, expression: sp.Expr, *, strict: bool) -> bool:
+        """Whether the re-check sees the sign of a quotient in atoms by itself."""
+        try:
+            above, below = sp.fraction(sp.together(expression))
+            if not strict and self._at_least(sp.expand(above), strict=False):
+                return self._turned(below) == 1
+            return above != 0 and self._turned(above) * self._turned(below) == 1
+        except (NoAtomError, sp.PolynomialError):
+            return False
+
+    def _turned(self, polynomial: sp.Expr) -> int:
+        """Return the sign of a polynomial that has no zero, 0 where that is not seen."""
+        number, factors = sp.factor_list(polynomial)  # pyright: ignore[reportAssignmentType]
+        sign = 1 if number > 0 else -1
+        for factor, power in factors:
+            turned = next((s for s in (1, -1) if self._at_least(sp.expand(s * factor), strict=True)), 0)
+            if not turned:
+                return 0
+            sign *= turned**power
+        return sign
+
+    def _at_least(self, polynomial: sp.Expr, *, strict: bool) -> bool:
+        if polynomial == 0:
+            return not strict
+        key = canonical(polynomial)
+        if key in self.known and (self.known[key] or not strict):
+            return True
+        positive = False
+        for monomial, c in key:
+            if c < 0 or any(k % 2 and self.sign(s) == "real" for s, k in monomial):
+                return False
+            positive |= all(self.sign(s) == "positive" for s, _ in monomial)
+        return positive or not strict
+
+    def fraction(self, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
+        """Return numerator and denominator > 0 of an expression, in atoms, None where that is not seen."""
+        return self.positive_fraction(*self.atoms.fraction(expression))
+
+    def positive_fraction(self, above: sp.Expr, below: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
+        """Return numerator and denominator with the sign of both turned where the denominator is negative."""
+        try:
+            turned = self._turned(below)
+        except NoAtomError:
+            return None
+        return (sp.expand(turned * above), sp.expand(turned * below)) if turned else None
+
+    def with_fact(self, expression: sp.Expr, relation: Relation) -> "Scope | None":
+        """Return the scope with one more fact in the statement's symbols; None where its divisor's sign is not seen."""
+        try:
+            parts = self.fraction(expression)
+        except NoAtomError:
+            return None
+        return None if parts is None else self._with(*parts, relation, expression)
+
+    def with_atoms(self, value: sp.Expr, relation: Relation) -> "Scope | None":
+        """Return the scope with one more fact in atoms, likewise."""
+        parts = self.positive_fraction(*self.atoms.folded(value))
+        return None if parts is None else self._with(*parts, relation, None)
+
+    def _with(self, above: sp.Expr, below: sp.Expr, relation: Relation, expression: sp.Expr | None) -> "Scope":
+        fact = Fact(above, below, relation, self.count, expression)
+        return replace(self, facts=(*self.facts, fact), count=self.count + 1)
+
+    def skipped(self) -> "Scope":
+        """Return the scope with one more number of a fact that is of no use."""
+        return replace(self, count=self.count + 1)
+
+    def without(self, symbol: sp.Symbol) -> "Scope":
+        """Return the scope without the facts that mention a symbol, nor those that have no expression."""
+        kept = replace(self, facts=())
+        for fact in self.facts:
+            if fact.expression is not None and symbol not in fact.expression.free_symbols:
+                kept = replace(kept, facts=(*kept.facts, fact))
+        return kept
+
+    def sum(self, goal: Goal, level: int) -> Tree | None:
+        """Return a proof of a goal as a sum of products, None where none was found at a level of products."""
+        try:
+            parts = self.fraction(goal.expression)
+        except NoAtomError:
+            return None
+        if parts is None:
+            return None
+        above, below = parts
+        facts = self._relevant(above)
+        if level and len(facts) > PROGRAM.facts:
+            inside = set(self._symbols([above]))
+            facts = [fact for fact in facts if fact.above.free_symbols <= inside]
+        symbols = self._symbols([above, *(fact.above for fact in facts)])
+        ring = sp.ring(symbols or [sp.Dummy()], sp.QQ)[0]
+        try:
+            wanted = ring.from_expr(above)
+            polynomials = [ring.from_expr(fact.above) for fact in facts]
+        except ValueError:
+            return None
+        columns = list(
+            Columns(
+                [self.sign(s) for s in ring.symbols], self.atoms.keys, ring, wanted, facts, polynomials, level
+            ).all()
+        )
+        self.work.spend(50 + len(columns))
+        if len(columns) > PROGRAM.columns:
+            return None
+        target = {powers: rational(c) for powers, c in wanted.terms() if c}
+        if goal.relation == "Eq":
+            columns = [column for column in columns if column.free]
+        found = combination(target, columns, strict=goal.strict)
+        return None if found is None else self._tree(below, found)
+
+    def squares(self, goal: Goal) -> Tree | None:
+        """Return a proof of a goal as squares times facts, by a semidefinite program; None where none was found."""
+        from verify.provers.sums_of_squares import squares_with
+
+        parts = None if goal.relation == "Eq" else self.fraction(goal.expression)
+        if parts is None or not parts[0].free_symbols:
+            return None
+        symbols, terms = terms_of(parts[0])
+        facts = [f for f in self.facts if f.relation != "Eq" and f.above.free_symbols <= set(symbols)]
+        if len(symbols) > PROGRAM.variables or any(self.atoms.keys.get(s, ("",))[0] == "root" for s in symbols):
+            return None
+        self.work.spend(PROGRAM.program)
+        signs = [self.sign(s) for s in symbols]
+        ring = sp.ring(symbols, sp.QQ)[0]
+        degree = max(map(sum, terms))
+        weights: list[tuple[Any, tuple[Fact, ...], sp.Expr]] = [(ring.one, (), sp.Integer(1))]
+        weights += [(ring.from_expr(s), (), s) for s, sign in zip(symbols, signs, strict=True) if sign != "real"]
+        weights += [(ring.from_expr(f.above), (f,), sp.Integer(1)) for f in facts if len(f.above.free_symbols) > 0]
+        single = weights[1:]
+        weights += [
+            (a * b, (*f, *g), m * n)
+            for (a, f, m), (b, g, n) in combinations(single, 2)
+            if len(single) <= PROGRAM.paired
+        ]
+        weights = [w for w in weights if max(map(sum, w[0])) <= degree]
+        zeros = [z for z in _grid(len(symbols)) if self._is_zero(z, ring.from_expr(parts[0]), facts, signs, ring)]
+        polynomials = [{k: rational(c) for k, c in w.terms()} for w, _, _ in weights]
+        found = squares_with(terms, polynomials, zeros, [sign == "real" for sign in signs])
+        if found is None:
+            return None
+        left, columns = ring.from_expr(parts[0]), list[tuple[Fraction, Column]]()
+        for square in found:
+            polynomial, used, factor = weights[square.place]
+            root = ring({k: sp.QQ(c.numerator, c.denominator) for k, c in square.root.items()})
+            left -= polynomial * root * root * sp.QQ(square.factor.numerator, square.factor.denominator)
+            columns.append((square.factor, Column({}, False, False, (factor, used, root.as_expr()))))
+        strict = False
+        for powers, c in left.terms():
+            strict |= bool(c) and all(not k or sign == "positive" for k, sign in zip(powers, signs, strict=True))
+            mono = sp.Mul(*(s**k for s, k in zip(symbols, powers, strict=True)))
+            columns += [(rational(c), Column({}, False, False, (mono, (), None)))] if c else []
+        return self._tree(parts[1], columns) if strict or not goal.strict else None
+
+    @staticmethod
+    def _is_zero(point: Sequence[Fraction], goal: Any, facts: Sequence[Fact], signs: Sequence[Sign], ring: Any) -> bool:
+        if any(x < 0 and sign != "real" for x, sign in zip(point, signs, strict=True)):
+            return False
+        values = [sp.QQ(x.numerator, x.denominator) for x in point]
+        if goal(*values):
+            return False
+        return all(ring.from_expr(fact.above)(*values) >= 0 for fact in facts)
+
+    def _symbols(self, polynomials: Sequence[sp.Expr]) -> list[sp.Symbol]:
+        """Return the symbols of some polynomials, and of what their roots are of."""
+        found, new = set[sp.Symbol](), {s for p in polynomials for s in p.free_symbols}
+        while new:
+            found |= new
+            keys = [self.atoms.keys[s] for s in new if s in self.atoms.keys]
+            new = {s for kind, base, _ in keys if kind == "root" for s in base.free_symbols} - found
+        return sorted(found, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
+
+    def _relevant(self, above: sp.Expr) -> list[Fact]:
+        """Return the facts that share a symbol with the goal, or with one that does."""
+        reached, chosen, left = set(self._symbols([above])), list[Fact](), list(self.facts)
+        while new := [f for f in left if not f.above.free_symbols or f.above.free_symbols & reached]:
+            chosen += new
+            left = [f for f in left if f not in new]
+            reached |= set(self._symbols([f.above for f in new]))
+        return sorted(chosen if above.free_symbols else list(self.facts), key=lambda f: f.place)
+
+    def product(self, number: sp.Rational, places: Sequence[int], root: sp.Expr, below: sp.Expr) -> Tree:
+        """Return a proof of a goal as one product of facts and a square."""
+        facts = tuple(fact for fact in self.facts if fact.place in places)
+        column = Column({}, False, False, (sp.Integer(1), facts, None if root == 1 else root))
+        return self._tree(below, [(Fraction(int(number.p), int(number.q)), column)])
+
+    def _tree(self, below: sp.Expr, found: Sequence[tuple[Fraction, Column]]) -> Tree:
+        terms, (number, below) = [], below.as_coeff_Mul()
+        for coefficient, column in found:
+            monomial, facts, root = column.says
+            factor = sp.Rational(coefficient.numerator, coefficient.denominator) / number * monomial
+            for fact in facts:
+                factor *= fact.below
+            root = None if root is None else data_of(self.atoms.back(root))
+            terms.append([data_of(self.atoms.back(factor)), [fact.place for fact in facts], root])
+        return {"rule": "sum", "times": data_of(self.atoms.back(below)), "terms": terms}
+
+
+def _grid(count: int) -> Iterator[tuple[Fraction, ...]]:
+    """Yield points at which inequalities are often tight."""
+    values = [Fraction(0), Fraction(1), Fraction(-1)]
+    if count <= PROGRAM.fine:
+        values += [Fraction(1, 2), Fraction(1, 3), Fraction(2), Fraction(3)]
+    yield from product(values, repeat=count)

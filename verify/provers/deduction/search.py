@@ -1,0 +1,424 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""The search for a deduction: sums first, then facts about exp and log, inductions, slopes and cases.
+
+It ends when it is proved, or when its work is spent: no clock decides what is found.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import UndecidedError, UndefinedError
+from verify.evaluation.values import evaluate_rising
+from verify.language.expressions import STRICT
+from verify.language.heads.scopes import SERIES, Iterate, outermost
+from verify.language.statement import Statement
+from verify.outcomes import Enclosure
+from verify.provers.deduction.atoms import NoAtomError
+from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
+from verify.provers.deduction.limits import SEARCH
+from verify.provers.deduction.scope import Scope, SpentError
+from verify.provers.deduction.segments import Segments, Then, functions_in
+from verify.provers.deduction.values import bound_of
+from verify.provers.proof_data import Proof
+
+
+@cache
+def deduction_proof(
+    relation: sp.core.relational.Relational, statement: Statement, work: int, *, hypotheses: bool
+) -> Proof | None:
+    """Return the proof of an inequality for all parameters, of kind "deduction", or None; cached.
+
+    `work` are the columns that all its linear programs may have together.
+    """
+    known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
+    goal = Goal(_margin(statement, relation), _sign_of(relation))
+    facts = [(_margin(statement, each), _sign_of(each)) for each in known]
+    everything = [goal.expression, *(expression for expression, _ in facts)]
+    if sum(e.count_ops() for e in everything) > SEARCH.operations or any(map(_is_long, everything)):
+        return None
+    search = _Search(statement, work)
+    try:
+        scope, relations = search.begun(facts)
+        tree = search.replaced(scope, goal)
+    except (SpentError, NoAtomError):
+        return None
+    except (ArithmeticError, ValueError, sp.PolynomialError):
+        # Of SymPy, on parts without a value: 1/log(1).
+        return None
+    return None if tree is None else {"kind": "deduction", "relations": relations, "tree": tree}
+
+
+def _margin(statement: Statement, relation: Any) -> sp.Expr:
+    sides = [statement.expand(side) for side in relation.args]
+    small, large = reversed(sides) if isinstance(relation, sp.Ge | sp.Gt) else sides
+    return large - small
+
+
+def _is_long(expression: sp.Expr) -> bool:
+    """Whether a number in an expression, or a power, has very many digits."""
+    numbers = [n for e in expression.atoms(sp.Rational) for n in (e.p, e.q)]
+    powers = [abs(p.exp) for p in expression.atoms(sp.Pow) if p.exp.is_Integer]
+    return max(map(int.bit_length, map(int, numbers)), default=0) > SEARCH.bits or max(powers, default=0) > SEARCH.power
+
+
+def _sign_of(relation: Any) -> Relation:
+    return "Eq" if isinstance(relation, sp.Eq) else "Gt" if isinstance(relation, STRICT) else "Ge"
+
+
+class _Search(Segments):
+    """One search, with its work."""
+
+    def replaced(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof in which symbols are replaced by what equations say that they are."""
+        for fact in scope.facts:
+            if fact.relation != "Eq" or fact.expression is None:
+                continue
+            for symbol in sorted(fact.expression.free_symbols, key=lambda s: s.name):
+                slope = sp.diff(fact.expression, symbol)
+                if slope not in (1, -1):
+                    continue
+                value = sp.expand(symbol - slope * fact.expression)
+                after = replace(goal, expression=goal.expression.subs(symbol, value))
+                inner = self._substituted(scope, symbol, value)
+                tree = self.replaced(inner, after)
+                names = {"in": data_of(symbol), "by": data_of(value), "fact": fact.place}
+                return tree and {"rule": "replace", **names, "then": tree}
+        return self.prove(scope, goal, SEARCH.depth)
+
+    def _substituted(self, scope: Scope, symbol: sp.Symbol, value: sp.Expr) -> Scope:
+        inner = replace(scope, facts=(), count=0)
+        for fact in scope.facts:
+            while inner.count < fact.place:
+                inner = inner.skipped()
+            expression = fact.expression.subs(symbol, value)  # pyright: ignore[reportOptionalMemberAccess]
+            inner = (None if expression == 0 else self._with_fact(inner, expression, fact.relation)) or inner.skipped()
+        while inner.count < scope.count:
+            inner = inner.skipped()
+        return inner
+
+    def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of a goal, None where none was found."""
+        self.work.spend(20)
+        expression, of, thrice = self._resolved(scope, goal.expression)
+        if of is not None:
+            # A step of an induction is told apart, and not all of it at once.
+            if depth and (tree := self._by_induction(scope, goal, depth - 1)) is not None:
+                return tree
+            return self._in_cases(scope, replace(goal, expression=expression), of, thrice, depth)
+        for fact in scope.facts:
+            of, thrice = self._resolved(scope, fact.expression)[1:] if fact.expression is not None else (None, False)
+            if of is not None:
+                return self._in_cases(scope, goal, of, thrice, depth)
+        if expression != goal.expression:
+            return self._restated(scope, goal, expression, depth)
+        if not goal.expression.free_symbols:
+            return self._by_value(scope, goal)
+        try:
+            self.atoms.prepare(goal.expression)
+        except NoAtomError:
+            return None
+        if not self._is_plausible(scope, goal):
+            return None
+        return self.with_values(scope, goal.expression, depth, lambda inner: self._attempts(inner, goal, depth))
+
+    def _restated(self, scope: Scope, goal: Goal, expression: sp.Expr, depth: int) -> Tree | None:
+        """Return a proof of a goal by one without its choices: a lemma, where these are not made everywhere."""
+        tree = self.prove(scope, replace(goal, expression=expression), depth)
+        if tree is None or not _leaves_facts(tree):
+            return tree
+        relation = {"Gt": sp.Gt, "Ge": sp.Ge, "Eq": sp.Eq}[goal.relation](expression, 0, evaluate=False)
+        then = {"rule": "sum", "times": ["Integer", "1"], "terms": [[["Integer", "1"], [scope.count], None]]}
+        return {"rule": "lemma", "relation": data_of(relation), "proof": tree, "then": then}
+
+    def _in_cases(self, scope: Scope, goal: Goal, of: sp.Expr, thrice: bool, depth: int) -> Tree | None:
+        """Return a proof that tells the sign of an expression apart."""
+        self.work.spend(100)
+        trees: list[Tree | None] = []
+        cases: list[tuple[sp.Expr, Relation]] = [(of, "Gt" if thrice else "Ge"), (-of, "Gt")]
+        for turned, relation in [*cases, *([(of, "Eq")] if thrice else [])]:
+            inner = self._case(scope, turned, relation)
+            tree = inner and (self._absurd(inner) or self.prove(inner, goal, depth))
+            if not tree:
+                return None
+            trees.append(tree)
+        above, below, *at = trees
+        return {"rule": "cases", "of": data_of(of), "above": above, "at": at[0] if at else None, "below": below}
+
+    def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
+        """Return a proof once it is seen that an expression has a value, by lemmas where it takes some."""
+        for of, need in self._needs(expression):
+            if self._is_seen(scope, of, need):
+                continue
+            strict = need != "nonnegative"
+            for turned in (of, -of) if need == "nonzero" else (of,):
+                lemma = self.prove(scope, Goal(turned, "Gt" if strict else "Ge"), min(depth, 1)) if depth else None
+                inner = None if lemma is None else scope.with_fact(turned, "Gt" if strict else "Ge")
+                if inner is not None and self._is_seen(inner, of, need):
+                    rest = self.with_values(inner, expression, depth, then)
+                    relation = (sp.Gt if strict else sp.Ge)(turned, 0, evaluate=False)
+                    return rest and {"rule": "lemma", "relation": data_of(relation), "proof": lemma, "then": rest}
+            return None
+        return then(scope)
+
+    def _by_value(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof for a number, by its value."""
+        try:
+            margin, bits = evaluate_rising(goal.expression, {}, sign=True)
+        except (UndefinedError, UndecidedError):
+            return None
+        if isinstance(margin, Fraction) or margin == 0:
+            return scope.sum(goal, 0)
+        if isinstance(margin, Enclosure) and margin.lower is not None and margin.lower > 0 and goal.relation != "Eq":
+            return {"rule": "number", "bits": max(64, 2 * (bits or 64))}
+        try:
+            self.atoms.prepare(goal.expression)
+            return scope.sum(goal, 0)
+        except NoAtomError:
+            return None
+
+    def _attempts(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        ways: list[Callable[[], Tree | None]] = [
+            lambda: scope.sum(goal, 0),
+            lambda: scope.sum(goal, 1),
+            lambda: self._with_instances(scope, goal),
+        ]
+        if depth:
+            ways += [
+                lambda: self._by_factors(scope, goal, depth - 1),
+                lambda: self._by_induction(scope, goal, depth - 1),
+                lambda: None if goal.relation == "Eq" else self._by_slope(scope, goal, depth - 1),
+                lambda: self._by_cases(scope, goal, depth - 1),
+            ]
+        ways += [lambda: scope.squares(goal), lambda: scope.sum(goal, 2)]
+        return next((tree for way in ways if (tree := way()) is not None), None)
+
+    def _by_factors(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof by the signs of the factors of the goal's numerator that occur an odd number of times."""
+        parts = scope.fraction(goal.expression)
+        if parts is None or goal.relation == "Eq" or parts[0] == 0:
+            return None
+        number, factors = sp.factor_list(parts[0])  # pyright: ignore[reportAssignmentType]
+        if sum(k for _, k in factors) < 2:
+            return None
+        inner, lemmas, root = scope, list[tuple[sp.Expr, Tree]](), sp.Integer(1)
+        places: list[int] = []
+        for factor, power in factors:
+            root *= factor ** (power // 2)
+            if power % 2:
+                signs = [Goal(sp.expand(turn * self.atoms.back(factor)), goal.relation) for turn in (1, -1)]
+                found = ((s, tree) for s in signs if (tree := self.prove(inner, s, depth)) is not None)
+                sign, tree = next(found, (None, None))
+                if sign is None or tree is None or (after := inner.with_fact(sign.expression, goal.relation)) is None:
+                    return None
+                number = number if sign is signs[0] else -number
+                lemmas, places, inner = [*lemmas, (sign.expression, tree)], [*places, inner.count], after
+        if number < 0 or (goal.strict and root != 1):
+            return None
+        rest = inner.product(number, places, root, parts[1])
+        for expression, tree in reversed(lemmas):
+            relation = (sp.Gt if goal.strict else sp.Ge)(expression, 0, evaluate=False)
+            rest = {"rule": "lemma", "relation": data_of(relation), "proof": tree, "then": rest}
+        return rest
+
+    def _with_instances(
+        self, scope: Scope, goal: Goal, among: Sequence[tuple[str, list[sp.Expr]]] | None = None
+    ) -> Tree | None:
+        """Return a sum, with instances of what is known of the functions in the goal; also of its contradiction.
+
+        Once one is found it is looked for again `among` the instances that it uses.
+        """
+        inner, used = scope, dict[int, tuple[str, list[sp.Expr]]]()
+        for name, of in self._instances(scope, goal.expression) if among is None else among:
+            new = self._instance(inner, name, of)
+            if new is not None:
+                used[inner.count] = name, of
+                inner = new
+        equal = goal.relation == "Eq"
+        supposed = None if equal else inner.with_fact(-goal.expression, "Ge" if goal.strict else "Gt")
+        for level in (0, 1):
+            tree = inner.sum(goal, level) if used else None
+            if tree is None and supposed is not None:
+                tree = supposed.sum(Goal(sp.Integer(0), "Gt"), level)
+                tree = tree and {"rule": "contradiction", "then": tree}
+            if tree is not None:
+                needed = [used[place] for place in sorted(_places(tree)) if place in used]
+                if len(needed) < len(used):
+                    return self._with_instances(scope, goal, needed)
+                for name, of in reversed(used.values()):
+                    tree = {"rule": "known", "name": name, "of": [data_of(e) for e in of], "then": tree}
+                return tree
+        return None
+
+    def _by_induction(self, scope: Scope, goal: Goal, depth: int, *, alone: bool = False) -> Tree | None:
+        """Return a proof by induction over an integer that is an exponent or counts; `alone`, without invariants."""
+        powers = {s for p in goal.expression.atoms(sp.Pow, sp.exp) for s in p.exp.free_symbols}
+        counted = goal.expression.atoms(*SERIES, Iterate, sp.factorial, sp.binomial)
+        exponents = {s for part in counted for s in _ends(part).free_symbols} | powers
+        for n in sorted(exponents, key=lambda s: s.name):
+            bound = bound_of(self.parameters.get(n.name), zero=True)
+            if not n.is_integer or bound is None:
+                continue
+            least = sp.Integer(self._least(n))
+            others = scope.without(n)
+            at_first = self._unfolded(goal.expression.subs(n, least))
+            first = at_first is not None and self.prove(others, replace(goal, expression=at_first), depth)
+            inner = first and others.with_fact(n - least, "Ge")
+            try:
+                self.atoms.prepare(goal.expression, goal.expression.subs(n, n + 1))
+            except NoAtomError:
+                continue
+            inner = inner and self._with_fact(inner, goal.expression, goal.relation)
+            after = replace(goal, expression=self._unfolded(goal.expression.subs(n, n + 1)))
+            step = inner and (
+                self.prove(inner, after, 0) or (None if alone else self._with_invariants(inner, after, n))
+            )
+            if step:
+                return {"rule": "induction", "in": n.name, "first": first, "step": step}
+        return None
+
+    def _unfolded(self, expression: sp.Expr) -> sp.Expr | None:
+        """Return an expression with a recursion's states after L + c steps written by those after L; None for none."""
+        for state in sorted(expression.atoms(Iterate), key=sp.default_sort_key):
+            place, count, bound, start, step = state.args
+            try:
+                base, more = self.atoms.apart(count)
+            except NoAtomError:
+                return None
+            if base != 0 and more == 0:
+                continue
+            value: Any = start[int(place)]  # pyright: ignore[reportIndexIssue]
+            if more:
+                states = [Iterate(sp.Integer(i), count - 1, bound, start, step) for i in range(len(start))]
+                value = step[int(place)].xreplace(dict(zip(bound, [count - 1, *states], strict=True)))  # pyright: ignore[reportIndexIssue]
+            return self._unfolded(expression.xreplace({state: value}))
+        return expression
+
+    def _with_invariants(self, scope: Scope, goal: Goal, n: sp.Symbol) -> Tree | None:
+        """Return a proof with invariants of a recursion: the signs, and what is known of the start, of each state."""
+        states = sorted((s for s in goal.expression.atoms(Iterate)), key=sp.default_sort_key)
+        lemmas: list[tuple[Any, Relation]] = []
+        for state in states:
+            place, _, bound, start, step = state.args
+            here = Iterate(place, n, bound, start, step)
+            first: Any = start[int(place)]  # pyright: ignore[reportIndexIssue]
+            known = [(f.expression, f.relation) for f in scope.facts if f.expression is not None and first.is_Symbol]
+            known = [(e, relation) for e, relation in known if first in e.free_symbols and not e.has(Iterate)]
+            lemmas.extend((e.xreplace({first: here}), relation) for e, relation in known)
+            lemmas.append((here, "Ge"))
+            lemmas.append((first - here, "Ge"))
+        inner, found = scope, list[tuple[sp.Expr, Relation, Tree]]()
+        for expression, relation in dict.fromkeys(lemmas):
+            lemma = None if relation == "Eq" else self._by_induction(inner, Goal(expression, relation), 0, alone=True)
+            after = lemma and self._with_fact(inner, expression, relation)
+            if lemma and after:
+                inner, found = after, [*found, (expression, relation, lemma)]
+        tree = self.prove(inner, goal, 0) if found else None
+        for expression, relation, lemma in reversed(found) if tree else ():
+            stated = (sp.Gt if relation == "Gt" else sp.Ge)(expression, 0, evaluate=False)
+            tree = {"rule": "lemma", "relation": data_of(stated), "proof": lemma, "then": tree}
+        return tree
+
+    def _by_cases(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof that tells signs apart."""
+        symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
+        candidates = [s for s in symbols if scope.sign(s) == "real"]
+        candidates += [a - b for i, a in enumerate(symbols) for b in symbols[i + 1 :]]
+        if 1 < len(symbols) <= SEARCH.ordered and not functions_in(goal.expression):
+            tree = self._by_order(scope, goal, [a - b for i, a in enumerate(symbols) for b in symbols[i + 1 :]])
+            if tree is not None:
+                return tree
+        tried = 0
+        for of in candidates:
+            if self._is_seen(scope, of, "nonnegative") or self._is_seen(scope, -of, "nonnegative"):
+                continue
+            tried += 1
+            if tried > SEARCH.cases:
+                return None
+            trees: list[Tree] = []
+            for turned, relation in ((of, "Ge"), (-of, "Gt")):
+                inner = self._case(scope, turned, relation)
+                tree = inner and self.prove(inner, goal, 0)
+                if not tree:
+                    break
+                trees.append(tree)
+            else:
+                return {"rule": "cases", "of": data_of(of), "above": trees[0], "at": None, "below": trees[1]}
+        return None
+
+    def _by_order(self, scope: Scope, goal: Goal, differences: Sequence[sp.Expr]) -> Tree | None:
+        """Return a proof in each order of the symbols."""
+        of = next((d for d in differences if not any(self._is_seen(scope, e, "nonnegative") for e in (d, -d))), None)
+        if of is None:
+            return next((tree for level in (1, 2) if (tree := scope.sum(goal, level)) is not None), None)
+        trees: list[Tree] = []
+        for turned, relation in ((of, "Ge"), (-of, "Gt")):
+            inner = self._case(scope, turned, relation)
+            tree = inner and (self._absurd(inner) or self._by_order(inner, goal, differences))
+            if not tree:
+                return None
+            trees.append(tree)
+        return {"rule": "cases", "of": data_of(of), "above": trees[0], "at": None, "below": trees[1]}
+
+    def _is_plausible(self, scope: Scope, goal: Goal) -> bool:
+        """Whether no point that is drawn, at which the facts hold, is against a goal."""
+        if any(fact.relation == "Eq" for fact in scope.facts):
+            return True
+        facts = [f.expression for f in scope.facts if f.expression is not None]
+        symbols = sorted(set().union(*(e.free_symbols for e in (goal.expression, *facts))), key=lambda s: s.name)
+        try:
+            size = sp.Add(1, *(sp.Abs(term) for term in sp.Add.make_args(goal.expression)))
+            values = sp.lambdify(symbols, [goal.expression, size, *facts], "math")
+        except (KeyError, SyntaxError, TypeError, NotImplementedError):
+            return True
+        found = 0
+        for _ in range(SEARCH.draws):
+            point = [self._drawn(scope, s) for s in symbols]
+            try:
+                margin, most, *rest = values(*point)
+                if all(value > 0 for value in rest):
+                    found += 1
+                    if margin < -SEARCH.rounding * most or (goal.relation == "Eq" and margin > SEARCH.rounding * most):
+                        return False
+            except (ValueError, ZeroDivisionError, OverflowError, TypeError, NameError):
+                continue
+            if found >= SEARCH.samples:
+                break
+        return True
+
+    def _drawn(self, scope: Scope, symbol: sp.Symbol) -> float:
+        bound = bound_of(self.parameters.get(symbol.name), zero=True)
+        size = 10 ** self.random.uniform(-2, 1)
+        if symbol.is_integer:
+            return float(math.floor(bound[0] if bound else 0) + round(size))
+        if bound is not None:
+            return float(bound[0]) + size
+        return size if scope.sign(symbol) != "real" else self.random.choice((-1, 1)) * size
+
+
+def _places(tree: Tree) -> set[int]:
+    """Return the places of the facts that sums in a proof use."""
+    inside = (_places(part) for part in tree.values() if isinstance(part, dict))
+    return {place for _, places, _ in tree.get("terms", ()) for place in places}.union(*inside)
+
+
+def _leaves_facts(tree: Tree) -> bool:
+    """Whether a proof differentiates, or drops facts, so that choices in its goal are not made everywhere."""
+    return tree["rule"] in ("slope", "concave", "induction") or any(
+        _leaves_facts(part) for part in tree.values() if isinstance(part, dict)
+    )
+
+
+def _ends(part: sp.Expr) -> sp.Expr:
+    """Return what a sum, a product, a recursion or a factorial counts to."""
+    if isinstance(part, SERIES):
+        return outermost(part)[1][2]
+    return part.args[1] if isinstance(part, Iterate) else part.args[0]

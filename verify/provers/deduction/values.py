@@ -1,0 +1,186 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""What a search for a deduction sees at a place: which expressions have a value, which signs and choices are known."""
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import sympy as sp
+
+from verify.language.heads.scopes import BINDERS
+from verify.language.parameters import Parameter
+from verify.language.statement import Statement
+from verify.provers.deduction.atoms import Atoms, NoAtomError
+from verify.provers.deduction.facts import Goal, Relation, Tree
+from verify.provers.deduction.scope import Scope, Work
+
+
+class Values:
+    """The statement, its atoms and the work of a search."""
+
+    def __init__(self, statement: Statement, work: int) -> None:
+        self.statement = statement
+        self.parameters = {p.name: p for p in statement.parameters}
+        counts = {s.name: self._least(s) for s in statement.symbols() if s.is_integer and s.is_nonnegative}
+        self.atoms, self.work = Atoms(counts), Work(work)
+        self.random = random.Random(1)  # noqa: S311 -- points at which a goal is tried
+
+    def _least(self, symbol: sp.Symbol) -> int:
+        bound = bound_of(self.parameters.get(symbol.name), zero=True)
+        return 0 if bound is None else int(bound[0]) if bound[1] == "Ge" else math.floor(bound[0]) + 1
+
+    def begun(self, facts: Sequence[tuple[sp.Expr, Relation]]) -> tuple[Scope, list[int | str]]:
+        """Return the scope with the bounds of the domain and some facts, as far as these are seen to have values."""
+        scope, relations = Scope(self.atoms, self.work), list[int | str]()
+        for symbol in self.statement.symbols():
+            solved = any(relation == "Eq" and symbol in e.free_symbols for e, relation in facts)
+            bound = bound_of(self.parameters.get(symbol.name), zero=solved)
+            if bound:
+                inner = scope.with_fact(symbol - bound[0], bound[1])
+                assert inner is not None
+                scope, relations = inner, [*relations, symbol.name]
+        left = list(enumerate(facts))
+        while left:
+            waiting = list(left)
+            for i, (expression, relation) in waiting:
+                inner = self._with_fact(scope, expression, relation)
+                if inner is not None:
+                    scope, relations = inner, [*relations, i]
+                    left.remove((i, (expression, relation)))
+            if len(left) == len(waiting):
+                break
+        return scope, relations
+
+    def _with_fact(self, scope: Scope, expression: sp.Expr, relation: Relation) -> Scope | None:
+        """Return the scope with a fact that is seen to have a value, else None."""
+        try:
+            self.atoms.prepare(expression)
+        except NoAtomError:
+            return None
+        if expression.has(sp.Piecewise) or any(not self._is_seen(scope, *need) for need in self._needs(expression)):
+            return None
+        return scope.with_fact(expression, relation)
+
+    def _needs(self, expression: sp.Expr) -> Iterator[tuple[sp.Expr, str]]:
+        """Yield each base and argument in an expression that needs a sign to have a value, inner ones first."""
+        for part in computed(expression):
+            if isinstance(part, sp.tan):
+                yield sp.cos(part.args[0]), "nonzero"
+            elif isinstance(part, sp.log):
+                yield part.args[0], "positive"
+            elif part.is_Pow and part.base is not sp.E:
+                base, exponent = part.args
+                if exponent.is_Rational and not exponent.is_Integer:
+                    yield base, "nonnegative" if exponent > 0 else "positive"
+                elif (parts := self.atoms.whole(exponent)) is None:
+                    yield base, "positive"
+                elif min(parts.values()) < 0:
+                    yield base, "nonzero"
+
+    def _is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
+        try:
+            inside = self.atoms.of(of)
+        except NoAtomError:
+            return False
+        if need == "nonnegative":
+            return scope.shown(inside, strict=False) or scope.shown(inside, strict=True)
+        return scope.shown(inside, strict=True) or (need == "nonzero" and scope.shown(-inside, strict=True))
+
+    def _resolved(self, scope: Scope, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr | None, bool]:
+        """Return an expression with the choices made that are seen, what decides the next, and whether its 0 counts."""
+        for part in computed(expression):
+            if isinstance(part, sp.Abs | sp.sign | sp.Max | sp.Min | sp.Piecewise):
+                value, of = self._chosen(scope, part)
+                if value is None:
+                    return expression, of, isinstance(part, sp.sign | sp.Piecewise)
+                return self._resolved(scope, expression.xreplace({part: value}))
+        return expression, None, False
+
+    def _chosen(self, scope: Scope, part: sp.Expr) -> tuple[sp.Expr | None, sp.Expr]:
+        """Return what a choice is where that is seen, else None, and the expression whose sign decides it."""
+        first = part.args[0]
+        if isinstance(part, sp.Max | sp.Min):
+            of = first - part.args[1]
+            side = self._side(scope, of) * (1 if isinstance(part, sp.Max) else -1)
+            left = part.func(*(part.args[:1] if side > 0 else part.args[1:2]), *part.args[2:])
+            return (left if side else None), of
+        if isinstance(part, sp.Abs):
+            side = self._side(scope, first)
+            return (side * first if side else None), first
+        if isinstance(part, sp.sign):
+            sign = self._strict_side(scope, first)
+            return (None if sign is None else sp.Integer(sign)), first
+        value, condition = first  # pyright: ignore[reportGeneralTypeIssues]
+        if condition == sp.true:
+            return value, value
+        of = condition.args[1] - condition.args[0]
+        sign = self._strict_side(scope, of)
+        if sign is None:
+            return None, of
+        signs = {sp.Eq: (0,), sp.Lt: (1,), sp.Le: (0, 1), sp.Gt: (-1,), sp.Ge: (-1, 0)}
+        holds = next(sign in signs[kind] for kind in signs if isinstance(condition, kind))
+        return (value if holds else sp.Piecewise(*part.args[1:])), of
+
+    def _side(self, scope: Scope, of: sp.Expr) -> int:
+        if self._is_zero(scope, of):
+            return 1
+        return next((turn for turn in (1, -1) if self._is_seen(scope, turn * of, "nonnegative")), 0)
+
+    def _is_zero(self, scope: Scope, of: sp.Expr) -> bool:
+        try:
+            self.atoms.prepare(of)
+            return scope.is_zero(self.atoms.of(of))
+        except NoAtomError:
+            return False
+
+    def _strict_side(self, scope: Scope, of: sp.Expr) -> int | None:
+        if self._is_zero(scope, of):
+            return 0
+        return next((turn for turn in (1, -1) if self._is_seen(scope, turn * of, "positive")), None)
+
+    def _absurd(self, scope: Scope) -> Tree | None:
+        """Return a proof of any goal where the facts contradict each other."""
+        tree = scope.sum(Goal(sp.Integer(0), "Gt"), 0)
+        return tree and {"rule": "contradiction", "then": tree}
+
+    def _case(self, scope: Scope, of: sp.Expr, relation: Relation) -> Scope | None:
+        """Return the scope of a case: all facts are read again, where this one is known."""
+        expression, _, _ = self._resolved(scope, of)
+        try:
+            self.atoms.prepare(expression)
+        except NoAtomError:
+            return None
+        first = scope.with_fact(expression, relation)
+        if first is None:
+            return None
+        again = replace(first, facts=(), count=0)
+        for fact in first.facts:
+            while again.count < fact.place:
+                again = again.skipped()
+            read = None
+            if fact.expression is not None:
+                read = self._with_fact(again, self._resolved(first, fact.expression)[0], fact.relation)
+            again = read or again.skipped()
+        return again
+
+
+def computed(expression: sp.Expr) -> Iterator[sp.Expr]:
+    """Yield the parts of an expression, inner ones first; of a sum, a product or a recursion itself alone."""
+    if not isinstance(expression, (*BINDERS, sp.Piecewise)):
+        for part in expression.args:
+            yield from computed(part)
+    yield expression
+
+
+def bound_of(parameter: Parameter | None, *, zero: bool = False) -> tuple[sp.Rational, Relation] | None:
+    """Return the lower bound of a parameter and whether it is above it; a bound of 0 only where asked for."""
+    if parameter is None or (parameter.minimum is None and parameter.above is None):
+        return None
+    bound, relation = (parameter.minimum, "Ge") if parameter.minimum is not None else (parameter.above, "Gt")
+    exact = Fraction(bound)  # pyright: ignore[reportArgumentType]
+    return None if not exact and not zero else (sp.Rational(exact.numerator, exact.denominator), relation)

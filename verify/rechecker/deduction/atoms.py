@@ -1,0 +1,270 @@
+"""Quotients of polynomials whose atoms are functions too, and the signs that are shown: deductions compute in them.
+
+Atoms are symbols, exponentials, logarithms, roots u^(1/q) and powers u^(n − l) of an integer n from l ≥ 0 on, or of a
+product of such (0⁰ = 1); different atoms count as independent. Reading an expression shows that it has a value: what is
+divided by, and what is under a logarithm, is shown to be positive (or its negative is), what is under a root to be ≥ 0.
+A sign is shown by a fact that is a multiple, or term by term, by the signs of the atoms and even powers; so every
+divisor is positive, and a quotient has its numerator's sign.
+"""
+
+from collections.abc import Mapping
+from copy import copy
+from fractions import Fraction
+from functools import partial
+from math import ceil, floor
+
+from ..given import Given, Parameter
+from ..nodes import Name, Node, folded
+from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign
+from ..reading import Rejected, TooLarge, Unknown
+from .functions import FunctionAtoms
+
+_SHOWN: tuple[Sign, ...] = ("real", "nonnegative", "positive")
+
+
+def least(parameter: Parameter | None) -> int | None:
+    """Return the least integer of a domain that is bounded from below."""
+    if parameter is None or (parameter.minimum is None and parameter.above is None):
+        return None
+    return ceil(parameter.minimum) if parameter.minimum is not None else floor(parameter.above or 0) + 1
+
+
+def _admitted(field: Quotients, polynomial: Polynomial) -> Polynomial:
+    """Return a divisor, or its negative, that is shown to be > 0. Raises Rejected where neither is."""
+    assert isinstance(field, Atoms)
+    for turned in (polynomial, {key: -c for key, c in polynomial.items()}):
+        if field.is_shown(turned, strict=True):
+            return turned
+    raise Rejected("the sign of a divisor is not shown")
+
+
+def _sign(given: Given, name: Name) -> Sign:
+    sign = given.sign_of(name)
+    return sign if sign in ("positive", "nonnegative") else "real"
+
+
+class Atoms(FunctionAtoms):
+    """The field of such quotients in one scope; `known` are numerators of facts, and whether they are > 0."""
+
+    def __init__(self, given: Given, units: dict[Exponent, int]) -> None:
+        super().__init__(given.effort, partial(_sign, given), _admitted, units)
+        self.given = given
+        self.known: dict[frozenset[tuple[int, int]], bool] = {}
+        self.zeros: set[frozenset[tuple[int, int]]] = set()
+        self.logarithms: dict[int, Quotient] = {}
+        self.roots: dict[int, tuple[Quotient, int]] = {}
+        self.whole: dict[int, int] = {}
+
+    def copied(self) -> "Atoms":
+        """Return a field for an inner scope, in which the places of atoms and factors are the same."""
+        inner = copy(self)
+        inner.atoms, inner.signs, inner.factors = dict(self.atoms), list(self.signs), list(self.factors)
+        inner.known, inner.zeros, inner.whole = dict(self.known), set(self.zeros), dict(self.whole)
+        inner.logarithms, inner.roots = dict(self.logarithms), dict(self.roots)
+        self.effort.spend(5 + 0.1 * (len(self.atoms) + len(self.factors) + len(self.known)))
+        return inner
+
+    def symbol(self, node: Node) -> Quotient:
+        """Return a symbol; the least value of an integer is noted, 0 where that is negative or there is none."""
+        value = super().symbol(node)
+        if node.name in self.given.integers:
+            bound = least(self.given.parameters.get(str(node.name)))
+            self.whole[self.atoms["symbol", node.name]] = max(0, bound or 0)
+        return value
+
+    def is_zero(self, value: Quotient) -> bool:
+        """Raise Unknown: a limit has no value here."""
+        raise Unknown("a limit is outside what is deduced")
+
+    def know(self, value: Quotient, *, strict: bool) -> None:
+        """Note that a value is ≥ 0, or > 0."""
+        if not value.numerator:
+            return
+        key = self._key(value.numerator)
+        self.known[key] = strict or self.known.get(key, False)
+        for place, sign in enumerate(self.signs):
+            if sign != "positive" and dict(key) == self.of_atom(place).numerator:
+                self.signs[place] = "positive" if self.known[key] else "nonnegative"
+
+    def know_zero(self, value: Quotient) -> None:
+        """Note that a value is 0."""
+        if value.numerator:
+            self.zeros.add(self._key(value.numerator))
+
+    def is_known_zero(self, value: Quotient) -> bool:
+        """Whether a value is 0, or a fact says so."""
+        turned = {key: -c for key, c in value.numerator.items()}
+        return not value.numerator or not self.zeros.isdisjoint(map(self._key, (value.numerator, turned)))
+
+    def _key(self, polynomial: Polynomial) -> frozenset[tuple[int, int]]:
+        self.effort.spend(3 + 0.3 * len(polynomial))
+        return frozenset(self.primitive(polynomial).items())
+
+    def at_least(self, polynomial: Polynomial, *, strict: bool) -> bool:
+        """Whether a polynomial is shown to be ≥ 0, or > 0: as a fact's multiple, or term by term."""
+        if not polynomial:
+            return not strict
+        if (key := self._key(polynomial)) in self.known and (self.known[key] or not strict):
+            return True
+        self.effort.spend(len(polynomial) * (1 + len(self.signs)))
+        positive = False
+        for monomial, c in polynomial.items():
+            signs = [(self.signs[i], self.power_of(monomial, i) % 2) for i in self.inside(monomial)]
+            if c < 0 or ("real", 1) in signs:
+                return False
+            positive |= all(sign == "positive" for sign, _ in signs)
+        return positive or not strict
+
+    def is_positive(self, value: Quotient) -> bool:
+        """Whether a value is shown to be > 0: it is a product of what is."""
+        if not value.numerator:
+            return False
+        try:
+            return self.split(self.primitive(value.numerator))[0] == {0: 1}
+        except TooLarge:
+            raise
+        except Rejected:
+            return False
+
+    def is_nonnegative(self, value: Quotient) -> bool:
+        """Whether a value is shown to be ≥ 0."""
+        return self.is_positive(value) or self.is_shown(value.numerator, strict=False)
+
+    def is_shown(self, polynomial: Polynomial, *, strict: bool) -> bool:
+        """Whether a polynomial is shown to be ≥ 0, or > 0, once it is divided by facts that are."""
+        if self.at_least(polynomial, strict=strict):
+            return True
+        primitive = self.primitive(polynomial) if polynomial else {}
+        for fact, positive in self.known.items():
+            if primitive and len(fact) > 1 and (positive or not strict):
+                quotient = self._divided(primitive, dict(fact))
+                if quotient is not None:
+                    return self.is_shown(quotient, strict=strict)
+        return False
+
+    def _function_of(self, kind: str, base: Quotient, more: int, *, needs: Sign = "real") -> int:
+        """Return the place of a function of a base, an atom that is positive, or ≥ 0, where the base is shown to be.
+
+        Raises Rejected where less is shown of the base than is needed.
+        """
+        good = self.is_positive(base)
+        sign: Sign = "positive" if good else "nonnegative" if self.is_nonnegative(base) else "real"
+        if _SHOWN.index(sign) < _SHOWN.index(needs):
+            raise Rejected(f"what a {kind} is taken of is not shown to be {needs}")
+        return self.opaque(kind, [base], (more,), "real" if kind == "log" else sign)
+
+    def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
+        """Return a quotient in whose numerator no root has its order as a power: u^(1/q) to the power q is u."""
+        value = super()._reduced(numerator, number, powers)
+        for place, (base, order) in self.roots.items():
+            self.effort.spend(len(value.numerator))
+            high = {key: c for key, c in value.numerator.items() if self.power_of(key, place) >= order}
+            if high:
+                shift = order * next(iter(self.of_atom(place).numerator))
+                low = value._replace(numerator={key: c for key, c in value.numerator.items() if key not in high})
+                rest = value._replace(numerator={key - shift: c for key, c in high.items()})
+                value = self.plus(low, self.times(rest, base))
+        return value
+
+    def _raised(self, value: Quotient, power: int) -> Quotient:
+        raised = self.whole_power(value, abs(power))
+        return raised if power >= 0 else self.inverse(raised)
+
+    def log(self, value: Quotient) -> Quotient:
+        """Return a logarithm; Rejected where its argument is not shown to be positive. Of a product of exp, a sum."""
+        if (total := self._exponent(value)) is not None:
+            return total
+        atom = self.of_atom(self._function_of("log", value, 1, needs="positive"))
+        self.logarithms[next(iter(atom.numerator))] = value
+        return atom
+
+    def _exponent(self, value: Quotient) -> Quotient | None:
+        """Return g of a value that is exp(g), by its atoms; None for any other."""
+        parts = [(key, 1) for key in value.numerator]
+        parts += [(key, -power) for place, power in value.factors for key in self.factors[place]]
+        ones = value.number == 1 and all(c == 1 for c in value.numerator.values())
+        if not ones or len(value.numerator) != 1 or any(len(self.factors[place]) > 1 for place, _ in value.factors):
+            return None
+        keys, total = {place: key for key, place in self.atoms.items()}, self.number(Fraction(0))
+        self.effort.spend(len(keys))
+        for monomial, sign in parts:
+            for place in self.inside(monomial):
+                if (key := keys[place])[0] != "exp":
+                    return None
+                share = Fraction(sign * self.power_of(monomial, place), self.units[key])
+                exponent = self._reduced({key[1]: share.numerator}, share.denominator, dict(key[2]))
+                total = self.plus(total, exponent)
+        return total
+
+    def exp(self, value: Quotient) -> Quotient:
+        """Return exp of a sum: a product in which exp(k n log u), for an integer k and integers n ≥ 0, is u^(kn)."""
+        result, rest = self.number(Fraction(1)), dict(value.numerator)
+        for key, times in value.numerator.items():
+            base, exponent = self._log_in(key)
+            if base is not None and not value.factors and times % value.number == 0:
+                power = Quotient({exponent: times // value.number}, 1, ())
+                result = self.times(result, self.real_power(base, power))
+                del rest[key]
+        return self.times(result, super().exp(Quotient(rest, value.number, value.factors)))
+
+    def _log_in(self, monomial: int) -> tuple[Quotient | None, int]:
+        """Return u and n of a monomial n log u, for a product n of integers ≥ 0; None and 0 of any other."""
+        for place in self.inside(monomial):
+            (atom,) = self.of_atom(place).numerator
+            if atom in self.logarithms and self.is_count(monomial - atom):
+                return self.logarithms[atom], monomial - atom
+        return None, 0
+
+    def real_power(self, base: Quotient, power: Quotient | Fraction) -> Quotient:
+        """Return a root's power, or a power of another exponent: one of integers ≥ 0, or of a base that is positive."""
+        if isinstance(power, Fraction):
+            if not set(base.numerator) - {0} and not base.factors and base.numerator:
+                number = folded(Fraction(base.numerator[0], base.number), power)
+                if number is not None:
+                    return self.number(number)
+            root = self._function_of("root", base, power.denominator, needs="nonnegative")
+            self.roots[root] = base, power.denominator
+            return self._raised(self.of_atom(root), power.numerator)
+        constant = self._constant(power)
+        if constant is None:
+            return self.exp(self.times(power, self.log(base)))
+        result = self._raised(base, constant)
+        for key, times in sorted(power.numerator.items()):
+            if key and base != self.number(Fraction(1)):
+                result = self.times(result, self._raised(self.of_atom(self._function_of("power", base, key)), times))
+        return result
+
+    def whole_exponent(self, base: Quotient, power: Quotient) -> Quotient:
+        """Return a power of an exponent that is an integer ≥ 0. Raises Rejected for any other."""
+        if not self.is_whole(power):
+            raise Rejected("an exponent is not shown to be an integer >= 0")
+        return self.real_power(base, power)
+
+    def is_whole(self, value: Quotient) -> bool:
+        """Whether a value is an integer ≥ 0, by the least values of the integers in it."""
+        constant = self._constant(value)
+        return constant is not None and constant >= 0 and all(c > 0 for key, c in value.numerator.items() if key)
+
+    def is_count(self, monomial: int) -> bool:
+        """Whether a monomial is a product of integers ≥ 0."""
+        return self._least(monomial) is not None
+
+    def _constant(self, power: Quotient) -> int | None:
+        """Return c + Σ c_i l_i of an exponent c + Σ c_i n_i of integers n_i ≥ l_i ≥ 0; None for any other."""
+        leasts = {key: self._least(key) for key in power.numerator}
+        if power.number > 1 or power.factors or None in leasts.values():
+            return None
+        return power.numerator.get(0, 0) + sum(c * (leasts[key] or 0) for key, c in power.numerator.items())
+
+    def _least(self, monomial: int) -> int | None:
+        """Return the least value of an integer ≥ 0, or 0 of a product of such; None for any other monomial."""
+        inside = self.inside(monomial)
+        self.effort.spend(len(self.signs))
+        if any(i not in self.whole or self.signs[i] == "real" for i in inside):
+            return None
+        return sum(self.whole[i] for i in inside if monomial in self.of_atom(i).numerator)
+
+    def refuse_negative(self, *values: Quotient) -> None:
+        """Raise Rejected for values that are not shown to be ≥ 0."""
+        if not all(map(self.is_nonnegative, values)):
+            raise Rejected("a base is not shown to be >= 0")

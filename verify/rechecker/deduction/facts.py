@@ -1,0 +1,160 @@
+"""The facts at a place of a deduction, and those that are known of some functions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
+
+from ..fields import evaluate
+from ..given import Given
+from ..nodes import Node
+from ..polynomials import Quotient
+from ..reading import Data, Rejected, TooLarge, whole
+from ..terms import Names
+from .atoms import Atoms
+
+Relation: TypeAlias = Literal["Ge", "Gt", "Eq"]
+"""That a value is ≥ 0, > 0, or 0."""
+_MOST_FACTS = 200
+
+
+class Goal(NamedTuple):
+    """An expression that is to be ≥ 0, > 0, or 0."""
+
+    node: Node
+    relation: Relation
+
+
+class Fact(NamedTuple):
+    """A value and its sign; the expression that has the value, where there is one."""
+
+    node: Node | None
+    value: Quotient
+    relation: Relation
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The facts at a place in a proof; one is None where it does not hold there. `bound` are names of its own."""
+
+    given: Given
+    field: Atoms
+    facts: tuple[Fact | None, ...] = ()
+    bound: tuple[str, ...] = ()
+
+    def value(self, node: Node) -> Quotient:
+        """Return the value of an expression. Raises Rejected where it is not shown that there is one."""
+        return evaluate(self.given.terms, [node], self.field)[0]
+
+    def read(self, data: Data, where: str) -> Node:
+        """Return an expression of a proof."""
+        return self.given.expression(data, where, self.bound)
+
+    def with_fact(self, node: Node | None, relation: Relation, value: Quotient | None = None) -> "Scope":
+        """Return the scope in which a value is a fact, too."""
+        if len(self.facts) >= _MOST_FACTS:
+            raise TooLarge("facts", _MOST_FACTS)
+        inner = replace(self, field=self.field.copied())
+        known = inner.value(node) if value is None and node is not None else value
+        assert known is not None
+        if relation == "Eq":
+            inner.field.know_zero(known)
+        else:
+            inner.field.know(known, strict=relation == "Gt")
+        return replace(inner, facts=(*self.facts, Fact(node, known, relation)))
+
+    def without(self, mask: int, values: Names | None = None) -> "Scope":
+        """Return the scope without the facts that mention some symbols, nor what rests on these alone.
+
+        With values of these symbols, the facts are those about the values. All are read twice: the second time each is
+        read where all are known.
+        """
+        first = self._read_again(Atoms(self.given, self.field.units), mask, values)
+        return self._read_again(first.field, mask, values)
+
+    def _read_again(self, field: Atoms, mask: int, values: Names | None) -> "Scope":
+        scope = replace(self, field=field, facts=())
+        for fact in self.facts:
+            node = None if fact is None else fact.node
+            if node is not None and values is not None:
+                node = self.given.terms.substitute(node, values)
+            try:
+                if fact is not None and node is not None and not node.free & mask:
+                    scope = scope.with_fact(node, fact.relation)
+                    continue
+            except TooLarge:
+                raise
+            except Rejected:
+                pass
+            scope = replace(scope, facts=(*scope.facts, None))
+        return scope
+
+    def fact(self, number: Data, where: str) -> Fact:
+        """Return a fact by its number. Raises Rejected where it does not hold here."""
+        if (fact := self.facts[whole(number, where, 0, len(self.facts) - 1)]) is None:
+            raise Rejected(f"{where}: fact {number} does not hold here")
+        return fact
+
+
+def _exponential(field: Atoms, u: Quotient) -> Quotient:
+    """e^u ≥ 1 + u."""
+    return field.minus(field.exp(u), field.plus(field.number(Fraction(1)), u))
+
+
+def _logarithm(field: Atoms, u: Quotient) -> Quotient:
+    """Log u ≤ u − 1 for u > 0."""
+    return field.minus(u, field.plus(field.number(Fraction(1)), field.log(u)))
+
+
+def _product(field: Atoms, u: Quotient, v: Quotient) -> Quotient:
+    """Log(uv) = log u + log v for u, v > 0."""
+    return field.minus(field.log(field.times(u, v)), field.plus(field.log(u), field.log(v)))
+
+
+def _monotone(field: Atoms, u: Quotient, v: Quotient, n: Quotient) -> Quotient:
+    """(u^n − v^n)(u − v) ≥ 0 for u, v ≥ 0 and an integer n ≥ 0."""
+    field.refuse_negative(u, v)
+    difference = field.minus(field.whole_exponent(u, n), field.whole_exponent(v, n))
+    return field.times(difference, field.minus(u, v))
+
+
+def _tangent(field: Atoms, u: Quotient, v: Quotient, n: Quotient) -> Quotient:
+    """v^n ≥ u^n + n u^(n − 1) (v − u) for u, v ≥ 0 and an integer n ≥ 1."""
+    field.refuse_negative(u, v)
+    slope = field.times(n, field.whole_exponent(u, field.minus(n, field.number(Fraction(1)))))
+    tangent = field.plus(field.whole_exponent(u, n), field.times(slope, field.minus(v, u)))
+    return field.minus(field.whole_exponent(v, n), tangent)
+
+
+def _circle(field: Atoms, u: Quotient) -> Quotient:
+    """(sin u)² + (cos u)² = 1."""
+    squares = [field.times(part, part) for part in (field.function("sin", [u]), field.function("cos", [u]))]
+    return field.minus(field.plus(*squares), field.number(Fraction(1)))
+
+
+def _bounded(head: str, turn: int, field: Atoms, u: Quotient) -> Quotient:
+    """1 ≥ ± sin u, and ± cos u."""
+    value = field.times(field.number(Fraction(turn)), field.function(head, [u]))
+    return field.minus(field.number(Fraction(1)), value)
+
+
+def _floor(turn: int, field: Atoms, u: Quotient) -> Quotient:
+    """⌊u⌋ ≤ u, and u < ⌊u⌋ + 1."""
+    above = field.minus(u, field.function("floor", [u]))
+    return above if turn > 0 else field.minus(field.number(Fraction(1)), above)
+
+
+_ENDS = {"above": 1, "below": -1}
+KNOWN: Mapping[str, tuple[int, Relation, Callable[..., Quotient]]] = {
+    "exp": (1, "Ge", _exponential),
+    "log": (1, "Ge", _logarithm),
+    "product": (2, "Eq", _product),
+    "monotone": (3, "Ge", _monotone),
+    "tangent": (3, "Ge", _tangent),
+    "circle": (1, "Eq", _circle),
+    **{f"{head}_{end}": (1, "Ge", partial(_bounded, head, t)) for head in ("sin", "cos") for end, t in _ENDS.items()},
+    "floor_above": (1, "Ge", partial(_floor, 1)),
+    "floor_below": (1, "Gt", partial(_floor, -1)),
+}
+"""Known facts: of how many expressions, and the sign of which value."""

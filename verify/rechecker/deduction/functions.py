@@ -1,0 +1,252 @@
+# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
+"""Functions, sums, products and recursions as quotients of polynomials, with atoms for what is no quotient.
+
+A sum up to L + c, for an integer c, is the sum up to L, an atom, and c terms more; so are a product, a factorial and
+the states of a recursion. What has no value somewhere is refused: each term is computed at a new symbol between the
+ends, and a recursion's steps have a value everywhere.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Self, TypeAlias
+
+from ..functions import exactly, scope_value
+from ..nodes import Node, bound_in
+from ..polynomials import Quotient, Quotients, Sign
+from ..reading import Rejected, TooLarge
+
+_MOST_MORE = 20
+"""Terms that a sum, a product, a factorial or a recursion has beyond an atom."""
+EvaluateIn: TypeAlias = Callable[["FunctionAtoms", Sequence[Node], Mapping[Node, Quotient]], list[Quotient]]
+
+
+def _mask(nodes: Sequence[Node]) -> int:
+    mask = 0
+    for node in nodes:
+        mask |= node.free
+    return mask
+
+
+def _serials(*nodes: Sequence[Node]) -> tuple[int, ...]:
+    return tuple(part.serial for parts in nodes for part in parts)
+
+
+class FunctionAtoms(Quotients):
+    """A field of quotients with signs that are shown by whoever extends it."""
+
+    whole: dict[int, int]
+    """The places of integers ≥ 0, and their least values."""
+
+    def is_positive(self, value: Quotient) -> bool:
+        raise NotImplementedError
+
+    def is_nonnegative(self, value: Quotient) -> bool:
+        raise NotImplementedError
+
+    def is_known_zero(self, value: Quotient) -> bool:
+        raise NotImplementedError
+
+    def is_count(self, monomial: int) -> bool:
+        """Whether a monomial is a product of integers ≥ 0."""
+        raise NotImplementedError
+
+    def is_whole(self, value: Quotient) -> bool:
+        """Whether a value is an integer ≥ 0, by the least values of the integers in it."""
+        raise NotImplementedError
+
+    def know(self, value: Quotient, *, strict: bool) -> None:
+        raise NotImplementedError
+
+    def copied(self) -> Self:
+        raise NotImplementedError
+
+    def minus(self, left: Quotient, right: Quotient) -> Quotient:
+        """Return left − right."""
+        return self.plus(left, self.times(self.number(Fraction(-1)), right))
+
+    def opaque(self, kind: str, values: Sequence[Quotient], more: tuple[int, ...] = (), sign: Sign = "real") -> int:
+        """Return the place of an atom for a function of some values."""
+        self.effort.spend(3 + 0.3 * sum(len(value.numerator) for value in values))
+        keys = tuple((tuple(sorted(v.numerator.items())), v.number, v.factors) for v in values)
+        place = self.place_of(("function", kind, keys, more), sign)
+        if sign == "positive" or self.signs[place] == "real":
+            self.signs[place] = sign
+        return place
+
+    def new_place(self) -> int:
+        """Return the place of a real number of which nothing is known."""
+        return self.place_of(("symbol", ("new", len(self.signs))), "real")
+
+    def side(self, value: Quotient) -> int:
+        """Return 1 or −1 for a value that is shown to be ≥ 0, or ≤ 0, else 0."""
+        if self.is_known_zero(value) or self.is_nonnegative(value):
+            return 1
+        return -1 if self.is_nonnegative(self.minus(self.number(Fraction(0)), value)) else 0
+
+    def integer(self, value: Quotient) -> int:
+        if value.number > 1 or value.factors or set(value.numerator) - {0}:
+            raise Rejected("an integer that is no number")
+        return value.numerator.get(0, 0)
+
+    def sign(self, value: Quotient) -> int | None:
+        if self.is_known_zero(value):
+            return 0
+        if self.is_positive(value):
+            return 1
+        return -1 if self.is_positive(self.minus(self.number(Fraction(0)), value)) else None
+
+    def function(self, head: str, args: Sequence[Quotient]) -> Quotient:
+        match head:
+            case "sinh" | "cosh" | "tanh":
+                return self._hyperbolic(head, args[0])
+            case "Abs" if turn := self.side(args[0]):
+                return self.times(self.number(Fraction(turn)), args[0])
+            case "sign" if (known := self.sign(args[0])) is not None:
+                return self.number(Fraction(known))
+            case "Max" | "Min":
+                return self._extreme(head, args)
+            case "factorial":
+                return self._factorial(args[0])
+            case "binomial":
+                below = self.times(self._factorial(args[1]), self._factorial(self.minus(*args)))
+                return self.times(self._factorial(args[0]), self.inverse(below))
+            case "tan":
+                return self.times(self.function("sin", args), self.inverse(self.function("cos", args)))
+            case "ceiling":
+                return self._turned(self.function("floor", [self._turned(args[0])]))
+            case _:
+                return self._of_one(head, args)
+
+    def _of_one(self, head: str, args: Sequence[Quotient]) -> Quotient:
+        """Return a function that is an atom, but at 0."""
+        if head in ("sin", "cos", "atan", "floor") and not args[0].numerator:
+            return self.number(exactly(head, [Fraction(0)]))
+        if head == "Abs" and args[0].numerator[max(args[0].numerator)] < 0:
+            args = [self._turned(args[0])]
+        sign: Sign = "positive" if head == "pi" else "nonnegative" if head == "Abs" else "real"
+        return self.of_atom(self.opaque(head, args, sign=sign))
+
+    def _turned(self, value: Quotient) -> Quotient:
+        return self.times(self.number(Fraction(-1)), value)
+
+    def _hyperbolic(self, head: str, argument: Quotient) -> Quotient:
+        rises = self.exp(argument)
+        falls, half = self.inverse(rises), self.number(Fraction(1, 2))
+        cosh, sinh = self.times(half, self.plus(rises, falls)), self.times(half, self.minus(rises, falls))
+        if head == "tanh":
+            above, below = self.minus(self.times(rises, rises), self.number(Fraction(1))), self.times(rises, rises)
+            return self.times(above, self.inverse(self.plus(below, self.number(Fraction(1)))))
+        return cosh if head == "cosh" else sinh
+
+    def _extreme(self, head: str, args: Sequence[Quotient]) -> Quotient:
+        """Return a maximum or minimum: of two at a time that whose side is shown, else an atom."""
+        found, *others = args
+        for other in others:
+            turn = self.side(self.minus(found, other)) * (1 if head == "Max" else -1)
+            if not turn:
+                return self.of_atom(self.opaque(head, args))
+            found = found if turn > 0 else other
+        return found
+
+    def _apart(self, value: Quotient) -> tuple[Quotient, int]:
+        """Return a value that is an integer as one without a constant term, and the constant.
+
+        Raises Rejected where it is none: no sum of multiples of products of integers ≥ 0.
+        """
+        if value.number > 1 or value.factors or not all(map(self.is_count, value.numerator)):
+            raise Rejected("a value that is not shown to be an integer")
+        constant = value.numerator.get(0, 0)
+        if abs(constant) > _MOST_MORE and set(value.numerator) - {0}:
+            raise TooLarge("terms beyond an atom", _MOST_MORE)
+        return Quotient({key: c for key, c in value.numerator.items() if key}, 1, ()), constant
+
+    def _plus(self, value: Quotient, constant: int) -> Quotient:
+        return self.plus(value, self.number(Fraction(constant)))
+
+    def _refuse_negative(self, value: Quotient) -> None:
+        if not self.is_nonnegative(value) and not self.is_whole(value):
+            raise Rejected("a number of terms, or of steps, is not shown to be >= 0")
+
+    def _factorial(self, value: Quotient) -> Quotient:
+        base, more = self._apart(value)
+        if not base.numerator:
+            return self.number(exactly("factorial", [Fraction(more)]))
+        self._refuse_negative(base)
+        self._refuse_negative(value)
+        product = self.of_atom(self.opaque("factorial", [base], sign="positive"))
+        for i in range(1, more + 1):
+            product = self.times(product, self._plus(base, i))
+        for i in range(-more):
+            product = self.times(product, self.inverse(self._plus(base, -i)))
+        return product
+
+    def scope(self, node: Node, evaluate: EvaluateIn, symbols: Mapping[Node, Quotient]) -> Quotient:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return the value of pieces, a sum, a product or a recursion."""
+        if node.head == "Piecewise":
+            return scope_value(node, self, partial(evaluate, self))
+        inside, names, outside = bound_in(node)
+        # What is inside may have symbols whose values are bound further out.
+        mask = _mask(inside) & ~_mask(names)
+        parts = sorted((part for part in symbols if part.free & mask), key=lambda part: part.serial)
+        bound = [part for part in parts if symbols[part] != self.symbol(part)]
+        free, marks = [symbols[part] for part in bound], tuple(part.serial for part in bound)
+        last = evaluate(self, [outside[1]], {})[0]
+        base, more = self._apart(last)
+        if not base.numerator:
+            return scope_value(node, self, partial(evaluate, self))
+        if node.head == "Iterate":
+            return self._iterated(node, evaluate, (free, marks), base, more)
+        (first,) = evaluate(self, outside[:1], {})
+        self._apart(first)
+        lowest = self.minus(self._plus(base, 1 + min(more, 0)), first)
+        self._refuse_negative(lowest)
+        self._defined(inside, names[0], (first, self._plus(base, max(more, 0))), evaluate)
+        total = self.of_atom(self.opaque(node.head, [first, base, *free], (*_serials(inside, names), *marks)))
+        join = self.plus if node.head == "Sum" else self.times
+        for i in range(1, more + 1):
+            total = join(total, *evaluate(self, inside, {names[0]: self._plus(base, i)}))
+        for i in range(-more):
+            (term,) = evaluate(self, inside, {names[0]: self._plus(base, -i)})
+            total = join(total, self._turned(term) if node.head == "Sum" else self.inverse(term))
+        return total
+
+    def _defined(
+        self, inside: Sequence[Node], symbol: Node, ends: tuple[Quotient, Quotient], evaluate: EvaluateIn
+    ) -> None:
+        """See that each term of a sum has a value. Raises Rejected where that is not shown."""
+        inner = self.copied()
+        place = inner.new_place()
+        inner.whole[place] = 0
+        term = inner.of_atom(place)
+        inner.know(inner.minus(term, ends[0]), strict=False)
+        inner.know(inner.minus(ends[1], term), strict=False)
+        if inner.is_nonnegative(inner.minus(ends[0], inner.number(Fraction(1)))):
+            inner.know(term, strict=True)
+        elif inner.is_nonnegative(ends[0]):
+            inner.know(term, strict=False)
+        evaluate(inner, inside, {symbol: term})
+
+    def _iterated(
+        self,
+        node: Node,
+        evaluate: EvaluateIn,
+        free: tuple[Sequence[Quotient], tuple[int, ...]],
+        base: Quotient,
+        more: int,
+    ) -> Quotient:
+        inside, symbols, (place, _, *start) = bound_in(node)
+        if more < 0:
+            raise Rejected("a recursion whose number of steps is not shown to be >= 0")
+        self._refuse_negative(base)
+        # Whatever the state is, the step has a value.
+        inner = self.copied()
+        count, *states = (inner.new_place() for _ in symbols)
+        inner.whole[count], inner.signs[count] = 0, "nonnegative"
+        evaluate(inner, inside, dict(zip(symbols, map(inner.of_atom, (count, *states)), strict=True)))
+        names = (*_serials(inside, symbols), *free[1])
+        key = [base, *evaluate(self, start, {}), *free[0]]
+        states = [self.of_atom(self.opaque("Iterate", key, (i, *names))) for i in range(len(start))]
+        for i in range(more):
+            states = evaluate(self, inside, dict(zip(symbols, [self._plus(base, i), *states], strict=True)))
+        return states[int(place.number)]

@@ -1,0 +1,262 @@
+"""Inequalities for all parameters, deduced from facts: the hypotheses, the bounds of the domain, and what rules add.
+
+Values are in the field of `atoms`, in which reading an expression shows that it has a value. So a goal that is shown
+has a value wherever the facts hold.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from flint import ctx
+
+from ..deduction.atoms import Atoms, least
+from ..deduction.facts import KNOWN, Goal, Relation, Scope
+from ..fields import Balls, evaluate
+from ..given import Given, sides, with_units
+from ..nodes import Node
+from ..polynomials import Exponent
+from ..reading import Data, Rejected, entries, items, shown, string, whole
+from ..registry import Checked
+from .positivity import placed
+from .runs import BITS
+
+_SIGNS: Mapping[str, Relation] = {"Lt": "Gt", "Gt": "Gt", "Le": "Ge", "Ge": "Ge", "Eq": "Eq"}
+
+
+def _show(scope: Scope, goal: Goal, tree: Data, where: str) -> None:
+    """See that a proof shows a goal. Raises Rejected where it does not."""
+    scope.given.effort.spend(20)
+    name = string(tree.get("rule") if type(tree) is dict else None, f"{where}.rule", list(RULES))
+    keys, rule = RULES[name]
+    if goal.relation == "Eq" and name not in _OF_EQUATIONS:
+        raise Rejected(f"{where}: does not show an equation")
+    rule(scope, goal, entries(tree, where, f"rule {keys}"), where)
+
+
+def _by_sum(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """A multiple of the goal, > 0, is Σ λ · Π facts · root², for λ ≥ 0, of any sign where a fact is an equation."""
+    field, strict, equal = scope.field, False, True
+    times = scope.value(scope.read(tree["times"], f"{where}.times"))
+    if not field.is_positive(times):
+        raise Rejected(f"{where}.times: is not shown to be positive")
+    left = field.times(times, scope.value(goal.node))
+    for i, data in enumerate(items(tree["terms"], f"{where}.terms")):
+        place = f"{where}.terms[{i}]"
+        factor, used, root = items(data, place, 3)
+        product = scale = scope.value(scope.read(factor, f"{place}[0]"))
+        facts = [scope.fact(number, f"{place}[1]") for number in items(used, f"{place}[1]")]
+        for fact in facts:
+            product = field.times(product, fact.value)
+        if root is not None:
+            square = scope.value(scope.read(root, f"{place}[2]"))
+            product = field.times(product, field.times(square, square))
+        relations = {fact.relation for fact in facts}
+        if "Eq" not in relations:
+            if not field.is_nonnegative(scale):
+                raise Rejected(f"{place}[0]: is not shown to be at least 0")
+            strict |= root is None and relations <= {"Gt"} and field.is_positive(scale)
+            equal = False
+        left = field.minus(left, product)
+    if left.numerator:
+        raise Rejected(f"{where}: the sum is not what is to be shown")
+    if (goal.relation == "Gt" and not strict) or (goal.relation == "Eq" and not equal):
+        raise Rejected(f"{where}: the terms of the sum do not show the sign")
+
+
+def _by_lemma(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """Another relation, with a proof, is a fact."""
+    lemma = _goal(scope.given, scope.given.relation(tree["relation"], f"{where}.relation", scope.bound))
+    _show(scope, lemma, tree["proof"], f"{where}.proof")
+    _show(scope.with_fact(*lemma), goal, tree["then"], f"{where}.then")
+
+
+def _by_known(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """An instance of what is known of exponentials, logarithms and roots is a fact."""
+    count, relation, fact = KNOWN[string(tree["name"], f"{where}.name", list(KNOWN))]
+    of = [scope.read(data, f"{where}.of[{i}]") for i, data in enumerate(items(tree["of"], f"{where}.of", count))]
+    inner = replace(scope, field=scope.field.copied())
+    value = fact(inner.field, *map(inner.value, of))
+    _show(inner.with_fact(None, relation, value), goal, tree["then"], f"{where}.then")
+
+
+def _by_replacing(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """A fact says that a symbol is an expression without it, which is put for it in the goal and in the facts."""
+    terms, symbol = scope.given.terms, scope.read(tree["in"], f"{where}.in")
+    value, fact = scope.read(tree["by"], f"{where}.by"), scope.fact(tree["fact"], f"{where}.fact")
+    if symbol.head != "symbol" or value.free & symbol.free or fact.relation != "Eq":
+        raise Rejected(f"{where}: is no equation for a symbol")
+    if scope.bound:
+        # A goal that is rewritten at some points of a segment is not known to be continuous on it.
+        raise Rejected(f"{where}: nothing is replaced on a segment")
+    difference, minus = scope.value(terms.minus(symbol, value)), scope.field.number(Fraction(-1))
+    if fact.value not in (difference, scope.field.times(minus, difference)):
+        raise Rejected(f"{where}.by: the fact does not say so")
+    values = {symbol.name: value}
+    after = goal._replace(node=terms.substitute(goal.node, values))
+    _show(scope.without(symbol.free, values), after, tree["then"], f"{where}.then")
+
+
+def _by_cases(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """An expression is > 0, 0 or < 0; without the middle case, ≥ 0 or < 0. The facts are read again in each case."""
+    node = scope.read(tree["of"], f"{where}.of")
+    above: Relation = "Ge" if tree["at"] is None else "Gt"
+    cases: list[tuple[str, Node, Relation]] = [("above", node, above), ("at", node, "Eq")]
+    cases.append(("below", scope.given.terms.negative(node), "Gt"))
+    for key, of, sign in cases:
+        if key != "at" or tree[key] is not None:
+            _show(scope.with_fact(of, sign).without(0), goal, tree[key], f"{where}.{key}")
+
+
+def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """The goal is a number, and positive in a ball."""
+    bits = whole(tree["bits"], f"{where}.bits", *BITS)
+    with ctx.workprec(bits):
+        if not evaluate(scope.given.terms, [goal.node], Balls(scope.given.effort, bits))[0] > 0:
+            raise Rejected(f"{where}: the number is not shown to be positive")
+
+
+def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """The facts, and that the goal fails, if it is no equation, show that 0 > 0."""
+    equation = goal.relation == "Eq"
+    supposed = (
+        scope
+        if equation
+        else scope.with_fact(scope.given.terms.negative(goal.node), "Ge" if goal.relation == "Gt" else "Gt")
+    )
+    _show(supposed, Goal(scope.given.terms.zero, "Gt"), tree["then"], f"{where}.then")
+
+
+def _by_slope(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """The goal holds at one end of a segment, and, its slope away from there being ≥ 0 inside, at the other.
+
+    The segment is from an expression without the symbol `in` to that symbol. A strict goal is strict at the start,
+    or by the slope if the ends differ.
+    """
+    terms, end, start = scope.given.terms, _symbol(scope, tree, where), scope.read(tree["from"], f"{where}.from")
+    if start.free & end.free:
+        raise Rejected(f"{where}.from: the start depends on {shown(end.name)}")
+    rises = string(tree["side"], f"{where}.side", ("above", "below")) == "above"
+    by_slope = string(tree["strict"], f"{where}.strict", ("start", "slope")) == "slope" and goal.relation == "Gt"
+    length = scope.value(terms.minus(*((end, start) if rises else (start, end))))
+    if not (scope.field.is_positive(length) if by_slope else scope.field.is_nonnegative(length)):
+        raise Rejected(f"{where}.side: {shown(end.name)} is not shown to be on that side of the start")
+    slope, inside = _inside(scope, goal, tree, where, start, end, rises=rises)
+    away = Goal(slope if rises else terms.negative(slope), "Gt" if by_slope else "Ge")
+    _show(inside, away, tree["slope"], f"{where}.slope")
+    at_start = Goal(terms.substitute(goal.node, {end.name: start}), "Ge" if by_slope else goal.relation)
+    _show(scope, at_start, tree["start"], f"{where}.start")
+
+
+def _by_concavity(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """The goal holds at both ends of a segment in which the symbol `in` is, and is concave in it inside."""
+    terms, symbol = scope.given.terms, _symbol(scope, tree, where)
+    low, high = (scope.read(tree[key], f"{where}.{key}") for key in ("from", "to"))
+    if (low.free | high.free) & symbol.free:
+        raise Rejected(f"{where}: the ends depend on {shown(symbol.name)}")
+    scope.field.refuse_negative(scope.value(terms.minus(symbol, low)), scope.value(terms.minus(high, symbol)))
+    slope, inside = _inside(scope, goal, tree, where, low, high)
+    falls = terms.negative(terms.slope(slope, str(tree["as"])))
+    _show(inside, Goal(terms.add((falls, terms.mul((terms.zero, slope)))), "Ge"), tree["curve"], f"{where}.curve")
+    for key, place in (("start", low), ("end", high)):
+        at_end = goal._replace(node=terms.substitute(goal.node, {symbol.name: place}))
+        _show(scope, at_end, tree[key], f"{where}.{key}")
+
+
+def _symbol(scope: Scope, tree: dict[str, Data], where: str) -> Node:
+    """Return the symbol that is to run on a segment."""
+    name = string(tree["in"], f"{where}.in")
+    if not any(name in names for names in (scope.given.values, scope.given.variables, scope.bound)):
+        raise Rejected(f"{where}.in: {shown(name)} is no symbol here")
+    return scope.given.terms.symbol(name)
+
+
+def _inside(
+    scope: Scope, goal: Goal, tree: dict[str, Data], where: str, start: Node, end: Node, *, rises: bool = True
+) -> tuple[Node, Scope]:
+    """Return a goal's slope at a new point of a segment, and the scope in which that is strictly between the ends.
+
+    The goal times 0 is shown to be 0 from end to end: so it has a value there, and is continuous, as all is that is
+    computed here. It is differentiable where its slope has a value.
+    """
+    terms, new = scope.given.terms, scope.given.new_name(["Symbol", tree["as"], "real"], f"{where}.as")
+    if new in scope.bound:
+        raise Rejected(f"{where}.as: {shown(new)} is taken")
+    point, inner = terms.symbol(new), replace(scope, bound=(*scope.bound, new))
+    along = terms.substitute(goal.node, {str(tree["in"]): point})
+    steps = [terms.minus(*(pair if rises else pair[::-1])) for pair in ((point, start), (end, point))]
+    closed, inside = (inner.with_fact(steps[0], sign).with_fact(steps[1], sign) for sign in ("Ge", "Gt"))
+    _show(closed, Goal(terms.mul((terms.zero, along)), "Eq"), tree["value"], f"{where}.value")
+    return terms.slope(along, new), inside
+
+
+def _by_induction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """The goal holds at an integer's least value, and at n + 1 if at n; of n no more is known in the step."""
+    terms, name = scope.given.terms, string(tree["in"], f"{where}.in", sorted(map(str, scope.given.integers)))
+    first = least(scope.given.parameters.get(name))
+    if first is None:
+        raise Rejected(f"{where}.in: {shown(name)} is no parameter that is bounded from below")
+    n, start = terms.symbol(name), terms.number(first)
+    others = scope.without(n.free)
+    at_start = goal._replace(node=terms.substitute(goal.node, {name: start}))
+    _show(others, at_start, tree["first"], f"{where}.first")
+    step = others.with_fact(terms.minus(n, start), "Ge").with_fact(*goal)
+    after = goal._replace(node=terms.substitute(goal.node, {name: terms.add((n, terms.one))}))
+    _show(step, after, tree["step"], f"{where}.step")
+
+
+RULES: Mapping[str, tuple[str, Callable[[Scope, Goal, dict[str, Data], str], None]]] = {
+    "sum": ("times terms", _by_sum),
+    "lemma": ("relation proof then", _by_lemma),
+    "known": ("name of then", _by_known),
+    "replace": ("in by fact then", _by_replacing),
+    "cases": ("of above at below", _by_cases),
+    "contradiction": ("then", _by_contradiction),
+    "number": ("bits", _by_value),
+    "slope": ("in as from side strict value start slope", _by_slope),
+    "concave": ("in as from to value curve start end", _by_concavity),
+    "induction": ("in first step", _by_induction),
+}
+_OF_EQUATIONS = ("sum", "lemma", "known", "replace", "cases", "contradiction", "induction")
+"""The rules that show an equation, too."""
+
+
+def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
+    """`inequality`, verified for all parameters in scope: a tree of rules deduces it from facts.
+
+    The first facts are the relations listed: places in the domain followed by the parametric hypotheses, or a
+    parameter's name for the bound that its domain gives; the others are added by the rules, and numbered on.
+    """
+    goal = _goal(given, given.relation(clause["relation"], "clause.relation"))
+    known, used, first = [*given.domain, *given.parametric], False, list[Goal]()
+    for i, place in enumerate(items(proof["relations"], f"{where}.relations")):
+        if type(place) is str:
+            first.append(_bound(given, place, f"{where}.relations[{i}]"))
+            continue
+        number, is_hypothesis = placed(given, known, place, f"{where}.relations[{i}]")
+        used |= is_hypothesis
+        first.append(_goal(given, known[number]))
+
+    def deduced(units: dict[Exponent, int]) -> None:
+        scope = Scope(given, Atoms(given, units))
+        for fact in first:
+            scope = scope.with_fact(*fact)
+        _show(scope, goal, proof["tree"], f"{where}.tree")
+
+    with_units(deduced)
+    return Checked(True, used)
+
+
+def _goal(given: Given, relation: Node) -> Goal:
+    """Return a relation as the sign of the difference of its sides."""
+    return Goal(given.terms.minus(*reversed(sides(relation))), _SIGNS[relation.head])
+
+
+def _bound(given: Given, name: str, where: str) -> Goal:
+    """Return the sign of a parameter less its bound."""
+    parameter = given.parameters.get(name)
+    bound = None if parameter is None else parameter.minimum if parameter.minimum is not None else parameter.above
+    if parameter is None or bound is None or name not in given.values:
+        raise Rejected(f"{where}: {shown(name)} is no parameter with a bound")
+    difference = given.terms.minus(given.terms.symbol(name), given.terms.number(bound))
+    return Goal(difference, "Gt" if parameter.minimum is None else "Ge")
