@@ -39,5 +39,5 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--audit"):
         for item in items:
-            if "audit" in item.keywords:
+            if item.get_closest_marker("audit"):
                 item.add_marker(pytest.mark.skip(reason="run by make audit"))

@@ -14,7 +14,7 @@ from verify.checking.argument import theorem_of
 from verify.checking.check import check
 from verify.outcomes import ForAll
 from verify.reports.necessity_map import refusal, shipped
-from verify.search.reach import reaches
+from verify.search.extended_ranges import shown_ranges
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
@@ -24,6 +24,9 @@ COSTLY = (
     *("wang2024.one_hot_descent", "wang2024.one_hot_larger_steps", "wang2024.one_hot_steps"),
     *("wang2024.separation", "wang2024.theorem2"),
 )
+SURVIVED, FEW = 120, 20
+"""Instances that a theorem survives, and one of the costly. The recorded run refuted 177 false variants within 89
+instances, all but three of them within 12, and an audit all of them within 119."""
 SEARCHED = [pytest.param(name, marks=pytest.mark.audit) if name in COSTLY else name for name in ids("theorem")]
 
 pytest_plugins = ["pytester"]
@@ -105,7 +108,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
 @pytest.mark.audit
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_theorem_itself_survives_a_search(name):
-    result = verify.explore(load_theorem(name), max_examples=50 if name in COSTLY else 200, seconds=300)
+    result = verify.explore(load_theorem(name), max_examples=FEW if name in COSTLY else SURVIVED, seconds=300)
     assert result.counterexample is None and result.examples >= 10 and not result.interrupted
 
 
@@ -145,15 +148,15 @@ def test_a_statement_without_one_hypothesis_has_another_digest():
 
 
 def test_what_is_known_beyond_hypotheses_applies():
-    known = [theorem for theorem in map(load_theorem, ids("theorem")) if theorem.beyond]
+    known = [theorem for theorem in map(load_theorem, ids("theorem")) if theorem.extensions]
     assert "wang2024.theorem1" in {theorem.id for theorem in known}
     # Which theorem takes a hypothesis further is a matter of the instance: that of few tokens in many dimensions too.
     instances = {theorem.id: [theorem.example] for theorem in known}
     instances["wang2024.theorem1"].append({"T": 5, "q": 2, "d": 10, "eta": "1/2000", "eps": "1/200"})
     for theorem in known:
-        lines = (line for given in instances[theorem.id] for line in reaches(theorem, given))
-        found = [line for line in lines if line.carried is not None]
+        lines = (line for given in instances[theorem.id] for line in shown_ranges(theorem, given))
+        found = [line for line in lines if line.established is not None]
         # Each inference beyond them takes some hypothesis further, by the theorems that it uses.
-        used = {name for each in theorem.beyond for name in map(theorem_of, each.uses) if name is not None}
+        used = {name for each in theorem.extensions for name in map(theorem_of, each.uses) if name is not None}
         assert {name for line in found for name in line.by} == used, theorem.id
-        assert all(line.carried.standing is not ForAll.OPEN for line in found)
+        assert all(line.established.standing is not ForAll.OPEN for line in found)

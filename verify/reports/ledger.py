@@ -45,8 +45,7 @@ def summary_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
     """Yield the ledger on one screen: what is not as expected in full, a line a crossing, and counts of all else."""
     unexpected = [entry for entry in entries if _is_unexpected(entry)]
     theorems, comparisons, findings, canaries, mutants = _by_kind(entries)
-    for rows in (_theorems, _comparisons, _findings):
-        yield from rows(unexpected)
+    yield from _listed(unexpected)
     failed = {entry["id"] for entry in unexpected if entry["kind"] == "crossing"}
     crossings = crossing_rows(entries)
     yield from _table([row for row in crossings if row["id"] in failed], "where derivation and training do not meet")
@@ -102,13 +101,11 @@ def _agreeing(rows: Sequence[Entry]) -> Iterator[str]:
 def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
     """Yield the ledger of a run's entries: theorems, comparisons, findings, hypotheses, coverage, time in all."""
     theorems, _, _, canaries, mutants = _by_kind(entries)
-    width = _width(entries)
-    for rows in (_theorems, _comparisons, _findings):
-        yield from rows(entries)
+    yield from _listed(entries)
     yield from _canaries(canaries)
     yield from _table(crossing_rows(entries))
     for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
-        yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
+        yield f"{name:{_width(entries)}}  hypotheses: {rows[0]['hypotheses']}"
     yield from _mutants(mutants)
     yield from dict.fromkeys(entry["text"] for entry in entries if entry["kind"] == "standings")
     yield from _coverage(theorems)
@@ -124,46 +121,44 @@ def _width(entries: Sequence[Entry]) -> int:
     return max((len(entry["id"]) for entry in entries), default=0)
 
 
-def _theorems(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield a line a theorem."""
-    width, (theorems, *_) = _width(entries), _by_kind(entries)
-    for name, rows in _grouped(theorems):
-        asserted = [row for row in rows if row["expected"] != "verified" and row["expected"] == row["outcome"]]
-        plain = [row for row in rows if row not in asserted] or asserted
-        outcome = _first(_WORST, (row["outcome"] for row in plain))
-        evidence = _first(_WEAKEST, (row["evidence"] for row in plain)) or "-"
-        spent = sum(row["seconds"] for row in rows)
-        extra = f", {len(asserted)} expected otherwise" if asserted and plain is not asserted else ""
-        checked = ", re-checked" if all(row["rechecked"] for row in rows) else ", not all re-checked"
-        instances = f"{count_text(len(plain), 'instance')}{extra}"
-        trusted = sorted({name for row in plain for name in row["trusts"]})
-        checked += f", trusting {', '.join(trusted)}" if trusted else ""
-        said = f", in words: {', '.join(rows[0]['in_words'])}" if rows[0]["in_words"] else ""
-        for_all = f"; for all: {rows[0]['for_all']}"
-        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {instances}{checked}{said}, {spent:.1f} s{for_all}"
+def _listed(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line for each theorem, then for each comparison, then for each finding."""
+    width = _width(entries)
+    for rows_of_kind, line in zip(_by_kind(entries), (_theorem, _comparison, _finding), strict=False):
+        yield from (f"{name:{width}}  {line(rows)}" for name, rows in _grouped(rows_of_kind))
 
 
-def _comparisons(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield a line a comparison."""
-    width, (_, comparisons, *_) = _width(entries), _by_kind(entries)
-    for name, rows in _grouped(comparisons):
-        outcome = _first(_WORST, (row["outcome"] for row in rows))
-        instances = sum(row["instances"] for row in rows)
-        ran = {row["device"] for row in rows}
-        devices = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
-        evidence = _first(_WEAKEST, (row["evidence"] for row in rows))
-        otherwise = outcome != "verified" and all(row["expected"] == row["outcome"] for row in rows)
-        said = ", as expected" if otherwise else ""
-        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {count_text(instances, 'instance')}, {devices}{said}"
+def _theorem(rows: Sequence[Entry]) -> str:
+    asserted = [row for row in rows if row["expected"] != "verified" and row["expected"] == row["outcome"]]
+    plain = [row for row in rows if row not in asserted] or asserted
+    outcome = _first(_WORST, (row["outcome"] for row in plain))
+    evidence = _first(_WEAKEST, (row["evidence"] for row in plain)) or "-"
+    spent = sum(row["seconds"] for row in rows)
+    extra = f", {len(asserted)} expected otherwise" if asserted and plain is not asserted else ""
+    checked = ", re-checked" if all(row["rechecked"] for row in rows) else ", not all re-checked"
+    instances = f"{count_text(len(plain), 'instance')}{extra}"
+    trusted = sorted({name for row in plain for name in row["trusts"]})
+    checked += f", trusting {', '.join(trusted)}" if trusted else ""
+    said = f", in words: {', '.join(rows[0]['in_words'])}" if rows[0]["in_words"] else ""
+    for_all = f"; for all: {rows[0]['for_all']}"
+    return f"{outcome:12}  {evidence:9}  {instances}{checked}{said}, {spent:.1f} s{for_all}"
 
 
-def _findings(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield a line a finding."""
-    width, (_, _, findings, *_) = _width(entries), _by_kind(entries)
-    for name, rows in _grouped(findings):
-        failures = [failure for row in rows for failure in row["failures"]]
-        state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
-        yield f"{name:{width}}  finding {state}: {rows[0]['title']}"
+def _comparison(rows: Sequence[Entry]) -> str:
+    outcome = _first(_WORST, (row["outcome"] for row in rows))
+    instances = sum(row["instances"] for row in rows)
+    ran = {row["device"] for row in rows}
+    devices = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
+    evidence = _first(_WEAKEST, (row["evidence"] for row in rows))
+    otherwise = outcome != "verified" and all(row["expected"] == row["outcome"] for row in rows)
+    said = ", as expected" if otherwise else ""
+    return f"{outcome:12}  {evidence:9}  {count_text(instances, 'instance')}, {devices}{said}"
+
+
+def _finding(rows: Sequence[Entry]) -> str:
+    failures = [failure for row in rows for failure in row["failures"]]
+    state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
+    return f"finding {state}: {rows[0]['title']}"
 
 
 def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:

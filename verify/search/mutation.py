@@ -24,15 +24,10 @@ from verify.language.statement import ClauseData, Hypothesis, Statement, rewritt
 from verify.outcomes import Evidence, Outcome, how_sure
 from verify.printing import text_of
 from verify.search.explore import explore
+from verify.search.limits import MUTATION
 
 Fate = Literal["killed", "equivalent", "survived"]
 _FLIPPED = {"Le": "Ge", "Ge": "Le", "Lt": "Gt", "Gt": "Lt"}
-_CHECK_SECONDS = 30.0
-"""For the check of a mutant at the theorem's example."""
-_SECONDS = 6.0
-"""For the search that follows, where it is not told another time: mutants are many."""
-_EXAMPLES = 300
-"""Instances that this search tries."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +102,22 @@ def _built(statement: Statement, changes: "Iterable[_Change]") -> Iterator[Mutan
             yield Mutant(operator, part, change, mutated)
 
 
-def fate(theorem: Theorem, mutant: Mutant, *, seconds: float = _SECONDS, seed: int = 0) -> Tried:
-    """Return what becomes of a mutant: checked at the theorem's example within 30 seconds, then searched for `seconds`.
+def fate(
+    theorem: Theorem,
+    mutant: Mutant,
+    *,
+    seconds: float = MUTATION.seconds,
+    max_examples: int = MUTATION.max_examples,
+    seed: int = 0,
+) -> Tried:
+    """Return what becomes of a mutant: it is checked at the theorem's example within 30 seconds, and then searched.
 
+    `seconds` and `max_examples` are the search's effort.
     An example that the mutant's domain excludes is not looked at, and nothing is searched then.
     """
     variant = replace(theorem.variant(mutant.statement), values={})
     try:
-        result = check(variant, theorem.example, seconds=_CHECK_SECONDS)
+        result = check(variant, theorem.example, seconds=MUTATION.check_seconds)
     except InputError as error:
         return Tried(mutant, "survived", f"the example is none of it: {error}")
     if result.outcome is Outcome.REFUTED:
@@ -127,7 +130,7 @@ def fate(theorem: Theorem, mutant: Mutant, *, seconds: float = _SECONDS, seed: i
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
     searched = variant.variant(mutant.statement.alone(*clauses))
     try:
-        result = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
+        result = explore(searched, {}, seconds=seconds, max_examples=max_examples, seed=seed)
     except (NoInstanceError, InputError) as error:
         return Tried(mutant, "survived", f"not searched: {error}")
     if result.counterexample is not None:

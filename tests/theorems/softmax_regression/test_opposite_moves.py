@@ -3,15 +3,11 @@
 import math
 
 import numpy as np
+from scipy.special import softmax
 
 import verify
 from theorems.softmax_regression.opposite_moves import opposite_moves
 from verify import Evidence, Outcome
-
-
-def softmax(z):
-    weights = np.exp(z - z.max())
-    return weights / weights.sum()
 
 
 def test_a_step_and_a_layer_by_numpy():

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import verify
 from tests.theorems.evaluated import all_hold, evaluated
@@ -13,11 +14,6 @@ from theorems.softmax_regression.weight_shift import weight_shift
 from verify import Evidence, InputError, Outcome
 
 BOTH = pytest.mark.parametrize("theorem", [weight_shift, data_shift], ids=lambda theorem: theorem.id)
-
-
-def softmax(z):
-    weights = np.exp(z - z.max())
-    return weights / weights.sum()
 
 
 def jacobian(z):

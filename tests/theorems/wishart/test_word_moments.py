@@ -266,40 +266,36 @@ def test_a_singular_covariance_and_nested_lists():
 
 
 @pytest.mark.parametrize(
-    ("words", "samples", "covariance", "message"),
+    ("moment", "given", "samples", "covariance", "message"),
     [
-        ([], 3, COVARIANCE, r"^words: at least one is needed"),
-        ([[A], []], 3, COVARIANCE, r"^word: at least one letter is needed"),
-        ([[A]], 0, COVARIANCE, r"^n = 0: must be positive"),
-        ([[A]], sp.Integer(-1), COVARIANCE, r"^n = -1: must be positive"),
-        ([[sp.ones(2, 3)]], 3, COVARIANCE, r"^matrix = 2×3: must be square"),
-        ([[sp.eye(3)]], 3, COVARIANCE, r"^matrix = .*: must be 2×2, as the covariance is"),
-        ([[A * sp.Float(0.5)]], 3, COVARIANCE, r"^matrix = .*: must have exact entries"),
-        ([[A]], 3, sp.ones(2, 3), r"^covariance = 2×3: must be square"),
-        ([[sp.Matrix([])]], 3, sp.Matrix([]), r"^covariance = 0×0: must be square"),
-        ([[A]], 3, A, r"^covariance = .*: must be symmetric"),
-        ([[A]], 3, sp.Matrix([[1, 2], [2, 1]]), r"^covariance = .*: must be positive semidefinite"),
-        ([[A, B, C, D] * 3], 3, COVARIANCE, r"^words = 12 factors S: have 316234143225 pairings, .* at most 150000"),
+        (word_moment, [], 3, COVARIANCE, r"^words: at least one is needed"),
+        (word_moment, [[A], []], 3, COVARIANCE, r"^word: at least one letter is needed"),
+        (word_moment, [[A]], 0, COVARIANCE, r"^n = 0: must be positive"),
+        (word_moment, [[A]], sp.Integer(-1), COVARIANCE, r"^n = -1: must be positive"),
+        (word_moment, [[sp.ones(2, 3)]], 3, COVARIANCE, r"^matrix = 2×3: must be square"),
+        (word_moment, [[sp.eye(3)]], 3, COVARIANCE, r"^matrix = .*: must be 2×2, as the covariance is"),
+        (word_moment, [[A * sp.Float(0.5)]], 3, COVARIANCE, r"^matrix = .*: must have exact entries"),
+        (word_moment, [[A]], 3, sp.ones(2, 3), r"^covariance = 2×3: must be square"),
+        (word_moment, [[sp.Matrix([])]], 3, sp.Matrix([]), r"^covariance = 0×0: must be square"),
+        (word_moment, [[A]], 3, A, r"^covariance = .*: must be symmetric"),
+        (word_moment, [[A]], 3, sp.Matrix([[1, 2], [2, 1]]), r"^covariance = .*: must be positive semidefinite"),
+        (
+            word_moment,
+            [[A, B, C, D] * 3],
+            3,
+            COVARIANCE,
+            r"^words = 12 factors S: have 316234143225 pairings, .* at most 150000",
+        ),
+        (matrix_moment, [A], 0, COVARIANCE, r"^n = 0: must be positive"),
+        (matrix_moment, [sp.ones(2, 3)], 3, COVARIANCE, r"^matrix = 2×3: must be square"),
+        (matrix_moment, [A, sp.eye(3)], 3, COVARIANCE, r"^matrix = .*: must be 2×2, as the covariance is"),
+        (matrix_moment, [], 3, A, r"^covariance = .*: must be symmetric"),
+        (matrix_moment, [A, B, C, D] * 3, 3, COVARIANCE, r"^words = 13 factors S: have 7905853580625 pairings"),
     ],
 )
-def test_what_is_refused(words, samples, covariance, message):
+def test_what_is_refused(moment, given, samples, covariance, message):
     with pytest.raises(InputError, match=message):
-        word_moment(words, samples, covariance)
-
-
-@pytest.mark.parametrize(
-    ("matrices", "samples", "covariance", "message"),
-    [
-        ([A], 0, COVARIANCE, r"^n = 0: must be positive"),
-        ([sp.ones(2, 3)], 3, COVARIANCE, r"^matrix = 2×3: must be square"),
-        ([A, sp.eye(3)], 3, COVARIANCE, r"^matrix = .*: must be 2×2, as the covariance is"),
-        ([], 3, A, r"^covariance = .*: must be symmetric"),
-        ([A, B, C, D] * 3, 3, COVARIANCE, r"^words = 13 factors S: have 7905853580625 pairings"),
-    ],
-)
-def test_what_is_refused_for_a_matrix(matrices, samples, covariance, message):
-    with pytest.raises(InputError, match=message):
-        matrix_moment(matrices, samples, covariance)
+        moment(given, samples, covariance)
 
 
 @pytest.mark.parametrize(

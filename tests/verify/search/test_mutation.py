@@ -83,7 +83,7 @@ def test_definitions_change_the_statement_as_a_whole():
     assert changed.definitions[double] == 3 * x and [c.label for c in changed.clauses] == ["one", "two"]
 
 
-def test_killed_at_the_example_by_a_search_proved_or_not_refuted():
+def test_killed_at_the_example_by_a_search_proved_or_not_refuted(no_deduction):
     clause = Inequality("bound", sp.Le(3 * x, 4, evaluate=False))
     made = theorem(clause, SMALL, x=1, y=1)
     by_label = {mutant.label: mutant for mutant in mutants(made.statement)}
@@ -102,6 +102,7 @@ def test_killed_at_the_example_by_a_search_proved_or_not_refuted():
     (more,) = [m for m in mutants(true.statement) if m.label == "bound: constant one more: 1 -> 2"]
     found = fate(true, more, seconds=1)
     assert found.fate == "survived" and "not refuted in" in found.why
+    assert fate(true, more, seconds=9, max_examples=3).why == "not refuted in 3 instances"
     # A step of the proof that is proved is not searched with the others.
     proved = Inequality("proved", sp.Gt(x + y, x, evaluate=False))
     both = replace(true, statement=replace(true.statement, steps=(proved,)))
@@ -125,14 +126,14 @@ def test_mutants_differ_from_each_other(seed):
     assert len({mutant.statement.digest for mutant in found}) == len(found)
 
 
-def test_where_no_instance_is_found_nothing_is_killed():
+def test_where_no_instance_is_found_nothing_is_killed(no_deduction):
     made = theorem(Inequality("bound", sp.Le(sp.exp(-x), 1, evaluate=False)), SMALL, x=1, y=1)
     (none,) = [m for m in mutants(made.statement) if m.label == "small: constant one less: 1 -> 0"]
     found = fate(made, none, seconds=2)
     assert found.fate == "survived" and "no instance was found" in found.why
 
 
-def test_a_mutant_whose_fixed_word_breaks_a_hypothesis_survives():
+def test_a_mutant_whose_fixed_word_breaks_a_hypothesis_survives(no_deduction):
     from verify.language.expressions import Case
 
     law = Parameter("law", "word", "a law", words=("one", "two"))
