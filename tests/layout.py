@@ -5,6 +5,7 @@ statements of each package, counted in the syntax tree: no layout of lines chang
 """
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -129,6 +130,12 @@ def folders(known: Mapping[str, Path]) -> dict[Path, int]:
     """Return how many modules each folder has, `__init__` aside."""
     found = Counter(path.parent for path in known.values() if path.name != "__init__.py")
     return dict(sorted(found.items()))
+
+
+def walk(title: str, root: Path = ROOT) -> list[str]:
+    """Return the files of a walk that `docs/architecture.md` lists under a title, in order."""
+    _, _, after = (root / "docs" / "architecture.md").read_text(encoding="utf-8").partition(f"\n### {title}\n")
+    return re.findall(r"^\d+\. `([^`]+)`", after.partition("\n#")[0], re.MULTILINE)
 
 
 def statements(path: Path) -> int:

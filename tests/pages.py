@@ -17,6 +17,7 @@ import doctest
 import io
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -107,7 +108,7 @@ class Reader:
         """Return what a command prints."""
         if command in self.known:
             return self.known[command]
-        name, *words = command.split()
+        name, *words = shlex.split(command)
         assert name == "verify", command
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -2,7 +2,7 @@
 
 A theorem is an id (`verify list` has them), a `file.py:name`, or a `verify.Theorem` of your own.
 The verbs are functions here and commands in a shell, under the same names (but `list_theorems` for
-`list`).
+`list` and `list_language` for `language`).
 
     verify.conditions(theorem, ...)   which hypotheses hold, and how far beyond them the claims do
     verify.check(theorem, ...)        hypotheses and claims at an instance, exactly or in balls

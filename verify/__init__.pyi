@@ -5,6 +5,7 @@ from verify.reports.verbs.theorems import check as check
 from verify.reports.verbs.theorems import conditions as conditions
 from verify.reports.verbs.theorems import derive as derive
 from verify.reports.verbs.theorems import explore as explore
+from verify.reports.verbs.theorems import list_language as list_language
 from verify.reports.verbs.theorems import list_theorems as list_theorems
 from verify.reports.verbs.theorems import necessity as necessity
 from verify.reports.verbs.files import new as new
@@ -37,6 +38,7 @@ from verify.language.clause_data import Dynamics as Dynamics
 from verify.language.expressions import Case as Case
 from verify.language.expressions import enclosed as enclosed
 from verify.language.expressions import primitive as primitive
+from verify.language.heads.scopes import Iterate as Iterate
 from verify.language.parameters import Parameter as Parameter
 from verify.language.clause_data import Hypothesis as Hypothesis
 from verify.language.statement import Statement as Statement
@@ -65,7 +67,7 @@ from verify.errors import UndecidedError as UndecidedError
 from verify.errors import UndefinedError as UndefinedError
 from verify.outcomes import ClauseResult as ClauseResult
 from verify.outcomes.numbers import Enclosure as Enclosure
-from verify.outcomes import Carried as Carried
+from verify.outcomes import Established as Established
 from verify.outcomes import Evidence as Evidence
 from verify.outcomes import ForAll as ForAll
 from verify.outcomes import Outcome as Outcome

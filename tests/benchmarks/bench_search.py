@@ -4,14 +4,14 @@ import statistics
 from functools import cache
 
 from tests.benchmarks.searches import canaries, needed
-from verify.search.explore import MOST_EXAMPLES
+from verify.search.limits import EXPLORE
 
 SEEDS, COSTLY = 20, ("wang2024.length_generalization", "wang2024.separation", "wang2024.theorem2")
 HOW = (
     f" Examples in all, for each of {SEEDS} seeds. The plain way draws from the same ranges, and does nothing else,"
-    f" which is the best plain way as well: one number in both columns. A search of {MOST_EXAMPLES} examples that finds"
-    f" nothing counts as {MOST_EXAMPLES}, or as all it has tried. Left out, as an evaluation takes seconds: the"
-    f" canaries of {', '.join(COSTLY)}."
+    f" which is the best plain way as well: one number in both columns. A search of {EXPLORE.max_examples} examples"
+    f" that finds nothing counts as {EXPLORE.max_examples}, or as all it has tried. Left out, as an"
+    f" evaluation takes seconds: the canaries of {', '.join(COSTLY)}."
 )
 
 
@@ -22,7 +22,10 @@ def measured():
 
     def one_seed(seed):
         found = {way: [needed(*pair, seed, guided=way) for pair in tried] for way in (True, False)}
-        return [[count if there else max(count, MOST_EXAMPLES) for count, there in found[way]] for way in (True, False)]
+        return [
+            [count if there else max(count, EXPLORE.max_examples) for count, there in found[way]]
+            for way in (True, False)
+        ]
 
     return [one_seed(seed) for seed in range(SEEDS + 1)]
 

@@ -3,10 +3,11 @@
 import pytest
 
 from verify import ids, load_theorem
-from verify.search.explore import MOST_EXAMPLES, explore
+from verify.search.explore import explore
+from verify.search.limits import EXPLORE
 
 
-def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
+def needed(theorem, canary, seed, *, guided, most=EXPLORE.max_examples, seconds=600):
     """Return how many examples a search needs, or, where it refutes nothing, how many it has tried; and whether.
 
     What is found is not made readable, and where nothing is found no bound's sharpness is asked. An unguided search

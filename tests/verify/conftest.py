@@ -126,3 +126,9 @@ def theorem_file(tmp_path):
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def no_deduction(monkeypatch):
+    """Let no inequality be proved by a deduction, for tests of what is true and not proved."""
+    monkeypatch.setattr("verify.provers.deduction.search.deduction_proof", lambda *_, **__: None)

@@ -25,6 +25,6 @@ def test_an_input_error_survives_pickling():
         ("x", [f"theorem{i}" for i in range(9)], "known: theorem0, "),
     ],
 )
-def test_a_near_name_is_offered(name, known, said):
+def test_a_near_name_is_suggested(name, known, said):
     assert meant(name, known).startswith(said)
     assert meant(name, known).endswith(", … (9 in all)") == (said == "known: theorem0, ")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from verify.outcomes import (
-    Carried,
     CheckResult,
     ClauseResult,
     Enclosure,
+    Established,
     Evidence,
     ForAll,
     HypothesisResult,
@@ -192,7 +192,7 @@ def _result(*clauses, holds=True):
         instance={"x": Fraction(1, 2)},
         hypotheses=hypotheses,
         clauses=tuple(found),
-        carried={clause.label: Carried(ForAll.OPEN) for clause in found},
+        established={clause.label: Established(ForAll.OPEN) for clause in found},
         values={"v": 3},
         seed=5,
         seconds=0.12345,
@@ -239,16 +239,21 @@ def test_what_is_assumed_is_taken_to_hold_and_never_said_to():
 
 
 def test_what_carries_several_parts_is_the_weakest_with_all_inferences():
-    one, other = Carried(ForAll.ARGUED, frozenset({"t:a", "t:b"})), Carried(ForAll.ARGUED, frozenset({"t:b", "u:c"}))
-    both = Carried.by_all([one, other, Carried(ForAll.PROVED)])
+    one, other = (
+        Established(ForAll.ARGUED, frozenset({"t:a", "t:b"})),
+        Established(ForAll.ARGUED, frozenset({"t:b", "u:c"})),
+    )
+    both = Established.by_all([one, other, Established(ForAll.PROVED)])
     assert (both.standing, sorted(both.inferences), both.text()) == (
         ForAll.ARGUED,
         ["t:a", "t:b", "u:c"],
         "argued (3 inferences)",
     )
-    missing = Carried.by_all([both, Carried(ForAll.OPEN, why="c is open"), Carried(ForAll.OPEN, why="c is open")])
+    missing = Established.by_all(
+        [both, Established(ForAll.OPEN, why="c is open"), Established(ForAll.OPEN, why="c is open")]
+    )
     assert (missing.standing, missing.why, missing.text()) == (ForAll.OPEN, "c is open", "open")
-    assert Carried.by_all([]) == Carried(ForAll.PROVED)
+    assert Established.by_all([]) == Established(ForAll.PROVED)
 
 
 def test_a_hypothesis_that_is_not_decided_is_not_in_scope():

@@ -99,7 +99,7 @@ ARGUMENT = (
     ),
 )
 
-BEYOND = tuple(
+EXTENSIONS = tuple(
     Inference(label, says, (f"wang2024.{result}:{label}", *ONE_HOT_RUN_LABELS), "substitution")
     for result, label, says in (
         ("one_hot_larger_steps", "reached", "the claim there is the same"),
@@ -201,7 +201,7 @@ theorem1 = Theorem(
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.one_hot_descent",),
     argument=ARGUMENT,
-    beyond=BEYOND,
+    extensions=EXTENSIONS,
     # Beyond it the end of the run, α = 1 as C → ∞, repels along α: the clause `lag` there.
     boundaries={"wang2024.inverse_loss_rate": LAG_ATTRACTS},
 )

@@ -1,6 +1,6 @@
 """Arguments: the inferences in prose that lead from the steps of a proof to its claims, as data.
 
-An inference is one sentence, with the rule that carries it; it may hold more than one deduction, so that their number
+An inference is one sentence, with the rule that it applies; it may hold more than one deduction, so that their number
 says how long an argument is, and not how sure. It names what it uses by label: steps, hypotheses and claims of its
 theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The inference
 that concludes a claim has the claim's label.

@@ -13,7 +13,7 @@ from verify.checking.certificates import stated_values
 from verify.checking.decide import Decider, Rechecked, both, proofs_for_all, uninterrupted
 from verify.checking.least_values import least
 from verify.checking.reported_values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
-from verify.checking.standing import carried, shipped_proofs, standing
+from verify.checking.standing import established, shipped_proofs, standing
 from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.inequality import Inequality
 from verify.claims.question import Proof, Proofs, Question, exact_value
@@ -37,7 +37,7 @@ _LEAST_WORK = 5e6
 """What re-checking may cost where little time is given, in nominal microseconds."""
 _HARD_END = 1.1
 """Times the time budget: when what does not look at the clock is ended, so that what does may end by itself."""
-_PARTING = 0.3
+_GRACE = 0.3
 """Seconds added to that: a tenth of a small budget is little to end in."""
 
 
@@ -83,7 +83,7 @@ def check(
         started, statement = time.monotonic(), theorem.statement
         budget = Budget(
             end=started + seconds,
-            hard_end=started + _HARD_END * seconds + _PARTING,
+            hard_end=started + _HARD_END * seconds + _GRACE,
             runs_end=started + 0.8 * seconds,
             work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
         )
@@ -153,13 +153,13 @@ def _values(
 
 
 def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: bool) -> dict[str, Any]:
-    """Return what carries the claims, each clause, and the theorems that the proof uses, for all parameters."""
+    """Return what establishes the claims, each clause, and the theorems that the proof uses, for all parameters."""
     proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
     refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
-    by_clause, for_all = carried(theorem, proved, refuted)
+    by_clause, for_all = established(theorem, proved, refuted)
     return {
         "for_all": for_all,
-        "carried": by_clause,
+        "established": by_clause,
         "rests_on": {name: standing(load_theorem(name)).for_all for name in theorem.proof_uses},
     }
 

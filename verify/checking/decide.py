@@ -30,7 +30,7 @@ from verify.errors import (
 )
 from verify.evaluation.iteration import INTERRUPTED
 from verify.language.expressions import to_data
-from verify.language.statement import Statement, is_shipped
+from verify.language.statement import Statement, is_builtin
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome, Trust
 from verify.provers.proof_data import rational
 from verify.rechecker import Instance, Verdict
@@ -218,7 +218,7 @@ def _evaluated(clause: Clause, question: Question) -> ClauseResult:
     except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
         return ClauseResult.undecided(clause, f"no value here: {error}")
     except Exception as error:
-        if isinstance(error, InputError | TheoremError) or is_shipped(clause):
+        if isinstance(error, InputError | TheoremError) or is_builtin(clause):
             raise
         raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
     _refuse_ill_typed(clause, result)

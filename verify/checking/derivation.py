@@ -9,6 +9,7 @@ import sympy as sp
 
 from verify.errors import TheoremError
 from verify.language.expressions import has_matrices
+from verify.language.heads.scopes import SERIES
 from verify.language.labels import refuse_bad_text
 from verify.language.noncommutative import monomials
 from verify.language.symbolic_zeros import vanishes
@@ -150,5 +151,6 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
 
 def _vanishes(difference: sp.Expr) -> bool:
     if not has_matrices(difference):
-        return vanishes(difference)
+        # Sums and products are SymPy's to carry out, as the steps are.
+        return vanishes(difference.replace(lambda part: isinstance(part, SERIES), lambda part: part.doit()))
     return not monomials(difference)

@@ -1,8 +1,8 @@
 """The evidence graph: what each theorem is known by, from shipped certificates that are re-checked, and its argument.
 
 A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim that it proves is proved; one
-that an argument concludes from what is proved is argued. A theorem is carried by no more than its weakest claim is, and
-the weakest theorem which its proof uses, down to the leaves.
+that an argument concludes from what is proved is argued. A theorem stands no higher than
+its weakest claim, and the weakest theorem which its proof uses, down to the leaves.
 """
 
 import json
@@ -20,7 +20,7 @@ from verify.checking.registry import package_folder, package_of, packages
 from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError
 from verify.files import name_in_file
-from verify.outcomes import Carried, Evidence, ForAll, Trust
+from verify.outcomes import Established, Evidence, ForAll, Trust
 from verify.rechecker import CORE, IN_WORDS, Accepted, Rejected, Unreadable, is_for_all
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -35,9 +35,9 @@ class Standing:
     Parameters
     ----------
     clauses
-        What carries each clause for all parameters, by label.
+        What establishes each clause for all parameters, by label.
     for_all
-        What carries its claims, and what its proof uses.
+        What establishes its claims, and what its proof uses.
     evidence
         The weakest evidence of its claims at its example; None where one is in words, or there is no certificate.
     trusts
@@ -47,8 +47,8 @@ class Standing:
     """
 
     theorem: str
-    clauses: Mapping[str, Carried]
-    for_all: Carried
+    clauses: Mapping[str, Established]
+    for_all: Established
     evidence: Evidence | None
     why: str = ""
     trusts: tuple[Trust, ...] = ()
@@ -134,10 +134,10 @@ def standing(
     return _Standings(certificate, load).of(theorem)
 
 
-def carried(
+def established(
     theorem: Theorem, proved: Mapping[str, Iterable[Trust]], refuted: Mapping[str, str] | None = None
-) -> tuple[Mapping[str, Carried], Carried]:
-    """Return what carries each clause of a theorem for all parameters, and what its claims, where some are proved.
+) -> tuple[Mapping[str, Established], Established]:
+    """Return what establishes each clause of a theorem for all parameters, and what its claims, where some are proved.
 
     `proved` says of each what the proof trusts. A clause that the certificate of its package proves, and that is not
     among these, counts as well. One that is refuted in scope is open, and so is what an argument has from it; `refuted`
@@ -147,25 +147,25 @@ def carried(
     if any(label not in proved for label in shipped_proofs(theorem)):
         accepted = standings.accepted(theorem)
         proved = {**({} if isinstance(accepted, str) else proved_by(accepted)), **proved}
-    return standings.carried(theorem, proved, refuted=refuted or {})
+    return standings.established(theorem, proved, refuted=refuted or {})
 
 
-def carried_beyond(theorem: Theorem, extension: Inference) -> Carried:
-    """Return what carries what an inference of `Theorem.beyond` concludes, where all that it supposes holds."""
+def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
+    """Return what establishes what an inference of `Theorem.extensions` concludes, where all that it supposes holds."""
     standings = _Standings(rechecked, load_theorem)
-    used = Carried.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
+    used = Established.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
     if used.standing is ForAll.OPEN:
         return used
-    inferences = used.inferences | {f"{theorem.id}:beyond:{extension.label}"}
-    return Carried(ForAll.ARGUED, inferences, theorem=theorem.id, trusts=used.trusts)
+    inferences = used.inferences | {f"{theorem.id}:extension:{extension.label}"}
+    return Established(ForAll.ARGUED, inferences, theorem=theorem.id, trusts=used.trusts)
 
 
-def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Carried | None:
-    """Return what carries every claim where one hypothesis is not used, and some clauses are proved without it.
+def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Established | None:
+    """Return what establishes every claim where one hypothesis is not used, and some clauses are proved without it.
 
     None where a claim is open then.
     """
-    _, for_all = _Standings(rechecked, load_theorem).carried(theorem, proved, without=label)
+    _, for_all = _Standings(rechecked, load_theorem).established(theorem, proved, without=label)
     return None if for_all.standing is ForAll.OPEN else for_all
 
 
@@ -210,36 +210,36 @@ class _Standings:
         accepted = self.accepted(theorem)
         if isinstance(accepted, str):
             return _without(theorem, accepted)
-        clauses, for_all = self.carried(theorem, proved_by(accepted))
+        clauses, for_all = self.established(theorem, proved_by(accepted))
         evidence = [claim.evidence for claim in accepted.claims]
         known = [Evidence(each) for each in evidence if each is not None]
         weakest = Evidence.weakest(known) if len(known) == len(evidence) else None
         trusts = tuple(Trust(*trusted) for trusted in accepted.trusts)
         return Standing(theorem.id, clauses, for_all, weakest, trusts=trusts)
 
-    def carried(
+    def established(
         self,
         theorem: Theorem,
         proved: Mapping[str, Iterable[Trust]],
         without: str = "",
         refuted: Mapping[str, str] = _NONE,
-    ) -> tuple[Mapping[str, Carried], Carried]:
-        """Return what carries each clause for all parameters, some of which are proved, and what carries the claims.
+    ) -> tuple[Mapping[str, Established], Established]:
+        """Return what establishes each clause for all parameters, some of which are proved, and the claims.
 
         `without` is a hypothesis that may not be used; `refuted` says of clauses where they are refuted.
         """
-        known: dict[str, Carried] = {hypothesis.label: _PROVED for hypothesis in theorem.statement.hypotheses}
+        known: dict[str, Established] = {hypothesis.label: _PROVED for hypothesis in theorem.statement.hypotheses}
         if without:
-            known[without] = Carried(ForAll.OPEN, why=f"{without} is left out")
+            known[without] = Established(ForAll.OPEN, why=f"{without} is left out")
         for clause in theorem.statement.clauses:
-            known[clause.label] = Carried(ForAll.OPEN, why=f"{clause.label} is open")
-        known |= {label: Carried(ForAll.PROVED, trusts=frozenset(trusts)) for label, trusts in proved.items()}
-        known |= {label: Carried(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}
+            known[clause.label] = Established(ForAll.OPEN, why=f"{clause.label} is open")
+        known |= {label: Established(ForAll.PROVED, trusts=frozenset(trusts)) for label, trusts in proved.items()}
+        known |= {label: Established(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}
         for inference in theorem.argument:
-            used = Carried.by_all(known.get(label) or self.elsewhere(label) for label in inference.uses)
+            used = Established.by_all(known.get(label) or self.elsewhere(label) for label in inference.uses)
             if used.standing is not ForAll.OPEN:
                 inferences = used.inferences | {f"{theorem.id}:{inference.label}"}
-                used = Carried(ForAll.ARGUED, inferences, trusts=used.trusts)
+                used = Established(ForAll.ARGUED, inferences, trusts=used.trusts)
             # A claim that is proved by itself needs no argument.
             itself = known.get(inference.label, used).standing is ForAll.PROVED
             if not itself and inference.label not in refuted:
@@ -249,22 +249,22 @@ class _Standings:
         }
         below = [self.of(self.load(name)).for_all for name in theorem.proof_uses]
         claims = (clauses[claim.label] for claim in theorem.statement.claims)
-        return clauses, Carried.by_all([*claims, *below], theorem.id)
+        return clauses, Established.by_all([*claims, *below], theorem.id)
 
-    def elsewhere(self, used: str) -> Carried:
-        """Return what carries another theorem's claims, or one of them."""
+    def elsewhere(self, used: str) -> Established:
+        """Return what establishes another theorem's claims, or one of them."""
         name, _, label = used.partition(":")
         theorem = self.load(name)
         below = self.of(theorem)
         if label and all(claim.label != label for claim in theorem.statement.claims):
-            return Carried(ForAll.OPEN, why=f"{used} is no claim")
+            return Established(ForAll.OPEN, why=f"{used} is no claim")
         return below.clauses[label] if label else below.for_all
 
 
-_PROVED = Carried(ForAll.PROVED)
+_PROVED = Established(ForAll.PROVED)
 
 
 def _without(theorem: Theorem, why: str) -> Standing:
     """Return the standing of a theorem without a certificate."""
-    clauses = {clause.label: Carried(ForAll.OPEN, why=why) for clause in theorem.statement.clauses}
-    return Standing(theorem.id, clauses, Carried(ForAll.OPEN, why=f"{theorem.id}: {why}"), None, why)
+    clauses = {clause.label: Established(ForAll.OPEN, why=why) for clause in theorem.statement.clauses}
+    return Standing(theorem.id, clauses, Established(ForAll.OPEN, why=f"{theorem.id}: {why}"), None, why)

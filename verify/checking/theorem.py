@@ -115,7 +115,7 @@ class Theorem(Formula):
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
         is proved by itself needs none.
-    beyond
+    extensions
         Inferences that conclude claims from other theorems' claims and from those hypotheses that they name, and from
         no others: where these hold, and the other theorems' hypotheses do, the claim does, in scope here or not.
         Parameters of the same name mean the same.
@@ -155,14 +155,14 @@ class Theorem(Formula):
     proof_uses: tuple[str, ...] = ()
     boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
     argument: tuple[Inference, ...] = ()
-    beyond: tuple[Inference, ...] = ()
+    extensions: tuple[Inference, ...] = ()
     is_variant: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         self._refuse_ill_typed()
         self._refuse_bad_names()
         object.__setattr__(self, "argument", tuple(self.argument))
-        object.__setattr__(self, "beyond", tuple(self.beyond))
+        object.__setattr__(self, "extensions", tuple(self.extensions))
         for value in self.values.values():
             for expression in expressions_of(value):
                 self.statement.refuse_bound(expression)
@@ -171,7 +171,7 @@ class Theorem(Formula):
         # A variant has lost parts that its argument would use: see `variant`.
         if self.argument:
             refuse_bad_argument(self.argument, self.statement, self.proof_uses)
-        for extension in self.beyond:
+        for extension in self.extensions:
             refuse_bad_extension(extension, self.statement)
         if not self.is_variant:
             self._refuse_incomplete_example()
@@ -294,7 +294,7 @@ class Theorem(Formula):
 
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data; no argument is one for it."""
-        return replace(self, statement=statement, bounds={}, argument=(), beyond=(), is_variant=True)
+        return replace(self, statement=statement, bounds={}, argument=(), extensions=(), is_variant=True)
 
 
 def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> None:

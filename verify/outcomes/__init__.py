@@ -11,6 +11,7 @@ from verify.outcomes.numbers import (
     Enclosure as Enclosure,
     Quantity as Quantity,
     as_float as as_float,
+    assignments_text as assignments_text,
     count_text as count_text,
     decimal_text as decimal_text,
     digit_count as digit_count,
@@ -136,7 +137,7 @@ class ForAll(StrEnum):
 
 
 @dataclass(frozen=True)
-class Carried:
+class Established:
     """What establishes a clause, or a result, for all parameters.
 
     Parameters
@@ -154,10 +155,10 @@ class Carried:
 
     Examples
     --------
-    >>> from verify import Carried, ForAll
-    >>> Carried(ForAll.ARGUED, frozenset({"user.lemma:claim"}), theorem="user.lemma").text()
+    >>> from verify import Established, ForAll
+    >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim"}), theorem="user.lemma").text()
     'argued (1 inference)'
-    >>> Carried(ForAll.ARGUED, frozenset({"user.lemma:claim", "user.main:sum"}), theorem="user.main").text()
+    >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim", "user.main:sum"}), theorem="user.main").text()
     'argued (1 own + 1 inherited inference)'
     """
 
@@ -168,15 +169,15 @@ class Carried:
     trusts: frozenset[Trust] = frozenset()
 
     @staticmethod
-    def by_all(parts: "Iterable[Carried]", theorem: str = "") -> "Carried":
-        """Return what carries all of some parts, of a theorem or of several."""
+    def by_all(parts: "Iterable[Established]", theorem: str = "") -> "Established":
+        """Return what establishes all of some parts, of a theorem or of several."""
         parts = tuple(parts)
         order = list(ForAll)
         standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
         why = "; ".join(dict.fromkeys(part.why for part in parts if part.standing is ForAll.OPEN and part.why))
         inferences = frozenset[str]().union(*(part.inferences for part in parts))
         trusts = frozenset[Trust]().union(*(part.trusts for part in parts))
-        return Carried(standing, inferences, why, theorem, trusts)
+        return Established(standing, inferences, why, theorem, trusts)
 
     @property
     def own(self) -> int:
@@ -318,9 +319,9 @@ class ClauseResult(Shown):
 class CheckResult(Result, Tabled):
     """A theorem at an instance.
 
-    `for_all` is what carries the claims for all parameters, `carried` each clause, by label, and `rests_on` each
-    theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without` says, of values
-    that are asked for and that there are not, why; `rechecked` whether the re-checker finds a value too, and
+    `for_all` is what establishes the claims for all parameters, `established` each clause, by label, and `rests_on`
+    each theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without` says, of
+    values that are asked for and that there are not, why; `rechecked` whether the re-checker finds a value too, and
     `value_trusts` what that rests on beside its core. `scope_confirmed` is whether it finds all hypotheses to hold,
     None where that was not asked or not found, for `scope_doubt`; `scope_trusts` is what that rests on beside its core.
     `statement` is what was checked, for formulas and the meaning of parameters where it is shown.
@@ -336,9 +337,9 @@ class CheckResult(Result, Tabled):
     seconds: float
     digits: int = DIGITS
     interrupted: bool = False
-    for_all: Carried = Carried(ForAll.OPEN)
-    carried: Mapping[str, Carried] = field(default_factory=dict)
-    rests_on: Mapping[str, Carried] = field(default_factory=dict)
+    for_all: Established = Established(ForAll.OPEN)
+    established: Mapping[str, Established] = field(default_factory=dict)
+    rests_on: Mapping[str, Established] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
     rechecked: Mapping[str, bool] = field(default_factory=dict)
     value_trusts: Mapping[str, tuple[Trust, ...]] = field(default_factory=dict)
@@ -353,8 +354,8 @@ class CheckResult(Result, Tabled):
         return scope(self.hypotheses)
 
     @property
-    def carried_for(self) -> str:
-        """Which parameters the claims are carried for: out of scope the instance is none of these."""
+    def established_for(self) -> str:
+        """Which parameters the claims are established for: out of scope the instance is none of these."""
         return "for all parameters in scope" if self.in_scope is False else "for all parameters"
 
     @property
@@ -456,7 +457,7 @@ class CheckResult(Result, Tabled):
             "clauses": [
                 {"label": c.label, "role": c.role, "claim": c.claim, "holds": c.holds, "evidence": c.evidence}
                 | {"rechecked": c.rechecked, "trusts": [trust._asdict() for trust in c.trusts]}
-                | {"for_all_parameters": self.carried[c.label].standing}
+                | {"for_all_parameters": self.established[c.label].standing}
                 | json_numbers({"margin": c.margin, "error": c.error}, self.digits)
                 | {"unchecked": c.unchecked, "detail": c.detail, "witness": json_numbers(c.witness, self.digits)}
                 for c in self.clauses

@@ -261,6 +261,11 @@ def times_text(ratio: Fraction) -> str:
     return f"{round(ratio):,}".replace(",", " ") if ratio >= _WHOLE_RATIO else f"{float(ratio):.3g}"
 
 
+def assignments_text(values: Mapping[str, Any]) -> str:
+    """Return names and values as they are typed."""
+    return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
+
+
 def number_text(value: Any, digits: int = DIGITS) -> str:
     """Return a number for people: exact values as they are, enclosures by their ends, `none` for None."""
     if value is None:

@@ -1,4 +1,4 @@
-"""The list of theorems, with what carries each, from shipped certificates that the re-checker accepts.
+"""The list of theorems, with what establishes each, from shipped certificates that the re-checker accepts.
 
 The rows are remembered, of every file that they are made from, so that they are listed before SymPy is loaded.
 """
@@ -137,9 +137,9 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
 
 
 def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
-    """Return the rows for people: what carries each for all parameters, and how sure it is at its example."""
+    """Return the rows for people: what establishes each for all parameters, and how sure it is at its example."""
     known = [
-        (carried_text(row), how_sure(row["best_instance_evidence"], _trusts(row["trusts"])) or "-") for row in rows
+        (established_text(row), how_sure(row["best_instance_evidence"], _trusts(row["trusts"])) or "-") for row in rows
     ]
     width = max(len(row["id"]) for row in rows)
     wide = max(len(for_all) for for_all, _ in known)
@@ -150,7 +150,7 @@ def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
     return fitted([*lines, standings_text(rows)], columns)
 
 
-def carried_text(row: Mapping[str, Any]) -> str:
+def established_text(row: Mapping[str, Any]) -> str:
     """Return a row's standing, with the numbers of inferences of its argument: its own, and those it inherits."""
     own = row["inferences_own"]
     counted = f" ({own} + {row['inferences_argued'] - own})" if row["for_all_parameters"] == ForAll.ARGUED else ""
@@ -175,7 +175,7 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return, in Markdown, what carries each theorem, with how many inferences are prose in all."""
+    """Return, in Markdown, what establishes each theorem, with how many inferences are prose in all."""
     rows = list(rows)
     lines = ["# How each theorem is established", "", f"{standings_text(rows).capitalize()}. {WRITTEN_BY}.", ""]
     lines += ["| theorem | for all parameters | own inferences | inherited | claims |", "|---|---|---|---|---|"]

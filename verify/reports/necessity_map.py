@@ -99,9 +99,9 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     if row["status"] == "undecided":
         return ""
     path, said = certificate_path(theorem.id, row["label"]), row["why"].partition(", trusting ")[2].split(", ")
-    if row["status"] == "redundant" and (carried := argued_without(theorem, row["label"], {})):
+    if row["status"] == "redundant" and (established := argued_without(theorem, row["label"], {})):
         # By other theorems alone.
-        return _unsaid(carried.trusts, said)
+        return _unsaid(established.trusts, said)
     if not path.is_file():
         return "no certificate is shipped"
     try:
@@ -212,7 +212,7 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
         rows = [row for row in mapped.hypotheses if row["varied"]]
         fixed = len(mapped.hypotheses) - len(rows)
         for row in rows:
-            known = row["why"] if row["status"] != "needed" else "; ".join(_known(row))
+            known = known_text(row, "`{}`")
             statement = row["statement"].replace("|", "\\|")
             yield f"| `{mapped.theorem}` | {row['label']}: {statement} | {row['status']} | {known} |"
         if fixed:
@@ -220,14 +220,21 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
             yield f"| `{mapped.theorem}` | {many} | undecided | not tested |"
 
 
-def _known(row: dict[str, Any]) -> Iterator[str]:
-    instance = " ".join(f"{name}={_typed(x)}" for name, x in row["witness"].items() if not name.endswith("_float"))
+def known_text(row: Mapping[str, Any], clause: str = "{}") -> str:
+    """Return what is known of a hypothesis, by its row of a map; `clause` is the form of the clause's label."""
+    if row["status"] != "needed":
+        return row["why"]
     trusting = row["why"].partition(", trusting ")[2]
-    yield f"`{row['clause']}` refuted at {instance}{f', trusting {trusting}' if trusting else ''}"
-    yield from threshold_lines(row)
+    refuted = f"{clause.format(row['clause'])} refuted at {instance_text(row['witness'])}"
+    return "; ".join([refuted + (f", trusting {trusting}" if trusting else ""), *threshold_lines(row)])
 
 
-def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
+def instance_text(instance: Mapping[str, Any]) -> str:
+    """Return an instance of a JSON object as it is typed, without the floats beside its numbers."""
+    return " ".join(f"{name}={_typed(value)}" for name, value in instance.items() if not name.endswith("_float"))
+
+
+def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield where violations begin, a line for each way in which that was asked."""
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))

@@ -225,7 +225,7 @@ class Ledger:
         return ""
 
     def standings(self) -> str:
-        """Enter what carries the theorems that are installed, and return it."""
+        """Enter what establishes the theorems that are installed, and return it."""
         from verify.reports.listing import standings_text
 
         text = standings_text(verbs.list_theorems())
@@ -251,11 +251,14 @@ class Ledger:
             )
         return results
 
-    def mutants(self, theorem: "Theorem", *, most: int, seed: int = 0, seconds: float = 6) -> "list[Tried]":
-        """Try at most so many mutants of a theorem's statement, and enter what became of them: nothing fails."""
+    def mutants(self, theorem: "Theorem", *, most: int, seed: int = 0, **effort: Any) -> "list[Tried]":
+        """Try at most so many mutants of a theorem's statement, and enter what became of them: nothing fails.
+
+        `effort` is that of `verify.search.mutation.fate`: `seconds`, `max_examples`.
+        """
         from verify.search.mutation import fate, sample
 
-        tried = [fate(theorem, mutant, seconds=seconds, seed=seed) for mutant in sample(theorem.statement, most, seed)]
+        tried = [fate(theorem, mutant, seed=seed, **effort) for mutant in sample(theorem.statement, most, seed)]
         counts = {name: sum(trial.fate == name for trial in tried) for name in ("killed", "equivalent")}
         survived = [[trial.mutant.label, trial.why] for trial in tried if trial.fate == "survived"]
         self._enter(kind="mutants", id=theorem.id, survived=survived, **counts)

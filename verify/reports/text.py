@@ -11,6 +11,7 @@ from verify.outcomes import (
     ClauseResult,
     Evidence,
     HypothesisResult,
+    assignments_text,
     count_text,
     how_sure,
     number_text,
@@ -20,7 +21,7 @@ from verify.outcomes.numbers import is_shortened
 from verify.printing import latex_of, text_of
 from verify.reports.display.layout import WIDTH, fitted, stated_table
 from verify.reports.display.short import headline
-from verify.reports.necessity_map import threshold_lines
+from verify.reports.necessity_map import instance_text, threshold_lines
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Measurement
 from verify.runs.sweeps.grids import Axis
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
-    from verify.search.results import ExploreResult, ReachResult
+    from verify.search.results import ExploreResult, ExtendedRanges
     from verify.search.sharpness import Sharpness
 
 
@@ -39,6 +40,8 @@ _SHORT = 10
 """Significant digits of what is beside a result, and values of a grid that are shown."""
 _LONG = 40
 """Characters of a value that stands in a table; a longer one stands above it."""
+_LINES = 30
+"""Of a deduction that are printed."""
 _ONE = "the one instance of a statement without parameters"
 
 
@@ -70,11 +73,6 @@ def _whole(*values: Any) -> list[str]:
     return [_WHOLE] if any(map(is_shortened, values)) else []
 
 
-def assignments_text(values: Any) -> str:
-    """Return names and values as they are typed."""
-    return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
-
-
 def conditions_text(result: ConditionsResult, width: int = WIDTH) -> str:
     """Return the conditions at a partial instance."""
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
@@ -82,8 +80,8 @@ def conditions_text(result: ConditionsResult, width: int = WIDTH) -> str:
     lines += [*_parameters(result.statement, result.given, width), *_hypotheses(result.hypotheses, width)]
     if result.ranges:
         lines += [f"{result.admissible}:", *(f"  {text}" for text in result.ranges.values())]
-    if result.reaches:
-        lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.reaches)]
+    if result.extended_ranges:
+        lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.extended_ranges)]
     lines += _whole(*(h.slack for h in result.hypotheses))
     return fitted([*lines, scope], width)
 
@@ -137,7 +135,7 @@ def check_text(result: CheckResult, width: int = WIDTH) -> str:
         lines.append(f"{how_sure('re-checked', trusts)}: {', '.join(helped)}")
     lines += _whole(*(h.slack for h in result.hypotheses), *(c.margin for c in result.clauses), *result.values.values())
     bits = f", {result.bits} bits" if result.bits else ""
-    for_all = f"; {result.carried_for}: {result.for_all.text()}"
+    for_all = f"; {result.established_for}: {result.for_all.text()}"
     lines.append(f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}")
     return fitted(lines, width)
 
@@ -150,16 +148,16 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
     beside = margin and len(line) + 3 + len(margin) <= width
     yield f"{line}   {margin}" if beside else line
     yield from [f"      {margin}"] if margin and not beside else []
-    carried = result.carried.get(clause.label)
-    if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
-        yield f"      {result.carried_for}: {carried.text()}"
+    established = result.established.get(clause.label)
+    if clause.role == "claim" and established is not None and clause.evidence is not Evidence.PROVED:
+        yield f"      {result.established_for}: {established.text()}"
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
 
 
 def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
-    """Return what carries each clause of a theorem, its argument, and the headline last."""
+    """Return what establishes each clause of a theorem, its argument, and the headline last."""
     lines = [result.theorem]
     for role, title in (("claim", "claims"), ("step", "steps")):
         of_role = [clause for clause in result.clauses if clause.role == role]
@@ -167,13 +165,16 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         for clause in of_role:
             how = result.how(clause)
             by = f" by {how}" if how not in ("", "argument") else ""
-            lines.append(f"  {result.carried[clause.label].text()}{by}  {clause.label}: {clause.claim}")
+            lines.append(f"  {result.established[clause.label].text()}{by}  {clause.label}: {clause.claim}")
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
+            told = result.deductions.get(clause.label, ())
+            lines += [f"      {line}" for line in told[:_LINES]]
+            lines += [f"      … {len(told) - _LINES} lines more"] if len(told) > _LINES else []
     argued = [(inference, "") for inference in result.argument]
-    carried = (": ".join(filter(None, (known.text(), known.why))) for known in result.carried_beyond)
-    beyond = list(zip(result.beyond, carried, strict=True))
-    for title, inferences in (("argument", argued), ("beyond the hypotheses", beyond)):
+    established = (": ".join(filter(None, (known.text(), known.why))) for known in result.established_extensions)
+    extended = list(zip(result.extensions, established, strict=True))
+    for title, inferences in (("argument", argued), ("beyond the hypotheses", extended)):
         lines += [title] if inferences else []
         for number, (inference, standing) in enumerate(inferences, 1):
             rule = inference.named_rule
@@ -252,7 +253,7 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
 
 
 def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
-    instance = " ".join(f"{n}={v}" for n, v in difference["instance"].items() if not n.endswith("_float"))
+    instance = instance_text(difference["instance"])
     for part in difference["differs"]:
         yield f"  at {instance}: {part['what']} was stored as {part['kept']}, and is now {part['found']}"
 
@@ -292,10 +293,10 @@ def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
     return fitted([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"], width)
 
 
-def reach_text(result: "ReachResult", width: int = WIDTH) -> str:
+def extended_ranges_text(result: "ExtendedRanges", width: int = WIDTH) -> str:
     """Return a line for each hypothesis: how far the claims hold beyond it, and where they do not."""
     lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
-    lines += [f"  {reach.text()}" for reach in result.reaches] or ["  no hypothesis is a relation"]
+    lines += [f"  {line.text()}" for line in result.extended_ranges] or ["  no hypothesis is a relation"]
     interrupted = ", interrupted" if result.interrupted else ""
     return fitted([*lines, f"{result.seconds:.1f} s{interrupted}"], width)
 

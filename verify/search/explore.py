@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from functools import partial
 from itertools import chain, islice, product
 
@@ -18,45 +17,17 @@ from verify.errors import InputError, OutOfTimeError
 from verify.evaluation.instances import completed, parse
 from verify.evaluation.iteration import Progress
 from verify.outcomes import json_number
+from verify.search.limits import EXPLORE
 from verify.search.narrowing import fixed_values, told_to_drop, without
 from verify.search.plans import Plan, plan
 from verify.search.results import ExploreResult
 from verify.search.sharpness import sharpness
 from verify.search.simplify import Instance, neighbours, simplest
-from verify.search.verdicts.decision import PARTING
 from verify.search.verdicts.state import Search
 from verify.search.verdicts.tally import Tried, Verdict
 
-SECONDS = 30
-"""Wall-clock time of a search that is not told another."""
-MOST_EXAMPLES = 1000
-"""Instances that a search tries, where it is not told another number."""
-_NEAREST_SECONDS = 1
-"""For the nearest miss of each clause, which is looked at where floats see nothing wrong: seldom is it refuted."""
-_CONFIRMED_TRIALS = 60
-"""Simpler counterexamples that are tried where margins mislead: each takes a decision in rigorous arithmetic."""
-_VERDICTS, _FEW_VERDICTS = 0.1, 0.02
-"""The part of the time that is left for verdicts on what was tried, and where float64 or one proof gives nearly all."""
-_LEAST_VERDICTS = 1.0
-"""Seconds for verdicts, of what is left of the time; where the search itself took longer, as long again."""
-_POLISHED = 300
-"""How many instances the descent from each clause's nearest miss may try."""
-_LEAPS = 12
-"""Instances that the leaps from each clause's nearest miss may try, before any draw."""
-_STEPS = 30
-"""Instances that the steps after them may try."""
-_FIRST = 50
-"""Instances before any draw are a quarter of all at most, or so many where that is more and half of all at most."""
-_SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
-"""By what parts of a value the descent moves; the last moves any integer by 1."""
-_NEAR = 0.25
-"""How often a draw is near a nearest miss."""
-_FRUITLESS = 500
-"""Draws in a row that meet a dead end or what was tried, after which little is left to draw."""
 _KEPT = "counterexample.{}"
 """The name under which a counterexample is kept."""
-_AS_NEAR = 1e-9
-"""The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this."""
 
 
 def explore(
@@ -64,8 +35,8 @@ def explore(
     given: Mapping[str, object],
     *,
     drop: Sequence[str] | str = (),
-    max_examples: int = MOST_EXAMPLES,
-    seconds: float = SECONDS,
+    max_examples: int = EXPLORE.max_examples,
+    seconds: float = EXPLORE.seconds,
     seed: int = 0,
     keep: bool = False,
     guided: bool = True,
@@ -113,7 +84,7 @@ def explore(
         statement = statement.alone(*statement.claims)
     fixed = fixed_values(statement, given)
     state = Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
-    state.deadline -= seconds * (_FEW_VERDICTS if state.tally.takes_little() else _VERDICTS)
+    state.deadline -= seconds * (EXPLORE.few_verdicts if state.tally.takes_little() else EXPLORE.verdicts)
     # The seed is part of the key: a search repeats itself, whatever others have found.
     key = remembered.digest_of(f"{statement.digest} {sorted(fixed.items())} {seed}".encode()) if keep else ""
     with told_to_drop(statement, given):
@@ -121,7 +92,7 @@ def explore(
         state.tally.by_floats(state.tried.values())
         if stopped in ("examples", "seconds"):
             now = time.monotonic()
-            state.deadline = min(started + seconds, now + max(_LEAST_VERDICTS, now - started))
+            state.deadline = min(started + seconds, now + max(EXPLORE.least_verdicts, now - started))
             judged = _run(state, partial(_judge, state))
             stopped = judged if judged in ("found", "interrupted") else stopped
     if state.counterexample is not None and keep:
@@ -135,7 +106,7 @@ def _run(state: Search, search: Callable[[], None]) -> str:
     """Search until the time is over; return what ended it."""
     try:
         with until(state.deadline):
-            ended(state.hard_end + PARTING, search)
+            ended(state.hard_end + EXPLORE.grace, search)
     except OutOfTimeError:
         return "seconds"
     except KeyboardInterrupt:
@@ -163,7 +134,7 @@ def _result(state: Search, dropped: tuple[str, ...], stopped: str, seed: int, se
         clean=verdicts[Verdict.CLEAN],
         refuted=verdicts[Verdict.REFUTED],
         undecided=verdicts[Verdict.UNDECIDED],
-        not_reached=sum(map(state.tally.is_late, counted)),
+        not_reached=sum(map(state.tally.is_unreached, counted)),
         without_value=verdicts[Verdict.WITHOUT_VALUE],
         polished=len(state.tried) - len(counted),
         needed=state.needed,
@@ -202,10 +173,10 @@ def _search(state: Search, key: str, *, most: int, seed: int, sharp: bool) -> No
     with_defaults = partial(completed, statement, scan=True)
     state.plan = plan(statement.parameters, relations, state.plan.given, tick=state.tick, completed=with_defaults)
     state.replayed = any(map(state.look, _kept(state, key)))
-    first = _first(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed) if guided else ()
+    first = _first(state, max(most // 4, min(EXPLORE.before_draws, (most + 1) // 2)), seed) if guided else ()
     found = state.replayed or any(map(state.look, chain(first, _drawn(state, most, seed))))
     state.limited = len(state.tried)
-    if found or (guided and _polish(state, min(most, _POLISHED))):
+    if found or (guided and _polish(state, min(most, EXPLORE.polished))):
         _simplify(state)
     elif sharp:
         nearest = {label: instance for label, (_, instance) in state.nearest.items()}
@@ -234,7 +205,7 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Instance]:
     # Where evaluations are slow, most of the time is for the draws as well.
     ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
-        last = min(most, len(state.tried) + _LEAPS)
+        last = min(most, len(state.tried) + EXPLORE.leaps)
         for name, up in product(state.nearest[label][1], (True, False)):
             before = math.inf
             while state.nearest[label][0] < before and len(state.tried) < last and time.monotonic() < ends:
@@ -242,16 +213,16 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Instance]:
                 landed = state.plan.leap(start, name, up=up)
                 if landed is not None and state.plan.admits(landed):
                     yield landed
-        yield from _descent(state, label, min(most, len(state.tried) + _STEPS), ends)
+        yield from _descent(state, label, min(most, len(state.tried) + EXPLORE.steps), ends)
 
 
 def _drawn(state: Search, most: int, seed: int) -> Iterator[Instance]:
     """Yield instances that are drawn, some near the nearest misses, until so many have been tried in all."""
     source, fruitless = random.Random(seed), 0
-    while len(state.tried) < most and fruitless < _FRUITLESS:
+    while len(state.tried) < most and fruitless < EXPLORE.fruitless:
         state.tick()
         misses = [instance for _, instance in state.nearest.values()] if state.guided else []
-        near = source.choice(misses) if misses and source.random() < _NEAR else None
+        near = source.choice(misses) if misses and source.random() < EXPLORE.near else None
         instance = state.plan.draw(source, near)
         fruitless += 1
         if instance is not None and tuple(instance.values()) not in state.tried:
@@ -268,9 +239,9 @@ def _polish(state: Search, most: int) -> bool:
         if any(map(state.look, _descent(state, label, len(state.tried) + most))):
             return True
         least, start = state.nearest[label]
-        if state.takes(start, state.confirm(label, start, _NEAREST_SECONDS)):
+        if state.takes(start, state.confirm(label, start, EXPLORE.nearest_seconds)):
             return True
-        as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
+        as_near = lambda i: state.margins(i)[label] <= least + EXPLORE.as_near  # noqa: B023, E731
         near = simplest(state.plan, start, as_near, most_trials=most)[-1]
         if state.look(near, label):
             return True
@@ -284,7 +255,7 @@ def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> It
     Until so many instances have been tried in all, or the time is over. What has a default is moved as well: it may
     have other values.
     """
-    for share in _SHARES:
+    for share in EXPLORE.shares:
         improved = True
         while improved and len(state.tried) < last and time.monotonic() < ends:
             before, start = state.nearest[label]
@@ -321,4 +292,4 @@ def _simplify(state: Search) -> None:
             state.counterexample = instance, result
         return result is not None
 
-    simplest(state.plan, state.counterexample[0], confirmed, most_trials=_CONFIRMED_TRIALS)
+    simplest(state.plan, state.counterexample[0], confirmed, most_trials=EXPLORE.confirmed)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from verify.errors import InputError, NoInstanceError, meant
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
+from verify.evaluation.values import symbols_by_name
 from verify.language.parameters import Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
 
@@ -36,7 +37,7 @@ def told_to_drop(statement: Statement, given: Mapping[str, object]) -> Iterator[
         yield
     except NoInstanceError as error:
         relations = {h.label: h.relation for h in statement.hypotheses if h.relation is not None}
-        about = [f"--drop {h}" for h, r in relations.items() if given.keys() & {s.name for s in r.free_symbols}]  # type: ignore[attr-defined]
+        about = [f"--drop {h}" for h, r in relations.items() if given.keys() & symbols_by_name(r).keys()]
         more = f"; to leave a hypothesis out: {' or '.join(about)}" if about else ""
         raise NoInstanceError(f"{error}{more}") from None
 
@@ -53,7 +54,7 @@ def fixed_values(statement: Statement, given: Mapping[str, object]) -> dict[str,
             fixed = {kept.varies.name: kept.varies.words[0], **fixed}
     words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
     for kept, specialised in zip(statement.hypotheses, statement.specialised(words | fixed).hypotheses, strict=True):
-        waits = kept.relation is not None and not {s.name for s in kept.relation.free_symbols} <= set(fixed)  # type: ignore[attr-defined]
+        waits = kept.relation is not None and not symbols_by_name(kept.relation).keys() <= fixed.keys()
         if not waits and evaluate_hypothesis(specialised, fixed).holds is False:
             values = ", ".join(f"{name} = {value}" for name, value in fixed.items())
             raise InputError(values, "", f"breaks {kept.label}: {kept.statement} (--drop {kept.label} leaves it out)")

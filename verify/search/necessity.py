@@ -14,7 +14,6 @@ from typing import Literal
 
 from verify.budget import ended, require_effort, until
 from verify.checking.certificates import certificate
-from verify.checking.check import check
 from verify.checking.standing import argued_without
 from verify.checking.theorem import Theorem
 from verify.claims.inequality import Inequality
@@ -30,27 +29,21 @@ from verify.outcomes import (
     Outcome,
     Quantity,
     Trust,
+    assignments_text,
     count_text,
     how_sure,
     json_numbers,
 )
 from verify.search.explore import explore
+from verify.search.limits import NECESSITY
 from verify.search.narrowing import without
 from verify.search.results import ExploreResult
 from verify.search.simplify import Instance
-from verify.search.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends, weakened_id
+from verify.search.thresholds import Approach, Relaxed, Threshold, broken, checked, ends, weakened_id
 from verify.shown import Result, Shown, Tabled
 
 Status = Literal["needed", "redundant", "undecided"]
-SECONDS = 60
-"""To look, for each hypothesis, where no other time is given."""
 _EVERY_CLAIM = "every claim is proved for all parameters without it"
-_LEAST_SECONDS = 0.1
-"""For a search that is begun when the time is over."""
-_CERTIFYING = 0.4
-"""The part of the time for a hypothesis that there is, if need be after it, to certify what was found."""
-_PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
-"""How far past the hypothesis to look from the example, relative to where it ends."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +120,7 @@ class NecessityResult(Result, Tabled):
 
 
 def necessity(
-    theorem: Theorem, *, seconds: float = SECONDS, seed: int = 0, progress: Progress | None = None
+    theorem: Theorem, *, seconds: float = NECESSITY.seconds, seed: int = 0, progress: Progress | None = None
 ) -> NecessityResult:
     """Decide for each hypothesis whether it is needed, redundant, or neither was found.
 
@@ -203,20 +196,15 @@ def _decided(
         pass
     except KeyboardInterrupt:
         stopped = True
-    left = max(_CERTIFYING * seconds, deadline - time.monotonic())
-    return _needed(shown, theorem, hypothesis, label, approach, left), stopped
+    return _needed(shown, label, approach, seconds), stopped
 
 
-def _needed(
-    shown: tuple[str, str, str], theorem: Theorem, hypothesis: Hypothesis, label: str, approach: Approach, left: float
-) -> Need:
+def _needed(shown: tuple[str, str, str], label: str, approach: Approach, seconds: float) -> Need:
     if approach.inside is not None:
-        return Need(*shown, "undecided", f"{label} is refuted with it as well, at {_assignments(approach.inside)}")
-    result = check(approach.weakened, approach.witness, seconds=left)
-    held = evaluate_hypothesis(theorem.statement.specialise(hypothesis, approach.witness), approach.witness)
-    certified = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
-    if result.outcome is not Outcome.REFUTED or held.holds is not False or not certified:
-        place = _assignments(approach.witness)
+        return Need(*shown, "undecided", f"{label} is refuted with it as well, at {assignments_text(approach.inside)}")
+    result, held, sure = approach.certified(approach.witness, seconds)
+    if not sure or held.holds is not False:
+        place = assignments_text(approach.witness)
         why = f"{label} seems to fail at {place}, and was not certified to, past the hypothesis"
         return Need(*shown, "undecided", why)
     return Need(
@@ -246,10 +234,6 @@ def _trusts(clauses: Iterable[ClauseResult]) -> set[Trust]:
     return {trust for clause in clauses for trust in clause.trusts}
 
 
-def _assignments(instance: Instance) -> str:
-    return " ".join(f"{name}={value}" for name, value in instance.items())
-
-
 def shown_without(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object], set[Trust]] | None:
@@ -260,7 +244,7 @@ def shown_without(
         ways.insert(0, ("the others imply it: proved for all parameters", implied))
     for why, claimed in ways:
         variant = replace(theorem.variant(claimed), id=weakened_id(theorem.id, hypothesis.label), values={})
-        seconds = min(CHECK_SECONDS, deadline - time.monotonic())
+        seconds = min(NECESSITY.check_seconds, deadline - time.monotonic())
         if seconds > 0:
             try:
                 result = checked(variant, theorem.example, seconds)
@@ -279,7 +263,7 @@ def argued_anyway(
 
     None where they are not. There is no proof where the argument uses other theorems alone.
     """
-    seconds = min(CHECK_SECONDS, deadline - time.monotonic())
+    seconds = min(NECESSITY.check_seconds, deadline - time.monotonic())
     if not theorem.argument or seconds <= 0:
         return None
     variant = replace(theorem.variant(weaker), id=weakened_id(theorem.id, hypothesis.label), values={})
@@ -288,10 +272,10 @@ def argued_anyway(
     except InputError:
         return None
     shown = tuple(clause for clause in result.clauses if clause.evidence is Evidence.PROVED and clause.holds)
-    carried = argued_without(theorem, hypothesis.label, {clause.label: clause.trusts for clause in shown})
-    if carried is None:
+    established = argued_without(theorem, hypothesis.label, {clause.label: clause.trusts for clause in shown})
+    if established is None:
         return None
-    why, trusts = f"every claim is shown without it: {carried.standing}", {*carried.trusts, *_trusts(shown)}
+    why, trusts = f"every claim is shown without it: {established.standing}", {*established.trusts, *_trusts(shown)}
     if not shown:
         return why, None, trusts
     proved = weaker.alone(*(clause for clause in weaker.clauses if clause.label in {each.label for each in shown}))
@@ -315,12 +299,12 @@ def _beside_the_example(
     for name, end in ends(theorem.statement, hypothesis, start):
         whole = next(p for p in statement.parameters if p.name == name).kind == "integer"
         outward = 1 if Fraction(start[name]) <= end else -1
-        for share in _PAST:
+        for share in NECESSITY.past:
             step = share * abs(end) if end else share
             value = end + outward * (max(1, round(step)) if whole else step)
             nearby = value - step / 10, value + step / 10
             value = (math.floor if outward > 0 else math.ceil)(value) if whole else simplest_between(*nearby)
-            seconds = min(CHECK_SECONDS, half - time.monotonic())
+            seconds = min(NECESSITY.check_seconds, half - time.monotonic())
             if seconds <= 0:
                 break
             try:
@@ -363,7 +347,7 @@ def _searched(
     result, why = None, ""
     for kept in (*within, statement):
         try:
-            left = max(deadline - time.monotonic(), _LEAST_SECONDS)
+            left = max(deadline - time.monotonic(), NECESSITY.least_seconds)
             result = explore(theorem.variant(kept), {}, seconds=left, seed=seed, progress=progress)
         except NoInstanceError as error:
             why = str(error)

@@ -16,24 +16,11 @@ import sympy as sp
 
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, meet, solvable
+from verify.evaluation.values import symbols_by_name
 from verify.language.expressions import Case, decided
 from verify.language.parameters import LARGEST_INTEGER, Parameter, Value
 from verify.printing import text_of
-
-_ORDERS = 720
-"""Orders in which parameters are drawn that are looked at: all those of six."""
-_TRIALS = 40
-"""Walks by which an order's dead ends are counted."""
-_LONGEST = 5
-"""Entries of a list that is drawn."""
-_WALKS = 5
-"""Walks to an instance in general position: the first that meets no dead end."""
-_KEPT = 0.75
-"""How often a number of an instance near another one is that one's, or beside it."""
-_SMALLEST = 20
-"""The smallest part of a number by which it is moved then is 2 to the minus this."""
-_FAR = 16
-"""Factor by which a leap goes, where no bound is nearer: a constant that is wrong shows at large values."""
+from verify.search.limits import EXPLORE
 
 
 @dataclass(frozen=True)
@@ -118,8 +105,8 @@ class Plan:
 
         def number(parameter: Parameter, parts: Ranges) -> Value:
             if parameter.kind == "rationals":
-                return tuple(drawn_rational(parts[0], source) for _ in range(source.randint(1, _LONGEST)))
-            if near is not None and source.random() < _KEPT:
+                return tuple(drawn_rational(parts[0], source) for _ in range(source.randint(1, EXPLORE.longest)))
+            if near is not None and source.random() < EXPLORE.kept:
                 beside = _beside(near[parameter.name], source)
                 if any(beside in part for part in parts):
                     return beside
@@ -137,7 +124,9 @@ class Plan:
             # Steps of their own, so that few integers are the same.
             steps = cycle(source.sample((2, 3, 4), 3))
             number = partial(_in_general, source=source, steps=steps)
-            walks = (self._walk(lambda words, turn=turn: words[turn % len(words)], number) for _ in range(_WALKS))
+            walks = (
+                self._walk(lambda words, turn=turn: words[turn % len(words)], number) for _ in range(EXPLORE.walks)
+            )
             yield from islice((walk for walk in walks if walk is not None), 1)
 
     def simplest_instance(self) -> dict[str, Value] | None:
@@ -158,13 +147,13 @@ class Plan:
         if part is None:
             return None
         end, is_open = (part.high, part.high_open) if up else (part.low, part.low_open)
-        landed: Value = value + (1 if up else -1) * _FAR * max(1, abs(value))
+        landed: Value = value + (1 if up else -1) * EXPLORE.far * max(1, abs(value))
         if parameter.kind == "integer":
             assert part.low is not None and part.high is not None
             bounded = end is not None and abs(end) < LARGEST_INTEGER
             landed = int(end) if bounded else max(int(part.low), min(int(part.high), int(landed)))  # type: ignore[arg-type]
         elif end is not None:
-            landed = end + (value - end) / _FAR if is_open else end
+            landed = end + (value - end) / EXPLORE.far if is_open else end
         if landed == value or landed not in parameter:
             return None
         moved = {p.name: instance[p.name] for p in self.parameters if not self.defaulted(p)} | {name: landed}
@@ -263,7 +252,7 @@ def _drawn_step(furthest: int, source: random.Random, *, bounded: bool) -> int:
 def _beside(number: Value, source: random.Random) -> int | Fraction:
     """Return a number, or one that is moved by a part of it, an integer by 1 at least."""
     assert isinstance(number, int | Fraction)
-    part = number * Fraction(source.choice((0, 0, 1, -1)), 2 ** source.randint(0, _SMALLEST))
+    part = number * Fraction(source.choice((0, 0, 1, -1)), 2 ** source.randint(0, EXPLORE.halvings))
     if isinstance(number, Fraction):
         return (number + part).limit_denominator(10**9)
     return number + (math.floor(part) if part < 0 else math.ceil(part))
@@ -292,12 +281,12 @@ def plan(
     fixed = [parameter for parameter in parameters if parameter.name in given]
     fixed += [parameter for parameter in drawn if parameter.kind == "word"]
     orders, known = [], {}
-    for order in islice(permutations(free), _ORDERS):
+    for order in islice(permutations(free), EXPLORE.orders):
         tick()
         orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
     orders.sort(key=lambda order: sum(not bound.exact for bounds in order.bounds.values() for bound in bounds))
-    best, fewest = None, _TRIALS
+    best, fewest = None, EXPLORE.trials
     steps: _Steps = {}
     for order in orders:
         dead_ends = _dead_ends(order, fewest, tick, steps)
@@ -326,7 +315,9 @@ def _bounded(
     for parameter in order:
         last, key = parameter.name, (parameter.name, before)
         if key not in known:
-            bounded_by = {relation: _names(relation) & names for relation in relations if last not in given}
+            bounded_by = {
+                relation: names.intersection(symbols_by_name(relation)) for relation in relations if last not in given
+            }
             solved = {
                 r: needs - {last} for r, needs in bounded_by.items() if last in needs and needs <= before | {last}
             }
@@ -339,16 +330,12 @@ def _bounded(
     return Plan(tuple(order), bounds, dict(given))
 
 
-def _names(relation: sp.core.relational.Relational) -> frozenset[str]:
-    return frozenset(symbol.name for symbol in relation.free_symbols)  # type: ignore[attr-defined]
-
-
 def _dead_ends(plan: Plan, fewest: int, tick: Callable[[], None], known: _Steps) -> int:
     """Return how many random walks meet an empty range, at most `fewest`; steps are taken once for all orders."""
     steps = [parameter for parameter in plan.parameters if parameter.name not in plan.given]
     # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
     steps = [step for step in steps if step.kind != "rationals" and not plan.defaulted(step)]
-    walking = {seed: dict(plan.given) for seed in range(_TRIALS)}
+    walking = {seed: dict(plan.given) for seed in range(EXPLORE.trials)}
     path: tuple[str, ...] = ()
     for step in steps:
         path = (*path, step.name)
@@ -361,9 +348,9 @@ def _dead_ends(plan: Plan, fewest: int, tick: Callable[[], None], known: _Steps)
                 walking[seed] = after
                 continue
             del walking[seed]
-            if _TRIALS - len(walking) >= fewest:
+            if EXPLORE.trials - len(walking) >= fewest:
                 return fewest
-    return _TRIALS - len(walking)
+    return EXPLORE.trials - len(walking)
 
 
 def _step(plan: Plan, parameter: Parameter, drawn: dict[str, Value], source: random.Random) -> dict[str, Value] | None:
@@ -388,7 +375,7 @@ def _random_value(admissible: Range, source: random.Random, *, integer: bool) ->
 def _in_general(parameter: Parameter, parts: Ranges, source: random.Random, steps: Iterator[int]) -> Value:
     """Return a parameter's value in general position."""
     if parameter.kind == "rationals":
-        return tuple(_general_value(parts[0], source) for _ in range(source.randint(2, _LONGEST)))
+        return tuple(_general_value(parts[0], source) for _ in range(source.randint(2, EXPLORE.longest)))
     part = source.choice(parts)
     return _apart(part, next(steps)) if parameter.kind == "integer" else _general_value(part, source)
 

@@ -1,4 +1,4 @@
-"""What carries a theorem for all parameters, what is missing, and a counterexample where one is met."""
+"""What establishes a theorem for all parameters, what is missing, and a counterexample where one is met."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -6,41 +6,44 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verify.budget import require_effort
+from verify.budget import proving, require_effort
 from verify.checking.argument import Inference
 from verify.checking.check import check
-from verify.checking.standing import carried, carried_beyond, shipped_proofs
+from verify.checking.standing import established, established_by_extension, shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import InWords
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.iteration import Progress
-from verify.outcomes import Carried, CheckResult, ClauseResult, Evidence, ForAll, Outcome, json_numbers
+from verify.outcomes import (
+    CheckResult,
+    ClauseResult,
+    Established,
+    Evidence,
+    ForAll,
+    Outcome,
+    assignments_text,
+    json_numbers,
+)
 from verify.search.explore import explore
+from verify.search.limits import PROVE
 from verify.search.simplify import Instance
 from verify.shown import Result
-
-SECONDS = 60
-"""To prove, and then to search where a claim stays open, where no other time is given."""
-_PROVING = 0.6
-"""The part of the time to prove in."""
-_EXAMPLES = 100
-"""Instances that are searched where a claim is not proved: `explore` goes farther."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ProveResult(Result):
-    """What carries a theorem for all parameters.
+    """What establishes a theorem for all parameters.
 
     Parameters
     ----------
     clauses
         Each clause as it is at the theorem's example.
-    carried, for_all
-        What carries each clause, by label, and what the claims.
-    argument, beyond
+    established, for_all
+        What establishes each clause, by label, and what the claims.
+    argument, extensions
         The theorem's inferences, and those by which claims hold without some of its hypotheses.
-    carried_beyond
-        What carries what each of `beyond` concludes, where all that it supposes holds.
+    established_extensions
+        What establishes what each of `extensions` concludes, where all that it supposes holds.
     counterexample, refuted
         An instance in scope that refutes a claim, and the claim there; None where none was met.
     refuted_steps
@@ -49,21 +52,24 @@ class ProveResult(Result):
         The check at the example, of which a certificate can be written.
     shipped
         Proofs for all parameters that the theorem's package ships, by clause.
+    deductions
+        How each clause that is proved by a deduction is deduced, line by line.
     """
 
     theorem: str
     statement_digest: str
     clauses: tuple[ClauseResult, ...]
-    carried: Mapping[str, Carried]
-    for_all: Carried
+    established: Mapping[str, Established]
+    for_all: Established
     argument: tuple[Inference, ...]
-    beyond: tuple[Inference, ...]
-    carried_beyond: tuple[Carried, ...]
+    extensions: tuple[Inference, ...]
+    established_extensions: tuple[Established, ...]
     counterexample: Instance | None
     refuted: ClauseResult | None
     refuted_steps: Mapping[str, Instance]
     checked: CheckResult
     shipped: Mapping[str, Mapping[str, Any]]
+    deductions: Mapping[str, tuple[str, ...]]
     seconds: float
 
     @property
@@ -79,19 +85,21 @@ class ProveResult(Result):
         return (Outcome.INCONCLUSIVE if self.for_all.standing is ForAll.OPEN else Outcome.VERIFIED).exit_code
 
     def how(self, clause: ClauseResult) -> str:
-        """Return what carries a clause: the kind of its proof, or `argument`; nothing where it is open."""
-        carried = self.carried[clause.label]
-        if carried.standing is ForAll.ARGUED:
+        """Return what establishes a clause: the kind of its proof, or `argument`; nothing where it is open."""
+        established = self.established[clause.label]
+        if established.standing is ForAll.ARGUED:
             return "argument"
-        if carried.standing is not ForAll.PROVED:
+        if established.standing is not ForAll.PROVED:
             return ""
         found = clause.proof if clause.evidence is Evidence.PROVED else self.shipped.get(clause.label)
         return "" if found is None else str(found["kind"])
 
     def detail(self, clause: ClauseResult) -> str:
         """Return what is missing of a clause that is open."""
-        carried = self.carried[clause.label]
-        return "" if carried.standing is not ForAll.OPEN else "; ".join(filter(None, (carried.why, clause.detail)))
+        established = self.established[clause.label]
+        return (
+            "" if established.standing is not ForAll.OPEN else "; ".join(filter(None, (established.why, clause.detail)))
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify prove --json`, without `schema` and `version`."""
@@ -101,17 +109,17 @@ class ProveResult(Result):
             "statement_digest": self.statement_digest,
             "clauses": [
                 {"label": clause.label, "role": clause.role, "claim": clause.claim}
-                | {"for_all_parameters": self.carried[clause.label].standing}
+                | {"for_all_parameters": self.established[clause.label].standing}
                 | {"kind": self.how(clause), "detail": self.detail(clause)}
-                | {"trusts": [trust._asdict() for trust in sorted(self.carried[clause.label].trusts)]}
+                | {"trusts": [trust._asdict() for trust in sorted(self.established[clause.label].trusts)]}
                 for clause in self.clauses
             ],
             "argument": [_json(inference) | {"status": str(ForAll.ARGUED)} for inference in self.argument],
             "beyond": [
                 _json(inference)
-                | {"status": carried.standing, "detail": carried.why}
-                | {"trusts": [trust._asdict() for trust in sorted(carried.trusts)]}
-                for inference, carried in zip(self.beyond, self.carried_beyond, strict=True)
+                | {"status": established.standing, "detail": established.why}
+                | {"trusts": [trust._asdict() for trust in sorted(established.trusts)]}
+                for inference, established in zip(self.extensions, self.established_extensions, strict=True)
             ],
             "for_all_parameters": self.for_all.standing,
             "inferences_argued": len(self.for_all.inferences),
@@ -131,16 +139,16 @@ def _json(inference: Inference) -> dict[str, Any]:
     return {"label": inference.label, "says": inference.says, "from": list(inference.uses)} | rule
 
 
-def _carried(theorem: Theorem, extension: Inference) -> Carried:
-    """Return what carries what an inference beyond the hypotheses concludes; open where it cannot be read."""
+def _established(theorem: Theorem, extension: Inference) -> Established:
+    """Return what establishes what an inference beyond the hypotheses concludes; open where it cannot be read."""
     try:
-        return carried_beyond(theorem, extension)
+        return established_by_extension(theorem, extension)
     except InputError as error:
-        return Carried(ForAll.OPEN, why=str(error))
+        return Established(ForAll.OPEN, why=str(error))
 
 
-def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | None = None) -> ProveResult:
-    """Say what carries a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
+def prove(theorem: Theorem, *, seconds: float = PROVE.seconds, progress: Progress | None = None) -> ProveResult:
+    """Say what establishes a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
 
     Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
     of the time is for a search of a counterexample to the claims that are not proved.
@@ -152,13 +160,14 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
     """
     require_effort(seconds=seconds)
     started = time.monotonic()
-    checked = check(theorem, theorem.example, seconds=_PROVING * seconds)
+    with proving(PROVE.work):
+        checked = check(theorem, theorem.example, seconds=PROVE.proving * seconds)
     refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)
     # That it is a counterexample rests on the scope too.
     refuted = None if refuted is None else replace(refuted, trusts=checked.trusts)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
-    by_clause, for_all = checked.carried, checked.for_all
+    by_clause, for_all = checked.established, checked.for_all
     # What is argued is searched as well: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
     searched = [c for c in theorem.statement.claims if c.label in doubtful and not isinstance(c, InWords)]
@@ -167,7 +176,7 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         claimed = theorem.variant(theorem.statement.alone(*searched))
         # Nothing to search, where no instance is in scope: what is open stays so.
         with suppress(NoInstanceError):
-            found = explore(claimed, {}, seconds=left, max_examples=_EXAMPLES, progress=progress)
+            found = explore(claimed, {}, seconds=left, max_examples=PROVE.max_examples, progress=progress)
             counterexample, refuted = found.counterexample, found.clause
     steps = dict.fromkeys(checked.refuted_steps, checked.instance)
     left = seconds - (time.monotonic() - started)
@@ -176,7 +185,7 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
     fallen = {label: f"at {_at(where)}" for label, where in steps.items()}
     fallen |= {refuted.label: f"at {_at(counterexample)}"} if counterexample is not None and refuted else {}
     if fallen:
-        by_clause, for_all = carried(theorem, proved, fallen)
+        by_clause, for_all = established(theorem, proved, fallen)
     if not checked.in_scope:
         why = "; ".join(filter(None, (for_all.why, "the example is out of scope")))
         for_all = replace(for_all, why=why)
@@ -184,18 +193,28 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         theorem=theorem.id,
         statement_digest=theorem.statement.digest,
         clauses=checked.clauses,
-        carried=by_clause,
+        established=by_clause,
         for_all=for_all,
         argument=theorem.argument,
-        beyond=theorem.beyond,
-        carried_beyond=tuple(_carried(theorem, inference) for inference in theorem.beyond),
+        extensions=theorem.extensions,
+        established_extensions=tuple(_established(theorem, inference) for inference in theorem.extensions),
         counterexample=counterexample,
         refuted=refuted if counterexample is not None else None,
         refuted_steps=steps,
         shipped=shipped_proofs(theorem),
+        deductions=_deductions(theorem, checked),
         checked=checked,
         seconds=time.monotonic() - started,
     )
+
+
+def _deductions(theorem: Theorem, checked: CheckResult) -> Mapping[str, tuple[str, ...]]:
+    """Return how each clause that is shown by a deduction is deduced."""
+    from verify.provers.deduction.text import lines_of
+
+    proofs = {c.label: c.proof for c in checked.clauses if c.evidence is Evidence.PROVED and c.proof is not None}
+    deduced = {label: proof for label, proof in proofs.items() if proof.get("kind") == "deduction"}
+    return {label: tuple(lines_of(dict(proof), theorem.statement)) for label, proof in deduced.items()}
 
 
 def _refuted_step(theorem: Theorem, steps: Sequence[Any], seconds: float) -> Mapping[str, Instance]:
@@ -204,11 +223,11 @@ def _refuted_step(theorem: Theorem, steps: Sequence[Any], seconds: float) -> Map
         return {}
     with suppress(NoInstanceError):
         claimed = theorem.variant(theorem.statement.alone(*steps))
-        found = explore(claimed, {}, seconds=seconds, max_examples=_EXAMPLES)
+        found = explore(claimed, {}, seconds=seconds, max_examples=PROVE.max_examples)
         if found.counterexample is not None and found.clause is not None:
             return {found.clause.label: found.counterexample}
     return {}
 
 
 def _at(instance: Instance) -> str:
-    return " ".join(f"{name}={value}" for name, value in instance.items()) or "the one instance"
+    return assignments_text(instance) or "the one instance"

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from verify.outcomes import (
-    Carried,
     ClauseResult,
+    Established,
     Evidence,
     Outcome,
     Trust,
@@ -16,12 +16,11 @@ from verify.outcomes import (
     short_text,
     times_text,
 )
+from verify.search.limits import EXPLORE
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
 from verify.shown import Result, Shown, Tabled
 
-_FEWEST_CLEAN = Fraction(1, 10)
-"""The part that has to be clean of the examples that were reached: else it says nothing that none refutes."""
 _UNREACHED = {"seconds": "not reached in time", "examples": "not reached in the time for verdicts"}
 """How examples without a verdict are described, by what ended the search."""
 
@@ -97,7 +96,7 @@ class ExploreResult(Result):
     @property
     def found_clean(self) -> bool:
         """Whether so many examples are clean that it says something that none refutes."""
-        return bool(self.clean) and self.clean >= _FEWEST_CLEAN * self._reached
+        return bool(self.clean) and self.clean >= EXPLORE.fewest_clean * self._reached
 
     @property
     def _reached(self) -> int:
@@ -152,7 +151,7 @@ _FURTHEST = 3
 
 
 @dataclass(frozen=True, repr=False)
-class Reach(Shown):
+class ExtendedRange(Shown):
     """How far the claims hold beyond one hypothesis, along one of its parameters, the others as given.
 
     Parameters
@@ -163,8 +162,8 @@ class Reach(Shown):
         Along what, `<=`, `<`, `>=` or `>`, and where it ends at the instance; None where that cannot be told.
     given
         The parameter's own value at the instance, where it has one.
-    carried, by
-        What carries the claims beyond the end, and the theorems that show them; None where nothing does.
+    established, by
+        What establishes the claims beyond the end, and the theorems that show them; None where nothing does.
     shown_to, shown_open
         How far: None for without limit; whether the value itself is left out.
     domain_ends
@@ -198,7 +197,7 @@ class Reach(Shown):
     relation: str = ""
     end: Fraction | int | None = None
     given: Fraction | int | None = None
-    carried: Carried | None = None
+    established: Established | None = None
     by: tuple[str, ...] = ()
     shown_to: Fraction | int | None = None
     shown_open: bool = False
@@ -221,7 +220,7 @@ class Reach(Shown):
     @property
     def unlimited(self) -> bool:
         """Whether the claims are shown as far as the theorem's domain goes along the parameter."""
-        return self.carried is not None and (self.shown_to is None or self.domain_ends)
+        return self.established is not None and (self.shown_to is None or self.domain_ends)
 
     def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify necessity --json` and `verify conditions --json`."""
@@ -232,12 +231,14 @@ class Reach(Shown):
             **json_numbers(numbers),
             "shown_open": self.shown_open,
             "unlimited": self.unlimited,
-            "for_all_parameters": self.carried and self.carried.standing,
-            "inferences_argued": len(self.carried.inferences) if self.carried else 0,
+            "for_all_parameters": self.established and self.established.standing,
+            "inferences_argued": len(self.established.inferences) if self.established else 0,
             "by": list(self.by),
             "supposing": list(self.supposing),
             **{name: getattr(self, name) for name in ("clause", "inside", "looked", "effort", "further", "why")},
-            "for_all_trusts": [trust._asdict() for trust in sorted(self.carried.trusts)] if self.carried else [],
+            "for_all_trusts": [trust._asdict() for trust in sorted(self.established.trusts)]
+            if self.established
+            else [],
             "trusts": [trust._asdict() for trust in self.trusts],
             "verified_trusts": [trust._asdict() for trust in self.verified_trusts],
         }
@@ -251,9 +252,9 @@ class Reach(Shown):
         return "; ".join([known + given, *self._parts()])
 
     def _parts(self) -> Iterator[str]:
-        if self.carried is not None:
+        if self.established is not None:
             by = f" by {', '.join(self.by) or 'its own argument, which does not use it'}"
-            how = f"{self.carried.standing}{by}{self.carried.text().removeprefix(self.carried.standing)}"
+            how = f"{self.established.standing}{by}{self.established.text().removeprefix(self.established.standing)}"
             how += (
                 f", where {', '.join(self.supposing)} hold" + "s" * (len(self.supposing) == 1) if self.supposing else ""
             )
@@ -310,13 +311,13 @@ class Reach(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ReachResult(Result, Tabled):
+class ExtendedRanges(Result, Tabled):
     """How far a theorem's claims hold beyond each parametric hypothesis, at an instance, which may be partial."""
 
     theorem: str
     statement_digest: str
     instance: Instance
-    reaches: tuple[Reach, ...]
+    extended_ranges: tuple[ExtendedRange, ...]
     seconds: float
     interrupted: bool = False
 
@@ -326,7 +327,7 @@ class ReachResult(Result, Tabled):
             "theorem": self.theorem,
             "statement_digest": self.statement_digest,
             "instance": json_numbers(self.instance),
-            "reaches": [reach.to_json() for reach in self.reaches],
+            "reaches": [each.to_json() for each in self.extended_ranges],
             "seconds": round(self.seconds, 3),
             "interrupted": self.interrupted,
         }

@@ -13,6 +13,7 @@ from verify.claims.inequality import Inequality
 from verify.claims.question import Question
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import Range, solvable
+from verify.evaluation.values import symbols_by_name
 from verify.language.parameters import Value
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure, Quantity, as_float, is_shortened, json_numbers, short_text
@@ -70,7 +71,7 @@ def _measured(label: str, theorem: Theorem, plan: Plan, instance: Mapping[str, V
     relation = next(c for c in statement.clauses if c.label == label).relation
     assert relation is not None
     small, large = relation.lts, relation.gts  # pyright: ignore[reportAttributeAccessIssue]
-    if {symbol.name for symbol in statement.expand(relation).free_symbols} - set(instance):  # pyright: ignore[reportAttributeAccessIssue]
+    if symbols_by_name(statement.expand(relation)).keys() - instance.keys():
         # For all values of some variables: there is no one bound.
         return None
     question = Question(statement, instance)

@@ -9,23 +9,16 @@ from verify.errors import InputError
 from verify.evaluation.admissible_ranges import Range
 from verify.language.parameters import Value, simplest_between
 from verify.outcomes import digit_count
+from verify.search.limits import EXPLORE
 from verify.search.plans import Plan
 
 Instance = dict[str, Value]
-_SHARES = tuple(Fraction(1, k) for k in (1, 2, 10, 100))
-"""Relative distances at which the simplest number near a value is tried, the farthest first."""
-_SMALL_SHARE = Fraction(1, 10_000)
-"""The same, of a small step."""
 _PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
 """Numbers that are tried whatever the value is, where they are simpler."""
-_PAIRED = 3
-"""Simpler values of each of two parameters that are tried together: nine pairs of them."""
-MOST_TRIALS = 300
-"""Instances that are tried in all: each takes an evaluation of the clause."""
 
 
 def simplest(
-    plan: Plan, start: Instance, holds: Callable[[Instance], bool], *, most_trials: int = MOST_TRIALS
+    plan: Plan, start: Instance, holds: Callable[[Instance], bool], *, most_trials: int = EXPLORE.simpler
 ) -> list[Instance]:
     """Return instances for which `holds`, each simpler than the one before, from `start` to one that none improves.
 
@@ -65,8 +58,8 @@ def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Inst
     if small:
         return
     for one, other in combinations(free, 2):
-        for value in choices[one][:_PAIRED]:
-            for another in choices[other][:_PAIRED]:
+        for value in choices[one][: EXPLORE.paired]:
+            for another in choices[other][: EXPLORE.paired]:
                 yield from _completed(plan, instance, {one: value, other: another})
         pair = {name: value for name in (one, other) if isinstance(value := instance[name], Fraction)}
         for changes in _same_ratios(pair) if len(pair) == 2 else ():
@@ -81,39 +74,39 @@ def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
     for one, other in permutations(pair):
         if pair[one] > 1:
             ratio = pair[other] / pair[one]
-            for share, sign in product(_SHARES[1:], (1, -1)):
+            for share, sign in product(EXPLORE.distances[1:], (1, -1)):
                 yield {one: Fraction(1), other: simplest_between(*sorted((ratio, ratio * (1 + sign * share))))}
 
 
 def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> Iterator[Instance]:
-    """Yield the instance with some values changed: the others as they were, then also carried into their new ranges."""
+    """Yield the instance with some values changed: the others as they were, then also moved into their new ranges."""
     plain = {**instance, **changes}
     seen = [plain]
     if plan.admits(plain):
         yield plain
     for always in (False, True):
-        carried = _carried(plan, instance, plain, changes, always=always)
-        if carried is not None and carried not in seen and plan.admits(carried):
-            seen.append(carried)
-            yield carried
+        moved = _moved(plan, instance, plain, changes, always=always)
+        if moved is not None and moved not in seen and plan.admits(moved):
+            seen.append(moved)
+            yield moved
 
 
-def _carried(
+def _moved(
     plan: Plan, instance: Instance, plain: Instance, changes: Mapping[str, Value], *, always: bool
 ) -> Instance | None:
     """Return what was changed with the values drawn after it moved with their ranges: those that left it, or all."""
-    carried: Instance = {}
+    moved: Instance = {}
     for parameter in plan.parameters:
         name = parameter.name
         value = plain[name]
         if plan.defaulted(parameter):
             try:
-                carried = {**carried, **plan.completed(carried)}
+                moved = {**moved, **plan.completed(moved)}
             except InputError:
                 return None
             continue
         if not isinstance(value, str | tuple) and name not in plan.given:
-            parts = plan.ranges(parameter, carried)
+            parts = plan.ranges(parameter, moved)
             inside = any(value in part for part in parts)
             if not inside and (name in changes or not parts):
                 return None
@@ -121,8 +114,8 @@ def _carried(
                 before = next((p for p in plan.ranges(parameter, instance) if value in p), parts[0])
                 if before not in parts:
                     value = _placed(value, before, parts[0])
-        carried[name] = value
-    return carried
+        moved[name] = value
+    return moved
 
 
 def _placed(value: Value, before: Range, after: Range) -> Value:
@@ -170,7 +163,9 @@ def simpler_values(value: Value) -> Iterator[Value]:
         signs = (1,) if number > 0 else (1, -1)
         return (sign * v for v in sizes if 0 <= v < size for sign in signs if v or sign > 0)
 
-    yield from _exchanged(value, integers, lambda number: (*_PLAIN, *(_nearby(number, share) for share in _SHARES)))
+    yield from _exchanged(
+        value, integers, lambda number: (*_PLAIN, *(_nearby(number, share) for share in EXPLORE.distances))
+    )
 
 
 def smaller_values(value: Value) -> Iterator[Value]:
@@ -186,7 +181,7 @@ def smaller_values(value: Value) -> Iterator[Value]:
             yield from (Fraction(sign * v) for v in _a_little_less(size))
         if size == 1:
             yield from (Fraction(sign, v) for v in _a_little_less(number.denominator) if v)
-        yield _nearby(number, _SMALL_SHARE)
+        yield _nearby(number, EXPLORE.small_distance)
 
     yield from _exchanged(value, integers, fractions)
 

@@ -6,8 +6,8 @@ and no proof.
 
 import math
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import sympy as sp
@@ -15,31 +15,28 @@ import sympy as sp
 from verify.checking.check import check
 from verify.checking.theorem import WITHOUT, Theorem
 from verify.errors import InputError, NoInstanceError, UndecidedError, UndefinedError
-from verify.evaluation.admissible_ranges import solvable
+from verify.evaluation.admissible_ranges import Range, Ranges, meet, solvable
 from verify.evaluation.instances import evaluate_hypothesis
-from verify.evaluation.values import evaluate_rising
-from verify.language.parameters import Value, simplest_between
+from verify.evaluation.values import evaluate_rising, symbols_by_name
+from verify.language.parameters import Parameter, Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, is_shortened, json_numbers
-from verify.search.explore import MOST_EXAMPLES, explore
+from verify.outcomes import (
+    CheckResult,
+    Enclosure,
+    HypothesisResult,
+    Outcome,
+    Quantity,
+    Trust,
+    is_shortened,
+    json_numbers,
+)
+from verify.search.explore import explore
+from verify.search.limits import NECESSITY
 from verify.search.plans import domain_of
+from verify.search.results import NOTHING_LEFT, ExtendedRange
 from verify.search.sharpness import least
 from verify.search.simplify import Instance
 
-CHECK_SECONDS = 10
-"""For one check on the way; what is not decided by then is no violation."""
-_LEAST_SECONDS = 0.1
-"""For a check that is begun when the time is over."""
-_HALVINGS = 64
-"""Of the way from the hypothesis's end to the violation, at most: two integer parameters are less than 2^61 apart."""
-_CLOSE = Fraction(1, 100)
-"""Relative distance up to which two rationals are not told apart: each halving takes a check."""
-_NEARBY = Fraction(1, 10**6)
-"""Relative distance at which a simpler one is looked for."""
-_ROUNDS = 4
-"""Searches at smaller factors, each in half of the time that is left."""
-_TIGHT = 1.05
-"""Two factors are told apart where their ratio exceeds this."""
 _OPPOSITE = {"LessThan": sp.Gt, "StrictLessThan": sp.Ge, "GreaterThan": sp.Lt, "StrictGreaterThan": sp.Le}
 
 
@@ -91,7 +88,7 @@ def checked(theorem: Theorem, instance: Mapping[str, Value], seconds: float) -> 
 
 def ends(statement: Statement, hypothesis: Hypothesis, instance: Mapping[str, Value]) -> Iterator[tuple[str, Fraction]]:
     """Yield the numbers along which a hypothesis ends, and where, nearest to an instance."""
-    used = set() if hypothesis.relation is None else {symbol.name for symbol in hypothesis.relation.free_symbols}  # type: ignore[attr-defined]
+    used = set() if hypothesis.relation is None else symbols_by_name(hypothesis.relation).keys()
     for parameter in statement.parameters:
         if parameter.kind in ("integer", "rational") and parameter.name in used:
             end = _end(statement, hypothesis, parameter.name, instance)
@@ -159,7 +156,7 @@ class Approach:
         for name, value in self.witness.items():
             # A search draws the ends of ranges as well, which may be roots to 150 digits: a simpler one may do.
             if isinstance(value, Fraction) and is_shortened(value) and time.monotonic() < self.deadline:
-                near = sorted((value * (1 - _NEARBY), value * (1 + _NEARBY)))
+                near = sorted((value * (1 - NECESSITY.nearby), value * (1 + NECESSITY.nearby)))
                 shorter = {**self.witness, name: simplest_between(*near)}
                 if not self._holds(shorter) and self._outcome(shorter) is Outcome.REFUTED:
                     self.witness = shorter
@@ -169,15 +166,15 @@ class Approach:
         if (factor := self._factor(self.witness)) is None:
             return
         clear, examples = Fraction(1), 0
-        for _ in range(_ROUNDS):
+        for _ in range(NECESSITY.rounds):
             self.relaxed = Relaxed(clear, factor, examples)
             left = self.deadline - time.monotonic()
-            if left <= 0 or _above(factor) < _TIGHT * clear:
+            if left <= 0 or _above(factor) < NECESSITY.tight * clear:
                 return
             middle = Fraction(math.sqrt(float(clear) * float(_above(factor))))
             tried = simplest_between(middle * Fraction(99, 100), middle * Fraction(101, 100))
             try:
-                result = explore(self._within(tried), {}, seconds=left / 2, max_examples=MOST_EXAMPLES, seed=seed)
+                result = explore(self._within(tried), {}, seconds=left / 2, seed=seed)
             except NoInstanceError:
                 return
             if result.interrupted:
@@ -221,7 +218,7 @@ class Approach:
         at_end = {**witness, name: exact(end)}
         if at_end[name] in parameter and self._holds(at_end) and self._outcome(at_end) is Outcome.REFUTED:
             self.inside = at_end
-        for _ in range(_HALVINGS):
+        for _ in range(NECESSITY.halvings):
             gap = violated - low
             if time.monotonic() > self.deadline:
                 break
@@ -229,7 +226,7 @@ class Approach:
                 middle: Fraction = Fraction(round(low + gap / 2))
                 if middle in (low, violated):
                     break
-            elif abs(gap) <= _CLOSE * max(abs(violated), abs(low)):
+            elif abs(gap) <= NECESSITY.close * max(abs(violated), abs(low)):
                 break
             else:
                 middle = simplest_between(*sorted((low + 2 * gap / 5, low + 3 * gap / 5)))
@@ -241,14 +238,27 @@ class Approach:
                 said = str(outcome)
         return Threshold(name, exact(end), None if clear is None else exact(clear), said, exact(violated))
 
+    def certified(self, witness: Instance, seconds: float) -> tuple[CheckResult, HypothesisResult, bool]:
+        """Check a violation; return that, the hypothesis there, and whether it is certified that the clause is refuted.
+
+        In what is left of the time, or in a part of the `seconds` that there were.
+        """
+        left = max(NECESSITY.certifying * seconds, self.deadline - time.monotonic())
+        result = check(self.weakened, witness, seconds=left)
+        sure = result.outcome is Outcome.REFUTED and all(clause.rechecked for clause in result.clauses)
+        return result, self._held(witness), sure and result.scope_confirmed is True
+
+    def _held(self, instance: Mapping[str, Value]) -> HypothesisResult:
+        return evaluate_hypothesis(self.statement.specialise(self.hypothesis, instance), instance)
+
     def _holds(self, instance: Mapping[str, Value]) -> bool:
-        return evaluate_hypothesis(self.statement.specialise(self.hypothesis, instance), instance).holds is True
+        return self._held(instance).holds is True
 
     def _outcome(self, instance: Mapping[str, Value]) -> Outcome:
         """Return what the clause is found to be where all other hypotheses hold."""
         try:
-            left = max(self.deadline - time.monotonic(), _LEAST_SECONDS)
-            return checked(self.weakened, instance, min(CHECK_SECONDS, left)).outcome
+            left = max(self.deadline - time.monotonic(), NECESSITY.least_seconds)
+            return checked(self.weakened, instance, min(NECESSITY.check_seconds, left)).outcome
         except InputError:
             # Outside a parameter's domain, or too large.
             return Outcome.OUT_OF_SCOPE
@@ -283,3 +293,136 @@ def _above(value: Quantity) -> Fraction:
     upper = value.upper if isinstance(value, Enclosure) else value
     assert upper is not None
     return Fraction(upper)
+
+
+@dataclass(frozen=True)
+class Ray:
+    """The values of a parameter past an end, of a hypothesis or of what is shown; `strict`: the end is one of them."""
+
+    parameter: Parameter
+    end: Fraction
+    strict: bool
+    upward: bool
+
+    @property
+    def start(self) -> Fraction:
+        """Where it begins, as the values that it returns, which grow outwards."""
+        return self.end if self.upward else -self.end
+
+    def past(self, ranges: Ranges) -> tuple[Range, ...]:
+        """Return what of some ranges is past the end, in order, turned so that values grow outwards."""
+        start = self.start
+        if self.parameter.kind == "integer":
+            first = start.__ceil__() if self.strict else start.__floor__() + 1
+            beyond = Range(Fraction(first), None)
+        else:
+            beyond = Range(start, None, low_open=not self.strict)
+        parts = meet(ranges if self.upward else tuple(map(_mirrored, ranges)), (beyond,))
+        if self.parameter.kind == "integer":
+            parts = (part.integers() for part in parts)
+        return tuple(sorted((part for part in parts if not part.empty), key=lambda part: (part.low, part.low_open)))
+
+    def value(self, outward: Fraction | int) -> Fraction | int:
+        """Return a value of the parameter from one that grows outwards."""
+        value = Fraction(outward if self.upward else -outward)
+        return int(value) if self.parameter.kind == "integer" and value.denominator == 1 else value
+
+    def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
+        """Return as far as what of a region a domain's part past the end is covered without a gap, and whether all is.
+
+        None where what comes first past the end is not in it.
+        """
+        parts, far = self.past(region), None
+        for place in self.past(domain):
+            begins = [p for p in parts if p.low == place.low and p.low_open <= place.low_open]
+            if not begins:
+                return far, False
+            far = max(begins, key=lambda part: (part.high is None, part.high or 0, not part.high_open))
+            if (far.high, far.high_open) != (place.high, place.high_open):
+                return far, False
+        return far, far is not None
+
+
+def _mirrored(part: Range) -> Range:
+    low, high = (None if end is None else -end for end in (part.high, part.low))
+    return Range(low, high, part.high_open, part.low_open)
+
+
+def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -> Iterator[Fraction | int]:
+    """Yield values of what is left past an end, further and further out, and the given one where it is among them."""
+    if not left:
+        return
+    start, first, last = ray.start, left[0].low, left[-1].high
+    assert first is not None
+    values = _doubled(ray, first)
+    if last is not None:
+        values.add(last)
+        if ray.parameter.kind != "integer":
+            values |= {last - (last - start) / 2**k for k in range(1, NECESSITY.closing)}
+    known = None if given is None else Fraction(given if ray.upward else -given)
+    if known is not None:
+        # The given one stands for those beside it.
+        values = {value for value in values if abs(value - known) > abs(known) / 50} | {known}
+    done: Fraction | None = None
+    for value in sorted(values):
+        if not any(value in part for part in left) or (value <= start and value not in (known, first)):
+            continue
+        exact = ray.parameter.kind == "integer" or value == known
+        short: Fraction = value if exact else _rounded(value, start, done, left)
+        if done is None or short > done:
+            done = short
+            yield ray.value(short)
+
+
+def _doubled(ray: Ray, first: Fraction) -> set[Fraction]:
+    """Return values that are twice as far out each time, of integers from the first that is left."""
+    start = ray.start
+    if ray.parameter.kind == "integer":
+        return {first + 2**k - 1 for k in range(NECESSITY.doublings)}
+    if ray.end <= 0:
+        return {start + Fraction(2) ** k for k in range(-NECESSITY.doublings // 2, NECESSITY.doublings // 2)}
+    values = {start * Fraction(2) ** (k if ray.upward else -k) for k in range(1, NECESSITY.doublings + 1)}
+    if not ray.upward:
+        # And past 0, where the domain goes there.
+        values |= {-start * (2**k - 1) for k in range(NECESSITY.doublings // 2)}
+    return values
+
+
+def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
+    """Return a number in few digits near to one, past what was before it; the number where there is none."""
+    before = start if done is None else max(start, done)
+    for near in (abs(value), value - before):
+        short = simplest_between(value - near / 100, value + near / 100) if near > 0 else value
+        if short > before and any(short in part for part in left):
+            return Fraction(short)
+    return value
+
+
+@dataclass
+class Attempts:
+    """The values at which a search has looked for a violation so far, and why it ended."""
+
+    values: list[Fraction | int] = field(default_factory=list)
+    verified: list[Fraction | int] = field(default_factory=list)
+    trusts: set[Trust] = field(default_factory=set)
+    failing: str = ""
+    refused: str = ""
+    ended: bool = False
+
+    def noted(self, shown: ExtendedRange, left: Sequence[Range], seconds: float) -> ExtendedRange:
+        """Return what is shown, with what was tried, and what is not known."""
+        count = len(self.values)
+        if not count:
+            why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""
+            return replace(shown, further=f"open beyond: no violation is looked for{why}")
+        further = f"further out {self.failing}" if self.failing else "open beyond"
+        further = f"further out nothing is checked: {self.refused}" if self.refused else further
+        if self.ended:
+            # Of integers all may have been tried.
+            size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
+            all_tried = all(isinstance(value, int) for value in self.values) and size == count
+            further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"
+        effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
+        verified = tuple(self.verified)
+        trusts = tuple(sorted(self.trusts))
+        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further, verified_trusts=trusts)

@@ -20,15 +20,9 @@ from numerics.preconditioned_descent.reference import exact_gradient, exact_loss
 from tests.numerics.devices import DEVICES
 from verify import InputError, agreement
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 EPS = torch.finfo(torch.float64).eps
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_spectra():

@@ -29,6 +29,8 @@ from numerics.preconditioned_descent.reference import (
 from tests.numerics.devices import DEVICES
 from verify.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 EPS = np.finfo(float).eps
 FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
 COVARIANCE = torch.tensor([[1.0, 0.3], [0.3, 0.5]], dtype=torch.float64)
@@ -65,15 +67,6 @@ def naive_forward(Z, P, Q, activation):
                     after[a, j] += sum(P_l[a, b] * Z[b, i] for b in range(D)) * score / n
         Z = after
     return Z
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    # Tensors this small only lose by a second thread, which spins on a shared core.
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("activation", [None, "relu"])

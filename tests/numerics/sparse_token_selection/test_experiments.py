@@ -18,14 +18,7 @@ from numerics.sparse_token_selection.experiments import (
 from tests.numerics.devices import DEVICES
 from verify import InputError, agreement
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    # Tensors this small only lose by a second thread, which spins on a shared core.
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_the_ground_truth():

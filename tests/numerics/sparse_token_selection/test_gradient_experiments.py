@@ -14,17 +14,10 @@ from numerics.sparse_token_selection.gradient_experiments import (
 from tests.numerics.devices import DEVICES
 from verify import InputError, agreement
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 ZEROS = {"V_positional", "V_off_diagonal", "W_token_rows", "W_off_diagonal", "W_diagonal_differences"}
 SMALL = {"T": 3, "q": 2, "d": 1, "d_e": 2, "C_low": 0, "C_high": 1, "batches": 10, "batch_size": 8}
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    # Tensors this small only lose by a second thread, which spins on a shared core.
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def means(C, attend):

@@ -23,6 +23,8 @@ from numerics.sparse_token_selection.reference import (
 from tests.numerics.devices import DEVICES
 from verify.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 EPS = np.finfo(float).eps
 FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
 
@@ -77,15 +79,6 @@ def quadrature_gradient(W, V, encodings, q, nodes):
             sample = naive_gradient(W, V, encodings, tokens, subset)
             total = [old + weight * new for old, new in zip(total, sample, strict=True)]
     return total
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    # Tensors this small only lose by a second thread, which spins on a shared core.
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize(("T", "q", "d", "d_e"), [(4, 2, 3, 4), (5, 1, 2, 3), (3, 3, 1, 2)])

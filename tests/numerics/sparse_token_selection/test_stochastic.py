@@ -26,7 +26,10 @@ from numerics.sparse_token_selection.stochastic import (
     sphere_encodings,
 )
 from tests.numerics.devices import DEVICES
+from tests.numerics.sparse_token_selection.test_reference import random_parameters
 from verify import InputError, agreement
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
 FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
@@ -36,16 +39,6 @@ DRAWS = [sign_encodings, sphere_encodings]
 
 def generator(seed, device="cpu"):
     return torch.Generator(device).manual_seed(seed)
-
-
-def random_parameters(seed, d, d_e, *, block_only):
-    """W (D, D), V (d, D) ~ N(0, 1/4); with block_only, W vanishes outside the positional block."""
-    random = generator(seed)
-    W = torch.randn(d + d_e, d + d_e, generator=random, dtype=torch.float64) / 2
-    V = torch.randn(d, d + d_e, generator=random, dtype=torch.float64) / 2
-    if block_only:
-        W[:d], W[:, :d] = 0, 0
-    return W, V
 
 
 def naive_loss(W, V, encodings, tokens, subset, attend):
@@ -72,15 +65,6 @@ def naive_gradients(W, V, *sample):
             shifted[which][entry] += 1j * h
             gradient[entry] = naive_loss(*shifted, *sample).imag / h
     return gradients
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    # Tensors this small only lose by a second thread, which spins on a shared core.
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("device", DEVICES)

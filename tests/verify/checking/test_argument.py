@@ -1,4 +1,4 @@
-"""Arguments: what an inference may use, and what carries a claim by them."""
+"""Arguments: what an inference may use, and what establishes a claim by them."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from verify import (
     TheoremError,
 )
 from verify.checking.argument import RULES
-from verify.checking.standing import argued_without, carried, standing
+from verify.checking.standing import argued_without, established, standing
 from verify.outcomes import ForAll
 from verify.reports.text import explore_text
 
@@ -47,16 +47,16 @@ SOUND = (inference("between", "square", "at_least"), inference("claim", "between
 
 def test_a_claim_is_argued_from_steps_that_are_proved():
     made = theorem(*SOUND)
-    clauses, for_all = carried(made, {"square": ()})
+    clauses, for_all = established(made, {"square": ()})
     assert (clauses["claim"].standing, for_all.inferences) == (ForAll.ARGUED, {"u.t:between", "u.t:claim"})
-    clauses, for_all = carried(made, {})
+    clauses, for_all = established(made, {})
     assert (for_all.standing, for_all.why) == (ForAll.OPEN, "square is open")
 
 
 def test_a_claim_that_is_proved_by_itself_needs_no_argument():
     made = theorem(inference("cube", "square"), claims=(OTHER,))
-    assert carried(made, {"cube": (), "square": ()})[1].standing is ForAll.PROVED
-    assert carried(made, {"square": ()})[1].standing is ForAll.ARGUED
+    assert established(made, {"cube": (), "square": ()})[1].standing is ForAll.PROVED
+    assert established(made, {"square": ()})[1].standing is ForAll.ARGUED
 
 
 def test_a_hypothesis_that_no_inference_uses_is_not_needed():

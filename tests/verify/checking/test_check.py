@@ -32,16 +32,18 @@ x, y, z = sp.symbols("x y z", real=True)
 SMALL = Hypothesis("small", sp.Lt(x, 2))
 
 
-def test_a_true_claim_in_scope_is_verified(make_theorem):
-    result = check(make_theorem(Inequality("c", sp.Lt(x, 3)), hypotheses=(SMALL,)), {"x": "3/2"})
-    assert (result.outcome, result.evidence, result.in_scope) == (Outcome.VERIFIED, Evidence.CERTIFIED, True)
-    assert result.instance == {"x": Fraction(3, 2)} and result.clauses[0].margin == Fraction(3, 2)
-
-
-def test_a_false_claim_in_scope_is_refuted_with_its_witness(make_theorem):
-    result = check(make_theorem(Inequality("c", sp.Lt(x, 1)), hypotheses=(SMALL,)), {"x": "3/2"})
-    assert (result.outcome, result.evidence) == (Outcome.REFUTED, Evidence.CERTIFIED)
-    assert result.clauses[0].witness == {"x": Fraction(3, 2)}
+@pytest.mark.parametrize(
+    ("bound", "outcome", "evidence", "witness"),
+    [
+        (3, Outcome.VERIFIED, Evidence.PROVED, {}),
+        (1, Outcome.REFUTED, Evidence.CERTIFIED, {"x": Fraction(3, 2)}),
+    ],
+)
+def test_a_claim_in_scope_is_decided_and_a_false_one_has_its_witness(make_theorem, bound, outcome, evidence, witness):
+    result = check(make_theorem(Inequality("c", sp.Lt(x, bound)), hypotheses=(SMALL,)), {"x": "3/2"})
+    assert (result.outcome, result.evidence, result.in_scope) == (outcome, evidence, True)
+    assert result.instance == {"x": Fraction(3, 2)} and result.clauses[0].margin == bound - Fraction(3, 2)
+    assert result.clauses[0].witness == witness
 
 
 @pytest.mark.parametrize(("bound", "claim"), [(3, Outcome.REFUTED), (9, Outcome.VERIFIED)])

@@ -209,20 +209,12 @@ class Own(Inequality):
         ),
         (lambda clause, _: "verified", "not to a ClauseResult"),
         (lambda clause, _: ClauseResult.verified(clause, {}, margin=float("nan")), "is not an exact number"),
+        (lambda *_: int("none"), "clause c: ValueError: invalid literal"),
     ],
 )
-def test_what_is_no_result_of_a_clause_is_an_error_of_the_file(make_theorem, says, error):
+def test_what_is_no_result_of_a_clause_or_fails_is_an_error_of_the_file(make_theorem, says, error):
     Own.says_of_itself, Own.more = staticmethod(says), {}
     with pytest.raises(TheoremError, match=error):
-        check(make_theorem(Own("c", sp.Lt(a, 9)), names="a"), {"a": 2})
-
-
-def test_an_error_in_a_clause_of_ones_own_is_an_error_of_the_file(make_theorem):
-    def fails(*_):
-        raise ValueError("nothing to see")
-
-    Own.says_of_itself, Own.more = staticmethod(fails), {}
-    with pytest.raises(TheoremError, match="clause c: ValueError: nothing to see"):
         check(make_theorem(Own("c", sp.Lt(a, 9)), names="a"), {"a": 2})
 
 
@@ -344,7 +336,7 @@ def test_what_goes_around_it_is_seen():
 
 
 @pytest.mark.parametrize(("power", "evidence"), [(2, Evidence.CERTIFIED), (7, Evidence.CERTIFIED)])
-def test_a_margin_may_have_thousands_of_digits(make_theorem, power, evidence):
+def test_a_margin_may_have_thousands_of_digits(make_theorem, no_deduction, power, evidence):
     # exp(4**7) has 7 116 digits, more than Python reads as one number.
     clause = check(make_theorem(Inequality("c", sp.Gt(sp.exp(x**power), x))), {"x": 4}, seconds=5).clauses[0]
     assert (clause.outcome, clause.evidence) == (Outcome.VERIFIED, evidence)

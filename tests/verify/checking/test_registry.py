@@ -97,16 +97,16 @@ def test_another_packages_object_is_loaded(installed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_not_of_its_kind_is_refused(installed, kind):
-    installed("others", kind, "math:pi")
-    with pytest.raises(InputError, match=rf"{kind} = zeta2025\.thing: is a float, not a {kind.title()}"):
-        getattr(verify, f"load_{kind}")("zeta2025.thing")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_cannot_be_imported_says_so(installed, kind):
-    installed("others", kind, "no_such_module_here:thing")
-    with pytest.raises(InputError, match="no_such_module_here:thing cannot be loaded: ModuleNotFoundError"):
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("math:pi", r"{} = zeta2025\.thing: is a float, not a "),
+        ("no_such_module_here:thing", "no_such_module_here:thing cannot be loaded: ModuleNotFoundError"),
+    ],
+)
+def test_what_is_not_of_its_kind_or_cannot_be_imported_says_so(installed, kind, value, why):
+    installed("others", kind, value)
+    with pytest.raises(InputError, match=why.format(kind)):
         getattr(verify, f"load_{kind}")("zeta2025.thing")
 
 

@@ -171,10 +171,10 @@ def test_json_has_an_integer_or_null(make_theorem):
         (ValueLeast((k - x,), "x", x, sp.Integer(0), k), "value least: x is not a parameter of kind integer"),
         (ValueLeast((k - n,), "n", n, sp.Integer(0), k), "n uses n, of which the least value is asked for"),
         (ValueLeast((k - n,), "n", x, sp.Integer(0), n + k), "k . n uses n, of which"),
-        (ValueLargest((k, sp.sin(n))), "outside the language"),
+        (ValueLargest((k, sp.asin(n))), "outside the language"),
         (ValueLeast((k - 0.1 * n,), "n", x, sp.Integer(0), k), "float"),
         (ValueLeast((k - n,), "n", sp.Float("0.1"), sp.Integer(0), k), "float"),
-        (ValueLeast((k - n,), "n", x, sp.Integer(0), sp.sin(k)), "outside the language"),
+        (ValueLeast((k - n,), "n", x, sp.Integer(0), sp.asin(k)), "outside the language"),
     ],
 )
 def test_what_is_not_well_formed_is_refused(make_theorem, value, message):

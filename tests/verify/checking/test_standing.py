@@ -26,7 +26,7 @@ from verify import (
 from verify.checking.certificates import accepted_file, certificate_text
 from verify.checking.check import check
 from verify.checking.standing import Standing, rechecked, shipped_path, shipped_proofs, standing
-from verify.outcomes import Carried, Evidence, ForAll
+from verify.outcomes import Established, Evidence, ForAll
 from verify.rechecker import Rejected, Shown, recheck_file, recheck_text
 
 x = sp.Symbol("x", positive=True)
@@ -72,12 +72,15 @@ def for_all(shelf, name):
 
 
 def test_a_theorem_is_known_by_its_weakest_claim_and_what_it_uses(shelf):
-    proved = Carried(ForAll.PROVED, theorem="u.leaf")
+    proved = Established(ForAll.PROVED, theorem="u.leaf")
     assert shelf.standing_of("u.leaf") == Standing("u.leaf", {"i": proved}, proved, Evidence.PROVED)
     assert for_all(shelf, "u.middle") is ForAll.PROVED
     # Certified at its example, and so open for all.
     top = shelf.standing_of("u.top")
-    assert (top.evidence, top.for_all) == (Evidence.CERTIFIED, Carried(ForAll.OPEN, why="c is open", theorem="u.top"))
+    assert (top.evidence, top.for_all) == (
+        Evidence.CERTIFIED,
+        Established(ForAll.OPEN, why="c is open", theorem="u.top"),
+    )
 
 
 def test_a_weaker_leaf_lowers_everything_above_it(shelf):
@@ -105,8 +108,8 @@ def test_a_weaker_leaf_lowers_everything_above_it(shelf):
 def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
     shelf.certificates["u.leaf"] = broken(shelf.certificates["u.leaf"])
     for name in ("u.leaf", "u.middle", "u.top"):
-        carried = shelf.standing_of(name).for_all
-        assert carried.standing is ForAll.OPEN and why in carried.why
+        established = shelf.standing_of(name).for_all
+        assert established.standing is ForAll.OPEN and why in established.why
     assert shelf.standing_of("u.leaf").evidence is None
     # What it found by itself at its example stays so.
     assert shelf.standing_of("u.middle").evidence is Evidence.PROVED
@@ -147,7 +150,7 @@ def test_each_theorem_below_is_looked_at_once():
         return replace(accepted, theorem=name, uses=uses)
 
     found = standing(chain[-1], certificate=certificate, load=by_id.__getitem__)
-    assert found.for_all == Carried(ForAll.PROVED, theorem=chain[-1].id) and sorted(asked) == sorted(by_id)
+    assert found.for_all == Established(ForAll.PROVED, theorem=chain[-1].id) and sorted(asked) == sorted(by_id)
 
 
 def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
@@ -286,9 +289,9 @@ def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used,
         )
 
     shelf = Shelf(words("u.leaf", ("i",), PROVED), words("u.top", (used,), proof_uses=("u.leaf",)))
-    carried = shelf.standing_of("u.top").for_all
-    assert carried.standing is known
-    assert ("is no claim" in carried.why) is (known is ForAll.OPEN)
+    established = shelf.standing_of("u.top").for_all
+    assert established.standing is known
+    assert ("is no claim" in established.why) is (known is ForAll.OPEN)
 
 
 @pytest.fixture

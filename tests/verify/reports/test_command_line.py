@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 import typer
 
+from tests.layout import ROOT
 from tests.verify.command_line import SCOPE, SMALL, THEOREM, assert_one_line, body_of, small_with
 from verify.installed import version
 from verify.reports.command_line import run
@@ -142,8 +143,8 @@ def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
     assert_one_line(cli(*arguments), *parts)
 
 
-VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck pin report new completion"
-CONTRACT = VERBS.split()
+VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck language pin report new"
+CONTRACT = [*VERBS.split(), "completion"]
 
 
 def test_the_help_lists_the_verbs_that_work_and_no_others(cli):
@@ -192,35 +193,29 @@ def contradicted(*_, **__):
     sp.Symbol("x", positive=True, zero=True)
 
 
+def broken(*_, **__):
+    raise RuntimeError("two\nlines")
+
+
+OURS = "verify: internal error, please report it: "
 CONTRADICTED = r"the assumptions of .* contradict each other \(zero=\w+\): leave .*\n"
 
 
-@pytest.mark.parametrize("named", ["", ":mine"])
-def test_a_contradiction_that_sympy_finds_in_a_theorem_of_ones_own_is_an_input_error(
-    cli, monkeypatch, theorem_file, named
-):
+@pytest.mark.parametrize(
+    ("raising", "named", "code", "said"),
+    [
+        (contradicted, "", 2, f"verify: theorem: {CONTRADICTED}"),
+        (contradicted, ":mine", 2, f"verify: theorem: {CONTRADICTED}"),
+        # Of a theorem of ours the same is an error of ours.
+        (contradicted, None, 70, f"{OURS}{CONTRADICTED}"),
+        (broken, None, 70, f"{OURS}RuntimeError: two lines\n"),
+    ],
+)
+def test_an_error_that_no_command_raises_is_one_line(cli, monkeypatch, theorem_file, raising, named, code, said):
     mine = theorem_file('mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n')
-    monkeypatch.setattr("verify.checking.check.check", contradicted)
-    code, out, err = cli("check", mine + named, "x=1")
-    assert (code, out) == (2, "")
-    assert re.fullmatch(f"verify: theorem: {CONTRADICTED}", err)
-
-
-def test_a_contradiction_that_sympy_finds_in_a_theorem_of_ours_is_an_internal_error(cli, monkeypatch):
-    monkeypatch.setattr("verify.checking.check.check", contradicted)
-    code, out, err = cli("check", THEOREM, *SMALL)
-    assert (code, out) == (70, "")
-    assert re.fullmatch(f"verify: internal error, please report it: {CONTRADICTED}", err)
-
-
-def test_an_error_of_ours_is_one_line_and_70(cli, monkeypatch):
-    def broken(*_, **__):
-        raise RuntimeError("two\nlines")
-
-    monkeypatch.setattr("verify.checking.check.check", broken)
-    code, out, err = cli("check", THEOREM, *SMALL)
-    assert (code, out) == (70, "")
-    assert err == "verify: internal error, please report it: RuntimeError: two lines\n"
+    monkeypatch.setattr("verify.checking.check.check", raising)
+    found, out, err = cli("check", THEOREM, *SMALL) if named is None else cli("check", mine + named, "x=1")
+    assert (found, out) == (code, "") and re.fullmatch(said, err)
 
 
 CONSOLE = Path(sys.executable).with_name("verify")
@@ -252,35 +247,29 @@ def test_a_reader_that_leaves_ends_it_quietly():
         assert going.stderr.read() == b"" and going.wait() == 130
 
 
-def test_a_check_of_an_inequality_loads_no_package_that_it_does_not_need(tmp_path):
-    needless = (
-        "numpy",
-        "scipy",
-        "hypothesis",
-        "torch",
-        "matplotlib",
-        "networkx",
-        "numba",
-        "joblib",
-        "numerics",
-        "theorems",
-    )
-    code = (
-        "import sys; from verify.reports.command_line import run; "
-        f"codes = [run(['new', 'mine.py']), run(['check', 'mine.py', 'x=1', 'y=3'])]; "
-        f"print(codes, sorted({{module.partition('.')[0] for module in sys.modules}} & {{*{needless!r}, 'sympy'}}))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout.splitlines()[-1] == "[0, 0] ['sympy']", done.stderr
+HEAVY = "torch matplotlib dask"
+NEEDLESS = f"{HEAVY} numpy scipy hypothesis networkx numba joblib numerics theorems"
 
 
-def test_a_check_of_a_symbolic_theorem_never_loads_torch():
+@pytest.mark.parametrize(
+    ("commands", "needless"),
+    [
+        ([["new", "mine.py"], ["check", "mine.py", "x=1", "y=3"]], NEEDLESS),
+        ([["check", THEOREM, *SMALL]], HEAVY),
+    ],
+    ids=["of a new file", "of the library"],
+)
+def test_a_check_loads_no_package_that_it_does_not_need(tmp_path, commands, needless):
     code = (
         "import sys; from verify.reports.command_line import run; "
-        f"code = run(['check', {THEOREM!r}, *{list(SMALL)!r}]); "
-        "sys.exit(code or any(m.split('.')[0] in ('torch', 'matplotlib', 'dask') for m in sys.modules))"
+        f"codes = [run(words) for words in {commands!r}]; "
+        f"print(codes, sorted({{name.partition('.')[0] for name in sys.modules}} & {{*{needless.split()!r}, 'sympy'}}))"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
+    )
+    assert run.stdout.splitlines()[-1] == f"{[0] * len(commands)} ['sympy']", run.stderr
 
 
 def test_run_returns_what_main_exits_with(monkeypatch, capsys):

@@ -15,7 +15,7 @@ import theorems
 import verify
 from verify import Enclosure, Evidence, ForAll, Hypothesis, Inequality, InputError, Outcome, Parameter
 from verify.checking.derivation import CheckedStep
-from verify.outcomes import Carried, ClauseResult
+from verify.outcomes import ClauseResult, Established
 from verify.reports.commands import frame
 from verify.reports.commands.files import _recheck_line
 from verify.reports.display import latex, rendering
@@ -87,7 +87,7 @@ def _checked(make_theorem, spoof):
         clauses=(clause,),
         hypotheses=(held,),
         values={f"v{spoof}": 1},
-        rests_on={f"user.o{spoof}": Carried(ForAll.OPEN, why=f"open{spoof}")},
+        rests_on={f"user.o{spoof}": Established(ForAll.OPEN, why=f"open{spoof}")},
     )
 
 

@@ -22,7 +22,7 @@ def finding(
     summary="A sentence.",
     weight=Weight.STRONGER,
 ):
-    expect = expect or {"outcome": "verified"}
+    expect = {"outcome": "verified"} if expect is None else expect
     return Finding(name, paper, "A title", weight, summary, "A text.", command, expect, rests_on)
 
 
@@ -87,14 +87,20 @@ def test_what_is_not_there_is_reported(path, expected, why):
     assert failure.startswith(f"{path}: ") and why in failure
 
 
-@pytest.mark.parametrize(("expected", "holds"), [("certified, trusting hardy.pairs/2", True), ("certified", False)])
-def test_evidence_names_what_it_trusts(monkeypatch, expected, holds):
-    def run(_):
-        trust = {"name": "hardy.pairs", "version": 2, "package": "hardy", "digest": "0" * 64}
-        sys.stdout.write(json.dumps({"clauses": [{"label": "c", "evidence": "certified", "trusts": [trust]}]}))
-        return 0
+@pytest.fixture
+def printing(monkeypatch):
+    """Let a finding's command print an object."""
 
-    monkeypatch.setattr("verify.reports.reproduction.run", run)
+    def of(body):
+        monkeypatch.setattr("verify.reports.reproduction.run", lambda _: sys.stdout.write(json.dumps(body)) and 0)
+
+    return of
+
+
+@pytest.mark.parametrize(("expected", "holds"), [("certified, trusting hardy.pairs/2", True), ("certified", False)])
+def test_evidence_names_what_it_trusts(printing, expected, holds):
+    trust = {"name": "hardy.pairs", "version": 2, "package": "hardy", "digest": "0" * 64}
+    printing({"clauses": [{"label": "c", "evidence": "certified", "trusts": [trust]}]})
     assert reproduce(finding({"clauses.c.evidence": expected})).holds is holds
 
 
@@ -116,51 +122,35 @@ def test_an_interrupted_command_interrupts(monkeypatch):
         reproduce(finding())
 
 
-def test_an_enclosure_with_an_unknown_end_is_in_no_bounded_interval(monkeypatch):
-    def run(_):
-        sys.stdout.write(json.dumps({"x": {"lower": 3, "upper": None}}))
-        return 0
+@pytest.mark.parametrize(
+    ("expected", "holds"),
+    [(Enclosure(3, None), True), (3, False), (Enclosure(0, 10**9), False), (Enclosure(4, None), False)],
+)
+def test_an_enclosure_with_an_unknown_end_is_in_no_bounded_interval(printing, expected, holds):
+    printing({"x": {"lower": 3, "upper": None}})
+    assert reproduce(finding({"x": expected})).holds is holds
 
-    monkeypatch.setattr("verify.reports.reproduction.run", run)
-    assert reproduce(finding({"x": Enclosure(3, None)})).holds
-    for expected in (3, Enclosure(0, 10**9), Enclosure(4, None)):
-        assert not reproduce(finding({"x": expected})).holds
+
+COMMANDS = ["", "verify", "verify check x --json", "python -m verify check x", "rm -r x", "; verify list"]
 
 
 @pytest.mark.parametrize(
-    "command", ["", "verify", "verify check x --json", "python -m verify check x", "rm -r x", "; verify list"]
+    ("given", "why"),
+    [
+        *(({"command": command}, "the command must be `verify …`, without --json") for command in COMMANDS),
+        ({"expect": {}}, "needs expected values"),
+        ({"rests_on": ()}, "what it rests on"),
+        ({"expect": {"x": 0.1}}, r"x: write 0\.1 as a Fraction"),
+        ({"expect": {"x": Enclosure(None, None)}}, "x: an interval without ends"),
+        ({"summary": ""}, "its summary is one sentence"),
+        ({"summary": "no full stop"}, "its summary is one sentence"),
+        ({"weight": "heavy"}, r"finding zeta2025\.finding: weight 'heavy'"),
+    ],
+    ids=str,
 )
-def test_a_command_is_one_of_ours(command):
-    with pytest.raises(TheoremError, match="the command must be `verify …`, without --json"):
-        finding(command=command)
-
-
-def test_a_finding_that_expects_or_rests_on_nothing():
-    for given in ({"expect": {}}, {"rests_on": ()}):
-        fields = {"expect": {"outcome": "verified"}, "rests_on": (PRINTED,)} | given
-        with pytest.raises(TheoremError, match="needs expected values and what it rests on"):
-            Finding("a.b", PAPER, "t", Weight.NEEDED, "t.", "t", COMMAND, **fields)
-
-
-def test_a_float_is_no_expectation():
-    with pytest.raises(TheoremError, match=r"x: write 0\.1 as a Fraction or an Enclosure"):
-        finding({"x": 0.1})
-
-
-def test_an_interval_without_ends_is_no_expectation():
-    with pytest.raises(TheoremError, match="x: an interval without ends expects nothing"):
-        finding({"x": Enclosure(None, None)})
-
-
-@pytest.mark.parametrize("summary", ["", "no full stop"])
-def test_a_summary_is_one_sentence(summary):
-    with pytest.raises(TheoremError, match="its summary is one sentence"):
-        finding(summary=summary)
-
-
-def test_a_weight_that_is_not_known():
-    with pytest.raises(TheoremError, match=r"finding zeta2025\.finding: weight 'heavy' is not a Weight"):
-        finding(weight="heavy")
+def test_what_is_no_finding_is_refused(given, why):
+    with pytest.raises(TheoremError, match=why):
+        finding(**given)
 
 
 def test_a_provenance_that_is_not_known():

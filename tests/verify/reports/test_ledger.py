@@ -1,5 +1,7 @@
 """The ledger's lines, from entries as tests write them."""
 
+import pytest
+
 from verify.reports.ledger import ledger_lines, summary_lines
 
 DISCLOSED = ["Lemma 1", "Theorem 1"]
@@ -51,54 +53,57 @@ def test_a_theorem_has_one_line_with_its_worst_outcome_and_weakest_evidence():
     ]
 
 
-def test_what_is_in_words_and_what_carries_the_claims_stand_on_the_line():
-    entry = _theorem("p.a", outcome="inconclusive", evidence="", for_all="argued (2 inferences)", in_words=["global"])
-    assert _lines(entry)[0] == (
-        "p.a inconclusive - 1 instance, re-checked, in words: global, 1.0 s; for all: argued (2 inferences)"
-    )
+STANDINGS = {"kind": "standings", "id": "", "text": "for all parameters: 2 proved; argued inferences: 0"}
+REFUTED = _theorem("p.a", outcome="refuted", expected="refuted")
+SURPRISE = _theorem("p.a", outcome="verified", expected="refuted")
+COMPARED = _comparison("c", "refuted", expected="refuted")
+FINDING = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures": []}
 
 
-def test_the_standings_have_one_line():
-    entry = {"kind": "standings", "id": "", "text": "for all parameters: 2 proved; argued inferences: 0"}
-    assert _lines(entry, entry).count(entry["text"]) == 1
-
-
-def test_an_expected_refutation_is_counted_apart():
-    finding = _theorem("p.a", outcome="refuted", expected="refuted")
-    assert (
-        _lines(_theorem("p.a"), finding)[0]
-        == "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s; for all: proved"
-    )
-    assert _lines(finding)[0] == "p.a refuted certified 1 instance, re-checked, 1.0 s; for all: proved"
-    surprise = _theorem("p.a", outcome="verified", expected="refuted")
-    assert _lines(finding, surprise)[0].startswith("p.a verified certified 1 instance, 1 expected otherwise")
-    unexpected = _theorem("p.a", outcome="refuted")
-    assert _lines(_theorem("p.a"), unexpected)[0].startswith("p.a refuted certified 2 instances,")
-
-
-def test_a_comparison_says_where_it_ran():
-    assert _lines(_comparison("c"), _comparison("c", instances=3))[0] == (
-        "c verified simulated 4 instances, cpu, cuda: not run"
-    )
-    assert _lines(_comparison("c", device="cuda"))[0] == "c verified simulated 1 instance, cpu: not run, cuda"
-    assert _lines(_comparison("c"), _comparison("c", "refuted", "cuda"))[0] == (
-        "c refuted simulated 2 instances, cpu, cuda"
-    )
-
-
-def test_a_comparison_that_is_expected_otherwise_says_so():
-    refuted = _comparison("c", "refuted", expected="refuted")
-    assert _lines(refuted)[0] == "c refuted simulated 1 instance, cpu, cuda: not run, as expected"
-    # Of two, one that was not.
-    assert _lines(refuted, _comparison("c", "refuted"))[0] == "c refuted simulated 2 instances, cpu, cuda: not run"
-    assert _lines(_comparison("c", expected="refuted"))[0] == "c verified simulated 1 instance, cpu, cuda: not run"
-
-
-def test_a_finding_is_reproduced_or_not():
-    finding = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures": []}
-    assert _lines(finding)[0] == "p.f finding reproduced: a constant is 4"
-    failing = finding | {"failures": ["x: is 5", "y: is 6"]}
-    assert _lines(finding, failing)[0] == "p.f finding NOT reproduced (x: is 5): a constant is 4"
+@pytest.mark.parametrize(
+    ("entries", "line"),
+    [
+        (
+            [
+                _theorem(
+                    "p.a", outcome="inconclusive", evidence="", for_all="argued (2 inferences)", in_words=["global"]
+                )
+            ],
+            "p.a inconclusive - 1 instance, re-checked, in words: global, 1.0 s; for all: argued (2 inferences)",
+        ),
+        # An expected refutation is counted apart; a surprise is none, nor what nobody expected.
+        (
+            [_theorem("p.a"), REFUTED],
+            "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s; for all: proved",
+        ),
+        ([REFUTED], "p.a refuted certified 1 instance, re-checked, 1.0 s; for all: proved"),
+        (
+            [REFUTED, SURPRISE],
+            "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s; for all: proved",
+        ),
+        (
+            [_theorem("p.a"), _theorem("p.a", outcome="refuted")],
+            "p.a refuted certified 2 instances, re-checked, 2.0 s; for all: proved",
+        ),
+        # A comparison says where it ran, and whether it is as expected; of two, one was not.
+        ([_comparison("c"), _comparison("c", instances=3)], "c verified simulated 4 instances, cpu, cuda: not run"),
+        ([_comparison("c", device="cuda")], "c verified simulated 1 instance, cpu: not run, cuda"),
+        ([_comparison("c"), _comparison("c", "refuted", "cuda")], "c refuted simulated 2 instances, cpu, cuda"),
+        ([COMPARED], "c refuted simulated 1 instance, cpu, cuda: not run, as expected"),
+        ([COMPARED, _comparison("c", "refuted")], "c refuted simulated 2 instances, cpu, cuda: not run"),
+        ([_comparison("c", expected="refuted")], "c verified simulated 1 instance, cpu, cuda: not run"),
+        ([FINDING], "p.f finding reproduced: a constant is 4"),
+        (
+            [FINDING, FINDING | {"failures": ["x: is 5", "y: is 6"]}],
+            "p.f finding NOT reproduced (x: is 5): a constant is 4",
+        ),
+        ([STANDINGS, STANDINGS], STANDINGS["text"]),
+        ([], "12 s in all"),
+    ],
+)
+def test_a_thing_has_one_line(entries, line):
+    lines = _lines(*entries)
+    assert lines[0] == line and lines.count(line) == 1 and lines[-1] == "12 s in all"
 
 
 def test_a_paper_says_what_is_covered_known_and_undisclosed():
@@ -118,10 +123,6 @@ def test_a_paper_with_an_unknown_number_of_statements_and_a_theorem_without_a_pa
     assert "of its numbered statements" in line and "undisclosed" not in line
     alone = _lines(_theorem("a", paper="", numbered=0, disclosed=[]))
     assert len(alone) == 2 and not any(line.startswith(":") for line in alone)
-
-
-def test_the_last_line_is_the_time():
-    assert _lines(_theorem("p.a"))[-1] == "12 s in all" == _lines()[-1]
 
 
 def test_names_are_aligned():

@@ -11,7 +11,7 @@ import verify
 from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem, remembered
 from verify.checking import registry, standing as evidence
 from verify.checking.certificates import write_certificate
-from verify.reports.listing import carried_text, list_rows, rows_text, standings_table, standings_text
+from verify.reports.listing import established_text, list_rows, rows_text, standings_table, standings_text
 
 x = sp.Symbol("x", real=True)
 SHIPPED = evidence.shipped_path
@@ -120,7 +120,7 @@ def test_the_rows_for_people():
 
 def test_a_claim_that_is_argued_shows_how_many_inferences_it_takes():
     made = {"for_all_parameters": "argued", "inferences_argued": 3, "inferences_own": 2, "for_all_trusts": []}
-    assert carried_text(made) == "argued (2 + 1)"
+    assert established_text(made) == "argued (2 + 1)"
     row = {**made, "id": "p.t", "trusts": [], "claims": [{"label": "c", "for_all_parameters": "argued"}]}
     table = standings_table([row]).splitlines()
     assert table[0] == "# How each theorem is established"
@@ -140,7 +140,7 @@ def test_a_standing_and_an_example_that_trust_a_package_say_so():
             {"trusts": [trust], "for_all_trusts": [trust]},
         )
     )
-    assert carried_text(row | at) == "proved" and carried_text(row | both) == "proved, trusting a.b/1"
+    assert established_text(row | at) == "proved" and established_text(row | both) == "proved, trusting a.b/1"
     assert rows_text([row | at]).splitlines()[1] == "p.t  proved  certified, trusting a.b/1"
     said = "for all parameters: 3 proved; argued inferences: 0"
     more = "; trusting a package for all parameters: 1; trusting a package at the example: 2"

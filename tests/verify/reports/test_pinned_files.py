@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 import verify
+from tests.layout import walk
 from tests.verify.command_line import assert_one_line, body_of
 from verify import Hypothesis, Inequality, InputError
 from verify.checking.check import check
@@ -124,6 +125,23 @@ def test_what_changed_alone_is_written(package, cli, monkeypatch):
     assert (code, out.count("\n")) == (0, 1) and "it is of another instance than the example" in out
 
 
+def everything(folder):
+    written = (path for path in folder.rglob("*") if path.suffix in (".json", ".md", ".py"))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in written}
+
+
+def test_a_new_theorem_is_its_file_and_what_its_walk_lists(package, cli):
+    pin(cli)
+    before = everything(package.parent)
+    (package / "third.py").write_text('from zeta_of_a_test.theorems import made\n\nthird = made("third", 16)\n')
+    forget()
+    assert pin(cli)[0] == 0
+    changed = {name for name, content in everything(package.parent).items() if before.get(name) != content}
+    own, _, *pinned = walk("A new theorem")
+    listed = " ".join([own, *pinned]).replace("PACKAGE", package.name).replace("AREA/RESULT", "third")
+    assert changed == {*listed.replace("ID", "zeta2025.third").replace("LABEL", "small").split()}
+
+
 def test_what_uses_another_statement_than_before_is_written_anew(package, cli, monkeypatch):
     pin(cli)
     theorem = verify.load_theorem(FIRST)
@@ -173,7 +191,7 @@ def test_a_theorem_that_is_gone_is_no_longer_pinned_and_its_files_are_left(packa
     assert contents(package).keys() == before.keys()
 
 
-def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, monkeypatch):
+def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, monkeypatch, no_deduction):
     theorem = verify.load_theorem(FIRST)
     free, x = sp.Symbol("y", real=True), sp.Symbol("x", positive=True)
     open_ = replace(theorem.statement, variables=(free,), claims=(Inequality("c", sp.Ge(free**4 - free + 1 + x, 0)),))

@@ -82,8 +82,9 @@ def _ledger(result):
     return [] if start is None else lines[start + 1 :]
 
 
-def test_the_ledger_is_printed_at_the_end(inner):
-    result = inner(PASSING, "-vv")
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_the_ledger_is_printed_at_the_end_and_is_the_same_on_two_workers(inner, workers):
+    result = inner(PASSING, "-vv", *workers, apart=bool(workers))
     result.assert_outcomes(passed=7)
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below verified certified 3 instances, 1 expected otherwise, ")
@@ -93,15 +94,6 @@ def test_the_ledger_is_printed_at_the_end(inner):
         "zeta2025: 1 of 5 numbered statements checked (Lemma 1); known but not checked here: Lemma 2; unknown to us: 3"
     )
     assert lines[4].endswith("s in all")
-
-
-def test_the_ledger_is_the_same_on_two_workers(inner):
-    result = inner(PASSING, "-vv", "-n", "2", apart=True)
-    result.assert_outcomes(passed=7)
-    lines = _ledger(result)
-    assert lines[0].startswith("zeta2025.below verified certified 3 instances, 1 expected otherwise, ")
-    assert lines[1] == "zeta2025.training verified simulated 4 instances, cpu, cuda: not run"
-    assert lines[2] == "zeta2025.small finding reproduced: T is small (under our reading)"
 
 
 def test_a_run_that_deselects_tests_still_has_its_ledger(inner):
@@ -230,13 +222,6 @@ def test_an_undecided_comparison_fails_the_run(inner):
     assert _ledger(result)[0].startswith("zeta2025.training inconclusive simulated 4 instances")
 
 
-def test_under_full_a_card_is_taken_where_there_is_one(inner, machine):
-    machine(card=True)
-    inner("def test_device(device):\n    assert device == 'cuda'\n", "--full").assert_outcomes(passed=1)
-    machine(card=False)
-    inner("def test_device(device):\n    assert device == 'cpu'\n", "--full").assert_outcomes(passed=1)
-
-
 @pytest.mark.parametrize(("arguments", "full"), [((), False), (("--full",), True)])
 def test_full_is_what_was_asked_for(inner, arguments, full):
     inner(f"def test_full(full):\n    assert full is {full}\n", *arguments).assert_outcomes(passed=1)
@@ -250,11 +235,14 @@ def test_full_is_what_was_asked_for(inner, arguments, full):
         ("cuda", True, "cuda"),
         ("auto", True, "cpu"),
         ("auto", False, "cpu"),
+        # Under --full a card is taken where there is one.
+        ("auto --full", True, "cuda"),
+        ("auto --full", False, "cpu"),
     ],
 )
 def test_the_device_is_one_that_is_there_and_multiplies_in_full_precision(inner, machine, asked, card, device):
-    precisions = machine(card=card)
-    inner(f"def test_device(device):\n    assert device == {device!r}\n", "--device", asked).assert_outcomes(passed=1)
+    precisions, source = machine(card=card), f"def test_device(device):\n    assert device == {device!r}\n"
+    inner(source, "--device", *asked.split()).assert_outcomes(passed=1)
     assert set(precisions) == {"highest"}
 
 

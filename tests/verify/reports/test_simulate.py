@@ -10,7 +10,7 @@ import pytest
 from numerics.sparse_token_selection import figures
 from tests.verify.command_line import assert_one_line
 from verify import Experiment, Running, load_experiment
-from verify.reports.commands.frame import bar_shown, say, warn
+from verify.reports.commands.frame import bar_shown, progress_shown, say, warn
 from verify.reports.simulate import duration_text
 
 TINY = ("n=4", "d=2", "steps=2", "batch=4", "search=8", "test=8", "sensitivity=4", "repetitions=2")
@@ -104,21 +104,14 @@ def test_the_file_holds_what_is_printed(cli, tmp_path):
     ],
 )
 def test_what_is_not_understood_is_one_line(cli, arguments, message):
-    code, out, err = cli("simulate", *arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1) and message in err
+    assert_one_line(cli("simulate", *arguments), message)
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(cli, tmp_path):
-    (tmp_path / "file").write_text("")
-    code, _, err = cli(*ON_CPU, "--out", str(tmp_path / "file"))
-    assert code == 2 and err.count("\n") == 1 and "--out" in err and "cannot be written" in err
-
-
-def test_a_folder_is_refused_before_the_run(cli, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_run(cli, tmp_path, monkeypatch, name):
     monkeypatch.setattr(Experiment, "run", lambda *_, **__: pytest.fail("it ran"))
     (tmp_path / "file").write_text("")
-    assert cli(*ON_CPU, "--out", str(tmp_path / "file"))[0] == 2
-    assert cli(*ON_CPU, "--out", str(tmp_path / "file" / "below"))[0] == 2
+    assert_one_line(cli(*ON_CPU, "--out", str(tmp_path / name)), "--out", "cannot be written")
 
 
 def test_along_a_setting_there_are_the_runs_ends(cli, tmp_path):
@@ -203,17 +196,23 @@ def test_an_interrupted_run_is_gone_on_with(cli, monkeypatch):
     assert cli(*FIGURE, *SMALL, "--no-cache")[1].splitlines()[:-1] == out.splitlines()[:-1]
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+def late(monkeypatch):
+    """Let standard error be a terminal; return it, and the clock, which is set by hand."""
 
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
 
-@pytest.mark.parametrize(("waited", "shown"), [(0.0, False), (3.0, True)])
-def test_a_bar_is_shown_on_a_terminal_after_two_seconds(monkeypatch, waited, shown):
     terminal, clock = Terminal(), [100.0]
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    return terminal, clock
+
+
+@pytest.mark.parametrize(("waited", "shown"), [(0.0, False), (3.0, True)])
+def test_a_bar_is_shown_on_a_terminal_after_two_seconds(monkeypatch, waited, shown):
+    terminal, clock = late(monkeypatch)
     with bar_shown("some.thing") as show:
         clock[0] += waited
         show(5, 10)
@@ -221,11 +220,16 @@ def test_a_bar_is_shown_on_a_terminal_after_two_seconds(monkeypatch, waited, sho
     assert ("some.thing" in said and "5/10" in said) is shown and (shown or not said)
 
 
+def test_a_count_is_shown_like_a_bar(monkeypatch):
+    terminal, clock = late(monkeypatch)
+    with progress_shown("instance") as show:
+        clock[0] += 3.0
+        show(7)
+    assert "instance" in terminal.getvalue() and "7/?" in terminal.getvalue()
+
+
 def test_a_line_is_printed_in_the_place_of_a_bar(monkeypatch, capsys):
-    terminal, clock = Terminal(), [100.0]
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    terminal, clock = late(monkeypatch)
     with bar_shown("some.thing") as show:
         say("before it is shown")
         clock[0] += 3.0

@@ -52,15 +52,17 @@ def test_a_device_that_is_not_known():
         comparison(lambda **_: VERIFIED).run(device="tpu")
 
 
-@pytest.mark.parametrize("evidence", [Evidence.PROVED, Evidence.CERTIFIED])
-def test_nothing_is_above_its_evidence(evidence):
-    with pytest.raises(TheoremError, match=f"computed or simulated, not {evidence}"):
-        Verdict(Outcome.VERIFIED, evidence, "")
-
-
-def test_a_comparison_has_no_scope():
-    with pytest.raises(TheoremError, match="verified, refuted or inconclusive, not out_of_scope"):
-        Verdict(Outcome.OUT_OF_SCOPE, Evidence.COMPUTED, "")
+@pytest.mark.parametrize(
+    ("outcome", "evidence", "why"),
+    [
+        (Outcome.VERIFIED, Evidence.PROVED, "computed or simulated, not proved"),
+        (Outcome.VERIFIED, Evidence.CERTIFIED, "computed or simulated, not certified"),
+        (Outcome.OUT_OF_SCOPE, Evidence.COMPUTED, "verified, refuted or inconclusive, not out_of_scope"),
+    ],
+)
+def test_a_comparison_has_no_scope_and_nothing_above_its_evidence(outcome, evidence, why):
+    with pytest.raises(TheoremError, match=why):
+        Verdict(outcome, evidence, "")
 
 
 def test_a_verdict_of_a_truth_value():
@@ -69,20 +71,23 @@ def test_a_verdict_of_a_truth_value():
     assert VERIFIED.holds and not REFUTED.holds and not UNSURE.holds
 
 
-def test_the_bound_of_two_samples_is_that_of_cauchy():
-    # One degree of freedom: P(|t| > x) = 1 − 2 atan(x)/π, so x = cot(πp/2), p = 10⁻⁶/4.
-    assert student_bound(2, 4) == pytest.approx(1 / math.tan(math.pi * 1e-6 / 4 / 2), rel=1e-9)
+SHARE = 1e-6 / 10
+"""Of one of ten comparisons."""
 
 
-def test_the_bound_of_three_samples():
-    # Two degrees of freedom: P(|t| > x) = 1 − x/√(2 + x²) = p, so x² = 2 (1 − p)²/(1 − (1 − p)²).
-    p = 1e-6 / 10
-    assert student_bound(3, 10) == pytest.approx(math.sqrt(2 * (1 - p) ** 2 / (p * (2 - p))), rel=1e-6)
-
-
-def test_the_bound_of_many_samples_is_the_normal_one():
-    # P(|z| > 4.8916) = 10⁻⁶ (tables of the normal distribution).
-    assert student_bound(10**7, 1) == pytest.approx(4.8916, abs=1e-3)
+@pytest.mark.parametrize(
+    ("samples", "comparisons", "bound", "error"),
+    [
+        # One degree of freedom, Cauchy's: P(|t| > x) = 1 − 2 atan(x)/π, so x = cot(πp/2), p = 10⁻⁶/4.
+        (2, 4, 1 / math.tan(math.pi * 1e-6 / 4 / 2), 1e-9),
+        # Two degrees of freedom: P(|t| > x) = 1 − x/√(2 + x²) = p, so x² = 2 (1 − p)²/(1 − (1 − p)²).
+        (3, 10, math.sqrt(2 * (1 - SHARE) ** 2 / (SHARE * (2 - SHARE))), 1e-6),
+        # P(|z| > 4.8916) = 10⁻⁶ (tables of the normal distribution).
+        (10**7, 1, 4.8916, 1e-3 / 4.8916),
+    ],
+)
+def test_the_bound_of_few_and_of_many_samples(samples, comparisons, bound, error):
+    assert student_bound(samples, comparisons) == pytest.approx(bound, rel=error)
     assert student_bound(64, 10**6) > student_bound(64, 1) > student_bound(640, 1)
 
 
@@ -209,14 +214,12 @@ def test_an_instance_that_fails_only_once_is_not_forgotten():
     assert found.outcome is Outcome.REFUTED and found.detail == f"{failed[0]}: differs"
 
 
-def test_one_inconclusive_instance_is_inconclusive():
-    found = over_drawn(st.booleans(), lambda odd: UNSURE if odd else VERIFIED, examples=2, seed=0)
-    assert found.outcome is Outcome.INCONCLUSIVE and found.detail == "True: too wide"
-
-
-def test_fewer_instances_than_asked_for_are_inconclusive():
-    found = over_drawn(st.booleans(), lambda _: VERIFIED, examples=10, seed=0)
-    assert found.outcome is Outcome.INCONCLUSIVE and found.detail == "2 of 10 instances drawn"
+@pytest.mark.parametrize(
+    ("odd", "examples", "detail"), [(UNSURE, 2, "True: too wide"), (VERIFIED, 10, "2 of 10 instances drawn")]
+)
+def test_an_inconclusive_instance_or_too_few_are_inconclusive(odd, examples, detail):
+    found = over_drawn(st.booleans(), lambda drawn: odd if drawn else VERIFIED, examples=examples, seed=0)
+    assert (found.outcome, found.detail) == (Outcome.INCONCLUSIVE, detail)
 
 
 def test_an_error_in_a_comparison_is_an_error():

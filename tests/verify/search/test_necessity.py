@@ -70,12 +70,21 @@ def test_next_to_the_end_of_the_hypothesis():
     assert 4 * Fraction(98, 100) < threshold.violated < 4
 
 
-def test_integers_are_moved_one_by_one():
-    clause = Inequality("few", sp.Le(n**2, 30, evaluate=False))
-    need = found(theorem([clause], Hypothesis("two", sp.Le(n, 2)), parameters=(N,)), "two")
+@pytest.mark.parametrize(
+    ("bound", "most", "clear"),
+    [
+        (sp.Le(n**2, 30, evaluate=False), 2, 5),
+        # Where the hypothesis ends at the least value of the domain.
+        (sp.Le(n**2, 30, evaluate=False), 1, 5),
+        # A large one is found to the last.
+        (sp.Le(n, 10**6, evaluate=False), 2, 10**6),
+    ],
+)
+def test_integers_are_moved_one_by_one(bound, most, clear):
+    need = found(theorem([Inequality("few", bound)], Hypothesis("h", sp.Le(n, most)), parameters=(N,)), "h")
     (threshold,) = need.thresholds
-    assert (threshold.end, threshold.clear, threshold.violated) == (2, 5, 6)
-    assert isinstance(threshold.violated, int) and need.witness == {"n": 6}
+    assert (threshold.end, threshold.clear, threshold.violated) == (most, clear, clear + 1)
+    assert isinstance(threshold.violated, int) and need.witness == {"n": clear + 1}
 
 
 def test_what_the_others_imply_or_no_clause_needs_is_redundant():
@@ -86,7 +95,7 @@ def test_what_the_others_imply_or_no_clause_needs_is_redundant():
     assert found(made, "large").status == "needed"
 
 
-def test_what_is_true_and_not_proved_is_undecided_with_the_effort():
+def test_what_is_true_and_not_proved_is_undecided_with_the_effort(no_deduction):
     need = found(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), "short", seconds=2, seed=3)
     assert need.status == "undecided" and need.witness is None and need.certificate is None
     assert re.search(r"no violation found: .*\b(1 instance|\d+ instances), seed 3(, the time ran out)?\b", need.why)
@@ -172,7 +181,7 @@ def test_a_false_theorem_does_not_make_its_hypotheses_needed():
         assert need.status == "undecided" and "square is refuted with it as well" in need.why
 
 
-def test_hypotheses_that_no_instance_is_found_for_end_nothing():
+def test_hypotheses_that_no_instance_is_found_for_end_nothing(no_deduction):
     m = sp.Symbol("m", integer=True, positive=True)
     both = Parameter("m", "integer", "a number", minimum=1)
     squares = Hypothesis("squares", sp.Eq(n**2 + m**2, 5030090, evaluate=False))
@@ -190,18 +199,6 @@ def test_little_time_is_no_error(seconds):
     result = necessity(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), seconds=seconds)
     # On a quiet machine 1.0 s: so much it has to certify with, however little is given.
     assert result.hypotheses[0].status == "undecided" and result.seconds < 3.1
-
-
-def test_the_end_of_a_hypothesis_may_be_the_least_of_its_domain():
-    clause = Inequality("few", sp.Le(n**2, 30, evaluate=False))
-    (threshold,) = found(theorem([clause], Hypothesis("one", sp.Le(n, 1)), parameters=(N,)), "one").thresholds
-    assert (threshold.end, threshold.clear, threshold.violated) == (1, 5, 6)
-
-
-def test_a_large_integer_is_found_to_the_last_one():
-    clause = Inequality("few", sp.Le(n, 10**6, evaluate=False))
-    (threshold,) = found(theorem([clause], Hypothesis("two", sp.Le(n, 2)), parameters=(N,)), "two").thresholds
-    assert (threshold.clear, threshold.violated) == (10**6, 10**6 + 1)
 
 
 def test_a_factor_is_searched_past_the_hypothesis_where_the_larger_side_is_positive():
@@ -400,7 +397,9 @@ def test_what_a_package_helps_with_says_so_in_every_search(helped, tmp_path, mon
     assert [necessity_map.refusal(helped, row) for row in rows] == ["", ""]
     unsaid = [row | {"why": row["why"].partition(",")[0]} for row in rows]
     assert all("does not say that it trusts lemmascope" in necessity_map.refusal(helped, row) for row in unsaid)
-    (reach,) = (each for each in verify.necessity(helped, x=1, seconds=4).reaches if each.hypothesis == "needed")
+    (reach,) = (
+        each for each in verify.necessity(helped, x=1, seconds=4).extended_ranges if each.hypothesis == "needed"
+    )
     assert trusting in reach.text() and [str(trust) for trust in reach.trusts] == ["lemmascope.wishart/1"]
     searched = verify.explore(helped, drop=["needed"], seconds=4)
     assert [str(trust) for trust in searched.clause.trusts] == ["lemmascope.wishart/1"]

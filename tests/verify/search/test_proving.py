@@ -1,4 +1,4 @@
-"""What carries a theorem for all parameters, as `prove` says it, in Python and on the command line."""
+"""What establishes a theorem for all parameters, as `prove` says it, in Python and on the command line."""
 
 import json
 from dataclasses import replace
@@ -47,7 +47,7 @@ def test_each_clause_is_carried_by_what_it_is():
     assert verify.prove(theorem(PROVED)).for_all.standing is ForAll.PROVED
 
 
-def test_what_is_missing_is_said_and_a_counterexample_is_looked_for():
+def test_what_is_missing_is_said_and_a_counterexample_is_looked_for(no_deduction):
     result = verify.prove(theorem(OPEN, WORDS), seconds=3)
     assert (result.for_all.standing, result.counterexample, result.exit_code) == (ForAll.OPEN, None, 3)
     assert "open is open; words is open" in prove_text(result)
@@ -62,7 +62,7 @@ def test_a_counterexample_of_the_example_is_one():
     assert (result.counterexample, result.exit_code) == ({"x": 1}, 1)
 
 
-def test_a_claim_out_of_reach_of_any_instance_is_open():
+def test_a_claim_out_of_reach_of_any_instance_is_open(no_deduction):
     never = Hypothesis("never", sp.Lt(x, 0, evaluate=False))
     result = verify.prove(theorem(OPEN, hypotheses=(never,)), seconds=3)
     assert (result.for_all.standing, result.counterexample) == (ForAll.OPEN, None)
@@ -78,7 +78,7 @@ def test_what_is_argued_and_refuted_is_not_argued():
     assert (body["clause"], body["certified"], body["for_all_parameters"]) == ("false", True, "open")
     assert "  false: refuted (certified)" in prove_text(result)
     there = verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=3)
-    assert (there.for_all.standing, there.carried["false"].why) == (ForAll.OPEN, "false is refuted here")
+    assert (there.for_all.standing, there.established["false"].why) == (ForAll.OPEN, "false is refuted here")
     assert verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=1).for_all.standing is ForAll.ARGUED
 
 
@@ -140,10 +140,10 @@ def test_the_command_line(cli, tmp_path):
 )
 def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
     extension = Inference("square", "it is the same", (uses,), "substitution")
-    result = verify.prove(replace(theorem(PROVED), beyond=(extension,)), seconds=3)
+    result = verify.prove(replace(theorem(PROVED), extensions=(extension,)), seconds=3)
     (row,) = result.to_json()["beyond"]
     assert (row["status"], row["label"]) == (standing, "square") and row["detail"].startswith(why)
-    assert f"  1. square: it is the same\n      {result.carried_beyond[0].text()}" in prove_text(result)
+    assert f"  1. square: it is the same\n      {result.established_extensions[0].text()}" in prove_text(result)
     assert not why or f"      open: {why}" in prove_text(result)
 
 
@@ -153,13 +153,13 @@ def _in_steps(step, claim):
     return Theorem("user.steps", "t", Source("1", "derived here"), statement, {x.name: "1/2"}, argument=inference)
 
 
-def test_a_step_that_is_refuted_carries_no_claim():
+def test_a_step_that_is_refuted_carries_no_claim(no_deduction):
     # True at the example, and false at 2.
     step = Inequality("short", sp.Le(x, 1, evaluate=False))
     for claim in (InWords("means", "it is short"), Inequality("means", sp.Le(sp.exp(-x), 1, evaluate=False))):
         result = verify.prove(_in_steps(step, claim), seconds=8)
         assert list(result.refuted_steps) == ["short"] and result.refuted_steps["short"]["x"] > 1
-        assert (result.carried["means"].standing, result.exit_code) == (ForAll.OPEN, 3)
+        assert (result.established["means"].standing, result.exit_code) == (ForAll.OPEN, 3)
         assert "short is refuted at x=" in result.for_all.why and result.to_json()["refuted_steps"] == ["short"]
 
 
@@ -178,6 +178,8 @@ def test_a_check_says_that_a_step_is_refuted_and_its_outcome_stays_that_of_the_c
     refuted, kept = (verify.check(made, x=value) for value in (2, 1))
     assert refuted.outcome is kept.outcome is verify.Outcome.VERIFIED
     assert refuted.refuted_steps == ("short",) and kept.refuted_steps == ()
-    assert refuted.to_json()["refuted_steps"] == ["short"] and refuted.carried["short"].why == "short is refuted here"
+    assert (
+        refuted.to_json()["refuted_steps"] == ["short"] and refuted.established["short"].why == "short is refuted here"
+    )
     last = [check_text(each).splitlines()[-1] for each in (refuted, kept)]
     assert "; step short refuted at x=2; " in last[0] and last[0].startswith("verified (") and "step" not in last[1]

@@ -10,8 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from verify import InputError, Parameter
 from verify.language.parameters import simplest_between
+from verify.search.limits import EXPLORE
 from verify.search.plans import plan
-from verify.search.simplify import MOST_TRIALS, simpler_values, simplest, simplicity, smaller_values
+from verify.search.simplify import simpler_values, simplest, simplicity, smaller_values
 
 x, y = sp.symbols("x y", real=True)
 n, m = sp.symbols("n m", integer=True)
@@ -196,7 +197,7 @@ def test_the_number_of_trials_is_capped():
     assert len(tried) == 10
     tried.clear()
     assert simplest(found, start, never) == [start]
-    assert len(tried) <= MOST_TRIALS
+    assert len(tried) <= EXPLORE.simpler
     assert len({tuple(instance.values()) for instance in tried}) == len(tried)
 
 

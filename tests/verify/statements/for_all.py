@@ -256,6 +256,9 @@ def inequalities(draw: random.Random) -> Specimen:
         (X**2 + Y**2, ">=", 2 * X * Y),
         (X**2 + Y**2 + 1, ">", X * Y),
         ((X + Y) ** 2, ">=", 4 * X * Y),
+        (exp(X), ">=", 1 + X),
+        (exp(X) + exp(-Y), ">=", 2 + X - Y),
+        (X**2, ">=", log(1 + X**2)),
     ]
     if assumption != "real":
         m, n = (as_tree(polynomial(draw, 2, 2, positive=True), (X, Y)) for _ in range(2))
@@ -265,9 +268,13 @@ def inequalities(draw: random.Random) -> Specimen:
             (m / (m + 1), "<", tree(1)),
             ((X + 1) / (X + 2), "<=", (X + 2) / (X + 3)),
             (m, ">=", -n),
+            (X, ">=", log(1 + X)),
+            (sqrt(X) + sqrt(Y), ">=", sqrt(X + Y)),
+            (X * exp(Y), ">=", X + X * Y),
         ] * 2
     if assumption == "positive":
         choices += [(X + 1 / X, ">=", tree(2)), (X / Y + Y / X, ">=", tree(2)), (1 / X + 1 / Y, ">", 1 / (X + Y))] * 2
+        choices += [(X - 1, ">=", log(X)), (X + Y, ">=", 2 * sqrt(X * Y)), (log(1 + X), ">", X / (1 + X))]
     left, relation, right = draw.choice(choices)
     kind, hard = "clean", False
     if draw.random() < 0.3:

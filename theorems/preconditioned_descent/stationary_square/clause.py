@@ -29,9 +29,9 @@ from theorems.preconditioned_descent.stationary_square.critical_points import (
 )
 from theorems.preconditioned_descent.stationary_square.elimination import all_found
 from theorems.preconditioned_descent.stationary_square.second_derivatives import Composed, Values, gauss_rule
+from verify.claims.defaults import ClauseDefaults
 from verify.claims.least_residual import no_measure
 from verify.claims.question import Question, exact_value
-from verify.claims.shipped import Shipped
 from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls, positive_definite
 from verify.evaluation.programs import Program, compile_program
@@ -53,7 +53,7 @@ _CERTIFYING = 0.6
 
 
 @dataclass(frozen=True)
-class StationarySquare(Shipped):
+class StationarySquare(ClauseDefaults):
     """A clause: f(θ) = ∫ r_L(θ, s)² dμ has a critical point, with `near` one with |θ_i − near_i| ≤ radius.
 
     Parameters

@@ -1,12 +1,12 @@
 """The forms that something is shown in: what `verify.shown` asks for, by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
 from verify.installed import lack
 from verify.reports.display.layout import WIDTH
-from verify.reports.display.short import LINES, fitted
+from verify.reports.display.short import LINES, fitted, of_kind
 from verify.shown import visible
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _ADVICE = {
     "ProveResult": "compare result.for_all.standing, such as result.for_all.standing is verify.ForAll.PROVED",
     "ExploreResult": "ask whether result.counterexample is None",
     "NecessityResult": "look at the status of each of result.hypotheses",
-    "ReachResult": "look at each of result.reaches",
+    "ExtendedRanges": "look at each of result.extended_ranges",
     "SweepResult": "look at result.counts, the number of instances of each outcome",
 }
 _TEXTS = {
@@ -27,16 +27,11 @@ _TEXTS = {
     "ProveResult": "prove_text",
     "ExploreResult": "explore_text",
     "NecessityResult": "necessity_text",
-    "ReachResult": "reach_text",
+    "ExtendedRanges": "extended_ranges_text",
     "SweepResult": "sweep_text",
     "ExperimentResult": "experiment_text",
 }
 """The functions of `reports.text` that print what the command line does."""
-
-
-def of_kind(table: Mapping[str, Any], value: object) -> Any:
-    """Return what a table has for the class of a value, or for the nearest one above it; None where it has nothing."""
-    return next((table[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in table), None)
 
 
 def short(value: object) -> str:

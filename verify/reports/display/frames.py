@@ -5,15 +5,15 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from verify.outcomes import as_float
+from verify.outcomes import as_float, assignments_text
+from verify.reports.display.short import of_kind
 
 Row = dict[str, Any]
 
 
 def rows_of(value: Any) -> list[Row]:
-    """Return the rows: a check's clauses, a sweep's instances, or the hypotheses of necessities or reaches."""
-    kind = next(kind.__name__ for kind in type(value).__mro__ if kind.__name__ in _ROWS)
-    return list(_ROWS[kind](value))
+    """Return the rows: a check's clauses, a sweep's instances, or the lines of a necessity or of extended ranges."""
+    return list(of_kind(_ROWS, value)(value))
 
 
 def framed(rows: list[Row]) -> Any:
@@ -31,7 +31,7 @@ def _number(value: Any) -> float | None:
 
 def _check(result: Any) -> Iterator[Row]:
     for clause in result.clauses:
-        known = result.carried.get(clause.label)
+        known = result.established.get(clause.label)
         yield {
             "label": clause.label,
             "role": clause.role,
@@ -51,19 +51,19 @@ def _check(result: Any) -> Iterator[Row]:
 def _necessity(result: Any) -> Iterator[Row]:
     for need in result.hypotheses:
         plain = ("label", "kind", "statement", "status", "why", "varied", "clause")
-        witness = None if need.witness is None else " ".join(f"{name}={value}" for name, value in need.witness.items())
+        witness = None if need.witness is None else assignments_text(need.witness)
         numbers = {"slack": _number(need.slack), "witness": witness, "trusts": ", ".join(map(str, need.trusts))}
         yield {**{name: getattr(need, name) for name in plain}, **numbers}
 
 
-def _reach(result: Any) -> Iterator[Row]:
+def _extended_ranges(result: Any) -> Iterator[Row]:
     numbers = ("end", "given", "shown_to", "violated", "met")
-    for line in result.reaches:
+    for line in result.extended_ranges:
         row = {name: value for name, value in line.to_json().items() if not name.endswith("_float")}
         lists = {name: ", ".join(map(str, value)) for name, value in row.items() if isinstance(value, list)}
         lists |= {name: ", ".join(map(str, getattr(line, name))) for name in ("trusts", "verified_trusts")}
-        lists |= {"for_all_trusts": ", ".join(map(str, sorted(line.carried.trusts))) if line.carried else ""}
-        standing = None if line.carried is None else str(line.carried.standing)
+        lists |= {"for_all_trusts": ", ".join(map(str, sorted(line.established.trusts))) if line.established else ""}
+        standing = None if line.established is None else str(line.established.standing)
         floats = {name: _number(getattr(line, name)) for name in numbers}
         yield {**row, **lists, **floats, "for_all_parameters": standing}
 
@@ -77,6 +77,6 @@ def _sweep(result: Any) -> Iterator[Row]:
 _ROWS: Mapping[str, Callable[[Any], Iterator[Row]]] = {
     "CheckResult": _check,
     "NecessityResult": _necessity,
-    "ReachResult": _reach,
+    "ExtendedRanges": _extended_ranges,
     "SweepResult": _sweep,
 }

@@ -9,7 +9,7 @@ import sympy as sp
 
 from verify.outcomes import short_text
 from verify.printing import latex_of, text_of
-from verify.reports.display.short import DIGITS, LINES, headline, instance, number
+from verify.reports.display.short import DIGITS, LINES, headline, instance, number, of_kind
 
 
 class Written(NamedTuple):
@@ -45,12 +45,10 @@ class Page:
 
 def page_of(value: Any) -> Page:
     """Return what is shown of a value."""
-    kind = next((kind.__name__ for kind in type(value).__mro__ if kind.__name__ in _PAGES), "")
-    if kind:
-        return _PAGES[kind](value)
+    if (page := of_kind(_PAGES, value)) is not None:
+        return page(value)
     # What is a row elsewhere is a line by itself.
-    name = next(kind.__name__ for kind in type(value).__mro__ if kind.__name__ in LINES)
-    return Page(LINES[name](value))
+    return Page(of_kind(LINES, value)(value))
 
 
 def _page(title: str, lines: Iterable[str], tables: Iterable[Table], headline: str = "") -> Page:
@@ -180,43 +178,43 @@ def _check(result: Any) -> Page:
     for c in result.clauses:
         evidence = f" ({c.how_sure})" if c.evidence else ""
         margin = "" if c.margin is None else short_text(c.margin, DIGITS)
-        carried = result.carried[c.label].text() if c.label in result.carried else ""
+        established = result.established[c.label].text() if c.label in result.established else ""
         shown = _clause(stated[c.label]) if c.label in stated else c.claim
-        rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, carried, c.detail))
+        rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, established, c.detail))
     columns = "label, {}, margin, {}, detail"
     values = ((name, "none" if value is None else number(value)) for name, value in result.values.items())
     tables = (
         _meanings(result, result.instance),
         _hypotheses(result),
         *(
-            _table(f"{role}s", f"outcome, {columns.format(role, result.carried_for)}", found)
+            _table(f"{role}s", f"outcome, {columns.format(role, result.established_for)}", found)
             for role, found in rows.items()
         ),
         _table("values", "name, value", values),
     )
-    found = f"{headline(result)}; {result.carried_for}: {result.for_all.text()}"
+    found = f"{headline(result)}; {result.established_for}: {result.for_all.text()}"
     return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, found)
 
 
 def _conditions(result: Any) -> Page:
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
     ranges = _table(result.admissible, "parameter, range", result.ranges.items())
-    tables = (_meanings(result, result.given), _hypotheses(result), ranges, _reaches(result.reaches))
+    tables = (_meanings(result, result.given), _hypotheses(result), ranges, _extended(result.extended_ranges))
     return _page(f"{result.theorem} {instance(result.given)}".rstrip(), (), tables, scope)
 
 
-def _reaches(reaches: Iterable[Any]) -> Table:
-    return _table("beyond the hypotheses", "what is known", ((reach.text(),) for reach in reaches))
+def _extended(ranges: Iterable[Any]) -> Table:
+    return _table("beyond the hypotheses", "what is known", ((each.text(),) for each in ranges))
 
 
-def _reach(result: Any) -> Page:
+def _extended_ranges(result: Any) -> Page:
     effort = f"{result.seconds:.1f} s{', interrupted' if result.interrupted else ''}"
-    return _page(f"{result.theorem} at {instance(result.instance)}", (effort,), (_reaches(result.reaches),))
+    return _page(f"{result.theorem} at {instance(result.instance)}", (effort,), (_extended(result.extended_ranges),))
 
 
 def _prove(result: Any) -> Page:
     clauses = (
-        (c.role, result.carried[c.label].text(), result.how(c), c.label, c.claim, result.detail(c))
+        (c.role, result.established[c.label].text(), result.how(c), c.label, c.claim, result.detail(c))
         for c in result.clauses
     )
     table = _table("clauses", "role, for all parameters, by, label, clause, detail", clauses)
@@ -303,7 +301,7 @@ _PAGES: Mapping[str, Callable[[Any], Page]] = {
     "ProveResult": _prove,
     "ExploreResult": _explore,
     "NecessityResult": _necessity,
-    "ReachResult": _reach,
+    "ExtendedRanges": _extended_ranges,
     "SweepResult": _sweep,
     "ExperimentResult": _experiment,
     "Observation": _observation,

@@ -80,10 +80,6 @@ def _derivation(derivation: Any) -> str:
     return f"of {', '.join(count_text(len(part), noun) for noun, part in counts)}"
 
 
-def _step(step: Any) -> str:
-    return f"{step.number}. {step.why}"
-
-
 def _hypothesis(result: Any) -> str:
     slack = "" if result.slack is None else f"; slack {number(result.slack)}"
     needs = f" {', '.join(result.needs)}" if result.needs else ""
@@ -98,7 +94,7 @@ def _clause(result: Any) -> str:
 
 def _check(result: Any) -> str:
     at = f"{result.theorem} at {instance(result.instance)}"
-    return f"{at}: {headline(result)}; {result.carried_for.replace(' parameters', '')}: {result.for_all.text()}"
+    return f"{at}: {headline(result)}; {result.established_for.replace(' parameters', '')}: {result.for_all.text()}"
 
 
 def _conditions(result: Any) -> str:
@@ -111,7 +107,9 @@ def _conditions(result: Any) -> str:
 def _prove(result: Any) -> str:
     if result.counterexample is not None:
         return f"{result.theorem}: refuted at {instance(result.counterexample)}"
-    stands = Counter((carried.standing, tuple(sorted(carried.trusts))) for carried in result.carried.values())
+    stands = Counter(
+        (established.standing, tuple(sorted(established.trusts))) for established in result.established.values()
+    )
     order = sorted(stands, key=lambda each: (list(ForAll).index(each[0]), each[1]))
     counts = ", ".join(f"{stands[each]} {how_sure(*each)}" for each in order)
     return f"{result.theorem}: {result.for_all.text()}; clauses: {counts}"
@@ -142,15 +140,11 @@ def _necessity(result: Any) -> str:
     return f"{result.theorem}: {', '.join([*parts, *([f'{left} undecided'] if left else [])]) or 'no hypotheses'}"
 
 
-def _line(line: Any) -> str:
-    return line.text()
-
-
-def _reach(result: Any) -> str:
-    lines = result.reaches
+def _extended_ranges(result: Any) -> str:
+    lines = result.extended_ranges
     parts = [count_text(len(lines), "parametric hypothesis", "parametric hypotheses")]
     counts = {
-        "shown further": sum(line.carried is not None for line in lines),
+        "shown further": sum(line.established is not None for line in lines),
         "refuted beyond": sum(line.violated is not None and not line.inside for line in lines),
         "refuted where the hypothesis holds": sum(line.inside for line in lines),
     }
@@ -175,12 +169,17 @@ def _observation(result: Any) -> str:
     return f"{result.theorem}: {result.clause}: {count_text(len(result.instances), 'instance')} {after}"
 
 
+def of_kind(table: Mapping[str, Any], value: object) -> Any:
+    """Return what a table has for the class of a value, or for the nearest one above it; None where it has nothing."""
+    return next((table[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in table), None)
+
+
 LINES: Mapping[str, Callable[[Any], str]] = {
     "Enclosure": number,
     "Theorem": _theorem,
     "Statement": _statement,
     "Derivation": _derivation,
-    "CheckedStep": _step,
+    "CheckedStep": lambda step: f"{step.number}. {step.why}",
     "HypothesisResult": _hypothesis,
     "ClauseResult": _clause,
     "CheckResult": _check,
@@ -189,8 +188,8 @@ LINES: Mapping[str, Callable[[Any], str]] = {
     "ExploreResult": _explore,
     "Need": _need,
     "NecessityResult": _necessity,
-    "Reach": _line,
-    "ReachResult": _reach,
+    "ExtendedRange": lambda line: line.text(),
+    "ExtendedRanges": _extended_ranges,
     "SweepResult": _sweep,
     "ExperimentResult": _experiment,
     "Observation": _observation,

@@ -12,8 +12,7 @@ from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising
 from verify.language.parameters import Instance
 from verify.language.statement import ClauseData
-from verify.outcomes import CheckResult, Outcome, number_text
-from verify.reports.text import assignments_text
+from verify.outcomes import CheckResult, Outcome, assignments_text, number_text
 
 _DIGITS = 10
 

@@ -79,7 +79,7 @@ STATEMENT = Statement(
         Parameter("x", "rational", "square root of a", above=0),
         Parameter("y", "rational", "square root of b", above=0),
     ),
-    # What the language cannot state is said in words: nothing evaluates it, and an argument carries it.
+    # What the language cannot state is said in words: nothing evaluates it, and an argument establishes it.
     claims=(InWords("means", "(a + b)/2 >= sqrt(a b) for all positive a and b"),),
     # What is shown on the way, by the engine.
     steps=(Identity("square", (x**2 + y**2) / 2 - x * y, (x - y) ** 2 / 2),),
@@ -114,7 +114,7 @@ KINDS = {
 
 
 _IN_WORDS = """
-check says inconclusive here, and explore finds no instance clean: a claim in words is carried by its argument, see
+check says inconclusive here, and explore finds no instance clean: a claim in words is established by its argument, see
 prove.
 """
 

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from verify.outcomes import count_text
+from verify.outcomes import assignments_text, count_text
 from verify.reports.page.contents import Contents, Ran
 from verify.reports.page.elements import Html, anchor, code, details, framed, joined, table, tag
 from verify.reports.page.pictures import picture
 from verify.reports.page.theorems import compared
-from verify.reports.text import assignments_text, sweep_text
+from verify.reports.text import sweep_text
 from verify.runs.experiments import Experiment, ExperimentResult
 from verify.runs.measurements import Measurement
 from verify.runs.sweeps.diagram import Diagram

@@ -1,4 +1,4 @@
-"""The graphs: what the results rest on, coloured by what carries them, and the argument of each."""
+"""The graphs: what the results rest on, coloured by what establishes them, and the argument of each."""
 
 from collections.abc import Iterator
 
@@ -33,17 +33,17 @@ def evidence_graph(contents: Contents) -> Html:
 
 
 def _box(known: Known) -> Box:
-    carried = known.standing.for_all
-    said = carried.text()
+    established = known.standing.for_all
+    said = established.text()
     name = known.theorem.id
     title = f"{name}: {known.theorem.title}; {said}"
-    return Box(name, (name, said), str(carried.standing), f"#{anchor('theorem', name)}", title)
+    return Box(name, (name, said), str(established.standing), f"#{anchor('theorem', name)}", title)
 
 
 def _arrows(known: Known) -> list[Arrow]:
     name, kind = known.theorem.id, "argued" if known.standing.for_all.standing is ForAll.ARGUED else ""
     uses = [Arrow(name, used, kind) for used in known.theorem.proof_uses]
-    beyond = {theorem_of(used) for each in known.theorem.beyond for used in each.uses}
+    beyond = {theorem_of(used) for each in known.theorem.extensions for used in each.uses}
     also = sorted(other for other in beyond if other and other not in known.theorem.proof_uses)
     return [*uses, *(Arrow(name, other, "beyond") for other in also)]
 
@@ -59,7 +59,7 @@ def argument(theorem: Theorem) -> Html:
     """Return a theorem's inferences in prose, as a picture and one by one."""
     parts = [
         _inferences(theorem, theorem.argument, "argument"),
-        _inferences(theorem, theorem.beyond, "beyond the hypotheses"),
+        _inferences(theorem, theorem.extensions, "beyond the hypotheses"),
     ]
     if not joined(parts):
         return Html("")

@@ -1,19 +1,18 @@
-"""The cards: a theorem each, with its statement, what carries it, and what was tried against it."""
+"""The cards: a theorem each, with its statement, what establishes it, and what was tried against it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
-from verify.outcomes import CheckResult, ForAll, count_text, how_sure, short_text
+from verify.outcomes import CheckResult, ForAll, assignments_text, count_text, how_sure, short_text
 from verify.reports.display.pages import Table, formula, page_of
 from verify.reports.display.short import headline, instance, number
 from verify.reports.ledger import Entry, crossing_rows
-from verify.reports.necessity_map import threshold_lines
+from verify.reports.necessity_map import known_text
 from verify.reports.page import formulas
 from verify.reports.page.contents import Contents, Known
 from verify.reports.page.elements import Html, Node, anchor, badge, code, details, items, joined, link, table, tag
 from verify.reports.page.graph import argument
-from verify.reports.text import assignments_text
 from verify.runs.comparisons import Comparison
 
 _DIGITS = 6
@@ -75,9 +74,14 @@ def _headline(known: Known) -> list[Node]:
 def _claims(known: Known, claims: Table | None) -> Html:
     rows = []
     for label, claim in claims.rows if claims else ():
-        carried = known.standing.clauses[str(label)]
+        established = known.standing.clauses[str(label)]
         rows.append(
-            [str(label), formulas.cell(claim), badge(str(carried.standing), carried.text()), _at(known, str(label))]
+            [
+                str(label),
+                formulas.cell(claim),
+                badge(str(established.standing), established.text()),
+                _at(known, str(label)),
+            ]
         )
     return table(("claim", "statement", "for all parameters", "at the example"), rows, "claims")
 
@@ -107,27 +111,17 @@ def _hypotheses(known: Known) -> Html:
             else formula(hypothesis.relation, text=hypothesis.statement)
         )
         needed = badge(row["status"]) if row else "not mapped"
-        why = [tag("span", line) for line in _why(row)] if row else [known.hypotheses.why]
-        rows.append([hypothesis.label, formulas.cell(said), status.get(hypothesis.label, ""), needed, joined(why)])
+        why = tag("span", known_text(row)) if row else known.hypotheses.why
+        rows.append([hypothesis.label, formulas.cell(said), status.get(hypothesis.label, ""), needed, why])
     return table(("hypothesis", "statement", "at the example", "needed?", "what is known"), rows, "hypotheses")
-
-
-def _why(row: dict) -> Iterator[str]:
-    if row["status"] != "needed":
-        yield row["why"]
-        return
-    at = " ".join(f"{name}={value}" for name, value in row["witness"].items() if not name.endswith("_float"))
-    trusting = row["why"].partition(", trusting ")[2]
-    sure = f", trusting {trusting}" if trusting else ""
-    yield "; ".join([f"{row['clause']} refuted at {at}{sure}", *threshold_lines(row)])
 
 
 def _steps(known: Known, steps: Table | None) -> Html:
     rows = []
     for label, step in steps.rows if steps else ():
-        carried = known.standing.clauses[str(label)]
-        trusting = "".join(f", trusting {trust}" for trust in sorted(carried.trusts))
-        rows.append([str(label), _folded(step), joined([badge(str(carried.standing)), trusting])])
+        established = known.standing.clauses[str(label)]
+        trusting = "".join(f", trusting {trust}" for trust in sorted(established.trusts))
+        rows.append([str(label), _folded(step), joined([badge(str(established.standing)), trusting])])
     count = count_text(len(rows), "step")
     return (
         details(f"{count} of the proof", table(("step", "statement", "for all parameters"), rows, "steps"))

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from verify.installed import lack
+from verify.outcomes import assignments_text
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Curve, HeatMap, Predicted
 from verify.shown import visible
@@ -59,9 +60,6 @@ def draw(result: ExperimentResult, figure: "Figure | None" = None) -> "Figure":
 
     It is a new one, or the one given.
     """
-    # It loads SymPy, which a simulation does without.
-    from verify.reports.text import assignments_text
-
     groups = panels(result)
     count = len(groups) + len(result.heat_maps)
     columns = min(_COLUMNS, math.ceil(math.sqrt(count)))

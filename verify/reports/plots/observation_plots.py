@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verify.outcomes import assignments_text
 from verify.reports.plots.experiment_plots import as_typed
-from verify.reports.text import assignments_text
 from verify.runs.sweeps.observation import Observation
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import scan_values
 from verify.installed import lack
 from verify.language.expressions import enclosed_applications
+from verify.outcomes import assignments_text
 from verify.reports.plots.experiment_plots import THEORY_LINES, as_typed, png, sized
-from verify.reports.text import assignments_text
 from verify.runs.sweeps.grids import Axis
 from verify.runs.sweeps.sweep import SweepResult
 

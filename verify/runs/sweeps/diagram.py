@@ -10,6 +10,7 @@ from verify.errors import TheoremError
 from verify.language.labels import TITLE, refuse_bad_id, refuse_bad_text
 from verify.runs.store import Store
 from verify.runs.sweeps.grids import grid
+from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.sweep import SweepResult, sweep
 
 _AXES = 2
@@ -56,7 +57,7 @@ class Diagram:
     quick: Mapping[str, str]
     full: Mapping[str, str]
     given: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float = 10
+    seconds: float = SWEEP.seconds
 
     def __post_init__(self) -> None:
         refuse_bad_id("diagram", self.id)

@@ -29,10 +29,8 @@ from verify.evaluation.values import holds, symbols_by_name
 from verify.language.expressions import enclosed_applications
 from verify.language.statement import ClauseData, Hypothesis, Statement
 from verify.outcomes import CheckResult, Evidence, Outcome, json_numbers
+from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.rows import Effort, Point, Row, trusted
-
-_NEAR = 1e-9
-"""Relative error up to which the float of a reported value is shown; what is less known is left to the exact check."""
 
 
 @dataclass
@@ -140,7 +138,7 @@ class Scan:
                 many = [next(parts) for _ in value.expressions]
                 # The largest is known where none of them could be it and is known less well.
                 largest = Estimate(*np.array([(one.value, one.error) for one in many]).max(axis=0))
-                read[name], known = largest.value, largest.known(_NEAR)
+                read[name], known = largest.value, largest.known(SWEEP.float_error)
             else:
                 read[name], known = _first_applying(_cases(value), parts, count)
             good &= known
@@ -160,7 +158,7 @@ def _first_applying(
             applies &= held
         expression = next(parts)
         numbers = np.where(applies, expression.value, numbers)
-        known &= ~applies | expression.known(_NEAR)
+        known &= ~applies | expression.known(SWEEP.float_error)
         taken |= applies
     return numbers, known
 

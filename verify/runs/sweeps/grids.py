@@ -9,11 +9,8 @@ from itertools import product
 from verify.errors import InputError, meant
 from verify.language.parameters import LARGEST_INTEGER, Parameter, Value, simplest_between
 from verify.outcomes import json_number
+from verify.runs.sweeps.limits import SWEEP
 
-MOST_POINTS = 10**6
-"""Points of one axis, and of a whole grid: a day at a tenth of a second each."""
-_NEAR = Fraction(1, 10_000)
-"""A point of a logarithmic axis is the simplest fraction within this of it, and within 1/100 of the step."""
 _FORM = "must be START:STOP:COUNT or START:STOP:COUNT:log, or values separated by commas"
 
 
@@ -109,8 +106,8 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
             raise InputError(name, given[name], "is swept by --over, and so cannot be fixed")
         upper *= _asked_points(known[name], asked)
     # Before any axis is made, by what is asked for: that takes seconds.
-    if upper > MOST_POINTS:
-        raise InputError("--over", f"{upper} points", f"must be at most {MOST_POINTS} together")
+    if upper > SWEEP.most_points:
+        raise InputError("--over", f"{upper} points", f"must be at most {SWEEP.most_points} together")
     return Grid(tuple(_axis(known[name], asked) for name, asked in over.items()))
 
 
@@ -121,8 +118,8 @@ def _asked_points(parameter: Parameter, asked: object) -> int:
         if len(parts) < 3 or not parts[2]:
             return 1
         digits = parts[2].isascii() and parts[2].isdigit() and len(parts[2]) <= len(str(LARGEST_INTEGER))
-        if not (digits and 1 <= int(parts[2]) <= MOST_POINTS):
-            raise InputError(parameter.name, asked, f"COUNT must be an integer from 1 to {MOST_POINTS}")
+        if not (digits and 1 <= int(parts[2]) <= SWEEP.most_points):
+            raise InputError(parameter.name, asked, f"COUNT must be an integer from 1 to {SWEEP.most_points}")
         return int(parts[2])
     if isinstance(asked, str):
         return asked.count(",") + 1
@@ -178,7 +175,7 @@ def _logarithmic(start: Fraction, stop: Fraction, count: int) -> list[Fraction]:
         return [start]
     low, high = _log2(start), _log2(stop)
     step = abs(high - low) / (count - 1) * math.log(2)
-    room = min(_NEAR, Fraction(step) / 100)
+    room = min(SWEEP.point_distance, Fraction(step) / 100)
     points = [start]
     for i in range(1, count - 1):
         exponent = low + (high - low) * i / (count - 1)

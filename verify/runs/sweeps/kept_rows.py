@@ -8,6 +8,7 @@ from types import UnionType
 
 from verify.checking.theorem import Theorem
 from verify.outcomes import Evidence, Outcome, json_numbers
+from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.rows import Point, Row
 
 _Kinds = Mapping[str, type | UnionType]
@@ -35,8 +36,6 @@ _CLAUSE: _Kinds = {
 _EVIDENCE = [Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMPUTED]
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+|(\.[0-9]+)?(e-?[0-9]+)?)")
 _TRUSTED = re.compile(r"[^\s,]+/[1-9][0-9]*")
-_FLOATS_DIFFER = 2e-9
-"""Relative; a value of which only a float is shown is known to half of this."""
 COMPARED = ("in_scope", "outcome", "claim", "evidence", "trusts", "holds", "evidence of clauses", "values")
 
 
@@ -149,7 +148,7 @@ def _part(row: Row, name: str) -> object:
 
 def _same(one: object, other: object) -> bool:
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=_FLOATS_DIFFER)
+        return math.isclose(one, other, rel_tol=2 * SWEEP.float_error)
     if isinstance(one, dict) and isinstance(other, dict):
         return set(one) == set(other) and all(_same(value, other[name]) for name, value in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):

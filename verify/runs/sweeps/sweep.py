@@ -22,25 +22,17 @@ from verify.errors import InputError
 from verify.executor import LostError, cluster
 from verify.installed import needs
 from verify.language.parameters import Value, parse_instance
-from verify.outcomes import how_sure, json_numbers
+from verify.outcomes import assignments_text, how_sure, json_numbers
 from verify.runs.store import Key, Store
 from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, fits
+from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
 from verify.runs.sweeps.workers import Chunks, Computed, Failure, Task, code_of, in_other_processes, in_this_process
 from verify.shown import Plotted, Result, Tabled
 
 if TYPE_CHECKING:
     from distributed import Client
-
-SECONDS = 10.0
-"""Time budget of one instance."""
-_BLOCK = 500
-"""Instances whose rows are read at once: what is held is no more, however many there are."""
-_SHOWN = 3
-"""Errors of ours, and differences, that are shown; all are counted."""
-_DEATHS = 3
-"""How often processes of ours may die, with nothing done in between, before a sweep gives up."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +97,7 @@ class SweepResult(Result, Tabled, Plotted):
     def blocks(self) -> Iterator[list[tuple[Point, Key, Row | None, bool]]]:
         """Yield each instance, its key, what the store has of it, and whether that fits: some of them at a time."""
         swept = self.grid.points()
-        while block := list(islice(swept, _BLOCK)):
+        while block := list(islice(swept, SWEEP.block)):
             points = [{**self.given, **point} for point in block]
             keys = [self.key(point) for point in points]
             kept = self.store.read_many(keys, damaged=True)
@@ -156,7 +148,7 @@ def sweep(
     store: Store | Path | str | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
-    seconds: float = SECONDS,
+    seconds: float = SWEEP.seconds,
     seed: int = 0,
     certify: bool = False,
     recheck: int | None = None,
@@ -297,7 +289,7 @@ class _Run:
                 self.stopped = "interrupted"
             except LostError as error:
                 deaths = deaths + 1 if self.done == before else 1
-                if deaths >= _DEATHS:
+                if deaths >= SWEEP.deaths:
                     self.stopped = f"those who compute are lost: {error}"
             else:
                 if asked["points"] == self.answered:
@@ -338,7 +330,7 @@ class _Run:
             if kept is not None:
                 self.compared.add(key.digest)
             if isinstance(row, Failure):
-                self.failed[key.digest] = f"{_shown(point)}: {row.why}"
+                self.failed[key.digest] = f"{assignments_text(point)}: {row.why}"
             elif kept is not None:
                 if self._differs(point, kept, row):
                     anew.append((key, row))
@@ -359,7 +351,7 @@ class _Run:
         told = [{"what": name, "kept": before, "found": after} for name, before, after in differences(kept, computed)]
         if told:
             self.differing += 1
-            if len(self.differences) < _SHOWN:
+            if len(self.differences) < SWEEP.shown:
                 self.differences.append({"instance": json_numbers(point), "differs": told})
         return bool(told)
 
@@ -377,10 +369,6 @@ def _place(key: Key, seed: int) -> float:
     return int.from_bytes(drawn[:8]) / 2**64
 
 
-def _shown(point: Point) -> str:
-    return " ".join(f"{name}={value}" for name, value in point.items())
-
-
 def _counted(run: _Run, seconds: float) -> SweepResult:
     """Return the result, its rows read once from the store and counted."""
     rechecked = Rechecked(run.again, run.drawing, len(run.compared), run.differing, tuple(run.differences))
@@ -389,7 +377,7 @@ def _counted(run: _Run, seconds: float) -> SweepResult:
         served=run.served,
         stopped=run.stopped,
         replaced=run.replaced,
-        failures=tuple(run.failed.values())[:_SHOWN],
+        failures=tuple(run.failed.values())[: SWEEP.shown],
         failed=len(run.failed),
         seconds=seconds,
         rechecked=rechecked if run.again else None,

@@ -24,17 +24,12 @@ from verify.errors import InputError, OutOfTimeError, TheoremError
 from verify.executor import unordered
 from verify.runs.store import code_version
 from verify.runs.sweeps.float_rows import Scan, scan_of
+from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
 
 if TYPE_CHECKING:
     from distributed import Client
 
-SECONDS_OF_CHUNK = 2.0
-"""Of work in a chunk: longer ones are sent less often, and more is lost with a process."""
-_LARGEST = 4096
-"""Instances of a chunk, at most: what one lost process costs."""
-_GROWTH = 8
-"""Times which a chunk may be larger than the one before: the first instances may be quick ones."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -69,11 +64,11 @@ class Rows:
         self._scans: dict[tuple[str, ...], Scan | None] = {}
 
     def compute(self, points: Sequence[Point]) -> Computed:
-        """Return the rows of some instances, and the errors of ours; after `SECONDS_OF_CHUNK`, of those done so far.
+        """Return the rows of some instances, and the errors of ours; after `chunk_seconds`, of those done so far.
 
         These are in `finished` too, also where Ctrl-C ends it.
         """
-        until = time.monotonic() + SECONDS_OF_CHUNK
+        until = time.monotonic() + SWEEP.chunk_seconds
         rows = self.finished = []
         left: list[Point] = []
         for point, row in self._scanned(points):
@@ -182,7 +177,7 @@ def compute(task: Task, points: Sequence[Point], own_process: bool) -> Computed:
 
 
 class Chunks:
-    """The size of the next chunk: about as many instances as take `SECONDS_OF_CHUNK`, from one on."""
+    """The size of the next chunk: about as many instances as take `chunk_seconds`, from one on."""
 
     def __init__(self) -> None:
         self.size = 1
@@ -196,8 +191,8 @@ class Chunks:
     def took(self, rows: Computed) -> None:
         """Adapt to how long some rows took."""
         seconds = sum(row["seconds"] for _, row in rows if not isinstance(row, Failure)) or 1e-6
-        fitting = int(SECONDS_OF_CHUNK * max(1, len(rows)) / seconds)
-        self.size = max(1, min(fitting, _GROWTH * self.size, _LARGEST))
+        fitting = int(SWEEP.chunk_seconds * max(1, len(rows)) / seconds)
+        self.size = max(1, min(fitting, SWEEP.chunk_growth * self.size, SWEEP.largest_chunk))
 
 
 def in_this_process(

@@ -15,12 +15,8 @@ from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.evaluation.iteration import Passage
 from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Evidence, Outcome
+from verify.search.limits import EXPLORE
 from verify.search.simplify import Instance
-
-FOLLOWED = 0.6
-"""The part of the time in which a recursion is followed; in the rest it is re-checked."""
-PARTING = 0.3
-"""Seconds after the time is over at which what does not look at the clock is ended."""
 
 
 @dataclass
@@ -103,7 +99,7 @@ class Judge:
         # The first passages that were found at the instance for the clause before.
         kept = last.runs if last is not None and last.instance == instance else {}
         runs = {key: run for key, run in kept.items() if isinstance(run, Passage) and run.reached}
-        budget = Budget(deadline, hard_end=deadline + PARTING, runs_end=now + FOLLOWED * (deadline - now))
+        budget = Budget(deadline, hard_end=deadline + EXPLORE.grace, runs_end=now + EXPLORE.followed * (deadline - now))
         question = Question(statement, instance, budget, proofs=self.theorem.proofs, runs=runs)
         self._last = question
         return place, question, Decider(self.statement, instance)

@@ -13,20 +13,14 @@ from verify.claims.question import Clause
 from verify.errors import InputError, OutOfTimeError, PrimitiveError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value
-from verify.language.statement import Statement, is_shipped
+from verify.language.statement import Statement, is_builtin
 from verify.outcomes import ClauseResult, Outcome
+from verify.search.limits import EXPLORE
 from verify.search.plans import Plan
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
-from verify.search.verdicts.decision import PARTING, Judge
+from verify.search.verdicts.decision import Judge
 from verify.search.verdicts.tally import Tally, Tried
-
-_CONFIRM_SECONDS = 10
-"""For one instance that seems to be a counterexample: one that is not decided by then is counted and skipped."""
-_ROUNDED = 1.0
-"""The margin of what seemed to fail and does not, or is not decided: large, so that nothing is steered by it."""
-_LIMITS = 40
-"""At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value."""
 
 
 @dataclass
@@ -59,7 +53,7 @@ class Search:
     @property
     def hard_end(self) -> float:
         """When what does not look at the clock is ended."""
-        return self.deadline + PARTING
+        return self.deadline + EXPLORE.grace
 
     @cached_property
     def tally(self) -> Tally:
@@ -117,7 +111,7 @@ class Search:
                     self._near(suspect, before, instance)
                     return result
                 # What only rounding made negative steers nothing.
-                margins[suspect] = 0.0 if result.margin == 0 else _ROUNDED
+                margins[suspect] = 0.0 if result.margin == 0 else EXPLORE.rounded
                 if result.outcome is Outcome.VERIFIED and result.margin == 0:
                     self._near(suspect, 0.0, instance)
         return None
@@ -125,7 +119,7 @@ class Search:
     def _degenerate(self, margins: dict[str, float]) -> Iterator[str]:
         """Yield the clauses with a limit that floats have no value of here: the limit of other leading terms, say."""
         for name in self.with_limits:
-            if margins[name] == math.inf and self.degenerate < _LIMITS:
+            if margins[name] == math.inf and self.degenerate < EXPLORE.degenerate:
                 self.degenerate += 1
                 yield name
 
@@ -137,7 +131,7 @@ class Search:
         clauses = (*statement["claims"], *statement["steps"])
         return tuple(each["label"] for each in clauses if everywhere or '"Limit"' in json.dumps(each))
 
-    def confirm(self, suspect: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
+    def confirm(self, suspect: str, instance: Instance, seconds: float = EXPLORE.confirm_seconds) -> ClauseResult:
         """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis."""
         deadline = min(self.deadline, time.monotonic() + seconds)
         result = self.tally.judge.decide(suspect, instance, deadline)
@@ -163,7 +157,7 @@ def scan(clause: Clause, statement: Statement, instance: Mapping[str, Value]) ->
     except (UndefinedError, ZeroDivisionError, OverflowError, ValueError):
         return math.inf
     except Exception as error:
-        if isinstance(error, InputError | TheoremError | OutOfTimeError) or is_shipped(clause):
+        if isinstance(error, InputError | TheoremError | OutOfTimeError) or is_builtin(clause):
             raise
         raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
     # A power of a negative number is complex in float64.

@@ -11,20 +11,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from verify.claims.defaults import Equality
 from verify.claims.float_signs import floats_decide, surely_hold
 from verify.claims.in_words import InWords
-from verify.claims.shipped import Equality
 from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Outcome
+from verify.search.limits import EXPLORE
 from verify.search.simplify import Instance, simplicity
-from verify.search.verdicts.decision import FOLLOWED, Judge
-
-_SECONDS = (0.1, 1.0, 10.0)
-"""For one clause at one instance, round by round: what takes little is decided before what takes long is begun."""
-_MISSES = 3
-"""A round gives a clause up that was not decided in time at so many instances in a row."""
-_PROOF_SHARE = 0.25
-"""The part of what is left of the time in which a proof for all parameters is looked for, for a clause."""
+from verify.search.verdicts.decision import Judge
 
 
 class Verdict(StrEnum):
@@ -111,7 +105,7 @@ class Tally:
         for _, group in self._by_words(tried):
             for label in self.labels:
                 open_, left = self._open_at(label, group, ever=True), deadline - time.monotonic()
-                until = time.monotonic() + _PROOF_SHARE * left
+                until = time.monotonic() + EXPLORE.proof_share * left
                 if open_ and left > 0 and self.judge.prove(label, open_[0].instance, until):
                     for each in open_:
                         each.take(label)
@@ -119,7 +113,7 @@ class Tally:
     def one_by_one(self, tried: Collection[Tried], deadline: float) -> Iterator[tuple[Tried, ClauseResult]]:
         """Decide in rigorous arithmetic, the simplest first, until the time is over; yield what is refuted."""
         simplest_first = sorted(tried, key=lambda each: simplicity(each.instance))
-        for seconds in _SECONDS:
+        for seconds in EXPLORE.clause_seconds:
             missed = dict.fromkeys(self.labels, 0)
             for each in simplest_first:
                 # What one clause takes too long for is left to the next round, and the dearest is asked first.
@@ -127,11 +121,11 @@ class Tally:
                     begun = time.monotonic()
                     if begun >= deadline:
                         return
-                    if missed[label] >= _MISSES:
+                    if missed[label] >= EXPLORE.misses:
                         break
                     result = self.judge.decide(label, each.instance, min(deadline, begun + seconds))
                     # A recursion is followed in a part of the time.
-                    if result.holds is None and time.monotonic() - begun >= FOLLOWED * seconds:
+                    if result.holds is None and time.monotonic() - begun >= EXPLORE.followed * seconds:
                         missed[label] += 1
                         break
                     missed[label] = 0
@@ -148,7 +142,7 @@ class Tally:
             return Verdict.CLEAN
         return Verdict.WITHOUT_VALUE if missing & tried.silent & tried.left_open else Verdict.UNDECIDED
 
-    def is_late(self, tried: Tried) -> bool:
+    def is_unreached(self, tried: Tried) -> bool:
         """Whether an instance is undecided and no rigorous answer to a clause was found in the time for verdicts."""
         asked = tried.left_open & set(self.labels)
         return bool(self.labels) and not asked and self.verdict(tried) is Verdict.UNDECIDED

@@ -51,9 +51,9 @@ def test_a_line_is_completed(line, found):
 
 
 @pytest.mark.parametrize("words", [("derive", "wang2024.lemma1"), ("conditions", "wang2024.lemma1", "T=9", "q=2")])
-def test_each_form_that_is_offered_is_one(cli, words):
-    offered = complete(" ".join(("verify", *words, "--format", "")))
-    assert len(offered) == 4 and [cli(*words, "--format", each)[0] for each in offered] == [0] * 4
+def test_each_form_that_is_suggested_is_one(cli, words):
+    suggested = complete(" ".join(("verify", *words, "--format", "")))
+    assert len(suggested) == 4 and [cli(*words, "--format", each)[0] for each in suggested] == [0] * 4
 
 
 def test_nothing_is_all_verbs():

@@ -80,7 +80,7 @@ def test_what_is_refused_is_refused_before_the_command(command, words, said):
 def test_a_commands_own_options_have_the_verbs_defaults():
     compared = []
     for name, each in typer.main.get_command(app).commands.items():
-        function = getattr(verify, {"list": "list_theorems"}.get(name, name), None)
+        function = getattr(verify, {"list": "list_theorems", "language": "list_language"}.get(name, name), None)
         for option in each.params if function else ():
             assert option.help or option.param_type_name == "argument", (name, option.name)
             known = signature(function).parameters.get(option.name)

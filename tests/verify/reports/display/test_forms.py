@@ -78,7 +78,7 @@ def shown():
         "necessity": (needs := verify.necessity(MINE, seconds=2)),
         "need": needs.hypotheses[0],
         "reach": (beyond := verify.necessity(MINE, x=1, seconds=2)),
-        "line": beyond.reaches[0],
+        "line": beyond.extended_ranges[0],
         "sweep": verify.sweep(MINE, {"x": [1, 2, 3]}),
         "experiment": LEVELS.run(device="cpu"),
         "observation": verify.observe("wang2024.theorem1", [1, 10], {"eta": ["1/20", "1/10"]}, T=9, q=2, d=1),

@@ -34,7 +34,7 @@ from verify import (
     check,
 )
 from verify.checking.standing import Standing
-from verify.outcomes import Carried, ForAll
+from verify.outcomes import Established, ForAll
 from verify.reports.necessity_map import Mapped
 from verify.reports.page.contents import Contents, Known, Ran
 from verify.reports.page.document import document
@@ -73,10 +73,12 @@ AGAIN = theorem(
 
 
 def known(one, standing, hypotheses):
-    carried = Carried(standing, frozenset({f"{one.id}:below"}) if standing is ForAll.ARGUED else frozenset())
-    clauses = {clause.label: carried for clause in one.statement.clauses}
+    established = Established(standing, frozenset({f"{one.id}:below"}) if standing is ForAll.ARGUED else frozenset())
+    clauses = {clause.label: established for clause in one.statement.clauses}
     found = "it is not installed" if one.proof_uses else check(one, x=1, y=2)
-    return Known(one, Standing(one.id, clauses, carried, Evidence.PROVED), found, hypotheses, ("z/one.json", "0" * 64))
+    return Known(
+        one, Standing(one.id, clauses, established, Evidence.PROVED), found, hypotheses, ("z/one.json", "0" * 64)
+    )
 
 
 NEEDED = {

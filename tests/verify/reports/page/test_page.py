@@ -9,7 +9,7 @@ from latex2mathml.converter import convert
 
 from tests.verify.reports.page.conftest import HOSTILE, Read
 from verify import InputError
-from verify.outcomes import Carried, CheckResult, ForAll, Trust
+from verify.outcomes import CheckResult, Established, ForAll, Trust
 from verify.reports.page import document as written, elements, summary, theorems
 from verify.reports.page.pictures import picture
 
@@ -132,8 +132,8 @@ def test_what_passes_the_core_alone_is_counted(contents):
 
 
 def test_what_is_open_is_said_once(contents):
-    carried = Carried(ForAll.OPEN, frozenset())
-    opened = [replace(known, standing=replace(known.standing, for_all=carried)) for known in contents.theorems]
+    established = Established(ForAll.OPEN, frozenset())
+    opened = [replace(known, standing=replace(known.standing, for_all=established)) for known in contents.theorems]
     first = Read(str(summary.summary(replace(contents, theorems=tuple(opened))))).all("section")[0]["text"]
     assert "Open. Lemma 1, Lemma 1" in first and "Holds as stated here" not in first
 

@@ -46,9 +46,10 @@ def test_a_curve_is_drawn_as_the_file_has_it(tmp_path):
     assert "k=1 seed=0" in draw(result).get_suptitle()
 
 
-def test_curves_in_a_panel_differ_in_colour_and_mark():
+@pytest.mark.parametrize("part", ["color", "marker", "linestyle"])
+def test_curves_in_a_panel_differ(part):
     lines = draw(run()).axes[0].get_lines()
-    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2  # pyright: ignore[reportUnhashable]
+    assert len({getattr(line, f"get_{part}")() for line in lines}) == 2
 
 
 def test_the_band_is_students():
@@ -69,15 +70,29 @@ def test_the_ends_of_a_curve_are_measurements():
     assert found["other"].value == 7 and "other_end" not in found
 
 
-def test_a_curve_that_is_not_finite_is_refused():
-    with pytest.raises(ValueError, match="line = inf: is not finite"):
-        run({"line": Curve("steps", "loss", (0, 1), (Measurement(1.0), Measurement(math.inf)))})
+INFINITE = Curve("steps", "loss", (0, 1), (Measurement(1.0), Measurement(math.inf)))
 
 
-@pytest.mark.parametrize(("at", "measured"), [((), ()), ((1, 2), UP)])
-def test_a_curve_has_a_measurement_at_each_point(at, measured):
-    with pytest.raises(TheoremError, match="at least one point, and a measurement at each"):
-        Curve("steps", "loss", at, measured)
+@pytest.mark.parametrize("found", [{"line": INFINITE}, {"line": HeatMap("r", "c", "q", ((1.0, math.nan),))}])
+def test_what_is_not_finite_is_refused(found):
+    with pytest.raises(ValueError, match=r"line = (inf|nan): is not finite"):
+        run(found)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: Curve("steps", "loss", (), ()), "at least one point, and a measurement at each"),
+        (lambda: Curve("steps", "loss", (1, 2), UP), "at least one point, and a measurement at each"),
+        (lambda: HeatMap("r", "c", "q", ()), "rows of one length"),
+        (lambda: HeatMap("r", "c", "q", ((),)), "rows of one length"),
+        (lambda: HeatMap("r", "c", "q", ((1.0,), (1.0, 2.0))), "rows of one length"),
+        (lambda: Predicted("steps", "loss", (0.0, 1.0), (1.0,), (1.0, 2.0)), "at least one point, and both ends"),
+    ],
+)
+def test_what_is_measured_or_predicted_has_a_form(make, why):
+    with pytest.raises(TheoremError, match=why):
+        make()
 
 
 def test_along_a_setting_a_measurement_is_a_panel_of_its_own():
@@ -167,24 +182,3 @@ def test_heat_maps_are_drawn_as_the_file_has_them(tmp_path):
 
 def test_heat_maps_alone_are_a_picture(tmp_path):
     assert len(write_run(drawn_with(V=MAP, zero=HeatMap("r", "c", "q", ((0.0,),))), tmp_path)) == 2
-
-
-def test_a_heat_map_that_is_not_finite_is_refused():
-    with pytest.raises(ValueError, match="V = nan: is not finite"):
-        run({"V": HeatMap("r", "c", "q", ((1.0, math.nan),))})
-
-
-@pytest.mark.parametrize("values", [(), ((),), ((1.0,), (1.0, 2.0))])
-def test_a_heat_map_is_a_matrix(values):
-    with pytest.raises(TheoremError, match="rows of one length"):
-        HeatMap("r", "c", "q", values)
-
-
-def test_theory_has_both_ends_at_each_point():
-    with pytest.raises(TheoremError, match="at least one point, and both ends at each"):
-        Predicted("steps", "loss", (0.0, 1.0), (1.0,), (1.0, 2.0))
-
-
-def test_lines_in_a_panel_differ_without_colour():
-    lines = draw(run()).axes[0].get_lines()
-    assert len({line.get_linestyle() for line in lines}) == 2

@@ -32,7 +32,7 @@ def rows_of(theorem, points=POINTS):
     return scan_of(theorem, points[0]).rows(points, EFFORT)
 
 
-def test_rows_agree_with_the_check_and_say_computed(means):
+def test_rows_agree_with_the_check_and_say_computed(means, no_deduction):
     theorem = means(hypotheses=(Hypothesis("small", sp.Le(x, 1)),), domain=(sp.Le(y, 3),), values={"half": (x + y) / 2})
     rows = rows_of(theorem)
     scanned = [(point, row) for point, row in zip(POINTS, rows, strict=True) if row is not None]
@@ -67,7 +67,7 @@ def test_a_margin_within_its_error_is_left(means):
     assert [row is None for row in rows_of(close, far)] == [point["x"] == point["y"] for point in far]
 
 
-def test_what_is_proved_once_is_proved_for_all(means):
+def test_what_is_proved_once_is_proved_for_all(means, no_deduction):
     squares = Identity("squares", (x + y) * (x - y), x**2 - y**2)
     rows = rows_of(means(MEANS, squares))
     row = next(row for row in rows if row)
@@ -152,7 +152,7 @@ def test_the_error_that_is_shown_is_the_one_that_decided(means):
     assert row["clauses"][0]["error_float"] == SAFETY * (high - low).error[0] > 0
 
 
-def test_a_constant_beyond_float64_is_left_to_the_check(means):
+def test_a_constant_beyond_float64_is_left_to_the_check(means, no_deduction):
     theorem = means(Inequality("below", sp.Lt(x, 10**400)))
     assert scan_of(theorem, POINTS[0]) is None
     result = verify.sweep(theorem, {"x": "1:3:3"}, y=1)

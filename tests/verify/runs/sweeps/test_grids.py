@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from verify import InputError, Parameter
-from verify.runs.sweeps.grids import MOST_POINTS, grid, read_over
+from verify.runs.sweeps.grids import grid, read_over
+from verify.runs.sweeps.limits import SWEEP
 
 N = Parameter("n", "integer", "a size", minimum=1)
 X = Parameter("x", "rational", "a rate", above=0)
@@ -71,7 +72,7 @@ def test_points_are_all_combinations_the_last_axis_fastest():
 
 def test_points_are_made_when_they_are_asked_for():
     found = grid(ALL, {"x": "1:2:1000", "z": "1:2:1000"}, {})
-    assert len(found) == MOST_POINTS and next(found.points()) == {"x": 1, "z": 1}
+    assert len(found) == SWEEP.most_points and next(found.points()) == {"x": 1, "z": 1}
 
 
 @pytest.mark.parametrize(

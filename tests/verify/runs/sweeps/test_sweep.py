@@ -15,6 +15,7 @@ import verify
 from verify import Case, Hypothesis, Inequality, InputError, Parameter, Store, load_theorem
 from verify.checking.check import check
 from verify.checking.theorem import reference_of
+from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.sweep import sweep
 from verify.runs.sweeps.workers import Rows, code_of
 
@@ -204,7 +205,7 @@ def test_a_check_that_is_interrupted_is_no_row(mine, monkeypatch):
 
 
 def test_a_chunk_that_takes_long_comes_back_unfinished_and_nothing_is_lost(mine, monkeypatch, computed):
-    monkeypatch.setattr("verify.runs.sweeps.workers.SECONDS_OF_CHUNK", 0.0)
+    monkeypatch.setattr("verify.runs.sweeps.workers.SWEEP", replace(SWEEP, chunk_seconds=0.0))
     heard = []
     result = sweep(mine, {"x": "1:9:9"}, {"y": 1}, certify=True, tell=lambda *said: heard.append(said))
     assert result.done == 9 == len(computed) == len({point["x"] for point in computed})

@@ -1,8 +1,8 @@
 """How far a theorem's claims hold beyond a hypothesis, at an instance: what is shown, what is refuted, what is open.
 
-Shown: other theorems conclude the claims there, by inferences of `Theorem.beyond`, whose hypotheses are solved exactly.
-Refuted: a violation that the re-checker accepts, with the other parameters as given. Neither says more than what
-carries it, and what is open between the two is said.
+Shown: other theorems conclude the claims there, by inferences of `Theorem.extensions`, whose hypotheses are solved
+exactly. Refuted: a violation that the re-checker accepts, with the other parameters as given. Neither says more than
+what establishes it, and what is open between the two is said.
 """
 
 import time
@@ -15,29 +15,24 @@ import sympy as sp
 
 from verify.budget import require_effort
 from verify.checking.argument import Inference, theorem_of
-from verify.checking.check import check
-from verify.checking.standing import argued_without, carried_beyond
+from verify.checking.standing import argued_without, established_by_extension
 from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError, UndecidedError
 from verify.evaluation.admissible_ranges import Ranges, meet, solvable
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis
 from verify.evaluation.iteration import Progress
+from verify.evaluation.values import symbols_by_name
 from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import Carried, CheckResult, Evidence, ForAll, Outcome
+from verify.outcomes import CheckResult, Established, Evidence, ForAll, Outcome
+from verify.search.limits import NECESSITY
 from verify.search.narrowing import without
-from verify.search.outwards import Tried, Way, outwards
 from verify.search.plans import domain_of
-from verify.search.results import NOTHING_LEFT, Reach, ReachResult
-from verify.search.thresholds import CHECK_SECONDS, Approach, checked
-
-SECONDS = 60
-"""To look for a violation, for each hypothesis, where no other time is given."""
-_CERTIFYING = 0.4
-"""The part of the time that there is, if need be after it, to certify what was found."""
+from verify.search.results import NOTHING_LEFT, ExtendedRange, ExtendedRanges
+from verify.search.thresholds import Approach, Attempts, Ray, checked, values_past
 
 
-def reaches(theorem: Theorem, given: Mapping[str, Any]) -> tuple[Reach, ...]:
+def shown_ranges(theorem: Theorem, given: Mapping[str, Any]) -> tuple[ExtendedRange, ...]:
     """Return what is shown beyond each parametric hypothesis at a partial instance; no violation is looked for.
 
     Raises InputError for a value that is not understood or outside its domain.
@@ -47,13 +42,13 @@ def reaches(theorem: Theorem, given: Mapping[str, Any]) -> tuple[Reach, ...]:
     return tuple(_Beyond(theorem, hypothesis, instance).shown() for hypothesis in parametric)
 
 
-def reach(
+def extended_ranges(
     theorem: Theorem,
     given: Mapping[str, Any],
     *,
-    seconds: float = SECONDS,
+    seconds: float = NECESSITY.seconds,
     progress: Progress | None = None,
-) -> ReachResult:
+) -> ExtendedRanges:
     """Return how far the claims hold beyond each parametric hypothesis, and the first violation that is found.
 
     Parameters
@@ -71,7 +66,7 @@ def reach(
         For an empty effort, and for a value that is not understood or outside its domain.
     """
     require_effort(seconds=seconds)
-    started, found, interrupted = time.monotonic(), list[Reach](), False
+    started, found, interrupted = time.monotonic(), list[ExtendedRange](), False
     instance = _instance(theorem.statement, given)
     for hypothesis in theorem.statement.hypotheses:
         if hypothesis.relation is None:
@@ -85,11 +80,11 @@ def reach(
             found += [] if shown is None else [replace(shown, further="open beyond: the search was interrupted")]
             interrupted = True
             break
-    return ReachResult(
+    return ExtendedRanges(
         theorem=theorem.id,
         statement_digest=theorem.statement.digest,
         instance=parse_instance(theorem.statement.parameters, given, partial=True),
-        reaches=tuple(found),
+        extended_ranges=tuple(found),
         seconds=time.monotonic() - started,
         interrupted=interrupted,
     )
@@ -106,16 +101,12 @@ def _instance(statement: Statement, given: Mapping[str, Any]) -> dict[str, Value
         return words | instance
 
 
-def _names(relation: sp.Basic) -> set[str]:
-    return {symbol.name for symbol in relation.free_symbols}  # pyright: ignore[reportAttributeAccessIssue]
-
-
 def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> list[Parameter]:
     """Return the numbers along which a hypothesis may end, that which stands alone on a side first, known others."""
     relation = hypothesis.relation
     assert relation is not None
     alone = {str(side) for side in relation.args if isinstance(side, sp.Symbol)}
-    used = _names(relation)
+    used = symbols_by_name(relation).keys()
     numbers = [p for p in statement.parameters if p.kind in ("integer", "rational") and p.name in used]
     known = [p for p in numbers if used - {p.name} <= instance.keys()]
     return sorted(known, key=lambda p: p.name not in alone)
@@ -123,10 +114,10 @@ def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> 
 
 @dataclass(frozen=True)
 class _Region:
-    """Where, along a parameter, every claim is concluded, what carries that, by which theorems; `why` it is nowhere."""
+    """Where, along a parameter, every claim is concluded, what establishes that, by which theorems; else `why` not."""
 
     ranges: Ranges = ()
-    carried: Carried | None = None
+    established: Established | None = None
     by: tuple[str, ...] = ()
     supposing: tuple[str, ...] = ()
     why: str = ""
@@ -151,32 +142,32 @@ class _Beyond:
     hypothesis: Hypothesis
     instance: Instance
 
-    def shown(self) -> Reach:
+    def shown(self) -> ExtendedRange:
         """Return what is shown beyond the hypothesis; no violation is looked for."""
         statement, hypothesis = self.theorem.statement, self.hypothesis
-        plain = Reach(hypothesis.label, hypothesis.statement)
+        plain = ExtendedRange(hypothesis.label, hypothesis.statement)
         if isinstance(hypothesis.relation, sp.Eq):
             return replace(plain, why="is an equality")
         numbers = _along(statement, hypothesis, self.instance)
         if not numbers:
-            needed = sorted(_names(statement.expand(hypothesis.relation)) - self.instance.keys())  # pyright: ignore[reportArgumentType]
+            needed = sorted(symbols_by_name(statement.expand(hypothesis.relation)).keys() - self.instance.keys())  # pyright: ignore[reportArgumentType]
             return replace(plain, why=f"needs all but one of {', '.join(needed)}")
         try:
-            ways = (self._way(parameter) for parameter in numbers)
-            way = next((way for way in ways if way is not None), None)
+            rays = (self._ray(parameter) for parameter in numbers)
+            ray = next((ray for ray in rays if ray is not None), None)
         except UndecidedError as error:
             return replace(plain, why=f"where it ends here is undecided: {error}")
-        if way is None:
+        if ray is None:
             return replace(plain, why="where it ends here is not found exactly")
-        relation = ("<" if way.strict else "<=") if way.upward else (">" if way.strict else ">=")
-        end = way.value(way.start)
-        at = replace(plain, parameter=way.parameter.name, relation=relation, end=end)
-        value = self.instance.get(way.parameter.name)
+        relation = ("<" if ray.strict else "<=") if ray.upward else (">" if ray.strict else ">=")
+        end = ray.value(ray.start)
+        at = replace(plain, parameter=ray.parameter.name, relation=relation, end=end)
+        value = self.instance.get(ray.parameter.name)
         at = replace(at, given=value if isinstance(value, int | Fraction) else None)
-        return self._shown_along(way, at)
+        return self._shown_along(ray, at)
 
-    def _way(self, parameter: Parameter) -> Way | None:
-        """Return the way outwards from where the hypothesis ends along a parameter, nearest to the given value.
+    def _ray(self, parameter: Parameter) -> Ray | None:
+        """Return the ray outwards from where the hypothesis ends along a parameter, nearest to the given value.
 
         None where that is not found exactly. Raises UndecidedError.
         """
@@ -184,57 +175,59 @@ class _Beyond:
         others = self._others(parameter)
         domain = domain_of(parameter)
         parts = solvable(relation, parameter.name, frozenset(others)).certified_ranges(others, domain)
-        edges = [Way(parameter, part.high, part.high_open, True) for part in parts or () if part.high is not None]
+        edges = [Ray(parameter, part.high, part.high_open, True) for part in parts or () if part.high is not None]
         edges += [
-            Way(parameter, part.low, part.low_open, False)
+            Ray(parameter, part.low, part.low_open, False)
             for part in parts or ()
             if part.low is not None and part.low != domain.low
         ]
         value = self.instance.get(parameter.name)
         place = Fraction(value) if isinstance(value, int | Fraction) else Fraction(0)
-        return min(edges, key=lambda way: abs(way.end - place), default=None)
+        return min(edges, key=lambda ray: abs(ray.end - place), default=None)
 
     def _others(self, parameter: Parameter) -> Instance:
         return {name: x for name, x in self.instance.items() if name != parameter.name}
 
-    def _domain(self, way: Way) -> tuple[Ranges | None, str]:
+    def _domain(self, ray: Ray) -> tuple[Ranges | None, str]:
         """Return where the theorem's domain is, along a parameter; None, and why, where it is not solved exactly."""
         statement = self.theorem.statement
         relations = (Hypothesis("domain", relation) for relation in statement.domain)
         supposed = [
             _Supposed("its domain", statement, each, domain=True)
             for each in relations
-            if way.parameter.name in _names(each.relation)
+            if ray.parameter.name in symbols_by_name(each.relation)
         ]
-        ranges, _, why = _where(supposed, way.parameter, self._others(way.parameter), (domain_of(way.parameter),))
+        ranges, _, why = _where(supposed, ray.parameter, self._others(ray.parameter), (domain_of(ray.parameter),))
         return (None, why) if why else (ranges, "")
 
-    def _shown_along(self, way: Way, at: Reach) -> Reach:
-        domain, why = self._domain(way)
+    def _shown_along(self, ray: Ray, at: ExtendedRange) -> ExtendedRange:
+        domain, why = self._domain(ray)
         if domain is None:
             return replace(at, why=why)
-        if not way.past(domain):
+        if not ray.past(domain):
             return replace(at, why=NOTHING_LEFT)
-        best, furthest, regions = at, None, [self._by_inferences(way), self._by_own_argument(way)]
+        best, furthest, regions = at, None, [self._by_inferences(ray), self._by_own_argument(ray)]
         for region in regions:
-            far, whole = way.covered(meet(region.ranges, domain), domain)
-            if region.carried is None or far is None:
+            far, whole = ray.covered(meet(region.ranges, domain), domain)
+            if region.established is None or far is None:
                 continue
             reached = (whole, far.high is None, far.high or 0, not far.high_open)
             if furthest is None or reached > furthest:
                 furthest = reached
-                to = None if far.high is None else way.value(far.high)
-                best = replace(at, carried=region.carried, by=region.by, supposing=region.supposing, shown_to=to)
+                to = None if far.high is None else ray.value(far.high)
+                best = replace(
+                    at, established=region.established, by=region.by, supposing=region.supposing, shown_to=to
+                )
                 best = replace(best, shown_open=far.high_open, domain_ends=whole and to is not None)
-        if best.carried is not None:
+        if best.established is not None:
             return best
         whys = [region.why for region in regions if region.why]
-        if any(way.past(meet(region.ranges, domain)) for region in regions):
+        if any(ray.past(meet(region.ranges, domain)) for region in regions):
             whys.append("what is proved further out does not begin where it ends")
         unreadable = any(region.unreadable for region in regions)
         return replace(at, why="; ".join(dict.fromkeys(whys)), unreadable=unreadable)
 
-    def _by_own_argument(self, way: Way) -> _Region:
+    def _by_own_argument(self, ray: Ray) -> _Region:
         """Return where the theorem's own argument concludes the claims: where all other hypotheses hold.
 
         Nowhere if it uses the hypothesis, or where one of the others, which it may use, is not solved exactly.
@@ -243,50 +236,50 @@ class _Beyond:
         if not theorem.argument:
             return _Region()
         try:
-            carried = argued_without(theorem, self.hypothesis.label, {})
+            established = argued_without(theorem, self.hypothesis.label, {})
         except InputError as error:
             return _Region(why=str(error), unreadable=True)
-        if carried is None:
+        if established is None:
             return _Region()
         supposed = [
             _Supposed("its own argument", theorem.statement, h)
             for h in theorem.statement.hypotheses
             if h.label != self.hypothesis.label
         ]
-        others = self._others(way.parameter)
-        ranges, open_, why = _where(supposed, way.parameter, others, (domain_of(way.parameter),), supposing=True)
-        return _Region(why=why) if why else _Region(ranges, carried, (), open_)
+        others = self._others(ray.parameter)
+        ranges, open_, why = _where(supposed, ray.parameter, others, (domain_of(ray.parameter),), supposing=True)
+        return _Region(why=why) if why else _Region(ranges, established, (), open_)
 
-    def _by_inferences(self, way: Way) -> _Region:
+    def _by_inferences(self, ray: Ray) -> _Region:
         """Return where inferences beyond the hypotheses conclude every claim.
 
         Nowhere, and why, where a claim has none that does without the hypothesis, or is open.
         """
-        region: Ranges = (domain_of(way.parameter),)
-        carriers, by, why, unreadable = list[Carried](), list[str](), "", False
+        region: Ranges = (domain_of(ray.parameter),)
+        carriers, by, why, unreadable = list[Established](), list[str](), "", False
         for claim in self.theorem.statement.claims:
             shown = list[_Shown]()
-            for extension in self.theorem.beyond:
+            for extension in self.theorem.extensions:
                 if extension.label != claim.label or self.hypothesis.label in extension.uses:
                     continue
                 try:
-                    carried = carried_beyond(self.theorem, extension)
-                    if carried.standing is ForAll.OPEN:
-                        why = carried.why
+                    established = established_by_extension(self.theorem, extension)
+                    if established.standing is ForAll.OPEN:
+                        why = established.why
                         continue
-                    parts, why = self._supposed(extension, way.parameter)
+                    parts, why = self._supposed(extension, ray.parameter)
                 except InputError as error:
                     why, unreadable = str(error), True
                     continue
                 if parts:
-                    shown.append(_Shown(parts, carried, tuple(filter(None, map(theorem_of, extension.uses)))))
+                    shown.append(_Shown(parts, established, tuple(filter(None, map(theorem_of, extension.uses)))))
             if not shown:
                 return _Region(why=why, unreadable=unreadable)
             needed = _needed(shown)
             region = meet(region, tuple(part for each in needed for part in each.parts))
-            carriers += [each.carried for each in needed]
+            carriers += [each.established for each in needed]
             by += [name for each in needed for name in each.by]
-        return _Region(region, Carried.by_all(carriers, self.theorem.id), tuple(dict.fromkeys(by)))
+        return _Region(region, Established.by_all(carriers, self.theorem.id), tuple(dict.fromkeys(by)))
 
     def _supposed(self, extension: Inference, parameter: Parameter) -> tuple[Ranges, str]:
         """Return where all holds that an inference beyond the hypotheses supposes, and why it is nowhere."""
@@ -311,7 +304,7 @@ class _Beyond:
         ranges, _, why = _where(supposed, parameter, others, region)
         return ranges, why
 
-    def with_violation(self, shown: Reach, seconds: float, progress: Progress | None) -> Reach:
+    def with_violation(self, shown: ExtendedRange, seconds: float, progress: Progress | None) -> ExtendedRange:
         """Return what is shown, with the violation that is nearest to it of those that are found."""
         if shown.end is None or shown.unlimited or shown.why == NOTHING_LEFT:
             return shown
@@ -321,16 +314,16 @@ class _Beyond:
             return replace(shown, further=f"open beyond: no violation is looked for without {', '.join(missing)}")
         weaker = without(statement, [label])
         variant = replace(self.theorem.variant(weaker.alone(*weaker.claims)), values={})
-        way = self._after(shown)
-        domain, _ = self._domain(way)
-        left = way.past((domain_of(way.parameter),) if domain is None else domain)
-        started, before, search = time.monotonic(), Fraction(way.end), Tried()
-        for value in outwards(way, left, shown.given):
+        ray = self._after(shown)
+        domain, _ = self._domain(ray)
+        left = ray.past((domain_of(ray.parameter),) if domain is None else domain)
+        started, before, search = time.monotonic(), Fraction(ray.end), Attempts()
+        for value in values_past(ray, left, shown.given):
             spare = started + seconds - time.monotonic()
             if spare <= 0:
                 break
             try:
-                limit = min(CHECK_SECONDS, max(spare / 4, 1.0), spare)
+                limit = min(NECESSITY.check_seconds, max(spare / 4, 1.0), spare)
                 result = checked(variant, {**self.instance, name: value}, limit)
             except InputError as error:
                 # Such as a value that is too large.
@@ -357,16 +350,18 @@ class _Beyond:
             search.ended = bool(left) and left[-1].high is not None
         return search.noted(shown, left, time.monotonic() - started)
 
-    def _after(self, shown: Reach) -> Way:
-        """Return the way outwards from what is shown."""
+    def _after(self, shown: ExtendedRange) -> Ray:
+        """Return the ray outwards from what is shown."""
         parameter = next(p for p in self.theorem.statement.parameters if p.name == shown.parameter)
         upward = shown.relation in ("<=", "<")
-        if shown.carried is not None and shown.shown_to is not None:
-            return Way(parameter, Fraction(shown.shown_to), shown.shown_open, upward)
+        if shown.established is not None and shown.shown_to is not None:
+            return Ray(parameter, Fraction(shown.shown_to), shown.shown_open, upward)
         assert shown.end is not None
-        return Way(parameter, Fraction(shown.end), shown.relation in ("<", ">"), upward)
+        return Ray(parameter, Fraction(shown.end), shown.relation in ("<", ">"), upward)
 
-    def _nearest(self, found: Reach, nearest: Approach, violated: Fraction | int, seconds: float) -> Reach:
+    def _nearest(
+        self, found: ExtendedRange, nearest: Approach, violated: Fraction | int, seconds: float
+    ) -> ExtendedRange:
         """Return the reach with the violation inside the hypothesis, where one is certified; else with a given one."""
         if nearest.inside is not None:
             assert found.parameter is not None
@@ -375,31 +370,30 @@ class _Beyond:
                 return inside
         return self._certified(found, nearest, violated, seconds)
 
-    def _certified(self, found: Reach, nearest: Approach, violated: Fraction | int, seconds: float) -> Reach:
+    def _certified(
+        self, found: ExtendedRange, nearest: Approach, violated: Fraction | int, seconds: float
+    ) -> ExtendedRange:
         """Return the reach with the violation, where it is certified; else with where it was met."""
         from verify.checking.certificates import certificate
 
         assert found.parameter is not None
         witness = {**self.instance, found.parameter: violated}
-        left = max(_CERTIFYING * seconds, nearest.deadline - time.monotonic())
-        result = check(nearest.weakened, witness, seconds=left)
-        holds = evaluate_hypothesis(self.theorem.statement.specialise(self.hypothesis, witness), witness).holds
-        sure = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
-        if result.outcome is not Outcome.REFUTED or not sure or holds is None:
+        result, held, sure = nearest.certified(witness, seconds)
+        if not sure or held.holds is None:
             return replace(found, met=violated)
         (clause,) = result.clauses
         shown = certificate(nearest.weakened, result)
         return replace(
-            found, clause=clause.label, violated=violated, inside=holds, certificate=shown, trusts=result.trusts
+            found, clause=clause.label, violated=violated, inside=held.holds, certificate=shown, trusts=result.trusts
         )
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """Where one inference beyond the hypotheses concludes a claim, what carries it, and the theorems that it uses."""
+    """Where one inference beyond the hypotheses concludes a claim, what establishes it, and what it uses."""
 
     parts: Ranges
-    carried: Carried
+    established: Established
     by: tuple[str, ...]
 
     def within(self, other: "_Shown") -> bool:
@@ -428,7 +422,7 @@ def _where(
     for each in supposed:
         h = each.hypothesis
         kept = each.statement.specialise(h, others) if h.relation is not None else h
-        if kept.relation is None or parameter.name not in _names(kept.relation):
+        if kept.relation is None or parameter.name not in symbols_by_name(kept.relation):
             found = evaluate_hypothesis(kept, others)
             if found.holds is None and supposing:
                 open_.append(h.label)
@@ -439,12 +433,12 @@ def _where(
             elif found.holds is not True:
                 how = "is undecided" if found.holds is None else "does not hold"
                 return (), (), f"{each.by} needs {h.label}, which {how} here"
-        elif missing := sorted(_names(kept.relation) - others.keys() - {parameter.name}):
+        elif missing := sorted(symbols_by_name(kept.relation).keys() - others.keys() - {parameter.name}):
             return (), (), f"{each.by} needs {', '.join(missing)}"
         else:
             try:
-                way = solvable(kept.relation, parameter.name, frozenset(others))
-                parts = way.certified_ranges(others, domain_of(parameter))
+                solved = solvable(kept.relation, parameter.name, frozenset(others))
+                parts = solved.certified_ranges(others, domain_of(parameter))
             except UndecidedError as error:
                 return (), (), f"{each.by} is not shown: {h.label} is undecided along {parameter.name}: {error}"
             if parts is None:

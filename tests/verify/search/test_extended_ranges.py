@@ -13,11 +13,11 @@ from tests.verify.command_line import assert_one_line, body_of
 from tests.verify.examples import example_of
 from verify import Hypothesis, Inequality, Inference, InputError, Parameter, Source, Statement, Theorem, TheoremError
 from verify.errors import UndecidedError
-from verify.outcomes import Carried, ForAll
+from verify.outcomes import Established, ForAll
 from verify.rechecker import recheck_text
-from verify.search import reach as module
-from verify.search.reach import reach, reaches
-from verify.search.results import Reach
+from verify.search import extended_ranges as module, thresholds
+from verify.search.extended_ranges import extended_ranges, shown_ranges
+from verify.search.results import ExtendedRange
 
 x, y = sp.symbols("x y", positive=True)
 n = sp.Symbol("n", integer=True, positive=True)
@@ -44,20 +44,20 @@ LARGE = theorem(Hypothesis("larger", sp.Le(x, 2 * y)), Hypothesis("bounded", sp.
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    """The other theorem, and what carries it."""
+    """The other theorem, and what establishes it."""
     monkeypatch.setattr(module, "load_theorem", lambda name: {"user.large": LARGE}[name])
-    carried = Carried(ForAll.ARGUED, frozenset({"user.large:a", "user.small:beyond:square"}))
-    monkeypatch.setattr(module, "carried_beyond", lambda *_: carried)
+    established = Established(ForAll.ARGUED, frozenset({"user.large:a", "user.small:extension:square"}))
+    monkeypatch.setattr(module, "established_by_extension", lambda *_: established)
 
 
 def test_shown_by_another_and_refuted_further_out():
-    made = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
-    (found,) = reach(made, {"y": 1}, seconds=4).reaches
+    made = theorem(SMALL, TIDY, extensions=(extension("tidy"),))
+    (found,) = extended_ranges(made, {"y": 1}, seconds=4).extended_ranges
     assert (found.parameter, found.relation, found.end) == ("x", "<=", Fraction(1, 100))
-    assert (found.shown_to, found.by, found.carried.standing) == (2, ("user.large",), ForAll.ARGUED)
+    assert (found.shown_to, found.by, found.established.standing) == (2, ("user.large",), ForAll.ARGUED)
     # x² <= 9 y holds up to 3.
     assert found.clause == "square" and 3 < found.violated < Fraction(304, 100) and found.verified_at == ()
-    assert repr(found) == f"<Reach {found.text()}>" and str(found) == found.text()
+    assert repr(found) == f"<ExtendedRange {found.text()}>" and str(found) == found.text()
     text = found.text()
     assert text.startswith(
         "small: x <= 1/100; holds up to 2 (200 times), argued by user.large (1 own + 1 inherited inference); square "
@@ -68,8 +68,8 @@ def test_shown_by_another_and_refuted_further_out():
 
 
 def test_what_is_certified_between_is_said():
-    (found,) = reach(theorem(SMALL), {"y": 1}, seconds=4).reaches
-    assert found.carried is None and found.verified_at[:2] == (Fraction(1, 50), Fraction(1, 25))
+    (found,) = extended_ranges(theorem(SMALL), {"y": 1}, seconds=4).extended_ranges
+    assert found.established is None and found.verified_at[:2] == (Fraction(1, 50), Fraction(1, 25))
     assert "nothing is proved beyond it; all claims certified at " in found.text()
     last, nearer = found.verified_at[-1], len(found.verified_at) - 3
     assert f", {last} ({float(100 * last):.0f} times) and {nearer} nearer values; square refuted at " in found.text()
@@ -77,10 +77,10 @@ def test_what_is_certified_between_is_said():
 
 
 def test_the_given_value_is_told_and_tried():
-    made = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
-    (found,) = reach(made, {"x": 1, "y": 1}, seconds=4).reaches
+    made = theorem(SMALL, TIDY, extensions=(extension("tidy"),))
+    (found,) = extended_ranges(made, {"x": 1, "y": 1}, seconds=4).extended_ranges
     assert found.given == 1 and found.text().startswith("small: x <= 1/100, given 1 (100 times); ")
-    (found,) = reach(theorem(SMALL), {"x": 7, "y": 4}, seconds=4).reaches
+    (found,) = extended_ranges(theorem(SMALL), {"x": 7, "y": 4}, seconds=4).extended_ranges
     assert Fraction(7) not in found.verified_at and found.violated <= 7
 
 
@@ -100,9 +100,9 @@ def test_the_given_value_is_told_and_tried():
 def test_what_the_other_supposes_has_to_hold(given, uses, other, why, monkeypatch):
     monkeypatch.setattr(module, "load_theorem", lambda _: other)
     far = Hypothesis("far", sp.Ge(y, 100))
-    made = theorem(SMALL, TIDY, far, beyond=(extension(*uses),))
-    found = reaches(made, given)[0]
-    assert (found.carried, found.shown_to) == (None, None) and why in found.why
+    made = theorem(SMALL, TIDY, far, extensions=(extension(*uses),))
+    found = shown_ranges(made, given)[0]
+    assert (found.established, found.shown_to) == (None, None) and why in found.why
 
 
 def test_the_others_domain_ends_it_too(monkeypatch):
@@ -110,23 +110,23 @@ def test_the_others_domain_ends_it_too(monkeypatch):
     monkeypatch.setattr(
         module, "load_theorem", lambda _: theorem(TIDY, Hypothesis("low", sp.Le(x, 2)), parameters=(large, Y))
     )
-    made = theorem(Hypothesis("small", sp.Le(x, y / 100)), TIDY, beyond=(extension("tidy"),))
-    assert reaches(made, {"y": 1})[0].shown_to == 2
+    made = theorem(Hypothesis("small", sp.Le(x, y / 100)), TIDY, extensions=(extension("tidy"),))
+    assert shown_ranges(made, {"y": 1})[0].shown_to == 2
     # From 1/200 on it says something, which is past 1/1000.
-    assert reaches(made, {"y": Fraction(1, 10)})[0].carried is None
+    assert shown_ranges(made, {"y": Fraction(1, 10)})[0].established is None
 
 
 def test_an_open_one_shows_nothing(monkeypatch):
-    monkeypatch.setattr(module, "carried_beyond", lambda *_: Carried(ForAll.OPEN, why="larger is open"))
-    (found,) = reaches(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1})
-    assert (found.carried, found.why) == (None, "larger is open") and "larger is open" in found.text()
+    monkeypatch.setattr(module, "established_by_extension", lambda *_: Established(ForAll.OPEN, why="larger is open"))
+    (found,) = shown_ranges(theorem(SMALL, TIDY, extensions=(extension("tidy"),)), {"y": 1})
+    assert (found.established, found.why) == (None, "larger is open") and "larger is open" in found.text()
 
 
 def test_every_claim_has_to_be_shown():
-    both = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
+    both = theorem(SMALL, TIDY, extensions=(extension("tidy"),))
     other = Inequality("other", sp.Ge(y, 0, evaluate=False))
     both = replace(both, statement=replace(both.statement, claims=(SQUARE, other)))
-    assert reaches(both, {"y": 1})[0].carried is None
+    assert shown_ranges(both, {"y": 1})[0].established is None
 
 
 def test_of_two_that_show_a_claim_those_are_named_that_are_needed(monkeypatch):
@@ -138,7 +138,7 @@ def test_of_two_that_show_a_claim_those_are_named_that_are_needed(monkeypatch):
     beyond = {name: replace(extension("tidy"), uses=(f"{name}:square", "tidy")) for name in known}
 
     def shown(*names):
-        (found,) = reaches(theorem(SMALL, TIDY, beyond=tuple(beyond[name] for name in names)), {"y": 1})
+        (found,) = shown_ranges(theorem(SMALL, TIDY, extensions=tuple(beyond[name] for name in names)), {"y": 1})
         return found.shown_to, found.by
 
     # What (0, 2] shows, (0, 3] shows too, in either order.
@@ -148,7 +148,7 @@ def test_of_two_that_show_a_claim_those_are_named_that_are_needed(monkeypatch):
 
 def test_without_limit_nothing_is_looked_for(monkeypatch):
     monkeypatch.setattr(module, "load_theorem", lambda _: theorem(TIDY, Hypothesis("bounded", sp.Le(y, 4))))
-    (found,) = reach(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1}).reaches
+    (found,) = extended_ranges(theorem(SMALL, TIDY, extensions=(extension("tidy"),)), {"y": 1}).extended_ranges
     assert found.unlimited and not found.looked
     assert (
         found.text() == "small: x <= 1/100; holds without limit, argued by user.large (1 own + 1 inherited inference)"
@@ -158,30 +158,30 @@ def test_without_limit_nothing_is_looked_for(monkeypatch):
 def test_downwards_and_by_integers():
     clause = Inequality("few", sp.Ge(n**2, 30, evaluate=False))
     made = theorem(Hypothesis("many", sp.Ge(n, 50)), clause=clause, parameters=(N,))
-    (found,) = reach(made, {"n": 60}, seconds=4).reaches
+    (found,) = extended_ranges(made, {"n": 60}, seconds=4).extended_ranges
     assert (found.relation, found.end, found.violated) == (">=", 50, 5) and isinstance(found.violated, int)
     assert "few refuted at 5 (10 times below), certified" in found.text()
 
 
 def test_another_one_that_fails_is_no_violation_of_this_one():
     made = theorem(SMALL, Hypothesis("tall", sp.Ge(y, 2)))
-    found = reach(made, {"x": 1, "y": 1}, seconds=2).reaches[0]
+    found = extended_ranges(made, {"x": 1, "y": 1}, seconds=2).extended_ranges[0]
     assert found.violated is None and "no violation is looked for where tall does not hold" in found.text()
 
 
 def test_what_is_missing_is_said():
     made = theorem(SMALL, Hypothesis("pair", sp.Le(x * y, 3)))
-    first, second = reaches(made, {})
+    first, second = shown_ranges(made, {})
     assert first.end is None and first.text() == "small: x <= y/100; needs all but one of x, y"
     assert second.text().endswith("needs all but one of x, y")
     alone = theorem(SMALL, parameters=(X, Y, N))
-    (found,) = reach(alone, {"y": 1}, seconds=2).reaches
+    (found,) = extended_ranges(alone, {"y": 1}, seconds=2).extended_ranges
     assert not found.looked and "no violation is looked for without n" in found.text()
 
 
 def test_no_violation_within_reach_is_open():
     always = Inequality("square", sp.Ge(x, 0, evaluate=False))
-    (found,) = reach(theorem(SMALL, clause=always), {"y": 1}, seconds=2).reaches
+    (found,) = extended_ranges(theorem(SMALL, clause=always), {"y": 1}, seconds=2).extended_ranges
     assert found.looked and found.violated is None and ": open beyond" in found.text()
 
 
@@ -195,26 +195,26 @@ def test_no_violation_within_reach_is_open():
 )
 def test_a_bad_inference_beyond_is_refused(label, uses, said):
     with pytest.raises(TheoremError, match=said):
-        theorem(SMALL, beyond=(Inference(label, "it is so", uses, "substitution"),))
+        theorem(SMALL, extensions=(Inference(label, "it is so", uses, "substitution"),))
 
 
 def test_an_empty_effort_and_a_bad_value_are_refused():
     for given, effort in (({"y": 1}, {"seconds": 0}), ({"y": 0}, {}), ({"z": 1}, {})):
         with pytest.raises(InputError):
-            reach(theorem(SMALL), given, **effort)
+            extended_ranges(theorem(SMALL), given, **effort)
 
 
 def test_an_interrupt_keeps_what_was_found():
     def interrupt(_):
         raise KeyboardInterrupt
 
-    found = reach(theorem(SMALL), {"y": 1}, progress=interrupt)
-    assert found.interrupted and found.reaches[0].end == Fraction(1, 100)
-    assert "open beyond: the search was interrupted" in found.reaches[0].text()
+    found = extended_ranges(theorem(SMALL), {"y": 1}, progress=interrupt)
+    assert found.interrupted and found.extended_ranges[0].end == Fraction(1, 100)
+    assert "open beyond: the search was interrupted" in found.extended_ranges[0].text()
 
 
 def test_a_line_without_a_ratio():
-    line = Reach("low", "x <= 0", "x", "<=", 0, violated=2, clause="c", looked=True)
+    line = ExtendedRange("low", "x <= 0", "x", "<=", 0, violated=2, clause="c", looked=True)
     assert (
         line.text() == "low: x <= 0; nothing is proved beyond it; c refuted at 2, certified; between these it is open"
     )
@@ -231,33 +231,35 @@ def by_its_own_argument(*others, parameters=(X, N), most=6):
 
 def test_its_own_argument_holds_where_the_other_hypotheses_do():
     made = by_its_own_argument(PRODUCT)
-    (found, _) = reach(made, {"x": Fraction(1, 2), "n": 2}, seconds=2).reaches
+    (found, _) = extended_ranges(made, {"x": Fraction(1, 2), "n": 2}, seconds=2).extended_ranges
     assert (found.shown_to, found.shown_open, found.unlimited, found.by) == (Fraction(5, 2), False, False, ())
     assert (
         "holds up to 5/2 (2.5 times), argued by its own argument, which does not use it (1 inference); " in found.text()
     )
     # What one of the others needs is not known: nothing is claimed.
-    found = reaches(made, {"x": Fraction(1, 2)})[0]
-    assert (found.carried, found.why) == (None, "its own argument needs n")
+    found = shown_ranges(made, {"x": Fraction(1, 2)})[0]
+    assert (found.established, found.why) == (None, "its own argument needs n")
 
 
-def test_its_own_argument_is_not_shown_where_another_is_not_solved():
-    made = by_its_own_argument(PRODUCT, Hypothesis("grows", sp.Le(sp.exp(x), 100)))
-    found = reaches(made, {"n": 2})[0]
-    assert found.carried is None
-    assert found.why == "its own argument is not shown: grows is not solved exactly along x"
-
-
-def test_its_own_argument_begins_where_the_hypothesis_ends():
-    made = by_its_own_argument(PRODUCT, Hypothesis("late", sp.Ge(x, 2)))
-    found = reaches(made, {"n": 2})[0]
-    assert found.carried is None and found.why == "what is proved further out does not begin where it ends"
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (
+            Hypothesis("grows", sp.Le(sp.exp(x), 100)),
+            "its own argument is not shown: grows is not solved exactly along x",
+        ),
+        (Hypothesis("late", sp.Ge(x, 2)), "what is proved further out does not begin where it ends"),
+    ],
+)
+def test_its_own_argument_begins_where_the_hypothesis_ends_and_the_others_are_solved(other, why):
+    found = shown_ranges(by_its_own_argument(PRODUCT, other), {"n": 2})[0]
+    assert (found.established, found.why) == (None, why)
 
 
 def test_what_is_open_of_the_instance_alone_is_supposed():
     product = Hypothesis("product", sp.Le(y, 5))
     made = by_its_own_argument(product, parameters=(X, N, Y), most=y)
-    found = reaches(made, {"n": 2})[0]
+    found = shown_ranges(made, {"n": 2})[0]
     assert found.unlimited and found.supposing == ("product",) and found.text().endswith(", where product holds")
 
 
@@ -280,73 +282,78 @@ def test_the_first_integer_outside_has_to_be_shown(hypothesis, other, end, monke
     clause = Inequality("square", sp.Le(n, 9 * y, evaluate=False))
     large = theorem(Hypothesis("l", other), clause=clause, parameters=(N, Y))
     monkeypatch.setattr(module, "load_theorem", lambda _: large)
-    made = theorem(Hypothesis("h", hypothesis), clause=clause, parameters=(N, Y), beyond=(extension(),))
-    (found,) = reaches(made, {"y": 1})
+    made = theorem(Hypothesis("h", hypothesis), clause=clause, parameters=(N, Y), extensions=(extension(),))
+    (found,) = shown_ranges(made, {"y": 1})
     assert found.unlimited == (end is not None)
 
 
 class TestTheDomain:
     def made(self, *domain, hypothesis=SMALL, **more):
-        small = theorem(hypothesis, TIDY, beyond=(extension("tidy"),), **more)
+        small = theorem(hypothesis, TIDY, extensions=(extension("tidy"),), **more)
         return replace(small, statement=replace(small.statement, domain=domain))
 
     def test_it_ends_what_is_shown(self):
-        (found,) = reach(self.made(sp.Lt(x, 1)), {"y": 1}, seconds=2).reaches
+        (found,) = extended_ranges(self.made(sp.Lt(x, 1)), {"y": 1}, seconds=2).extended_ranges
         assert found.unlimited and (found.shown_to, found.shown_open, found.looked) == (1, True, False)
         assert found.text().startswith(
             "small: x <= 1/100; holds for x < 1 (100 times), as far as its domain goes, argued by user.large"
         )
 
-    def test_it_goes_further_than_what_is_shown(self):
-        (found,) = reaches(self.made(sp.Le(x, 5)), {"y": 1})
-        assert found.shown_to == 2 and not found.unlimited
-
-    def test_what_it_lets_out_and_back_in_is_open(self):
-        (found,) = reaches(self.made(sp.Ge((x - 1) * (x - 3), 0)), {"y": 1})
-        assert found.shown_to == 1 and not found.unlimited
+    @pytest.mark.parametrize(
+        ("domain", "shown_to"),
+        # It goes further than what is shown; what it lets out and back in is open.
+        [(sp.Le(x, 5), 2), (sp.Ge((x - 1) * (x - 3), 0), 1)],
+    )
+    def test_it_ends_later(self, domain, shown_to):
+        (found,) = shown_ranges(self.made(domain), {"y": 1})
+        assert found.shown_to == shown_to and not found.unlimited
 
     def test_nothing_is_left_beyond(self):
-        (found,) = reach(self.made(sp.Le(x, y / 100)), {"y": 1}, seconds=2).reaches
+        (found,) = extended_ranges(self.made(sp.Le(x, y / 100)), {"y": 1}, seconds=2).extended_ranges
         assert found.text() == "small: x <= 1/100; nothing is left beyond"
 
     def test_what_it_needs_is_said(self):
         made = self.made(sp.Le(x, n), parameters=(X, Y, N))
-        assert reaches(made, {"y": 1})[0].why == "its domain needs n"
+        assert shown_ranges(made, {"y": 1})[0].why == "its domain needs n"
 
     def test_without_a_violation_nothing_is_left_beyond(self):
         always = Inequality("square", sp.Ge(n, 0, evaluate=False))
         made = theorem(Hypothesis("few", sp.Le(n, 3)), clause=always, parameters=(N,))
         made = replace(made, statement=replace(made.statement, domain=(sp.Le(n, 5),)))
-        (found,) = reach(made, {}, seconds=2).reaches
+        (found,) = extended_ranges(made, {}, seconds=2).extended_ranges
         assert found.verified_at == (4, 5) and "no violation found (2 instances, " in found.text()
         assert found.text().endswith("): nothing is left beyond")
 
 
 def test_an_equality_has_no_end():
-    made = theorem(Hypothesis("even", sp.Eq(x, 2 * y)), TIDY, beyond=(extension("tidy"),))
-    (found,) = reach(made, {"y": 1}, seconds=1).reaches
+    made = theorem(Hypothesis("even", sp.Eq(x, 2 * y)), TIDY, extensions=(extension("tidy"),))
+    (found,) = extended_ranges(made, {"y": 1}, seconds=1).extended_ranges
     assert (found.end, found.why, found.relation) == (None, "is an equality", "")
 
 
 class TestAViolation:
     def test_where_the_hypothesis_holds_it_refutes_the_theorem(self):
         made = theorem(Hypothesis("h", sp.Ge((x - 1) * (x - 2), 0)))
-        (found,) = reach(made, {"x": "1/2", "y": 1}, seconds=4).reaches
+        (found,) = extended_ranges(made, {"x": "1/2", "y": 1}, seconds=4).extended_ranges
         assert found.inside and found.violated > 3 and "no violation found" not in found.text()
         assert f"square is refuted at {found.violated}, where h holds: a counterexample to the theorem" in found.text()
 
     def test_at_the_end_it_refutes_the_theorem(self):
-        (found,) = reach(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4).reaches
+        (found,) = extended_ranges(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4).extended_ranges
         assert found.inside and found.violated == 4
 
     def test_that_is_not_certified_is_said(self, monkeypatch):
-        found = module.check
+        certified, check = thresholds.Approach.certified, thresholds.check
 
-        def doubtful(*given, **more):
-            return replace(found(*given, **more), scope_confirmed=False)
+        def doubtful(*given):
+            with monkeypatch.context() as patched:
+                patched.setattr(
+                    thresholds, "check", lambda *x, **more: replace(check(*x, **more), scope_confirmed=False)
+                )
+                return certified(*given)
 
-        monkeypatch.setattr(module, "check", doubtful)
-        (line,) = reach(theorem(SMALL), {"y": 1}, seconds=4).reaches
+        monkeypatch.setattr(thresholds.Approach, "certified", doubtful)
+        (line,) = extended_ranges(theorem(SMALL), {"y": 1}, seconds=4).extended_ranges
         assert line.violated is None and line.met > 3 and "no violation found" not in line.text()
         assert " was met and is not certified; open beyond" in line.text()
 
@@ -357,29 +364,29 @@ def test_values_are_past_an_end_below_0():
     hypotheses = Hypothesis("low", sp.Le(a, -1)), Hypothesis("far", sp.Le(a, b))
     clause = Inequality("bound", sp.Le(a, 3))
     made = theorem(*hypotheses, clause=clause, parameters=parameters)
-    found = reach(made, {"a": -2, "b": 200}, seconds=4).reaches[0]
+    found = extended_ranges(made, {"a": -2, "b": 200}, seconds=4).extended_ranges[0]
     assert all(value > -1 for value in found.verified_at) and list(found.verified_at) == sorted({*found.verified_at})
     assert found.violated > 3 and found.text().count(",") <= 4
 
 
 def test_what_was_certified_is_kept_where_another_fails_further_out():
     made = theorem(SMALL, Hypothesis("far", sp.Le(x, y / 10)))
-    found = reach(made, {"y": 1}, seconds=2).reaches[0]
+    found = extended_ranges(made, {"y": 1}, seconds=2).extended_ranges[0]
     assert found.looked and found.verified_at == (Fraction(1, 50), Fraction(1, 25), Fraction(2, 25))
     assert "no violation found (3 instances, " in found.text() and ", 2 s" not in found.effort
     assert found.text().endswith("): further out far does not hold")
     made = theorem(SMALL, Hypothesis("far", sp.Le(x, y / 40)))
-    assert "(1 instance, " in reach(made, {"y": 1}, seconds=2).reaches[0].text()
+    assert "(1 instance, " in extended_ranges(made, {"y": 1}, seconds=2).extended_ranges[0].text()
 
 
 def test_a_theorem_that_cannot_be_loaded_is_said(monkeypatch):
     def missing(*_):
         raise InputError("theorem", "user.large", "unknown id")
 
-    monkeypatch.setattr(module, "carried_beyond", missing)
-    made = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
-    (found,) = verify.conditions(made, y=1).reaches
-    assert found.carried is None and "theorem = user.large: unknown id" in found.text()
+    monkeypatch.setattr(module, "established_by_extension", missing)
+    made = theorem(SMALL, TIDY, extensions=(extension("tidy"),))
+    (found,) = verify.conditions(made, y=1).extended_ranges
+    assert found.established is None and "theorem = user.large: unknown id" in found.text()
 
 
 def test_an_interrupt_keeps_the_lines_before(monkeypatch):
@@ -392,8 +399,8 @@ def test_an_interrupt_keeps_the_lines_before(monkeypatch):
         return found(relation, *given)
 
     monkeypatch.setattr(module, "solvable", interrupting)
-    result = reach(made, {"x": 1, "y": 3}, seconds=1)
-    assert result.interrupted and [line.hypothesis for line in result.reaches] == ["small"]
+    result = extended_ranges(made, {"x": 1, "y": 3}, seconds=1)
+    assert result.interrupted and [line.hypothesis for line in result.extended_ranges] == ["small"]
 
 
 def test_roots_that_are_not_told_apart_are_undecided(monkeypatch):
@@ -403,26 +410,28 @@ def test_roots_that_are_not_told_apart_are_undecided(monkeypatch):
 
     found = module.solvable
     monkeypatch.setattr(module, "solvable", lambda *_: Undecided())
-    (line,) = reaches(theorem(SMALL), {"y": 1})
+    (line,) = shown_ranges(theorem(SMALL), {"y": 1})
     assert line.why == "where it ends here is undecided: roots that lie too close together"
     monkeypatch.setattr(
         module,
         "solvable",
         lambda relation, *given: Undecided() if relation == PRODUCT.relation else found(relation, *given),
     )
-    line = reaches(by_its_own_argument(PRODUCT), {"n": 2})[0]
-    assert line.carried is None and "product is undecided along x" in line.why
+    line = shown_ranges(by_its_own_argument(PRODUCT), {"n": 2})[0]
+    assert line.established is None and "product is undecided along x" in line.why
 
 
 def test_the_short_text_counts():
-    result = reach(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1}, seconds=4)
-    assert repr(result) == "<ReachResult user.small at y=1: 1 parametric hypothesis, 1 shown further, 1 refuted beyond>"
-    alone = reach(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4)
+    result = extended_ranges(theorem(SMALL, TIDY, extensions=(extension("tidy"),)), {"y": 1}, seconds=4)
+    assert (
+        repr(result) == "<ExtendedRanges user.small at y=1: 1 parametric hypothesis, 1 shown further, 1 refuted beyond>"
+    )
+    alone = extended_ranges(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4)
     assert "1 parametric hypothesis, 1 refuted where the hypothesis holds>" in repr(alone)
 
 
 def test_downwards_it_holds_down_to():
-    line = Reach("h", "n >= 5", "n", ">=", 5, carried=Carried(ForAll.PROVED), by=("a",), shown_to=2)
+    line = ExtendedRange("h", "n >= 5", "n", ">=", 5, established=Established(ForAll.PROVED), by=("a",), shown_to=2)
     assert line.text().startswith("h: n >= 5; holds down to 2 (2.5 times below), proved by a; open beyond")
     line = replace(line, shown_to=0, shown_open=True)
     assert line.text().startswith("h: n >= 5; holds for n > 0, proved by a; open beyond")
@@ -450,14 +459,17 @@ class TestTheLibrary:
 
     def test_beyond_the_other_ones_step_nothing_is_said_of_the_accuracy(self):
         lines = {
-            line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=4, d=10, eta=7).reaches
+            line.hypothesis: line
+            for line in verify.conditions("wang2024.theorem1", T=200, q=4, d=10, eta=7).extended_ranges
         }
         # That of the subset is said, as from q = 5 on the other one's limit is above 7.
         assert set(lines) == {"subset_below_quarter", "step_size"}
         assert lines["subset_below_quarter"].shown_to == 200
 
     def test_by_its_own_argument_where_the_others_hold_or_may(self):
-        lines = {line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5).reaches}
+        lines = {
+            line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5).extended_ranges
+        }
         assert set(lines) == {"accuracy", "step_size"} and lines["accuracy"].supposing == ("step_size",)
         assert lines["accuracy"].text() == (
             "accuracy: eps < 10/591; holds without limit, argued by its own argument, which does not use it "
@@ -466,7 +478,7 @@ class TestTheLibrary:
         # Out of scope, and beyond what the other one supposes, the argument says nothing.
         assert not any(
             line.hypothesis == "accuracy"
-            for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5, eta=9).reaches
+            for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5, eta=9).extended_ranges
         )
 
     def test_necessity_finds_the_violation(self, cli):

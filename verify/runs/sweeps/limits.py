@@ -1,0 +1,35 @@
+"""The numbers of a sweep, with the reason for each."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class SweepLimits:
+    """The numbers of a sweep."""
+
+    # Time budget of one instance, in seconds, where no other is given.
+    seconds: float = 10
+    # Points of one axis, and of a whole grid: a day at a tenth of a second each.
+    most_points: int = 10**6
+    # A point of a logarithmic axis is the simplest fraction within this of it, and within 1/100 of the step.
+    point_distance: Fraction = Fraction(1, 10_000)
+
+    # Seconds of work in a chunk: longer ones are sent less often, and more is lost with a process.
+    chunk_seconds: float = 2
+    # Instances of a chunk, at most: what one lost process costs.
+    largest_chunk: int = 4096
+    # Times which a chunk may be larger than the one before: the first instances may be quick ones.
+    chunk_growth: int = 8
+    # Instances whose rows are read at once: what is held is no more, however many there are.
+    block: int = 500
+    # How often processes of ours may die, with nothing done in between, before a sweep gives up.
+    deaths: int = 3
+
+    # Errors of ours, and differences, that are shown; all are counted.
+    shown: int = 3
+    # Relative error up to which the float of a reported value is shown; what is less known is left to the exact check.
+    float_error: float = 1e-9
+
+
+SWEEP = SweepLimits()
