@@ -195,7 +195,7 @@ def test_hypotheses_that_no_instance_is_found_for_end_nothing(no_deduction):
 
 @pytest.mark.audit
 @pytest.mark.parametrize("seconds", [0.01, 0.5])
-def test_little_time_is_no_error(seconds):
+def test_little_time_is_no_error(no_deduction, seconds):
     result = necessity(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), seconds=seconds)
     # On a quiet machine 1.0 s: so much it has to certify with, however little is given.
     assert result.hypotheses[0].status == "undecided" and result.seconds < 3.1
