@@ -6,10 +6,10 @@ from collections import Counter
 from fractions import Fraction
 
 from tests.outside import FOLDER, Outside, statements
+from verify.budget import proving
 from verify.claims.line import example_of, statement_of
 from verify.errors import InputError
-from verify.provers.deduction.search import deduction_proof
-from verify.provers.inequalities import in_slacks
+from verify.provers.inequalities import positive_proof
 from verify.rechecker import Instance
 from verify.search.limits import PROVE
 
@@ -29,8 +29,8 @@ def proofs(outside: Outside, work: int = PROVE.work) -> list[int] | None:
     instance = Instance(statement.to_data(), {name: str(Fraction(value)) for name, value in example.items()})
     sizes = []
     for claim in statement.claims:
-        proof = in_slacks(claim.relation, statement, hypotheses=True)
-        proof = proof or deduction_proof(claim.relation, statement, work, hypotheses=True)
+        with proving(work):
+            proof = positive_proof(claim.relation, statement, hypotheses=True)
         if proof is None:
             return None
         stated = {"label": claim.label, "outcome": "verified", "evidence": "proved", "proof": proof}

@@ -114,3 +114,11 @@ def with_parts(node: Node, inside: Sequence[Node], outside: Sequence[Node]) -> l
         return [*inside, *symbols, *outside]
     place, count, *start = outside
     return [place, count, *symbols, *start, *inside]
+
+
+def free_in(nodes: Iterable[Node]) -> int:
+    """Return the mask of the symbols that are free in some nodes."""
+    mask = 0
+    for node in nodes:
+        mask |= node.free
+    return mask

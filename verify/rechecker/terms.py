@@ -28,6 +28,7 @@ from .nodes import (
     Value,
     bound_in,
     folded,
+    free_in,
     order,
     with_parts,
 )
@@ -121,7 +122,7 @@ class Terms:
             node = self._nodes[key] = Node(head, args, value, free, len(self._nodes), total)
             if head in BINDERS:
                 inside, symbols, outside = bound_in(node)
-                node.free = _free(inside) & ~_free(symbols) | _free(outside)
+                node.free = free_in(inside) & ~free_in(symbols) | free_in(outside)
         return node
 
     def _total(self, head: str, args: tuple[Node, ...], value: Value) -> bool:
@@ -397,10 +398,10 @@ class Terms:
     def _substituted_inside(self, part: Node, values: Names) -> Node:
         """Return what binds a name with others replaced; that name inside it is its own."""
         inside, symbols, outside = bound_in(part)
-        bound = _free(symbols)
+        bound = free_in(symbols)
         self.effort.spend(3 * len(values))
         others = {name: value for name, value in values.items() if not self.mask([name]) & bound}
-        for name in self.names(_free(inside) & self.mask(others)):
+        for name in self.names(free_in(inside) & self.mask(others)):
             if clash := self.names(others[name].free & bound):
                 raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
         replaced = [self.substitute(each, others) for each in inside]
@@ -528,11 +529,3 @@ class Terms:
                 return self.power(self.add((self.one, self.power(argument, 2))), -1)
             case _:
                 return self.add((self.one, square if node.head == "tan" else self.negative(square)))
-
-
-def _free(nodes: Iterable[Node]) -> int:
-    """Return the mask of the symbols that are free in some nodes."""
-    mask = 0
-    for node in nodes:
-        mask |= node.free
-    return mask

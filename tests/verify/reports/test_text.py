@@ -58,7 +58,7 @@ def test_a_check_ends_with_its_headline(make_theorem):
         "  holds  small  x < 2  1",
         "claims",
         "  verified (proved)  low: x < 3   margin 2",
-        "      deduced from the hypotheses, for all parameters",
+        "      deduced, for all parameters",
         "  refuted (certified)  high: above three   margin -2",
         "      for all parameters: open",
         "      witness x=1",

@@ -34,8 +34,8 @@ FUNCTIONS: Mapping[str, Head] = {
         *(sp.binomial, 2, 2, "binomial(n, k)"),
         "0 where k < 0 or k > n; no value unless n = 0, 1, 2, ... and k is an integer",
     ),
-    "sin": Head(sp.sin, *_ONE, "sin(x)", "of an angle in radians"),
-    "cos": Head(sp.cos, *_ONE, "cos(x)", "of an angle in radians"),
+    "sin": Head(sp.sin, *_ONE, "sin(x)", "the sine of x radians"),
+    "cos": Head(sp.cos, *_ONE, "cos(x)", "the cosine of x radians"),
     "tan": Head(sp.tan, *_ONE, "tan(x)", "sin(x)/cos(x); no value where cos(x) = 0"),
     "atan": Head(sp.atan, *_ONE, "atan(x)", "the inverse of tan between -pi/2 and pi/2"),
     "sinh": Head(sp.sinh, *_ONE, "sinh(x)", "(exp(x) - exp(-x))/2"),
@@ -58,7 +58,7 @@ FUNCTIONS: Mapping[str, Head] = {
 ALIASES: Mapping[str, str] = {"Abs": "abs"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),
-    "pi": (sp.pi, "the half of a circle of radius 1"),
+    "pi": (sp.pi, "half the circumference of a circle of radius 1"),
 }
 FORMS: Mapping[str, str] = {
     "CLAIM [along RECURSION] [if HYPOTHESES] [for DOMAINS]": "a statement, for all values in the domains",

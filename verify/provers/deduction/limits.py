@@ -8,25 +8,25 @@ class SearchLimits:
     """How far the search goes."""
 
     operations: int = 60
-    """Of a goal and all facts: the sums of longer ones are rarely found."""
+    """The most operations of a goal and all facts together: proofs of longer ones are rarely found."""
     bits: int = 200
-    """Of a number in them."""
+    """The most bits of a number in them."""
     power: int = 40
     """The highest power in them."""
     depth: int = 4
-    """Slopes, inductions and cases in each other."""
+    """The most slopes, inductions and cases in each other."""
     samples: int = 25
-    """Points at which a goal is tried before it is to be proved."""
+    """The points at which a goal is tried before a proof is looked for."""
     draws: int = 300
-    """Points that are drawn to find so many where the facts hold."""
+    """The most points that are drawn to find these, where the facts hold."""
     rounding: float = 1e-6
-    """Of the terms of a goal: a margin below that is an error of floats, or may be."""
+    """The part of a goal's terms up to which a negative margin may be an error of floats: it refuses no goal."""
     pairs: int = 4
-    """Exponentials or logarithms of which each two are put together."""
+    """The most exponentials, or logarithms, that are put together two by two."""
     cases: int = 4
-    """Expressions whose sign is told apart."""
+    """The most expressions whose signs are told apart, one at a time."""
     ordered: int = 3
-    """Symbols of which all orders are told apart."""
+    """The most symbols of which all orders are told apart."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,19 @@ class ProgramLimits:
     """How far one linear program goes."""
 
     columns: int = 6000
-    """Of a program: with twice as many it takes seconds, and finds hardly more."""
+    """The most columns of a program: with twice as many it takes seconds, and finds hardly more."""
     monomials: int = 70
-    """Whose squares, and squares of whose sums of two, are tried."""
+    """The most monomials of which sums of two are squared."""
     variables: int = 6
-    """Of a semidefinite program."""
+    """The most variables of a semidefinite program."""
     program: int = 2000
-    """Columns that one counts as."""
+    """The work that a semidefinite program counts as, in columns."""
     paired: int = 6
-    """Weights of which products of two are weights as well."""
+    """The most weights of which products of two are weights as well."""
     fine: int = 4
-    """Variables up to which more points are looked at for zeros."""
+    """The most variables for which points with 1/2, 1/3, 2 and 3 are tried as zeros."""
     facts: int = 8
-    """Whose products are tried: of more, those alone that are in the goal's symbols."""
+    """The most facts of which products are tried: of more, only those in the goal's symbols."""
 
 
 SEARCH, PROGRAM = SearchLimits(), ProgramLimits()

@@ -5,7 +5,7 @@
 """What is known at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
@@ -59,7 +59,6 @@ class Scope:
     facts: tuple[Fact, ...] = ()
     count: int = 0
     bound: int = 0
-    hidden: frozenset[sp.Symbol] = field(default_factory=frozenset)
 
     @cached_property
     def known(self) -> dict[Canonical, bool]:

@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The search for a deduction: sums first, then facts about exp and log, inductions, slopes and cases.
 
-It ends when it is proved, or when its work is spent: no clock decides what is found.
+The search ends when a proof is found or its work is spent; where the time is over before, OutOfTimeError says so.
 """
 
 import math

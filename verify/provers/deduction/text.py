@@ -76,7 +76,7 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
         yield f"with {_text(tree['in'])} = {_text(tree['by'])}:"
         yield from _inside(tree["then"], facts, goal)
     elif rule == "contradiction":
-        yield "otherwise -margin >= 0, and a positive sum would be 0:"
+        yield "if it fails, its negative (-margin) is a fact, and a positive sum is 0:"
         yield from _inside(tree["then"], [*facts, "(-margin)"], "0")
     elif rule == "number":
         yield f"{goal}: a positive number"

@@ -134,13 +134,13 @@ def _circle(field: Atoms, u: Quotient) -> Quotient:
 
 
 def _bounded(head: str, turn: int, field: Atoms, u: Quotient) -> Quotient:
-    """1 ≥ ± sin u, and ± cos u."""
+    """1 − t f(u) ≥ 0, for f the sine or the cosine; t = 1 above, and −1 below."""
     value = field.times(field.number(Fraction(turn)), field.function(head, [u]))
     return field.minus(field.number(Fraction(1)), value)
 
 
 def _floor(turn: int, field: Atoms, u: Quotient) -> Quotient:
-    """⌊u⌋ ≤ u, and u < ⌊u⌋ + 1."""
+    """U − ⌊u⌋ ≥ 0 above, and ⌊u⌋ + 1 − u > 0 below."""
     above = field.minus(u, field.function("floor", [u]))
     return above if turn > 0 else field.minus(field.number(Fraction(1)), above)
 

@@ -12,20 +12,13 @@ from functools import partial
 from typing import Self, TypeAlias
 
 from ..functions import exactly, scope_value
-from ..nodes import Node, bound_in
+from ..nodes import Node, bound_in, free_in
 from ..polynomials import Quotient, Quotients, Sign
 from ..reading import Rejected, TooLarge
 
 _MOST_MORE = 20
 """Terms that a sum, a product, a factorial or a recursion has beyond an atom."""
 EvaluateIn: TypeAlias = Callable[["FunctionAtoms", Sequence[Node], Mapping[Node, Quotient]], list[Quotient]]
-
-
-def _mask(nodes: Sequence[Node]) -> int:
-    mask = 0
-    for node in nodes:
-        mask |= node.free
-    return mask
 
 
 def _serials(*nodes: Sequence[Node]) -> tuple[int, ...]:
@@ -187,7 +180,7 @@ class FunctionAtoms(Quotients):
             return scope_value(node, self, partial(evaluate, self))
         inside, names, outside = bound_in(node)
         # What is inside may have symbols whose values are bound further out.
-        mask = _mask(inside) & ~_mask(names)
+        mask = free_in(inside) & ~free_in(names)
         parts = sorted((part for part in symbols if part.free & mask), key=lambda part: part.serial)
         bound = [part for part in parts if symbols[part] != self.symbol(part)]
         free, marks = [symbols[part] for part in bound], tuple(part.serial for part in bound)

@@ -146,11 +146,38 @@ REFUSED = {
 }
 
 
+WHY = {
+    "a wrong sum": "the sum is not",
+    "a term without a value": "sign of a divisor",
+    "a term that is divided by 0 at first": "sign of a divisor",
+    "a logarithm of a term": "a log is taken",
+    "a sum before its first term": "a number of terms",
+    "a sum to no integer": "to be an integer",
+    "a sum up to a negative number": "the sum is not",
+    "a factorial of a negative number": "a number of terms",
+    "a factorial of no integer": "to be an integer",
+    "a binomial beyond": "a number of terms",
+    "a step without a value": "sign of a divisor",
+    "fewer steps than none": "the sum is not",
+    "an absolute value of any sign": "the sum is not",
+    "a maximum of any two": "the sum is not",
+    "a sign at 0": "the sum is not",
+    "pieces": "which of some pieces",
+    "a tangent": "sign of a divisor",
+    "a floor as the identity": "the sum is not",
+    "a slope of a floor": "cannot be differentiated",
+}
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_functions_without_a_value_or_a_proof_are_refused(name):
     line, tree, instance = REFUSED[name]
     found = verdict(line, tree, **instance)
-    assert found.evidence is None and found.why
+    assert found.evidence is None and WHY[name] in found.why
+
+
+def test_each_refusal_has_its_reason():
+    assert WHY.keys() == REFUSED.keys()
 
 
 def test_a_bound_symbol_is_its_own_in_a_sum_of_sums():
