@@ -5,6 +5,7 @@ import json
 import os
 import re
 import secrets
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -73,6 +74,34 @@ def replaceable(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
     with path.open("rb") as file:
         content = file.read(_LONGEST_READ)
     return not content or is_ours(content)
+
+
+def free_file(option: str, name: str, what: str, is_ours: Callable[[bytes], bool]) -> Path:
+    """Return the path of a file that can be written to; to be asked before anything is computed.
+
+    Raises InputError for an empty name, a folder, what is no file, a file that is there and is not `what` is written,
+    and where its folder is missing or not writable.
+    """
+    path = Path(name)
+    if not name.strip():
+        raise InputError(option, repr(name), "must name a file")
+    try:
+        mode, folder = path.stat().st_mode if path.exists() else None, path.resolve().parent
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(option, name, f"cannot be written: {error}") from error
+    if mode is not None and not stat.S_ISREG(mode):
+        raise InputError(option, name, f"must name a file: it is {'a folder' if stat.S_ISDIR(mode) else 'none'}")
+    try:
+        lost = not replaceable(path, is_ours)
+    except OSError as error:
+        raise InputError(option, name, f"exists and cannot be read: {error.strerror}") from error
+    if lost:
+        raise InputError(option, name, f"exists and is not {what}; not overwritten")
+    if not folder.is_dir():
+        raise InputError(option, name, f"cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(option, name, f"the folder {folder} cannot be written to")
+    return path
 
 
 def json_object(content: bytes) -> dict[str, Any]:

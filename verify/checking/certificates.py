@@ -1,8 +1,6 @@
 """Certificates: the decided clauses of a check as data that a program knowing nothing of this one can re-check."""
 
 import json
-import os
-import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -17,7 +15,7 @@ from verify.checking.doors import door
 from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError
-from verify.files import json_object, replaceable, sources, write_whole
+from verify.files import free_file, json_object, sources, write_whole
 from verify.outcomes import CheckResult, ClauseResult, Enclosure
 from verify.provers.proof_data import inverse_roots, number
 from verify.rechecker import Accepted, Rejected, Shown, Trusted, Unknown, Unreadable, recheck_text
@@ -74,27 +72,11 @@ def certificate_file(name: str) -> Path:
     Raises InputError for an empty name, a folder, what is no file, a file that is there and is no certificate, and
     where its folder is missing or not writable.
     """
-    path = Path(name)
-    if not name.strip():
-        raise InputError("--certificate", repr(name), "must name a file")
-    try:
-        mode, folder = path.stat().st_mode if path.exists() else None, path.resolve().parent
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InputError("--certificate", name, f"cannot be written: {error}") from error
-    if mode is not None and not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "none"
-        raise InputError("--certificate", name, f"must name a file: it is {what}")
-    try:
-        lost = not replaceable(path, lambda content: json_object(content).get("format") == FORMAT)
-    except OSError as error:
-        raise InputError("--certificate", name, f"exists and cannot be read: {error.strerror}") from error
-    if lost:
-        raise InputError("--certificate", name, "exists and is not a certificate; not overwritten")
-    if not folder.is_dir():
-        raise InputError("--certificate", name, f"cannot be written: there is no folder {folder}")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError("--certificate", name, f"the folder {folder} cannot be written to")
-    return path
+
+    def is_ours(content: bytes) -> bool:
+        return json_object(content).get("format") == FORMAT
+
+    return free_file("--certificate", name, "a certificate", is_ours)
 
 
 def write_certificate(theorem: Theorem, result: CheckResult, path: Path) -> None:

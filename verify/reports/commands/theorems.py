@@ -137,15 +137,23 @@ def _explore(
     drop: Annotated[
         list[str] | None, typer.Option(metavar="HYPOTHESIS", help="drop this hypothesis; may be repeated")
     ] = None,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="write a counterexample as a pytest test that fails")
+    ] = None,
     form: Format = "table",
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
+    from verify.reports.formats import tests_that_fail
+
     form = form_of(form, as_json=as_json)
+    file = None if test is None else tests_that_fail.file_of(test)
     with progress_shown("instance") as progress:
         more = {"keep": True, "progress": progress}
         result = verbs.explore(theorem, given, drop=drop or (), **effort, **more)
     answer(result, form)
+    if file is not None and result.counterexample is not None:
+        tests_that_fail.write_test(file, theorem, result)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
