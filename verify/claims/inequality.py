@@ -136,8 +136,7 @@ class Inequality:
         if shown is not None:
             return ClauseResult.verified(self, shown, detail=_detail(shown))
         variables = self._symbols(question.statement)
-        for point in spread_points([variables[name] for name in quantified]):
-            named = {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
+        for named in self._points(question, [variables[name] for name in quantified]):
             try:
                 holds, margin, bits = self._decided(question.statement, {**question.instance, **named})
             except (UndefinedError, UndecidedError):
@@ -148,6 +147,14 @@ class Inequality:
                 return ClauseResult.refuted(self, proof, margin=margin, detail=why, witness=witness, bits=bits)
         why = f"no proof was found for all values of {', '.join(quantified)}" + (f": {doubt}" if doubt else "")
         return ClauseResult.undecided(self, why)
+
+    def _points(self, question: Question, variables: list[sp.Symbol]) -> Iterator[dict[str, Fraction]]:
+        """Yield values of the variables, some spread, then those that a search finds against the relation."""
+        from verify.evaluation.numerical.suspects import points_against
+
+        for point in spread_points(variables):
+            yield {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
+        yield from points_against(question.statement, self, question.instance)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""

@@ -35,6 +35,7 @@ from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import Values, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt
 from verify.language.expressions import PRIMITIVES, STRICT, difference, enclosed_applications
+from verify.language.parameters import Parameter
 from verify.printing import text_of
 
 _ROOT_BITS = (512, 8192)
@@ -81,6 +82,12 @@ class Range:
         assert isinstance(value, int | Fraction)
         above = self.low is None or (value > self.low if self.low_open else value >= self.low)
         return above and (self.high is None or (value < self.high if self.high_open else value <= self.high))
+
+
+def domain_of(parameter: Parameter) -> Range:
+    """Return the range of a number's domain."""
+    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    return Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
 
 
 Ranges = tuple[Range, ...]

@@ -126,7 +126,8 @@ class _Exact(Functions[flint.fmpq]):
         n, k = _natural(self.whole(above)), self.whole(below)
         if 0 <= k <= n and min(k, n - k) * n.bit_length() > _EXACT_BITS:
             raise NotExactError("a binomial is too long")
-        return flint.fmpq(math.comb(n, k) if k >= 0 else 0)
+        below_2_64 = n.bit_length() <= 64
+        return flint.fmpq((flint.fmpz.bin_uiui if below_2_64 else math.comb)(n, k) if k >= 0 else 0)
 
 
 def _natural(n: int) -> int:
@@ -251,7 +252,9 @@ _SHARED: dict[str, type[Functions[Any]]] = {"exact": _Exact, "ball": _Ball, "flo
 
 
 def function_of(head: str, arithmetic: Arithmetic[Any]) -> Callable[..., Any]:
-    """Return what computes a head in an arithmetic; where it has none, what raises UndecidedError."""
+    """Return what computes a head in an arithmetic, by itself where it does; else what raises UndecidedError."""
+    if (own := getattr(arithmetic, "head", None)) is not None:
+        return own(head)
     if (elementary := _ELEMENTARY.get(arithmetic.name, {}).get(head)) is not None:
         return elementary
 

@@ -14,7 +14,7 @@ from verify.language.definedness import rebuilt, substituted, taken_apart
 from verify.language.expressions import decided, difference, enclosed_applications
 from verify.language.parameters import LONGEST_NUMBER, Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope, times_text
+from verify.outcomes import Enclosure, HypothesisResult, Outcome, digit_count, json_numbers, scope, times_text
 from verify.printing import text_of
 from verify.shown import Result
 
@@ -368,3 +368,12 @@ def _set_text(admissible: sp.Set, parameter: Parameter) -> str:
             texts.append(" or ".join(f"{name} = {point}" for point in part))
     integer = ", integer" if parameter.kind == "integer" else ""
     return " or ".join(texts) + integer if texts else f"no value of {name}"
+
+
+def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
+    """Return a key by which readable instances come first: digits in all, then the sizes, then the denominators."""
+    listed = [value if isinstance(value, tuple) else (value,) for value in instance.values()]
+    numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]
+    sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
+    negative = sum(number < 0 for number in numbers)
+    return (sum(map(digit_count, sizes)) + negative, sum(sizes), sum(number.denominator for number in numbers))

@@ -5,7 +5,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, product
 
@@ -13,13 +14,15 @@ from verify import remembered
 from verify.budget import ended, require_effort, until
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
-from verify.errors import InputError, OutOfTimeError
+from verify.errors import InputError, NoInstanceError, OutOfTimeError
 from verify.evaluation.instances import completed, parse
 from verify.evaluation.iteration import Progress
+from verify.evaluation.numerical.limits import NUMERICAL
+from verify.evaluation.numerical.suspects import Suspect, suspects
 from verify.outcomes import json_number
 from verify.search.limits import EXPLORE
 from verify.search.narrowing import fixed_values, told_to_drop, without
-from verify.search.plans import Plan, plan
+from verify.search.plans import Plan, plan, quick_plan
 from verify.search.results import ExploreResult
 from verify.search.sharpness import sharpness
 from verify.search.simplify import Instance, neighbours, simplest
@@ -53,11 +56,12 @@ def explore(
     drop
         Labels of hypotheses to leave out, or one label; a structural one only where a parameter varies it.
     max_examples, seconds
-        The effort: wall-clock time, and instances: one in general position for each word, the simplest one,
-        up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a quarter of them, or 50
-        and no more than half, and what is drawn. Beside these as many again at most, and no more than 300, polish
-        the nearest miss of each clause, and as many make that one simple. Verdicts that float64 cannot give take as
-        long again at most. A search repeats itself, unless the time ended it or left something undecided.
+        The effort: wall-clock time, and instances: those that a numerical search in float64 suspects (it evaluates 100
+        points for each, where a clause is an inequality or an equation of the parameters), one in general position for
+        each word, the simplest one, up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a
+        quarter of them, or 50 and no more than half, and what is drawn. Beside these as many again at most, and no more
+        than 300, polish the nearest miss of each clause, and as many make that one simple. Verdicts that float64 cannot
+        give take as long again at most. A search repeats itself, unless the time ended it or left something undecided.
     seed
         Seed of the draws.
     keep
@@ -171,16 +175,53 @@ def _search(state: Search, key: str, *, most: int, seed: int, sharp: bool) -> No
     statement, guided = state.statement, state.guided
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     with_defaults = partial(completed, statement, scan=True)
-    state.plan = plan(statement.parameters, relations, state.plan.given, tick=state.tick, completed=with_defaults)
+    state.plan = quick_plan(statement.parameters, relations, state.plan.given, completed=with_defaults)
     state.replayed = any(map(state.look, _kept(state, key)))
-    first = _first(state, max(most // 4, min(EXPLORE.before_draws, (most + 1) // 2)), seed) if guided else ()
-    found = state.replayed or any(map(state.look, chain(first, _drawn(state, most, seed))))
+    before_draws = max(most // 4, min(EXPLORE.before_draws, (most + 1) // 2))
+    unseen = list[Suspect]()
+    found = state.replayed or (guided and _numerically(state, most, before_draws, seed, unseen))
+    if not found:
+        with suppress(NoInstanceError) if state.tried else nullcontext():
+            # An equation may have few rational solutions, so that all draws meet dead ends.
+            given, walked = state.plan.given, partial(plan, tick=state.tick, completed=with_defaults)
+            state.plan = walked(statement.parameters, relations, given)
+        first = _first(state, before_draws, seed) if guided else ()
+        found = any(map(state.look, chain(first, _drawn(state, most, seed)))) or _confirms(state, unseen, last=True)
     state.limited = len(state.tried)
     if found or (guided and _polish(state, min(most, EXPLORE.polished))):
         _simplify(state)
     elif sharp:
         nearest = {label: instance for label, (_, instance) in state.nearest.items()}
         state.bounds = sharpness(state.theorem, state.plan, nearest)
+
+
+def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
+    """Yield what the numerical search suspects, where it is an instance."""
+    for found in suspects(state.statement, state.plan.given, NUMERICAL.points * most, seed, state.tick):
+        instance = {parameter.name: found.instance[parameter.name] for parameter in state.plan.parameters}
+        if state.plan.admits(instance):
+            yield replace(found, instance=instance)
+
+
+def _numerically(state: Search, most: int, before_draws: int, seed: int, unseen: list[Suspect]) -> bool:
+    """Whether a clause is refuted at what the numerical search suspects; what no scan sees is looked at for a moment.
+
+    That is added to `unseen`.
+    """
+    for found in _suspects(state, most, seed):
+        if len(state.tried) + len(unseen) >= before_draws:
+            break
+        if found.unseen:
+            unseen.append(found)
+        elif state.look(found.instance):
+            return True
+    return _confirms(state, unseen, last=False)
+
+
+def _confirms(state: Search, unseen: Sequence[Suspect], *, last: bool) -> bool:
+    """Whether a clause is refuted where no scan sees that; it is given more time in the `last` round."""
+    seconds = NUMERICAL.unseen_seconds[last]
+    return any(state.takes(each.instance, state.confirm(each.label, each.instance, seconds)) for each in unseen)
 
 
 def _kept(state: Search, key: str) -> Iterator[Instance]:
@@ -201,7 +242,7 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Instance]:
     """
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
-    yield from islice(chain(general, simple), most)
+    yield from islice(chain(general, simple), max(0, most - len(state.tried)))
     # Where evaluations are slow, most of the time is for the draws as well.
     ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):

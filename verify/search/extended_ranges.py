@@ -18,7 +18,7 @@ from verify.checking.argument import Inference, theorem_of
 from verify.checking.standing import argued_without, established_by_extension
 from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError, UndecidedError
-from verify.evaluation.admissible_ranges import Ranges, meet, solvable
+from verify.evaluation.admissible_ranges import Ranges, domain_of, meet, solvable
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis
 from verify.evaluation.iteration import Progress
 from verify.evaluation.values import symbols_by_name
@@ -27,7 +27,6 @@ from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Established, Evidence, ForAll, Outcome
 from verify.search.limits import NECESSITY
 from verify.search.narrowing import without
-from verify.search.plans import domain_of
 from verify.search.results import NOTHING_LEFT, ExtendedRange, ExtendedRanges
 from verify.search.thresholds import Approach, Attempts, Ray, checked, values_past
 

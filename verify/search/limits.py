@@ -34,6 +34,8 @@ class ExploreLimits:
 
     # Orders in which parameters are drawn that are looked at: all those of six.
     orders: int = 720
+    # The same before any draw, for relations that are solved exactly.
+    quick_orders: int = 24
     # Walks by which an order's dead ends are counted.
     trials: int = 40
     # Walks to an instance in general position: the first that meets no dead end.
@@ -126,6 +128,8 @@ class ProveLimits:
     work: int = 40_000
     # Instances that are searched where a claim is not proved: `explore` goes farther.
     max_examples: int = 100
+    # The same where all claims are argued.
+    argued_examples: int = 2
 
 
 @dataclass(frozen=True)

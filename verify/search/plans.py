@@ -15,7 +15,7 @@ from itertools import cycle, islice, permutations
 import sympy as sp
 
 from verify.errors import InputError, NoInstanceError
-from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, meet, solvable
+from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, domain_of, meet, solvable
 from verify.evaluation.values import symbols_by_name
 from verify.language.expressions import Case, decided
 from verify.language.parameters import LARGEST_INTEGER, Parameter, Value
@@ -47,12 +47,6 @@ class ByWord:
     def satisfied(self, values: Mapping[str, Value]) -> bool:
         """Whether the relation holds, as `Solvable`."""
         return self._solved_at(values).satisfied(values)
-
-
-def domain_of(parameter: Parameter) -> Range:
-    """Return the range of a number's domain."""
-    low = parameter.minimum if parameter.minimum is not None else parameter.above
-    return Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
 
 
 @dataclass(frozen=True)
@@ -275,17 +269,13 @@ def plan(
     The parameters that are given come first, then the words, those with a default last; `completed` fills these in.
     `tick` is called now and then, and may raise to end the work.
     """
-    drawn = [parameter for parameter in parameters if parameter.name not in given]
-    free = [parameter for parameter in drawn if parameter.kind != "word" and parameter.default is None]
-    last = [parameter for parameter in drawn if parameter.default is not None]
-    fixed = [parameter for parameter in parameters if parameter.name in given]
-    fixed += [parameter for parameter in drawn if parameter.kind == "word"]
+    fixed, free, last = _grouped(parameters, given)
     orders, known = [], {}
     for order in islice(permutations(free), EXPLORE.orders):
         tick()
         orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
-    orders.sort(key=lambda order: sum(not bound.exact for bounds in order.bounds.values() for bound in bounds))
+    orders.sort(key=_inexact)
     best, fewest = None, EXPLORE.trials
     steps: _Steps = {}
     for order in orders:
@@ -299,6 +289,33 @@ def plan(
         relations_text = ", ".join(map(text_of, relations))
         raise NoInstanceError(f"no instance was found, by this method, that satisfies {relations_text}{given_text}")
     return best
+
+
+def quick_plan(
+    parameters: Sequence[Parameter],
+    relations: Sequence[sp.core.relational.Relational],
+    given: Mapping[str, Value],
+    *,
+    completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
+) -> Plan:
+    """Return the plan of the first order whose relations are solved exactly, or most are, whatever its dead ends."""
+    fixed, free, last = _grouped(parameters, given)
+    orders, known = islice(permutations(free), EXPLORE.quick_orders), {}
+    plans = [_bounded((*fixed, *order, *last), relations, given, known) for order in orders]
+    return replace(min(plans, key=_inexact), completed=completed)
+
+
+def _inexact(order: Plan) -> int:
+    """Return how many relations are solved by bisection."""
+    return sum(not bound.exact for bounds in order.bounds.values() for bound in bounds)
+
+
+def _grouped(parameters: Sequence[Parameter], given: Mapping[str, Value]) -> tuple[list[Parameter], ...]:
+    """Return the parameters that are given and the words, those that are drawn, and those with a default."""
+    fixed = [p for p in parameters if p.name in given or p.kind == "word"]
+    fixed.sort(key=lambda p: p.name not in given)
+    drawn = [p for p in parameters if p not in fixed]
+    return fixed, [p for p in drawn if p.default is None], [p for p in drawn if p.default is not None]
 
 
 def _bounded(

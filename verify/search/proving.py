@@ -151,7 +151,7 @@ def prove(theorem: Theorem, *, seconds: float = PROVE.seconds, progress: Progres
     """Say what establishes a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
 
     Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
-    of the time is for a search of a counterexample to the claims that are not proved.
+    of the time is for a search of a counterexample to the claims that are not proved, a short one where all are argued.
 
     Raises
     ------
@@ -168,15 +168,16 @@ def prove(theorem: Theorem, *, seconds: float = PROVE.seconds, progress: Progres
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
     by_clause, for_all = checked.established, checked.for_all
-    # What is argued is searched as well: an inference may be wrong.
+    # What is argued is searched a little: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
+    most = PROVE.max_examples if for_all.standing is ForAll.OPEN else PROVE.argued_examples
     searched = [c for c in theorem.statement.claims if c.label in doubtful and not isinstance(c, InWords)]
     left = seconds - (time.monotonic() - started)
     if counterexample is None and searched and left > 0 and not checked.interrupted:
         claimed = theorem.variant(theorem.statement.alone(*searched))
         # Nothing to search, where no instance is in scope: what is open stays so.
         with suppress(NoInstanceError):
-            found = explore(claimed, {}, seconds=left, max_examples=PROVE.max_examples, progress=progress)
+            found = explore(claimed, {}, seconds=left, max_examples=most, progress=progress)
             counterexample, refuted = found.counterexample, found.clause
     steps = dict.fromkeys(checked.refuted_steps, checked.instance)
     left = seconds - (time.monotonic() - started)

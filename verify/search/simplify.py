@@ -7,6 +7,7 @@ from itertools import combinations, permutations, product
 
 from verify.errors import InputError
 from verify.evaluation.admissible_ranges import Range
+from verify.evaluation.instances import simplicity
 from verify.language.parameters import Value, simplest_between
 from verify.outcomes import digit_count
 from verify.search.limits import EXPLORE
@@ -137,15 +138,6 @@ def _placed(value: Value, before: Range, after: Range) -> Value:
     middle = low + place * (high - low)
     reach = min(middle - low, high - middle) / 2
     return simplest_between(middle - reach, middle + reach)
-
-
-def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
-    """Return a key by which readable instances come first: digits in all, then the sizes, then the denominators."""
-    listed = [value if isinstance(value, tuple) else (value,) for value in instance.values()]
-    numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]
-    sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
-    negative = sum(number < 0 for number in numbers)
-    return (sum(map(digit_count, sizes)) + negative, sum(sizes), sum(number.denominator for number in numbers))
 
 
 def simpler_values(value: Value) -> Iterator[Value]:

@@ -15,7 +15,7 @@ import sympy as sp
 from verify.checking.check import check
 from verify.checking.theorem import WITHOUT, Theorem
 from verify.errors import InputError, NoInstanceError, UndecidedError, UndefinedError
-from verify.evaluation.admissible_ranges import Range, Ranges, meet, solvable
+from verify.evaluation.admissible_ranges import Range, Ranges, domain_of, meet, solvable
 from verify.evaluation.instances import evaluate_hypothesis
 from verify.evaluation.values import evaluate_rising, symbols_by_name
 from verify.language.parameters import Parameter, Value, simplest_between
@@ -32,7 +32,6 @@ from verify.outcomes import (
 )
 from verify.search.explore import explore
 from verify.search.limits import NECESSITY
-from verify.search.plans import domain_of
 from verify.search.results import NOTHING_LEFT, ExtendedRange
 from verify.search.sharpness import least
 from verify.search.simplify import Instance

@@ -9,8 +9,9 @@ import sympy as sp
 
 import verify
 from verify import Identity, Inequality, Parameter, TheoremError, ValueOver
+from verify.evaluation.instances import simplicity
 from verify.search.plans import plan
-from verify.search.simplify import simpler_values, simplest, simplicity
+from verify.search.simplify import simpler_values, simplest
 
 u, t, n = sp.Symbol("u", positive=True), sp.Symbol("t", positive=True), sp.Symbol("n", integer=True, positive=True)
 LIST = Parameter("values", "rationals", "some numbers", above=0)

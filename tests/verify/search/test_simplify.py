@@ -9,10 +9,11 @@ import sympy as sp
 from hypothesis import given, settings, strategies as st
 
 from verify import InputError, Parameter
+from verify.evaluation.instances import simplicity
 from verify.language.parameters import simplest_between
 from verify.search.limits import EXPLORE
 from verify.search.plans import plan
-from verify.search.simplify import simpler_values, simplest, simplicity, smaller_values
+from verify.search.simplify import simpler_values, simplest, smaller_values
 
 x, y = sp.symbols("x y", real=True)
 n, m = sp.symbols("n m", integer=True)

@@ -257,6 +257,9 @@ def explore(
 ) -> "ExploreResult":
     """Search for a counterexample, and confirm it in exact or ball arithmetic.
 
+    Inequalities and equations of the parameters are searched numerically first: on lattices of simple values, at draws
+    over all magnitudes, by quasi-Newton descents and by differential evolution, 100 points for each of `max_examples`.
+
     Parameters
     ----------
     theorem

@@ -14,10 +14,11 @@ from enum import StrEnum
 from verify.claims.defaults import Equality
 from verify.claims.float_signs import floats_decide, surely_hold
 from verify.claims.in_words import InWords
+from verify.evaluation.instances import simplicity
 from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Outcome
 from verify.search.limits import EXPLORE
-from verify.search.simplify import Instance, simplicity
+from verify.search.simplify import Instance
 from verify.search.verdicts.decision import Judge
 
 

@@ -1,0 +1,46 @@
+"""False statements of others fall to a search, and true ones do not."""
+
+import pytest
+
+import verify
+from tests.outside.test_language import FALSE, TRUE
+from verify.evaluation.numerical.suspects import suspects
+
+RARE = 0.1
+"""Per cent of the draws inside the hypotheses that violate a statement, of those that are searched in every run."""
+EVALUATED = 10**5
+"""Points at which a true statement is evaluated."""
+
+
+def rare(cases):
+    """Return the statements that are violated at few draws."""
+    return [case for case in cases if case.values[0].violated_percent < RARE]
+
+
+@pytest.mark.parametrize("each", rare(FALSE))
+def test_a_false_one_that_few_draws_violate_falls(each):
+    assert verify.explore(each.statement, {}, seconds=60).counterexample is not None
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize(
+    ("each", "seed"),
+    [
+        pytest.param(each, seed, id=f"{each.id}-{seed}")
+        for case in FALSE
+        for each in case.values
+        for seed in (range(1, 5) if case in rare(FALSE) else range(1))
+    ],
+)
+def test_a_false_one_falls_at_each_seed(each, seed):
+    found = verify.explore(each.statement, {}, seed=seed, seconds=60)
+    assert found.counterexample is not None and found.clause.evidence == "certified"
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("each", TRUE)
+def test_nothing_is_found_against_a_true_one(each):
+    theorem = verify.claim(each.statement)
+    for suspect in suspects(theorem.statement, {}, EVALUATED, 0, lambda: None):
+        if not suspect.unseen:
+            assert verify.check(theorem, suspect.instance, seconds=5).outcome != "refuted"

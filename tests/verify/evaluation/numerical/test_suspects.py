@@ -1,0 +1,110 @@
+"""The numerical search: which witness it comes to first, at each seed, and what it does not look at."""
+
+from fractions import Fraction
+from itertools import islice
+
+import pytest
+import sympy as sp
+
+from tests.verify.searched import W, X, theorem, v, w, x, y
+from verify import check, claim, explore
+from verify.errors import OutOfTimeError
+from verify.evaluation.numerical.limits import NUMERICAL
+from verify.evaluation.numerical.suspects import suspects
+
+FIRST = {
+    "1/1000 <= (x - 3.7)**2 + (y - 1.1)**2": {"x": Fraction(37, 10), "y": Fraction(9, 8)},
+    "1/1000000 <= 100*(y - x**2)**2 + (3 - x)**2": {"x": 3, "y": 9},
+    "1 <= abs(x**2 + y**2 - z**2) for integer x >= 1, integer y >= 1, integer z >= 1": {"x": 3, "y": 4, "z": 5},
+    "a*b*c*d*e <= 0.99*((a + b + c + d + e)/5)**5 for a > 0, b > 0, c > 0, d > 0, e > 0": dict.fromkeys("abcde", 1),
+    "2*x*y <= 0.999*(x**2 + y**2)": {"x": 1, "y": 1},
+    "n**2 - 79*n + 1601 >= 42 for integer n >= 1": {"n": 39},
+}
+"""Statements and the counterexample that a search comes to, whatever the seed."""
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("line", FIRST)
+def test_a_simple_witness_is_found(line, seed):
+    found = explore(claim(line), {}, seed=seed, seconds=20)
+    assert found.counterexample == FIRST[line] and found.examples <= 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_narrow_one_is_found_too(seed):
+    disc = explore(claim("x + y <= 1.41421 if x**2 + y**2 <= 1"), {}, seed=seed, seconds=20).counterexample
+    assert disc["x"] + disc["y"] > Fraction(141421, 100000) and disc["x"] ** 2 + disc["y"] ** 2 <= 1
+    mean, squares = "(exp(a)*u + exp(b)*v + w)/(exp(a) + exp(b) + 1)", "exp(a)*u**2 + exp(b)*v**2 + w**2"
+    softmax = f"({squares})/(exp(a) + exp(b) + 1) - ({mean})**2 <= 0.495*(u**2 + v**2 + w**2)"
+    assert explore(claim(softmax), {}, seed=seed, seconds=20).counterexample is not None
+
+
+def test_an_equation_with_few_rational_solutions_has_instances():
+    circle = explore(claim("x*y <= 1/2 if x**2 + y**2 == 1"), {}, seconds=20, max_examples=60)
+    assert circle.counterexample is None and 0 < circle.clean == circle.examples
+    assert explore(claim("x*y <= 12/25 - 1/100 if x**2 + y**2 == 1"), {}, seconds=20).counterexample == {
+        "x": Fraction(3, 5),
+        "y": Fraction(4, 5),
+    }
+
+
+@pytest.mark.parametrize(
+    ("relation", "point"),
+    [
+        (sp.Ge((v - sp.Rational(37, 10)) ** 2, w / 10**6), {"v": Fraction(37, 10)}),
+        (sp.Le(v * y, sp.Rational(499, 1000) * (v**2 + y**2) + w - 1), {"v": 1, "y": 1}),
+    ],
+)
+def test_what_is_claimed_for_all_values_is_searched_over_them(relation, point):
+    variables = tuple(sorted(relation.free_symbols - {w}, key=str))
+    of = theorem((W,), relation, variables=variables)
+    checked = check(of, {"w": 1})
+    assert (checked.outcome, checked.clauses[0].evidence) == ("refuted", "certified")
+    assert dict(checked.clauses[0].witness) == {"w": 1, **point}
+    assert explore(of, {}, seconds=20).counterexample is not None
+
+
+def test_a_variable_keeps_what_it_assumes():
+    odd = sp.Symbol("o", integer=True, odd=True)
+    assert check(theorem((W,), sp.Ge((odd - 2) ** 2, w), variables=(odd,)), {"w": 1}).outcome != "refuted"
+    # Of any integer it is false at 2, and of positive numbers near 0.
+    whole = sp.Symbol("o", integer=True)
+    assert check(theorem((W,), sp.Ge((whole - 2) ** 2, w), variables=(whole,)), {"w": 1}).clauses[0].witness["o"] == 2
+    assert check(theorem((W,), sp.Ge(x, w), variables=(x,)), {"w": 0}).outcome != "refuted"
+    assert check(theorem((W,), sp.Ge(x, w), variables=(x,)), {"w": 1}).outcome == "refuted"
+
+
+def test_the_nearest_miss_comes_last_and_nothing_else_of_what_is_true():
+    (nearest,) = suspects(claim("2*x*y <= x**2 + y**2 + 1").statement, {}, 20_000, 0, lambda: None)
+    assert nearest.label == "claim" and not nearest.unseen
+    a, b = nearest.instance["x"], nearest.instance["y"]
+    assert ((a - b) ** 2 + 1) / (a**2 + b**2 + 1 + 2 * abs(a * b)) < Fraction(1, 10**5)
+
+
+def test_what_has_no_value_in_floats_is_yielded_at_all_sizes():
+    found = list(suspects(claim("n**n <= 2**(n**2) for integer n >= 1").statement, {}, 20_000, 0, lambda: None))
+    unseen = [each.instance["n"] for each in found if each.unseen]
+    assert len(unseen) == NUMERICAL.silent and unseen == sorted(unseen) and unseen[0] < 1000 < 10**6 < unseen[-1]
+
+
+def test_it_ends_where_the_time_does_and_repeats_itself():
+    def over():
+        raise OutOfTimeError("over")
+
+    of = claim("x + y <= 1.41421 if x**2 + y**2 <= 1").statement
+    with pytest.raises(OutOfTimeError):
+        next(suspects(of, {}, 1000, 0, over))
+    one, other = (list(islice(suspects(of, {}, 20_000, 3, lambda: None), 3)) for _ in range(2))
+    assert one == other
+
+
+def test_the_points_are_bounded():
+    evaluated = [0]
+
+    def tick():
+        evaluated[0] += 1
+
+    list(suspects(theorem((X,), sp.Ge(x + 1, 0, evaluate=False)).statement, {}, 100, 0, tick))
+    few, evaluated[0] = evaluated[0], 0
+    list(suspects(theorem((X,), sp.Ge(x + 1, 0, evaluate=False)).statement, {}, 50_000, 0, tick))
+    assert few < evaluated[0] / 3

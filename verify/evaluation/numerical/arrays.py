@@ -1,0 +1,122 @@
+"""float64 over arrays of points: the arithmetic of the numerical search. No proof of anything.
+
+NaN stands for what has no value. Sums, products and recursions are as long as each point says, up to MOST_TERMS.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from verify.errors import UndecidedError
+
+MOST_TERMS = 300
+"""Terms and steps of a point beyond which it has no value here."""
+_HOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    "Eq": np.equal,
+    "Lt": np.less,
+    "Le": np.less_equal,
+    "Gt": np.greater,
+    "Ge": np.greater_equal,
+}
+_HEADS: dict[str, Callable[..., Any]] = {
+    **{head: getattr(np, head) for head in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "sign")},
+    "atan": np.arctan,
+    "ceiling": np.ceil,
+    "Max": lambda *parts: _reduced(np.maximum, parts),
+    "Min": lambda *parts: _reduced(np.minimum, parts),
+    "pi": lambda: np.pi,
+}
+
+
+def _reduced(of_two: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
+    first, *others = parts
+    for other in others:
+        first = of_two(first, other)
+    return first
+
+
+class Arrays:
+    """The arithmetic of float64 arrays, or scalars, for programs."""
+
+    name = "float64 arrays"
+    exp, log, sqrt, power = (staticmethod(f) for f in (np.exp, np.log, np.sqrt, np.power))
+
+    def rational(self, numerator: int, denominator: int) -> float:
+        """Return p/q. Raises OverflowError for one beyond float64's range."""
+        return numerator / denominator
+
+    def number(self, value: Any) -> Any:
+        """Return a number as a float."""
+        return float(value)
+
+    def sign(self, raw: Any) -> int:
+        """Raise UndecidedError: an array has no one sign."""
+        raise UndecidedError("arrays have no one sign")
+
+    def raised(self, base: Any, exponent: int) -> Any:
+        """Return a power with an integer exponent."""
+        return np.power(np.asarray(base, float), exponent)
+
+    def head(self, name: str) -> Callable[..., Any]:
+        """Return what computes a head of the language. Raises UndecidedError for one that is not computed here."""
+        computed = _HEADS.get(name) or getattr(self, f"_{name.lower()}", None)
+        if computed is None:
+            raise UndecidedError(f"{name} is not computed over arrays")
+        return computed
+
+    def _factorial(self, raw: Any) -> Any:
+        from scipy.special import gamma
+
+        return np.where((raw >= 0) & (raw == np.floor(raw)), gamma(raw + 1.0), np.nan)
+
+    def _binomial(self, above: Any, below: Any) -> Any:
+        from scipy.special import binom
+
+        whole = (above >= 0) & (above == np.floor(above)) & (below == np.floor(below))
+        inside = (below >= 0) & (below <= above)
+        return np.where(whole, np.where(inside, binom(above, below), 0.0), np.nan)
+
+    def _piecewise(self, *pieces: Any) -> Any:
+        *cases, last = pieces
+        value, left = last(), True
+        chosen: list[tuple[Any, Any]] = []
+        for (relation, sides), of in cases:
+            holds = _HOLDS[relation](*sides())
+            chosen.append((left & holds, of()))
+            left = left & ~np.asarray(holds)
+        for where, of in chosen:
+            value = np.where(where, of, value)
+        return value
+
+    def _sum(self, function: Callable[[float], Any], low: Any, high: Any) -> Any:
+        return _folded(np.add, 0.0, function, low, high)
+
+    def _product(self, function: Callable[[float], Any], low: Any, high: Any) -> Any:
+        return _folded(np.multiply, 1.0, function, low, high)
+
+    def _iterate(self, place: int, count: Any, start: Sequence[Any], step: Callable[..., Sequence[Any]]) -> Any:
+        count = np.asarray(count, float)
+        states = tuple(start)
+        for k in range(_most(count)):
+            after = step(float(k), *states)
+            states = tuple(np.where(k < count, new, old) for new, old in zip(after, states, strict=True))
+        known = (count >= 0) & (count <= MOST_TERMS) & (count == np.floor(count))
+        return np.where(known, states[place], np.nan)
+
+
+def _most(count: np.ndarray) -> int:
+    """Return the largest number of steps, of the points that have a value."""
+    few = count[np.isfinite(count) & (count <= MOST_TERMS)]
+    return int(few.max()) if few.size and few.max() > 0 else 0
+
+
+def _folded(combine: Any, empty: float, function: Callable[[float], Any], low: Any, high: Any) -> Any:
+    low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+    known = (low == np.floor(low)) & (high == np.floor(high)) & (high - low < MOST_TERMS)
+    total = np.full(low.shape, empty)
+    if known.any() and (high - low)[known].max() >= 0:
+        for k in range(_most((high - low)[known]) + 1):
+            inside = low + k <= high
+            total = np.where(inside, combine(total, function(low + k)), total)
+    return np.where(known, total, np.nan)

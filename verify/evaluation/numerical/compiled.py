@@ -1,0 +1,247 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false
+"""A statement's relations and margins over arrays of points, for the numerical search."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.admissible_ranges import Range, domain_of
+from verify.evaluation.arithmetic import Exact, exact_fraction
+from verify.evaluation.numerical.arrays import Arrays
+from verify.evaluation.numerical.points import Box
+from verify.evaluation.programs import compile_program
+from verify.evaluation.values import symbols_by_name
+from verify.language.expressions import STRICT, Magnitude, difference
+from verify.language.parameters import Parameter, Value
+from verify.language.statement import ClauseData, Statement
+
+_AGREES = 1e-15
+"""Relative difference up to which an equation that is not solved holds at a point."""
+_TINY = sp.Rational(1, 10**300)
+"""Added to the sizes that a difference is divided by."""
+_UNEQUAL = 1e-9
+"""The same beyond which a claimed equation fails."""
+_LEAST = 1e-9
+"""Added to the amount by which a relation does not hold: a strict one may fail by 0."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is known of n points: each an array of shape (n,), or (n, clauses).
+
+    `violation` is 0 where the relations hold, else the sum of the relative amounts by which they do not; `relative` is
+    each clause's margin over the sizes of its sides and `absolute` the margin, infinite where there is none.
+    """
+
+    violation: np.ndarray
+    relative: np.ndarray
+    absolute: np.ndarray
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A statement at words, compiled.
+
+    `free` are the parameters that a point has values of, in its order; `solved` those that an equation gives, exactly.
+    """
+
+    labels: tuple[str, ...]
+    strict: tuple[bool, ...]
+    free: tuple[Parameter, ...]
+    fixed: Mapping[str, Value]
+    solved: tuple[Parameter, ...]
+    solve: Callable[..., Any]
+    solve_exactly: Callable[..., Any]
+    run: Callable[..., Any]
+    relations: tuple[Any, ...]
+    equations: tuple[bool, ...]
+    boxes: tuple[Box, ...]
+    over_variables: tuple[bool, ...]
+
+    def scores(self, points: np.ndarray) -> Scores:
+        """Return the scores of n points, an array of shape (n, free)."""
+        count, given = len(points), [float(value) for value in _numbers(self.fixed).values()]
+        with np.errstate(all="ignore"):
+            solved = self.solve(*points.T, *given)
+            parts = [np.broadcast_to(np.asarray(each, float), count) for each in self.run(*points.T, *solved, *given)]
+            slacks, sides = parts[: len(self.relations)], parts[len(self.relations) :]
+            violation = np.zeros(count)
+            for relation, slack in zip(self.relations, slacks, strict=True):
+                violation = violation + _violated(relation, slack)
+            for parameter, values in zip((*self.free, *self.solved), (*points.T, *solved), strict=True):
+                violation = violation + _outside(parameter, np.asarray(values, float))
+            margins = [_margins(*pair) for pair in zip(sides[::2], sides[1::2], self.equations, strict=True)]
+        violation = np.where(np.isfinite(violation), violation, np.inf)
+        return Scores(violation, *(np.stack([pair[i] for pair in margins], axis=1) for i in (0, 1)))
+
+    def instance(self, values: Sequence[Fraction]) -> dict[str, Value] | None:
+        """Return the instance of exact values of the free parameters; None where what is solved has no value."""
+        exact = Exact()
+        try:
+            found = self.solve_exactly(*map(exact.number, (*values, *_numbers(self.fixed).values())))
+            solved = [exact_fraction(exact.checked(each)) for each in found]
+        except (NotExactError, UndefinedError, UndecidedError, ZeroDivisionError, TheoremError):
+            return None
+        named: dict[str, Value] = dict(self.fixed)
+        for parameter, value in zip((*self.free, *self.solved), (*values, *solved), strict=True):
+            if parameter.kind == "integer" and value.denominator != 1:
+                return None
+            named[parameter.name] = int(value) if parameter.kind == "integer" else value
+        return named
+
+
+def _numbers(fixed: Mapping[str, Value]) -> dict[str, int | Fraction]:
+    return {name: value for name, value in fixed.items() if isinstance(value, int | Fraction)}
+
+
+def _violated(relation: Any, slack: np.ndarray) -> np.ndarray:
+    size = np.abs(slack)
+    if isinstance(relation, sp.Eq):
+        return np.where(size <= _AGREES, 0.0, size)
+    kept = slack > 0 if isinstance(relation, STRICT) else slack >= 0
+    return np.where(kept, 0.0, _LEAST + size)
+
+
+def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
+    """Return by how much values are outside a parameter's domain."""
+    bound = parameter.minimum if parameter.minimum is not None else parameter.above
+    if bound is None:
+        return np.zeros(values.shape)
+    below = float(bound) - values
+    return np.where(below > 0 if parameter.minimum is not None else below >= 0, _LEAST + below, 0.0)
+
+
+def _margins(low: np.ndarray, high: np.ndarray, equation: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return relative and absolute margins; that of an equation is negative where its sides differ."""
+    margin, size = high - low, np.abs(high) + np.abs(low)
+    if equation:
+        margin = _UNEQUAL * size - np.abs(margin)
+    relative = np.where(size > 0, margin / np.where(size > 0, size, 1.0), 0.0)
+    good = np.isfinite(relative) & np.isfinite(margin)
+    return np.where(good, relative, np.inf), np.where(good, margin, np.inf)
+
+
+def compiled(statement: Statement, fixed: Mapping[str, Value], clauses: Iterable[ClauseData]) -> Compiled | None:
+    """Return some clauses of a statement, specialised to words, compiled; those of parameters and variables alone.
+
+    None where there is none, where a parameter that is not `fixed` is a list or has a default, and where an expression
+    is not computed over arrays. What is claimed for all values of a variable is searched over them too.
+    """
+    ranging = [p for p in map(_as_parameter, statement.variables) if p is not None]
+    left = [*(p for p in statement.parameters if p.name not in fixed), *ranging]
+    if len(ranging) < len(statement.variables):
+        return None
+    if any(p.kind not in ("integer", "rational") or p.default is not None for p in left):
+        return None
+    names = {p.name for p in left} | _numbers(fixed).keys()
+    over = [c for c in clauses if c.relation is not None and _names(c, statement) <= names]
+    used = {symbol.name for symbol in statement.variables} - set[str]().union(*(_names(c, statement) for c in over))
+    left = [p for p in left if p.name not in used]
+    try:
+        return _compiled(statement, over, left, fixed) if over and left else None
+    except (TheoremError, UndefinedError, UndecidedError, ArithmeticError, ValueError):
+        return None
+
+
+def _as_parameter(variable: sp.Symbol) -> Parameter | None:
+    """Return a variable as a parameter that ranges over what it assumes; None where that is more than a lower bound."""
+    above = 0 if variable.is_positive else None
+    minimum = 0 if variable.is_nonnegative and above is None else None
+    signs = {"positive": True} if above == 0 else {"nonnegative": True} if minimum == 0 else {"real": True}
+    known = sp.Symbol(variable.name, **signs, **({"integer": True} if variable.is_integer else {}))
+    if not variable.assumptions0.items() <= known.assumptions0.items():
+        return None
+    kind = "integer" if variable.is_integer else "rational"
+    return Parameter(variable.name, kind, "", minimum=minimum, above=above)
+
+
+def _names(clause: ClauseData, statement: Statement) -> set[str]:
+    assert clause.relation is not None
+    return set(symbols_by_name(sp.Tuple(*map(statement.expand, clause.relation.args))))
+
+
+def _smaller_first(relation: Any) -> Sequence[Any]:
+    return relation.args[::-1] if isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan) else relation.args
+
+
+def _compiled(
+    statement: Statement, clauses: Sequence[ClauseData], left: Sequence[Parameter], fixed: Mapping[str, Value]
+) -> Compiled:
+    relations: list[Any] = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    slacks = [statement.expand(difference(relation)) for relation in relations]
+    sides = [statement.expand(part) for clause in clauses for part in _smaller_first(clause.relation)]
+    symbols = symbols_by_name(sp.Tuple(*slacks, *sides))
+    solutions = dict[str, sp.Expr]()
+    for relation, slack in [pair for pair in zip(relations, slacks, strict=True) if isinstance(pair[0], sp.Eq)]:
+        if (
+            found := _solution(slack.xreplace({symbols[n]: e for n, e in solutions.items()}), left, symbols)
+        ) is not None:
+            name, value = found
+            solutions = {n: e.subs(symbols[name], value) for n, e in solutions.items()} | {name: value}
+            place = relations.index(relation)
+            del relations[place], slacks[place]
+    free, variables = [p for p in left if p.name not in solutions], {symbol.name for symbol in statement.variables}
+    solved = [p for p in left if p.name in solutions]
+    as_symbol = [symbols.get(p.name, sp.Symbol(p.name)) for p in (*free, *solved)]
+    given = [symbols.get(name, sp.Symbol(name)) for name in _numbers(fixed)]
+    solving = compile_program([solutions[p.name] for p in solved], [*as_symbol[: len(free)], *given])
+    differences = [_relative(r, s, statement) for r, s in zip(relations, slacks, strict=True)]
+    program = compile_program([*differences, *sides], [*as_symbol, *given])
+    if program.primitives or solving.primitives:
+        raise TheoremError("primitives are not run over arrays")
+    return Compiled(
+        labels=tuple(clause.label for clause in clauses),
+        strict=tuple(isinstance(clause.relation, STRICT) for clause in clauses),
+        free=tuple(free),
+        fixed=fixed,
+        solved=tuple(solved),
+        solve=solving.bind(Arrays()),
+        solve_exactly=solving.bind(Exact()),
+        run=program.bind(Arrays()),
+        relations=tuple(relations),
+        equations=tuple(isinstance(clause.relation, sp.Eq) for clause in clauses),
+        boxes=tuple(_box(p, symbols.get(p.name), relations, slacks) for p in free),
+        over_variables=tuple(bool(_names(clause, statement) & variables) for clause in clauses),
+    )
+
+
+def _relative(relation: Any, slack: sp.Expr, statement: Statement) -> sp.Expr:
+    """Return a relation's slack, that of an equation over the sizes of its sides."""
+    if not isinstance(relation, sp.Eq):
+        return slack
+    left, right = (Magnitude(statement.expand(side)) for side in relation.args)
+    return slack / (left + right + _TINY)  # pyright: ignore[reportOperatorIssue]
+
+
+def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any], slacks: Sequence[Any]) -> Box:
+    """Return the box of a parameter, by its domain and by the relations that are linear in it alone."""
+    within = domain_of(parameter)
+    for relation, slack in zip(relations, slacks, strict=True):
+        if slack.free_symbols != {symbol} or isinstance(relation, sp.Eq):
+            continue
+        slope = sp.diff(slack, symbol)
+        if not slope.is_Rational or slope == 0:
+            continue
+        end, is_open = Fraction(str(-slack.subs(symbol, 0) / slope)), isinstance(relation, STRICT)
+        within = within.meet(Range(end, None, low_open=is_open) if slope > 0 else Range(None, end, high_open=is_open))
+    return Box(within.integers() if parameter.kind == "integer" else within, parameter.kind == "integer")
+
+
+def _solution(slack: Any, left: Sequence[Parameter], symbols: Mapping[str, sp.Symbol]) -> tuple[str, sp.Expr] | None:
+    """Return a parameter that an equation gives, and its value; an integer only where no other number is divided by."""
+    for parameter in reversed(left):
+        symbol = symbols.get(parameter.name)
+        if symbol is None or not slack.has(symbol):
+            continue
+        slope = sp.diff(slack, symbol)
+        if slope.has(symbol) or slope == 0 or (parameter.kind == "integer" and slope not in (1, -1)):
+            continue
+        return parameter.name, -slack.subs(symbol, 0) / slope
+    return None

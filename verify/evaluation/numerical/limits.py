@@ -1,0 +1,57 @@
+"""The numbers that bound the numerical search, with the reason for each."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NumericalLimits:
+    """The numbers of the numerical search, for each choice of words."""
+
+    # Points that it may evaluate for each instance that the search may try, at most.
+    points: int = 100
+    # The parts of them that lie on lattices of simple values: a small one first, as most false statements fall there.
+    lattices: tuple[float, ...] = (0.02, 0.4)
+    # One of so many values on a lattice is far from 1.
+    far: int = 6
+    # Numerators and denominators on a lattice.
+    small: int = 20
+    # Ends of the coordinates: of the logarithm of an integer's distance from its bound, of the logit of a place in
+    # an interval, of the logarithm of a distance from a bound, towards it and away, and of the inverse hyperbolic sine.
+    integers: float = 21
+    inside: float = 14
+    towards: float = 14
+    away: float = 15
+    # Standard deviation of the half of the draws that is near 1, or the middle.
+    spread: float = 1.5
+    # Points that may be evaluated for what is claimed of all values of variables, at one instance.
+    over_variables: int = 20_000
+    # Points drawn at first, and the best ones of them from which is descended.
+    first: int = 2000
+    starts: int = 8
+    # Steps of each descent, and the length of its differences.
+    steps: int = 60
+    difference: float = 1e-7
+    # Members and generations of the differential evolution.
+    members: int = 48
+    generations: int = 150
+    # Choices of words that are looked at.
+    words: int = 24
+    # Points that seem to fail which are confirmed, for each clause and way.
+    confirmed: int = 8
+    # Simple values that are tried in place of each number of a point that seems to fail.
+    exchanged: int = 150
+    # Rounds of this: steps that are small could go on for long.
+    rounds: int = 8
+    # The nearest miss is made simple as long as its relative margin grows by no more than this.
+    as_near: float = 1e-9
+    # Instances without a value in float64 that are looked at rigorously, for each clause, and the seconds for
+    # each, first and last.
+    silent: int = 12
+    unseen_seconds: tuple[float, float] = (0.1, 3)
+    # Relative margins above this may be negative by rounding alone.
+    rounding: float = 1e-13
+    # Relative distances within which a point is made simple, the largest first.
+    shares: tuple[float, ...] = (0.5, 0.2, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-13)
+
+
+NUMERICAL = NumericalLimits()

@@ -1,0 +1,154 @@
+"""Points of the numerical search: simple ones on a lattice, drawn ones, and the coordinates in which it descends."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import chain, islice, product
+
+import numpy as np
+
+from verify.evaluation.admissible_ranges import Range
+from verify.evaluation.instances import simplicity
+from verify.evaluation.numerical.limits import NUMERICAL
+from verify.language.parameters import simplest_between
+
+
+@dataclass(frozen=True)
+class Box:
+    """The values that a parameter may have by its domain and by the relations in which it is alone."""
+
+    range: Range
+    integer: bool
+
+    def simple(self, most: int) -> list[Fraction]:
+        """Return so many values at most, the simplest first."""
+        plain = _plain_integers() if self.integer else _plain()
+        low = self.range.low
+        if low is None or low in (0, 1):
+            far = [value for value in _FAR if value in self.range and (value.denominator == 1 or not self.integer)]
+            far = far[: most // NUMERICAL.far]
+            near = (value for value in plain if value in self.range and value not in far)
+            return [*far, *islice(near, most - len(far))]
+        # About the bound as well.
+        both = chain.from_iterable((value, low + value) for value in plain)
+        inside = dict.fromkeys(value for value in both if value in self.range)
+        return sorted(islice(inside, most), key=_height)
+
+    def ends(self) -> tuple[float, float]:
+        """Return the range of the coordinate."""
+        if self.integer:
+            return (0.0, NUMERICAL.integers) if self._one_sided else (-NUMERICAL.integers, NUMERICAL.integers)
+        if self._bounded:
+            return -NUMERICAL.inside, NUMERICAL.inside
+        return (-NUMERICAL.towards, NUMERICAL.away) if self._one_sided else (-NUMERICAL.away, NUMERICAL.away)
+
+    @property
+    def _bounded(self) -> bool:
+        return self.range.low is not None and self.range.high is not None
+
+    @property
+    def _one_sided(self) -> bool:
+        return self.range.low is not None or self.range.high is not None
+
+    def values(self, u: np.ndarray) -> np.ndarray:
+        """Return a parameter's values at coordinates."""
+        low, high = (None if end is None else float(end) for end in (self.range.low, self.range.high))
+        if low is not None and high is not None and not self.integer:
+            return low + (high - low) / (1 + np.exp(-u))
+        away = np.expm1(u) if self.integer else np.exp(u)
+        values = low + away if low is not None else high - away if high is not None else np.sinh(u)
+        return np.clip(np.round(values), low, high) if self.integer else values
+
+    def coordinates(self, values: np.ndarray) -> np.ndarray:
+        """Return the coordinates of a parameter's values, at ends those of the last value before."""
+        low, high = (None if end is None else float(end) for end in (self.range.low, self.range.high))
+        with np.errstate(all="ignore"):
+            if low is not None and high is not None and not self.integer:
+                share = (values - low) / (high - low)
+                u = np.log(share / (1 - share))
+            elif self.integer:
+                u = np.log1p(np.abs(values - (low if low is not None else high if high is not None else 0)))
+                u = u if low is not None or high is not None else np.arcsinh(values)
+            elif low is not None or high is not None:
+                u = np.log(values - low if low is not None else high - values)  # pyright: ignore[reportOptionalOperand]
+            else:
+                u = np.arcsinh(values)
+        return np.clip(np.nan_to_num(u, nan=0.0, posinf=math.inf, neginf=-math.inf), *self.ends())
+
+
+_FAR = tuple(Fraction(10) ** k * sign for k in (3, -3, 6, -6, 2, -2) for sign in (1, -1))
+
+
+def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[list[Fraction]]]]:
+    """Yield all points of simple values, of the simplest first: indices of shape (n, parameters), and the values.
+
+    At most `most` points; of many parameters the simplest values alone.
+    """
+    for share in NUMERICAL.lattices:
+        count = max(2, int((most * share) ** (1 / len(boxes)) + 1e-9))
+        values = [box.simple(count) for box in boxes]
+        if not all(values) or math.prod(map(len, values)) > most:
+            return
+        grids = np.meshgrid(*(np.arange(len(each)) for each in values), indexing="ij")
+        indices = np.stack([grid.ravel() for grid in grids], axis=1)
+        costs = sum(np.array([_size(v) for v in each])[indices[:, i]] for i, each in enumerate(values))
+        yield indices[np.argsort(costs, kind="stable")], values
+
+
+def drawn(boxes: Sequence[Box], count: int, source: np.random.Generator) -> np.ndarray:
+    """Return coordinates of drawn points, over all magnitudes and near 1: an array of shape (count, parameters)."""
+    ends = np.array([box.ends() for box in boxes])
+    wide = source.uniform(ends[:, 0], ends[:, 1], (count, len(boxes)))
+    near = np.clip(source.normal(0, NUMERICAL.spread, (count, len(boxes))), ends[:, 0], ends[:, 1])
+    return np.where(source.random((count, 1)) < 0.5, wide, near)
+
+
+def values_at(boxes: Sequence[Box], coordinates: np.ndarray) -> np.ndarray:
+    """Return the points at coordinates."""
+    return np.stack([box.values(coordinates[:, i]) for i, box in enumerate(boxes)], axis=1)
+
+
+def coordinates_of(boxes: Sequence[Box], points: np.ndarray) -> np.ndarray:
+    """Return the coordinates of points."""
+    return np.stack([box.coordinates(points[:, i]) for i, box in enumerate(boxes)], axis=1)
+
+
+def simplest_near(value: float, share: float) -> Fraction:
+    """Return the simplest number within a share of a float's size."""
+    exact = Fraction(value)
+    reach = abs(exact) * Fraction(share)
+    return simplest_between(exact - reach, exact + reach)
+
+
+@lru_cache(maxsize=2**14)
+def cost(value: Fraction) -> tuple[int, ...]:
+    """Return a key by which simple numbers come first."""
+    return simplicity({"": value})
+
+
+@lru_cache(maxsize=2**14)
+def _size(value: Fraction) -> float:
+    digits, sizes, below = cost(value)
+    return 1e6 * digits + 10 * sizes + below
+
+
+def _height(value: Fraction) -> tuple[int, bool]:
+    """Return a key by which numbers of both signs come in turn, those of small numerators and denominators first."""
+    return abs(value.numerator) + value.denominator, value < 0
+
+
+@cache
+def _plain() -> list[Fraction]:
+    small = {Fraction(p, q) for p, q in product(range(NUMERICAL.small + 1), range(1, NUMERICAL.small + 1))}
+    powers = {Fraction(10) ** k for k in range(-6, 7)}
+    near = {1 - power for power in powers} | {1 + power for power in powers}
+    sizes = {abs(each) for each in small | powers | near} | set(map(Fraction, range(100)))
+    return sorted(sizes | {-size for size in sizes}, key=_height)
+
+
+@cache
+def _plain_integers() -> list[Fraction]:
+    sizes = {*range(2000), *(10**k for k in range(4, 7)), *(2**k for k in range(11, 20))}
+    return sorted((Fraction(sign * size) for size in sizes for sign in ((1, -1) if size else (1,))), key=_height)

@@ -1,0 +1,313 @@
+"""Instances at which a clause seems to fail, or comes nearest to it: from lattices, draws, and descents from the best.
+
+What float64 suspects is for the search to confirm in rigorous arithmetic.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice, product
+
+import numpy as np
+import sympy as sp
+
+from verify.evaluation.instances import simplicity
+from verify.evaluation.numerical.compiled import Compiled, Scores, compiled
+from verify.evaluation.numerical.limits import NUMERICAL
+from verify.evaluation.numerical.points import coordinates_of, cost, drawn, lattice, simplest_near, values_at
+from verify.language.parameters import Instance, Value
+from verify.language.statement import ClauseData, Statement
+
+Found = tuple[int, dict[str, Value]]
+"""A clause's place, and an instance."""
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """An instance, and the clause that may fail there.
+
+    `unseen` where a scan does not see that: what has no value in float64, and what is claimed of all values of
+    variables, of which the instance has some.
+    """
+
+    instance: dict[str, Value]
+    label: str
+    unseen: bool = False
+
+
+def suspects(
+    statement: Statement, fixed: Mapping[str, Value], most: int, seed: int, tick: Callable[[], None]
+) -> Iterator[Suspect]:
+    """Yield instances at which a clause seems to fail, then the nearest misses, and some where it has no value.
+
+    Nothing where a parameter that is not fixed is a list or has a default, or where no clause is an inequality or an
+    equation of expressions that are computed over arrays. `most` bounds the points that are evaluated.
+    """
+    free = [p for p in statement.parameters if p.words and p.name not in fixed]
+    choices = [dict(zip((p.name for p in free), words, strict=True)) for words in product(*(p.words for p in free))]
+    random.Random(seed).shuffle(choices)  # noqa: S311 -- which words are looked at first
+    for words in choices[: NUMERICAL.words]:
+        given = {**fixed, **words}
+        named = {p.name: given.get(p.name, p.words[0] if p.words else None) for p in statement.parameters}
+        specialised = statement.specialised({n: v for n, v in named.items() if v is not None})
+        read = compiled(specialised, given, specialised.clauses)
+        if read is not None:
+            yield from _Numerical(read, most // min(len(choices), NUMERICAL.words), seed, tick).suspects()
+
+
+def points_against(statement: Statement, clause: ClauseData, instance: Instance) -> Iterator[dict[str, Fraction]]:
+    """Yield values of a statement's variables at which a clause seems to fail at an instance, and its nearest miss."""
+    read = compiled(statement, instance, [clause])
+    if read is not None:
+        search = _Numerical(read, NUMERICAL.over_variables, 0, lambda: None)
+        names = [parameter.name for parameter in read.free]
+        for suspect in search.suspects():
+            found = ((name, suspect.instance[name]) for name in names)
+            yield {name: Fraction(value) for name, value in found if isinstance(value, int | Fraction)}
+
+
+@dataclass
+class _Numerical:
+    """The search at some words, of at most `most` points, and what it has met, by clause.
+
+    `best` are the points from which it descends, `nearest` has the least relative margin in scope and where it is, and
+    at `silent` points the clause has no value in float64.
+    """
+
+    read: Compiled
+    most: int
+    seed: int
+    tick: Callable[[], None]
+    evaluated: int = 0
+    best: dict[int, list[np.ndarray]] = field(default_factory=dict)
+    nearest: dict[int, tuple[float, np.ndarray]] = field(default_factory=dict)
+    silent: dict[int, list[np.ndarray]] = field(default_factory=dict)
+
+    def suspects(self) -> Iterator[Suspect]:
+        """Yield from each way in turn, then the nearest miss of each clause, and where it has no value."""
+        source = np.random.default_rng(self.seed)
+        ways = (
+            self._on_lattices(),
+            self._drawn(source, NUMERICAL.first),
+            self._descended(),
+            self._evolved(source),
+            self._rest(source),
+            self._near_misses(),
+        )
+        for way in ways:
+            for clause, instance in way:
+                yield Suspect(instance, self.read.labels[clause], unseen=self.read.over_variables[clause])
+        for clause, instance in self._silent():
+            yield Suspect(instance, self.read.labels[clause], unseen=True)
+
+    def _scores(self, points: np.ndarray) -> Scores:
+        self.tick()
+        self.evaluated += len(points)
+        return self.read.scores(points)
+
+    def _failing(self, scores: Scores, clause: int) -> np.ndarray:
+        """Return the places of the points at which a clause seems to fail."""
+        relative = scores.relative[:, clause]
+        fails = relative <= 0 if self.read.strict[clause] else relative < -NUMERICAL.rounding
+        return np.flatnonzero((scores.violation == 0) & fails)
+
+    def _on_lattices(self) -> Iterator[Found]:
+        for indices, values in lattice(self.read.boxes, self.most):
+            columns = [np.array([float(v) for v in each]) for each in values]
+            points = np.stack([column[indices[:, i]] for i, column in enumerate(columns)], axis=1)
+            scores = self._scores(points)
+            for clause in range(len(self.read.labels)):
+                places = self._failing(scores, clause)
+                exact = ([each[k] for each, k in zip(values, indices[i], strict=True)] for i in places)
+                yield from ((clause, each) for each in islice(self._instances(exact), NUMERICAL.confirmed))
+            self._remember(points, scores, exact=True)
+
+    def _rest(self, source: np.random.Generator) -> Iterator[Found]:
+        yield from self._drawn(source, self.most - self.evaluated)
+
+    def _drawn(self, source: np.random.Generator, count: int) -> Iterator[Found]:
+        if count <= 0:
+            return
+        points = values_at(self.read.boxes, drawn(self.read.boxes, count, source))
+        scores = self._scores(points)
+        for clause in range(len(self.read.labels)):
+            points_failing = _smallest_first(points[self._failing(scores, clause)])[: NUMERICAL.confirmed]
+            found = (each for point in points_failing for each in self._made_simple(point, clause))
+            yield from sorted(found, key=lambda each: simplicity(each[1]))
+        self._remember(points, scores)
+
+    def _remember(self, points: np.ndarray, scores: Scores, *, exact: bool = False) -> None:
+        """Keep a clause's best points: by relative and by absolute margins, and of those out of scope the nearest."""
+        outside = scores.violation > 0
+        # An equation that is not solved holds exactly at simple values alone.
+        in_scope = exact or not any(isinstance(relation, sp.Eq) for relation in self.read.relations)
+        for clause in range(len(self.read.labels)):
+            relative, absolute = scores.relative[:, clause], scores.absolute[:, clause]
+            for key in (np.where(outside, 2 + scores.violation, relative), np.where(outside, np.inf, absolute)):
+                places = np.argsort(key, kind="stable")[: NUMERICAL.starts]
+                self.best.setdefault(clause, []).extend(points[i] for i in places if np.isfinite(key[i]))
+            inside = np.where(outside, np.inf, relative)
+            least = int(np.argmin(inside))
+            if in_scope and inside[least] < self.nearest.get(clause, (np.inf,))[0]:
+                self.nearest[clause] = float(inside[least]), points[least]
+            places = np.flatnonzero(~outside & (relative == np.inf))[: NUMERICAL.first]
+            self.silent.setdefault(clause, []).extend(points[places])
+
+    def _near_misses(self) -> Iterator[Found]:
+        """Yield a simple instance near the least relative margin of each clause, no farther than rounding shows."""
+        for clause, (least, point) in self.nearest.items():
+            near = self._rounded(point)
+            scores = self._scores(np.array([[float(v) for v in each] for each in near]))
+            good = (scores.violation == 0) & (scores.relative[:, clause] <= least + NUMERICAL.as_near)
+            yield from ((clause, each) for each in islice(self._instances(near[i] for i in np.flatnonzero(good)), 1))
+
+    def _silent(self) -> Iterator[Found]:
+        """Yield instances at which a clause has no value in float64, of all sizes, the smallest first."""
+        for clause, points in self.silent.items():
+            ordered = _smallest_first(np.array(points)) if points else []
+            few = [ordered[i * len(ordered) // NUMERICAL.silent] for i in range(NUMERICAL.silent) if len(ordered)]
+            exact = dict.fromkeys(tuple(self._rounded(point)[0]) for point in few)
+            yield from ((clause, instance) for instance in self._instances(map(list, exact)))
+
+    def _rounded(self, point: np.ndarray) -> list[list[Fraction]]:
+        """Return points of simple numbers around one, the simplest first; integers are as they are."""
+        boxes = self.read.boxes
+        return [
+            [Fraction(round(v)) if b.integer else simplest_near(v, share) for v, b in zip(point, boxes, strict=True)]
+            for share in NUMERICAL.shares
+        ]
+
+    def _instances(self, exact: Iterable[list[Fraction]]) -> Iterator[dict[str, Value]]:
+        for values in exact:
+            instance = self.read.instance(values)
+            if instance is not None:
+                yield instance
+
+    def _made_simple(self, point: np.ndarray, clause: int) -> Iterator[Found]:
+        """Yield an instance of simple numbers around a point at which a clause seems to fail that does so too."""
+        boxes = self.read.boxes
+        found = next(iter(self._fail_among(self._rounded(point), clause)), None)
+        if found is None:
+            return
+        choices = [box.simple(NUMERICAL.exchanged) for box in boxes]
+        for _ in range(NUMERICAL.rounds):
+            before = found
+            for i, box in enumerate(boxes):
+                others = [v for v in choices[i] if cost(v) < cost(found[i])]
+                if not box.integer:
+                    closer = (simplest_near(float(found[i]), share) for share in NUMERICAL.shares)
+                    others += sorted((v for v in closer if cost(v) < cost(found[i])), key=cost)
+                exchanged = [[*found[:i], other, *found[i + 1 :]] for other in others]
+                found = next(iter(self._fail_among(exchanged, clause)), found)
+            if found == before:
+                break
+        yield from ((clause, instance) for instance in self._instances([found]))
+
+    def _fail_among(self, points: list[list[Fraction]], clause: int) -> list[list[Fraction]]:
+        """Return the points at which a clause seems to fail."""
+        if not points:
+            return []
+        scores = self._scores(np.array([[float(v) for v in each] for each in points]))
+        return [points[i] for i in self._failing(scores, clause)]
+
+    def _starts(self, clause: int) -> list[np.ndarray]:
+        """Return the best points in turn by both margins, each once."""
+        seen, starts = set[bytes](), list[np.ndarray]()
+        for point in self.best.get(clause, ()):
+            if point.tobytes() not in seen:
+                seen.add(point.tobytes())
+                starts.append(point)
+        if not starts:
+            return []
+        scores = self._scores(np.array(starts))
+        relative = np.where(scores.violation > 0, 2 + scores.violation, scores.relative[:, clause])
+        absolute = np.where(scores.violation > 0, np.inf, scores.absolute[:, clause])
+        order = [i for pair in zip(np.argsort(relative), np.argsort(absolute), strict=True) for i in pair]
+        return [starts[i] for i in dict.fromkeys(order)]
+
+    def _descended(self) -> Iterator[Found]:
+        """Yield what a quasi-Newton method leads to from the best points, with integers as they are."""
+        for clause in range(len(self.read.labels)):
+            found: list[Found] = []
+            for start in self._starts(clause)[: max(1, NUMERICAL.starts // len(self.read.labels))]:
+                for end in self._paths(start, clause) if self.evaluated < self.most else ():
+                    scores = self._scores(end[None])
+                    if len(self._failing(scores, clause)):
+                        found.extend(self._made_simple(end, clause))
+                    self._remember(end[None], scores)
+            yield from sorted(found, key=lambda each: simplicity(each[1]))[: NUMERICAL.confirmed]
+
+    def _paths(self, start: np.ndarray, clause: int) -> Iterator[np.ndarray]:
+        from scipy.optimize import minimize
+
+        boxes = self.read.boxes
+        moving = np.array([not box.integer for box in boxes])
+        if not moving.any():
+            return
+        at = coordinates_of(boxes, start[None])
+
+        def placed(u: np.ndarray) -> np.ndarray:
+            coordinates = np.repeat(at, len(u), axis=0)
+            coordinates[:, moving] = u
+            return np.where(moving, values_at(boxes, coordinates), start)
+
+        ends = [box.ends() for box in boxes if not box.integer]
+        for by in ("relative", "absolute"):
+
+            def value_and_slope(u: np.ndarray, by: str = by) -> tuple[float, np.ndarray]:
+                steps = np.concatenate([u[None], u[None] + NUMERICAL.difference * np.eye(len(u))])
+                scores = self._scores(placed(steps))
+                values = getattr(scores, by)[:, clause]
+                size = max(1.0, abs(float(values[0]))) if np.isfinite(values[0]) else 1.0
+                values = np.nan_to_num(values, posinf=1e6 * size, neginf=-1e6 * size) + 100 * size * scores.violation
+                return float(values[0]), (values[1:] - values[0]) / NUMERICAL.difference
+
+            found = minimize(
+                value_and_slope,
+                at[0, moving],
+                jac=True,
+                method="L-BFGS-B",
+                bounds=ends,
+                options={"maxiter": NUMERICAL.steps},
+            )
+            yield placed(found.x[None])[0]
+
+    def _evolved(self, source: np.random.Generator) -> Iterator[Found]:
+        """Yield what differential evolution finds, from the best points and drawn ones."""
+        from scipy.optimize import differential_evolution
+
+        boxes = self.read.boxes
+        for clause in range(len(self.read.labels)):
+            if self.evaluated >= self.most:
+                return
+            population = drawn(boxes, NUMERICAL.members, source)
+            if first := self._starts(clause)[: NUMERICAL.members // 2]:
+                population[: len(first)] = coordinates_of(boxes, np.array(first))
+
+            def worth(u: np.ndarray, clause: int = clause) -> np.ndarray:
+                scores = self._scores(values_at(boxes, u.T))
+                relative = np.nan_to_num(scores.relative[:, clause], posinf=1.5)
+                return np.where(scores.violation > 0, 2 + scores.violation, relative)
+
+            found = differential_evolution(
+                worth,
+                [box.ends() for box in boxes],
+                init=population,
+                maxiter=NUMERICAL.generations,
+                polish=False,
+                vectorized=True,
+                updating="deferred",
+                rng=source,
+                callback=lambda intermediate_result: intermediate_result.fun < -NUMERICAL.rounding,
+            )
+            point = values_at(boxes, found.x[None])
+            scores = self._scores(point)
+            if len(self._failing(scores, clause)):
+                yield from self._made_simple(point[0], clause)
+            self._remember(point, scores)
+
+
+def _smallest_first(points: np.ndarray) -> np.ndarray:
+    """Return points by their sizes."""
+    return points[np.argsort(np.log1p(np.abs(points)).sum(axis=1), kind="stable")]
