@@ -42,5 +42,5 @@ def test_a_false_one_falls_at_each_seed(each, seed):
 def test_nothing_is_found_against_a_true_one(each):
     theorem = verify.claim(each.statement)
     for suspect in suspects(theorem.statement, {}, EVALUATED, 0, lambda: None):
-        if not suspect.unseen:
+        if not suspect.silent:
             assert verify.check(theorem, suspect.instance, seconds=5).outcome != "refuted"

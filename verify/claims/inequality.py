@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import sympy as sp
 
+from verify.budget import look_at_the_clock
 from verify.claims.question import Proof, ProofForAll, Question
 from verify.errors import OutOfTimeError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
@@ -148,13 +149,15 @@ class Inequality:
         why = f"no proof was found for all values of {', '.join(quantified)}" + (f": {doubt}" if doubt else "")
         return ClauseResult.undecided(self, why)
 
-    def _points(self, question: Question, variables: list[sp.Symbol]) -> Iterator[dict[str, Fraction]]:
-        """Yield values of the variables, some spread, then those that a search finds against the relation."""
+    def _points(self, question: Question, variables: list[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
+        """Yield values of the variables: those that are given, some spread, those that a search finds."""
         from verify.evaluation.numerical.suspects import points_against
 
+        yield from question.points or ()
         for point in spread_points(variables):
             yield {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
-        yield from points_against(question.statement, self, question.instance)
+        if question.points is None:
+            yield from points_against(question.statement, self, question.instance, look_at_the_clock)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""

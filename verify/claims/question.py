@@ -66,6 +66,8 @@ class Question:
         First passages and runs that were found already, kept for all clauses at the instance.
     for_all
         Proofs for all parameters of the clause, each with why there is none: one is taken at an evaluation.
+    points
+        Values of variables at which what is claimed for all values is tried first; None to search some as well.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Question:
     progress: Progress | None = None
     runs: Runs = field(default_factory=dict, repr=False)
     for_all: Proofs = field(default_factory=lambda: iter(()), repr=False)
+    points: tuple[Mapping[str, Fraction], ...] | None = None
 
     @property
     def interrupted(self) -> bool:

@@ -4,7 +4,7 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -178,15 +178,15 @@ def _search(state: Search, key: str, *, most: int, seed: int, sharp: bool) -> No
     state.plan = quick_plan(statement.parameters, relations, state.plan.given, completed=with_defaults)
     state.replayed = any(map(state.look, _kept(state, key)))
     before_draws = max(most // 4, min(EXPLORE.before_draws, (most + 1) // 2))
-    unseen = list[Suspect]()
-    found = state.replayed or (guided and _numerically(state, most, before_draws, seed, unseen))
+    silent = list[Suspect]()
+    found = state.replayed or (guided and _numerically(state, most, before_draws, seed, silent))
     if not found:
         with suppress(NoInstanceError) if state.tried else nullcontext():
             # An equation may have few rational solutions, so that all draws meet dead ends.
             given, walked = state.plan.given, partial(plan, tick=state.tick, completed=with_defaults)
             state.plan = walked(statement.parameters, relations, given)
         first = _first(state, before_draws, seed) if guided else ()
-        found = any(map(state.look, chain(first, _drawn(state, most, seed)))) or _confirms(state, unseen, last=True)
+        found = any(map(state.look, chain(first, _drawn(state, most, seed)))) or _confirms(state, silent, last=True)
     state.limited = len(state.tried)
     if found or (guided and _polish(state, min(most, EXPLORE.polished))):
         _simplify(state)
@@ -195,33 +195,46 @@ def _search(state: Search, key: str, *, most: int, seed: int, sharp: bool) -> No
         state.bounds = sharpness(state.theorem, state.plan, nearest)
 
 
+class _EnoughError(Exception):
+    """The numerical search has had its part of the time."""
+
+
 def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
-    """Yield what the numerical search suspects, where it is an instance."""
-    for found in suspects(state.statement, state.plan.given, NUMERICAL.points * most, seed, state.tick):
-        instance = {parameter.name: found.instance[parameter.name] for parameter in state.plan.parameters}
-        if state.plan.admits(instance):
-            yield replace(found, instance=instance)
+    """Yield what the numerical search suspects in its part of the time, where it is an instance."""
+    ends = time.monotonic() + NUMERICAL.share * (state.deadline - time.monotonic())
+
+    def tick() -> None:
+        state.tick()
+        if time.monotonic() > ends:
+            raise _EnoughError
+
+    with suppress(_EnoughError):
+        for found in suspects(state.statement, state.plan.given, NUMERICAL.points * most, seed, tick):
+            instance = {parameter.name: found.instance[parameter.name] for parameter in state.plan.parameters}
+            if state.plan.admits(instance):
+                yield replace(found, instance=instance)
 
 
-def _numerically(state: Search, most: int, before_draws: int, seed: int, unseen: list[Suspect]) -> bool:
-    """Whether a clause is refuted at what the numerical search suspects; what no scan sees is looked at for a moment.
+def _numerically(state: Search, most: int, before_draws: int, seed: int, silent: list[Suspect]) -> bool:
+    """Whether a clause is refuted at what the numerical search suspects.
 
-    That is added to `unseen`.
+    Where one has no value in float64 it is looked at for a moment, and added to those that are `silent`.
     """
     for found in _suspects(state, most, seed):
-        if len(state.tried) + len(unseen) >= before_draws:
+        if len(state.tried) + len(silent) >= before_draws:
             break
-        if found.unseen:
-            unseen.append(found)
-        elif state.look(found.instance):
+        if found.silent:
+            silent.append(found)
+        elif state.look(found.instance) or (found.point and _confirms(state, [found], last=True)):
             return True
-    return _confirms(state, unseen, last=False)
+    return _confirms(state, silent, last=False)
 
 
-def _confirms(state: Search, unseen: Sequence[Suspect], *, last: bool) -> bool:
+def _confirms(state: Search, suspected: Iterable[Suspect], *, last: bool) -> bool:
     """Whether a clause is refuted where no scan sees that; it is given more time in the `last` round."""
-    seconds = NUMERICAL.unseen_seconds[last]
-    return any(state.takes(each.instance, state.confirm(each.label, each.instance, seconds)) for each in unseen)
+    seconds = NUMERICAL.silent_seconds[last]
+    found = ((s.instance, state.confirm(s.label, s.instance, seconds, (s.point,))) for s in suspected)
+    return any(state.takes(*each) for each in found)
 
 
 def _kept(state: Search, key: str) -> Iterator[Instance]:

@@ -52,6 +52,21 @@ def test_explore_writes_a_test_that_fails(cli, tmp_path, line):
     assert other.read_text() == "mine = 1\n"
 
 
+def test_the_test_finds_the_theorem_from_its_own_folder(cli, theorem_file, tmp_path):
+    odd = """
+claims, small = (Inequality("at most 50 (i)", sp.Lt(x, 50)),), Hypothesis("small", sp.Le(x, 40))
+below = Theorem("user.b", "t", Source("1", "derived here"), Statement(PARAMETERS, claims, (small,)), {"x": 1})
+"""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    file = folder / "test_found.py"
+    assert cli("explore", f"{theorem_file(odd)}:below", "--drop", "small", "--test", str(file))[0] == 1
+    assert "without small" in file.read_text() and "def test_at_most_50__i_():" in file.read_text()
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", file.name]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 1 and "AssertionError: " in run.stdout and " fails" in run.stdout, run.stdout
+
+
 def test_explore_replays_what_it_found(cli, theorem_file, kept):
     command = ("explore", f"{theorem_file(SEARCHED)}:below", "--json")
     code, out, err = cli(*command)

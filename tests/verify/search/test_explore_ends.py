@@ -88,8 +88,9 @@ def test_the_time_is_kept_where_an_instance_takes_long_to_confirm(clock):
     started = clock.now
     clock.tick = 0.01
     result = explore(statement, {}, seconds=1)
-    # It holds nowhere; that it never comes down is not decided in time.
-    assert clock.now - started < 2.5 and (result.stopped, result.clean) == ("seconds", 0)
+    # It holds nowhere; that is decided at a large n, if it comes to one in time.
+    assert clock.now - started < 2.5 and result.clean == 0
+    assert result.stopped == ("seconds" if result.counterexample is None else "found")
 
 
 def test_what_is_found_is_not_confirmed_twice(monkeypatch):

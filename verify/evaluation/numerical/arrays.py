@@ -1,6 +1,6 @@
 """float64 over arrays of points: the arithmetic of the numerical search. No proof of anything.
 
-NaN stands for what has no value. Sums, products and recursions are as long as each point says, up to MOST_TERMS.
+NaN stands for what has no value. Sums, products and recursions are as long as each point says, up to a limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from verify.errors import UndecidedError
+from verify.evaluation.numerical.limits import NUMERICAL
 
-MOST_TERMS = 300
-"""Terms and steps of a point beyond which it has no value here."""
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
     "Eq": np.equal,
     "Lt": np.less,
@@ -37,9 +36,13 @@ def _reduced(of_two: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
 
 
 class Arrays:
-    """The arithmetic of float64 arrays, or scalars, for programs."""
+    """The arithmetic of float64 arrays, or scalars, for programs; `tick` is called at each term and step."""
 
     name = "float64 arrays"
+
+    def __init__(self, tick: Callable[[], None] = lambda: None) -> None:
+        self.tick = tick
+
     exp, log, sqrt, power = (staticmethod(f) for f in (np.exp, np.log, np.sqrt, np.power))
 
     def rational(self, numerator: int, denominator: int) -> float:
@@ -90,33 +93,34 @@ class Arrays:
         return value
 
     def _sum(self, function: Callable[[float], Any], low: Any, high: Any) -> Any:
-        return _folded(np.add, 0.0, function, low, high)
+        return self._folded(np.add, 0.0, function, low, high)
 
     def _product(self, function: Callable[[float], Any], low: Any, high: Any) -> Any:
-        return _folded(np.multiply, 1.0, function, low, high)
+        return self._folded(np.multiply, 1.0, function, low, high)
 
     def _iterate(self, place: int, count: Any, start: Sequence[Any], step: Callable[..., Sequence[Any]]) -> Any:
         count = np.asarray(count, float)
         states = tuple(start)
         for k in range(_most(count)):
+            self.tick()
             after = step(float(k), *states)
             states = tuple(np.where(k < count, new, old) for new, old in zip(after, states, strict=True))
-        known = (count >= 0) & (count <= MOST_TERMS) & (count == np.floor(count))
+        known = (count >= 0) & (count <= NUMERICAL.terms) & (count == np.floor(count))
         return np.where(known, states[place], np.nan)
+
+    def _folded(self, combine: Any, empty: float, function: Callable[[float], Any], low: Any, high: Any) -> Any:
+        low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+        known = (low == np.floor(low)) & (high == np.floor(high)) & (high - low < NUMERICAL.terms)
+        total = np.full(low.shape, empty)
+        if known.any() and (high - low)[known].max() >= 0:
+            for k in range(_most((high - low)[known]) + 1):
+                self.tick()
+                inside = low + k <= high
+                total = np.where(inside, combine(total, function(low + k)), total)
+        return np.where(known, total, np.nan)
 
 
 def _most(count: np.ndarray) -> int:
     """Return the largest number of steps, of the points that have a value."""
-    few = count[np.isfinite(count) & (count <= MOST_TERMS)]
+    few = count[np.isfinite(count) & (count <= NUMERICAL.terms)]
     return int(few.max()) if few.size and few.max() > 0 else 0
-
-
-def _folded(combine: Any, empty: float, function: Callable[[float], Any], low: Any, high: Any) -> Any:
-    low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-    known = (low == np.floor(low)) & (high == np.floor(high)) & (high - low < MOST_TERMS)
-    total = np.full(low.shape, empty)
-    if known.any() and (high - low)[known].max() >= 0:
-        for k in range(_most((high - low)[known]) + 1):
-            inside = low + k <= high
-            total = np.where(inside, combine(total, function(low + k)), total)
-    return np.where(known, total, np.nan)

@@ -15,6 +15,7 @@ from verify.errors import NotExactError, TheoremError, UndecidedError, Undefined
 from verify.evaluation.admissible_ranges import Range, domain_of
 from verify.evaluation.arithmetic import Exact, exact_fraction
 from verify.evaluation.numerical.arrays import Arrays
+from verify.evaluation.numerical.limits import NUMERICAL
 from verify.evaluation.numerical.points import Box
 from verify.evaluation.programs import compile_program
 from verify.evaluation.values import symbols_by_name
@@ -22,14 +23,8 @@ from verify.language.expressions import STRICT, Magnitude, difference
 from verify.language.parameters import Parameter, Value
 from verify.language.statement import ClauseData, Statement
 
-_AGREES = 1e-15
-"""Relative difference up to which an equation that is not solved holds at a point."""
 _TINY = sp.Rational(1, 10**300)
 """Added to the sizes that a difference is divided by."""
-_UNEQUAL = 1e-9
-"""The same beyond which a claimed equation fails."""
-_LEAST = 1e-9
-"""Added to the amount by which a relation does not hold: a strict one may fail by 0."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +44,15 @@ class Scores:
 class Compiled:
     """A statement at words, compiled.
 
-    `free` are the parameters that a point has values of, in its order; `solved` those that an equation gives, exactly.
+    `free` are the parameters that a point has values of, in its order; `solved` those that an equation gives, exactly;
+    `given` are the numbers of those that are `fixed`.
     """
 
     labels: tuple[str, ...]
     strict: tuple[bool, ...]
     free: tuple[Parameter, ...]
     fixed: Mapping[str, Value]
+    given: tuple[float, ...]
     solved: tuple[Parameter, ...]
     solve: Callable[..., Any]
     solve_exactly: Callable[..., Any]
@@ -63,11 +60,11 @@ class Compiled:
     relations: tuple[Any, ...]
     equations: tuple[bool, ...]
     boxes: tuple[Box, ...]
-    over_variables: tuple[bool, ...]
+    variables: frozenset[str]
 
     def scores(self, points: np.ndarray) -> Scores:
         """Return the scores of n points, an array of shape (n, free)."""
-        count, given = len(points), [float(value) for value in _numbers(self.fixed).values()]
+        count, given = len(points), self.given
         with np.errstate(all="ignore"):
             solved = self.solve(*points.T, *given)
             parts = [np.broadcast_to(np.asarray(each, float), count) for each in self.run(*points.T, *solved, *given)]
@@ -77,7 +74,8 @@ class Compiled:
                 violation = violation + _violated(relation, slack)
             for parameter, values in zip((*self.free, *self.solved), (*points.T, *solved), strict=True):
                 violation = violation + _outside(parameter, np.asarray(values, float))
-            margins = [_margins(*pair) for pair in zip(sides[::2], sides[1::2], self.equations, strict=True)]
+            kinds = zip(sides[::2], sides[1::2], self.equations, self.strict, strict=True)
+            margins = [_margins(*each) for each in kinds]
         violation = np.where(np.isfinite(violation), violation, np.inf)
         return Scores(violation, *(np.stack([pair[i] for pair in margins], axis=1) for i in (0, 1)))
 
@@ -104,9 +102,9 @@ def _numbers(fixed: Mapping[str, Value]) -> dict[str, int | Fraction]:
 def _violated(relation: Any, slack: np.ndarray) -> np.ndarray:
     size = np.abs(slack)
     if isinstance(relation, sp.Eq):
-        return np.where(size <= _AGREES, 0.0, size)
+        return np.where(size <= NUMERICAL.agrees, 0.0, size)
     kept = slack > 0 if isinstance(relation, STRICT) else slack >= 0
-    return np.where(kept, 0.0, _LEAST + size)
+    return np.where(kept, 0.0, NUMERICAL.least + size)
 
 
 def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
@@ -115,24 +113,30 @@ def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
     if bound is None:
         return np.zeros(values.shape)
     below = float(bound) - values
-    return np.where(below > 0 if parameter.minimum is not None else below >= 0, _LEAST + below, 0.0)
+    return np.where(below > 0 if parameter.minimum is not None else below >= 0, NUMERICAL.least + below, 0.0)
 
 
-def _margins(low: np.ndarray, high: np.ndarray, equation: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return relative and absolute margins; that of an equation is negative where its sides differ."""
+def _margins(low: np.ndarray, high: np.ndarray, equation: bool, strict: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return relative and absolute margins; that of an equation is negative where its sides differ.
+
+    Where both sides are 0, what holds there is as far from failing as can be: nothing is to be found beside it.
+    """
     margin, size = high - low, np.abs(high) + np.abs(low)
     if equation:
-        margin = _UNEQUAL * size - np.abs(margin)
-    relative = np.where(size > 0, margin / np.where(size > 0, size, 1.0), 0.0)
+        margin = NUMERICAL.unequal * size - np.abs(margin)
+    relative = np.where(size > 0, margin / np.where(size > 0, size, 1.0), 0.0 if strict else 1.0)
     good = np.isfinite(relative) & np.isfinite(margin)
     return np.where(good, relative, np.inf), np.where(good, margin, np.inf)
 
 
-def compiled(statement: Statement, fixed: Mapping[str, Value], clauses: Iterable[ClauseData]) -> Compiled | None:
+def compiled(
+    statement: Statement, fixed: Mapping[str, Value], clauses: Iterable[ClauseData], tick: Callable[[], None]
+) -> Compiled | None:
     """Return some clauses of a statement, specialised to words, compiled; those of parameters and variables alone.
 
     None where there is none, where a parameter that is not `fixed` is a list or has a default, and where an expression
-    is not computed over arrays. What is claimed for all values of a variable is searched over them too.
+    is not computed over arrays, or has a number beyond float64. Variables, for all values of which a clause is claimed,
+    are as free parameters. `tick` is called now and then, and may raise to end an evaluation.
     """
     ranging = [p for p in map(_as_parameter, statement.variables) if p is not None]
     left = [*(p for p in statement.parameters if p.name not in fixed), *ranging]
@@ -145,7 +149,7 @@ def compiled(statement: Statement, fixed: Mapping[str, Value], clauses: Iterable
     used = {symbol.name for symbol in statement.variables} - set[str]().union(*(_names(c, statement) for c in over))
     left = [p for p in left if p.name not in used]
     try:
-        return _compiled(statement, over, left, fixed) if over and left else None
+        return _compiled(statement, over, left, fixed, Arrays(tick)) if over and left else None
     except (TheoremError, UndefinedError, UndecidedError, ArithmeticError, ValueError):
         return None
 
@@ -172,7 +176,11 @@ def _smaller_first(relation: Any) -> Sequence[Any]:
 
 
 def _compiled(
-    statement: Statement, clauses: Sequence[ClauseData], left: Sequence[Parameter], fixed: Mapping[str, Value]
+    statement: Statement,
+    clauses: Sequence[ClauseData],
+    left: Sequence[Parameter],
+    fixed: Mapping[str, Value],
+    arrays: Arrays,
 ) -> Compiled:
     relations: list[Any] = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     slacks = [statement.expand(difference(relation)) for relation in relations]
@@ -201,14 +209,15 @@ def _compiled(
         strict=tuple(isinstance(clause.relation, STRICT) for clause in clauses),
         free=tuple(free),
         fixed=fixed,
+        given=tuple(map(float, _numbers(fixed).values())),
         solved=tuple(solved),
-        solve=solving.bind(Arrays()),
+        solve=solving.bind(arrays),
         solve_exactly=solving.bind(Exact()),
-        run=program.bind(Arrays()),
+        run=program.bind(arrays),
         relations=tuple(relations),
         equations=tuple(isinstance(clause.relation, sp.Eq) for clause in clauses),
         boxes=tuple(_box(p, symbols.get(p.name), relations, slacks) for p in free),
-        over_variables=tuple(bool(_names(clause, statement) & variables) for clause in clauses),
+        variables=frozenset(variables),
     )
 
 
@@ -231,6 +240,9 @@ def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any
             continue
         end, is_open = Fraction(str(-slack.subs(symbol, 0) / slope)), isinstance(relation, STRICT)
         within = within.meet(Range(end, None, low_open=is_open) if slope > 0 else Range(None, end, high_open=is_open))
+    for end in (within.low, within.high):
+        # Raises OverflowError for one that is beyond float64.
+        float(end or 0)
     return Box(within.integers() if parameter.kind == "integer" else within, parameter.kind == "integer")
 
 

@@ -7,12 +7,24 @@ from dataclasses import dataclass
 class NumericalLimits:
     """The numbers of the numerical search, for each choice of words."""
 
-    # Points that it may evaluate for each instance that the search may try, at most.
+    # Points that it may evaluate for each instance that the search may try, and the part of its time.
     points: int = 100
+    share: float = 0.25
+    # Points that are evaluated at once, at most.
+    batch: int = 50_000
+    # Terms of a sum, and steps of a recursion, beyond which a point has no value here.
+    terms: int = 300
+    # Relative difference up to which an equation that is not solved holds, and beyond which a claimed one fails.
+    agrees: float = 1e-15
+    unequal: float = 1e-9
+    # Added to the amount by which a relation does not hold: a strict one may fail by 0.
+    least: float = 1e-9
     # The parts of them that lie on lattices of simple values: a small one first, as most false statements fall there.
     lattices: tuple[float, ...] = (0.02, 0.4)
     # One of so many values on a lattice is far from 1.
     far: int = 6
+    # Sizes of numerators and denominators beyond which no number is simpler than another of as many digits.
+    long: float = 1e7
     # Numerators and denominators on a lattice.
     small: int = 20
     # Ends of the coordinates: of the logarithm of an integer's distance from its bound, of the logit of a place in
@@ -25,12 +37,17 @@ class NumericalLimits:
     spread: float = 1.5
     # Points that may be evaluated for what is claimed of all values of variables, at one instance.
     over_variables: int = 20_000
-    # Points drawn at first, and the best ones of them from which is descended.
+    # Points drawn at first, at most, and the best ones of them from which is descended.
     first: int = 2000
     starts: int = 8
     # Steps of each descent, and the length of its differences.
     steps: int = 60
     difference: float = 1e-7
+    # Times the margin, what is larger counts as so large; the largest margin that counts; and the weight of the amount
+    # by which relations fail.
+    penalty: float = 1e6
+    largest: float = 1e100
+    weight: float = 100
     # Members and generations of the differential evolution.
     members: int = 48
     generations: int = 150
@@ -47,7 +64,7 @@ class NumericalLimits:
     # Instances without a value in float64 that are looked at rigorously, for each clause, and the seconds for
     # each, first and last.
     silent: int = 12
-    unseen_seconds: tuple[float, float] = (0.1, 3)
+    silent_seconds: tuple[float, float] = (0.1, 3)
     # Relative margins above this may be negative by rounding alone.
     rounding: float = 1e-13
     # Relative distances within which a point is made simple, the largest first.

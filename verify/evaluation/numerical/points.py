@@ -52,6 +52,7 @@ class Box:
     def _one_sided(self) -> bool:
         return self.range.low is not None or self.range.high is not None
 
+    @np.errstate(all="ignore")
     def values(self, u: np.ndarray) -> np.ndarray:
         """Return a parameter's values at coordinates."""
         low, high = (None if end is None else float(end) for end in (self.range.low, self.range.high))
@@ -61,20 +62,20 @@ class Box:
         values = low + away if low is not None else high - away if high is not None else np.sinh(u)
         return np.clip(np.round(values), low, high) if self.integer else values
 
+    @np.errstate(all="ignore")
     def coordinates(self, values: np.ndarray) -> np.ndarray:
         """Return the coordinates of a parameter's values, at ends those of the last value before."""
         low, high = (None if end is None else float(end) for end in (self.range.low, self.range.high))
-        with np.errstate(all="ignore"):
-            if low is not None and high is not None and not self.integer:
-                share = (values - low) / (high - low)
-                u = np.log(share / (1 - share))
-            elif self.integer:
-                u = np.log1p(np.abs(values - (low if low is not None else high if high is not None else 0)))
-                u = u if low is not None or high is not None else np.arcsinh(values)
-            elif low is not None or high is not None:
-                u = np.log(values - low if low is not None else high - values)  # pyright: ignore[reportOptionalOperand]
-            else:
-                u = np.arcsinh(values)
+        if low is not None and high is not None and not self.integer:
+            share = (values - low) / (high - low)
+            u = np.log(share / (1 - share))
+        elif self.integer:
+            u = np.log1p(np.abs(values - (low if low is not None else high if high is not None else 0)))
+            u = u if low is not None or high is not None else np.arcsinh(values)
+        elif low is not None or high is not None:
+            u = np.log(values - low if low is not None else high - values)  # pyright: ignore[reportOptionalOperand]
+        else:
+            u = np.arcsinh(values)
         return np.clip(np.nan_to_num(u, nan=0.0, posinf=math.inf, neginf=-math.inf), *self.ends())
 
 
@@ -87,7 +88,7 @@ def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[
     At most `most` points; of many parameters the simplest values alone.
     """
     for share in NUMERICAL.lattices:
-        count = max(2, int((most * share) ** (1 / len(boxes)) + 1e-9))
+        count = max(2, int(min(most * share, NUMERICAL.batch) ** (1 / len(boxes)) + 1e-9))
         values = [box.simple(count) for box in boxes]
         if not all(values) or math.prod(map(len, values)) > most:
             return
@@ -130,13 +131,13 @@ def cost(value: Fraction) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2**14)
 def _size(value: Fraction) -> float:
-    digits, sizes, below = cost(value)
-    return 1e6 * digits + 10 * sizes + below
+    digits, sizes, below = (min(part, NUMERICAL.long) for part in cost(value))
+    return NUMERICAL.long * digits + sizes + below / NUMERICAL.long
 
 
-def _height(value: Fraction) -> tuple[int, bool]:
+def _height(value: Fraction) -> tuple[int, Fraction, bool]:
     """Return a key by which numbers of both signs come in turn, those of small numerators and denominators first."""
-    return abs(value.numerator) + value.denominator, value < 0
+    return abs(value.numerator) + value.denominator, abs(value), value < 0
 
 
 @cache

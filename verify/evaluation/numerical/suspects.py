@@ -5,7 +5,7 @@ What float64 suspects is for the search to confirm in rigorous arithmetic.
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice, product
 
@@ -25,15 +25,15 @@ Found = tuple[int, dict[str, Value]]
 
 @dataclass(frozen=True)
 class Suspect:
-    """An instance, and the clause that may fail there.
+    """An instance at which a clause may fail; `silent` where it has no value in float64.
 
-    `unseen` where a scan does not see that: what has no value in float64, and what is claimed of all values of
-    variables, of which the instance has some.
+    `point` has values of the variables of what is claimed for all values of some.
     """
 
     instance: dict[str, Value]
     label: str
-    unseen: bool = False
+    point: Mapping[str, Fraction] = field(default_factory=dict)
+    silent: bool = False
 
 
 def suspects(
@@ -42,7 +42,8 @@ def suspects(
     """Yield instances at which a clause seems to fail, then the nearest misses, and some where it has no value.
 
     Nothing where a parameter that is not fixed is a list or has a default, or where no clause is an inequality or an
-    equation of expressions that are computed over arrays. `most` bounds the points that are evaluated.
+    equation of expressions that are computed over arrays. At most some `most` points are evaluated; `tick` is called
+    now and then, and may raise to end the search.
     """
     free = [p for p in statement.parameters if p.words and p.name not in fixed]
     choices = [dict(zip((p.name for p in free), words, strict=True)) for words in product(*(p.words for p in free))]
@@ -51,25 +52,24 @@ def suspects(
         given = {**fixed, **words}
         named = {p.name: given.get(p.name, p.words[0] if p.words else None) for p in statement.parameters}
         specialised = statement.specialised({n: v for n, v in named.items() if v is not None})
-        read = compiled(specialised, given, specialised.clauses)
+        read = compiled(specialised, given, specialised.clauses, tick)
         if read is not None:
             yield from _Numerical(read, most // min(len(choices), NUMERICAL.words), seed, tick).suspects()
 
 
-def points_against(statement: Statement, clause: ClauseData, instance: Instance) -> Iterator[dict[str, Fraction]]:
+def points_against(
+    statement: Statement, clause: ClauseData, instance: Instance, tick: Callable[[], None]
+) -> Iterator[Mapping[str, Fraction]]:
     """Yield values of a statement's variables at which a clause seems to fail at an instance, and its nearest miss."""
-    read = compiled(statement, instance, [clause])
+    read = compiled(statement, instance, [clause], tick)
     if read is not None:
-        search = _Numerical(read, NUMERICAL.over_variables, 0, lambda: None)
-        names = [parameter.name for parameter in read.free]
-        for suspect in search.suspects():
-            found = ((name, suspect.instance[name]) for name in names)
-            yield {name: Fraction(value) for name, value in found if isinstance(value, int | Fraction)}
+        for suspect in _Numerical(read, NUMERICAL.over_variables, 0, tick).suspects():
+            yield suspect.point
 
 
 @dataclass
 class _Numerical:
-    """The search at some words, of at most `most` points, and what it has met, by clause.
+    """The search at some words, of some `most` points, and what it has met, by clause.
 
     `best` are the points from which it descends, `nearest` has the least relative margin in scope and where it is, and
     at `silent` points the clause has no value in float64.
@@ -86,20 +86,29 @@ class _Numerical:
 
     def suspects(self) -> Iterator[Suspect]:
         """Yield from each way in turn, then the nearest miss of each clause, and where it has no value."""
-        source = np.random.default_rng(self.seed)
+        source = np.random.default_rng(random.Random(self.seed).getrandbits(64))  # noqa: S311 -- of any integer
         ways = (
             self._on_lattices(),
-            self._drawn(source, NUMERICAL.first),
+            self._drawn(source, min(NUMERICAL.first, self._left // 2)),
             self._descended(),
             self._evolved(source),
             self._rest(source),
             self._near_misses(),
         )
         for way in ways:
-            for clause, instance in way:
-                yield Suspect(instance, self.read.labels[clause], unseen=self.read.over_variables[clause])
-        for clause, instance in self._silent():
-            yield Suspect(instance, self.read.labels[clause], unseen=True)
+            yield from (self._suspect(*found) for found in way)
+        yield from (replace(self._suspect(*found), silent=True) for found in self._silent())
+
+    def _suspect(self, clause: int, named: dict[str, Value]) -> Suspect:
+        ranging = self.read.variables
+        point = {name: Fraction(v) for name, v in named.items() if name in ranging and isinstance(v, int | Fraction)}
+        instance = {name: value for name, value in named.items() if name not in ranging}
+        return Suspect(instance, self.read.labels[clause], point)
+
+    @property
+    def _left(self) -> int:
+        """How many points are left."""
+        return max(0, self.most - self.evaluated)
 
     def _scores(self, points: np.ndarray) -> Scores:
         self.tick()
@@ -124,7 +133,8 @@ class _Numerical:
             self._remember(points, scores, exact=True)
 
     def _rest(self, source: np.random.Generator) -> Iterator[Found]:
-        yield from self._drawn(source, self.most - self.evaluated)
+        while self._left:
+            yield from self._drawn(source, min(self._left, NUMERICAL.batch))
 
     def _drawn(self, source: np.random.Generator, count: int) -> Iterator[Found]:
         if count <= 0:
@@ -231,7 +241,7 @@ class _Numerical:
         for clause in range(len(self.read.labels)):
             found: list[Found] = []
             for start in self._starts(clause)[: max(1, NUMERICAL.starts // len(self.read.labels))]:
-                for end in self._paths(start, clause) if self.evaluated < self.most else ():
+                for end in self._paths(start, clause) if self._left else ():
                     scores = self._scores(end[None])
                     if len(self._failing(scores, clause)):
                         found.extend(self._made_simple(end, clause))
@@ -259,8 +269,9 @@ class _Numerical:
                 steps = np.concatenate([u[None], u[None] + NUMERICAL.difference * np.eye(len(u))])
                 scores = self._scores(placed(steps))
                 values = getattr(scores, by)[:, clause]
-                size = max(1.0, abs(float(values[0]))) if np.isfinite(values[0]) else 1.0
-                values = np.nan_to_num(values, posinf=1e6 * size, neginf=-1e6 * size) + 100 * size * scores.violation
+                size = min(max(1.0, abs(float(values[0]))), NUMERICAL.largest) if np.isfinite(values[0]) else 1.0
+                most = NUMERICAL.penalty * size
+                values = np.minimum(values, most) + NUMERICAL.weight * size * np.minimum(scores.violation, most)
                 return float(values[0]), (values[1:] - values[0]) / NUMERICAL.difference
 
             found = minimize(
@@ -269,7 +280,7 @@ class _Numerical:
                 jac=True,
                 method="L-BFGS-B",
                 bounds=ends,
-                options={"maxiter": NUMERICAL.steps},
+                options={"maxiter": NUMERICAL.steps, "maxfun": 1 + self._left // (1 + len(ends))},
             )
             yield placed(found.x[None])[0]
 
@@ -279,7 +290,7 @@ class _Numerical:
 
         boxes = self.read.boxes
         for clause in range(len(self.read.labels)):
-            if self.evaluated >= self.most:
+            if self._left < NUMERICAL.members:
                 return
             population = drawn(boxes, NUMERICAL.members, source)
             if first := self._starts(clause)[: NUMERICAL.members // 2]:
@@ -287,14 +298,14 @@ class _Numerical:
 
             def worth(u: np.ndarray, clause: int = clause) -> np.ndarray:
                 scores = self._scores(values_at(boxes, u.T))
-                relative = np.nan_to_num(scores.relative[:, clause], posinf=1.5)
+                relative = np.minimum(scores.relative[:, clause], 2)
                 return np.where(scores.violation > 0, 2 + scores.violation, relative)
 
             found = differential_evolution(
                 worth,
                 [box.ends() for box in boxes],
                 init=population,
-                maxiter=NUMERICAL.generations,
+                maxiter=min(NUMERICAL.generations, self._left // NUMERICAL.members),
                 polish=False,
                 vectorized=True,
                 updating="deferred",

@@ -1,5 +1,7 @@
 """A counterexample as a pytest test that fails, until the statement is mended."""
 
+import os
+import re
 from pathlib import Path
 
 from verify.errors import InputError
@@ -15,30 +17,32 @@ def file_of(name: str) -> Path:
     return free_file("--test", name, "a test that explore wrote", lambda content: content.startswith(beginning))
 
 
-def text_of_test(reference: str, result: ExploreResult) -> str:
-    """Return the source of the test; `reference` is by what a check loads the theorem: an id, file.py:name, a line.
+def write_test(path: Path, reference: str, result: ExploreResult) -> None:
+    """Write the test of a counterexample; `reference` is an id, file.py:name, or a statement in a line.
 
-    Raises InputError where there is no counterexample.
+    A theorem's file is found from the test's folder. Raises InputError where the test cannot be written.
     """
-    if result.counterexample is None or result.clause is None:
-        raise InputError("--test", result.theorem, "there is no counterexample to write")
+    assert result.counterexample is not None and result.clause is not None
     listed = {name: value if isinstance(value, tuple) else (value,) for name, value in result.counterexample.items()}
     instance = {name: ",".join(map(str, values)) for name, values in listed.items()}
-    return f'''{_BEGINNING}: verify check says more."""
+    theorem, imported = repr(reference), ""
+    file, suffix, name = reference.partition(".py")
+    if suffix and Path(file + suffix).is_file():
+        beside = os.path.relpath(file + suffix, path.resolve().parent)
+        theorem, imported = f"str(Path(__file__).parent / {beside!r}) + {name!r}", "from pathlib import Path\n\n"
+    name_of = re.sub(r"\W", "_", result.clause.label)
+    dropped = f", without {', '.join(result.dropped)}" if result.dropped else ""
+    text = f'''{_BEGINNING}{dropped}: `verify check` says more."""
 
-import verify
+{imported}import verify
 
 
-def test_{result.clause.label.replace("-", "_").replace(" ", "_").replace(".", "_")}():
-    result = verify.check({reference!r}, {instance!r})
+def test_{name_of}():
+    result = verify.check({theorem}, {instance!r})
     (clause,) = (each for each in result.clauses if each.label == {result.clause.label!r})
     assert clause.outcome != "refuted", f"{{clause.claim}} fails"
 '''
-
-
-def write_test(path: Path, reference: str, result: ExploreResult) -> None:
-    """Write the test. Raises InputError where there is no counterexample, and where it cannot be written."""
     try:
-        write_whole(path, text_of_test(reference, result))
+        write_whole(path, text)
     except OSError as error:
         raise InputError("--test", path, f"cannot be written: {error.strerror}") from error

@@ -1,8 +1,10 @@
 """One clause at one instance in rigorous arithmetic, and its proof for all parameters, looked for once."""
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import chain
 
 from verify.budget import Budget, ended, until
@@ -36,12 +38,15 @@ class Judge:
         """Return the values of the parameters whose words choose."""
         return tuple(instance[parameter.name] for parameter in self.statement.parameters if parameter.words)
 
-    def decide(self, label: str, instance: Instance, deadline: float) -> ClauseResult:
-        """Decide a clause at an instance, without a proof for all parameters.
+    def decide(
+        self, label: str, instance: Instance, deadline: float, points: tuple[Mapping[str, Fraction], ...] = ()
+    ) -> ClauseResult:
+        """Decide a clause at an instance, without a proof for all parameters; `points` as a Question has them.
 
         Where it is refuted, the re-checker has to find the hypotheses to hold as well: else that is computed at most.
         """
         place, question, decider = self._prepared(label, instance, deadline)
+        question = replace(question, points=points)
         statement, hard_end = question.statement, question.budget.hard_end
         try:
             with until(deadline):

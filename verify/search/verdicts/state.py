@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 from verify.budget import ended
@@ -131,10 +132,19 @@ class Search:
         clauses = (*statement["claims"], *statement["steps"])
         return tuple(each["label"] for each in clauses if everywhere or '"Limit"' in json.dumps(each))
 
-    def confirm(self, suspect: str, instance: Instance, seconds: float = EXPLORE.confirm_seconds) -> ClauseResult:
-        """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis."""
+    def confirm(
+        self,
+        suspect: str,
+        instance: Instance,
+        seconds: float = EXPLORE.confirm_seconds,
+        points: tuple[Mapping[str, Fraction], ...] = (),
+    ) -> ClauseResult:
+        """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.
+
+        What is claimed for all values of variables is tried at `points` of them first.
+        """
         deadline = min(self.deadline, time.monotonic() + seconds)
-        result = self.tally.judge.decide(suspect, instance, deadline)
+        result = self.tally.judge.decide(suspect, instance, deadline, points)
         self.look_up(instance).note(suspect, result)
         return result
 

@@ -20,7 +20,7 @@ DRAWN = 60
 
 def read(of, fixed=None):
     statement = of.statement.specialised(fixed or {})
-    return compiled(statement, fixed or {}, statement.clauses)
+    return compiled(statement, fixed or {}, statement.clauses, lambda: None)
 
 
 def value(expression, instance):
@@ -81,7 +81,7 @@ def test_words_and_given_values_are_fixed():
     for word, factor in (("gaussian", 1), ("uniform", 2)):
         here = read(of, {"noise": word})
         assert here.scores(np.array([[3.0, 1.0]])).absolute[0, 0] == 1 - 3 * factor
-        assert here.over_variables == (True,) and here.instance([Fraction(1), Fraction(2)])["noise"] == word
+        assert here.variables == {"y"} and here.instance([Fraction(1), Fraction(2)])["noise"] == word
     fixed = read(theorem((X, Y), sp.Le(x, y)), {"x": Fraction(1, 2)})
     assert fixed.scores(np.array([[2.0]])).absolute[0, 0] == 1.5
     assert fixed.instance([Fraction(2)]) == {"x": Fraction(1, 2), "y": 2}
@@ -93,5 +93,8 @@ def test_what_is_not_computed_over_arrays_is_left_out():
     assert read(theorem((listed, X), sp.Le(x, 2))) is None
     assert read(theorem((N, defaulted), sp.Le(n, m))) is None and read(theorem((N, M), sp.Le(n, m))) is not None
     assert read(theorem((X,), sp.Le(x, 2)), {"x": Fraction(1)}) is None
+    # Numbers beyond float64.
+    assert read(theorem((X, Y), sp.Le(x, y)), {"x": Fraction(10) ** 400}) is None
+    assert read(claim("x + y <= 1 if x >= -10**400")) is None
     odd = sp.Symbol("o", integer=True, odd=True)
     assert read(theorem((W,), sp.Le(odd * w, 2), variables=(odd,))) is None

@@ -6,9 +6,10 @@ from itertools import islice
 import pytest
 import sympy as sp
 
-from tests.verify.searched import W, X, theorem, v, w, x, y
+from tests.verify.searched import W, theorem, v, w, x, y
 from verify import check, claim, explore
 from verify.errors import OutOfTimeError
+from verify.evaluation.numerical.compiled import Compiled
 from verify.evaluation.numerical.limits import NUMERICAL
 from verify.evaluation.numerical.suspects import suspects
 
@@ -76,14 +77,14 @@ def test_a_variable_keeps_what_it_assumes():
 
 def test_the_nearest_miss_comes_last_and_nothing_else_of_what_is_true():
     (nearest,) = suspects(claim("2*x*y <= x**2 + y**2 + 1").statement, {}, 20_000, 0, lambda: None)
-    assert nearest.label == "claim" and not nearest.unseen
+    assert nearest.label == "claim" and not nearest.silent
     a, b = nearest.instance["x"], nearest.instance["y"]
     assert ((a - b) ** 2 + 1) / (a**2 + b**2 + 1 + 2 * abs(a * b)) < Fraction(1, 10**5)
 
 
 def test_what_has_no_value_in_floats_is_yielded_at_all_sizes():
     found = list(suspects(claim("n**n <= 2**(n**2) for integer n >= 1").statement, {}, 20_000, 0, lambda: None))
-    unseen = [each.instance["n"] for each in found if each.unseen]
+    unseen = [each.instance["n"] for each in found if each.silent]
     assert len(unseen) == NUMERICAL.silent and unseen == sorted(unseen) and unseen[0] < 1000 < 10**6 < unseen[-1]
 
 
@@ -98,13 +99,47 @@ def test_it_ends_where_the_time_does_and_repeats_itself():
     assert one == other
 
 
-def test_the_points_are_bounded():
-    evaluated = [0]
+@pytest.mark.parametrize("most", [1, 100, 5000, 200_000])
+def test_the_points_are_bounded(monkeypatch, most):
+    evaluated, scores = [], Compiled.scores
 
-    def tick():
-        evaluated[0] += 1
+    def counted(read, points):
+        evaluated.append(len(points))
+        return scores(read, points)
 
-    list(suspects(theorem((X,), sp.Ge(x + 1, 0, evaluate=False)).statement, {}, 100, 0, tick))
-    few, evaluated[0] = evaluated[0], 0
-    list(suspects(theorem((X,), sp.Ge(x + 1, 0, evaluate=False)).statement, {}, 50_000, 0, tick))
-    assert few < evaluated[0] / 3
+    monkeypatch.setattr(Compiled, "scores", counted)
+    # What is begun is finished, and the nearest miss is rounded.
+    for line in ("0 <= x + 1 for x > 0", "x + y <= 1.5 if x**2 + y**2 <= 1"):
+        evaluated.clear()
+        list(suspects(claim(line).statement, {}, most, 0, lambda: None))
+        assert sum(evaluated) <= 1.1 * most + 300 and max(evaluated) <= NUMERICAL.batch
+
+
+@pytest.mark.parametrize("seed", [-1, 0, 2**70])
+def test_any_seed_will_do(seed):
+    assert explore(claim("x <= 1"), {}, seed=seed).counterexample is not None
+
+
+def test_the_rest_of_a_search_has_its_time(clock, monkeypatch):
+    scores = Compiled.scores
+
+    def slow(read, points):
+        clock.sleep(0.1)
+        return scores(read, points)
+
+    monkeypatch.setattr(Compiled, "scores", slow)
+    searched = explore(claim("x*y <= x**2 + y**2"), {}, seconds=2, max_examples=10**6)
+    assert searched.stopped == "seconds" or searched.examples > 100
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x <= 10 if exp(exp(x)) <= y",
+        "x + y >= -10**308 if x >= -10**307",
+        "x <= 2 if log(y) >= 1/x",
+        "binomial(n, k**2) <= 1 for integer n >= 0, integer k >= 0",
+    ],
+)
+def test_numbers_beyond_float64_raise_nothing(line):
+    explore(claim(line), {}, seconds=5, max_examples=50)
