@@ -73,9 +73,9 @@ class Columns:
 
     def all(self) -> Iterator[Column]:
         """Yield them: at each level products of one fact more, at most."""
-        seen = set[tuple[Any, bool]]()
+        seen = set[tuple[Any, bool, bool]]()
         for column in self._made():
-            key = frozenset(column.polynomial.items()), column.strict
+            key = frozenset(column.polynomial.items()), column.strict, column.free
             if column.polynomial and key not in seen:
                 seen.add(key)
                 yield column

@@ -118,7 +118,9 @@ class Values:
         value, condition = first  # pyright: ignore[reportGeneralTypeIssues]
         if condition == sp.true:
             return value, value
-        of = condition.args[1] - condition.args[0]
+        of, inner, _ = self._resolved(scope, condition.args[1] - condition.args[0])
+        if inner is not None:
+            return None, inner
         sign = self._strict_side(scope, of)
         if sign is None:
             return None, of

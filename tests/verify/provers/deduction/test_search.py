@@ -45,6 +45,8 @@ def accepted(line, proof):
         "log(x) <= sqrt(x) - 1/sqrt(x) for x >= 1",
         "x**2 + y**2 >= 1/2 if x + y == 1",
         "exp(-x - x**2) <= 1 - x for 0 <= x <= 1/2",
+        "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/2 for d > 0",
+        "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= 0",
     ],
 )
 def test_a_textbook_inequality_is_deduced(line):
@@ -73,6 +75,8 @@ def test_a_textbook_inequality_is_deduced(line):
         f"{SCHUR} >= 0 for y >= 0, z >= 0",
         "n**2 <= 2**n for integer n >= 3",
         "(1 - 1/E)*x <= 1 - exp(-x) for 0 <= x <= 2",
+        "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/3 for d > 0",
+        "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= -1",
         # No value at 0.
         "log(x) <= x for x >= 0",
         "0 <= 1/x for x >= 0",
