@@ -13,6 +13,7 @@ from ..polynomials import Quotient
 from ..reading import Data, Rejected, TooLarge, whole
 from ..terms import Names
 from .atoms import Atoms
+from .means import mean
 
 Relation: TypeAlias = Literal["Ge", "Gt", "Eq"]
 """That a value is ≥ 0, > 0, or 0."""
@@ -146,7 +147,7 @@ def _floor(turn: int, field: Atoms, u: Quotient) -> Quotient:
 
 
 _ENDS = {"above": 1, "below": -1}
-KNOWN: Mapping[str, tuple[int, Relation, Callable[..., Quotient]]] = {
+KNOWN: Mapping[str, tuple[int | None, Relation, Callable[..., Quotient]]] = {
     "exp": (1, "Ge", _exponential),
     "log": (1, "Ge", _logarithm),
     "product": (2, "Eq", _product),
@@ -156,5 +157,6 @@ KNOWN: Mapping[str, tuple[int, Relation, Callable[..., Quotient]]] = {
     **{f"{head}_{end}": (1, "Ge", partial(_bounded, head, t)) for head in ("sin", "cos") for end, t in _ENDS.items()},
     "floor_above": (1, "Ge", partial(_floor, 1)),
     "floor_below": (1, "Gt", partial(_floor, -1)),
+    "mean": (None, "Ge", mean),
 }
-"""Known facts: of how many expressions, and the sign of which value."""
+"""Known facts: of how many expressions (None: any number), and the sign of which value."""

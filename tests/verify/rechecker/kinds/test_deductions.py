@@ -134,6 +134,18 @@ def by_tangent():
     return deduced(ge(m**n, 1 + n * (m - 1)), known("tangent", 1, m, n, then=total((1, (0,), None))))
 
 
+def by_mean():
+    # The product of the four terms is (xy)^4.
+    of = x * y, x**4, y**4, 1, 1
+    return deduced(ge(x**4 + y**4 + 2, 4 * x * y), known("mean", *of, then=total((1, (0,), None))))
+
+
+def by_mean_of_facts():
+    # Of x and 2 − x, facts that are ≥ 0, the product is at least y².
+    tree = known("mean", y, x, 2 - x, then=total((1, (3,), None)))
+    return deduced(ge(2, 2 * y), tree, ge(x), ge(2, x), ge(2 * x - x**2, y**2))
+
+
 def by_replacing():
     # (y + 1)² − 1 = y² + 2y.
     then = total((1, (), y), (2, (1,), None))
@@ -196,6 +208,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(by_square, by_facts, by_equation, by_lemma, by_exponential, by_logarithm, by_product, by_power, by_monotone),
+        *(by_mean, by_mean_of_facts),
         *(by_tangent, by_replacing, by_cases, by_three_cases, by_contradiction, by_number, by_slope, by_strict_slope),
         *(by_slope_below, by_concavity, by_induction),
     )
@@ -255,6 +268,20 @@ REJECTED = [
     ("by_tangent", f"{TREE}.of.2", data(k), "not shown to be an integer >= 0"),
     ("by_tangent", f"{TREE}.of.1", data(x), "a base is not shown to be >= 0"),
     ("by_tangent", f"{TREE}.of.0", data(-1), "a base is not shown to be >= 0"),
+    ("by_mean", f"{TREE}.of.1", data(x**3), "a base is not shown to be >= 0"),
+    ("by_mean", f"{TREE}.of.0", data(2 * x * y), "a base is not shown to be >= 0"),
+    ("by_mean", f"{TREE}.of.0", data(-x * y), NOT_THE_SUM),
+    ("by_mean", f"{TREE}.of", [data(x * y), data(x**4), data(y**4), data(1)], "a base is not shown to be >= 0"),
+    ("by_mean", f"{TREE}.of.3", data(0), "a base is not shown to be >= 0"),
+    ("by_mean", f"{TREE}.of.3", data(2), NOT_THE_SUM),
+    ("by_mean", f"{TREE}.of.3", data(1 / x), "the sign of a divisor is not shown"),
+    ("by_mean", f"{TREE}.of", [data(x * y)], "a mean of nothing"),
+    ("by_mean", f"{TREE}.of", [], "a mean of nothing"),
+    ("by_mean", f"{_CLAIM}.0", "Gt", NO_SIGN),
+    ("by_mean", f"{_CLAIM}.0", "Eq", NOT_THE_SUM),
+    ("by_mean_of_facts", "clauses.0.proof.relations", [1, 2], "a base is not shown to be >= 0"),
+    ("by_mean_of_facts", "clauses.0.proof.relations", [0, 1], "a base is not shown to be >= 0"),
+    ("by_mean_of_facts", f"{_CLAIM}.0", "Gt", NO_SIGN),
     ("by_replacing", f"{_HYPOTHESIS}.0", "Ge", "no equation for a symbol"),
     ("by_replacing", f"{TREE}.by", data(y + 2), "the fact does not say so"),
     ("by_replacing", f"{TREE}.by", data(2 * x - y - 1), "no equation for a symbol"),
