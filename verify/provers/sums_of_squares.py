@@ -16,13 +16,15 @@ import numpy as np
 from flint import fmpq_mat
 
 from verify.evaluation.arithmetic import exact_fraction, flint_rational
-from verify.provers.orthant_cases import Powers, monomial
+from verify.provers.orthant_cases import Powers
+from verify.provers.zeros import Terms, Zeros, value_of
 
-Terms = Mapping[Powers, Fraction]
 _MOST_MONOMIALS = 20
 """Rows of all matrices together: the exact decomposition's numbers grow with each."""
 _MOST_UNKNOWN = 90
 """Entries of all matrices together: a Newton step solves for as many."""
+_SEVERAL = 2
+"""How often as much of both there may be where weights are given."""
 _MOST_CANDIDATES = 600
 """Monomials that are looked at before any is left out."""
 _STEPS = 40
@@ -72,31 +74,38 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
             if all(zero)
             for signs in product((1, -1), repeat=len(zero))
         )
-        zeros = [*zeros, *(z for z in flips if not _value(terms, z))]
-    return _squares(terms, blocks, zeros, [False] * count)
+        zeros = [*zeros, *(z for z in flips if not value_of(terms, z))]
+    return _squares(terms, blocks, Zeros(zeros), [False] * count)
 
 
 def squares_with(
-    terms: Terms, weights: Sequence[Terms], zeros: Sequence[Sequence[Fraction]], real: Sequence[bool]
+    terms: Terms, weights: Sequence[Terms], zeros: Zeros, real: Sequence[bool], even: Sequence[bool]
 ) -> list[Square] | None:
     """Return squares times weights ≥ 0 that leave no negative coefficient, or None where none are found.
 
-    `zeros` are points at which the polynomial is 0 and no weight is negative; of variables that are `real` no odd power
-    is left.
+    At the zeros the polynomial is 0 and no weight is negative; of variables that are `real` no odd power is left. In
+    those that are `even` the polynomial and the weights are, and so are squares of sums of monomials alike in them.
     """
-    return _squares(terms, _blocks(terms, weights), zeros, real)
+    return _squares(terms, _alike(_blocks(terms, weights), even), zeros, real, _SEVERAL)
 
 
-def _value(terms: Mapping[Powers, Fraction | int], point: Sequence[Fraction]) -> Fraction:
-    return sum((c * monomial(point, powers) for powers, c in terms.items()), Fraction(0))
+def _alike(blocks: Blocks, even: Sequence[bool]) -> Blocks:
+    """Return the blocks, each split into monomials whose powers of some variables are odd alike."""
+    split: Blocks = []
+    for weight, place, monomials in blocks:
+        groups: dict[Powers, list[Powers]] = {}
+        for z in monomials:
+            groups.setdefault(tuple(k % 2 for k, alike in zip(z, even, strict=True) if alike), []).append(z)
+        split += [(weight, place, group) for group in groups.values() if len(group) > (len(weight) == 1)]
+    return split
 
 
 def _squares(
-    terms: Mapping[Powers, Fraction | int], blocks: Blocks, zeros: Sequence[Sequence[Fraction]], real: Sequence[bool]
+    terms: Mapping[Powers, Fraction | int], blocks: Blocks, zeros: Zeros, real: Sequence[bool], several: int = 1
 ) -> list[Square] | None:
     scale = max(map(abs, terms.values()))
     scaled = {powers: Fraction(c) / scale for powers, c in terms.items()}
-    if not blocks or _is_large(blocks):
+    if not blocks or _is_large(blocks, several):
         return None
     bases = [(weight, place, _vanishing(weight, monomials, zeros)) for weight, place, monomials in blocks]
     gram = _Gram.of_blocks(scaled, [block for block in bases if block[2]], zeros, real)
@@ -123,9 +132,10 @@ def _blocks(terms: Mapping[Powers, Fraction | int], weights: Sequence[Terms]) ->
     return _pruned(terms, blocks)
 
 
-def _is_large(blocks: Blocks) -> bool:
+def _is_large(blocks: Blocks, several: int = 1) -> bool:
     sizes = [len(monomials) for _, _, monomials in blocks]
-    return sum(sizes) > _MOST_MONOMIALS or sum(n * (n + 1) // 2 for n in sizes) > _MOST_UNKNOWN
+    unknown = sum(n * (n + 1) // 2 for n in sizes)
+    return sum(sizes) > several * _MOST_MONOMIALS or unknown > several * _MOST_UNKNOWN
 
 
 def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks) -> Blocks:
@@ -152,9 +162,9 @@ def _sum(*powers: Powers) -> Powers:
     return tuple(map(sum, zip(*powers, strict=True)))
 
 
-def _vanishing(weight: Terms, monomials: Sequence[Powers], zeros: Sequence[Sequence[Fraction]]) -> list[Terms]:
+def _vanishing(weight: Terms, monomials: Sequence[Powers], zeros: Zeros) -> list[Terms]:
     """Return a basis of the combinations of monomials that are 0 at each zero where the weight is not."""
-    rows = [[monomial(zero, z) for z in monomials] for zero in zeros if _value(weight, zero)]
+    rows = zeros.vanishing(weight, monomials)
     _, kernel = _solved(rows, [Fraction(0)] * len(rows), len(monomials)) or ([], [])
     return [{z: c for z, c in zip(monomials, vector, strict=True) if c} for vector in kernel]
 
@@ -202,7 +212,7 @@ class _Gram:
         cls,
         terms: Terms,
         blocks: Sequence[tuple[Terms, int, Sequence[Terms]]],
-        zeros: Sequence[Sequence[Fraction]],
+        zeros: Zeros,
         real: Sequence[bool],
     ) -> "_Gram | None":
         """Return the matrices of some blocks; None where the equations have no solution."""
@@ -219,8 +229,7 @@ class _Gram:
         fixed = [
             powers
             for powers in places
-            if any(monomial(zero, powers) for zero in zeros)
-            or any(each and k % 2 for each, k in zip(real, powers, strict=True))
+            if not zeros.are_zeros_of(powers) or any(each and k % 2 for each, k in zip(real, powers, strict=True))
         ]
         rows = [[part.get(powers, Fraction(0)) for part in taken] for powers in fixed]
         solution = _solved(rows, [terms.get(powers, Fraction(0)) for powers in fixed], len(taken)) if taken else None

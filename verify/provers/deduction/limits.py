@@ -39,8 +39,10 @@ class ProgramLimits:
     """The most monomials of which sums of two are squared."""
     variables: int = 6
     """The most variables of a semidefinite program."""
-    program: int = 2000
+    program: int = 500
     """The work that a semidefinite program counts as, in columns."""
+    few: int = 2
+    """The most symbols with which products of facts are tried before a semidefinite program."""
     paired: int = 6
     """The most weights of which products of two are weights as well."""
     fine: int = 4
@@ -49,4 +51,20 @@ class ProgramLimits:
     """The most facts of which products are tried: of more, only those in the goal's symbols."""
 
 
-SEARCH, PROGRAM = SearchLimits(), ProgramLimits()
+@dataclass(frozen=True)
+class MeanLimits:
+    """How far terms are covered by means of others."""
+
+    parts: int = 60
+    """The most terms of one mean, each counted as often as its weight says."""
+    covers: int = 8
+    """The most linear programs that look for means of one term, each for other terms that it is a mean of."""
+    points: int = 3
+    """The most points at which means are equal to their terms, beside that with all symbols 1."""
+    terms: int = 60
+    """The most terms of a polynomial."""
+    work: int = 100
+    """The work that a search counts as, in columns, for each term that is to be covered."""
+
+
+SEARCH, PROGRAM, MEANS = SearchLimits(), ProgramLimits(), MeanLimits()

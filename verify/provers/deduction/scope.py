@@ -4,12 +4,10 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """What is known at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
-from typing import Any
 
 import sympy as sp
 
@@ -27,7 +25,6 @@ from verify.provers.deduction.facts import (
     canonical,
     data_of,
     rational,
-    terms_of,
 )
 from verify.provers.deduction.limits import PROGRAM
 
@@ -217,59 +214,7 @@ class Scope:
         if goal.relation == "Eq":
             columns = [column for column in columns if column.free]
         found = combination(target, columns, strict=goal.strict)
-        return None if found is None else self._tree(below, found)
-
-    def squares(self, goal: Goal) -> Tree | None:
-        """Return a proof of a goal as squares times facts, by a semidefinite program; None where none was found."""
-        from verify.provers.sums_of_squares import squares_with
-
-        parts = None if goal.relation == "Eq" else self.fraction(goal.expression)
-        if parts is None or not parts[0].free_symbols:
-            return None
-        symbols, terms = terms_of(parts[0])
-        facts = [f for f in self.facts if f.relation != "Eq" and f.above.free_symbols <= set(symbols)]
-        if len(symbols) > PROGRAM.variables or any(self.atoms.keys.get(s, ("",))[0] == "root" for s in symbols):
-            return None
-        self.work.spend(PROGRAM.program)
-        signs = [self.sign(s) for s in symbols]
-        ring = sp.ring(symbols, sp.QQ)[0]
-        degree = max(map(sum, terms))
-        weights: list[tuple[Any, tuple[Fact, ...], sp.Expr]] = [(ring.one, (), sp.Integer(1))]
-        weights += [(ring.from_expr(s), (), s) for s, sign in zip(symbols, signs, strict=True) if sign != "real"]
-        weights += [(ring.from_expr(f.above), (f,), sp.Integer(1)) for f in facts if len(f.above.free_symbols) > 0]
-        single = weights[1:]
-        weights += [
-            (a * b, (*f, *g), m * n)
-            for (a, f, m), (b, g, n) in combinations(single, 2)
-            if len(single) <= PROGRAM.paired
-        ]
-        weights = [w for w in weights if max(map(sum, w[0])) <= degree]
-        zeros = [z for z in _grid(len(symbols)) if self._is_zero(z, ring.from_expr(parts[0]), facts, signs, ring)]
-        polynomials = [{k: rational(c) for k, c in w.terms()} for w, _, _ in weights]
-        found = squares_with(terms, polynomials, zeros, [sign == "real" for sign in signs])
-        if found is None:
-            return None
-        left, columns = ring.from_expr(parts[0]), list[tuple[Fraction, Column]]()
-        for square in found:
-            polynomial, used, factor = weights[square.place]
-            root = ring({k: sp.QQ(c.numerator, c.denominator) for k, c in square.root.items()})
-            left -= polynomial * root * root * sp.QQ(square.factor.numerator, square.factor.denominator)
-            columns.append((square.factor, Column({}, False, False, (factor, used, root.as_expr()))))
-        strict = False
-        for powers, c in left.terms():
-            strict |= bool(c) and all(not k or sign == "positive" for k, sign in zip(powers, signs, strict=True))
-            mono = sp.Mul(*(s**k for s, k in zip(symbols, powers, strict=True)))
-            columns += [(rational(c), Column({}, False, False, (mono, (), None)))] if c else []
-        return self._tree(parts[1], columns) if strict or not goal.strict else None
-
-    @staticmethod
-    def _is_zero(point: Sequence[Fraction], goal: Any, facts: Sequence[Fact], signs: Sequence[Sign], ring: Any) -> bool:
-        if any(x < 0 and sign != "real" for x, sign in zip(point, signs, strict=True)):
-            return False
-        values = [sp.QQ(x.numerator, x.denominator) for x in point]
-        if goal(*values):
-            return False
-        return all(ring.from_expr(fact.above)(*values) >= 0 for fact in facts)
+        return None if found is None else self.tree(below, found)
 
     def _symbols(self, polynomials: Sequence[sp.Expr]) -> list[sp.Symbol]:
         """Return the symbols of some polynomials, and of what their roots are of."""
@@ -293,9 +238,10 @@ class Scope:
         """Return a proof of a goal as one product of facts and a square."""
         facts = tuple(fact for fact in self.facts if fact.place in places)
         column = Column({}, False, False, (sp.Integer(1), facts, None if root == 1 else root))
-        return self._tree(below, [(Fraction(int(number.p), int(number.q)), column)])
+        return self.tree(below, [(Fraction(int(number.p), int(number.q)), column)])
 
-    def _tree(self, below: sp.Expr, found: Sequence[tuple[Fraction, Column]]) -> Tree:
+    def tree(self, below: sp.Expr, found: Sequence[tuple[Fraction, Column]]) -> Tree:
+        """Return a proof by a sum of columns, which say their factor, facts and root, that is a goal's numerator."""
         terms, (number, below) = [], below.as_coeff_Mul()
         for coefficient, column in found:
             monomial, facts, root = column.says
@@ -305,11 +251,3 @@ class Scope:
             root = None if root is None else data_of(self.atoms.back(root))
             terms.append([data_of(self.atoms.back(factor)), [fact.place for fact in facts], root])
         return {"rule": "sum", "times": data_of(self.atoms.back(below)), "terms": terms}
-
-
-def _grid(count: int) -> Iterator[tuple[Fraction, ...]]:
-    """Yield points at which inequalities are often tight."""
-    values = [Fraction(0), Fraction(1), Fraction(-1)]
-    if count <= PROGRAM.fine:
-        values += [Fraction(1, 2), Fraction(1, 3), Fraction(2), Fraction(3)]
-    yield from product(values, repeat=count)

@@ -24,9 +24,10 @@ from verify.language.statement import Statement
 from verify.outcomes import Enclosure
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
-from verify.provers.deduction.limits import SEARCH
+from verify.provers.deduction.limits import PROGRAM, SEARCH
 from verify.provers.deduction.scope import Scope, SpentError
 from verify.provers.deduction.segments import Segments, Then, functions_in
+from verify.provers.deduction.squares import means, squares
 from verify.provers.deduction.values import bound_of
 from verify.provers.proof_data import Proof
 
@@ -188,9 +189,15 @@ class _Search(Segments):
     def _attempts(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         ways: list[Callable[[], Tree | None]] = [
             lambda: scope.sum(goal, 0),
+            lambda: means(scope, goal),
             lambda: scope.sum(goal, 1),
             lambda: self._with_instances(scope, goal),
+            lambda: squares(scope, goal),
         ]
+        if depth == SEARCH.depth:
+            ways.append(lambda: squares(scope, goal, multiplied=True))
+        if len(goal.expression.free_symbols) > PROGRAM.few:
+            ways = [*ways[:2], *ways[4:], *ways[2:4]]
         if depth:
             ways += [
                 lambda: self._by_factors(scope, goal, depth - 1),
@@ -198,7 +205,7 @@ class _Search(Segments):
                 lambda: None if goal.relation == "Eq" else self._by_slope(scope, goal, depth - 1),
                 lambda: self._by_cases(scope, goal, depth - 1),
             ]
-        ways += [lambda: scope.squares(goal), lambda: scope.sum(goal, 2)]
+        ways.append(lambda: scope.sum(goal, 2))
         return next((tree for way in ways if (tree := way()) is not None), None)
 
     def _by_factors(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:

@@ -13,6 +13,7 @@ from verify.language.expressions import from_data
 from verify.language.statement import Statement
 from verify.printing import text_of
 from verify.provers.deduction.facts import Tree
+from verify.provers.deduction.limits import MEANS
 
 _RELATIONS = {"Ge": ">=", "Gt": ">", "Eq": "="}
 _KNOWN = {
@@ -28,8 +29,9 @@ _KNOWN = {
     "cos_below": "-1 <= cos(u)",
     "floor_above": "floor(u) <= u",
     "floor_below": "u < floor(u) + 1",
+    "mean": "n*v <= u_1 + ... + u_n",
 }
-_ARGUMENTS = {"monotone": "uvn", "tangent": "uvn"}
+_ARGUMENTS = {"monotone": "uvn", "tangent": "uvn", "mean": ["v", *(f"u_{i}" for i in range(1, MEANS.parts + 1))]}
 _INDENT = "  "
 Facts = Sequence[str]
 

@@ -9,6 +9,10 @@ from verify.rechecker import Instance
 
 WORK = 20_000
 SCHUR = "x*(x - y)*(x - z) + y*(y - x)*(y - z) + z*(z - x)*(z - y)"
+ROBINSON = " + ".join(f"{s}**2*({s}**2 - {t}**2)*({s}**2 - {u}**2)" for s, t, u in ("xyz", "yzx", "zxy"))
+CIRTOAJE = "3*(x**3*y + y**3*z + z**3*x) <= (x**2 + y**2 + z**2)**2"
+TRIANGLE = "x**2*y*(x - y) + y**2*z*(y - z) + z**2*x*(z - x)"
+VARIANCE = "p*u**2 + q*v**2 + (1 - p - q)*w**2 - (p*u + q*v + (1 - p - q)*w)**2"
 NESBITT = "x/(y + z) + y/(z + x) + z/(x + y)"
 
 
@@ -45,6 +49,13 @@ def accepted(line, proof):
         "log(x) <= sqrt(x) - 1/sqrt(x) for x >= 1",
         "x**2 + y**2 >= 1/2 if x + y == 1",
         "exp(-x - x**2) <= 1 - x for 0 <= x <= 1/2",
+        "6*a*b*c*d*e*f <= a**6 + b**6 + c**6 + d**6 + e**6 + f**6",
+        "8*x*y <= x**8 + 7*y**(8/7) for x >= 0, y >= 0",
+        f"{ROBINSON} >= 0",
+        CIRTOAJE,
+        f"{TRIANGLE} >= 0 if x < y + z, y < z + x, z < x + y for x > 0, y > 0, z > 0",
+        f"{VARIANCE} <= (u**2 + v**2 + w**2)/2 if p + q <= 1 for p >= 0, q >= 0",
+        "x*y + (x + y)*(1 - x - y) - 2*x*y*(1 - x - y) <= 7/27 if x + y <= 1 for x >= 0, y >= 0",
         "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/2 for d > 0",
         "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= 0",
     ],
@@ -75,6 +86,14 @@ def test_a_textbook_inequality_is_deduced(line):
         f"{SCHUR} >= 0 for y >= 0, z >= 0",
         "n**2 <= 2**n for integer n >= 3",
         "(1 - 1/E)*x <= 1 - exp(-x) for 0 <= x <= 2",
+        "6*a*b*c*d*e*f <= a**6 + b**6 + c**6 + d**6 + e**6 + 99*f**6/100",
+        f"{ROBINSON} > 0",
+        f"{ROBINSON} >= x**2*y**2*z**2/1000",
+        CIRTOAJE.replace("3*(", "3.0001*("),
+        f"{TRIANGLE} >= 0 if x < y + z, y < z + x for x > 0, y > 0, z > 0",
+        f"{VARIANCE} <= 0.499*(u**2 + v**2 + w**2) if p + q <= 1 for p >= 0, q >= 0",
+        f"{VARIANCE} <= (u**2 + v**2 + w**2)/2 if p + q <= 2 for p >= 0, q >= 0",
+        "x*y + (x + y)*(1 - x - y) - 2*x*y*(1 - x - y) < 7/27 if x + y <= 1 for x >= 0, y >= 0",
         "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/3 for d > 0",
         "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= -1",
         # No value at 0.

@@ -51,6 +51,13 @@ def test_a_sum_is_an_equation(line):
         ),
         ("x <= abs(x)", ["if x >= 0:", "  margin = 0", "if x < 0:", "  margin = 2*(-x)"]),
         (
+            "3*x*y*z <= x**3 + y**3 + z**3 for x >= 0, y >= 0, z >= 0",
+            [
+                "fact 0: n*v <= u_1 + ... + u_n for v = x*y*z, u_1 = x**3, u_2 = y**3, u_3 = z**3",
+                "margin = [fact 0]",
+            ],
+        ),
+        (
             "Sum(k, (k, 1, n)) == n*(n + 1)/2 for integer n >= 0",
             ["for the least n:", "  margin = 0", "for n + 1, if for n:", "  margin at n + 1 = [margin at n]"],
         ),

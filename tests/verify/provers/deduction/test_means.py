@@ -1,0 +1,64 @@
+"""Negative terms are covered by means of positive ones, where they are, and by no others."""
+
+from fractions import Fraction
+
+import pytest
+
+from verify.provers.deduction.means import Mean, covered
+
+
+def found(terms, signs, *, strict=False):
+    """Return the means, and the terms, that add up to a polynomial, once they were seen to."""
+    terms = {powers: Fraction(c) for powers, c in terms.items()}
+    columns = covered(terms, signs, strict=strict)
+    if columns is None:
+        return None
+    total = {}
+    for share, column in columns:
+        assert share > 0
+        for powers, c in column.polynomial.items():
+            total[powers] = total.get(powers, 0) + share * c
+    assert {powers: c for powers, c in total.items() if c} == terms
+    return [column.says for _, column in columns]
+
+
+REAL, SIGNED = ["real", "real"], ["nonnegative", "nonnegative"]
+MOTZKIN = {(4, 2): 1, (2, 4): 1, (2, 2): -3, (0, 0): 1}
+
+
+def test_the_parts_of_a_mean_have_its_product():
+    (mean,) = found(MOTZKIN, REAL)
+    assert isinstance(mean, Mean) and len(mean.parts) == 3
+    powers = [sum(k[i] for k, _ in mean.parts) for i in range(2)]
+    assert powers == [3 * k for k in mean.v[0]]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_term_of_either_sign_is_covered(sign):
+    assert found({(2, 0): 1, (1, 1): 2 * sign, (0, 2): 1}, REAL)
+
+
+def test_terms_are_covered_that_are_equal_elsewhere_than_at_1():
+    # 8x³ + y³ + 1 − 6xy, which is 0 at (1/2, 1).
+    assert found({(3, 0): 8, (0, 3): 1, (0, 0): 1, (1, 1): -6}, SIGNED)
+
+
+def test_what_is_positive_is_shown_to_be():
+    assert found({(2, 0): 1, (1, 0): -1, (0, 0): 1}, REAL, strict=True)
+    assert found({(2, 0): 1, (1, 0): -2, (0, 0): 1}, REAL, strict=True) is None
+
+
+@pytest.mark.parametrize(
+    ("terms", "signs"),
+    [
+        (MOTZKIN | {(2, 2): -Fraction(301, 100)}, REAL),
+        ({(2, 0): 1, (1, 1): 2, (0, 2): Fraction(99, 100)}, REAL),
+        ({(3, 0): 8, (0, 3): 1, (0, 0): 1, (1, 1): -6}, ["nonnegative", "real"]),
+        # Outside the others.
+        ({(2, 0): 1, (0, 2): 1, (3, 0): -1}, REAL),
+        ({(2, 0): 1, (0, 2): 1}, REAL),
+        ({(2, 0): -1, (1, 0): 1}, SIGNED),
+    ],
+)
+def test_what_no_means_cover_is_not(terms, signs):
+    assert found(terms, signs) is None

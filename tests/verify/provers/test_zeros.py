@@ -1,0 +1,62 @@
+"""Zeros of polynomials: found by floats, also at infinity; what vanishes at irrational ones is rational."""
+
+from fractions import Fraction
+
+from verify.provers.zeros import Zeros, zeros_of
+
+SQUARES = [(2, 0), (1, 1), (0, 2)]
+
+
+def polynomial(pairs):
+    return {powers: Fraction(c) for powers, c in pairs.items()}
+
+
+def equations(found, monomials, weight=None):
+    """Return the equations for combinations of monomials, without those that are 0 = 0."""
+    rows = found.vanishing(weight or {(0,) * len(monomials[0]): Fraction(1)}, monomials)
+    return [[str(c) for c in row] for row in rows if any(row)]
+
+
+def test_a_square_has_the_zeros_of_its_root():
+    found = zeros_of(polynomial({(2, 0): 1, (1, 1): -2, (0, 2): 1}), [True, True])
+    assert equations(found, [(1, 0), (0, 1)]) == [["1", "1"]]
+    assert not found.are_zeros_of((1, 1))
+
+
+def test_of_irrational_zeros_the_equations_are_rational():
+    # (x² − 2y²)².
+    found = zeros_of(polynomial({(4, 0): 1, (2, 2): -4, (0, 4): 4}), [True, True])
+    assert equations(found, SQUARES) == [["1", "0", "1/2"], ["0", "1", "0"]]
+
+
+def test_without_their_conjugates_irrational_zeros_say_nothing():
+    found = zeros_of(polynomial({(4, 0): 1, (2, 2): -4, (0, 4): 4}), [False, False])
+    assert len(found.rows) and equations(found, SQUARES) == []
+
+
+def test_a_negative_polynomial_has_none():
+    assert zeros_of(polynomial({(2, 0): 1, (1, 1): -3, (0, 2): 1}), [True, True]) is None
+    assert zeros_of(polynomial({(1, 0): 1, (0, 1): 1}), [False, True]) is None
+
+
+def test_a_positive_one_has_none_either():
+    assert not len(zeros_of(polynomial({(2, 0): 1, (0, 2): 1, (0, 0): 1}), [True, True]).rows)
+
+
+def test_a_zero_may_be_at_infinity():
+    # (x − y)² + 1, for the size of its terms, far out on the diagonal.
+    found = zeros_of(polynomial({(2, 0): 1, (1, 1): -2, (0, 2): 1, (0, 0): 1}), [True, True])
+    assert equations(found, [(1, 0), (0, 1), (0, 0)]) == [["1", "1", "0"]]
+
+
+def test_zeros_of_a_weight_do_not_count():
+    # y (x − y)² is 0 where y is.
+    found = zeros_of(polynomial({(2, 1): 1, (1, 2): -2, (0, 3): 1}), [False, False])
+    assert equations(found, [(1, 0), (0, 1)], {(0, 1): Fraction(1)}) == [["1", "1"]]
+
+
+def test_exact_zeros_are_told_exactly():
+    found = Zeros([(Fraction(1), Fraction(1, 3))])
+    assert found.vanishing({(0, 0): Fraction(1)}, [(1, 0), (0, 1)]) == [[Fraction(1), Fraction(1, 3)]]
+    assert found.vanishing({(1, 0): Fraction(1), (0, 0): Fraction(-1)}, [(1, 0), (0, 1)]) == []
+    assert not found.are_zeros_of((1, 0)) and Zeros([]).are_zeros_of((1, 0))
