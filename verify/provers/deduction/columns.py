@@ -42,9 +42,10 @@ class Columns:
             self.most = [k + 1 for k in self.most]
         self.goal = goal
         self.roots = [self._root(i) for i in range(len(self.symbols))]
-        for root in self.roots:
+        for i, root in enumerate(self.roots):
             if root and root[1]:
                 self.most = [max(a, root[1].degree(g)) for a, g in zip(self.most, ring.gens, strict=True)]
+                self.most[i] = max(self.most[i], root[0])
 
     def _root(self, place: int) -> tuple[int, Any] | None:
         """Return the order and the base of a root; no base where it is no polynomial."""

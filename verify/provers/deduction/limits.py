@@ -25,6 +25,8 @@ class SearchLimits:
     """The most exponentials, or logarithms, that are put together two by two."""
     cases: int = 4
     """The most expressions whose signs are told apart, one at a time."""
+    squared: int = 2
+    """The most square roots that are told from the rest of a goal by squares."""
     ordered: int = 3
     """The most symbols of which all orders are told apart."""
 

@@ -25,8 +25,9 @@ from verify.outcomes import Enclosure
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
 from verify.provers.deduction.limits import PROGRAM, SEARCH
+from verify.provers.deduction.radicals import Radicals
 from verify.provers.deduction.scope import Scope, SpentError
-from verify.provers.deduction.segments import Segments, Then, functions_in
+from verify.provers.deduction.segments import Then, functions_in
 from verify.provers.deduction.squares import means, squares
 from verify.provers.deduction.values import bound_of
 from verify.provers.proof_data import Proof
@@ -75,7 +76,7 @@ def _sign_of(relation: Any) -> Relation:
     return "Eq" if isinstance(relation, sp.Eq) else "Gt" if isinstance(relation, STRICT) else "Ge"
 
 
-class _Search(Segments):
+class _Search(Radicals):
     """One search, with its work."""
 
     def replaced(self, scope: Scope, goal: Goal) -> Tree | None:
@@ -198,6 +199,8 @@ class _Search(Segments):
             ways.append(lambda: squares(scope, goal, multiplied=True))
         if len(goal.expression.free_symbols) > PROGRAM.few:
             ways = [*ways[:2], *ways[4:], *ways[2:4]]
+        roots = [p for p in goal.expression.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]
+        ways.insert(2 if len(roots) > PROGRAM.few else len(ways), lambda: self.by_roots(scope, goal, depth))
         if depth:
             ways += [
                 lambda: self._by_factors(scope, goal, depth - 1),

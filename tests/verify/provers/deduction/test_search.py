@@ -13,6 +13,7 @@ ROBINSON = " + ".join(f"{s}**2*({s}**2 - {t}**2)*({s}**2 - {u}**2)" for s, t, u 
 CIRTOAJE = "3*(x**3*y + y**3*z + z**3*x) <= (x**2 + y**2 + z**2)**2"
 TRIANGLE = "x**2*y*(x - y) + y**2*z*(y - z) + z**2*x*(z - x)"
 VARIANCE = "p*u**2 + q*v**2 + (1 - p - q)*w**2 - (p*u + q*v + (1 - p - q)*w)**2"
+HELLINGER = "((sqrt(p) - sqrt(q))**2 + (sqrt(1 - p) - sqrt(1 - q))**2)"
 NESBITT = "x/(y + z) + y/(z + x) + z/(x + y)"
 
 
@@ -56,6 +57,13 @@ def accepted(line, proof):
         f"{TRIANGLE} >= 0 if x < y + z, y < z + x, z < x + y for x > 0, y > 0, z > 0",
         f"{VARIANCE} <= (u**2 + v**2 + w**2)/2 if p + q <= 1 for p >= 0, q >= 0",
         "x*y + (x + y)*(1 - x - y) - 2*x*y*(1 - x - y) <= 7/27 if x + y <= 1 for x >= 0, y >= 0",
+        f"{HELLINGER} <= 2*abs(p - q) for 0 <= p <= 1, 0 <= q <= 1",
+        f"abs(p - q) <= sqrt(h)*sqrt(1 - h/4) if h == {HELLINGER} for 0 <= p <= 1, 0 <= q <= 1",
+        "sqrt(x) <= sqrt(y) if x <= y for x >= 0, y >= 0",
+        "x**(1/3) <= y**(1/3) if x <= y for x >= 0, y >= 0",
+        "1 + x/2 - x**2/8 <= sqrt(1 + x) for x >= 0",
+        "sqrt(1 + x) <= 1 + x/2 for x >= -1",
+        "abs(sqrt(x) - sqrt(y)) <= sqrt(abs(x - y)) for x >= 0, y >= 0",
         "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/2 for d > 0",
         "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= 0",
     ],
@@ -94,6 +102,10 @@ def test_a_textbook_inequality_is_deduced(line):
         f"{VARIANCE} <= 0.499*(u**2 + v**2 + w**2) if p + q <= 1 for p >= 0, q >= 0",
         f"{VARIANCE} <= (u**2 + v**2 + w**2)/2 if p + q <= 2 for p >= 0, q >= 0",
         "x*y + (x + y)*(1 - x - y) - 2*x*y*(1 - x - y) < 7/27 if x + y <= 1 for x >= 0, y >= 0",
+        f"{HELLINGER} <= 1.999*abs(p - q) for 0 <= p <= 1, 0 <= q <= 1",
+        f"abs(p - q) <= 0.999*sqrt(h)*sqrt(1 - h/4) if h == {HELLINGER} for 0 <= p <= 1, 0 <= q <= 1",
+        "sqrt(x) < sqrt(y) if x <= y for x >= 0, y >= 0",
+        "sqrt(1 + x) < 1 + x/2 for x >= -1",
         "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/3 for d > 0",
         "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= -1",
         # No value at 0.
