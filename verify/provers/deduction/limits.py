@@ -45,6 +45,8 @@ class ProgramLimits:
     """The work that a semidefinite program counts as, in columns."""
     few: int = 2
     """The most symbols with which products of facts are tried before a semidefinite program."""
+    roots: int = 3
+    """The most roots with which products of facts are tried before these are told from the rest of a goal."""
     paired: int = 6
     """The most weights of which products of two are weights as well."""
     fine: int = 4

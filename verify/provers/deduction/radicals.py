@@ -30,7 +30,8 @@ class Radicals(Segments, ABC):
             return None
         if (tree := self._ordered(scope, goal, roots)) is not None:
             return tree
-        if not depth:
+        kinds = {self.atoms.keys.get(s, ("root",))[0] for s in parts[0].free_symbols}
+        if not depth or kinds != {"root"}:
             return None
         above = Goal(self.atoms.back(parts[0]), goal.relation)
         inner = scope.with_fact(above.expression, goal.relation)

@@ -200,7 +200,7 @@ class _Search(Radicals):
         if len(goal.expression.free_symbols) > PROGRAM.few:
             ways = [*ways[:2], *ways[4:], *ways[2:4]]
         roots = [p for p in goal.expression.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]
-        ways.insert(2 if len(roots) > PROGRAM.few else len(ways), lambda: self.by_roots(scope, goal, depth))
+        ways.insert(2 if len(roots) > PROGRAM.roots else len(ways), lambda: self.by_roots(scope, goal, depth))
         if depth:
             ways += [
                 lambda: self._by_factors(scope, goal, depth - 1),
