@@ -8,7 +8,7 @@ The search ends when a proof is found or its work is spent; where the time is ov
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -43,20 +43,40 @@ def deduction_proof(
     """
     known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
     goal = Goal(_margin(statement, relation), _sign_of(relation))
-    facts = [(_margin(statement, each), _sign_of(each)) for each in known]
-    everything = [goal.expression, *(expression for expression, _ in facts)]
+    facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known)}
+    everything = [goal.expression, *(expression for expression, _ in facts.values())]
     if sum(e.count_ops() for e in everything) > SEARCH.operations or any(map(_is_long, everything)):
         return None
+    proof, spent = _found(statement, work, goal, facts)
+    if proof is None:
+        return None
+    # Hypotheses that no sum names are left out, all or one by one, where there is a proof without.
+    named = {proof["relations"][place] for place in _places(proof["tree"]) if place < len(proof["relations"])}
+    spare = [i for i in facts if i not in named and i >= len(statement.domain)]
+    for without in [spare, *([i] for i in spare if len(spare) > 1)]:
+        fewer = {i: fact for i, fact in facts.items() if i not in without}
+        if without and (found := _found(statement, spent, goal, fewer)[0]) is not None:
+            proof, facts = found, fewer
+            if without is spare:
+                break
+    return proof
+
+
+def _found(
+    statement: Statement, work: int, goal: Goal, facts: Mapping[int, tuple[sp.Expr, Relation]]
+) -> tuple[Proof | None, int]:
+    """Return a proof from facts, by their places, None where none was found, and the work that was spent."""
     search = _Search(statement, work)
     try:
         scope, relations = search.begun(facts)
         tree = search.replaced(scope, goal)
     except (SpentError, NoAtomError):
-        return None
+        return None, work
     except (ArithmeticError, ValueError, sp.PolynomialError):
         # Of SymPy, on parts without a value: 1/log(1).
-        return None
-    return None if tree is None else {"kind": "deduction", "relations": relations, "tree": tree}
+        return None, work
+    spent = work - search.work.left
+    return None if tree is None else {"kind": "deduction", "relations": relations, "tree": tree}, spent
 
 
 def _margin(statement: Statement, relation: Any) -> sp.Expr:
@@ -415,9 +435,10 @@ class _Search(Radicals):
 
 
 def _places(tree: Tree) -> set[int]:
-    """Return the places of the facts that sums in a proof use."""
+    """Return the places of the facts that sums, and replacements, in a proof use."""
     inside = (_places(part) for part in tree.values() if isinstance(part, dict))
-    return {place for _, places, _ in tree.get("terms", ()) for place in places}.union(*inside)
+    named = {place for _, places, _ in tree.get("terms", ()) for place in places}
+    return named.union({tree["fact"]} if "fact" in tree else (), *inside)
 
 
 def _leaves_facts(tree: Tree) -> bool:

@@ -6,7 +6,7 @@
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -34,17 +34,17 @@ class Values:
         bound = bound_of(self.parameters.get(symbol.name), zero=True)
         return 0 if bound is None else int(bound[0]) if bound[1] == "Ge" else math.floor(bound[0]) + 1
 
-    def begun(self, facts: Sequence[tuple[sp.Expr, Relation]]) -> tuple[Scope, list[int | str]]:
-        """Return the scope with the bounds of the domain and some facts, as far as these are seen to have values."""
+    def begun(self, facts: Mapping[int, tuple[sp.Expr, Relation]]) -> tuple[Scope, list[int | str]]:
+        """Return the scope with the bounds of the domain and facts, by their places, that are seen to have values."""
         scope, relations = Scope(self.atoms, self.work), list[int | str]()
         for symbol in self.statement.symbols():
-            solved = any(relation == "Eq" and symbol in e.free_symbols for e, relation in facts)
+            solved = any(relation == "Eq" and symbol in e.free_symbols for e, relation in facts.values())
             bound = bound_of(self.parameters.get(symbol.name), zero=solved)
             if bound:
                 inner = scope.with_fact(symbol - bound[0], bound[1])
                 assert inner is not None
                 scope, relations = inner, [*relations, symbol.name]
-        left = list(enumerate(facts))
+        left = list(facts.items())
         while left:
             waiting = list(left)
             for i, (expression, relation) in waiting:

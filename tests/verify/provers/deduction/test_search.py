@@ -124,6 +124,21 @@ def test_hypotheses_are_used_where_they_may_be():
     assert deduction_proof(claim.relation, statement, WORK, hypotheses=False) is None
 
 
+@pytest.mark.parametrize(
+    ("line", "relations"),
+    [
+        ("x <= 2 if x <= 1, y <= 1", [0]),
+        ("x <= 2 if y <= 1, x <= y, z >= 0", [0, 1]),
+        ("2*x*y <= x**2 + y**2 if x <= y", []),
+        # That shows a sign.
+        ("x*y >= 0 if x >= z, y >= 0, z >= 0", [0, 1, 2]),
+        ("sqrt(x)*y <= sqrt(x) if x >= 0, z >= 0, y <= 1", [0, 2]),
+    ],
+)
+def test_hypotheses_that_are_not_needed_are_left_out(line, relations):
+    assert searched(line)["relations"] == relations
+
+
 @pytest.mark.parametrize("line", ["1 + n*x <= (1 + x)**n for x >= -1, integer n >= 0", "1 + x < exp(x)"])
 def test_a_search_ends_with_its_work_and_the_same_each_time(line):
     for work in (0, 300, WORK):
