@@ -16,7 +16,7 @@ from ..fields import Balls, evaluate
 from ..given import Given, sides, with_units
 from ..nodes import Node
 from ..polynomials import Exponent
-from ..reading import Data, Rejected, entries, items, shown, string, whole
+from ..reading import Data, Rejected, TooLarge, entries, items, shown, string, whole
 from ..registry import Checked
 from .positivity import placed
 from .runs import BITS
@@ -117,13 +117,16 @@ def _by_value(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
 
 
 def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The facts, and that the goal fails, if it is no equation, show that 0 > 0."""
-    equation = goal.relation == "Eq"
-    supposed = (
-        scope
-        if equation
-        else scope.with_fact(scope.given.terms.negative(goal.node), "Ge" if goal.relation == "Gt" else "Gt")
-    )
+    """The facts, and that the goal fails, if it is no equation and has a value that is seen, show that 0 > 0."""
+    supposed = scope
+    if goal.relation != "Eq":
+        fails: Relation = "Ge" if goal.relation == "Gt" else "Gt"
+        try:
+            supposed = scope.with_fact(scope.given.terms.negative(goal.node), fails)
+        except TooLarge:
+            raise
+        except Rejected:
+            supposed = replace(scope, facts=(*scope.facts, None))
     _show(supposed, Goal(scope.given.terms.zero, "Gt"), tree["then"], f"{where}.then")
 
 

@@ -172,6 +172,14 @@ def by_contradiction():
     return deduced(ge(b + c, sp.sqrt(m + q)), {"rule": "contradiction", "then": then})
 
 
+def by_contradiction_of_facts():
+    # For x < 0, where 1/(x + y) is not seen to have a value, −x + (x − 1) + 1 = 0; else x + y = (x − 1) + (y − 1) + 2.
+    absurd = {"rule": "contradiction", "then": total((1, (2,), None), (1, (0,), None), (1, (), None))}
+    positive = total((1, (0,), None), (1, (1,), None), (2, (), None))
+    above = lemma(gt(x + y), positive, total((1, (), None), times=x + y))
+    return deduced(ge(1 / (x + y)), told_apart(x, above, absurd), ge(x, 1), ge(y, 1), instance=INSTANCE | {"y": "1"})
+
+
 def by_number():
     return deduced(gt(3, sp.E), {"rule": "number", "bits": 64})
 
@@ -208,7 +216,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(by_square, by_facts, by_equation, by_lemma, by_exponential, by_logarithm, by_product, by_power, by_monotone),
-        *(by_mean, by_mean_of_facts),
+        *(by_mean, by_mean_of_facts, by_contradiction_of_facts),
         *(by_tangent, by_replacing, by_cases, by_three_cases, by_contradiction, by_number, by_slope, by_strict_slope),
         *(by_slope_below, by_concavity, by_induction),
     )
@@ -298,6 +306,11 @@ REJECTED = [
     ("by_contradiction", f"{TREE}.then", NOTHING, NO_SIGN),
     ("by_contradiction", f"{_CLAIM}.0", "Gt", NO_SIGN),
     ("by_contradiction", f"{_CLAIM}.0", "Eq", "is not an integer from 0 to -1"),
+    ("by_contradiction_of_facts", f"{TREE}.below.then.terms.0.1", [3], "fact 3 does not hold here"),
+    ("by_contradiction_of_facts", f"{TREE}.below.then.terms.2", [data(0), [], None], NOT_THE_SUM),
+    ("by_contradiction_of_facts", f"{TREE}.above", {"rule": "contradiction", "then": NOTHING}, NO_SIGN),
+    ("by_contradiction_of_facts", "clauses.0.proof.relations", [1, 1], NOT_THE_SUM),
+    ("by_contradiction_of_facts", f"{_HYPOTHESIS}", data(ge(x, 0)), NOT_THE_SUM),
     ("by_number", f"{_CLAIM}.1", data(2), "the number is not shown to be positive"),
     ("by_number", f"{_CLAIM}.1", data(x), "has no value here"),
     ("by_number", f"{TREE}.bits", 8, "bits"),
