@@ -39,7 +39,7 @@ class Radicals(Segments, ABC):
         squared = [root for root in roots if self.atoms.keys[root][2] == 2][: SEARCH.squared] if then else []
         found = (self._squared(scope, above, parts[0], root, depth - 1) for root in squared)
         tree = next((tree for tree in found if tree is not None), None)
-        return tree if parts[1] == 1 or not tree or not then else _lemma(above.expression, goal.relation, tree, then)
+        return tree if parts[1] == 1 or not tree or not then else lemma_of(above.expression, goal.relation, tree, then)
 
     def _roots(self, polynomial: sp.Expr) -> list[sp.Symbol]:
         """Return the roots in a polynomial, those of the longest expressions first."""
@@ -64,7 +64,7 @@ class Radicals(Segments, ABC):
         else:
             tree = next((tree for level in (0, 1) if (tree := inner.sum(goal, level)) is not None), None)
         for difference, proof in reversed(lemmas) if tree else ():
-            tree = _lemma(difference, "Ge", proof, tree)
+            tree = lemma_of(difference, "Ge", proof, tree)
         return tree
 
     def _order(self, large: sp.Symbol, difference: sp.Expr, order: int, f: int) -> Tree:
@@ -104,7 +104,7 @@ class Radicals(Segments, ABC):
         terms = [[_ONE, [f, f], None], twice, [_ONE, [last], None]]
         tree: Tree = {"rule": "contradiction", "then": {"rule": "sum", "times": _ONE, "terms": terms}}
         for lemma, proof in zip(reversed(wanted), reversed(proofs), strict=True):
-            tree = _lemma(lemma.expression, lemma.relation, proof, tree)
+            tree = lemma_of(lemma.expression, lemma.relation, proof, tree)
         return tree
 
     def _back(self, value: sp.Expr) -> sp.Expr:
@@ -113,6 +113,7 @@ class Radicals(Segments, ABC):
         return self.atoms.back(above / below)
 
 
-def _lemma(expression: sp.Expr, relation: Relation, proof: Tree, then: Tree) -> Tree:
+def lemma_of(expression: sp.Expr, relation: Relation, proof: Tree, then: Tree) -> Tree:
+    """Return a proof in which the sign of an expression is a fact, with a proof."""
     stated = (sp.Gt if relation == "Gt" else sp.Ge)(expression, 0, evaluate=False)
     return {"rule": "lemma", "relation": data_of(stated), "proof": proof, "then": then}

@@ -23,9 +23,10 @@ from verify.language.heads.scopes import SERIES, Iterate, outermost
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure
 from verify.provers.deduction.atoms import NoAtomError
+from verify.provers.deduction.choices import Choices
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
 from verify.provers.deduction.limits import PROGRAM, SEARCH
-from verify.provers.deduction.radicals import Radicals
+from verify.provers.deduction.radicals import lemma_of
 from verify.provers.deduction.scope import Scope, SpentError
 from verify.provers.deduction.segments import Then, functions_in
 from verify.provers.deduction.squares import means, squares
@@ -96,7 +97,7 @@ def _sign_of(relation: Any) -> Relation:
     return "Eq" if isinstance(relation, sp.Eq) else "Gt" if isinstance(relation, STRICT) else "Ge"
 
 
-class _Search(Radicals):
+class _Search(Choices):
     """One search, with its work."""
 
     def replaced(self, scope: Scope, goal: Goal) -> Tree | None:
@@ -130,16 +131,19 @@ class _Search(Radicals):
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of a goal, None where none was found."""
         self.work.spend(20)
+        if depth and (split := self.split(scope)) is not None:
+            tree = self.prove(split[0], goal, depth)
+            for lemma, proof in reversed(split[1]) if tree else ():
+                tree = lemma_of(lemma.expression, lemma.relation, proof, tree)
+            return tree
         expression, of, thrice = self._resolved(scope, goal.expression)
         if of is not None:
             # A step of an induction is told apart, and not all of it at once.
             if depth and (tree := self._by_induction(scope, goal, depth - 1)) is not None:
                 return tree
             return self._in_cases(scope, replace(goal, expression=expression), of, thrice, depth)
-        for fact in scope.facts:
-            of, thrice = self._resolved(scope, fact.expression)[1:] if fact.expression is not None else (None, False)
-            if of is not None:
-                return self._in_cases(scope, goal, of, thrice, depth)
+        if (decided := self.deciding(scope)) is not None:
+            return self._in_cases(scope, goal, *decided, depth)
         if expression != goal.expression:
             return self._restated(scope, goal, expression, depth)
         if not goal.expression.free_symbols:
