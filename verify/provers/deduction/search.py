@@ -23,13 +23,13 @@ from verify.language.heads.scopes import SERIES, Iterate, outermost
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure
 from verify.provers.deduction.atoms import NoAtomError
-from verify.provers.deduction.choices import Choices
+from verify.provers.deduction.branches.choices import Choices
+from verify.provers.deduction.branches.radicals import lemma_of
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
 from verify.provers.deduction.limits import PROGRAM, SEARCH
-from verify.provers.deduction.radicals import lemma_of
+from verify.provers.deduction.polynomials.squares import means, squares
 from verify.provers.deduction.scope import Scope, SpentError
 from verify.provers.deduction.segments import Then, functions_in
-from verify.provers.deduction.squares import means, squares
 from verify.provers.deduction.values import bound_of
 from verify.provers.proof_data import Proof
 

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from verify.provers.deduction.atoms import Atoms
-from verify.provers.deduction.coordinates import coordinates
+from verify.provers.deduction.polynomials.coordinates import coordinates
 from verify.provers.deduction.scope import Scope, Work
 
 a, b, c = sp.symbols("a b c", positive=True)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from verify.provers.deduction.branches.radicals import Radicals
 from verify.provers.deduction.facts import Fact, Goal, Tree, data_of
-from verify.provers.deduction.radicals import Radicals
 from verify.provers.deduction.scope import Scope
 
 _CHOICES = (sp.Abs, sp.Max, sp.Min)

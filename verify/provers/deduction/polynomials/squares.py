@@ -14,10 +14,10 @@ import sympy as sp
 
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.cone import Column
-from verify.provers.deduction.coordinates import coordinates
 from verify.provers.deduction.facts import Fact, Goal, Tree, data_of, rational
 from verify.provers.deduction.limits import MEANS, PROGRAM
-from verify.provers.deduction.means import Mean, covered
+from verify.provers.deduction.polynomials.coordinates import coordinates
+from verify.provers.deduction.polynomials.means import Mean, covered
 from verify.provers.deduction.scope import Scope
 from verify.provers.sums_of_squares import squares_with
 from verify.provers.zeros import Zeros, zeros_of

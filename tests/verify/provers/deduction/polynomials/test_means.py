@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from verify.provers.deduction.means import Mean, covered
+from verify.provers.deduction.polynomials.means import Mean, covered
 
 
 def found(terms, signs, *, strict=False):

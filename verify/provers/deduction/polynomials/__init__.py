@@ -1,0 +1,1 @@
+"""A goal as a polynomial in coordinates: squares times facts, and means of terms."""
