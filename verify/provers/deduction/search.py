@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""The search for a deduction: sums first, then facts about exp and log, inductions, slopes and cases.
+"""The search for a deduction: sums, means and squares first, then facts about functions, inductions, slopes and cases.
 
 The search ends when a proof is found or its work is spent; where the time is over before, OutOfTimeError says so.
 """
