@@ -55,6 +55,7 @@ from verify.claims.matrix_identity import MatrixIdentity as MatrixIdentity
 from verify.language.noncommutative import matrix as matrix
 from verify.provers.descent_lemma import Coordinate as Coordinate
 from verify.provers.descent_lemma import Descent as Descent
+from verify.provers.multipliers import Multipliers as Multipliers
 from verify.provers.tube_cells import Tube as Tube
 
 # Outcomes and errors, and what a kind of clause of your own is written with.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +33,7 @@ from verify.outcomes import (
     scope,
 )
 from verify.printing import text_of
+from verify.provers.multipliers import Multipliers
 
 _LEAST_WORK = 5e6
 """What re-checking may cost where little time is given, in nominal microseconds."""
@@ -123,9 +125,13 @@ def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof])
     in_scope = question.in_scope
     for clause, specialised in zip(statement.clauses, question.statement.clauses, strict=True):
         if statement.for_all(clause, in_scope=in_scope, hypotheses=False):
-            certificate = kept.get(clause.label) if in_scope or not clause.rests_on_hypotheses else None
+            by = question.proofs.get(clause.label)
+            by = by if isinstance(by, Multipliers) else None
+            kept_here = by is None and (in_scope or not clause.rests_on_hypotheses)
+            certificate = kept.get(clause.label) if kept_here else None
             hypotheses = in_scope and statement.for_all(clause, in_scope=True, hypotheses=True)
-            yield proofs_for_all(specialised, question.statement, certificate=certificate, hypotheses=hypotheses)
+            more = {"certificate": certificate, "by": by, "hypotheses": hypotheses}
+            yield proofs_for_all(specialised, question.statement, **more)
         else:
             yield iter(())
 
@@ -174,6 +180,10 @@ def _reported(
     if isinstance(value, ClauseValue):
         clause = results[value.clause]
         number = clause.values.get(value.name)
+        if number is not None and clause.evidence is Evidence.PROVED:
+            # A proof for all parameters says nothing of the instance: what is found there has its own.
+            (asked,) = (each for each in question.statement.clauses if each.label == value.clause)
+            clause = decider.decide(asked, replace(question, for_all=iter(())))
         shown = clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == number
         return number, frozenset(clause.trusts) if shown else None
     if isinstance(value, ValueWhere | tuple):

@@ -32,6 +32,7 @@ from verify.evaluation.iteration import INTERRUPTED
 from verify.language.expressions import to_data
 from verify.language.statement import Statement, is_builtin
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome, Trust
+from verify.provers.multipliers import Multipliers
 from verify.provers.proof_data import rational
 from verify.rechecker import Instance, Verdict
 from verify.shown import Witness
@@ -47,16 +48,25 @@ Rechecked: TypeAlias = frozenset[Trust] | None
 
 
 def proofs_for_all(
-    clause: Clause, statement: Statement, *, certificate: Proof | None = None, hypotheses: bool
+    clause: Clause,
+    statement: Statement,
+    *,
+    certificate: Proof | None = None,
+    by: Multipliers | None = None,
+    hypotheses: bool,
 ) -> Proofs:
     """Yield the proofs for all parameters of a clause: that of a certificate, where there is one, then its own.
 
-    The own one is looked for when it is asked for, in scope where `hypotheses` may be used.
+    The own one is looked for when it is asked for, in scope where `hypotheses` may be used. With multipliers it is the
+    one that they give, and no other is looked for.
     """
     if certificate is not None:
         yield ProofForAll(certificate), ""
     try:
-        own = clause.prove(statement, hypotheses=hypotheses)
+        if by is None:
+            own = clause.prove(statement, hypotheses=hypotheses)
+        else:
+            own = by.prove(clause.relation, statement, hypotheses=hypotheses)
     except (TheoremError, UndefinedError, UndecidedError) as error:
         yield None, str(error)
     else:

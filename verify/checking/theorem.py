@@ -24,6 +24,7 @@ from verify.language.lines.statements import is_line
 from verify.language.parameters import Parameter, parse_instance
 from verify.language.statement import Hypothesis, Statement, unused_hypotheses
 from verify.printing import text_of
+from verify.provers.multipliers import Multipliers
 from verify.shown import Formula
 
 _LINE = "line."
@@ -292,6 +293,13 @@ class Theorem(Formula):
             raise TheoremError(f"{self.id}: its derivation returned a {type(derivation).__name__}, not a Derivation")
         return derivation
 
+    def by(self, multipliers: Mapping[str, Any]) -> "Theorem":
+        """Return the theorem with `Multipliers` as the proof of its one claim. Raises InputError for several."""
+        claims = self.statement.claims
+        if len(claims) != 1:
+            raise InputError("by", "", f"{self.id} has {len(claims)} claims: its file gives the multipliers of each")
+        return replace(self, proofs={**self.proofs, claims[0].label: Multipliers(multipliers)})
+
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data; no argument is one for it."""
         return replace(self, statement=statement, bounds={}, argument=(), extensions=(), is_variant=True)
@@ -336,8 +344,7 @@ def load_theorem(reference: str) -> Theorem:
     return claim(reference) if is_line(reference) else load_named("theorem", Theorem, reference)
 
 
-@lru_cache(maxsize=64)
-def claim(line: str) -> Theorem:
+def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:
     """Return the theorem that a line states: `CLAIM [if HYPOTHESES] [for DOMAINS]`.
 
     Parameters
@@ -346,6 +353,8 @@ def claim(line: str) -> Theorem:
         Such as `2*x*y <= x**2 + y**2 for x > 0, y real`: comparisons of expressions with `+ - * / **`, `exp`, `log` and
         `sqrt`, joined by `and`. Domains and hypotheses are separated by commas; a name without a domain is a real
         number.
+    by
+        Multipliers of the claim's proof, as in `Multipliers`; the hypotheses are `hypothesis 1` and so on.
 
     Returns
     -------
@@ -363,6 +372,12 @@ def claim(line: str) -> Theorem:
     >>> str(verify.check(verify.claim("2*x*y <= x**2 + y**2 for x > 0"), x=1, y=2).outcome)
     'verified'
     """
+    stated = _stated(line)
+    return stated if by is None else stated.by(by)
+
+
+@lru_cache(maxsize=64)
+def _stated(line: str) -> Theorem:
     statement = statement_of(line)
     example = example_of(statement)
     if example is None:

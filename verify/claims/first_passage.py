@@ -5,23 +5,23 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy as sp
 
+from verify.budget import proof_work
 from verify.claims.defaults import ClauseDefaults
-from verify.claims.question import Question, expanded
-from verify.errors import TheoremError
+from verify.claims.question import Proof, Question, expanded
+from verify.errors import OutOfTimeError, TheoremError
 from verify.evaluation.iteration import INTERRUPTED, MOST_EVALUATIONS, Passage, first_excess, scan_trajectory
 from verify.evaluation.values import scan_values
 from verify.language.clause_data import Dynamics
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
-from verify.outcomes import ClauseResult, Enclosure
+from verify.outcomes import ClauseResult, Enclosure, Outcome, count_text
 from verify.printing import text_of
-from verify.provers.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.provers.descent_lemma import Descent, certify_descent
 from verify.provers.proof_data import (
     above_proof,
@@ -32,6 +32,8 @@ from verify.provers.proof_data import (
     passage_proof,
     tube_proof,
 )
+from verify.provers.recursions.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
+from verify.provers.recursions.states import Kept
 from verify.provers.tubes import Horizon
 
 SCAN_STEPS = 200_000
@@ -123,9 +125,28 @@ class Reaches(ClauseDefaults):
         passage = _followed(question, dynamics, level, last)
         if isinstance(passage, Cycle):
             return self._never(question, level, passage)
+        if isinstance(passage, Kept):
+            return self._kept(question, level, passage)
         if isinstance(passage, Horizon):
-            return self._enclosed(question, level, passage, first, last)
-        return self._step_by_step(question, level, passage, first)
+            found = self._enclosed(question, level, passage, first, last)
+        else:
+            found = self._step_by_step(question, level, passage, first)
+        return found if found.outcome is Outcome.REFUTED else _for_all(found, question)
+
+    @property
+    def above(self) -> sp.Expr:
+        """What is positive above the level."""
+        return self.dynamics.observable - self.level
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return a proof that each step above the level lowers the observable by an amount; None for none."""
+        # It takes SciPy.
+        from verify.provers.recursions.states import falling_proof
+
+        if self.within is not None or self.not_before is not None:
+            return None
+        level, dynamics = statement.expand(sp.sympify(self.level)), expanded(statement, self.dynamics)
+        return falling_proof(dynamics, level, statement, proof_work(), hypotheses=hypotheses)
 
     def _step_by_step(self, question: Question, level: Fraction, passage: Passage, first: int) -> ClauseResult:
         margin = _below(level, passage.observable)
@@ -183,6 +204,13 @@ class Reaches(ClauseDefaults):
         proof, bits = cycle_proof(cycle), cycle.passage.bits
         return ClauseResult.refuted(self, proof, margin=margin, detail=detail, witness=witness, bits=bits)
 
+    def _kept(self, question: Question, level: Fraction, kept: Kept) -> ClauseResult:
+        back = "" if kept.period is None else f", and after {count_text(kept.period, 'step')} it is back at its start"
+        detail = f"never reached: at every step {' and '.join(map(text_of, kept.invariants))}{back}"
+        witness, least = dict(question.instance), question.value(kept.least)
+        witness |= {"start": least} | ({} if kept.period is None else {"period": kept.period})
+        return ClauseResult.refuted(self, kept.proof, detail=detail, witness=witness)
+
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
@@ -208,13 +236,32 @@ class Reaches(ClauseDefaults):
                 return min(room, _relative(level, smallest)) if self.within is not None else room
         if self.within is not None:
             return _relative(level, smallest) if last <= SCAN_STEPS else 1.0
+        if run and smallest >= run[0][1]:
+            # It never came below its start, as where it diverges.
+            return -1e-3
         steady = run[-1][0] > MOST_EVALUATIONS
         if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
             return -1e-3
         return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
 
 
-def _followed(question: Question, dynamics: Dynamics, level: Fraction, last: int | None) -> "Passage | Cycle | Horizon":
+def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
+    """Return what was found at an instance with a proof for all parameters in place of its own, where there is one."""
+    try:
+        shown, _ = question.proof_for_all()
+    except OutOfTimeError:
+        return found
+    if shown is None:
+        return found
+    detail = "; ".join(
+        filter(None, ("each step above the level lowers the observable, for all parameters", found.detail))
+    )
+    return replace(found, outcome=Outcome.VERIFIED, proof=shown, detail=detail)
+
+
+def _followed(
+    question: Question, dynamics: Dynamics, level: Fraction, last: int | None
+) -> "Passage | Cycle | Kept | Horizon":
     """Return the run to its first step at or below a level, by a last step where there is one."""
     if last is None:
         return question.run(dynamics, level)
@@ -290,9 +337,11 @@ class Stays(ClauseDefaults):
         reached, level = question.exact(self.reached), question.exact(self.level)
         dynamics = expanded(question.statement, self.dynamics)
         passage, question = question.run(dynamics, reached), question.left()
-        if isinstance(passage, Cycle):
+        if isinstance(passage, Cycle | Kept):
             detail = "the level is never reached, so that there is nothing to keep"
-            return ClauseResult.verified(self, cycle_proof(passage), detail=detail, bits=passage.passage.bits)
+            kept = isinstance(passage, Kept)
+            proof, bits = (passage.proof, None) if kept else (cycle_proof(passage), passage.passage.bits)
+            return ClauseResult.verified(self, proof, detail=detail, bits=bits)
         far = isinstance(passage, Horizon)
         passage = passage.start if isinstance(passage, Horizon) else passage
         excess, why = self._excess(question, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"

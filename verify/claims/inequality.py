@@ -103,11 +103,11 @@ class Inequality:
         if not holds:
             return ClauseResult.refuted(self, proof, margin=margin, witness=dict(question.instance), bits=bits)
         try:
-            shown, _ = question.proof_for_all()
+            shown, doubt = question.proof_for_all()
         except OutOfTimeError:
             # The margin decides at the instance.
             return ClauseResult.verified(self, proof, margin=margin, detail=_TOO_LATE, bits=bits)
-        return ClauseResult.verified(self, shown or proof, margin=margin, detail=_detail(shown), bits=bits)
+        return ClauseResult.verified(self, shown or proof, margin=margin, detail=_detail(shown) or doubt, bits=bits)
 
     def _symbols(self, statement: Statement) -> dict[str, sp.Symbol]:
         """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""

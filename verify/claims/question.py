@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import sympy as sp
 
-from verify.budget import Budget
+from verify.budget import Budget, proof_work
 from verify.errors import UndefinedError
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, first_passage
 from verify.evaluation.values import evaluate_rising
@@ -25,7 +25,8 @@ from verify.provers.tube_cells import Tube
 from verify.provers.tubes import Horizon, enclose_passage
 
 if TYPE_CHECKING:
-    from verify.provers.cycles import Cycle
+    from verify.provers.recursions.cycles import Cycle
+    from verify.provers.recursions.states import Kept
 
 
 Proof: TypeAlias = Mapping[str, Any]
@@ -139,9 +140,15 @@ class Question:
         """Return the theorem's tube for a recursion, None for none."""
         return next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
 
-    def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Horizon":
-        """Return the first passage of the level, a cycle by which it is never reached, or a tube that encloses it."""
-        first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
+    def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon":
+        """Return the first passage of the level, why it is never reached, or a tube that encloses it."""
+        try:
+            first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
+        except UndefinedError:
+            # A number of so many digits that it is not written out: it may have left for good.
+            if (kept := self._kept(dynamics, level)) is None:
+                raise
+            return kept
         if first.reached or first.why in ("time", INTERRUPTED):
             return first
         key = (dynamics, level, "far")
@@ -156,11 +163,22 @@ class Question:
         # What was looked for in between may have left too little time to come as far again.
         return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
 
-    def _beyond(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Horizon | None":
-        """Return a cycle by which the level is never reached, or what the theorem's tube encloses; None for neither."""
-        from verify.provers.cycles import avoids
+    def _kept(self, dynamics: Dynamics, level: Fraction) -> "Kept | None":
+        """Return a set of states above the level that each step keeps, None where none is found; looked for once."""
+        from verify.provers.recursions.states import kept_above
+
+        key = (dynamics, level, "kept")
+        if key not in self.runs:
+            self.runs[key] = kept_above(dynamics, level, self.instance, proof_work())
+        return self.runs[key]
+
+    def _beyond(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon | None":
+        """Return why the level is never reached, or what the theorem's tube encloses; None for neither."""
+        from verify.provers.recursions.cycles import avoids
 
         until, tube = self.budget.runs_end, self.tube(dynamics)
+        if (kept := self._kept(dynamics, level)) is not None:
+            return kept
         cycle = avoids(dynamics, level, self.instance, deadline=until)
         if cycle is not None or tube is None:
             return cycle

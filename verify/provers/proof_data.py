@@ -18,8 +18,8 @@ from verify.provers.tube_paths import unit_of
 
 if TYPE_CHECKING:
     from verify.evaluation.iteration import Passage
-    from verify.provers.cycles import Cycle
     from verify.provers.descent_lemma import Coordinate
+    from verify.provers.recursions.cycles import Cycle
     from verify.provers.tubes import Horizon
 
 Proof: TypeAlias = dict[str, Any]

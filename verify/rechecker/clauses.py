@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .given import Given
-from .kinds import algebra, boxes, deductions, identities, positivity, relations, roots, runs, tubes
+from .kinds import algebra, boxes, deductions, identities, positivity, relations, roots, runs, states, tubes
 from .reading import SENTENCE, Data, Rejected, Unknown, entries, line, plain_label, shown, string
 from .registry import Checked, ClauseKind, ProofKind, Registry, Trusted, guarded
 
@@ -40,6 +40,7 @@ IN_WORDS = "in_words"
 _HOLDS, _FAILS = ("verified",), ("refuted",)
 _EITHER = (*_HOLDS, *_FAILS)
 _RUN, _SET, _SLACKS = "bits checkpoints", "centre radius", "shifts relations"
+_KEPT = "invariants start step values"
 _CYCLE = "entry_bits period entered_at axes"
 KINDS = {
     "exact": ProofKind({"inequality": _EITHER}, "margin", relations.exact),
@@ -62,6 +63,8 @@ KINDS = {
     "early": ProofKind({"reaches": _FAILS}, f"{_RUN} at", runs.early),
     "excess": ProofKind({"stays": _FAILS}, f"{_RUN} reached_at above_at", runs.excess),
     "cycle": ProofKind({"reaches": _FAILS, "stays": _HOLDS}, f"{_RUN} {_SET} {_CYCLE}", runs.cycle),
+    "falls": ProofKind({"reaches": _HOLDS}, f"relations amount positive {_KEPT} falls", states.falls, for_all=True),
+    "kept": ProofKind({"reaches": _FAILS, "stays": _HOLDS}, f"{_KEPT} above", states.kept),
     "descent": ProofKind({"stays": _HOLDS}, "bits metric coordinates cuts", boxes.descent),
     "root": ProofKind({"root": _HOLDS}, f"bits {_SET}", roots.root),
     "no_root": ProofKind({"root": _FAILS}, "bits", roots.no_root),

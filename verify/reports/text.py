@@ -42,6 +42,7 @@ _LONG = 40
 """Characters of a value that stands in a table; a longer one stands above it."""
 _LINES = 30
 """Of a deduction that are printed."""
+_STOPPED = {"seconds": "; the time is over", "work": "; the work is spent", "tried": "; all that is known was tried"}
 _ONE = "the one instance of a statement without parameters"
 
 
@@ -169,8 +170,14 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
             told = result.deductions.get(clause.label, ())
-            lines += [f"      {line}" for line in told[:_LINES]]
-            lines += [f"      … {len(told) - _LINES} lines more"] if len(told) > _LINES else []
+            most = len(told) if result.explained else _LINES
+            lines += [f"      {line}" for line in told[:most]]
+            lines += [f"      … {len(told) - most} lines more: --explain has all"] if len(told) > most else []
+            lines += (
+                [f"      {line}" for line in result.reasons[clause.label].lines()]
+                if clause.label in result.reasons
+                else []
+            )
     argued = [(inference, "") for inference in result.argument]
     established = (": ".join(filter(None, (known.text(), known.why))) for known in result.established_extensions)
     extended = list(zip(result.extensions, established, strict=True))
@@ -185,9 +192,11 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         if result.refuted is not None:
             lines.append(f"  {result.refuted.label}: refuted ({result.refuted.how_sure})")
+    lines += [result.searched.text()] if result.searched is not None else []
     missing = f": {result.for_all.why}" if result.for_all.why else ""
     headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{missing}"
-    return fitted([*lines, f"{headline}   {result.seconds:.2f} s"], width)
+    stopped = _STOPPED.get(result.stopped, "")
+    return fitted([*lines, f"{headline}{stopped}   {result.seconds:.2f} s"], width)
 
 
 def _value(result: CheckResult, name: str) -> str:

@@ -1,9 +1,10 @@
 """What establishes a theorem for all parameters, what is missing, and a counterexample where one is met."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from verify.budget import proving, require_effort
@@ -11,6 +12,7 @@ from verify.checking.argument import Inference
 from verify.checking.check import check
 from verify.checking.standing import established, established_by_extension, shipped_proofs
 from verify.checking.theorem import Theorem
+from verify.claims.first_passage import Reaches
 from verify.claims.in_words import InWords
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.iteration import Progress
@@ -26,6 +28,7 @@ from verify.outcomes import (
 )
 from verify.search.explore import explore
 from verify.search.limits import PROVE
+from verify.search.proofs.reasons import Reasons, Searched, reasons_of
 from verify.search.simplify import Instance
 from verify.shown import Result
 
@@ -52,8 +55,16 @@ class ProveResult(Result):
         The check at the example, of which a certificate can be written.
     shipped
         Proofs for all parameters that the theorem's package ships, by clause.
-    deductions
-        How each clause that is proved by a deduction is deduced, line by line.
+    told
+        How each clause that is proved by deductions is deduced: lines, each as text and in LaTeX.
+    explained
+        Whether these lines explain every inference.
+    reasons
+        Of each inequality that is open and not refuted, what was tried, what stays open and what would help.
+    searched
+        What a search for a counterexample saw, where it found none; None where there was none.
+    limit
+        The seconds that it might take.
     """
 
     theorem: str
@@ -69,8 +80,12 @@ class ProveResult(Result):
     refuted_steps: Mapping[str, Instance]
     checked: CheckResult
     shipped: Mapping[str, Mapping[str, Any]]
-    deductions: Mapping[str, tuple[str, ...]]
+    told: Mapping[str, tuple[tuple[str, str], ...]]
+    explained: bool
     seconds: float
+    reasons: Mapping[str, Reasons] = field(default_factory=dict[str, Reasons])
+    searched: Searched | None = None
+    limit: float = math.inf
 
     @property
     def witness(self) -> Instance | None:
@@ -83,6 +98,27 @@ class ProveResult(Result):
         if self.counterexample is not None:
             return Outcome.REFUTED.exit_code
         return (Outcome.INCONCLUSIVE if self.for_all.standing is ForAll.OPEN else Outcome.VERIFIED).exit_code
+
+    @property
+    def deductions(self) -> Mapping[str, tuple[str, ...]]:
+        """How each clause that is proved by deductions is deduced, line by line, as text."""
+        return {label: tuple(text for text, _ in lines) for label, lines in self.told.items()}
+
+    @property
+    def stopped(self) -> str:
+        """What ended it: `proved`, `refuted`, `seconds`, `work`, `tried`: all that is known, or `open`: nothing was."""
+        if self.counterexample is not None:
+            return "refuted"
+        if self.for_all.standing is not ForAll.OPEN:
+            return "proved"
+        ends = {reasons.record.ended for reasons in self.reasons.values()}
+        if (
+            self.seconds >= self.limit
+            or "seconds" in ends
+            or (self.searched and self.searched.found.stopped == "seconds")
+        ):
+            return "seconds"
+        return "work" if "work" in ends else "tried" if self.reasons else "open"
 
     def how(self, clause: ClauseResult) -> str:
         """Return what establishes a clause: the kind of its proof, or `argument`; nothing where it is open."""
@@ -111,6 +147,8 @@ class ProveResult(Result):
                 {"label": clause.label, "role": clause.role, "claim": clause.claim}
                 | {"for_all_parameters": self.established[clause.label].standing}
                 | {"kind": self.how(clause), "detail": self.detail(clause)}
+                | {"lines": [text for text, _ in self.told.get(clause.label, ())]}
+                | {"reasons": self.reasons[clause.label].to_json() if clause.label in self.reasons else None}
                 | {"trusts": [trust._asdict() for trust in sorted(self.established[clause.label].trusts)]}
                 for clause in self.clauses
             ],
@@ -130,6 +168,8 @@ class ProveResult(Result):
             "certified": self.refuted is not None and self.refuted.rechecked,
             "trusts": [trust._asdict() for trust in sorted(trusts)],
             "refuted_steps": list(self.refuted_steps),
+            "searched": None if self.searched is None else self.searched.to_json(),
+            "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
         }
 
@@ -147,7 +187,9 @@ def _established(theorem: Theorem, extension: Inference) -> Established:
         return Established(ForAll.OPEN, why=str(error))
 
 
-def prove(theorem: Theorem, *, seconds: float = PROVE.seconds, progress: Progress | None = None) -> ProveResult:
+def prove(
+    theorem: Theorem, *, explain: bool = False, seconds: float = PROVE.seconds, progress: Progress | None = None
+) -> ProveResult:
     """Say what establishes a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
 
     Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
@@ -172,13 +214,14 @@ def prove(theorem: Theorem, *, seconds: float = PROVE.seconds, progress: Progres
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
     most = PROVE.max_examples if for_all.standing is ForAll.OPEN else PROVE.argued_examples
     searched = [c for c in theorem.statement.claims if c.label in doubtful and not isinstance(c, InWords)]
-    left = seconds - (time.monotonic() - started)
+    left, seen = seconds - (time.monotonic() - started), None
     if counterexample is None and searched and left > 0 and not checked.interrupted:
         claimed = theorem.variant(theorem.statement.alone(*searched))
         # Nothing to search, where no instance is in scope: what is open stays so.
         with suppress(NoInstanceError):
             found = explore(claimed, {}, seconds=left, max_examples=most, progress=progress)
             counterexample, refuted = found.counterexample, found.clause
+            seen = Searched(found) if counterexample is None else None
     steps = dict.fromkeys(checked.refuted_steps, checked.instance)
     left = seconds - (time.monotonic() - started)
     if counterexample is None and not steps and left > 0 and not checked.interrupted:
@@ -203,19 +246,40 @@ def prove(theorem: Theorem, *, seconds: float = PROVE.seconds, progress: Progres
         refuted=refuted if counterexample is not None else None,
         refuted_steps=steps,
         shipped=shipped_proofs(theorem),
-        deductions=_deductions(theorem, checked),
+        told=_told(theorem, checked, explain=explain),
+        explained=explain,
         checked=checked,
         seconds=time.monotonic() - started,
+        reasons=_reasons(theorem, checked, by_clause, fallen),
+        searched=seen,
+        limit=seconds,
     )
 
 
-def _deductions(theorem: Theorem, checked: CheckResult) -> Mapping[str, tuple[str, ...]]:
-    """Return how each clause that is shown by a deduction is deduced."""
-    from verify.provers.deduction.text import lines_of
+def _reasons(
+    theorem: Theorem, checked: CheckResult, by_clause: Mapping[str, Established], fallen: Mapping[str, str]
+) -> Mapping[str, Reasons]:
+    """Return why each inequality that is open, and not refuted, has no proof."""
+    statement = theorem.statement.specialised(checked.instance)
+    still = [c for c in statement.clauses if by_clause[c.label].standing is ForAll.OPEN and c.label not in fallen]
+    found = ((clause.label, reasons_of(statement, clause, PROVE.work)) for clause in still)
+    return {label: reasons for label, reasons in found if reasons is not None}
 
-    proofs = {c.label: c.proof for c in checked.clauses if c.evidence is Evidence.PROVED and c.proof is not None}
-    deduced = {label: proof for label, proof in proofs.items() if proof.get("kind") == "deduction"}
-    return {label: tuple(lines_of(dict(proof), theorem.statement)) for label, proof in deduced.items()}
+
+def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """Return how each clause that is shown by deductions is deduced: lines, each as text and in LaTeX."""
+    from verify.provers.deduction.text import lines_of
+    from verify.rechecker.kinds.deductions import RULES
+
+    rules = {name: (rule.__doc__ or "").partition("\n")[0] for name, (_, rule) in RULES.items()} if explain else None
+    proofs = {c.label: dict(c.proof) for c in checked.clauses if c.evidence is Evidence.PROVED and c.proof is not None}
+    told = dict[str, tuple[tuple[str, str], ...]]()
+    for clause in theorem.statement.clauses:
+        proof = proofs.get(clause.label, {})
+        if proof.get("kind") in ("deduction", "falls"):
+            above = theorem.statement.expand(clause.above) if isinstance(clause, Reaches) else None
+            told[clause.label] = tuple(lines_of(proof, theorem.statement, rules, above))
+    return told
 
 
 def _refuted_step(theorem: Theorem, steps: Sequence[Any], seconds: float) -> Mapping[str, Instance]:

@@ -12,6 +12,7 @@ from verify.language.expressions import primitive
 z, y = sp.symbols("z y", real=True)
 x, a, b = sp.symbols("x a b", real=True)
 DOWN = Dynamics((z,), (sp.Integer(100),), (z - 1,), z)
+SLOW = Dynamics((z,), (sp.Integer(1),), (z - sp.Rational(1, 10**9),), z)
 HALVING = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(1, 2),), z)
 # (t − 3)²: 9, 4, 1, 0, 1, 4, …
 BACK_UP = Dynamics((z,), (sp.Integer(-3),), (z + 1,), z**2)
@@ -86,12 +87,11 @@ def test_a_number_of_steps_that_is_enclosed_is_not_rounded_down_to_a_refutation(
 
 
 def test_running_out_of_time_is_inconclusive(evaluate):
-    stuck = Dynamics((z,), (sp.Integer(1),), (z,), z)
-    result = evaluate(Reaches("r", stuck, x), seconds=0.05, x="1/2")
+    result = evaluate(Reaches("r", SLOW, x), seconds=0.05, x="1/2")
     assert (result.outcome, result.evidence, result.holds) == (Outcome.INCONCLUSIVE, None, None)
     assert "the time ran out" in result.detail
     assert result.values["steps"].lower >= 1 and result.values["steps"].upper is None
-    assert result.margin == Enclosure(Fraction(-1, 2), Fraction(-1, 2))
+    assert Fraction(-1, 2) <= result.margin.lower <= result.margin.upper < 0
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,29 @@ def test_what_rounding_does_not_decide_does_not_refute(evaluate):
 
 
 def test_a_level_that_was_not_reached_says_nothing_about_staying(evaluate):
-    stuck = Dynamics((z,), (sp.Integer(1),), (z,), z)
-    result = evaluate(Stays("s", stuck, reached=x, level=x), seconds=0.05, x="1/2")
+    result = evaluate(Stays("s", SLOW, reached=x, level=x), seconds=0.05, x="1/2")
     assert result.outcome is Outcome.INCONCLUSIVE and "the level was not reached" in result.detail
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "period"),
+    [
+        (Dynamics((z,), (sp.Integer(1),), (z,), z), 1),
+        (Dynamics((z,), (sp.Integer(1),), (-z,), z**2), 2),
+        (Dynamics((z,), (sp.Integer(1),), (-2 * z,), z**2), None),
+        (Dynamics((z,), (sp.Integer(1),), (z + x,), z), None),
+        (Dynamics((z,), (sp.Integer(1),), (z**2 + z,), z), None),
+    ],
+)
+def test_a_run_that_stays_above_the_level_never_reaches_it(evaluate, dynamics, period):
+    result = evaluate(Reaches("r", dynamics, x), seconds=5, x="1/2")
+    assert (result.outcome, result.evidence, result.proof["kind"]) == (Outcome.REFUTED, Evidence.CERTIFIED, "kept")
+    assert result.witness["start"] == 1 and result.witness.get("period") == period
+    assert result.detail.startswith("never reached: at every step ") and ("back at its start" in result.detail) == bool(
+        period
+    )
+    kept = evaluate(Stays("s", dynamics, reached=x, level=x), seconds=5, x="1/2")
+    assert (kept.outcome, kept.proof["kind"]) == (Outcome.VERIFIED, "kept")
 
 
 def test_staying_may_be_certified_before_the_level_is_reached(evaluate):

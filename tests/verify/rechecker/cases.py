@@ -10,6 +10,8 @@ from tests.verify.rechecker.cases_of_runs import (
     cycle,
     early,
     excess,
+    falls,
+    kept,
     not_before,
     small_descent,
     trajectory,
@@ -338,7 +340,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, not_before, early, above, before_the_start),
-        *(trajectory, excess, cycle, small_descent, tube),
+        *(trajectory, excess, cycle, falls, kept, small_descent, tube),
         *(
             symbolic,
             identity,

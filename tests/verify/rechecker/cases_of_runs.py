@@ -10,9 +10,9 @@ import sympy as sp
 from flint import arb, ctx
 
 from tests.verify.rechecker.certificates import N, X, Y, certificate, given_at, n, one_clause, u, x, y, z
-from verify import Dynamics, Parameter, Reaches, Stays, load_theorem
+from verify import Dynamics, Hypothesis, Parameter, Reaches, Stays, load_theorem
 from verify.language.expressions import to_data
-from verify.provers.cycles import avoids
+from verify.provers.recursions.cycles import avoids
 from verify.rechecker.kinds import boxes, runs
 
 EXAMPLE = {"T": "9", "q": "2", "d": "1", "eta": "1/20", "eps": "1/200"}
@@ -144,6 +144,39 @@ def _cycle():
 def cycle():
     proofs = (("refuted", "certified", _cycle()), ("verified", "certified", copy.deepcopy(_cycle())))
     return certificate(theorem1().statement, CYCLING, *proofs, in_scope=False)
+
+
+def _parabola():
+    # Gradient descent on w²/2 from 1, by steps of x: it falls by x (2 − x) w²/2 at each.
+    w = sp.Symbol("w", real=True)
+    dynamics = Dynamics((w,), (sp.Integer(1),), ((1 - x) * w,), w**2 / 2)
+    level, small = Parameter("y", "rational", "y", above=0), Hypothesis("small", sp.Lt(x, 2))
+    claim = Reaches("reached", dynamics, y)
+    positive = Parameter("x", "rational", "x", above=0)
+    return w, one_clause(claim, positive, level, hypotheses=(small,))
+
+
+def _sum(*terms):
+    listed = [[to_data(sp.sympify(factor)), places, None] for factor, places in terms]
+    return {"rule": "sum", "times": ["Integer", "1"], "terms": listed}
+
+
+def falls():
+    _, statement = _parabola()
+    # The facts are x > 0, y > 0, x < 2, and w²/2 > y.
+    proof = {"kind": "falls", "relations": ["x", "y", 0], "amount": to_data(x * (2 - x) * y)}
+    proof |= {"positive": _sum((1, [0, 1, 2])), "falls": _sum((1, [0, 2, 3]))}
+    proof |= {"invariants": [], "start": [], "step": [], "values": [_sum(), _sum()]}
+    return certificate(statement, {"x": "1/2", "y": "1/9"}, ("verified", "proved", proof))
+
+
+def kept():
+    w, statement = _parabola()
+    # At x = 3 a step makes w²/2 − 1/2 to 4 (w²/2 − 1/2) + 3/2.
+    proof = {"kind": "kept", "invariants": [to_data(sp.Ge(w**2 / 2, sp.Rational(1, 2)))], "values": [_sum(), _sum()]}
+    proof |= {"start": [_sum()], "step": [_sum((4, [0]), (sp.Rational(3, 2), []))]}
+    proof |= {"above": _sum((1, [0]), (sp.Rational(7, 18), []))}
+    return certificate(statement, {"x": "3", "y": "1/9"}, ("refuted", "certified", proof), in_scope=False)
 
 
 def small_descent():

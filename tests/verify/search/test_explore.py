@@ -340,7 +340,8 @@ def test_a_claim_without_a_value_is_no_counterexample():
 
 
 NOWHERE = sp.Add(1, sp.Mul(0, sp.log(-1 - w**2, evaluate=False), evaluate=False), evaluate=False)
-FOREVER = Dynamics((z,), (sp.Integer(2),), (z,), z)
+POSITIVE = sp.Symbol("z", positive=True)
+FOREVER = Dynamics((POSITIVE,), (sp.Integer(2),), (POSITIVE,), POSITIVE)
 
 
 @pytest.mark.parametrize(
@@ -348,7 +349,7 @@ FOREVER = Dynamics((z,), (sp.Integer(2),), (z,), z)
     [
         (sp.Ge(NOWHERE, 0, evaluate=False), (), "without_value"),
         (InWords("claim", "something"), (), "undecided"),
-        # It stays at 2, which no number of steps shows.
+        # It stays at 2, which no number of steps shows; of a state that is assumed to be positive nothing is deduced.
         (Reaches("claim", FOREVER, sp.Integer(1)), (), "undecided"),
         # √2 + √3 = √(5 + 2√6), which balls do not tell.
         (sp.Le(sp.sqrt(2) + sp.sqrt(3), sp.sqrt(5 + 2 * sp.sqrt(6)), evaluate=False), (), "undecided"),
@@ -364,6 +365,12 @@ def test_what_has_no_verdict_is_not_clean(clause, variables, found):
     why = "at every instance a clause has no value" if found == "without_value" else "no instance is clean"
     assert result.to_json()["detail"] == result.headline == f"undecided: {why}"
     assert replace(result, examples=result.examples + 1).headline == "undecided: no instance is clean"
+
+
+def test_a_run_that_stays_above_the_level_is_a_counterexample():
+    stays = Dynamics((z,), (sp.Integer(2),), (z,), z)
+    result = explore(theorem((W,), Reaches("claim", stays, sp.Integer(1))), {}, max_examples=20, seconds=20)
+    assert result.counterexample is not None and result.certified
 
 
 def test_where_fewer_than_a_tenth_are_clean_nothing_is_said():
@@ -390,7 +397,8 @@ def test_what_was_not_reached_counts_neither_way_and_says_what_ended_it(stopped,
 
 def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over():
     # The loss falls by a part in 10^9 a step: each verdict takes longer than the search does.
-    slow = Dynamics((z,), (1 + w**2,), (z * (1 - sp.Rational(1, 10**9)),), z)
+    # Of a state that is assumed to be positive nothing is deduced.
+    slow = Dynamics((POSITIVE,), (1 + sp.exp(w),), (POSITIVE * (1 - sp.Rational(1, 10**9)),), POSITIVE)
     result = explore(theorem((W,), Reaches("claim", slow, sp.Rational(1, 2))), {}, max_examples=20, seconds=30)
     assert result.stopped == "examples" and result.seconds < 20 and result.not_reached > 0
     assert f"{result.not_reached} not reached in the time for verdicts" in str(result)

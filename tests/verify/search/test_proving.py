@@ -119,6 +119,8 @@ def test_the_command_line(cli, tmp_path):
             "trusts",
             "seconds",
             "refuted_steps",
+            "searched",
+            "stopped",
         ),
     }
     assert cli("recheck", str(file))[0] == 0

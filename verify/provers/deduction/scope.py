@@ -5,13 +5,14 @@
 """What is known at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 import sympy as sp
 
 from verify.budget import look_at_the_clock
+from verify.provers.deduction.account.record import Record
 from verify.provers.deduction.atoms import Atoms, NoAtomError
 from verify.provers.deduction.columns import Columns
 from verify.provers.deduction.cone import Column, combination
@@ -38,6 +39,7 @@ class Work:
     """Columns of linear programs that may still be made."""
 
     left: int
+    record: Record = field(default_factory=Record)
 
     def spend(self, amount: int) -> None:
         """Count some work. Raises SpentError where there is none left, and OutOfTimeError."""
@@ -208,6 +210,7 @@ class Scope:
             ).all()
         )
         self.work.spend(50 + len(columns))
+        self.work.record.program(len(columns))
         if len(columns) > PROGRAM.columns:
             return None
         target = {powers: rational(c) for powers, c in wanted.terms() if c}

@@ -22,6 +22,8 @@ from verify.language.expressions import STRICT
 from verify.language.heads.scopes import SERIES, Iterate, outermost
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure
+from verify.printing import text_of
+from verify.provers.deduction.account.record import Record, new_record, told
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.branches.choices import Choices
 from verify.provers.deduction.branches.radicals import lemma_of
@@ -43,12 +45,15 @@ def deduction_proof(
     `work` are the columns that all its linear programs may have together.
     """
     known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
-    goal = Goal(_margin(statement, relation), _sign_of(relation))
+    goal = as_goal(statement, relation)
     facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known)}
     everything = [goal.expression, *(expression for expression, _ in facts.values())]
-    if sum(e.count_ops() for e in everything) > SEARCH.operations or any(map(_is_long, everything)):
+    record = new_record((relation, statement, work, hypotheses), work)
+    if (count := sum(e.count_ops() for e in everything)) > SEARCH.operations or any(map(_is_long, everything)):
+        record.refuse(count, SEARCH.operations)
         return None
-    proof, spent = _found(statement, work, goal, facts)
+    proof, used = _found(statement, work, goal, facts, record)
+    record.unused = tuple(text_of(each) for i, each in enumerate(known) if i not in used)
     if proof is None:
         return None
     # Hypotheses that no sum names are left out, all or one by one, where there is a proof without.
@@ -56,7 +61,7 @@ def deduction_proof(
     spare = [i for i in facts if i not in named and i >= len(statement.domain)]
     for without in [spare, *([i] for i in spare if len(spare) > 1)]:
         fewer = {i: fact for i, fact in facts.items() if i not in without}
-        if without and (found := _found(statement, spent, goal, fewer)[0]) is not None:
+        if without and (found := _found(statement, record.spent, goal, fewer, Record(record.spent))[0]) is not None:
             proof, facts = found, fewer
             if without is spare:
                 break
@@ -64,20 +69,29 @@ def deduction_proof(
 
 
 def _found(
-    statement: Statement, work: int, goal: Goal, facts: Mapping[int, tuple[sp.Expr, Relation]]
-) -> tuple[Proof | None, int]:
-    """Return a proof from facts, by their places, None where none was found, and the work that was spent."""
-    search = _Search(statement, work)
+    statement: Statement, work: int, goal: Goal, facts: Mapping[int, tuple[sp.Expr, Relation]], record: Record
+) -> tuple[Proof | None, list[int | str]]:
+    """Return a proof from facts, by their places, None where none was found, and which of them are seen to be facts."""
+    search, relations = Search(statement, work), list[int | str]()
+    search.work.record = record
     try:
         scope, relations = search.begun(facts)
+        record.know(scope, goal)
         tree = search.replaced(scope, goal)
-    except (SpentError, NoAtomError):
-        return None, work
+    except (SpentError, NoAtomError) as error:
+        record.end("work" if isinstance(error, SpentError) else "tried", search.work.left)
+        return None, relations
     except (ArithmeticError, ValueError, sp.PolynomialError):
         # Of SymPy, on parts without a value: 1/log(1).
-        return None, work
-    spent = work - search.work.left
-    return None if tree is None else {"kind": "deduction", "relations": relations, "tree": tree}, spent
+        record.end("tried", search.work.left)
+        return None, relations
+    record.end("tried" if tree is None else "proved", search.work.left)
+    return None if tree is None else {"kind": "deduction", "relations": relations, "tree": tree}, relations
+
+
+def as_goal(statement: Statement, relation: Any) -> Goal:
+    """Return a relation as the sign of the larger less the smaller side, with definitions put in."""
+    return Goal(_margin(statement, relation), _sign_of(relation))
 
 
 def _margin(statement: Statement, relation: Any) -> sp.Expr:
@@ -97,8 +111,12 @@ def _sign_of(relation: Any) -> Relation:
     return "Eq" if isinstance(relation, sp.Eq) else "Gt" if isinstance(relation, STRICT) else "Ge"
 
 
-class _Search(Choices):
+class Search(Choices):
     """One search, with its work."""
+
+    def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
+        """Whether the re-check sees by itself that an expression is `positive`, or `nonnegative`."""
+        return self._is_seen(scope, of, need)
 
     def replaced(self, scope: Scope, goal: Goal) -> Tree | None:
         """Return a proof in which symbols are replaced by what equations say that they are."""
@@ -128,6 +146,11 @@ class _Search(Choices):
             inner = inner.skipped()
         return inner
 
+    def with_known(self, scope: Scope, goal: Goal) -> Scope | None:
+        """Return the scope with one more fact, None where it is not seen to have a value."""
+        return self._with_fact(scope, goal.expression, goal.relation)
+
+    @told("")
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of a goal, None where none was found."""
         self.work.spend(20)
@@ -165,6 +188,7 @@ class _Search(Choices):
         then = {"rule": "sum", "times": ["Integer", "1"], "terms": [[["Integer", "1"], [scope.count], None]]}
         return {"rule": "lemma", "relation": data_of(relation), "proof": tree, "then": then}
 
+    @told("cases")
     def _in_cases(self, scope: Scope, goal: Goal, of: sp.Expr, thrice: bool, depth: int) -> Tree | None:
         """Return a proof that tells the sign of an expression apart."""
         self.work.spend(100)
@@ -192,6 +216,7 @@ class _Search(Choices):
                     rest = self.with_values(inner, expression, depth, then)
                     relation = (sp.Gt if strict else sp.Ge)(turned, 0, evaluate=False)
                     return rest and {"rule": "lemma", "relation": data_of(relation), "proof": lemma, "then": rest}
+            self.work.record.needs(of, need)
             return None
         return then(scope)
 
@@ -235,6 +260,7 @@ class _Search(Choices):
         ways.append(lambda: scope.sum(goal, 2))
         return next((tree for way in ways if (tree := way()) is not None), None)
 
+    @told("factors")
     def _by_factors(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof by the signs of the factors of the goal's numerator that occur an odd number of times."""
         parts = scope.fraction(goal.expression)
@@ -263,6 +289,7 @@ class _Search(Choices):
             rest = {"rule": "lemma", "relation": data_of(relation), "proof": tree, "then": rest}
         return rest
 
+    @told("known facts")
     def _with_instances(
         self, scope: Scope, goal: Goal, among: Sequence[tuple[str, list[sp.Expr]]] | None = None
     ) -> Tree | None:
@@ -292,6 +319,7 @@ class _Search(Choices):
                 return tree
         return None
 
+    @told("induction")
     def _by_induction(self, scope: Scope, goal: Goal, depth: int, *, alone: bool = False) -> Tree | None:
         """Return a proof by induction over an integer that is an exponent or counts; `alone`, without invariants."""
         powers = {s for p in goal.expression.atoms(sp.Pow, sp.exp) for s in p.exp.free_symbols}
@@ -361,6 +389,7 @@ class _Search(Choices):
             tree = {"rule": "lemma", "relation": data_of(stated), "proof": lemma, "then": tree}
         return tree
 
+    @told("cases")
     def _by_cases(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof that tells signs apart."""
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
@@ -388,6 +417,7 @@ class _Search(Choices):
                 return {"rule": "cases", "of": data_of(of), "above": trees[0], "at": None, "below": trees[1]}
         return None
 
+    @told("orders")
     def _by_order(self, scope: Scope, goal: Goal, differences: Sequence[sp.Expr]) -> Tree | None:
         """Return a proof in each order of the symbols."""
         of = next((d for d in differences if not any(self._is_seen(scope, e, "nonnegative") for e in (d, -d))), None)
@@ -421,6 +451,7 @@ class _Search(Choices):
                 if all(value > 0 for value in rest):
                     found += 1
                     if margin < -SEARCH.rounding * most or (goal.relation == "Eq" and margin > SEARCH.rounding * most):
+                        self.work.record.against(dict(zip(symbols, point, strict=True)))
                         return False
             except (ValueError, ZeroDivisionError, OverflowError, TypeError, NameError):
                 continue

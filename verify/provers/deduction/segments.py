@@ -13,6 +13,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from verify.language.heads.scopes import BINDERS
+from verify.provers.deduction.account.record import told
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
 from verify.provers.deduction.instances import Instances
@@ -34,6 +35,7 @@ class Segments(Instances, ABC):
     def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
         """Return a proof once it is seen that an expression has a value."""
 
+    @told("slope")
     def _by_slope(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof along a segment on which one symbol runs."""
         if goal.expression.atoms(*BINDERS, sp.floor, sp.factorial, sp.binomial):

@@ -4,14 +4,16 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false
 """A deduction as a person would write it: line by line, from the data of its proof."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import sympy as sp
 
 from verify.language.expressions import from_data
 from verify.language.statement import Statement
-from verify.printing import text_of
+from verify.provers.deduction.account.styles import formula, marked as text_of, plain
 from verify.provers.deduction.facts import Tree
 from verify.provers.deduction.limits import MEANS
 
@@ -33,16 +35,58 @@ _KNOWN = {
 }
 _ARGUMENTS = {"monotone": "uvn", "tangent": "uvn", "mean": ["v", *(f"u_{i}" for i in range(1, MEANS.parts + 1))]}
 _INDENT = "  "
+_NUMBERED = re.compile(r"hypothesis \d+")
+"""The label of a hypothesis of a line: it says less than what it is."""
+_RULES: ContextVar[dict[str, str] | None] = ContextVar("rules", default=None)
+"""What each rule says that is still to be explained; None where nothing is."""
 Facts = Sequence[str]
 
 
-def lines_of(proof: Tree, statement: Statement) -> list[str]:
-    """Return the lines of a deduction's proof; the facts that it uses are written out where they are."""
-    known = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
-    facts = [
-        _bound(place, statement) if isinstance(place, str) else _margin(known[place]) for place in proof["relations"]
-    ]
-    return list(_told(proof["tree"], facts, "margin"))
+def lines_of(
+    proof: Tree, statement: Statement, rules: Mapping[str, str] | None = None, above: Any = None
+) -> list[tuple[str, str]]:
+    """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out where they are.
+
+    With `rules`, what each says by its name, every inference is explained: first the facts that there are, then each
+    rule before what it shows, and the terms of each sum. `above` is what is > 0 above the level, for a proof of kind
+    "falls".
+    """
+    facts, listed = _facts(proof, statement)
+    token = _RULES.set(None if rules is None else dict(rules))
+    try:
+        told = _falling(proof, facts, above) if proof["kind"] == "falls" else _told(proof["tree"], facts, "margin")
+        return [(plain(line), formula(line)) for line in [*(listed if rules is not None else ()), *told]]
+    finally:
+        _RULES.reset(token)
+
+
+def _facts(proof: Tree, statement: Statement) -> tuple[list[str], list[str]]:
+    """Return the facts that a proof begins with, and a line that says what each is."""
+    relational = [h for h in statement.hypotheses if h.relation is not None]
+    known = [*statement.domain, *(h.relation for h in relational)]
+    labels = [""] * len(statement.domain) + [h.label for h in relational]
+    facts, listed = list[str](), list[str]()
+    for place in proof["relations"]:
+        written = _bound(place, statement) if isinstance(place, str) else _margin(known[place])
+        label = "" if isinstance(place, str) or _NUMBERED.fullmatch(labels[place]) else labels[place]
+        facts.append(f"slack({label})" if label else written)
+        listed.append(f"fact {len(listed)}: {f'{facts[-1]} = ' if label else ''}{written}")
+    return facts, listed
+
+
+def _falling(proof: Tree, facts: Facts, above: Any) -> Iterator[str]:
+    """Yield the lines of a proof that above a level each step lowers the observable by an amount."""
+    kept = [_margin(from_data(data)) for data in proof["invariants"]]
+    inside = [*facts, *kept, text_of(above)]
+    yield f"above the level each step lowers the observable by {_text(proof['amount'])}, which is positive, since"
+    yield from _inside(proof["positive"], facts, "it")
+    for relation, start, step in zip(proof["invariants"], proof["start"], proof["step"], strict=True):
+        yield f"{_text(relation)} at the start:"
+        yield from _inside(start, facts, "margin")
+        yield "and after a step, if before it:"
+        yield from _inside(step, inside, "margin")
+    yield "what the step lowers it by, less that:"
+    yield from _inside(proof["falls"], inside, "margin")
 
 
 def _margin(relation: Any) -> str:
@@ -63,6 +107,7 @@ def _text(data: Any) -> str:
 
 def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
     rule = tree["rule"]
+    yield from _explained(tree, facts)
     if rule == "sum":
         yield _sum(tree, facts, goal)
     elif rule == "lemma":
@@ -86,6 +131,20 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
         yield from _branches(tree, facts, goal)
 
 
+def _explained(tree: Tree, facts: Facts) -> Iterator[str]:
+    """Yield what a rule says, where it is met first, and why each term of a sum is what it is; if that is asked for."""
+    rules = _RULES.get()
+    if rules is None:
+        return
+    said = rules.pop(tree["rule"], "")
+    yield f"[{tree['rule']}]{f' {said}' if said else ''}"
+    for factor, places, root in tree["terms"] if tree["rule"] == "sum" else ():
+        scale: Any = from_data(factor)
+        parts = [] if scale.is_positive and scale.is_number else [f"{text_of(scale)} by the signs in it"]
+        parts += [facts[place] for place in places] + ([] if root is None else ["a square"])
+        yield f"a term: {', '.join(parts) or text_of(scale)}"
+
+
 def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
     """Yield the lines of a rule that has several parts, each under its head."""
     if tree["rule"] == "cases":
@@ -96,7 +155,7 @@ def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
                 yield f"if {of} {relation} 0:"
                 yield from _inside(tree[key], [*facts, fact], goal)
     elif tree["rule"] == "induction":
-        n = tree["in"]
+        n = text_of(sp.Symbol(tree["in"]))
         yield f"for the least {n}:"
         yield from _inside(tree["first"], facts, goal)
         yield f"for {n} + 1, if for {n}:"
@@ -104,7 +163,7 @@ def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
             tree["step"], [*facts, f"{n} less its least value", f"[{goal} at {n}]"], f"{goal} at {n} + 1"
         )
     else:
-        x, new = tree["in"], tree["as"]
+        x, new = (text_of(sp.Symbol(tree[key])) for key in ("in", "as"))
         ends = [tree["from"], tree["to"]] if tree["rule"] == "concave" else [tree["from"]]
         for key, end in zip(("start", "end"), ends, strict=False):
             yield f"at {x} = {_text(end)}:"
@@ -138,4 +197,5 @@ def _sum(tree: Tree, facts: Facts, goal: str) -> str:
 
 
 def _is_sum(text: str) -> bool:
+    text = plain(text)
     return (" " in text or text.startswith("-")) and not text.startswith(("[", "("))

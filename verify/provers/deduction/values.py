@@ -37,9 +37,9 @@ class Values:
     def begun(self, facts: Mapping[int, tuple[sp.Expr, Relation]]) -> tuple[Scope, list[int | str]]:
         """Return the scope with the bounds of the domain and facts, by their places, that are seen to have values."""
         scope, relations = Scope(self.atoms, self.work), list[int | str]()
-        for symbol in self.statement.symbols():
+        for symbol in sorted(self.statement.symbols(), key=lambda s: s.name):
             solved = any(relation == "Eq" and symbol in e.free_symbols for e, relation in facts.values())
-            bound = bound_of(self.parameters.get(symbol.name), zero=solved)
+            bound = bound_of(self.parameters.get(symbol.name), zero=solved or not symbol.is_nonnegative)
             if bound:
                 inner = scope.with_fact(symbol - bound[0], bound[1])
                 assert inner is not None

@@ -4,7 +4,7 @@ Values are in the field of `atoms`, in which reading an expression shows that it
 has a value wherever the facts hold.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -66,7 +66,7 @@ def _by_sum(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None
 
 def _by_lemma(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
     """Another relation, with a proof, is a fact."""
-    lemma = _goal(scope.given, scope.given.relation(tree["relation"], f"{where}.relation", scope.bound))
+    lemma = goal_of(scope.given, scope.given.relation(tree["relation"], f"{where}.relation", scope.bound))
     _show(scope, lemma, tree["proof"], f"{where}.proof")
     _show(scope.with_fact(*lemma), goal, tree["then"], f"{where}.then")
 
@@ -230,27 +230,50 @@ def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], whe
     The first facts are the relations listed: places in the domain followed by the parametric hypotheses, or a
     parameter's name for the bound that its domain gives; the others are added by the rules, and numbered on.
     """
-    goal = _goal(given, given.relation(clause["relation"], "clause.relation"))
-    known, used, first = [*given.domain, *given.parametric], False, list[Goal]()
-    for i, place in enumerate(items(proof["relations"], f"{where}.relations")):
-        if type(place) is str:
-            first.append(_bound(given, place, f"{where}.relations[{i}]"))
-            continue
-        number, is_hypothesis = placed(given, known, place, f"{where}.relations[{i}]")
-        used |= is_hypothesis
-        first.append(_goal(given, known[number]))
-
-    def deduced(units: dict[Exponent, int]) -> None:
-        scope = Scope(given, Atoms(given, units))
-        for fact in first:
-            scope = scope.with_fact(*fact)
-        _show(scope, goal, proof["tree"], f"{where}.tree")
-
-    with_units(deduced)
+    goal = goal_of(given, given.relation(clause["relation"], "clause.relation"))
+    first, used = first_facts(given, proof["relations"], f"{where}.relations")
+    shows(given, first, goal, proof["tree"], f"{where}.tree")
     return Checked(True, used)
 
 
-def _goal(given: Given, relation: Node) -> Goal:
+def first_facts(given: Given, relations: Data, where: str) -> tuple[list[Goal], bool]:
+    """Return the facts that a proof lists, as `deduction` says, and whether a hypothesis is among them."""
+    known, used, first = [*given.domain, *given.parametric], False, list[Goal]()
+    for i, place in enumerate(items(relations, where)):
+        if type(place) is str:
+            first.append(_bound(given, place, f"{where}[{i}]"))
+            continue
+        number, is_hypothesis = placed(given, known, place, f"{where}[{i}]")
+        used |= is_hypothesis
+        first.append(goal_of(given, known[number]))
+    return first, used
+
+
+def shows(
+    given: Given,
+    first: Iterable[Goal],
+    goal: Goal,
+    tree: Data,
+    where: str,
+    *,
+    bound: tuple[str, ...] = (),
+) -> None:
+    """See that a proof shows a goal from some facts, each of which is to have a value where those before it hold.
+
+    `bound` are names of any real numbers. Raises Rejected.
+    """
+    facts = list(first)
+
+    def deduced(units: dict[Exponent, int]) -> None:
+        scope = Scope(given, Atoms(given, units), bound=bound)
+        for fact in facts:
+            scope = scope.with_fact(*fact)
+        _show(scope, goal, tree, where)
+
+    with_units(deduced)
+
+
+def goal_of(given: Given, relation: Node) -> Goal:
     """Return a relation as the sign of the difference of its sides."""
     return Goal(given.terms.minus(*reversed(sides(relation))), _SIGNS[relation.head])
 

@@ -149,9 +149,10 @@ def _turn(terms: Terms, node: Node) -> Node:
 
 
 class Recursion:
-    """The recursion of a clause at the instance."""
+    """The recursion of a clause, at the instance or, with `for_all`, for all parameters."""
 
-    def __init__(self, given: Given, data: Data, where: str) -> None:
+    def __init__(self, given: Given, data: Data, where: str, *, for_all: bool = False) -> None:
+        read = given.expression if for_all else given.read
         data = entries(data, where, "state initial step observable")
         states = [given.terms.expression(d, f"{where}.state") for d in items(data["state"], f"{where}.state")]
         self.names = [node.name for node in states if node.head == "symbol"]
@@ -159,19 +160,15 @@ class Recursion:
         if not 0 < len(set(self.names) - taken) == len(states) <= MOST_STATES:
             raise Rejected(f"{where}.state: is not a list of at most {MOST_STATES} new symbols")
         self.given, self.state = given, states
-        self.initial = [
-            given.read(d, f"{where}.initial") for d in items(data["initial"], f"{where}.initial", len(states))
-        ]
-        self.step = [
-            given.read(d, f"{where}.step", self.names) for d in items(data["step"], f"{where}.step", len(states))
-        ]
-        self.observable = given.read(data["observable"], f"{where}.observable", self.names)
+        self.initial = [read(d, f"{where}.initial") for d in items(data["initial"], f"{where}.initial", len(states))]
+        self.step = [read(d, f"{where}.step", self.names) for d in items(data["step"], f"{where}.step", len(states))]
+        self.observable = read(data["observable"], f"{where}.observable", self.names)
         terms, parts = given.terms, (*self.initial, *self.step)
         whole, above = (
             {name for name in self.names if assumed in terms.assumptions[name]} for assumed in ("integer", "positive")
         )
         allowed = INTEGRAL if all(is_integral(given.effort, node, given.integers | whole) for node in parts) else REAL
-        # At the instance parameters are numbers.
+        # At the instance parameters are numbers; for all of them none counts as positive.
         allowed |= POSITIVE if all(is_positive(given.effort, node, above) for node in parts) else REAL
         for node in states:
             terms.refuse_beyond(node, allowed, f"{where}.state")

@@ -74,6 +74,13 @@ def _check(
 @verb("prove", "wang2024.one_hot_descent", verbs.prove)
 def _prove(
     theorem: str,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL=MULTIPLIER",
+            help="a hypothesis's multiplier in the claim's proof, which is checked; may be repeated",
+        ),
+    ] = None,
     certificate: Certificate = None,
     form: Format = "table",
     as_json: AsJson = False,
@@ -86,12 +93,24 @@ def _prove(
     form = form_of(form, as_json=as_json)
     file = None if certificate is None else certificate_file(certificate)
     loaded = load_theorem(theorem)
+    loaded = loaded.by(_multipliers(by)) if by else loaded
     with progress_shown("instance") as progress:
         result = verbs.prove(loaded, progress=progress, **effort)
     answer(result, form)
     if file is not None:
         write_certificate(loaded, result.checked, file)
     raise typer.Exit(INTERRUPTED if result.checked.interrupted else result.exit_code)
+
+
+def _multipliers(words: list[str]) -> dict[str, str]:
+    """Return the multipliers that `LABEL=MULTIPLIER` words give. Raises InputError."""
+    given = dict[str, str]()
+    for word in words:
+        label, equals, multiplier = (part.strip() for part in word.partition("="))
+        if not (label and equals and multiplier) or label in given:
+            raise InputError("--by", word, "must be LABEL=MULTIPLIER, each label once")
+        given[label] = multiplier
+    return given
 
 
 @verb("derive", "wang2024.lemma1 --format latex", verbs.derive)

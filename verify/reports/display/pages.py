@@ -219,7 +219,11 @@ def _prove(result: Any) -> Page:
     )
     table = _table("clauses", "role, for all parameters, by, label, clause, detail", clauses)
     at = "" if result.counterexample is None else f"refuted at {instance(result.counterexample)}"
-    return _page(result.theorem, (), (table, _argument(result.argument)), at or result.for_all.text())
+    proofs = (
+        _table(f"proof of {label}", "line", [(Written(text.strip(), latex),) for text, latex in lines])
+        for label, lines in result.told.items()
+    )
+    return _page(result.theorem, (), (table, *proofs, _argument(result.argument)), at or result.for_all.text())
 
 
 def _explore(result: Any) -> Page:

@@ -177,7 +177,12 @@ def check(
 
 
 def prove(
-    theorem: "Theorem | str", *, seconds: float = PROVE.seconds, progress: "Progress | None" = None
+    theorem: "Theorem | str",
+    *,
+    by: Mapping[str, Any] | None = None,
+    explain: bool = False,
+    seconds: float = PROVE.seconds,
+    progress: "Progress | None" = None,
 ) -> "ProveResult":
     """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
 
@@ -185,6 +190,11 @@ def prove(
     ----------
     theorem
         An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    by
+        Multipliers of the one claim's proof, as in `Multipliers`: by the label of a hypothesis, an expression or its
+        text. They are checked, and no other proof is looked for.
+    explain
+        Explain every inference of a deduction: the facts that it begins with, and what each rule says.
     seconds
         Time budget, in seconds; what proofs leave of it goes into a search for a counterexample to what is not proved.
     progress
@@ -198,7 +208,7 @@ def prove(
     Raises
     ------
     InputError
-        For an unknown theorem.
+        For an unknown theorem, and for multipliers where there are several claims.
 
     Examples
     --------
@@ -208,7 +218,8 @@ def prove(
     """
     from verify.search import proving
 
-    return proving.prove(loaded_theorem(theorem), seconds=seconds, progress=progress)
+    loaded = loaded_theorem(theorem)
+    return proving.prove(loaded if by is None else loaded.by(by), explain=explain, seconds=seconds, progress=progress)
 
 
 def derive(theorem: "Theorem | str") -> Iterator[Any]:

@@ -1,5 +1,7 @@
 """A deduction in words: each line of a sum is an equation that holds, and each rule has its lines."""
 
+import json
+
 import pytest
 import sympy as sp
 
@@ -15,7 +17,7 @@ def told(line):
     statement = statement_of(line)
     (claim,) = statement.claims
     proof = deduction_proof(claim.relation, statement, WORK, hypotheses=True)
-    return lines_of(proof, statement), claim.relation
+    return [text for text, _ in lines_of(proof, statement)], claim.relation
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,109 @@ def test_prove_prints_them_under_the_clause():
     assert shown[2:4] == ["  proved by deduction  claim: 2*x*y <= x**2 + y**2", "      margin = (x - y)**2"]
 
 
+def test_a_hypothesis_that_the_author_names_is_its_slack():
+    eta, ell, f, g, s = sp.symbols("eta L f g s")
+    parameters = [verify.Parameter(name, "rational", name, above=0) for name in ("eta", "L")]
+    parameters += [verify.Parameter(name, "rational", name) for name in ("f", "g", "s")]
+    smooth = verify.Hypothesis("smooth", sp.Le(f, g - eta * s**2 + ell * eta**2 * s**2 / 2))
+    step = verify.Hypothesis("step", sp.Le(eta, 1 / ell))
+    claim = verify.Inequality("descends", sp.Le(f, g - eta * s**2 / 2))
+    statement = verify.Statement(tuple(parameters), (claim,), (smooth, step))
+    proof = deduction_proof(claim.relation, statement, WORK, hypotheses=True)
+    ((text, latex),) = lines_of(proof, statement)
+    assert text == "margin = slack(smooth) + L*eta*s**2/2*slack(step)"
+    assert latex == (
+        r"\text{margin }=\text{ slack}\left(\text{smooth}\right)+\frac{L \eta s^{2}}{2}\cdot \text{slack}"
+        r"\left(\text{step}\right)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "latex"),
+    [
+        ("2*x*y <= x**2 + y**2", [r"\text{margin }=\left(x - y\right)^{2}"]),
+        (
+            "x <= abs(x)",
+            [
+                r"\text{if }x\ge 0\text{:}",
+                r"\quad \text{margin }=0",
+                r"\text{if }x<0\text{:}",
+                r"\quad \text{margin }=2\cdot \left(- x\right)",
+            ],
+        ),
+        (
+            "1 + x <= exp(x)",
+            [
+                r"\text{fact }0\text{: }\exp \left(u\right)\ge 1+\text{ }u\text{ for }u\text{ }=x",
+                r"\text{margin }=\text{ [fact }0\text{]}",
+            ],
+        ),
+    ],
+)
+def test_each_line_is_written_in_latex(line, latex):
+    statement = statement_of(line)
+    proof = deduction_proof(statement.claims[0].relation, statement, WORK, hypotheses=True)
+    assert [formula for _, formula in lines_of(proof, statement)] == latex
+
+
+def test_every_inference_is_explained_where_that_is_asked_for():
+    rules = {"induction": "By induction.", "sum": "A sum."}
+    statement = statement_of("n <= 2**n if x >= 1 for integer n >= 0, x real")
+    proof = {
+        "kind": "deduction",
+        "relations": [0],
+        "tree": {
+            "rule": "induction",
+            "in": "n",
+            "first": {"rule": "sum", "times": ["Integer", "1"], "terms": []},
+            "step": {
+                "rule": "sum",
+                "times": ["Integer", "1"],
+                "terms": [[["Integer", "2"], [2], None], [["Symbol", "x", "real"], [0], ["Symbol", "x", "real"]]],
+            },
+        },
+    }
+    told = [text for text, _ in lines_of(proof, statement, rules)]
+    assert told == [
+        "fact 0: x - 1",
+        "[induction] By induction.",
+        "for the least n:",
+        "  [sum] A sum.",
+        "  margin = 0",
+        "for n + 1, if for n:",
+        "  [sum]",
+        "  a term: [margin at n]",
+        "  a term: x by the signs in it, x - 1, a square",
+        "  margin at n + 1 = 2*[margin at n] + x*(x - 1)*(x)**2",
+    ]
+    # Without, it is what it was.
+    assert not [line for line, _ in lines_of(proof, statement) if line.strip().startswith(("[", "a term", "fact"))]
+
+
+@pytest.mark.parametrize("line", ["1 + x + x**2/2 <= exp(x) for x >= 0", "x <= abs(x)"])
+def test_prove_explains_and_typesets_a_proof(line, cli):
+    explained = verify.prove(line, explain=True)
+    rules = {text.split("]")[0] + "]" for text in map(str.strip, explained.deductions["claim"]) if text.startswith("[")}
+    assert {"[sum]"} < rules and all(
+        line.strip() in str(explained) for line in explained.deductions["claim"] if len(line) < 60
+    )
+    code, out, _ = cli("prove", line, "--explain", "--json")
+    assert code == 0 and json.loads(out)["clauses"][0]["lines"] == list(explained.deductions["claim"])
+    code, out, _ = cli("prove", line, "--format", "latex")
+    assert code == 0 and r"\subsection*{proof of claim}" in out and r"$\quad \text{margin }" in out
+
+
+def test_what_falls_is_told(tmp_path):
+    verify.new(str(tmp_path / "r.py"), kind="recursion")
+    told = verify.prove(str(tmp_path / "r.py")).deductions["reached"]
+    assert told == (
+        "above the level each step lowers the observable by -eps*eta*(eta - 2), which is positive, since",
+        "  it = eps*eta*slack(small_step)",
+        "what the step lowers it by, less that:",
+        "  margin = eta*slack(small_step)*(-eps + x**2/2)",
+    )
+
+
 def test_a_rule_that_there_is_not_is_an_error():
     with pytest.raises(KeyError):
-        lines_of({"relations": [], "tree": {"rule": "magic"}}, statement_of("x <= x + 1"))
+        lines_of({"kind": "deduction", "relations": [], "tree": {"rule": "magic"}}, statement_of("x <= x + 1"))

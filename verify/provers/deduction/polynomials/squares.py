@@ -107,6 +107,7 @@ def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | Non
     if posed is None or (multiplied and (goal.strict or any(f.expression is None for f, _ in posed.to.rest))):
         return None
     scope.work.spend(PROGRAM.program)
+    scope.work.record.squares += 1
     zeros = _zeros(posed, posed.polynomial)
     if zeros is None:
         return None

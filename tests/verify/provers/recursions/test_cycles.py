@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 import verify
 from verify import Dynamics, Evidence, Outcome, Reaches, Stays
 from verify.language.expressions import primitive
-from verify.provers.cycles import LONGEST_PERIOD, QUICK_CONTRACTION, _certify, approximate_cycle, avoids
+from verify.provers.recursions.cycles import LONGEST_PERIOD, QUICK_CONTRACTION, _certify, approximate_cycle, avoids
 
 x, y, r, start, level = sp.symbols("x y r start level", real=True)
 LOGISTIC = Dynamics((x,), (start,), (r * x * (1 - x),), x)

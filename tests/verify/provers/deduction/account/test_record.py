@@ -1,0 +1,67 @@
+"""What a search for a deduction notes of itself: what ended it, and what stayed open."""
+
+import pytest
+
+from verify.claims.line import statement_of
+from verify.errors import OutOfTimeError
+from verify.provers.deduction.account.record import record_of
+from verify.provers.deduction.search import deduction_proof
+
+WORK = 40_000
+
+
+def searched(line, work=WORK):
+    statement = statement_of(line)
+    (claim,) = statement.claims
+    proof = deduction_proof(claim.relation, statement, work, hypotheses=True)
+    return proof, record_of((claim.relation, statement, work, True))
+
+
+def test_a_proof_ends_it():
+    proof, record = searched("x**2 + 1 > 0 for x real")
+    assert proof is not None and record.ended == "proved" and record.root.shown
+    assert 0 < record.spent < record.limit == WORK and record.linear >= 1
+
+
+def test_what_was_shown_and_what_stays_open_is_told_with_what_is_given_there():
+    # It is false, at 1000 alone, where no point is drawn.
+    proof, record = searched("2**n*(n - 1000)**2 >= 1 for integer n >= 0")
+    assert proof is None and record.ways["induction"] >= 1
+    (part,) = [part for part in record.open_parts() if part.startswith("by induction")]
+    # At n = 0 it is shown; at n + 1 it is not, from the claim at n.
+    assert part.startswith("by induction, 1 of its parts shown; open: 2**(n + 1)*(n - 999)**2 - 1 >= 0 where n >= 0, ")
+    assert part.endswith("2**n*(n - 1000)**2 - 1 >= 0")
+
+
+def test_the_work_that_is_spent_ends_it():
+    proof, record = searched("exp(x) <= 1 + x + x**2 if x <= 1 for x >= 0", 3000)
+    assert (proof, record.ended, record.spent) == (None, "work", 3000)
+
+
+def test_the_time_that_is_over_ends_it(monkeypatch):
+    def late():
+        raise OutOfTimeError("the time ran out")
+
+    monkeypatch.setattr("verify.provers.deduction.scope.look_at_the_clock", late)
+    statement = statement_of("x**4 + 7 > x for x real")
+    (claim,) = statement.claims
+    with pytest.raises(OutOfTimeError):
+        deduction_proof(claim.relation, statement, WORK, hypotheses=True)
+    assert record_of((claim.relation, statement, WORK, True)).ended == "seconds"
+
+
+def test_what_has_no_value_what_is_not_used_and_what_has_no_sign_is_noted():
+    record = searched("log(x + y) <= x + y for x > 0")[1]
+    assert (record.without_value, record.unsigned) == ([("x + y", "positive")], ("y",))
+    record = searched("x*y <= 7 if log(x + y - 1) <= 2 for x > 0, y > 0")[1]
+    assert record.unused == ("log(x + y - 1) <= 2",) and record.without_value == []
+
+
+def test_a_point_against_a_claim_is_noted_and_nothing_is_looked_for():
+    record = searched("x**2 >= x for x > 0")[1]
+    assert 0 < record.fails_at["x"] < 1 and record.linear == 0
+
+
+def test_what_is_too_long_is_not_begun():
+    record = searched(f"{' + '.join(f'(x - {k})**2*y' for k in range(20))} >= y for x real, y > 0")[1]
+    assert record.ended == "refused" and "operations, and it is looked for up to 60" in record.refused

@@ -1,0 +1,123 @@
+"""The template of a recursion, and others like it: proved, refuted by what each step keeps, and a needed hypothesis."""
+
+import json
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import Dynamics, Hypothesis, Parameter, Reaches, Source, Statement, Theorem
+from verify.outcomes import ForAll
+from verify.provers.recursions.states import falling_proof, kept_above
+
+eta, eps = sp.symbols("eta eps", positive=True)
+x, y = sp.symbols("x y", real=True)
+PARAMETERS = tuple(Parameter(name, "rational", name, above=0) for name in ("eta", "eps"))
+WORK = 10_000
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    file = tmp_path_factory.mktemp("new") / "r.py"
+    verify.new(str(file), kind="recursion")
+    return verify.load_theorem(str(file))
+
+
+def test_the_template_is_proved_for_all_parameters_in_scope(template):
+    result = verify.prove(template, seconds=60)
+    assert (result.for_all.standing, result.exit_code) == (ForAll.PROVED, 0)
+    assert [result.how(clause) for clause in result.clauses] == ["falls"]
+
+
+@pytest.mark.parametrize(("step_size", "period"), [(3, None), (2, 2)])
+def test_the_template_is_refuted_beyond_its_hypothesis_by_its_ratio_or_its_cycle(template, step_size, period):
+    result = verify.check(template, eta=step_size, eps="1/1000", seconds=30)
+    (clause,) = result.clauses
+    assert (clause.outcome, clause.evidence) == (verify.Outcome.REFUTED, verify.Evidence.CERTIFIED)
+    assert clause.witness.get("period") == period and clause.detail.startswith("never reached: at every step x**2/2")
+    assert result.in_scope is False and result.seconds < 20
+
+
+def test_the_templates_hypothesis_is_needed(template):
+    (need,) = verify.necessity(template, seconds=30).hypotheses
+    assert (need.label, need.status) == ("small_step", "needed")
+
+
+def test_what_is_proved_for_all_still_says_at_which_step(template, tmp_path, cli):
+    file = tmp_path / "c.json"
+    result = verify.check(template, eta="1/4", eps="1/1000")
+    assert (result.clauses[0].evidence, result.clauses[0].values["steps"].lower) == (verify.Evidence.PROVED, 11)
+    verify.write_certificate(template, result, str(file))
+    assert json.loads(file.read_text())["clauses"][0]["proof"]["kind"] == "falls"
+    assert cli("recheck", str(file))[0] == 0
+
+
+def test_a_reported_step_is_rechecked_beside_a_proof_for_all():
+    dynamics = Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2 / 2)
+    statement = Statement(PARAMETERS, (Reaches("reached", dynamics, eps),), (Hypothesis("small", sp.Lt(eta, 2)),))
+    values = {"steps": verify.ClauseValue("reached", "steps")}
+    example = {"eta": "1/4", "eps": "1/1000"}
+    theorem = Theorem("user.steps", "s", Source("1", "derived here"), statement, example, values=values)
+    result = verify.check(theorem, example)
+    assert result.clauses[0].evidence is verify.Evidence.PROVED
+    assert (result.values["steps"].lower, result.rechecked["steps"]) == (11, True)
+
+
+def falls(dynamics, *hypotheses, level=eps):
+    known = tuple(Hypothesis(f"h{i}", relation) for i, relation in enumerate(hypotheses))
+    statement = Statement(PARAMETERS, (Reaches("c", dynamics, level),), known)
+    return falling_proof(dynamics, level, statement, WORK, hypotheses=True)
+
+
+@pytest.mark.parametrize(
+    "dynamics",
+    [
+        # By a constant amount, by a ratio in two states, and by less and less.
+        Dynamics((x,), (1 / eta,), (x - eta,), x),
+        Dynamics((x, y), (sp.Integer(1), sp.Integer(2)), (x / 2, -y / 2), x**2 + y**2),
+        Dynamics((x,), (sp.Integer(1),), (x / (1 + eta * x),), x),
+    ],
+)
+def test_what_falls_by_an_amount_is_proved(dynamics):
+    assert falls(dynamics)["kind"] == "falls"
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "level"),
+    [
+        (Dynamics((x,), (sp.Integer(1),), (x * (1 + eta),), x**2), eps),
+        (Dynamics((x,), (sp.Integer(1),), (x / 2,), x), -eps),
+        (Dynamics((x,), (sp.Integer(1),), (x / 2,), x), sp.Integer(0)),
+        # It needs eta < 2, and it is beyond what assumes more than real states.
+        (Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2), eps),
+    ],
+)
+def test_what_does_not_fall_is_not(dynamics, level):
+    assert falls(dynamics, level=level) is None
+
+
+def test_a_state_that_assumes_more_than_real_has_no_such_proof():
+    z = sp.Symbol("z", positive=True)
+    assert falls(Dynamics((z,), (sp.Integer(1),), (z / 2,), z)) is None
+    assert kept_above(Dynamics((z,), (sp.Integer(1),), (2 * z,), z), Fraction(1, 2), {}, WORK) is None
+
+
+@pytest.mark.parametrize(
+    ("step", "observable", "level"),
+    [
+        # It falls to the level, it starts at it, and it rises, falls and comes down.
+        (x / 2, x**2, Fraction(1, 4)),
+        (2 * x, x**2, Fraction(1)),
+        (x - 1, 5 - (x + 1) ** 2, Fraction(1, 2)),
+    ],
+)
+def test_what_is_not_kept_is_not_found(step, observable, level):
+    assert kept_above(Dynamics((x,), (sp.Integer(1),), (step,), observable), level, {}, WORK) is None
+
+
+def test_what_is_kept_says_by_what_and_after_how_many_steps_it_is_back():
+    found = kept_above(Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2), Fraction(1, 2), {"eta": 2}, WORK)
+    assert (found.least, found.period, found.proof["kind"]) == (1, 2, "kept")
+    found = kept_above(Dynamics((x,), (sp.Integer(1),), (1 - 2 * x,), x**2 + 1), Fraction(1, 2), {}, WORK)
+    assert found is None or found.period is None

@@ -1,0 +1,194 @@
+# SymPy says little of its types.
+# pyright: reportAttributeAccessIssue=false
+"""What a search for a deduction did: the ways it went, its programs, and the goals that it left open."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Literal, TypeAlias
+
+from verify.printing import text_of
+from verify.provers.deduction.facts import Goal, Tree
+
+End: TypeAlias = Literal["proved", "tried", "work", "seconds", "refused"]
+_OPEN_PARTS = 3
+"""Of a goal that are told, those of the first ways."""
+_LONG = 160
+"""Characters of a goal that are told."""
+_MOST_RECORDS = 100
+_SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "= 0"}
+
+
+@dataclass
+class Part:
+    """A goal, or a way to one, with the goals, or ways, that it led to.
+
+    Parameters
+    ----------
+    way
+        The name of a way, "" for a goal.
+    goal
+        What is to be shown.
+    given
+        The facts that this place has, and the one before it has not.
+    shown
+        Whether a proof was found.
+    parts
+        What came of it, in order.
+    """
+
+    way: str
+    goal: Goal
+    given: tuple[Goal, ...] = ()
+    shown: bool = False
+    parts: list["Part"] = field(default_factory=list["Part"])
+
+    def text(self) -> str:
+        """Return a goal with what it is given."""
+        given = ", ".join(map(_goal_text, self.given))
+        return _short(f"{_goal_text(self.goal)}{f' where {given}' if given else ''}")
+
+
+@dataclass
+class Record:
+    """What one search did; filled while it goes on.
+
+    Parameters
+    ----------
+    limit, left
+        The work that it may take, and what is left of it.
+    ended
+        What ended it: a proof, that all was tried, the work, the time, or that it was not begun, for `refused`.
+    ways
+        How often it went each way.
+    linear, columns, squares
+        The linear programs, the columns of the longest, and the semidefinite programs.
+    unused
+        The hypotheses that are no facts, since it is not seen that they have values.
+    without_value
+        What is not seen to have the sign that the claim needs to have a value, and that sign.
+    unsigned
+        The names of the claim's symbols whose sign is not known.
+    fails_at
+        A point in float64 at which the claim seems to fail, by name; empty for none.
+    root
+        The claim as a goal.
+    """
+
+    limit: int = 0
+    left: int = 0
+    ended: End = "seconds"
+    refused: str = ""
+    ways: Counter[str] = field(default_factory=Counter[str])
+    linear: int = 0
+    columns: int = 0
+    squares: int = 0
+    unused: tuple[str, ...] = ()
+    without_value: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    unsigned: tuple[str, ...] = ()
+    fails_at: Mapping[str, float] = field(default_factory=dict[str, float])
+    root: Part | None = None
+    _place: list[tuple[Part, int]] = field(default_factory=list[tuple[Part, int]])
+
+    @property
+    def spent(self) -> int:
+        """The work that was done."""
+        return min(self.limit, self.limit - self.left)
+
+    def refuse(self, operations: int, most: int) -> None:
+        """Note that the search is not begun: the goal and the facts are too long, or numbers in them."""
+        self.ended = "refused"
+        long = f"{operations} operations, and it is looked for up to {most}"
+        self.refused = long if operations > most else "a number of very many digits, or a very high power"
+
+    def know(self, scope: Any, goal: Goal) -> None:
+        """Note the symbols without a sign with which the search begins."""
+        symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
+        self.unsigned = tuple(s.name for s in symbols if scope.sign(s) == "real")
+
+    def end(self, why: End, left: int) -> None:
+        """Note what ended the search, and the work that is left."""
+        self.ended, self.left = why, left
+
+    def program(self, columns: int) -> None:
+        """Count a linear program."""
+        self.linear, self.columns = self.linear + 1, max(self.columns, columns)
+
+    def needs(self, of: Any, need: str) -> None:
+        """Note that an expression was not seen to have a sign, where the claim itself has no value without it."""
+        if len(self._place) == 1 and (said := (_short(text_of(of)), need)) not in self.without_value:
+            self.without_value.append(said)
+
+    def against(self, point: Mapping[Any, float]) -> None:
+        """Note a point in float64 at which the claim itself seems to fail: no proof of it is looked for then."""
+        if len(self._place) == 1:
+            self.fails_at = {str(symbol): value for symbol, value in point.items()}
+
+    def going(self, way: str, scope: Any, goal: Goal, find: Callable[[], Tree | None]) -> Tree | None:
+        """Return what a way, or a goal, leads to, and note it at the place where the search is."""
+        above, known = self._place[-1] if self._place else (None, scope.count)
+        added = (f for f in scope.facts if f.place >= known and f.expression is not None)
+        part = Part(way, goal, tuple(Goal(f.expression, f.relation) for f in added))
+        self.root = self.root or part
+        self.ways[way] += 1
+        if above is not None:
+            above.parts.append(part)
+        self._place.append((part, scope.count))
+        try:
+            tree = find()
+            part.shown = tree is not None
+        finally:
+            self._place.pop()
+        return tree
+
+    def open_parts(self) -> list[str]:
+        """Return the goals that the claim's own ways left open after they had shown others, each with its way."""
+        return [] if self.root is None else list(dict.fromkeys(_nearest(self.root)))[:_OPEN_PARTS]
+
+
+def _nearest(goal: Part) -> Iterator[str]:
+    for way in goal.parts:
+        before = 0
+        for part in way.parts if way.way else ():
+            if not part.shown and before:
+                yield f"by {way.way}, {before} of its parts shown; open: {part.text()}"
+            before = before + 1 if part.shown else 0
+
+
+def _goal_text(goal: Goal) -> str:
+    return f"{text_of(goal.expression)} {_SIGNS[goal.relation]}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
+
+
+def told(way: str) -> Callable[[Callable[..., Tree | None]], Callable[..., Tree | None]]:
+    """Return a decorator of a search's method of a scope and a goal: what it does is noted as a way, "" for a goal."""
+
+    def noting(method: Callable[..., Tree | None]) -> Callable[..., Tree | None]:
+        @wraps(method)
+        def noted(self: Any, scope: Any, goal: Goal, *arguments: Any, **options: Any) -> Tree | None:
+            find = lambda: method(self, scope, goal, *arguments, **options)  # noqa: E731
+            return self.work.record.going(way, scope, goal, find)
+
+        return noted
+
+    return noting
+
+
+_RECORDS: dict[Any, Record] = {}
+
+
+def new_record(key: Any, work: int) -> Record:
+    """Return the record of a search that begins; it is found by its key while it is one of the last ones."""
+    if len(_RECORDS) >= _MOST_RECORDS:
+        del _RECORDS[next(iter(_RECORDS))]
+    _RECORDS[key] = Record(work, work)
+    return _RECORDS[key]
+
+
+def record_of(key: Any) -> Record | None:
+    """Return the record of the last search with a key, None where there was none."""
+    return _RECORDS.get(key)

@@ -1,0 +1,55 @@
+"""The multipliers of a proof, as an author gives them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verify.budget import proof_work
+from verify.errors import TheoremError
+from verify.language.statement import Statement
+from verify.provers.proof_data import Proof
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Proof data: an inequality's margin is the sum of the slacks of some relations times these, plus what is ≥ 0.
+
+    A slack is the larger less the smaller side of a relation. That the multipliers are ≥ 0, but those of equations,
+    and that the rest is, is shown as any deduction is; where it is not, the clause says which.
+
+    Parameters
+    ----------
+    of
+        By the label of a hypothesis, or of a step or a claim, which is shown first, the multiplier of its slack: an
+        expression, or its text as in a line. What is no label is itself an expression that is shown to be ≥ 0, such
+        as `(x - y)**2`.
+
+    Raises
+    ------
+    TheoremError
+        For what is no mapping, or an empty one.
+
+    Examples
+    --------
+    >>> import verify
+    >>> line = "f <= g - e*s**2/2 if f <= g - e*s**2 + L*e**2*s**2/2, e <= 1/L for e > 0, L > 0"
+    >>> by = {"hypothesis 1": 1, "hypothesis 2": "L*e*s**2/2"}
+    >>> verify.prove(line, by=by).deductions["claim"]
+    ('margin = (L*e**2*s**2/2 - e*s**2 - f + g) + L*e*s**2/2*(-e + 1/L)',)
+    """
+
+    of: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.of, Mapping) or not self.of:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TheoremError("by: a mapping from labels to multipliers is needed")
+        object.__setattr__(self, "of", dict(self.of))
+
+    def prove(self, relation: Any, statement: Statement, *, hypotheses: bool) -> Proof:
+        """Return the proof of a relation for all parameters. Raises TheoremError, which says why there is none."""
+        # It takes SciPy.
+        from verify.provers.deduction.account.multiplied import multiplied_proof
+
+        if relation is None:
+            raise TheoremError("by: multipliers show an inequality, or an equation, and this claim is none")
+        return multiplied_proof(relation, statement, self.of, proof_work(), hypotheses=hypotheses)

@@ -1,0 +1,1 @@
+"""Recursions: cycles, and sets of states that each step keeps or leaves."""

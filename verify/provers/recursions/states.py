@@ -1,0 +1,290 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""Proofs about all states of a recursion: it falls to a level, for all parameters, or stays above one, at an instance.
+
+Relations between a state, the next one and the level are deduced; `verify/rechecker/kinds/states.py` says which.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.evaluation.iteration import Values
+from verify.language.clause_data import Dynamics
+from verify.language.parameters import Parameter
+from verify.language.statement import Statement
+from verify.provers.deduction.facts import Goal, Tree, data_of
+from verify.provers.deduction.limits import SEARCH
+from verify.provers.deduction.scope import Scope, SpentError
+from verify.provers.deduction.search import Search, as_goal
+from verify.provers.deduction.segments import TRIVIAL
+from verify.provers.proof_data import Proof
+
+_PERIODS = 8
+"""The longest cycle that is looked for exactly."""
+_TESTED = 200
+"""Steps in float64 for which a set is to be kept before it is shown to be."""
+_ROUNDING = 1e-12
+_ERRORS = (ArithmeticError, ValueError, TypeError, SpentError, TheoremError, sp.PolynomialError, NotImplementedError)
+"""Of SymPy's, on parts without a value, and of a search without work left: nothing is found then."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Why a run never comes down to a level: invariants of its states, by which the observable is above it.
+
+    Parameters
+    ----------
+    proof
+        The proof, of kind "kept".
+    invariants
+        The relations, at the instance.
+    least
+        The observable at the start.
+    period
+        After how many steps the run is back at its start; None where it is not, within a few.
+    """
+
+    proof: Proof
+    invariants: tuple[Any, ...]
+    least: sp.Expr
+    period: int | None
+
+
+@dataclass(frozen=True)
+class _Extended:
+    """What a search asks of a statement: that of a recursion's clause, or none, with the states as real parameters."""
+
+    dynamics: Dynamics
+    level: sp.Expr
+    statement: Statement | None
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, and the states."""
+        states = tuple(Parameter(state.name, "rational", "a state") for state in self.dynamics.state)
+        return (*(() if self.statement is None else self.statement.parameters), *states)
+
+    def symbols(self) -> frozenset[sp.Symbol]:
+        """Return all symbols that occur."""
+        dynamics = self.dynamics
+        written = sp.Tuple(*dynamics.state, *dynamics.initial, *dynamics.step, dynamics.observable, self.level)
+        return written.free_symbols | (frozenset() if self.statement is None else self.statement.symbols())
+
+    def expand(self, expression: sp.Basic) -> sp.Basic:
+        """Return an expression with definitions put in."""
+        return expression if self.statement is None else self.statement.expand(expression)
+
+
+@dataclass(frozen=True)
+class _Deduced:
+    """Deduces relations of a recursion's states from the relations of a statement, within one search's work."""
+
+    dynamics: Dynamics
+    search: Search
+    first: Scope
+    relations: list[int | str]
+
+    @staticmethod
+    def of(
+        dynamics: Dynamics, statement: Statement | None, level: sp.Expr, work: int, *, hypotheses: bool
+    ) -> "_Deduced":
+        """Return it for a statement's parameters, or for none; the state's symbols are any real numbers."""
+        known = [] if statement is None else [*statement.domain]
+        said = () if statement is None or not hypotheses else statement.hypotheses
+        known += [h.relation for h in said if h.relation is not None]
+        extended = _Extended(dynamics, level, statement)
+        search = Search(extended, work)
+        goals = [as_goal(extended, relation) for relation in known]
+        return _Deduced(
+            dynamics, search, *search.begun({i: (goal.expression, goal.relation) for i, goal in enumerate(goals)})
+        )
+
+    def after(self, expression: sp.Expr, state: Sequence[sp.Expr]) -> sp.Expr:
+        """Return an expression of a state for another one."""
+        return expression.subs(dict(zip(self.dynamics.state, state, strict=True)), simultaneous=True)
+
+    def shown(self, scope: Scope | None, goal: Goal) -> Tree | None:
+        """Return a proof of a goal from the facts of a scope."""
+        return None if scope is None else self.search.prove(scope, goal, SEARCH.depth)
+
+    def inside(self, goals: Sequence[Goal]) -> Scope | None:
+        """Return the scope with facts about a state; None where one is not seen to have a value."""
+        scope: Scope | None = self.first
+        for goal in goals:
+            scope = None if scope is None else self.search.with_known(scope, goal)
+        return scope
+
+    def keeps(self, invariants: Sequence[Goal], inside: Scope | None) -> dict[str, list[Tree]] | None:
+        """Return proofs that invariants hold at the start, and after a step inside; None where one is not found."""
+        found: dict[str, list[Tree]] = {"start": [], "step": []}
+        ends = ((self.first, self.dynamics.initial), (inside, self.dynamics.step))
+        for key, (scope, state) in zip(("start", "step"), ends, strict=True):
+            for goal in invariants:
+                tree = self.shown(scope, Goal(self.after(goal.expression, state), goal.relation))
+                if tree is None:
+                    return None
+                found[key].append(tree)
+        found["values"] = [self._valued(scope, state) for scope, state in ends]
+        return found if all(found["values"]) else None
+
+    def _valued(self, scope: Scope | None, state: Sequence[sp.Expr]) -> Tree | None:
+        """Return a proof that a state has a value, by that of 0, after lemmas; None for none."""
+        if scope is None or not state:
+            return None if scope is None else TRIVIAL
+        rest = lambda inner: self._valued(inner, state[1:])  # noqa: E731
+        return self.search.with_values(scope, state[0], SEARCH.depth, rest)
+
+
+@cache
+def falling_proof(
+    dynamics: Dynamics, level: sp.Expr, statement: Statement, work: int, *, hypotheses: bool
+) -> Proof | None:
+    """Return the proof that the observable comes down to a level, for all parameters, of kind "falls"; None for none.
+
+    `dynamics` and `level` have the definitions put in. Above the level each step lowers the observable by an amount of
+    the parameters alone; signs of the states are invariants where they are needed.
+    """
+    if _is_beyond(dynamics):
+        return None
+    try:
+        deduced = _Deduced.of(dynamics, statement, level, work, hypotheses=hypotheses)
+        fall = dynamics.observable - deduced.after(dynamics.observable, dynamics.step)
+        above = Goal(dynamics.observable - level, "Gt")
+        for amount in dict.fromkeys(_amounts(dynamics, fall, level)):
+            positive = deduced.shown(deduced.first, Goal(amount, "Gt"))
+            for invariants in _signs(dynamics) if positive else ():
+                inside = deduced.inside([*invariants, above])
+                falls = deduced.shown(inside, Goal(fall - amount, "Ge"))
+                if falls is not None and (kept := deduced.keeps(invariants, inside)) is not None:
+                    parts = {"amount": data_of(amount), "positive": positive, "falls": falls}
+                    return _stated("falls", invariants, kept) | parts | {"relations": deduced.relations}
+    except _ERRORS:
+        return None
+    return None
+
+
+@cache
+def _is_beyond(dynamics: Dynamics) -> bool:
+    """Whether a recursion is too long, or a state assumes more than that it is real, which these proofs do not use."""
+    written = (*dynamics.initial, *dynamics.step, dynamics.observable)
+    if sum(sp.sympify(expression).count_ops() for expression in written) > SEARCH.operations:
+        return True
+    return any(state.is_integer or state.is_nonnegative or state.is_nonzero for state in dynamics.state)
+
+
+def _stated(kind: str, invariants: Sequence[Goal], kept: dict[str, list[Tree]]) -> Proof:
+    """Return a proof's kind, its invariants, and how they are kept."""
+    relations = {"Ge": sp.Ge, "Gt": sp.Gt, "Eq": sp.Eq}
+    stated = [data_of(relations[goal.relation](goal.expression, 0, evaluate=False)) for goal in invariants]
+    return {"kind": kind, "invariants": stated, **kept}
+
+
+def _amounts(dynamics: Dynamics, fall: sp.Expr, level: sp.Expr) -> Iterator[sp.Expr]:
+    """Yield amounts of the parameters alone by which the observable may fall at each step above the level."""
+    states = set(dynamics.state)
+    ratio = sp.cancel(sp.together(fall / dynamics.observable))
+    if not ratio.free_symbols & states:
+        yield sp.factor(ratio) * level
+    plain = sp.cancel(sp.together(sp.expand(fall)))
+    if not plain.free_symbols & states:
+        yield plain
+    if dynamics.observable in states and plain.free_symbols & states == {dynamics.observable}:
+        yield plain.subs(dynamics.observable, level)
+
+
+def _signs(dynamics: Dynamics) -> Iterator[tuple[Goal, ...]]:
+    """Yield invariants that are tried: none, and that all states are ≥ 0, or > 0."""
+    yield ()
+    for relation in ("Ge", "Gt"):
+        yield tuple(Goal(state, relation) for state in dynamics.state)
+
+
+def kept_above(dynamics: Dynamics, level: Fraction, values: Values, work: int) -> Kept | None:
+    """Return why a run never comes down to a level at an instance: a set of states that each step keeps; None for none.
+
+    Such as a ratio of at least 1 that is kept, which leaves the observable above its start, or a cycle.
+    """
+    if _is_beyond(dynamics):
+        return None
+    names = {s: sp.Rational(v.numerator, v.denominator) for s, v in _numbers(dynamics, values)}
+    try:
+        initial, step = (tuple(e.subs(names) for e in parts) for parts in (dynamics.initial, dynamics.step))
+        here = Dynamics(dynamics.state, initial, step, dynamics.observable.subs(names))
+        bound = sp.Rational(level.numerator, level.denominator)
+        if here.observable.free_symbols - set(here.state):
+            return None
+        return next((kept for sets in _sets(here) if (kept := _kept(here, bound, sets, work))), None)
+    except _ERRORS:
+        return None
+
+
+def _numbers(dynamics: Dynamics, values: Values) -> Iterator[tuple[sp.Symbol, Fraction]]:
+    written = sp.Tuple(*dynamics.initial, *dynamics.step, dynamics.observable)
+    for symbol in written.free_symbols - set(dynamics.state):
+        yield symbol, Fraction(values[symbol.name])
+
+
+def _sets(here: Dynamics) -> Iterator[tuple[Goal, ...]]:
+    """Yield sets of states that may be kept: above the start's observable, or farther than the start, or both."""
+    start = dict(zip(here.state, here.initial, strict=True))
+    higher = Goal(here.observable - here.observable.subs(start), "Ge")
+    moved = [Goal(turn * (s - x), "Ge") for s, x, turn in ((s, x, _turn(here, s, x, start)) for s, x in start.items())]
+    yield (higher,)
+    yield tuple(moved)
+    yield (higher, *moved)
+
+
+def _turn(here: Dynamics, state: sp.Symbol, initial: sp.Expr, start: dict[sp.Symbol, sp.Expr]) -> int:
+    """Return the side to which the first step moves a state: 1 up, −1 down."""
+    return 1 if here.step[here.state.index(state)].subs(start) >= initial else -1
+
+
+def _kept(here: Dynamics, level: sp.Expr, invariants: tuple[Goal, ...], work: int) -> Kept | None:
+    if not _seems_kept(here, level, invariants):
+        return None
+    deduced = _Deduced.of(here, None, level, work, hypotheses=False)
+    inside = deduced.inside(invariants)
+    above = deduced.shown(inside, Goal(here.observable - level, "Gt"))
+    kept = None if above is None else deduced.keeps(invariants, inside)
+    if above is None or kept is None:
+        return None
+    start = dict(zip(here.state, here.initial, strict=True))
+    relations = tuple((sp.Gt if g.strict else sp.Ge)(g.expression, 0, evaluate=False) for g in invariants)
+    proof = _stated("kept", invariants, kept) | {"above": above}
+    return Kept(proof, relations, here.observable.subs(start), _period(here))
+
+
+def _seems_kept(here: Dynamics, level: sp.Expr, invariants: Sequence[Goal]) -> bool:
+    """Whether a run in float64 stays in a set, and above the level, for some steps, or until it is no float."""
+    margins = [goal.expression for goal in invariants]
+    seen = sp.lambdify(here.state, [here.observable - level, *margins], "math")
+    onward = sp.lambdify(here.state, list(here.step), "math")
+    state = [float(x) for x in here.initial]
+    for _ in range(_TESTED):
+        try:
+            above, *rest = seen(*state)
+            if not above > 0 or any(x < -_ROUNDING * (1 + abs(above)) for x in rest):
+                return False
+            state = onward(*state)
+        except OverflowError:
+            return True
+    return True
+
+
+def _period(here: Dynamics) -> int | None:
+    """Return after how many steps, at most a few, a run is exactly back at its start; None where it is not."""
+    state = here.initial
+    for step in range(1, _PERIODS + 1):
+        put = dict(zip(here.state, state, strict=True))
+        state = tuple(e.subs(put, simultaneous=True) for e in here.step)
+        if all(sp.expand(a - b) == 0 for a, b in zip(state, here.initial, strict=True)):
+            return step
+    return None

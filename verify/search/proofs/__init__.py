@@ -1,0 +1,1 @@
+"""What is told of claims that `prove` leaves open."""

@@ -1,0 +1,130 @@
+"""Why `prove` leaves a claim open: what was tried, how far, what stays open, and what would help; from the searches."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verify.language.statement import Statement
+from verify.outcomes import assignments_text, count_text, json_numbers
+from verify.provers.deduction.account.record import Record, record_of
+from verify.search.results import ExploreResult
+
+_HEADS = {"positive": "> 0", "nonnegative": ">= 0", "nonzero": "other than 0"}
+_OTHER_KINDS = ("constant", "positive", "squares", "cases", "logarithms")
+"""The kinds of proof that are looked for before a deduction; none is of an equation."""
+_ENDS = {
+    "tried": "all ways that the search knows were tried, with {0} of {1} columns of work",
+    "work": "the work was spent: {1} columns",
+    "seconds": "the time ran out in the search",
+    "refused": "no deduction was looked for: {2}",
+}
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a clause is open.
+
+    Parameters
+    ----------
+    kinds
+        The kinds of proof that were looked for.
+    record
+        What the search for a deduction did.
+    """
+
+    kinds: tuple[str, ...]
+    record: Record
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was tried, what ended it, what stays open, and what would help, a line each."""
+        record = self.record
+        yield f"tried: {', '.join(self.kinds)}{f': {self._effort()}' if record.linear else ''}"
+        yield "ended: " + _ENDS[record.ended].format(record.spent, record.limit, record.refused)
+        yield from (f"nearest: {part}" for part in record.open_parts())
+        if record.fails_at:
+            yield f"seems to fail, in float64, at {_floats(record.fails_at)}: no deduction was looked for"
+        yield from (f"no value: {of} is not shown to be {_HEADS[need]}" for of, need in record.without_value)
+        yield from (f"not used: {text}, which is not shown to have a value" for text in record.unused)
+        yield from (f"may help: {text}" for text in self.help())
+
+    def help(self) -> Iterator[str]:
+        """Yield what would help, each for a reason that the search met."""
+        record = self.record
+        if record.fails_at:
+            return
+        if record.without_value:
+            yield f"a hypothesis, or a domain, by which {record.without_value[0][0]} has that sign"
+        if record.unsigned:
+            first, names = record.unsigned[0], ", ".join(record.unsigned)
+            yield f"the sign of {names} is not known: say `for {first} > 0`, or >= 0, where it is so"
+        if record.ended == "refused":
+            yield "a parameter in place of a long part"
+        elif record.ended in ("work", "seconds") or record.open_parts():
+            yield "a step for what is open, with multipliers of the step and the hypotheses (`by`)"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the same as an object."""
+        record = self.record
+        return {
+            "tried": list(self.kinds),
+            "ended": record.ended,
+            "work": record.spent,
+            "work_limit": record.limit,
+            "ways": {way: count for way, count in record.ways.items() if way},
+            "linear_programs": record.linear,
+            "most_columns": record.columns,
+            "semidefinite_programs": record.squares,
+            "open_parts": record.open_parts(),
+            "without_value": [{"expression": of, "needs": _HEADS[need]} for of, need in record.without_value],
+            "not_used": list(record.unused),
+            "without_sign": list(record.unsigned),
+            "fails_at": dict(record.fails_at) or None,
+            "may_help": list(self.help()),
+        }
+
+    def _effort(self) -> str:
+        record = self.record
+        programs = f"{count_text(record.linear, 'linear program')} of up to {record.columns} columns"
+        programs += f", {record.squares} semidefinite" if record.squares else ""
+        ways = ", ".join(f"{way} {count}" for way, count in record.ways.items() if way)
+        return f"{programs}{f'; ways: {ways}' if ways else ''}"
+
+
+def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
+    """Return why no proof of an inequality was found with some work; None where none was looked for, or it was found.
+
+    `statement` has its words decided, as the clause has.
+    """
+    if clause.relation is None:
+        return None
+    found = (record_of((clause.relation, statement, work, hypotheses)) for hypotheses in (True, False))
+    record = next((each for each in found if each is not None), None)
+    if record is None or record.ended == "proved":
+        return None
+    kinds = () if clause.relation.func.__name__ == "Equality" else _OTHER_KINDS
+    return Reasons((*kinds, "deduction"), record)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What the search for a counterexample to the open claims saw, where it found none."""
+
+    found: ExploreResult
+
+    def text(self) -> str:
+        """Return how many instances were looked at, and where a claim is closest to fail."""
+        found = self.found
+        least = f"; smallest relative margin {found.smallest_margin:.3g}" if found.smallest_margin is not None else ""
+        nearest = f" at {assignments_text(found.nearest)}" if least and found.nearest else ""
+        counts = f" ({found.verdicts})" if found.verdicts else ""
+        return f"no counterexample in {count_text(found.examples, 'instance')}{counts}{least}{nearest}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the same as an object."""
+        counts = ("examples", "clean", "undecided", "not_reached", "without_value", "smallest_margin")
+        nearest = None if self.found.nearest is None else json_numbers(self.found.nearest)
+        return {name: getattr(self.found, name) for name in counts} | {"nearest": nearest}
+
+
+def _floats(point: Mapping[str, float]) -> str:
+    return " ".join(f"{name}={value:.6g}" for name, value in point.items())
