@@ -44,12 +44,15 @@ class Atoms:
         The atom of each kind, base, and order or exponent.
     keys, meaning
         The same the other way round, and what each atom is in the statement's own symbols.
+    counting
+        The atoms that are powers of positive integers.
     """
 
     integers: Mapping[str, int]
     symbols: dict[Key, sp.Dummy] = field(default_factory=dict)
     keys: dict[sp.Symbol, Key] = field(default_factory=dict)
     meaning: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    counting: set[sp.Symbol] = field(default_factory=set)
     _units: dict[sp.Expr, int] = field(default_factory=dict)
     _known: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
 
@@ -209,7 +212,7 @@ class Atoms:
 
     def _exponential(self, argument: sp.Expr) -> sp.Expr:
         product = sp.Integer(1)
-        for term in sp.Add.make_args(sp.expand(argument)):
+        for term in sp.Add.make_args(self._terms_apart(argument)):
             share, monomial = term.as_coeff_Mul()
             if not share:
                 continue
@@ -224,6 +227,15 @@ class Atoms:
             atom = self._atom("exp", monomial, sp.Integer(unit), sp.exp(self.back(monomial) / unit))
             product *= atom ** (share * unit)
         return product
+
+    @staticmethod
+    def _terms_apart(argument: sp.Expr) -> sp.Expr:
+        """Return an exponent with the whole part of a quotient by a polynomial of one symbol by itself."""
+        above, below = sp.fraction(sp.together(argument))
+        if len(below.free_symbols) != 1:
+            return sp.expand(argument)
+        whole, rest = sp.div(above, below, *below.free_symbols)
+        return sp.expand(whole) + sp.Add(*(sp.cancel(term / below) for term in sp.Add.make_args(sp.expand(rest))))
 
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
         inner = self.of(base)
@@ -249,9 +261,38 @@ class Atoms:
         parts = self.whole(exponent) or {}
         product = inner ** parts.pop(sp.Integer(1))
         for monomial, times in parts.items() if inner != 1 else ():
-            order = self.back(monomial) - self.integers.get(str(monomial), 0)
-            product *= self._atom("power", inner, monomial, sp.Pow(self.back(inner), order, evaluate=False)) ** times
+            for part, power in self._parts(inner).items():
+                product *= self._counted(part, monomial) ** (power * times)
         return product
+
+    def _counted(self, part: sp.Expr, monomial: sp.Expr) -> sp.Expr:
+        """Return a power of a factor, of an integer exponent less its least value."""
+        least = self._least(monomial)
+        kind, exponent, unit = self.keys.get(part, ("", sp.Integer(0), sp.Integer(1)))
+        if kind == "exp":
+            return self._exponential(exponent * (monomial - least) / unit)
+        atom = self._atom("power", part, monomial, sp.Pow(self.back(part), self.back(monomial) - least, evaluate=False))
+        if part.is_Integer and part > 0:
+            self.counting.add(atom)
+        return atom
+
+    def _parts(self, base: sp.Expr) -> dict[sp.Expr, int]:
+        """Return the factors of a base and their powers: a number, the atoms, the rest of the numerator, divisors."""
+        above, below = self.folded(base)
+        if above == 0:
+            return {above: 1}
+        number, divisors = sp.factor_list(below)  # pyright: ignore[reportAssignmentType]
+        symbols = sorted(above.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
+        content, polynomial = sp.Poly(above / number, *symbols or [sp.Dummy()], domain="QQ").primitive()
+        low, polynomial = polynomial.terms_gcd()
+        parts = {sp.Integer(content.p): 1, sp.Integer(content.q): -1, polynomial.as_expr(): 1}
+        parts |= {symbol: power for symbol, power in zip(symbols, low, strict=False) if power}
+        for divisor, power in divisors:
+            parts[divisor] = parts.get(divisor, 0) - power
+        return {part: power for part, power in parts.items() if part != 1 and power}
+
+    def _least(self, monomial: sp.Expr) -> int:
+        return 1 if monomial in self.counting else self.integers.get(str(monomial), 0)
 
     def whole(self, exponent: sp.Expr) -> dict[sp.Expr, int] | None:
         """Return an exponent's coefficients of integers less their least values, and of 1; None for another."""
@@ -261,9 +302,10 @@ class Atoms:
             if not share.is_Integer or not self._counts(monomial):
                 return None
             parts[monomial] = parts.get(monomial, 0) + int(share)
-            parts[sp.Integer(1)] += int(share) * self.integers.get(str(monomial), 0)
+            parts[sp.Integer(1)] += int(share) * self._least(monomial)
         return parts
 
     def _counts(self, monomial: sp.Expr) -> bool:
         symbols = monomial.free_symbols
-        return all(symbol.name in self.integers for symbol in symbols) and monomial.is_polynomial(*symbols)
+        counted = all(symbol.name in self.integers or symbol in self.counting for symbol in symbols)
+        return counted and monomial.is_polynomial(*symbols)

@@ -5,7 +5,7 @@
 """The columns of a linear program that shows a goal: products of facts, of monomials that are ≥ 0, and of squares."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, islice
 from typing import Any
 
 import sympy as sp
@@ -28,9 +28,11 @@ class Columns:
         facts: Sequence[Fact],
         polynomials: Sequence[Any],
         level: int,
+        *,
+        free: bool = False,
     ) -> None:
-        self.signs, self.keys, self.ring, self.level = signs, keys, ring, level
-        self.symbols = list(ring.symbols)
+        self.signs, self.keys, self.ring, self.level, self.free = signs, keys, ring, level, free
+        self.symbols, self.tried = list(ring.symbols), 0
         self.facts = list(zip(facts, polynomials, strict=True))
         everything = [goal, *polynomials]
         self.most = [max((p.degree(g) for p in everything if p), default=0) for g in ring.gens]
@@ -73,7 +75,7 @@ class Columns:
         return polynomial
 
     def all(self) -> Iterator[Column]:
-        """Yield them: at each level products of one fact more, at most."""
+        """Yield them: at each level products of one fact more, at most; or, of those that are 0, all."""
         seen = set[tuple[Any, bool, bool]]()
         for column in self._made():
             key = frozenset(column.polynomial.items()), column.strict, column.free
@@ -83,11 +85,20 @@ class Columns:
 
     def _made(self) -> Iterator[Column]:
         monomials = list(self._monomials(self.degree))
+        if self.free:
+            equations = (fact for fact in self.facts if fact[0].relation == "Eq")
+            yield from chain.from_iterable(self._with_facts([fact], monomials) for fact in equations)
+            return
+        yield from self._products(monomials)
+        yield from self._squares()
+
+    def _products(self, monomials: Sequence[Powers]) -> Iterator[Column]:
         for times in range(self.level + 2 if len(self.facts) <= PROGRAM.facts else 2):
             for chosen in combinations_with_replacement(self.facts, times):
                 yield from self._with_facts(chosen, monomials)
-        roots = list(self._roots())
-        for root in roots:
+
+    def _squares(self) -> Iterator[Column]:
+        for root in list(self._roots()):
             if not (square := self._folded(root * root)) or not self._fits(square):
                 continue
             yield self._column(square, (0,) * len(self.symbols), (), root)
@@ -111,6 +122,9 @@ class Columns:
         if equal and len(facts) > 1:
             return
         for powers in monomials:
+            self.tried += 1
+            if self.tried > PROGRAM.tried:
+                return
             if (equal or self._signed(powers)) and self._fits(total, powers):
                 yield self._column(total, powers, facts, None)
 
@@ -134,15 +148,11 @@ class Columns:
         )
 
     def _monomials(self, degree: int) -> Iterator[Powers]:
-        ranges = [range(most + 1) for most in self.most]
-        count = 0
-        ranges = [r if root is None else r[: root[0]] for r, root in zip(ranges, self.roots, strict=True)]
-        for powers in product(*ranges) if len(ranges) <= 8 else _low(len(ranges), self.most, min(degree, 3)):
-            if sum(powers) <= degree:
-                count += 1
-                if count > PROGRAM.columns:
-                    return
-                yield powers
+        most = [k if root is None else min(k, root[0] - 1) for k, root in zip(self.most, self.roots, strict=True)]
+        if len(most) > 8:
+            yield from islice(_low(len(most), most, min(degree, 3)), PROGRAM.columns)
+        else:
+            yield from islice(_within(most, degree), PROGRAM.columns)
 
     def _roots(self) -> Iterator[Any]:
         """Yield sums of two monomials whose squares fit: with equal weights, and as the goal completes them."""
@@ -160,6 +170,16 @@ class Columns:
         for a, b, diagonal in ((one, other, first), (other, one, second)):
             if both and diagonal and abs(both) != 2 * abs(diagonal):
                 yield a + b * (both / (2 * diagonal))
+
+
+def _within(most: Sequence[int], degree: int) -> Iterator[Powers]:
+    """Yield exponents in order, up to some, of which the sum is at most a degree."""
+    if not most:
+        yield ()
+        return
+    for power in range(min(most[0], degree) + 1):
+        for rest in _within(most[1:], degree - power):
+            yield (power, *rest)
 
 
 def _low(count: int, most: Sequence[int], degree: int) -> Iterator[Powers]:

@@ -45,7 +45,7 @@ def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) ->
     """
     import numpy as np
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array
+    from scipy.sparse import coo_array, hstack
 
     rows = {powers: i for i, powers in enumerate(dict.fromkeys([*goal, *(k for c in columns for k in c.polynomial)]))}
     if not columns or not rows:
@@ -56,17 +56,22 @@ def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) ->
     target = np.zeros(len(rows))
     for powers, value in goal.items():
         target[rows[powers]] = float(value)
-    weights = np.array([-1.0 if c.strict else 0.0 for c in columns])
-    bounds = [(None, None) if c.free else (0, None) for c in columns]
-    most = {"A_ub": -weights[None, :], "b_ub": [1.0]} if strict else {}
-    found = linprog(
-        weights if strict else np.array([0.0 if c.free else 1.0 for c in columns]),
-        A_eq=matrix, b_eq=target, bounds=bounds, method="highs-ds", **most,
-    )  # fmt: skip
+    bounds: list[tuple[float | None, float | None]] = [(None, None) if c.free else (0, None) for c in columns]
+    costs, most = [0.0 if c.free else 1.0 for c in columns], {}
+    if strict:
+        # One more unknown is at most 1 and at most the sum of the coefficients of the strict columns, and maximal.
+        matrix, bounds, costs = (
+            hstack([matrix, coo_array((len(rows), 1))]),
+            [*bounds, (0, 1)],
+            [*[0.0] * len(columns), -1.0],
+        )
+        most = {"A_ub": np.array([[*(-1.0 if c.strict else 0.0 for c in columns), 1.0]]), "b_ub": [0.0]}
+    found = linprog(np.array(costs), A_eq=matrix, b_eq=target, bounds=bounds, method="highs-ds", **most)
     if found.status != 0 or (strict and found.fun > -_TINY):
         return None
-    size = float(np.abs(found.x).max(initial=0.0))
-    support = [j for j, value in enumerate(found.x) if abs(value) > _TINY * size]
+    values = found.x[: len(columns)]
+    size = float(np.abs(values).max(initial=0.0))
+    support = [j for j, value in enumerate(values) if abs(value) > _TINY * size]
     return _exactly(goal, [columns[j] for j in support], strict=strict)
 
 

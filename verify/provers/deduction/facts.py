@@ -74,3 +74,18 @@ def canonical(polynomial: sp.Expr) -> Canonical:
     return frozenset(
         (frozenset((s, k) for s, k in zip(symbols, p, strict=True) if k), c / size) for p, c in terms.items()
     )
+
+
+def relation_of(goal: Goal) -> sp.core.relational.Relational:
+    """Return a goal as a relation to 0, whose margin is the expression."""
+    if goal.relation == "Eq":
+        return sp.Eq(0, goal.expression, evaluate=False)
+    return (sp.Gt if goal.strict else sp.Ge)(goal.expression, 0, evaluate=False)
+
+
+def places_in(tree: Tree) -> set[int]:
+    """Return the places of the facts that sums, and replacements, in a proof use."""
+    parts = [each for part in tree.values() for each in (part if isinstance(part, list) else [part])]
+    inside = (places_in(part) for part in parts if isinstance(part, dict))
+    named = {place for _, places, _ in tree.get("terms", ()) for place in places}
+    return named.union({tree["fact"]} if "fact" in tree else (), *inside)

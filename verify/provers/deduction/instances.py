@@ -4,8 +4,9 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Instances of what is known of exponentials, logarithms, powers, sines and floors, for the functions in a goal."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
+from typing import TypeAlias
 
 import sympy as sp
 
@@ -13,6 +14,39 @@ from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.limits import SEARCH
 from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.values import Values
+
+Made: TypeAlias = Callable[..., sp.Expr]
+Needs: TypeAlias = Callable[..., list[tuple[sp.Expr, str]]]
+
+
+def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    return sp.Pow(base, exponent, evaluate=False)
+
+
+def _stirling(n: sp.Expr, more: int) -> sp.Expr:
+    bound = sp.sqrt(2) * sp.sqrt(sp.pi) * sp.sqrt(n) * _power(n, n) * sp.exp(-n) * sp.exp(1 / (12 * n + more))
+    return sp.factorial(n, evaluate=False) - bound
+
+
+GROWTH: Mapping[str, tuple[Needs, Made]] = {
+    "exp_from": (lambda u, v: [], lambda u, v: sp.exp(u) - sp.exp(v) * (1 + u - v)),
+    "log_from": (
+        lambda u, v: [(u, "positive"), (v, "positive")],
+        lambda u, v: sp.log(v, evaluate=False) + (u - v) / v - sp.log(u, evaluate=False),
+    ),
+    "rises": (
+        lambda u, v, n: [(u - v, "nonnegative"), (v, "nonnegative")],
+        lambda u, v, n: _power(u, n) - _power(v, n),
+    ),
+    "three_terms": (
+        lambda u, n: [(u, "nonnegative")],
+        lambda u, n: _power(1 + u, n) - (1 + n * u + n * (n - 1) * u**2 / 2),
+    ),
+    "integer": (lambda n: [], lambda n: n * (n - 1)),
+    "stirling_below": (lambda n: [(n - 1, "nonnegative")], lambda n: _stirling(n, 1)),
+    "stirling_above": (lambda n: [(n - 1, "nonnegative")], lambda n: -_stirling(n, 0)),
+}
+"""Known facts of growth: what has to have which sign, and what is >= 0."""
 
 
 class Instances(Values):
@@ -29,6 +63,8 @@ class Instances(Values):
             if name == "circle":
                 squares = [self.atoms.of(head(of[0])) ** 2 for head in (sp.sin, sp.cos)]
                 return scope.with_atoms(sum(squares) - 1, "Eq")
+            if name in GROWTH:
+                return self._growth(scope, name, of)
             if "_" in name:
                 head, end = name.split("_")
                 return self._bounded(scope, head, end, of[0])
@@ -42,6 +78,18 @@ class Instances(Values):
             return scope.with_atoms(self._log(of[0] * of[1]) - sum(logs), "Eq")
         except NoAtomError:
             return None
+
+    def _growth(self, scope: Scope, name: str, of: list[sp.Expr]) -> Scope | None:
+        """Return the scope with an instance of what is known of growth."""
+        needs, value = GROWTH[name]
+        fact = value(*of)
+        whole = self.atoms.whole(of[-1]) if name in ("rises", "three_terms") else {}
+        if whole is None or min(whole.values(), default=0) < 0:
+            return None
+        if not all(self._is_seen(scope, part, need) for part, need in needs(*of)):
+            return None
+        self.atoms.prepare(fact)
+        return scope.with_atoms(self.atoms.of(fact), "Ge")
 
     def _bounded(self, scope: Scope, head: str, end: str, of: sp.Expr) -> Scope | None:
         """Return the scope with a bound of a sine, a cosine or a floor."""

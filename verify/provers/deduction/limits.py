@@ -21,8 +21,12 @@ class SearchLimits:
     """The most points that are drawn to find these, where the facts hold."""
     rounding: float = 1e-6
     """The part of a goal's terms up to which a negative margin may be an error of floats: it refuses no goal."""
+    steps: int = 8
+    """The steps of a recursion at the states of which a guess is tried."""
     pairs: int = 4
     """The most exponentials, or logarithms, that are put together two by two."""
+    wider: int = 6
+    """The most facts, with instances of growth, of which products of a higher degree than the goal's are tried."""
     cases: int = 4
     """The most expressions whose signs are told apart, one at a time."""
     squared: int = 2
@@ -37,6 +41,8 @@ class ProgramLimits:
 
     columns: int = 6000
     """The most columns of a program: with twice as many it takes seconds, and finds hardly more."""
+    tried: int = 60_000
+    """The most products that are looked at for them: they take about a second."""
     monomials: int = 70
     """The most monomials of which sums of two are squared."""
     variables: int = 6

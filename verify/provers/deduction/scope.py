@@ -4,10 +4,11 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """What is known at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 
 import sympy as sp
 
@@ -184,8 +185,11 @@ class Scope:
                 kept = replace(kept, facts=(*kept.facts, fact))
         return kept
 
-    def sum(self, goal: Goal, level: int) -> Tree | None:
-        """Return a proof of a goal as a sum of products, None where none was found at a level of products."""
+    def sum(self, goal: Goal, level: int, among: Collection[int] | None = None) -> Tree | None:
+        """Return a proof of a goal as a sum of products, None where none was found at a level of products.
+
+        The products are of all facts, or of those at the places `among` which.
+        """
         try:
             parts = self.fraction(goal.expression)
         except NoAtomError:
@@ -193,7 +197,7 @@ class Scope:
         if parts is None:
             return None
         above, below = parts
-        facts = self._relevant(above)
+        facts = [fact for fact in self._relevant(above) if among is None or fact.place in among]
         if level and len(facts) > PROGRAM.facts:
             inside = set(self._symbols([above]))
             facts = [fact for fact in facts if fact.above.free_symbols <= inside]
@@ -204,18 +208,14 @@ class Scope:
             polynomials = [ring.from_expr(fact.above) for fact in facts]
         except ValueError:
             return None
-        columns = list(
-            Columns(
-                [self.sign(s) for s in ring.symbols], self.atoms.keys, ring, wanted, facts, polynomials, level
-            ).all()
-        )
+        signs, free = [self.sign(s) for s in ring.symbols], goal.relation == "Eq"
+        made = Columns(signs, self.atoms.keys, ring, wanted, facts, polynomials, level, free=free)
+        columns = list(islice(made.all(), PROGRAM.columns + 1))
         self.work.spend(50 + len(columns))
         self.work.record.program(len(columns))
         if len(columns) > PROGRAM.columns:
             return None
         target = {powers: rational(c) for powers, c in wanted.terms() if c}
-        if goal.relation == "Eq":
-            columns = [column for column in columns if column.free]
         found = combination(target, columns, strict=goal.strict)
         return None if found is None else self.tree(below, found)
 

@@ -8,10 +8,11 @@ The search ends when a proof is found or its work is spent; where the time is ov
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -19,7 +20,7 @@ import sympy as sp
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising
 from verify.language.expressions import STRICT
-from verify.language.heads.scopes import SERIES, Iterate, outermost
+from verify.language.heads.scopes import BINDERS, SERIES, Iterate, outermost
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure
 from verify.printing import text_of
@@ -27,11 +28,12 @@ from verify.provers.deduction.account.record import Record, new_record, told
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.branches.choices import Choices
 from verify.provers.deduction.branches.radicals import lemma_of
-from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
+from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, relation_of
 from verify.provers.deduction.limits import PROGRAM, SEARCH
 from verify.provers.deduction.polynomials.squares import means, squares
 from verify.provers.deduction.scope import Scope, SpentError
 from verify.provers.deduction.segments import Then, functions_in
+from verify.provers.deduction.sums import ClosedForms
 from verify.provers.deduction.values import bound_of
 from verify.provers.proof_data import Proof
 
@@ -57,7 +59,7 @@ def deduction_proof(
     if proof is None:
         return None
     # Hypotheses that no sum names are left out, all or one by one, where there is a proof without.
-    named = {proof["relations"][place] for place in _places(proof["tree"]) if place < len(proof["relations"])}
+    named = {proof["relations"][place] for place in places_in(proof["tree"]) if place < len(proof["relations"])}
     spare = [i for i in facts if i not in named and i >= len(statement.domain)]
     for without in [spare, *([i] for i in spare if len(spare) > 1)]:
         fewer = {i: fact for i, fact in facts.items() if i not in without}
@@ -111,7 +113,7 @@ def _sign_of(relation: Any) -> Relation:
     return "Eq" if isinstance(relation, sp.Eq) else "Gt" if isinstance(relation, STRICT) else "Ge"
 
 
-class Search(Choices):
+class Search(Choices, ClosedForms):
     """One search, with its work."""
 
     def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
@@ -162,7 +164,11 @@ class Search(Choices):
         expression, of, thrice = self._resolved(scope, goal.expression)
         if of is not None:
             # A step of an induction is told apart, and not all of it at once.
-            if depth and (tree := self._by_induction(scope, goal, depth - 1)) is not None:
+            if (
+                depth
+                and goal.expression.has(*BINDERS)
+                and (tree := self._by_induction(scope, goal, depth - 1)) is not None
+            ):
                 return tree
             return self._in_cases(scope, replace(goal, expression=expression), of, thrice, depth)
         if (decided := self.deciding(scope)) is not None:
@@ -177,6 +183,8 @@ class Search(Choices):
             return None
         if not self._is_plausible(scope, goal):
             return None
+        if not all(self.is_total(scope, state) for state in goal.expression.atoms(Iterate)):
+            return self.by_invariants(scope, goal)
         return self.with_values(scope, goal.expression, depth, lambda inner: self._attempts(inner, goal, depth))
 
     def _restated(self, scope: Scope, goal: Goal, expression: sp.Expr, depth: int) -> Tree | None:
@@ -184,7 +192,7 @@ class Search(Choices):
         tree = self.prove(scope, replace(goal, expression=expression), depth)
         if tree is None or not _leaves_facts(tree):
             return tree
-        relation = {"Gt": sp.Gt, "Ge": sp.Ge, "Eq": sp.Eq}[goal.relation](expression, 0, evaluate=False)
+        relation = relation_of(replace(goal, expression=expression))
         then = {"rule": "sum", "times": ["Integer", "1"], "terms": [[["Integer", "1"], [scope.count], None]]}
         return {"rule": "lemma", "relation": data_of(relation), "proof": tree, "then": then}
 
@@ -237,23 +245,31 @@ class Search(Choices):
             return None
 
     def _attempts(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        ways: list[Callable[[], Tree | None]] = [
-            lambda: scope.sum(goal, 0),
-            lambda: means(scope, goal),
-            lambda: scope.sum(goal, 1),
-            lambda: self._with_instances(scope, goal),
-            lambda: squares(scope, goal),
-        ]
-        if depth == SEARCH.depth:
-            ways.append(lambda: squares(scope, goal, multiplied=True))
-        if len(goal.expression.free_symbols) > PROGRAM.few:
-            ways = [*ways[:2], *ways[4:], *ways[2:4]]
+        ways: list[Callable[[], Tree | None]] = [lambda: scope.sum(goal, 0), lambda: means(scope, goal)]
+        counts = depth > 0 and goal.expression.has(*SERIES, sp.factorial, sp.binomial)
         roots = [p for p in goal.expression.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]
-        ways.insert(2 if len(roots) > PROGRAM.roots else len(ways), lambda: self.by_roots(scope, goal, depth))
+        by_roots, many = [lambda: self.by_roots(scope, goal, depth)], len(roots) > PROGRAM.roots
+        ways += by_roots if many else []
         if depth:
+            ways += [lambda: self.by_invariants(scope, goal)]
+            # What counts to n is seldom shown without an induction, or what is known of it.
+            ways += [lambda: self.by_growth(scope, goal)] if goal.expression.has(sp.pi) else []
+            ways += [lambda: self._by_induction(scope, goal, depth - 1)] if counts else []
+            ways += [lambda: self.by_closed_forms(scope, goal, depth - 1)]
+        linear: list[Callable[[], Tree | None]] = [
+            lambda: scope.sum(goal, 1),
+            lambda: self.by_growth(scope, goal, levels=[0]),
+            lambda: self._with_instances(scope, goal),
+        ]
+        programs: list[Callable[[], Tree | None]] = [lambda: squares(scope, goal)]
+        programs += [lambda: squares(scope, goal, multiplied=True)] if depth == SEARCH.depth else []
+        ways += [*programs, *linear] if len(goal.expression.free_symbols) > PROGRAM.few else [*linear, *programs]
+        ways += [] if many else by_roots
+        if depth:
+            ways += [lambda: self._by_factors(scope, goal, depth - 1)]
+            ways += [] if counts else [lambda: self._by_induction(scope, goal, depth - 1)]
             ways += [
-                lambda: self._by_factors(scope, goal, depth - 1),
-                lambda: self._by_induction(scope, goal, depth - 1),
+                lambda: self.by_growth(scope, goal, levels=[1]),
                 lambda: None if goal.relation == "Eq" else self._by_slope(scope, goal, depth - 1),
                 lambda: self._by_cases(scope, goal, depth - 1),
             ]
@@ -311,7 +327,7 @@ class Search(Choices):
                 tree = supposed.sum(Goal(sp.Integer(0), "Gt"), level)
                 tree = tree and {"rule": "contradiction", "then": tree}
             if tree is not None:
-                needed = [used[place] for place in sorted(_places(tree)) if place in used]
+                needed = [used[place] for place in sorted(places_in(tree)) if place in used]
                 if len(needed) < len(used):
                     return self._with_instances(scope, goal, needed)
                 for name, of in reversed(used.values()):
@@ -329,23 +345,66 @@ class Search(Choices):
             bound = bound_of(self.parameters.get(n.name), zero=True)
             if not n.is_integer or bound is None:
                 continue
-            least = sp.Integer(self._least(n))
-            others = scope.without(n)
-            at_first = self._unfolded(goal.expression.subs(n, least))
-            first = at_first is not None and self.prove(others, replace(goal, expression=at_first), depth)
-            inner = first and others.with_fact(n - least, "Ge")
-            try:
-                self.atoms.prepare(goal.expression, goal.expression.subs(n, n + 1))
-            except NoAtomError:
-                continue
-            inner = inner and self._with_fact(inner, goal.expression, goal.relation)
-            after = replace(goal, expression=self._unfolded(goal.expression.subs(n, n + 1)))
-            step = inner and (
-                self.prove(inner, after, 0) or (None if alone else self._with_invariants(inner, after, n))
-            )
-            if step:
-                return {"rule": "induction", "in": n.name, "first": first, "step": step}
+            for start, end in self._ranges(scope, n):
+                tree = self._induction(scope, goal, n, (start, end), depth, alone=alone)
+                if tree is not None:
+                    return tree
         return None
+
+    def _ranges(self, scope: Scope, n: sp.Symbol) -> Iterator[tuple[sp.Expr | None, sp.Expr | None]]:
+        """Yield where an induction may start, and end: at what facts say, else at the least value and nowhere."""
+        ends: dict[int, sp.Expr] = {}
+        bounds = [f.expression for f in scope.facts if f.expression is not None and f.relation != "Eq"]
+        for bound, side in product(bounds, (1, -1)):
+            end = sp.expand(n - side * bound)
+            if end.free_symbols and n not in end.free_symbols and self.atoms.whole(end) is not None:
+                ends.setdefault(side, end)
+        if ends:
+            yield ends.get(1), ends.get(-1)
+        yield None, None
+
+    def _induction(
+        self,
+        scope: Scope,
+        goal: Goal,
+        n: sp.Symbol,
+        ends: tuple[sp.Expr | None, sp.Expr | None],
+        depth: int,
+        *,
+        alone: bool,
+    ) -> Tree | None:
+        """Return a proof by induction over an integer between two ends; None for its least value, and for no end."""
+        least, end = sp.Integer(self._least(n)) if ends[0] is None else ends[0], ends[1]
+        others = scope.without(n)
+        at_first = self._unfolded(goal.expression.subs(n, least))
+        first = at_first is not None and self.prove(others, replace(goal, expression=at_first), depth)
+        inner = first and others.with_fact(n - least, "Ge")
+        for expression, relation in () if end is None else ((end - n - 1, "Ge"), (end - n, "Gt")):
+            inner = inner and inner.with_fact(expression, relation)
+        try:
+            self.atoms.prepare(goal.expression, goal.expression.subs(n, n + 1))
+        except NoAtomError:
+            return None
+        inner = inner and self._with_fact(inner, goal.expression, goal.relation)
+        after = replace(goal, expression=self._unfolded(goal.expression.subs(n, n + 1)))
+        step = inner and (
+            self.by_growth(inner, after, goal.expression, levels=[0])
+            or self.prove(inner, after, 0)
+            or self.by_growth(inner, after, goal.expression, levels=[1])
+            or (None if alone else self._with_invariants(inner, after, n))
+        )
+        if not step:
+            return None
+        if ends == (None, None):
+            return {"rule": "induction", "in": n.name, "first": first, "step": step}
+        told = (None if each is None else data_of(each) for each in ends)
+        return {
+            "rule": "range",
+            "in": n.name,
+            **dict(zip(("from", "to"), told, strict=True)),
+            "first": first,
+            "step": step,
+        }
 
     def _unfolded(self, expression: sp.Expr) -> sp.Expr | None:
         """Return an expression with a recursion's states after L + c steps written by those after L; None for none."""
@@ -469,16 +528,9 @@ class Search(Choices):
         return size if scope.sign(symbol) != "real" else self.random.choice((-1, 1)) * size
 
 
-def _places(tree: Tree) -> set[int]:
-    """Return the places of the facts that sums, and replacements, in a proof use."""
-    inside = (_places(part) for part in tree.values() if isinstance(part, dict))
-    named = {place for _, places, _ in tree.get("terms", ()) for place in places}
-    return named.union({tree["fact"]} if "fact" in tree else (), *inside)
-
-
 def _leaves_facts(tree: Tree) -> bool:
     """Whether a proof differentiates, or drops facts, so that choices in its goal are not made everywhere."""
-    return tree["rule"] in ("slope", "concave", "induction") or any(
+    return tree["rule"] in ("slope", "concave", "induction", "range", "invariants") or any(
         _leaves_facts(part) for part in tree.values() if isinstance(part, dict)
     )
 

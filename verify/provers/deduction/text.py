@@ -32,8 +32,20 @@ _KNOWN = {
     "floor_above": "floor(u) <= u",
     "floor_below": "u < floor(u) + 1",
     "mean": "n*v <= u_1 + ... + u_n",
+    "exp_from": "exp(u) >= exp(v)*(1 + u - v)",
+    "log_from": "log(u) <= log(v) + (u - v)/v",
+    "rises": "u**n >= v**n",
+    "three_terms": "(1 + u)**n >= 1 + n*u + n*(n - 1)*u**2/2",
+    "integer": "n*(n - 1) >= 0",
+    "stirling_below": "n! >= sqrt(2*pi*n)*(n/E)**n*exp(1/(12*n + 1))",
+    "stirling_above": "n! <= sqrt(2*pi*n)*(n/E)**n*exp(1/(12*n))",
 }
-_ARGUMENTS = {"monotone": "uvn", "tangent": "uvn", "mean": ["v", *(f"u_{i}" for i in range(1, MEANS.parts + 1))]}
+_ARGUMENTS = {
+    **dict.fromkeys(("monotone", "tangent", "rises"), "uvn"),
+    **dict.fromkeys(("integer", "stirling_below", "stirling_above"), "n"),
+    "three_terms": "un",
+    "mean": ["v", *(f"u_{i}" for i in range(1, MEANS.parts + 1))],
+}
 _INDENT = "  "
 _NUMBERED = re.compile(r"hypothesis \d+")
 """The label of a hypothesis of a line: it says less than what it is."""
@@ -154,14 +166,10 @@ def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
             if tree[key] is not None:
                 yield f"if {of} {relation} 0:"
                 yield from _inside(tree[key], [*facts, fact], goal)
-    elif tree["rule"] == "induction":
-        n = text_of(sp.Symbol(tree["in"]))
-        yield f"for the least {n}:"
-        yield from _inside(tree["first"], facts, goal)
-        yield f"for {n} + 1, if for {n}:"
-        yield from _inside(
-            tree["step"], [*facts, f"{n} less its least value", f"[{goal} at {n}]"], f"{goal} at {n} + 1"
-        )
+    elif tree["rule"] in ("induction", "range"):
+        yield from _induction(tree, facts, goal)
+    elif tree["rule"] == "invariants":
+        yield from _invariants(tree, facts, goal)
     else:
         x, new = (text_of(sp.Symbol(tree[key])) for key in ("in", "as"))
         ends = [tree["from"], tree["to"]] if tree["rule"] == "concave" else [tree["from"]]
@@ -176,6 +184,35 @@ def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
         )
         turned = [f"-{first}", f"-{last}"] if tree.get("side") == "below" else [first, last]
         yield from _inside(tree[key], [*facts, *turned], word)
+
+
+def _induction(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
+    """Yield the lines of an induction, from a start and perhaps to an end."""
+    n, start, end = text_of(sp.Symbol(tree["in"])), tree.get("from"), tree.get("to")
+    yield f"for the least {n}:" if start is None else f"for {n} = {_text(start)}:"
+    yield from _inside(tree["first"], facts, goal)
+    yield f"for {n} + 1{'' if end is None else f', up to {_text(end)}'}, if for {n}:"
+    known = [f"{n} less its least value" if start is None else f"({n} - ({_text(start)}))"]
+    known += [] if end is None else [f"({_text(end)} - {n} - 1)", f"({_text(end)} - {n})"]
+    yield from _inside(tree["step"], [*facts, *known, f"[{goal} at {n}]"], f"{goal} at {n} + 1")
+
+
+def _invariants(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
+    """Yield the lines of relations that are shown together."""
+    states, known = ", ".join(text_of(sp.Symbol(name)) for name in tree["as"]), list(map(from_data, tree["relations"]))
+    n = _text(tree["of"][2])
+    yield f"of the states {states} after {n} steps, always:"
+    for (head, *_), relation in zip(tree["relations"], known, strict=True):
+        yield f"{_INDENT}{_margin(relation)} {_RELATIONS[head]} 0"
+    for key, head, more in (
+        ("first", "at the start", []),
+        ("step", f"for {n} + 1, if for {n}", [*map(_margin, known)]),
+    ):
+        for relation, proof in zip(known, tree[key], strict=True):
+            yield f"{head}, {_margin(relation)}:"
+            yield from _inside(proof, [*facts, *more], "its margin")
+    yield "so:"
+    yield from _inside(tree["then"], [*facts, *map(_margin, known)], goal)
 
 
 def _inside(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:

@@ -73,6 +73,9 @@ class Values:
                 yield sp.cos(part.args[0]), "nonzero"
             elif isinstance(part, sp.log):
                 yield part.args[0], "positive"
+            elif isinstance(part, sp.factorial | sp.binomial):
+                yield part.args[-1], "nonnegative"
+                yield part.args[0] - (part.args[1] if isinstance(part, sp.binomial) else 0), "nonnegative"
             elif part.is_Pow and part.base is not sp.E:
                 base, exponent = part.args
                 if exponent.is_Rational and not exponent.is_Integer:

@@ -1,20 +1,21 @@
 """Quotients of polynomials whose atoms are functions too, and the signs that are shown: deductions compute in them.
 
 Atoms are symbols, exponentials, logarithms, roots u^(1/q) and powers u^(n − l) of an integer n from l ≥ 0 on, or of a
-product of such (0⁰ = 1); different atoms count as independent. Reading an expression shows that it has a value: what is
-divided by, and what is under a logarithm, is shown to be positive (or its negative is), what is under a root to be ≥ 0.
-A sign is shown by a fact that is a multiple, or term by term, by the signs of the atoms and even powers; so every
-divisor is positive, and a quotient has its numerator's sign.
+product of such (0⁰ = 1), for each factor u of a base that is seen; so 2^n is an integer from 1 on. Different atoms
+count as independent. Reading an expression shows that it has a value: what is divided by, and what is under a
+logarithm, is shown to be positive (or its negative is), what is under a root to be ≥ 0. A sign is shown by a fact that
+is a multiple, or term by term, by the signs of the atoms and even powers; so every divisor is positive, and a quotient
+has its numerator's sign.
 """
 
 from collections.abc import Mapping
 from copy import copy
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor
+from math import ceil, floor, gcd
 
 from ..given import Given, Parameter
-from ..nodes import Name, Node, folded
+from ..nodes import Bound, Name, Node, folded
 from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign
 from ..reading import Rejected, TooLarge, Unknown
 from .functions import FunctionAtoms
@@ -54,6 +55,7 @@ class Atoms(FunctionAtoms):
         self.logarithms: dict[int, Quotient] = {}
         self.roots: dict[int, tuple[Quotient, int]] = {}
         self.whole: dict[int, int] = {}
+        self.defined: frozenset[Bound] = frozenset()
 
     def copied(self) -> "Atoms":
         """Return a field for an inner scope, in which the places of atoms and factors are the same."""
@@ -197,15 +199,47 @@ class Atoms(FunctionAtoms):
         return total
 
     def exp(self, value: Quotient) -> Quotient:
-        """Return exp of a sum: a product in which exp(k n log u), for an integer k and integers n ≥ 0, is u^(kn)."""
-        result, rest = self.number(Fraction(1)), dict(value.numerator)
-        for key, times in value.numerator.items():
+        """Return exp of a sum: a product in which exp(k n log u), for an integer k and integers n ≥ 0, is u^(kn).
+
+        Of a quotient, the whole part counts by itself: exp(n/(n + 1)) is e exp(−1/(n + 1)).
+        """
+        result, parts = self.number(Fraction(1)), self._terms_apart(value)
+        for part in parts:
+            ((key, times),) = part.numerator.items()
             base, exponent = self._log_in(key)
-            if base is not None and not value.factors and times % value.number == 0:
-                power = Quotient({exponent: times // value.number}, 1, ())
-                result = self.times(result, self.real_power(base, power))
-                del rest[key]
-        return self.times(result, super().exp(Quotient(rest, value.number, value.factors)))
+            if base is not None and not part.factors and part.number == 1:
+                factor = self.real_power(base, Quotient({exponent: times}, 1, ()))
+            else:
+                factor = super().exp(part)
+            result = self.times(result, factor)
+        return result
+
+    def _terms_apart(self, value: Quotient) -> list[Quotient]:
+        """Return the terms of the whole part of a quotient by a polynomial in one atom, and of the rest, each reduced.
+
+        Their sum is the value. Of any other quotient, all is the rest.
+        """
+        divisor: Polynomial = {0: 1}
+        for factor, power in value.factors:
+            for _ in range(power):
+                divisor = self._product(divisor, self.factors[factor])
+        left: Polynomial = dict(value.numerator)
+        lead, number, over, parts = max(divisor), value.number, dict(value.factors), list[Quotient]()
+        divides = len(set[int]().union(*map(self.inside, divisor))) == 1
+        while left:
+            self.effort.spend(1 + len(left))
+            key = max(left)
+            if not divides or (key | self._tops) - lead & self._tops != self._tops:
+                parts.append(super()._reduced({key: left.pop(key)}, number, over))
+                continue
+            share = Fraction(left[key], divisor[lead])
+            parts.append(super()._reduced({key - lead: share.numerator}, number * share.denominator, {}))
+            number *= share.denominator
+            left = {k: c * share.denominator for k, c in left.items()}
+            for k, c in self._product(divisor, {key - lead: share.numerator}).items():
+                left[k] = left.get(k, 0) - c
+            left = {k: c for k, c in left.items() if c}
+        return parts
 
     def _log_in(self, monomial: int) -> tuple[Quotient | None, int]:
         """Return u and n of a monomial n log u, for a product n of integers ≥ 0; None and 0 of any other."""
@@ -230,9 +264,39 @@ class Atoms(FunctionAtoms):
             return self.exp(self.times(power, self.log(base)))
         result = self._raised(base, constant)
         for key, times in sorted(power.numerator.items()):
-            if key and base != self.number(Fraction(1)):
-                result = self.times(result, self._raised(self.of_atom(self._function_of("power", base, key)), times))
+            if key:
+                result = self.times(result, self._raised(self._counted(base, key), times))
         return result
+
+    def _counted(self, base: Quotient, key: int) -> Quotient:
+        """Return u^(n − l) for the integer n ≥ l of a monomial, factor by factor of u; of exp(g), exp((n − l) g)."""
+        result, less = self.number(Fraction(1)), Fraction(-(self._least(key) or 0))
+        for part, times in self._parts(base):
+            exponent = self._exponent(part)
+            if exponent is not None:
+                value = self.exp(self.times(exponent, self.plus(Quotient({key: 1}, 1, ()), self.number(less))))
+            else:
+                place = self._function_of("power", part, key)
+                value = self.of_atom(place)
+                if part.number == 1 and set(part.numerator) == {0} and part.numerator[0] > 0:
+                    # A power of a positive integer is one.
+                    self.whole[place] = 1
+            result = self.times(result, self._raised(value, times))
+        return result
+
+    def _parts(self, base: Quotient) -> list[tuple[Quotient, int]]:
+        """Return factors of a quotient and their powers: content, atoms, the rest of the numerator, divisors."""
+        if not base.numerator:
+            return [(base, 1)]
+        content, one = gcd(*base.numerator.values()), self.number(Fraction(1))
+        self.effort.spend(len(base.numerator) * (1 + len(self.signs)))
+        low = [min(self.power_of(key, i) for key in base.numerator) for i in range(len(self.signs))]
+        shift = sum(power * next(iter(self.of_atom(i).numerator)) for i, power in enumerate(low) if power)
+        rest = Quotient({key - shift: c // content for key, c in base.numerator.items()}, 1, ())
+        parts = [(self.number(Fraction(content)), 1), (self.number(Fraction(base.number)), -1), (rest, 1)]
+        parts += [(self.of_atom(i), power) for i, power in enumerate(low) if power]
+        parts += [(Quotient(self.factors[factor], 1, ()), -power) for factor, power in base.factors]
+        return [(part, power) for part, power in parts if part != one]
 
     def whole_exponent(self, base: Quotient, power: Quotient) -> Quotient:
         """Return a power of an exponent that is an integer ≥ 0. Raises Rejected for any other."""

@@ -13,6 +13,8 @@ from ..polynomials import Quotient
 from ..reading import Data, Rejected, TooLarge, whole
 from ..terms import Names
 from .atoms import Atoms
+from .functions import free_in_recursion
+from .integers import GROWTH
 from .means import mean
 
 Relation: TypeAlias = Literal["Ge", "Gt", "Eq"]
@@ -76,6 +78,7 @@ class Scope:
 
     def _read_again(self, field: Atoms, mask: int, values: Names | None) -> "Scope":
         scope = replace(self, field=field, facts=())
+        field.defined = frozenset(each for each in self.field.defined if not free_in_recursion(each) & mask)
         for fact in self.facts:
             node = None if fact is None else fact.node
             if node is not None and values is not None:
@@ -158,5 +161,6 @@ KNOWN: Mapping[str, tuple[int | None, Relation, Callable[..., Quotient]]] = {
     "floor_above": (1, "Ge", partial(_floor, 1)),
     "floor_below": (1, "Gt", partial(_floor, -1)),
     "mean": (None, "Ge", mean),
+    **GROWTH,
 }
 """Known facts: of how many expressions (None: any number), and the sign of which value."""

@@ -3,7 +3,7 @@
 
 A sum up to L + c, for an integer c, is the sum up to L, an atom, and c terms more; so are a product, a factorial and
 the states of a recursion. What has no value somewhere is refused: each term is computed at a new symbol between the
-ends, and a recursion's steps have a value everywhere.
+ends, and a recursion's steps have a value everywhere, or after any number of steps by what was shown before.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Self, TypeAlias
 
 from ..functions import exactly, scope_value
-from ..nodes import Node, bound_in, free_in
+from ..nodes import Bound, Node, bound_in, free_in
 from ..polynomials import Quotient, Quotients, Sign
 from ..reading import Rejected, TooLarge
 
@@ -25,11 +25,24 @@ def _serials(*nodes: Sequence[Node]) -> tuple[int, ...]:
     return tuple(part.serial for parts in nodes for part in parts)
 
 
+def recursion_of(node: Node) -> Bound:
+    """Return a recursion without its number of steps: the step, the symbols it binds, the start."""
+    inside, symbols, outside = bound_in(node)
+    return Bound(inside, symbols, outside[2:])
+
+
+def free_in_recursion(recursion: Bound) -> int:
+    """Return the mask of the symbols that a recursion depends on."""
+    return free_in(recursion.inside) & ~free_in(recursion.symbols) | free_in(recursion.outside)
+
+
 class FunctionAtoms(Quotients):
     """A field of quotients with signs that are shown by whoever extends it."""
 
     whole: dict[int, int]
     """The places of integers ≥ 0, and their least values."""
+    defined: frozenset[Bound]
+    """Recursions whose states are shown to have a value after any number of steps."""
 
     def is_positive(self, value: Quotient) -> bool:
         raise NotImplementedError
@@ -142,7 +155,7 @@ class FunctionAtoms(Quotients):
             found = found if turn > 0 else other
         return found
 
-    def _apart(self, value: Quotient) -> tuple[Quotient, int]:
+    def apart(self, value: Quotient) -> tuple[Quotient, int]:
         """Return a value that is an integer as one without a constant term, and the constant.
 
         Raises Rejected where it is none: no sum of multiples of products of integers ≥ 0.
@@ -162,7 +175,7 @@ class FunctionAtoms(Quotients):
             raise Rejected("a number of terms, or of steps, is not shown to be >= 0")
 
     def _factorial(self, value: Quotient) -> Quotient:
-        base, more = self._apart(value)
+        base, more = self.apart(value)
         if not base.numerator:
             return self.number(exactly("factorial", [Fraction(more)]))
         self._refuse_negative(base)
@@ -185,13 +198,18 @@ class FunctionAtoms(Quotients):
         bound = [part for part in parts if symbols[part] != self.symbol(part)]
         free, marks = [symbols[part] for part in bound], tuple(part.serial for part in bound)
         last = evaluate(self, [outside[1]], {})[0]
-        base, more = self._apart(last)
+        base, more = self.apart(last)
         if not base.numerator:
             return scope_value(node, self, partial(evaluate, self))
         if node.head == "Iterate":
+            recursion = recursion_of(node)
+            mask = free_in_recursion(recursion)
+            bound = [part for part in symbols if part.free & mask and symbols[part] != self.symbol(part)]
+            if bound or recursion not in self.defined:
+                self._refuse_undefined(node, evaluate)
             return self._iterated(node, evaluate, (free, marks), base, more)
         (first,) = evaluate(self, outside[:1], {})
-        self._apart(first)
+        self.apart(first)
         lowest = self.minus(self._plus(base, 1 + min(more, 0)), first)
         self._refuse_negative(lowest)
         self._defined(inside, names[0], (first, self._plus(base, max(more, 0))), evaluate)
@@ -220,6 +238,14 @@ class FunctionAtoms(Quotients):
             inner.know(term, strict=False)
         evaluate(inner, inside, {symbol: term})
 
+    def _refuse_undefined(self, node: Node, evaluate: EvaluateIn) -> None:
+        """Raise Rejected where it is not shown that a recursion's step has a value, whatever the state is."""
+        inside, symbols, _ = bound_in(node)
+        inner = self.copied()
+        count, *states = (inner.new_place() for _ in symbols)
+        inner.whole[count], inner.signs[count] = 0, "nonnegative"
+        evaluate(inner, inside, dict(zip(symbols, map(inner.of_atom, (count, *states)), strict=True)))
+
     def _iterated(
         self,
         node: Node,
@@ -232,11 +258,6 @@ class FunctionAtoms(Quotients):
         if more < 0:
             raise Rejected("a recursion whose number of steps is not shown to be >= 0")
         self._refuse_negative(base)
-        # Whatever the state is, the step has a value.
-        inner = self.copied()
-        count, *states = (inner.new_place() for _ in symbols)
-        inner.whole[count], inner.signs[count] = 0, "nonnegative"
-        evaluate(inner, inside, dict(zip(symbols, map(inner.of_atom, (count, *states)), strict=True)))
         names = (*_serials(inside, symbols), *free[1])
         key = [base, *evaluate(self, start, {}), *free[0]]
         states = [self.of_atom(self.opaque("Iterate", key, (i, *names))) for i in range(len(start))]

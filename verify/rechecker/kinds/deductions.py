@@ -12,6 +12,7 @@ from flint import ctx
 
 from ..deduction.atoms import Atoms, least
 from ..deduction.facts import KNOWN, Goal, Relation, Scope
+from ..deduction.recursions import Recursion
 from ..fields import Balls, evaluate
 from ..given import Given, sides, with_units
 from ..nodes import Node
@@ -194,18 +195,56 @@ def _inside(
 
 
 def _by_induction(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """The goal holds at an integer's least value, and at n + 1 if at n; of n no more is known in the step."""
+    """The goal holds at an integer's start, and at n + 1 if at n; of n no more is known in the step, but its ends.
+
+    It starts at the least value, or at `from`, an integer that is not below it, nor n below that; n is at most `to`.
+    """
     terms, name = scope.given.terms, string(tree["in"], f"{where}.in", sorted(map(str, scope.given.integers)))
     first = least(scope.given.parameters.get(name))
     if first is None:
         raise Rejected(f"{where}.in: {shown(name)} is no parameter that is bounded from below")
     n, start = terms.symbol(name), terms.number(first)
+    facts: list[Goal] = []
+    if tree.get("from") is not None:
+        start = _end(scope, n, tree["from"], f"{where}.from", 1)
+        scope.field.apart(scope.value(start))
+        above = scope.value(terms.minus(start, terms.number(first)))
+        if not scope.field.is_whole(above):
+            scope.field.refuse_negative(above)
+    if tree.get("to") is not None:
+        below = terms.minus(_end(scope, n, tree["to"], f"{where}.to", -1), n)
+        facts = [Goal(terms.minus(below, terms.one), "Ge"), Goal(below, "Gt")]
     others = scope.without(n.free)
     at_start = goal._replace(node=terms.substitute(goal.node, {name: start}))
     _show(others, at_start, tree["first"], f"{where}.first")
-    step = others.with_fact(terms.minus(n, start), "Ge").with_fact(*goal)
+    step = others.with_fact(terms.minus(n, start), "Ge")
+    for fact in (*facts, goal):
+        step = step.with_fact(*fact)
     after = goal._replace(node=terms.substitute(goal.node, {name: terms.add((n, terms.one))}))
     _show(step, after, tree["step"], f"{where}.step")
+
+
+def _end(scope: Scope, n: Node, data: Data, where: str, side: int) -> Node:
+    """Return an end of the values of an integer n, which is shown not to be beyond it."""
+    end = scope.read(data, where)
+    if end.free & n.free:
+        raise Rejected(f"{where}: depends on {shown(n.name)}")
+    pair = (n, end) if side > 0 else (end, n)
+    scope.field.refuse_negative(scope.value(scope.given.terms.minus(*pair)))
+    return end
+
+
+def _by_invariants(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """Relations hold of a recursion's states at its start, and after n + 1 steps if after n, so always: facts."""
+    recursion = Recursion.read(scope, tree, where)
+    bound, listed = (*scope.bound, *recursion.names), enumerate(items(tree["relations"], f"{where}.relations"))
+    relations = [goal_of(scope.given, scope.given.relation(r, f"{where}.relations[{i}]", bound)) for i, r in listed]
+    others = scope.without(recursion.count.free)
+    inside, after = recursion.step(others, relations)
+    for key, inner, goals in (("first", others, [*map(recursion.first, relations)]), ("step", inside, after)):
+        for i, proof in enumerate(items(tree[key], f"{where}.{key}", len(goals))):
+            _show(inner, goals[i], proof, f"{where}.{key}[{i}]")
+    _show(recursion.known(scope, relations), goal, tree["then"], f"{where}.then")
 
 
 RULES: Mapping[str, tuple[str, Callable[[Scope, Goal, dict[str, Data], str], None]]] = {
@@ -219,8 +258,10 @@ RULES: Mapping[str, tuple[str, Callable[[Scope, Goal, dict[str, Data], str], Non
     "slope": ("in as from side strict value start slope", _by_slope),
     "concave": ("in as from to value curve start end", _by_concavity),
     "induction": ("in first step", _by_induction),
+    "range": ("in from to first step", _by_induction),
+    "invariants": ("of as relations first step then", _by_invariants),
 }
-_OF_EQUATIONS = ("sum", "lemma", "known", "replace", "cases", "contradiction", "induction")
+_OF_EQUATIONS = ("sum", "lemma", "known", "replace", "cases", "contradiction", "induction", "range", "invariants")
 """The rules that show an equation, too."""
 
 

@@ -164,3 +164,72 @@ def test_more_work_than_there_is_is_refused():
 def test_long_statements_are_not_searched():
     line = f"0 <= {' + '.join(f'x**{i}' for i in range(1, 40))} for x >= 0"
     assert searched(line) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # A step with a value only where the state is positive.
+        "1 <= x along x -> (x + 1/x)/2 from x0 for x0 >= 1",
+        # Several together.
+        "y <= x along x -> (x + y)/2 from a, y -> sqrt(x*y) from b if b <= a for a > 0, b > 0",
+        "2*x*y + y**2 >= 0 along x -> x + y from 1, y -> x from 1",
+        # A state that is what another was before.
+        "x == 2**t along x -> 3*x - 2*y from 1, y -> x from 1/2",
+        # A bound that shrinks by a factor.
+        "x**2 + y**2 <= (1 - a)**(2*t)*(u**2 + v**2) along x -> x - a*x from u, y -> y - b*y from v"
+        " if a <= b for 0 < a < 1, 0 < b < 1",
+    ],
+)
+def test_invariants_are_found(line):
+    proof = searched(line)
+    assert proof is not None and accepted(line, proof) == "proved"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 < x along x -> (x + 1/x)/2 from x0 for x0 >= 1",
+        "1 <= x along x -> (x + 1/x)/2 from x0 for x0 >= 99/100",
+        # No value where the start is 0.
+        "0 <= x along x -> 1/x from x0 for x0 >= 0",
+    ],
+)
+def test_invariants_that_fail_are_not(line):
+    assert searched(line) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "(n/E)**n <= factorial(n) for integer n >= 1",
+        "factorial(n) <= ((n + 1)/2)**n for integer n >= 1",
+        "(1 + 1/n)**n <= E for integer n >= 1",
+        "E <= (1 + 1/n)**(n + 1) for integer n >= 1",
+        "Product(1 - k/n, (k, 1, m)) <= exp(-m*(m + 1)/(2*n)) if m < n for integer n >= 1, integer m >= 1",
+        "factorial(k) <= factorial(n) if k <= n for integer n >= 1, integer k >= 1",
+        "Sum(x**k, (k, 0, n)) <= 1/(1 - x) for 0 <= x < 1, integer n >= 0",
+        "log(n + 1) <= Sum(1/k, (k, 1, n)) for integer n >= 1",
+        "(1 - x)**n <= 1 - n*x + n*(n - 1)*x**2/2 for 0 <= x <= 1, integer n >= 0",
+        "n <= (1 + sqrt(2/n))**n for integer n >= 1",
+        "factorial(n) <= sqrt(2*pi*n)*(n/E)**n*exp(1/(12*n)) for integer n >= 1",
+        "Product(1 + 1/k**2, (k, 1, n)) <= exp(2 - 1/n) for integer n >= 1",
+    ],
+)
+def test_growth_is_deduced(line):
+    proof = searched(line, 2 * WORK)
+    assert proof is not None and accepted(line, proof) == "proved"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "factorial(n) <= (n/E)**n for integer n >= 1",
+        "factorial(n) <= (n/2)**n for integer n >= 5",
+        "E <= (1 + 1/n)**n for integer n >= 1",
+        "n < (1 + sqrt(1/n))**n for integer n >= 1",
+        "factorial(n) <= sqrt(2*pi*n)*(n/E)**n*exp(1/(12*n + 1)) for integer n >= 1",
+    ],
+)
+def test_growth_that_is_not_so_is_not_deduced(line):
+    assert searched(line) is None

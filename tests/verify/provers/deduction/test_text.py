@@ -63,6 +63,19 @@ def test_a_sum_is_an_equation(line):
             "Sum(k, (k, 1, n)) == n*(n + 1)/2 for integer n >= 0",
             ["for the least n:", "  margin = 0", "for n + 1, if for n:", "  margin at n + 1 = [margin at n]"],
         ),
+        (
+            "0 < x along x -> 1/x from 1",
+            [
+                "of the states s_0 after t steps, always:",
+                "  s_0 > 0",
+                "at the start, s_0:",
+                "  its margin = 1",
+                "for t + 1, if for t, s_0:",
+                "  (s_0)*(its margin) = 1",
+                "so:",
+                "  margin = s_0",
+            ],
+        ),
     ],
 )
 def test_each_rule_has_its_lines(line, said):

@@ -7,7 +7,7 @@ from verify.claims.line import statement_of
 from verify.language.expressions import to_data
 from verify.rechecker import Instance
 
-x, n = sp.Symbol("x", real=True), sp.Symbol("n", integer=True, nonnegative=True)
+x, y, n = *sp.symbols("x y", real=True), sp.Symbol("n", integer=True, nonnegative=True)
 
 
 def data(expression):
@@ -30,14 +30,29 @@ def cases(of, above, below, at=None):
     return {"rule": "cases", "of": data(of), "above": above, "at": at, "below": below}
 
 
-def known(name, of, then):
-    return {"rule": "known", "name": name, "of": [data(of)], "then": then}
+def known(name, *of, then):
+    return {"rule": "known", "name": name, "of": [data(each) for each in of], "then": then}
+
+
+def fact(name, *of, times=1):
+    """A proof that is an instance of a known fact."""
+    return known(name, *of, then=total((times, [0])))
+
+
+def restated(tree, symbols):
+    """Return a tree in which symbols assume what those of a statement with the same names do."""
+    if isinstance(tree, dict):
+        return {key: restated(part, symbols) for key, part in tree.items()}
+    if isinstance(tree, list) and tree[:1] == ["Symbol"]:
+        return symbols.get(tree[1], tree)
+    return [restated(part, symbols) for part in tree] if isinstance(tree, list) else tree
 
 
 def verdict(line, tree, relations=(), **instance):
     """Return the verdict on a deduction of a line."""
     statement = statement_of(line)
-    proof = {"kind": "deduction", "relations": list(relations), "tree": tree}
+    symbols = {symbol.name: data(symbol) for symbol in statement.symbols()}
+    proof = {"kind": "deduction", "relations": list(relations), "tree": restated(tree, symbols)}
     stated = {"label": "claim", "outcome": "verified", "evidence": "proved", "proof": proof}
     values = {name: str(value) for name, value in instance.items()}
     return Instance(statement.to_data(), values).verdict(statement.claims[0].to_data(), stated)
@@ -73,10 +88,42 @@ ACCEPTED = {
         {"x": -1},
     ),
     "hyperbolic functions": ("cosh(x)**2 - sinh(x)**2 == 1", NOTHING, {"x": 1}),
-    "a sine": ("sin(x)**2 <= 1", known("circle", x, total((-1, [0]), (sp.cos(x) ** 2, []))), {"x": 1}),
-    "a cosine": ("cos(x) <= 1", known("cos_above", x, total((1, [0]))), {"x": 1}),
-    "a floor": ("floor(x) <= x", known("floor_above", x, total((1, [0]))), {"x": 1}),
-    "a floor above": ("x - 1 < floor(x)", known("floor_below", x, total((1, [0]))), {"x": 1}),
+    "a sine": ("sin(x)**2 <= 1", known("circle", x, then=total((-1, [0]), (sp.cos(x) ** 2, []))), {"x": 1}),
+    "a cosine": ("cos(x) <= 1", fact("cos_above", x), {"x": 1}),
+    "a floor": ("floor(x) <= x", fact("floor_above", x), {"x": 1}),
+    "a tangent of exp": ("exp(y)*(1 + x - y) <= exp(x)", fact("exp_from", x, y), {"x": 1, "y": 2}),
+    "a tangent of log": (
+        "log(x) <= log(y) + x/y - 1 for x > 0, y > 0",
+        fact("log_from", x, y),
+        {"x": 1, "y": 2},
+    ),
+    "a power that rises": ("1 <= (1 + x)**n for x >= 0, integer n >= 0", fact("rises", 1 + x, 1, n), {"x": 1, "n": 2}),
+    "three terms": (
+        "1 + n*x + n*(n - 1)*x**2/2 <= (1 + x)**n for x >= 0, integer n >= 0",
+        fact("three_terms", x, n),
+        {"x": 1, "n": 2},
+    ),
+    "an integer": ("n <= n**2 for integer n >= 0", fact("integer", n), {"n": 2}),
+    "an integer of any sign": ("n - 3 <= (n - 3)**2 for integer n >= 0", fact("integer", n - 3), {"n": 2}),
+    "Stirling from below": (
+        "sqrt(2)*sqrt(pi)*sqrt(n)*(n/E)**n*exp(1/(12*n + 1)) <= factorial(n) for integer n >= 1",
+        fact("stirling_below", n),
+        {"n": 2},
+    ),
+    "Stirling from above": (
+        "factorial(n) <= sqrt(2)*sqrt(pi)*sqrt(n)*(n/E)**n*exp(1/(12*n)) for integer n >= 1",
+        fact("stirling_above", n),
+        {"n": 2},
+    ),
+    "an exponent with a whole part": ("exp(n/(n + 1)) == E*exp(-1/(n + 1)) for integer n >= 0", NOTHING, {"n": 2}),
+    "a power of a product": (
+        "(6*(n + 1)*exp(n))**n == 6**n*(n + 1)**n*exp(n**2) for integer n >= 0",
+        NOTHING,
+        {"n": 2},
+    ),
+    "a power of a quotient": ("((n + 1)/n)**n*n**n == (n + 1)**n for integer n >= 1", NOTHING, {"n": 2}),
+    "an exponent that is a power": ("x**(2**(n + 1)) == (x**(2**n))**2 for integer n >= 0", NOTHING, {"n": 2, "x": -2}),
+    "a floor above": ("x - 1 < floor(x)", fact("floor_below", x), {"x": 1}),
 }
 
 
@@ -128,6 +175,54 @@ REFUSED = {
     "pieces": ("Piecewise((1, x < 0), (2, True)) == 2", NOTHING, {"x": 1}),
     "a tangent": ("tan(x) == tan(x)", NOTHING, {"x": 1}),
     "a floor as the identity": ("floor(x) == x", NOTHING, {"x": 1}),
+    "a tangent of log at 0": ("log(x) <= x - 1 for x >= 0", fact("log_from", x, 1), {"x": 1}),
+    "a tangent of log from 0": ("0 <= x for x >= 0", fact("log_from", 1, x), {"x": 1}),
+    "a tangent of exp as a strict one": ("1 + x < exp(x)", fact("exp_from", x, 0), {"x": 1}),
+    "a power that falls": ("1 <= (1 - x)**n for x >= 0, integer n >= 0", fact("rises", 1 - x, 1, n), {"x": 0, "n": 1}),
+    "a power of what may be negative": (
+        "x**n <= 1 for x <= 1, integer n >= 0",
+        fact("rises", 1, x, n),
+        {"x": 0, "n": 1},
+    ),
+    "a power of no integer": ("1 <= (1 + x)**y for x >= 0, y >= 0", fact("rises", 1 + x, 1, y), {"x": 0, "y": 1}),
+    "a power of an integer that may be negative": (
+        "1 <= (1 + x)**(n - 1) for x >= 0, integer n >= 0",
+        fact("rises", 1 + x, 1, n - 1),
+        {"x": 0, "n": 1},
+    ),
+    "three terms below": (
+        "1 - n*x + n*(n - 1)*x**2/2 <= (1 - x)**n for x >= 0, integer n >= 0",
+        fact("three_terms", -x, n),
+        {"x": 0, "n": 2},
+    ),
+    "three terms with no integer": (
+        "1 + y*x + y*(y - 1)*x**2/2 <= (1 + x)**y for x >= 0, y >= 0",
+        fact("three_terms", x, y),
+        {"x": 1, "y": 2},
+    ),
+    "no integer": ("x <= x**2", fact("integer", x), {"x": 2}),
+    "half an integer": ("n/2 <= n**2/4 for integer n >= 0", fact("integer", n / 2), {"n": 2}),
+    "Stirling at 0": (
+        "factorial(n) <= sqrt(2)*sqrt(pi)*sqrt(n)*(n/E)**n*exp(1/(12*n)) for integer n >= 0",
+        fact("stirling_above", n),
+        {"n": 2},
+    ),
+    "Stirling from below at 0": (
+        "sqrt(2)*sqrt(pi)*sqrt(n)*(n/E)**n*exp(1/(12*n + 1)) <= factorial(n) for integer n >= 0",
+        fact("stirling_below", n),
+        {"n": 2},
+    ),
+    "Stirling with no integer": ("0 <= x for x >= 1", fact("stirling_below", x), {"x": 2}),
+    "Stirling with another correction": (
+        "factorial(n) <= sqrt(2)*sqrt(pi)*sqrt(n)*(n/E)**n*exp(1/(12*n + 1)) for integer n >= 1",
+        fact("stirling_above", n),
+        {"n": 2},
+    ),
+    "another whole part": ("exp(n/(n + 1)) == exp(-1/(n + 1)) for integer n >= 0", NOTHING, {"n": 2}),
+    "a power of a negative number": ("(-x)**n == x**n for integer n >= 0", NOTHING, {"n": 1, "x": 1}),
+    "a power of a sum": ("(2 + 2*x)**n == 2**n + 2**n*x**n for integer n >= 0", NOTHING, {"n": 1, "x": 1}),
+    "an exponent that is a power of a half": ("x**(2**(-n)) == x for integer n >= 0", NOTHING, {"n": 0, "x": -1}),
+    "an exponent that may be 0": ("x**(y**n) == x*x**(y**n - 1) for integer n >= 0", NOTHING, {"n": 0, "x": 1, "y": 0}),
     "a slope of a floor": (
         "floor(x) <= x for x >= 0",
         {
@@ -165,6 +260,26 @@ WHY = {
     "pieces": "which of some pieces",
     "a tangent": "sign of a divisor",
     "a floor as the identity": "the sum is not",
+    "a tangent of log at 0": "a log is taken",
+    "a tangent of log from 0": "a log is taken",
+    "a tangent of exp as a strict one": "do not show the sign",
+    "a power that falls": "a base is not shown",
+    "a power of what may be negative": "a base is not shown",
+    "a power of no integer": "an exponent is not shown",
+    "a power of an integer that may be negative": "an exponent is not shown",
+    "three terms below": "a base is not shown",
+    "three terms with no integer": "an exponent is not shown",
+    "no integer": "to be an integer",
+    "half an integer": "to be an integer",
+    "Stirling at 0": "to be an integer >= 1",
+    "Stirling from below at 0": "to be an integer >= 1",
+    "Stirling with no integer": "to be an integer >= 1",
+    "Stirling with another correction": "the sum is not",
+    "another whole part": "the sum is not",
+    "a power of a negative number": "the sum is not",
+    "a power of a sum": "the sum is not",
+    "an exponent that is a power of a half": "a log is taken",
+    "an exponent that may be 0": "a log is taken",
     "a slope of a floor": "cannot be differentiated",
 }
 
