@@ -12,7 +12,7 @@ import sympy as sp
 
 from verify.budget import look_at_the_clock
 from verify.claims.question import Proof, ProofForAll, Question
-from verify.errors import OutOfTimeError, UndecidedError, UndefinedError
+from verify.errors import BeyondReachError, OutOfTimeError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
 from verify.language.expressions import difference, refuse_no_relation, to_data
 from verify.language.parameters import Instance
@@ -95,10 +95,12 @@ class Inequality:
         try:
             holds, margin, bits = self._decided(question.statement, question.instance)
         except (UndefinedError, UndecidedError) as error:
-            return ClauseResult.undecided(self, str(error))
+            return self._at_all_or(question, ClauseResult.undecided(self, str(error)))
+        except BeyondReachError as error:
+            return self._at_all_or(question, ClauseResult.undecided(self, f"not evaluated here: {error}"))
         if holds is None:
             why = f"the sign of the margin is undecided at {bits} bits"
-            return ClauseResult.undecided(self, why, margin=margin, bits=bits)
+            return self._at_all_or(question, ClauseResult.undecided(self, why, margin=margin, bits=bits))
         proof = margin_proof(margin, bits)
         if not holds:
             return ClauseResult.refuted(self, proof, margin=margin, witness=dict(question.instance), bits=bits)
@@ -108,6 +110,14 @@ class Inequality:
             # The margin decides at the instance.
             return ClauseResult.verified(self, proof, margin=margin, detail=_TOO_LATE, bits=bits)
         return ClauseResult.verified(self, shown or proof, margin=margin, detail=_detail(shown) or doubt, bits=bits)
+
+    def _at_all_or(self, question: Question, undecided: ClauseResult) -> ClauseResult:
+        """Return what a proof for all parameters decides, such as an equation's, else that it is undecided here."""
+        try:
+            shown, _ = question.proof_for_all()
+        except OutOfTimeError:
+            shown = None
+        return undecided if shown is None else ClauseResult.verified(self, shown, detail=_detail(shown))
 
     def _symbols(self, statement: Statement) -> dict[str, sp.Symbol]:
         """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""

@@ -55,7 +55,7 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
     It is the data of a certificate, of kind "constant", "positive", "squares", "cases", "logarithms" or "deduction".
     """
     # The deduction's search is left to what the others do not find: it takes SciPy.
-    from verify.provers.deduction.search import deduction_proof
+    from verify.provers.deduction.proofs import deduction_proof
 
     shown = in_slacks(relation, statement, hypotheses=hypotheses)
     return shown if shown is not None else deduction_proof(relation, statement, proof_work(), hypotheses=hypotheses)

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from flint import arb
 
@@ -13,9 +13,10 @@ from .functions import NotExact, exactly, in_balls, integer, scope_value
 from .nodes import FUNCTIONS, LARGEST_POWER, SCOPES, Node, order, square_root
 from .reading import Effort, Rejected, Undefined, Unknown, bits_of, shown
 from .registry import Enclosure, computed
+from .series import Series, TooFewTerms
 from .terms import Terms
 
-_MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
+_MOST_BITS, _SERIES_TERMS = 10**6, (6, 12, 24)
 _FUNCTION = 100
 """What a function costs, in multiplications."""
 _LAZY = ("Limit", *SCOPES)
@@ -294,10 +295,6 @@ def _power(node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
     return raised if power > 0 else field.inverse(raised)
 
 
-class _TooFewTerms(ArithmeticError):  # noqa: N818
-    """All known coefficients cancelled."""
-
-
 def _limit(terms: Terms, node: Node, field: Field[V]) -> V:
     """Return a limit by a truncated Laurent series x^v Σ c_i x^i around the point, known up to O(x^(v + terms)).
 
@@ -316,83 +313,11 @@ def _limit(terms: Terms, node: Node, field: Field[V]) -> V:
     known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
     for count in _SERIES_TERMS:
         try:
-            valuation, series = _Series(field, symbol, count, known).expand(inner)
-        except _TooFewTerms:
+            valuation, series = Series(field, symbol, count, known, above=point.head == "Infinity").expand(inner)
+        except TooFewTerms:
             continue
         if valuation + len(series) > 0:
             if valuation < 0:
                 raise Rejected("a limit is infinite, or its series is undecided")
             return series[0] if valuation == 0 else field.number(Fraction(0))
     raise Rejected("a limit was not found in 24 terms of its series")
-
-
-_Laurent: TypeAlias = tuple[int, list[V]]
-
-
-class _Series(Generic[V]):
-    def __init__(self, field: Field[V], symbol: Node, count: int, known: Mapping[Node, V]) -> None:
-        self.field, self.symbol, self.count, self.known = field, symbol, count, known
-        self.zero = field.number(Fraction(0))
-
-    def expand(self, root: Node) -> _Laurent[V]:
-        parts: dict[Node, _Laurent[V]] = {}
-        for node in order(self.field.effort, [root], lambda n: n in self.known):
-            if node in self.known:
-                parts[node] = self.stripped(0, [self.known[node]] + [self.zero] * (self.count - 1))
-            elif node is self.symbol:
-                parts[node] = (1, [self.field.number(Fraction(1))] + [self.zero] * (self.count - 1))
-            elif node.head == "Add":
-                parts[node] = self.sum([parts[a] for a in node.args])
-            elif node.head == "Mul":
-                parts[node] = parts[node.args[0]]
-                for argument in node.args[1:]:
-                    parts[node] = self.product(parts[node], parts[argument])
-            elif node.head == "Pow" and node.args[1].head == "number" and node.args[1].number.denominator == 1:
-                parts[node] = self.power(parts[node.args[0]], int(node.args[1].number))
-            else:
-                raise Unknown(f"a limit of what is not rational ({node.head})")
-        return parts[root]
-
-    def stripped(self, valuation: int, coefficients: list[V]) -> _Laurent[V]:
-        skip = next((i for i, c in enumerate(coefficients) if not self.field.is_zero(c)), len(coefficients))
-        return valuation + skip, coefficients[skip:]
-
-    def sum(self, parts: list[_Laurent[V]]) -> _Laurent[V]:
-        low = min(valuation for valuation, _ in parts)
-        known = min(valuation + len(series) for valuation, series in parts) - low
-        total = [self.zero] * known
-        for valuation, series in parts:
-            for i, coefficient in enumerate(series[: max(0, known - (valuation - low))]):
-                total[valuation - low + i] = self.field.plus(total[valuation - low + i], coefficient)
-        return self.stripped(low, total)
-
-    def convolved(self, left: list[V], right: list[V], k: int, start: int = 0) -> V:
-        total = self.zero
-        for i in range(start, k + 1):
-            if not (self.field.is_zero(left[i]) or self.field.is_zero(right[k - i])):
-                total = self.field.plus(total, self.field.times(left[i], right[k - i]))
-        return total
-
-    def product(self, left: _Laurent[V], right: _Laurent[V]) -> _Laurent[V]:
-        known = min(len(left[1]), len(right[1]))
-        self.field.effort.spend(known * known)
-        return self.stripped(left[0] + right[0], [self.convolved(left[1], right[1], k) for k in range(known)])
-
-    def power(self, base: _Laurent[V], power: int) -> _Laurent[V]:
-        if abs(power) > _LARGEST_SERIES_POWER:
-            raise Rejected(f"a power of more than {_LARGEST_SERIES_POWER} in a limit")
-        factor = base if power > 0 else self.inverse(base)
-        result = factor
-        for _ in range(abs(power) - 1):
-            result = self.product(result, factor)
-        return result
-
-    def inverse(self, series: _Laurent[V]) -> _Laurent[V]:
-        valuation, coefficients = series
-        if not coefficients:
-            raise _TooFewTerms
-        first = self.field.inverse(coefficients[0])
-        minus, result = self.field.times(self.field.number(Fraction(-1)), first), [first]
-        for k in range(1, len(coefficients)):
-            result.append(self.field.times(self.convolved(coefficients, result, k, 1), minus))
-        return -valuation, result

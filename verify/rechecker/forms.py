@@ -1,9 +1,19 @@
-"""The forms of expressions in a file: how many arguments a head takes, and which belong in which place."""
+"""The forms of expressions in a file: how many arguments a head takes, which belong where, what symbols may assume."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from .nodes import ONE_ARGUMENT, SERIES, Node
-from .reading import Rejected, Unknown
+from .nodes import ONE_ARGUMENT, SERIES, Name, Node, order
+from .reading import Effort, Rejected, Unknown
+
+ASSUMPTIONS = (
+    *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
+)
+REAL = frozenset({"real"})
+"""What a symbol may assume that has no domain, such as a bound one."""
+INTEGRAL = REAL | {"integer", "rational"}
+POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
+NATURAL = INTEGRAL | {"nonnegative"}
+_ON_A_SIDE = POSITIVE | {"negative", "nonpositive"}
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 MOST_NODES = 300_000
@@ -56,3 +66,57 @@ def scope_parts(head: str, args: Sequence[Node], where: str) -> tuple[tuple[Node
     if not good or any(symbol.head != "symbol" for symbol in symbols) or len(set(symbols)) < len(symbols):
         raise Unknown(f"{where}: this {head} is outside what this program checks")
     return parts, symbols
+
+
+def may_be_bound(head: str, assumed: Collection[str]) -> Collection[str]:
+    """Return what a bound symbol may assume: real; where is differentiated, both sides of a point have to be so.
+
+    That of a sum or a product is an integer, and a recursion's counter one that is not negative.
+    """
+    if head in ("Sum", "Product", "Iterate"):
+        return NATURAL if head == "Iterate" else INTEGRAL
+    if head != "Derivative":
+        return REAL
+    return _ON_A_SIDE if "positive" in assumed or "negative" in assumed else REAL | {"nonzero"}
+
+
+def is_integral(effort: Effort, node: Node, integers: Collection[Name]) -> bool:
+    """Whether a node is a polynomial with integer coefficients in symbols of some names."""
+    for part in order(effort, [node]):
+        match part.head:
+            case "number":
+                good = part.number.denominator == 1
+            case "symbol":
+                good = part.name in integers
+            case "Pow":
+                power = part.args[1]
+                good = power.head == "number" and power.number > 0
+            case _:
+                good = part.head in ("Add", "Mul")
+        if not good:
+            return False
+    return True
+
+
+def is_positive(effort: Effort, node: Node, positives: Collection[Name]) -> bool:
+    """Whether a node is made of positive numbers, symbols of some names and exp, by sums, products and powers."""
+    waiting, seen = [node], set[Node]()
+    while waiting:
+        if (part := waiting.pop()) in seen:
+            continue
+        seen.add(part)
+        effort.spend(1 + len(part.args))
+        match part.head:
+            case "number" if part.number > 0:
+                continue
+            case "symbol" if part.name in positives:
+                continue
+            case "Add" | "Mul":
+                waiting.extend(part.args)
+            case "Pow":
+                waiting.append(part.args[0])
+            case "exp":
+                continue
+            case _:
+                return False
+    return True

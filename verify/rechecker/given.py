@@ -8,8 +8,8 @@ from typing import TypeVar, overload
 
 from flint import arb, ctx
 
-from .assumptions import ASSUMPTIONS, INTEGRAL, REAL, is_integral
 from .fields import Balls, Exact, Field, NotExact, evaluate
+from .forms import ASSUMPTIONS, INTEGRAL, REAL, is_integral
 from .nodes import Name, Node
 from .polynomials import Exponent, FinerUnit, Sign
 from .reading import (

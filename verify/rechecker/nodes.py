@@ -54,8 +54,8 @@ def square_root(value: Fraction) -> Fraction | None:
 
 def folded(base: Fraction, power: Fraction) -> Fraction | None:
     """Return a power of a number where it is small and rational, else None; of 0 the power is positive."""
-    if not base:
-        return Fraction(0)
+    if base in (0, 1):
+        return Fraction(base)
     if power.denominator == 2 and (root := square_root(base)) is not None:
         base, power = root, power * 2
     small = power.denominator == 1 and abs(power) <= LARGEST_POWER and bits_of(base) * abs(power) <= _FOLDED_BITS

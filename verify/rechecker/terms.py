@@ -15,8 +15,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TypeAlias
 
-from .assumptions import ASSUMPTIONS, may_be_bound
-from .forms import ARITIES, MOST_NODES, RELATIONS, refuse_misplaced, scope_parts
+from .forms import ARITIES, ASSUMPTIONS, MOST_NODES, RELATIONS, may_be_bound, refuse_misplaced, scope_parts
 from .nodes import (
     BINDERS,
     FUNCTIONS,

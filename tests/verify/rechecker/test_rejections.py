@@ -258,7 +258,7 @@ REJECTED = [
     ("deductions", f"{OTHER}.tree.step.terms.0.1", [0], "the sum is not what is to be shown"),
     ("deductions", "clauses.2.proof.tree.then.terms.0.1", [0], "the sum is not what is to be shown"),
     ("deductions", "statement.claims.0.relation.0", "Lt", "do not show the sign"),
-    ("deductions", "statement.claims.0.relation.0", "Eq", "does not show an equation"),
+    ("deductions", "statement.claims.0.relation.0", "Eq", "do not show the sign"),
     ("deductions", "clauses.0.outcome", "refuted", "does not prove"),
     ("squares", f"{PROOF}.squares", [], "not all positive"),
     ("squares", f"{PROOF}.squares.0.factor", integer(2), "not all positive"),

@@ -49,12 +49,16 @@ FUNCTIONS: Mapping[str, Head] = {
         *(sp.Product, 2, 2, "Product(f, (k, a, b))"),
         "the same multiplied; 1 where b < a",
     ),
+    "Limit": Head(
+        *(sp.Limit, 3, 3, "Limit(f, x, a)"),
+        "the limit of f as x tends to a number a, from both sides, or to oo; no value where there is none",
+    ),
     "Piecewise": Head(
         *(sp.Piecewise, 2, None, "Piecewise((f, x < 0), ..., (g, True))"),
         "the first whose comparison holds; the others need no value; the last has True",
     ),
 }
-"""By name. `Sum`, `Product` and `Piecewise` have arguments in parentheses of their own."""
+"""By name. `Sum`, `Product` and `Piecewise` have arguments in parentheses of their own; `Limit` binds one."""
 ALIASES: Mapping[str, str] = {"Abs": "abs"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),

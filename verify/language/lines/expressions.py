@@ -118,8 +118,11 @@ def _column(name: tuple[str, int]) -> int:
 def _names(part: Part, node: ast.AST) -> Iterator[ast.Name]:
     """Yield the names in a node that stand for numbers and that nothing in it binds."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        inside = [name for argument in node.args for name in _names(part, argument)]
-        bound = _bound(node).id if node.func.id in ("Sum", "Product") and _has_ends(node) else None
+        is_limit = _is_limit(node)
+        arguments = [each for each in node.args if not (is_limit and _is_infinity(each))]
+        inside = [name for argument in arguments for name in _names(part, argument)]
+        has_bound = is_limit or (node.func.id in ("Sum", "Product") and _has_ends(node))
+        bound = _bound(node).id if has_bound else None
         yield from (name for name in inside if name.id != bound)
     elif isinstance(node, ast.Name):
         if node.id in FUNCTIONS or node.id in ALIASES:
@@ -137,9 +140,19 @@ def _has_ends(node: ast.Call) -> bool:
     return isinstance(ends, ast.Tuple) and len(ends.elts) == 3 and isinstance(ends.elts[0], ast.Name)
 
 
+def _is_limit(node: ast.Call) -> bool:
+    """Whether a call has the form Limit(f, x, a)."""
+    called = isinstance(node.func, ast.Name) and node.func.id == "Limit"
+    return called and len(node.args) == 3 and isinstance(node.args[1], ast.Name)
+
+
+def _is_infinity(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "oo"
+
+
 def _bound(node: ast.Call) -> ast.Name:
-    """Return the name that a sum or a product binds, in the form above."""
-    return node.args[1].elts[0]  # pyright: ignore[reportAttributeAccessIssue]
+    """Return the name that a sum, a product or a limit binds, in the forms above."""
+    return node.args[1] if _is_limit(node) else node.args[1].elts[0]  # pyright: ignore[reportAttributeAccessIssue, reportReturnType]
 
 
 def relations(part: Part, symbols: Mapping[str, sp.Symbol]) -> list[Relation]:
@@ -230,6 +243,8 @@ def _applied(part: Part, node: ast.Call, name: str, symbols: Mapping[str, sp.Sym
         raise part.error(node, f"write {head.written}: {name} has {count} argument{'' if count == 1 else 's'} here")
     if name in ("Sum", "Product"):
         return _series(part, node, head, symbols)
+    if name == "Limit":
+        return _limit(part, node, head, symbols)
     if name == "Piecewise":
         return _pieces(part, node, symbols)
     arguments = [_expression(part, argument, symbols) for argument in node.args]
@@ -259,16 +274,33 @@ def _series(part: Part, node: ast.Call, head: Head, symbols: Mapping[str, sp.Sym
     if not _has_ends(node):
         raise part.error(node, f"write {head.written}")
     name, (_, *ends) = _bound(node), node.args[1].elts  # pyright: ignore[reportAttributeAccessIssue]
+    _refuse_bound(part, name, symbols)
+    symbol = sp.Symbol(name.id, integer=True)
+    inside = _expression(part, node.args[0], {**symbols, name.id: symbol})
+    lower, upper = (_expression(part, end, symbols) for end in ends)
+    return _bounded(part, node, head.make(inside, (symbol, lower, upper)))
+
+
+def _refuse_bound(part: Part, name: ast.Name, symbols: Mapping[str, sp.Symbol]) -> None:
+    """Raise InputError for a name that cannot be bound."""
     if name.id in symbols or name.id in CONSTANTS:
         raise part.error(name, f"{name.id} has another meaning: name what is bound otherwise")
     try:
         refuse_bad_name("bound symbol", name.id)
     except TheoremError as error:
         raise part.error(name, str(error)) from None
-    symbol = sp.Symbol(name.id, integer=True)
+
+
+def _limit(part: Part, node: ast.Call, head: Head, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """Return a limit at a number, from both sides, or at infinity."""
+    if not _is_limit(node):
+        raise part.error(node, f"write {head.written}")
+    name, symbol, point = _bound(node), sp.Symbol(_bound(node).id, real=True), node.args[2]
+    _refuse_bound(part, name, symbols)
     inside = _expression(part, node.args[0], {**symbols, name.id: symbol})
-    lower, upper = (_expression(part, end, symbols) for end in ends)
-    return _bounded(part, node, head.make(inside, (symbol, lower, upper)))
+    if _is_infinity(point):
+        return _bounded(part, node, sp.Limit(inside, symbol, sp.oo))
+    return _bounded(part, node, sp.Limit(inside, symbol, _expression(part, point, symbols), dir="+-"))
 
 
 def _pieces(part: Part, node: ast.Call, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:

@@ -28,7 +28,7 @@ class NoAtomError(Exception):
     """An expression has a part that no atom stands for."""
 
 
-class _FinerUnitError(Exception):
+class _FinerUnitError(NoAtomError):
     """An exponential needs a smaller unit."""
 
 
@@ -76,6 +76,10 @@ class Atoms:
                 terms = sp.Poly(polynomial, atom).terms()
                 return sp.Add(*(c * base ** (k // order) * atom ** (k % order) for (k,), c in terms))
         return polynomial
+
+    def counts(self, name: str) -> None:
+        """Take a symbol for an integer ≥ 0."""
+        self.integers = {**self.integers, name: self.integers.get(name, 0)}
 
     def prepare(self, *expressions: sp.Expr) -> None:
         """Find the units of all exponentials in some expressions: those found first are of no use after a finer one."""
@@ -219,6 +223,10 @@ class Atoms:
             base, exponent = self._log_in(monomial)
             if share.is_Integer and base is not None:
                 product *= self._whole_power(base, share * exponent)
+                continue
+            if base is not None and exponent == 1:
+                root = self._atom("root", base, sp.Integer(share.q), self.back(base) ** sp.Rational(1, share.q))
+                product *= root**share.p
                 continue
             unit = self._units.setdefault(monomial, 1)
             if unit % share.q:

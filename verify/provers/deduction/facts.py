@@ -57,6 +57,13 @@ def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fractio
     return symbols, {k[: len(symbols)]: rational(c) for k, c in element.terms() if c}
 
 
+def stated(goal: Goal) -> Any:
+    """Return a goal as data of a relation, whose right side less the left one, or the other way round, is its own."""
+    if goal.relation == "Eq":
+        return data_of(sp.Eq(0, goal.expression, evaluate=False))
+    return data_of((sp.Gt if goal.strict else sp.Ge)(goal.expression, 0, evaluate=False))
+
+
 def data_of(expression: sp.Basic) -> Any:
     """Return an expression as a certificate states it; its numbers were computed, and may be long."""
     return to_data(expression, written=False)

@@ -65,6 +65,8 @@ class Instances(Values):
                 return scope.with_atoms(sum(squares) - 1, "Eq")
             if name in GROWTH:
                 return self._growth(scope, name, of)
+            if name in ("sin_sum", "cos_sum"):
+                return self._of_a_sum(scope, name, *of)
             if "_" in name:
                 head, end = name.split("_")
                 return self._bounded(scope, head, end, of[0])
@@ -90,6 +92,15 @@ class Instances(Values):
             return None
         self.atoms.prepare(fact)
         return scope.with_atoms(self.atoms.of(fact), "Ge")
+
+    def _of_a_sum(self, scope: Scope, name: str, u: sp.Expr, v: sp.Expr) -> Scope | None:
+        """Return the scope with the sine or the cosine of a sum."""
+        (sin_u, cos_u), (sin_v, cos_v) = ([self.atoms.of(f(each)) for f in (sp.sin, sp.cos)] for each in (u, v))
+        if name == "sin_sum":
+            value = self.atoms.of(sp.sin(u + v)) - sin_u * cos_v - cos_u * sin_v
+        else:
+            value = self.atoms.of(sp.cos(u + v)) - cos_u * cos_v + sin_u * sin_v
+        return scope.with_atoms(value, "Eq")
 
     def _bounded(self, scope: Scope, head: str, end: str, of: sp.Expr) -> Scope | None:
         """Return the scope with a bound of a sine, a cosine or a floor."""

@@ -122,14 +122,26 @@ class Scope:
 
     def _turned(self, polynomial: sp.Expr) -> int:
         """Return the sign of a polynomial that has no zero, 0 where that is not seen."""
+        for turn in (1, -1):
+            if self._at_least(sp.expand(turn * polynomial), strict=True):
+                return turn
         number, factors = sp.factor_list(polynomial)  # pyright: ignore[reportAssignmentType]
         sign = 1 if number > 0 else -1
         for factor, power in factors:
             turned = next((s for s in (1, -1) if self._at_least(sp.expand(s * factor), strict=True)), 0)
             if not turned:
-                return 0
+                return self._turned_by_facts(polynomial)
             sign *= turned**power
         return sign
+
+    def _turned_by_facts(self, polynomial: sp.Expr) -> int:
+        """Return the sign of a polynomial that a fact of several terms divides."""
+        for fact in self.facts:
+            if fact.relation == "Gt" and fact.above.is_Add and fact.above.free_symbols <= polynomial.free_symbols:
+                quotient, rest = sp.div(polynomial, fact.above)
+                if rest == 0:
+                    return self._turned(quotient)
+        return 0
 
     def _at_least(self, polynomial: sp.Expr, *, strict: bool) -> bool:
         if polynomial == 0:
@@ -242,6 +254,10 @@ class Scope:
         facts = tuple(fact for fact in self.facts if fact.place in places)
         column = Column({}, False, False, (sp.Integer(1), facts, None if root == 1 else root))
         return self.tree(below, [(Fraction(int(number.p), int(number.q)), column)])
+
+    def equation(self, shares: Sequence[tuple[sp.Expr, Fact]], below: sp.Expr) -> Tree:
+        """Return a proof of a goal as multiples of facts, in atoms."""
+        return self.tree(below, [(Fraction(1), Column({}, False, False, (share, (f,), None))) for share, f in shares])
 
     def tree(self, below: sp.Expr, found: Sequence[tuple[Fraction, Column]]) -> Tree:
         """Return a proof by a sum of columns, which say their factor, facts and root, that is a goal's numerator."""

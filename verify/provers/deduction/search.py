@@ -8,10 +8,9 @@ The search ends when a proof is found or its work is spent; where the time is ov
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -19,101 +18,26 @@ import sympy as sp
 
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising
-from verify.language.expressions import STRICT
 from verify.language.heads.scopes import BINDERS, SERIES, Iterate, outermost
-from verify.language.statement import Statement
 from verify.outcomes import Enclosure
-from verify.printing import text_of
-from verify.provers.deduction.account.record import Record, new_record, told
+from verify.provers.deduction.account.record import told
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.branches.choices import Choices
 from verify.provers.deduction.branches.radicals import lemma_of
-from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, relation_of
+from verify.provers.deduction.counting.floors import Floors
+from verify.provers.deduction.counting.sums import ClosedForms
+from verify.provers.deduction.counting.telescoping import Telescoping
+from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, stated
+from verify.provers.deduction.identities.angles import Angles
+from verify.provers.deduction.identities.roots import Roots
 from verify.provers.deduction.limits import PROGRAM, SEARCH
 from verify.provers.deduction.polynomials.squares import means, squares
-from verify.provers.deduction.scope import Scope, SpentError
+from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.segments import Then, functions_in
-from verify.provers.deduction.sums import ClosedForms
 from verify.provers.deduction.values import bound_of
-from verify.provers.proof_data import Proof
 
 
-@cache
-def deduction_proof(
-    relation: sp.core.relational.Relational, statement: Statement, work: int, *, hypotheses: bool
-) -> Proof | None:
-    """Return the proof of an inequality for all parameters, of kind "deduction", or None; cached.
-
-    `work` are the columns that all its linear programs may have together.
-    """
-    known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
-    goal = as_goal(statement, relation)
-    facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known)}
-    everything = [goal.expression, *(expression for expression, _ in facts.values())]
-    record = new_record((relation, statement, work, hypotheses), work)
-    if (count := sum(e.count_ops() for e in everything)) > SEARCH.operations or any(map(_is_long, everything)):
-        record.refuse(count, SEARCH.operations)
-        return None
-    proof, used = _found(statement, work, goal, facts, record)
-    record.unused = tuple(text_of(each) for i, each in enumerate(known) if i not in used)
-    if proof is None:
-        return None
-    # Hypotheses that no sum names are left out, all or one by one, where there is a proof without.
-    named = {proof["relations"][place] for place in places_in(proof["tree"]) if place < len(proof["relations"])}
-    spare = [i for i in facts if i not in named and i >= len(statement.domain)]
-    for without in [spare, *([i] for i in spare if len(spare) > 1)]:
-        fewer = {i: fact for i, fact in facts.items() if i not in without}
-        if without and (found := _found(statement, record.spent, goal, fewer, Record(record.spent))[0]) is not None:
-            proof, facts = found, fewer
-            if without is spare:
-                break
-    return proof
-
-
-def _found(
-    statement: Statement, work: int, goal: Goal, facts: Mapping[int, tuple[sp.Expr, Relation]], record: Record
-) -> tuple[Proof | None, list[int | str]]:
-    """Return a proof from facts, by their places, None where none was found, and which of them are seen to be facts."""
-    search, relations = Search(statement, work), list[int | str]()
-    search.work.record = record
-    try:
-        scope, relations = search.begun(facts)
-        record.know(scope, goal)
-        tree = search.replaced(scope, goal)
-    except (SpentError, NoAtomError) as error:
-        record.end("work" if isinstance(error, SpentError) else "tried", search.work.left)
-        return None, relations
-    except (ArithmeticError, ValueError, sp.PolynomialError):
-        # Of SymPy, on parts without a value: 1/log(1).
-        record.end("tried", search.work.left)
-        return None, relations
-    record.end("tried" if tree is None else "proved", search.work.left)
-    return None if tree is None else {"kind": "deduction", "relations": relations, "tree": tree}, relations
-
-
-def as_goal(statement: Statement, relation: Any) -> Goal:
-    """Return a relation as the sign of the larger less the smaller side, with definitions put in."""
-    return Goal(_margin(statement, relation), _sign_of(relation))
-
-
-def _margin(statement: Statement, relation: Any) -> sp.Expr:
-    sides = [statement.expand(side) for side in relation.args]
-    small, large = reversed(sides) if isinstance(relation, sp.Ge | sp.Gt) else sides
-    return large - small
-
-
-def _is_long(expression: sp.Expr) -> bool:
-    """Whether a number in an expression, or a power, has very many digits."""
-    numbers = [n for e in expression.atoms(sp.Rational) for n in (e.p, e.q)]
-    powers = [abs(p.exp) for p in expression.atoms(sp.Pow) if p.exp.is_Integer]
-    return max(map(int.bit_length, map(int, numbers)), default=0) > SEARCH.bits or max(powers, default=0) > SEARCH.power
-
-
-def _sign_of(relation: Any) -> Relation:
-    return "Eq" if isinstance(relation, sp.Eq) else "Gt" if isinstance(relation, STRICT) else "Ge"
-
-
-class Search(Choices, ClosedForms):
+class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
     """One search, with its work."""
 
     def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
@@ -157,10 +81,7 @@ class Search(Choices, ClosedForms):
         """Return a proof of a goal, None where none was found."""
         self.work.spend(20)
         if depth and (split := self.split(scope)) is not None:
-            tree = self.prove(split[0], goal, depth)
-            for lemma, proof in reversed(split[1]) if tree else ():
-                tree = lemma_of(lemma.expression, lemma.relation, proof, tree)
-            return tree
+            return self._after(*split, goal, depth)
         expression, of, thrice = self._resolved(scope, goal.expression)
         if of is not None:
             # A step of an induction is told apart, and not all of it at once.
@@ -187,14 +108,21 @@ class Search(Choices, ClosedForms):
             return self.by_invariants(scope, goal)
         return self.with_values(scope, goal.expression, depth, lambda inner: self._attempts(inner, goal, depth))
 
+    def _after(self, scope: Scope, lemmas: Sequence[tuple[Goal, Tree]], goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of a goal in the scope that some lemmas give."""
+        tree = self.prove(scope, goal, depth)
+        for lemma, proof in reversed(lemmas) if tree else ():
+            tree = lemma_of(lemma.expression, lemma.relation, proof, tree)
+        return tree
+
     def _restated(self, scope: Scope, goal: Goal, expression: sp.Expr, depth: int) -> Tree | None:
         """Return a proof of a goal by one without its choices: a lemma, where these are not made everywhere."""
         tree = self.prove(scope, replace(goal, expression=expression), depth)
         if tree is None or not _leaves_facts(tree):
             return tree
-        relation = relation_of(replace(goal, expression=expression))
         then = {"rule": "sum", "times": ["Integer", "1"], "terms": [[["Integer", "1"], [scope.count], None]]}
-        return {"rule": "lemma", "relation": data_of(relation), "proof": tree, "then": then}
+        relation = stated(replace(goal, expression=expression))
+        return {"rule": "lemma", "relation": relation, "proof": tree, "then": then}
 
     @told("cases")
     def _in_cases(self, scope: Scope, goal: Goal, of: sp.Expr, thrice: bool, depth: int) -> Tree | None:
@@ -245,7 +173,12 @@ class Search(Choices, ClosedForms):
             return None
 
     def _attempts(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        ways: list[Callable[[], Tree | None]] = [lambda: scope.sum(goal, 0), lambda: means(scope, goal)]
+        ways: list[Callable[[], Tree | None]] = [
+            lambda: scope.sum(goal, 0),
+            lambda: self._by_angles(scope, goal, depth),
+            lambda: self._by_floors(scope, goal),
+            lambda: means(scope, goal),
+        ]
         counts = depth > 0 and goal.expression.has(*SERIES, sp.factorial, sp.binomial)
         roots = [p for p in goal.expression.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]
         by_roots, many = [lambda: self.by_roots(scope, goal, depth)], len(roots) > PROGRAM.roots
@@ -270,11 +203,22 @@ class Search(Choices, ClosedForms):
             ways += [] if counts else [lambda: self._by_induction(scope, goal, depth - 1)]
             ways += [
                 lambda: self.by_growth(scope, goal, levels=[1]),
-                lambda: None if goal.relation == "Eq" else self._by_slope(scope, goal, depth - 1),
+                lambda: self._by_closed_form(scope, goal, depth - 1),
+                lambda: self._by_slope(scope, goal, depth - 1),
                 lambda: self._by_cases(scope, goal, depth - 1),
+                lambda: self._by_squares(scope, goal, depth - 1),
+                lambda: self._by_both(scope, goal),
             ]
         ways.append(lambda: scope.sum(goal, 2))
         return next((tree for way in ways if (tree := way()) is not None), None)
+
+    def _by_both(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof of an equation by two inequalities."""
+        if goal.relation != "Eq":
+            return None
+        above = self.prove(scope, Goal(goal.expression, "Ge"), 0)
+        below = above and self.prove(scope, Goal(-goal.expression, "Ge"), 0)
+        return below and {"rule": "both", "above": above, "below": below}
 
     @told("factors")
     def _by_factors(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
@@ -388,7 +332,8 @@ class Search(Choices, ClosedForms):
         inner = inner and self._with_fact(inner, goal.expression, goal.relation)
         after = replace(goal, expression=self._unfolded(goal.expression.subs(n, n + 1)))
         step = inner and (
-            self.by_growth(inner, after, goal.expression, levels=[0])
+            self._by_telescoping(inner, goal, n)
+            or self.by_growth(inner, after, goal.expression, levels=[0])
             or self.prove(inner, after, 0)
             or self.by_growth(inner, after, goal.expression, levels=[1])
             or (None if alone else self._with_invariants(inner, after, n))
@@ -444,8 +389,7 @@ class Search(Choices, ClosedForms):
                 inner, found = after, [*found, (expression, relation, lemma)]
         tree = self.prove(inner, goal, 0) if found else None
         for expression, relation, lemma in reversed(found) if tree else ():
-            stated = (sp.Gt if relation == "Gt" else sp.Ge)(expression, 0, evaluate=False)
-            tree = {"rule": "lemma", "relation": data_of(stated), "proof": lemma, "then": tree}
+            tree = {"rule": "lemma", "relation": stated(Goal(expression, relation)), "proof": lemma, "then": tree}
         return tree
 
     @told("cases")
@@ -495,6 +439,8 @@ class Search(Choices, ClosedForms):
         """Whether no point that is drawn, at which the facts hold, is against a goal."""
         if any(fact.relation == "Eq" for fact in scope.facts):
             return True
+        if goal.expression.has(sp.floor, sp.ceiling):
+            return self._holds_at_points(scope, goal)
         facts = [f.expression for f in scope.facts if f.expression is not None]
         symbols = sorted(set().union(*(e.free_symbols for e in (goal.expression, *facts))), key=lambda s: s.name)
         try:

@@ -40,6 +40,8 @@ class Segments(Instances, ABC):
         """Return a proof along a segment on which one symbol runs."""
         if goal.expression.atoms(*BINDERS, sp.floor, sp.factorial, sp.binomial):
             return None
+        if goal.relation == "Eq":
+            return self._by_slope_of_0(scope, goal, depth)
         if goal.expression.has(sp.exp) and (tree := self._numerator(scope, goal, depth)) is not None:
             return tree
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
@@ -52,6 +54,17 @@ class Segments(Instances, ABC):
             if (tree := self._by_concavity(scope, goal, symbol, symbols, depth)) is not None:
                 return tree
         return None if goal.expression.has(sp.exp) else self._numerator(scope, goal, depth)
+
+    def _by_slope_of_0(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of an equation along a segment on which the slope is 0."""
+        symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
+        for symbol in symbols:
+            if self._vanishes(sp.diff(goal.expression, symbol)):
+                for start, side in self._starts(scope, symbol, symbols):
+                    tree = self._from(scope, goal, symbol, start, side, depth)
+                    if tree is not None:
+                        return tree
+        return None
 
     def _numerator(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof by the goal's numerator, where it has a denominator."""
@@ -109,7 +122,7 @@ class Segments(Instances, ABC):
             slope = sp.diff(fact.expression, symbol)
             if slope.is_Rational and slope != 0:
                 starts.append(sp.expand(symbol - fact.expression / slope))
-        starts += [sp.Integer(0), sp.Integer(1), *(s for s in symbols if s != symbol and s.name.startswith("t_"))]
+        starts += [*map(sp.Integer, (0, 1, -1)), *(s for s in symbols if s != symbol and s.name.startswith("t_"))]
         for start in dict.fromkeys(starts):
             for side, length in (("above", symbol - start), ("below", start - symbol)):
                 if self._is_seen(scope, length, "nonnegative"):
@@ -135,8 +148,8 @@ class Segments(Instances, ABC):
 
     def _along(self, scope: Scope, goal: Goal, symbol: sp.Symbol, start: sp.Expr, side: str, depth: int) -> Tree | None:
         """Return a proof from a start on a side of which the symbol is."""
-        at_start = goal.expression.subs(symbol, start)
-        if at_start.has(sp.zoo, sp.nan, sp.oo):
+        at_start = _at(goal.expression, symbol, start)
+        if at_start is None:
             return None
         turn = 1 if side == "above" else -1
         by_slope = goal.strict and self._vanishes(at_start)
@@ -147,7 +160,8 @@ class Segments(Instances, ABC):
             return None
         along = goal.expression.subs(symbol, point)
         inside = self._segment(scope, symbol, start, point, turn, "Gt")
-        slope = Goal(turn * sp.diff(along, point), "Gt" if by_slope else "Ge")
+        relation: Relation = "Gt" if by_slope else "Eq" if goal.relation == "Eq" else "Ge"
+        slope = Goal(turn * sp.diff(along, point), relation)
         if inside is None or not self._is_plausible(inside, slope):
             return None
         first = self.prove(scope, Goal(at_start, "Ge" if by_slope else goal.relation), depth)
@@ -180,6 +194,16 @@ class Segments(Instances, ABC):
             return self.atoms.fraction(expression)[0] == 0
         except NoAtomError:
             return False
+
+
+def _at(expression: sp.Expr, symbol: sp.Symbol, start: sp.Expr) -> sp.Expr | None:
+    """Return an expression at a start, None where it has no value there."""
+    try:
+        value = expression.subs(symbol, start)
+    except ValueError:
+        # Of SymPy, for a difference of bounds: atan(1/x) at 0.
+        return None
+    return None if value.has(sp.zoo, sp.nan, sp.oo, sp.AccumBounds) else value
 
 
 def functions_in(expression: sp.Expr) -> set[sp.Expr]:

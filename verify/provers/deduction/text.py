@@ -25,6 +25,8 @@ _KNOWN = {
     "monotone": "(u**n - v**n)*(u - v) >= 0",
     "tangent": "v**n >= u**n + n*u**(n - 1)*(v - u)",
     "circle": "sin(u)**2 + cos(u)**2 = 1",
+    "sin_sum": "sin(u + v) = sin(u)*cos(v) + cos(u)*sin(v)",
+    "cos_sum": "cos(u + v) = cos(u)*cos(v) - sin(u)*sin(v)",
     "sin_above": "sin(u) <= 1",
     "sin_below": "-1 <= sin(u)",
     "cos_above": "cos(u) <= 1",
@@ -134,6 +136,9 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
     elif rule == "replace":
         yield f"with {_text(tree['in'])} = {_text(tree['by'])}:"
         yield from _inside(tree["then"], facts, goal)
+    elif rule == "whole":
+        yield f"an integer that is > -1 is >= 0: ({goal}) + 1 > 0, since"
+        yield from _inside(tree["then"], facts, f"({goal} + 1)")
     elif rule == "contradiction":
         yield "if it fails, its negative (-margin) is a fact, and a positive sum is 0:"
         yield from _inside(tree["then"], [*facts, "(-margin)"], "0")
@@ -166,6 +171,12 @@ def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
             if tree[key] is not None:
                 yield f"if {of} {relation} 0:"
                 yield from _inside(tree[key], [*facts, fact], goal)
+    elif tree["rule"] == "both":
+        for key, turned in (("above", goal), ("below", f"-({goal})")):
+            yield f"{turned} >= 0:"
+            yield from _inside(tree[key], facts, turned)
+    elif tree["rule"] == "telescope":
+        yield from _telescoped(tree, facts, goal)
     elif tree["rule"] in ("induction", "range"):
         yield from _induction(tree, facts, goal)
     elif tree["rule"] == "invariants":
@@ -213,6 +224,17 @@ def _invariants(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
             yield from _inside(proof, [*facts, *more], "its margin")
     yield "so:"
     yield from _inside(tree["then"], [*facts, *map(_margin, known)], goal)
+
+
+def _telescoped(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
+    """Yield the lines of sums whose terms are a difference."""
+    k, first, last, primitive = (_text(tree[key]) for key in ("in", "from", "to", "of"))
+    parts = [(from_data(share), _text(term)) for share, term in tree["sums"]]
+    joined = " + ".join(term if share == 1 else f"({text_of(share)})*({term})" for share, term in parts)
+    yield f"with G({k}) = {primitive}, the difference G({k} + 1) - G({k}) is {joined} at {k} from {first} to {last}:"
+    yield from _inside(tree["step"], [*facts, f"({k} - ({first}))", f"({last} - {k})"], "what is left")
+    yield f"fact {len(facts)}: the sum of these is G({_text(tree['to'])} + 1) - G({first})"
+    yield from _told(tree["then"], [*facts, f"[fact {len(facts)}]"], goal)
 
 
 def _inside(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:

@@ -22,8 +22,9 @@ from verify.language.parameters import Parameter
 from verify.language.statement import Statement
 from verify.provers.deduction.facts import Goal, Tree, data_of
 from verify.provers.deduction.limits import SEARCH
+from verify.provers.deduction.proofs import as_goal
 from verify.provers.deduction.scope import Scope, SpentError
-from verify.provers.deduction.search import Search, as_goal
+from verify.provers.deduction.search import Search
 from verify.provers.deduction.segments import TRIVIAL
 from verify.provers.proof_data import Proof
 

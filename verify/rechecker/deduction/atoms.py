@@ -17,7 +17,7 @@ from math import ceil, floor, gcd
 from ..given import Given, Parameter
 from ..nodes import Bound, Name, Node, folded
 from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign
-from ..reading import Rejected, TooLarge, Unknown
+from ..reading import Rejected, TooLarge
 from .functions import FunctionAtoms
 
 _SHOWN: tuple[Sign, ...] = ("real", "nonnegative", "positive")
@@ -39,6 +39,12 @@ def _admitted(field: Quotients, polynomial: Polynomial) -> Polynomial:
     raise Rejected("the sign of a divisor is not shown")
 
 
+def _apart(key: frozenset[tuple[int, int]]) -> tuple[frozenset[tuple[int, int]], int]:
+    """Return a polynomial's terms without the constant one, and that."""
+    constant = dict(key).get(0, 0)
+    return key - {(0, constant)}, constant
+
+
 def _sign(given: Given, name: Name) -> Sign:
     sign = given.sign_of(name)
     return sign if sign in ("positive", "nonnegative") else "real"
@@ -51,6 +57,8 @@ class Atoms(FunctionAtoms):
         super().__init__(given.effort, partial(_sign, given), _admitted, units)
         self.given = given
         self.known: dict[frozenset[tuple[int, int]], bool] = {}
+        self.bounds: dict[frozenset[tuple[int, int]], tuple[int, bool]] = {}
+        """By what facts have beside a constant: the least constant, and whether its fact is > 0."""
         self.zeros: set[frozenset[tuple[int, int]]] = set()
         self.logarithms: dict[int, Quotient] = {}
         self.roots: dict[int, tuple[Quotient, int]] = {}
@@ -62,6 +70,7 @@ class Atoms(FunctionAtoms):
         inner = copy(self)
         inner.atoms, inner.signs, inner.factors = dict(self.atoms), list(self.signs), list(self.factors)
         inner.known, inner.zeros, inner.whole = dict(self.known), set(self.zeros), dict(self.whole)
+        inner.bounds = dict(self.bounds)
         inner.logarithms, inner.roots = dict(self.logarithms), dict(self.roots)
         self.effort.spend(5 + 0.1 * (len(self.atoms) + len(self.factors) + len(self.known)))
         return inner
@@ -75,8 +84,8 @@ class Atoms(FunctionAtoms):
         return value
 
     def is_zero(self, value: Quotient) -> bool:
-        """Raise Unknown: a limit has no value here."""
-        raise Unknown("a limit is outside what is deduced")
+        """Whether a value is 0 by its atoms: other coefficients of a limit's series are divided by where > 0 or < 0."""
+        return not value.numerator
 
     def know(self, value: Quotient, *, strict: bool) -> None:
         """Note that a value is ≥ 0, or > 0."""
@@ -84,6 +93,9 @@ class Atoms(FunctionAtoms):
             return
         key = self._key(value.numerator)
         self.known[key] = strict or self.known.get(key, False)
+        rest, constant = _apart(key)
+        bound = (constant, self.known[key])
+        self.bounds[rest] = min(self.bounds.get(rest, bound), bound, key=lambda each: (each[0], not each[1]))
         for place, sign in enumerate(self.signs):
             if sign != "positive" and dict(key) == self.of_atom(place).numerator:
                 self.signs[place] = "positive" if self.known[key] else "nonnegative"
@@ -103,10 +115,12 @@ class Atoms(FunctionAtoms):
         return frozenset(self.primitive(polynomial).items())
 
     def at_least(self, polynomial: Polynomial, *, strict: bool) -> bool:
-        """Whether a polynomial is shown to be ≥ 0, or > 0: as a fact's multiple, or term by term."""
+        """Whether a polynomial is shown to be ≥ 0, or > 0: as a fact's multiple and a constant, or term by term."""
         if not polynomial:
             return not strict
-        if (key := self._key(polynomial)) in self.known and (self.known[key] or not strict):
+        rest, constant = _apart(self._key(polynomial))
+        least_constant, positive = self.bounds.get(rest, (constant + 1, False))
+        if constant > least_constant or (constant == least_constant and (positive or not strict)):
             return True
         self.effort.spend(len(polynomial) * (1 + len(self.signs)))
         positive = False
@@ -201,7 +215,8 @@ class Atoms(FunctionAtoms):
     def exp(self, value: Quotient) -> Quotient:
         """Return exp of a sum: a product in which exp(k n log u), for an integer k and integers n ≥ 0, is u^(kn).
 
-        Of a quotient, the whole part counts by itself: exp(n/(n + 1)) is e exp(−1/(n + 1)).
+        Of a quotient, the whole part counts by itself: exp(n/(n + 1)) is e exp(−1/(n + 1)). For a fraction k alone,
+        exp(k log u) is a power of a root.
         """
         result, parts = self.number(Fraction(1)), self._terms_apart(value)
         for part in parts:
@@ -209,6 +224,8 @@ class Atoms(FunctionAtoms):
             base, exponent = self._log_in(key)
             if base is not None and not part.factors and part.number == 1:
                 factor = self.real_power(base, Quotient({exponent: times}, 1, ()))
+            elif base is not None and not part.factors and not exponent:
+                factor = self.real_power(base, Fraction(times, part.number))
             else:
                 factor = super().exp(part)
             result = self.times(result, factor)
@@ -262,6 +279,8 @@ class Atoms(FunctionAtoms):
         constant = self._constant(power)
         if constant is None:
             return self.exp(self.times(power, self.log(base)))
+        if any(times < 0 for key, times in power.numerator.items() if key) and not self.is_positive(base):
+            return self._of_difference(base, power)
         result = self._raised(base, constant)
         for key, times in sorted(power.numerator.items()):
             if key:
@@ -297,6 +316,15 @@ class Atoms(FunctionAtoms):
         parts += [(self.of_atom(i), power) for i, power in enumerate(low) if power]
         parts += [(Quotient(self.factors[factor], 1, ()), -power) for factor, power in base.factors]
         return [(part, power) for part, power in parts if part != one]
+
+    def _of_difference(self, base: Quotient, power: Quotient) -> Quotient:
+        """Return u^(m + c) as u^m u^c, for an integer m that is shown to be ≥ 0, such as n − k; u^m is an atom."""
+        part, more = self.apart(power)
+        if more > 0 and not self._is_count(part):
+            part, more = power, 0
+        self._refuse_negative(part)
+        sign: Sign = "nonnegative" if self.is_nonnegative(base) else "real"
+        return self.times(self._raised(base, more), self.of_atom(self.opaque("difference", [base, part], sign=sign)))
 
     def whole_exponent(self, base: Quotient, power: Quotient) -> Quotient:
         """Return a power of an exponent that is an integer ≥ 0. Raises Rejected for any other."""

@@ -14,7 +14,7 @@ from ..reading import Data, Rejected, TooLarge, whole
 from ..terms import Names
 from .atoms import Atoms
 from .functions import free_in_recursion
-from .integers import GROWTH
+from .growth import GROWTH
 from .means import mean
 
 Relation: TypeAlias = Literal["Ge", "Gt", "Eq"]
@@ -137,6 +137,16 @@ def _circle(field: Atoms, u: Quotient) -> Quotient:
     return field.minus(field.plus(*squares), field.number(Fraction(1)))
 
 
+def _of_a_sum(head: str, field: Atoms, u: Quotient, v: Quotient) -> Quotient:
+    """Sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
+    (sin_u, cos_u), (sin_v, cos_v) = ([field.function(f, [each]) for f in ("sin", "cos")] for each in (u, v))
+    if head == "sin":
+        total = field.plus(field.times(sin_u, cos_v), field.times(cos_u, sin_v))
+    else:
+        total = field.minus(field.times(cos_u, cos_v), field.times(sin_u, sin_v))
+    return field.minus(field.function(head, [field.plus(u, v)]), total)
+
+
 def _bounded(head: str, turn: int, field: Atoms, u: Quotient) -> Quotient:
     """1 − t f(u) ≥ 0, for f the sine or the cosine; t = 1 above, and −1 below."""
     value = field.times(field.number(Fraction(turn)), field.function(head, [u]))
@@ -157,6 +167,7 @@ KNOWN: Mapping[str, tuple[int | None, Relation, Callable[..., Quotient]]] = {
     "monotone": (3, "Ge", _monotone),
     "tangent": (3, "Ge", _tangent),
     "circle": (1, "Eq", _circle),
+    **{f"{head}_sum": (2, "Eq", partial(_of_a_sum, head)) for head in ("sin", "cos")},
     **{f"{head}_{end}": (1, "Ge", partial(_bounded, head, t)) for head in ("sin", "cos") for end, t in _ENDS.items()},
     "floor_above": (1, "Ge", partial(_floor, 1)),
     "floor_below": (1, "Gt", partial(_floor, -1)),

@@ -125,11 +125,14 @@ class FunctionAtoms(Quotients):
                 return self._of_one(head, args)
 
     def _of_one(self, head: str, args: Sequence[Quotient]) -> Quotient:
-        """Return a function that is an atom, but at 0."""
+        """Return a function that is an atom, but at 0, and atan 1 = π/4; of u or −u, for one of them."""
         if head in ("sin", "cos", "atan", "floor") and not args[0].numerator:
             return self.number(exactly(head, [Fraction(0)]))
-        if head == "Abs" and args[0].numerator[max(args[0].numerator)] < 0:
-            args = [self._turned(args[0])]
+        if head == "atan" and args[0] == self.number(Fraction(1)):
+            return self.times(self.number(Fraction(1, 4)), self.function("pi", []))
+        if head in ("Abs", "sin", "cos", "atan") and args[0].numerator[max(args[0].numerator)] < 0:
+            value = self._of_one(head, [self._turned(args[0])])
+            return self._turned(value) if head in ("sin", "atan") else value
         sign: Sign = "positive" if head == "pi" else "nonnegative" if head == "Abs" else "real"
         return self.of_atom(self.opaque(head, args, sign=sign))
 
@@ -170,21 +173,27 @@ class FunctionAtoms(Quotients):
     def _plus(self, value: Quotient, constant: int) -> Quotient:
         return self.plus(value, self.number(Fraction(constant)))
 
+    def _is_count(self, value: Quotient) -> bool:
+        return self.is_nonnegative(value) or self.is_whole(value)
+
     def _refuse_negative(self, value: Quotient) -> None:
-        if not self.is_nonnegative(value) and not self.is_whole(value):
+        if not self._is_count(value):
             raise Rejected("a number of terms, or of steps, is not shown to be >= 0")
 
     def _factorial(self, value: Quotient) -> Quotient:
         base, more = self.apart(value)
         if not base.numerator:
             return self.number(exactly("factorial", [Fraction(more)]))
-        self._refuse_negative(base)
-        self._refuse_negative(value)
+        if more > 0 and not self._is_count(base):
+            # Of (n − k + 1)!, n − k may be −1.
+            base, more = value, 0
+        self._refuse_negative(value if more < 0 else base)
         product = self.of_atom(self.opaque("factorial", [base], sign="positive"))
-        for i in range(1, more + 1):
-            product = self.times(product, self._plus(base, i))
-        for i in range(-more):
-            product = self.times(product, self.inverse(self._plus(base, -i)))
+        for i in (*range(1, more + 1), *range(-more)):
+            factor = self._plus(base, i if more > 0 else -i)
+            # It is more than what is shown to be ≥ 0 here.
+            self.know(factor, strict=True)
+            product = self.times(product, factor if more > 0 else self.inverse(factor))
         return product
 
     def scope(self, node: Node, evaluate: EvaluateIn, symbols: Mapping[Node, Quotient]) -> Quotient:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -1,77 +1,28 @@
-"""What is known of growth: tangents of exp and log anywhere, powers of integers, integers, and factorials."""
-
-from collections.abc import Callable, Mapping
-from fractions import Fraction
-from typing import Literal
+"""What is an integer in a deduction, by its atoms."""
 
 from ..polynomials import Quotient
-from ..reading import Rejected
 from .atoms import Atoms
 
 
-def _exponential(field: Atoms, u: Quotient, v: Quotient) -> Quotient:
-    """e^u ≥ e^v (1 + u − v)."""
-    tangent = field.plus(field.number(Fraction(1)), field.minus(u, v))
-    return field.minus(field.exp(u), field.times(field.exp(v), tangent))
+def is_integer(field: Atoms, value: Quotient) -> bool:
+    """Whether a value is a polynomial with integer coefficients in integers.
 
-
-def _logarithm(field: Atoms, u: Quotient, v: Quotient) -> Quotient:
-    """Log u ≤ log v + (u − v)/v for u, v > 0."""
-    logarithms = field.minus(field.log(v), field.log(u))
-    return field.plus(logarithms, field.times(field.minus(u, v), field.inverse(v)))
-
-
-def _rises(field: Atoms, u: Quotient, v: Quotient, n: Quotient) -> Quotient:
-    """U^n ≥ v^n for u ≥ v ≥ 0 and an integer n ≥ 0."""
-    field.refuse_negative(field.minus(u, v), v)
-    return field.minus(field.whole_exponent(u, n), field.whole_exponent(v, n))
-
-
-def _three_terms(field: Atoms, u: Quotient, n: Quotient) -> Quotient:
-    """(1 + u)^n ≥ 1 + n u + n (n − 1) u²/2 for u ≥ 0 and an integer n ≥ 0: the other terms are ≥ 0."""
-    field.refuse_negative(u)
-    one, first = field.number(Fraction(1)), field.times(n, u)
-    second = field.times(field.number(Fraction(1, 2)), field.times(first, field.minus(first, u)))
-    power = field.whole_exponent(field.plus(one, u), n)
-    return field.minus(power, field.plus(one, field.plus(first, second)))
-
-
-def _integer(field: Atoms, n: Quotient) -> Quotient:
-    """N (n − 1) ≥ 0 for an integer n."""
-    field.apart(n)
-    return field.times(n, field.minus(n, field.number(Fraction(1))))
-
-
-def _stirling(field: Atoms, n: Quotient, more: int) -> Quotient:
-    """N! − √(2πn) (n/e)^n e^(1/(12n + r)) for an integer n ≥ 1, where r is more. Raises Rejected for other n."""
-    one = field.number(Fraction(1))
-    if not field.is_whole(field.minus(n, one)):
-        raise Rejected("a number is not shown to be an integer >= 1")
-    twelve = field.plus(field.times(field.number(Fraction(12)), n), field.number(Fraction(more)))
-    exponent = field.minus(field.inverse(twelve), n)
-    bound = field.times(field.whole_exponent(n, n), field.exp(exponent))
-    for part in (field.number(Fraction(2)), field.function("pi", []), n):
-        bound = field.times(bound, field.real_power(part, Fraction(1, 2)))
-    return field.minus(field.function("factorial", [n]), bound)
-
-
-def _stirling_below(field: Atoms, n: Quotient) -> Quotient:
-    """N! ≥ √(2πn) (n/e)^n e^(1/(12n + 1)) for an integer n ≥ 1 (Robbins, 1955)."""
-    return _stirling(field, n, 1)
-
-
-def _stirling_above(field: Atoms, n: Quotient) -> Quotient:
-    """N! ≤ √(2πn) (n/e)^n e^(1/(12n)) for an integer n ≥ 1 (Robbins, 1955)."""
-    return field.times(field.number(Fraction(-1)), _stirling(field, n, 0))
-
-
-GROWTH: Mapping[str, tuple[int, Literal["Ge"], Callable[..., Quotient]]] = {
-    "exp_from": (2, "Ge", _exponential),
-    "log_from": (2, "Ge", _logarithm),
-    "rises": (3, "Ge", _rises),
-    "three_terms": (2, "Ge", _three_terms),
-    "integer": (1, "Ge", _integer),
-    "stirling_below": (1, "Ge", _stirling_below),
-    "stirling_above": (1, "Ge", _stirling_above),
-}
-"""Known facts: of how many expressions, and the sign of which value."""
+    These are symbols that are, floors, factorials, and powers of what is one, whose exponents are integers ≥ 0.
+    """
+    keys = {place: key for key, place in field.atoms.items()}
+    field.effort.spend(len(keys))
+    waiting, seen = [value], set(field.whole)
+    while waiting:
+        part = waiting.pop()
+        if part.number > 1 or part.factors:
+            return False
+        for place in set[int]().union(*map(field.inside, part.numerator)) - seen:
+            seen.add(place)
+            key = keys[place]
+            if key[0] != "function" or key[1] not in ("floor", "factorial", "power"):
+                return False
+            if key[1] == "power":
+                ((numerator, number, factors),) = key[2]
+                waiting.append(Quotient(dict(numerator), number, factors))
+        field.effort.spend(len(part.numerator) * len(keys) * 0.1)
+    return True

@@ -5,8 +5,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from ..assumptions import NATURAL, is_integral
 from ..fields import Exact, NotExact, evaluate
+from ..forms import NATURAL, is_integral
 from ..given import Given
 from ..nodes import Name, Node, order
 from ..polynomials import Quotients, refuse

@@ -12,7 +12,9 @@ from flint import ctx
 
 from ..deduction.atoms import Atoms, least
 from ..deduction.facts import KNOWN, Goal, Relation, Scope
+from ..deduction.integers import is_integer
 from ..deduction.recursions import Recursion
+from ..deduction.telescoping import telescope
 from ..fields import Balls, evaluate
 from ..given import Given, sides, with_units
 from ..nodes import Node
@@ -30,7 +32,7 @@ def _show(scope: Scope, goal: Goal, tree: Data, where: str) -> None:
     scope.given.effort.spend(20)
     name = string(tree.get("rule") if type(tree) is dict else None, f"{where}.rule", list(RULES))
     keys, rule = RULES[name]
-    if goal.relation == "Eq" and name not in _OF_EQUATIONS:
+    if goal.relation == "Eq" and name in _OF_INEQUALITIES:
         raise Rejected(f"{where}: does not show an equation")
     rule(scope, goal, entries(tree, where, f"rule {keys}"), where)
 
@@ -131,11 +133,27 @@ def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: st
     _show(supposed, Goal(scope.given.terms.zero, "Gt"), tree["then"], f"{where}.then")
 
 
+def _by_both(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """What is to be 0 is ≥ 0, and its negative is."""
+    if goal.relation != "Eq":
+        raise Rejected(f"{where}: shows an equation alone")
+    _show(scope, Goal(goal.node, "Ge"), tree["above"], f"{where}.above")
+    _show(scope, Goal(scope.given.terms.negative(goal.node), "Ge"), tree["below"], f"{where}.below")
+
+
+def _by_whole(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """What is an integer is ≥ 0 where it is > −1."""
+    if goal.relation != "Ge" or not is_integer(scope.field, scope.value(goal.node)):
+        raise Rejected(f"{where}: shows that an integer is >= 0 alone")
+    terms = scope.given.terms
+    _show(scope, Goal(terms.add((goal.node, terms.one)), "Gt"), tree["then"], f"{where}.then")
+
+
 def _by_slope(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
     """The goal holds at one end of a segment, and, its slope away from there being ≥ 0 inside, at the other.
 
     The segment is from an expression without the symbol `in` to that symbol. A strict goal is strict at the start,
-    or by the slope if the ends differ.
+    or by the slope if the ends differ. Of an equation the slope is 0.
     """
     terms, end, start = scope.given.terms, _symbol(scope, tree, where), scope.read(tree["from"], f"{where}.from")
     if start.free & end.free:
@@ -146,7 +164,8 @@ def _by_slope(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> No
     if not (scope.field.is_positive(length) if by_slope else scope.field.is_nonnegative(length)):
         raise Rejected(f"{where}.side: {shown(end.name)} is not shown to be on that side of the start")
     slope, inside = _inside(scope, goal, tree, where, start, end, rises=rises)
-    away = Goal(slope if rises else terms.negative(slope), "Gt" if by_slope else "Ge")
+    relation: Relation = "Gt" if by_slope else "Eq" if goal.relation == "Eq" else "Ge"
+    away = Goal(slope if rises else terms.negative(slope), relation)
     _show(inside, away, tree["slope"], f"{where}.slope")
     at_start = Goal(terms.substitute(goal.node, {end.name: start}), "Ge" if by_slope else goal.relation)
     _show(scope, at_start, tree["start"], f"{where}.start")
@@ -247,6 +266,13 @@ def _by_invariants(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) 
     _show(recursion.known(scope, relations), goal, tree["then"], f"{where}.then")
 
 
+def _by_telescoping(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
+    """An equation of sums, whose terms are a difference, is a fact."""
+    inner, step, fact = telescope(scope, tree, where)
+    _show(inner, step, tree["step"], f"{where}.step")
+    _show(scope.with_fact(fact, "Eq"), goal, tree["then"], f"{where}.then")
+
+
 RULES: Mapping[str, tuple[str, Callable[[Scope, Goal, dict[str, Data], str], None]]] = {
     "sum": ("times terms", _by_sum),
     "lemma": ("relation proof then", _by_lemma),
@@ -255,14 +281,17 @@ RULES: Mapping[str, tuple[str, Callable[[Scope, Goal, dict[str, Data], str], Non
     "cases": ("of above at below", _by_cases),
     "contradiction": ("then", _by_contradiction),
     "number": ("bits", _by_value),
+    "both": ("above below", _by_both),
+    "whole": ("then", _by_whole),
     "slope": ("in as from side strict value start slope", _by_slope),
     "concave": ("in as from to value curve start end", _by_concavity),
     "induction": ("in first step", _by_induction),
     "range": ("in from to first step", _by_induction),
     "invariants": ("of as relations first step then", _by_invariants),
+    "telescope": ("in from to of sums step then", _by_telescoping),
 }
-_OF_EQUATIONS = ("sum", "lemma", "known", "replace", "cases", "contradiction", "induction", "range", "invariants")
-"""The rules that show an equation, too."""
+_OF_INEQUALITIES = ("number", "concave", "whole")
+"""The rules that show no equation."""
 
 
 def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from flint import arb, arb_mat, ctx
 
-from ..assumptions import INTEGRAL, POSITIVE, REAL, is_integral, is_positive
 from ..balls import ball, column, cost, inverse, listed, measured
 from ..fields import Balls, NotExact, evaluate
+from ..forms import INTEGRAL, POSITIVE, REAL, is_integral, is_positive
 from ..given import Given
 from ..nodes import Node
 from ..reading import Data, Rejected, TooLarge, entries, items, rational, rationals, whole

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ..assumptions import REAL
 from ..deduction.facts import Goal
+from ..forms import REAL
 from ..given import Given
 from ..nodes import Node
 from ..reading import Data, Rejected, items

@@ -62,6 +62,9 @@ def test_expressions(text, value):
         ("Sum(x, (x, 1, 2))", 19, "x has another meaning"),
         ("Sum(k, (k, 1, k))", 25, "k is not introduced"),
         ("Sum(Sum(k, (k, 1, 2)), (k, 1, 2))", 23, "k has another meaning"),
+        ("Limit(x, 1, oo)", 11, "write Limit(f, x, a)"),
+        ("Limit(n*x, x, oo)", 22, "x has another meaning"),
+        ("Limit(oo, n, 1)", 17, "oo is not introduced"),
         ("Piecewise((x, x < 1), (y, x >= 1))", 37, "the last piece, and no other, has the condition True"),
         ("Piecewise((x, True), (y, True))", 25, "the last piece, and no other, has the condition True"),
         ("Piecewise((x, 0 < x < 1), (y, True))", 25, "a condition is one comparison"),
@@ -138,6 +141,7 @@ def test_names_stand_where_they_are_used_first():
 def test_a_bound_name_is_none_of_the_statement():
     assert names_in(part("Sum(k*x, (k, 1, y)) + pi")) == [("x", 17), ("y", 27)]
     assert names_in(part("Sum(k, (k, 1, 2))*k")) == [("k", 29)]
+    assert names_in(part("Limit(n*x, n, oo)")) == [("x", 19)]
 
 
 def test_what_sympy_makes_of_a_function_keeps_what_it_needs():

@@ -56,3 +56,9 @@ def test_zero_is_a_strict_sum_only_of_what_contradicts_itself():
     assert weights(found) == {"1": 1, "x": 1, "-x - 1": 1} and adds_up(found, {})
     assert combination({}, [ONE, X], strict=True) is None
     assert combination({}, [], strict=False) == [] and combination({}, [], strict=True) is None
+
+
+def test_strict_columns_may_have_large_coefficients():
+    goal = {(0, 0): Fraction(3), (1, 0): Fraction(5)}
+    strict = column({(1, 0): 1}, strict=True, says="x")
+    assert weights(combination(goal, [ONE, strict], strict=True)) == {"1": 3, "x": 5}

@@ -3,8 +3,8 @@
 import pytest
 
 from verify.claims.line import example_of, statement_of
+from verify.provers.deduction.proofs import deduction_proof
 from verify.provers.deduction.scope import SpentError, Work
-from verify.provers.deduction.search import deduction_proof
 from verify.rechecker import Instance
 
 WORK = 20_000
@@ -70,6 +70,27 @@ def accepted(line, proof):
         "abs(sqrt(x) - sqrt(y)) <= sqrt(abs(x - y)) for x >= 0, y >= 0",
         "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/2 for d > 0",
         "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= 0",
+        "sqrt(x - 2*sqrt(x - 1)) == abs(sqrt(x - 1) - 1) for x >= 1",
+        "sqrt(x + 2*sqrt(x - 1)) + sqrt(x - 2*sqrt(x - 1)) == 2 for 1 <= x <= 2",
+        "atan(x) + atan(1/x) == -pi/2 for x < 0",
+        "2*atan(x) == atan(2*x/(1 - x**2)) for -1 < x < 1",
+        "cos(x) + cos(y) == 2*cos((x + y)/2)*cos((x - y)/2)",
+        "sin(2*x) == 2*tan(x)/(1 + tan(x)**2) if cos(x) > 0",
+        "Sum(sin(k*x), (k, 1, n))*sin(x/2) == sin(n*x/2)*sin((n + 1)*x/2) for integer n >= 1",
+        "sin(x)*sin(y) <= (1 - cos(x + y))/2",
+        "floor(x + y) <= floor(x) + floor(y) + 1",
+        "floor(x) + floor(x + 1/3) + floor(x + 2/3) == floor(3*x)",
+        "ceiling(n/2) == floor((n + 1)/2) for integer n >= 0",
+        "floor(floor(x)/2) == floor(x/2)",
+        "n < (floor(sqrt(n)) + 1)**2 for integer n >= 0",
+        "k*binomial(n, k) == n*binomial(n - 1, k - 1) if k <= n for integer n >= 1, integer k >= 1",
+        "Limit(((a**(1/n) + b**(1/n))/2)**n, n, oo) == sqrt(a*b) for a > 0, b > 0",
+        "x + 1 <= Limit((1 + x/n)**n, n, oo)",
+        "Sum(k*binomial(n, k)*p**k*(1 - p)**(n - k), (k, 0, n)) == n*p for 0 <= p <= 1, integer n >= 1",
+        "Sum(binomial(n, k)**2, (k, 0, n)) == binomial(2*n, n) for integer n >= 0",
+        "Sum((-1)**k*binomial(n, k), (k, 0, n)) == 0 for integer n >= 1",
+        "Sum(n - k, (k, 1, n)) == n*(n - 1)/2 for integer n >= 1",
+        "Sum(1/(k*(k + 1)), (k, n, 2*n)) <= 1/n for integer n >= 1",
     ],
 )
 def test_a_textbook_inequality_is_deduced(line):
@@ -116,6 +137,20 @@ def test_a_textbook_inequality_is_deduced(line):
         "sqrt(1 + x) < 1 + x/2 for x >= -1",
         "Piecewise((x**2/2, abs(x) <= d), (d*(abs(x) - d/2), True)) <= x**2/3 for d > 0",
         "abs(sign(x)*Max(abs(x) - l, 0) - sign(y)*Max(abs(y) - l, 0)) <= abs(x - y) for l >= -1",
+        "atan(x) + atan(1/x) == pi/2 if x > -1",
+        "2*atan(x) == atan(2*x/(1 - x**2)) for -1 < x <= 2",
+        "sin(2*x) == 2*tan(x)/(1 - tan(x)**2) if cos(x) > 0",
+        "sin(x)*sin(y) <= (1 + cos(x + y))/2",
+        "floor(x + y) <= floor(x) + floor(y)",
+        "floor(x) + floor(x + 1/2) <= floor(2*x) - 1/2",
+        "floor(5*x) >= floor(x) + floor(3*x)",
+        "floor(floor(x)/2) == floor(x)/2",
+        "Sum(k*binomial(n, k)*p**k*(1 - p)**(n - k), (k, 0, n)) == (n + 1)*p for 0 <= p <= 1, integer n >= 1",
+        "Sum((-1)**k*binomial(n, k), (k, 0, n)) == 0 for integer n >= 0",
+        "Sum(1/(k*(k + 1)), (k, n, 2*n)) <= 1/(2*n) for integer n >= 1",
+        "Limit(((a**(1/n) + b**(1/n))/2)**n, n, oo) == (a + b)/2 for a > 0, b > 0",
+        "x + 1 < Limit((1 + x/n)**n, n, oo)",
+        "sqrt(x + 2*sqrt(x - 1)) + sqrt(x - 2*sqrt(x - 1)) == 2 for 1 <= x <= 3",
         # No value at 0.
         "log(x) <= x for x >= 0",
         "0 <= 1/x for x >= 0",

@@ -7,7 +7,7 @@ import sympy as sp
 
 import verify
 from verify.claims.line import statement_of
-from verify.provers.deduction.search import deduction_proof
+from verify.provers.deduction.proofs import deduction_proof
 from verify.provers.deduction.text import lines_of
 
 WORK = 20_000
@@ -49,6 +49,13 @@ def test_a_sum_is_an_equation(line):
                 "the slope at t_0, between 0 and x:",
                 "  fact 2: exp(u) >= 1 + u for u = t_0",
                 "  the slope = [fact 2]",
+            ],
+        ),
+        (
+            "sin(2*x) == 2*sin(x)*cos(x)",
+            [
+                "fact 0: sin(u + v) = sin(u)*cos(v) + cos(u)*sin(v) for u = x, v = x",
+                "margin = -1*[fact 0]",
             ],
         ),
         ("x <= abs(x)", ["if x >= 0:", "  margin = 0", "if x < 0:", "  margin = 2*(-x)"]),
@@ -193,3 +200,26 @@ def test_what_falls_is_told(tmp_path):
 def test_a_rule_that_there_is_not_is_an_error():
     with pytest.raises(KeyError):
         lines_of({"kind": "deduction", "relations": [], "tree": {"rule": "magic"}}, statement_of("x <= x + 1"))
+
+
+def test_two_inequalities_are_told_one_after_the_other():
+    lines, _ = told("sqrt(x**2 + 2*x + 1) == x + 1 for x >= 0")
+    assert [line for line in lines if not line.startswith(" ")] == ["margin >= 0:", "-(margin) >= 0:"]
+
+
+def test_an_integer_is_rounded_in_words():
+    lines, _ = told("floor(x) + floor(-x) <= 0")
+    assert lines[2:5] == [
+        "-floor(-x) - floor(x) >= 0, since",
+        "  an integer that is > -1 is >= 0: (its margin) + 1 > 0, since",
+        "    (its margin + 1) = 1 + [fact 0] + [fact 1]",
+    ]
+
+
+def test_a_sum_that_telescopes_is_told():
+    lines, _ = told("Sum(1/(k*(k + 1)), (k, n, 2*n)) == 1/n - 1/(2*n + 1) for integer n >= 1")
+    assert lines[:2] == [
+        "with G(k) = -1/k, the difference G(k + 1) - G(k) is 1/(k*(k + 1)) at k from n to 2*n:",
+        "  what is left = 0",
+    ]
+    assert lines[2].startswith("fact ") and lines[2].endswith(": the sum of these is G(2*n + 1) - G(n)")

@@ -3,40 +3,19 @@
 import pytest
 import sympy as sp
 
+from tests.verify.rechecker.deduction.trees import (
+    NOTHING,
+    cases,
+    data,
+    fact,
+    induction,
+    known,
+    total,
+    verdict as plain_verdict,
+)
 from verify.claims.line import statement_of
-from verify.language.expressions import to_data
-from verify.rechecker import Instance
 
 x, y, n = *sp.symbols("x y", real=True), sp.Symbol("n", integer=True, nonnegative=True)
-
-
-def data(expression):
-    return to_data(sp.sympify(expression), written=False)
-
-
-def total(*terms, times=1):
-    """A sum; a term is its factor and the places of its facts."""
-    return {"rule": "sum", "times": data(times), "terms": [[data(f), list(facts), None] for f, facts in terms]}
-
-
-NOTHING = total()
-
-
-def induction(step, first=NOTHING, symbol="n"):
-    return {"rule": "induction", "in": symbol, "first": first, "step": step}
-
-
-def cases(of, above, below, at=None):
-    return {"rule": "cases", "of": data(of), "above": above, "at": at, "below": below}
-
-
-def known(name, *of, then):
-    return {"rule": "known", "name": name, "of": [data(each) for each in of], "then": then}
-
-
-def fact(name, *of, times=1):
-    """A proof that is an instance of a known fact."""
-    return known(name, *of, then=total((times, [0])))
 
 
 def restated(tree, symbols):
@@ -49,13 +28,9 @@ def restated(tree, symbols):
 
 
 def verdict(line, tree, relations=(), **instance):
-    """Return the verdict on a deduction of a line."""
-    statement = statement_of(line)
-    symbols = {symbol.name: data(symbol) for symbol in statement.symbols()}
-    proof = {"kind": "deduction", "relations": list(relations), "tree": restated(tree, symbols)}
-    stated = {"label": "claim", "outcome": "verified", "evidence": "proved", "proof": proof}
-    values = {name: str(value) for name, value in instance.items()}
-    return Instance(statement.to_data(), values).verdict(statement.claims[0].to_data(), stated)
+    """Return the verdict on a deduction of a line, whose tree has the line's symbols."""
+    symbols = {symbol.name: data(symbol) for symbol in statement_of(line).symbols()}
+    return plain_verdict(line, restated(tree, symbols), relations, **instance)
 
 
 ACCEPTED = {

@@ -65,7 +65,7 @@ REFUSED = [
     ("to_an_end", "clauses.0.proof.relations", ["n"], NOT_BEYOND),
     ("to_an_end", f"{TREE}.to", data(n - 1), NOT_BEYOND),
     ("to_an_end", f"{TREE}.to", data(k), "depends on"),
-    ("to_an_end", f"{TREE}.to", data(n + 1), NOT_BEYOND),
+    ("to_an_end", f"{TREE}.to", data(n + 1), NOT_THE_SUM),
     ("to_an_end", f"{TREE}.to", None, "not an integer from 0 to 3"),
     ("to_an_end", f"{TREE}.in", "j", "in"),
     ("to_an_end", "statement.claims.0.relation.0", "Gt", "do not show the sign"),

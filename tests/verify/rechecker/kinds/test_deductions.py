@@ -324,7 +324,7 @@ REJECTED = [
     ("by_slope", f"{TREE}.as", "t u", "no symbol that is new"),
     ("by_slope", f"{TREE}.in", "t", "is no symbol here"),
     ("by_slope", f"{_CLAIM}.0", "Gt", NO_SIGN),
-    ("by_slope", f"{_CLAIM}.0", "Eq", "does not show an equation"),
+    ("by_slope", f"{_CLAIM}.0", "Eq", NOT_THE_SUM),
     ("by_slope", f"{_CLAIM}.2", data(sp.log(1 + m) + 1), NOT_THE_SUM),
     ("by_strict_slope", f"{TREE}.strict", "start", NO_SIGN),
     ("by_strict_slope", f"{TREE}.strict", "end", "strict"),
@@ -332,7 +332,7 @@ REJECTED = [
     ("by_slope_below", f"{TREE}.side", "above", "not shown to be on that side of the start"),
     ("by_slope_below", "clauses.0.proof.relations", [], "not shown to be on that side of the start"),
     ("by_concavity", f"{TREE}.curve", NOTHING, NOT_THE_SUM),
-    ("by_concavity", f"{TREE}.to", data(2), "a base is not shown to be >= 0"),
+    ("by_concavity", f"{TREE}.to", data(2), NOT_THE_SUM),
     ("by_concavity", f"{TREE}.to", data(m), "the ends depend on"),
     ("by_concavity", f"{TREE}.from", data(1), "a base is not shown to be >= 0"),
     ("by_concavity", "clauses.0.proof.relations", [], "a base is not shown to be >= 0"),
@@ -371,10 +371,10 @@ WITHOUT_VALUE = {
     ),
     "a logarithm at 0": (ge(sp.Mul(0, sp.log(m), evaluate=False)), NOTHING, "a log is taken of"),
     "a root of what may be negative": (ge(sp.Pow(sp.sqrt(x), 2, evaluate=False), x), NOTHING, "a root is taken of"),
-    "0 to a negative power": (ge(m ** (-k)), total((m ** (-k), (), None)), "the sign of a divisor"),
+    "0 to a negative power": (ge(m ** (-k)), total((m ** (-k), (), None)), "a number of terms"),
     "a real power of 0": (ge(m**p), NOTHING, "a log is taken of"),
     "a power of a negative number": (ge(x ** (k / 2)), NOTHING, "a log is taken of"),
-    "a limit": (ge(sp.Limit(x / t, t, 0) ** 2), NOTHING, "a limit is outside"),
+    "an infinite limit": (ge(sp.Limit(x / t, t, 0) ** 2), NOTHING, "a limit is infinite"),
 }
 
 

@@ -10,8 +10,8 @@ import sympy as sp
 from tests.verify.rechecker.certificates import certificate, changed, recheck
 from verify import Dynamics, Hypothesis, Parameter, Reaches, Statement, Stays
 from verify.language.expressions import to_data
-from verify.provers.recursions import states
 from verify.provers.deduction.facts import Goal
+from verify.provers.recursions import states
 from verify.provers.recursions.states import falling_proof, kept_above
 from verify.rechecker import Rejected
 

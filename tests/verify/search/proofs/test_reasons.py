@@ -7,7 +7,7 @@ import pytest
 
 import verify
 from verify.errors import NoInstanceError
-from verify.provers.deduction.search import deduction_proof
+from verify.provers.deduction.proofs import deduction_proof
 from verify.reports.text import prove_text
 from verify.search.limits import PROVE
 

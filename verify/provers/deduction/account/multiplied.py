@@ -18,8 +18,9 @@ from verify.provers.deduction.account.record import Record
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
 from verify.provers.deduction.limits import SEARCH
+from verify.provers.deduction.proofs import as_goal
 from verify.provers.deduction.scope import Scope, SpentError
-from verify.provers.deduction.search import Search, as_goal
+from verify.provers.deduction.search import Search
 from verify.provers.proof_data import Proof
 
 _ONE = ["Integer", "1"]

@@ -5,7 +5,7 @@ import pytest
 from verify.claims.line import statement_of
 from verify.errors import OutOfTimeError
 from verify.provers.deduction.account.record import record_of
-from verify.provers.deduction.search import deduction_proof
+from verify.provers.deduction.proofs import deduction_proof
 
 WORK = 40_000
 

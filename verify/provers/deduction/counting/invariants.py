@@ -15,9 +15,9 @@ import sympy as sp
 
 from verify.language.heads.scopes import Iterate
 from verify.provers.deduction.atoms import NoAtomError
+from verify.provers.deduction.counting.ratios import Ratios
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, relation_of
 from verify.provers.deduction.limits import SEARCH
-from verify.provers.deduction.ratios import Ratios
 from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.segments import functions_in
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import sympy as sp
 
 from verify.provers.deduction.atoms import NoAtomError
+from verify.provers.deduction.counting.growth import Growth
 from verify.provers.deduction.facts import Goal, Tree, data_of, relation_of
-from verify.provers.deduction.growth import Growth
 from verify.provers.deduction.scope import Scope
 
 _ONE = ["Integer", "1"]

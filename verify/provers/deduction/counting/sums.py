@@ -11,8 +11,8 @@ import sympy as sp
 from sympy.concrete.gosper import gosper_sum
 
 from verify.language.heads.scopes import BINDERS
+from verify.provers.deduction.counting.invariants import Invariants
 from verify.provers.deduction.facts import Goal, Tree, data_of, relation_of
-from verify.provers.deduction.invariants import Invariants
 from verify.provers.deduction.scope import Scope
 
 

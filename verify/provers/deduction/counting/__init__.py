@@ -1,0 +1,1 @@
+"""Integers that count: growth, inductions of recursions, sums, floors."""

@@ -1,0 +1,1 @@
+"""Identities: sums of angles, and roots of squares."""

@@ -1,0 +1,114 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""The proof of a relation by a deduction, from the bounds of the domain and the hypotheses that it needs.
+
+The search ends when a proof is found or its work is spent; where the time is over before, OutOfTimeError says so.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from verify.language.expressions import STRICT
+from verify.language.statement import Statement
+from verify.printing import text_of
+from verify.provers.deduction.account.record import Record, new_record
+from verify.provers.deduction.atoms import NoAtomError
+from verify.provers.deduction.facts import Goal, Relation, places_in
+from verify.provers.deduction.limits import SEARCH
+from verify.provers.deduction.scope import SpentError
+from verify.provers.deduction.search import Search
+from verify.provers.proof_data import Proof
+
+
+@cache
+def deduction_proof(
+    relation: sp.core.relational.Relational, statement: Statement, work: int, *, hypotheses: bool
+) -> Proof | None:
+    """Return the proof of an inequality for all parameters, of kind "deduction", or None; cached.
+
+    `work` are the columns that all its linear programs may have together.
+    """
+    known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
+    margin = _without_limits(_margin(statement, relation))
+    if margin is None:
+        return None
+    goal = Goal(margin, _sign_of(relation))
+    facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known)}
+    everything = [goal.expression, *(expression for expression, _ in facts.values())]
+    record = new_record((relation, statement, work, hypotheses), work)
+    if (count := sum(e.count_ops() for e in everything)) > SEARCH.operations or any(map(_is_long, everything)):
+        record.refuse(count, SEARCH.operations)
+        return None
+    proof, used = _found(statement, work, goal, facts, record)
+    record.unused = tuple(text_of(each) for i, each in enumerate(known) if i not in used)
+    if proof is None:
+        return None
+    # Hypotheses that no sum names are left out, all or one by one, where there is a proof without.
+    named = {proof["relations"][place] for place in places_in(proof["tree"]) if place < len(proof["relations"])}
+    spare = [i for i in facts if i not in named and i >= len(statement.domain)]
+    for without in [spare, *([i] for i in spare if len(spare) > 1)]:
+        fewer = {i: fact for i, fact in facts.items() if i not in without}
+        if without and (found := _found(statement, record.spent, goal, fewer, Record(record.spent))[0]) is not None:
+            proof, facts = found, fewer
+            if without is spare:
+                break
+    return proof
+
+
+def _found(
+    statement: Statement, work: int, goal: Goal, facts: Mapping[int, tuple[sp.Expr, Relation]], record: Record
+) -> tuple[Proof | None, list[int | str]]:
+    """Return a proof from facts, by their places, None where none was found, and which of them are seen to be facts."""
+    search, relations = Search(statement, work), list[int | str]()
+    search.work.record = record
+    try:
+        scope, relations = search.begun(facts)
+        record.know(scope, goal)
+        tree = search.replaced(scope, goal)
+    except (SpentError, NoAtomError) as error:
+        record.end("work" if isinstance(error, SpentError) else "tried", search.work.left)
+        return None, relations
+    except (ArithmeticError, ValueError, sp.PolynomialError):
+        # Of SymPy, on parts without a value: 1/log(1).
+        record.end("tried", search.work.left)
+        return None, relations
+    record.end("tried" if tree is None else "proved", search.work.left)
+    return None if tree is None else {"kind": "deduction", "relations": relations, "tree": tree}, relations
+
+
+def as_goal(statement: Statement, relation: Any) -> Goal:
+    """Return a relation as the sign of the larger less the smaller side, with definitions put in."""
+    return Goal(_margin(statement, relation), _sign_of(relation))
+
+
+def _margin(statement: Statement, relation: Any) -> sp.Expr:
+    sides = [statement.expand(side) for side in relation.args]
+    small, large = reversed(sides) if isinstance(relation, sp.Ge | sp.Gt) else sides
+    return large - small
+
+
+def _without_limits(expression: sp.Expr) -> sp.Expr | None:
+    """Return an expression with SymPy's values of its limits, which the re-check finds itself; None where one fails."""
+    if not expression.has(sp.Limit) or expression.count_ops() > SEARCH.operations:
+        return expression
+    try:
+        value = expression.replace(sp.Limit, lambda inside, symbol, point, _: sp.limit(inside, symbol, point))
+    except (NotImplementedError, ArithmeticError, ValueError, TypeError):
+        return None
+    return None if value.has(sp.Limit, sp.oo, sp.zoo, sp.nan, sp.AccumBounds) else value
+
+
+def _is_long(expression: sp.Expr) -> bool:
+    """Whether a number in an expression, or a power, has very many digits."""
+    numbers = [n for e in expression.atoms(sp.Rational) for n in (e.p, e.q)]
+    powers = [abs(p.exp) for p in expression.atoms(sp.Pow) if p.exp.is_Integer]
+    return max(map(int.bit_length, map(int, numbers)), default=0) > SEARCH.bits or max(powers, default=0) > SEARCH.power
+
+
+def _sign_of(relation: Any) -> Relation:
+    return "Eq" if isinstance(relation, sp.Eq) else "Gt" if isinstance(relation, STRICT) else "Ge"
