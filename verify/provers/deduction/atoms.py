@@ -208,10 +208,17 @@ class Atoms:
 
     def _logarithm(self, argument: sp.Expr, meaning: sp.Expr) -> sp.Expr:
         """Return a logarithm: of a product of exponentials a sum."""
+        if argument == 1:
+            return sp.Integer(0)
         powers = sp.factor(argument).as_powers_dict()
-        keys = [self.keys.get(base, ("",)) for base in powers if base != 1]
-        if all(key[0] == "exp" for key in keys):
-            return sp.Add(*(k * self.keys[a][1] / self.keys[a][2] for a, k in powers.items() if a != 1))
+        powers = {a: k for a, k in powers.items() if self.keys.get(a, ("",))[0] == "exp"}
+        if powers:
+            rest = sp.cancel(argument / sp.Mul(*map(sp.Pow, powers, powers.values())))
+            exponent = sp.Add(*(k * self.keys[a][1] / self.keys[a][2] for a, k in powers.items()))
+            return exponent + self._logarithm(rest, sp.log(self.back(rest)))
+        parts = _primes(argument)
+        if parts and parts != {argument: 1}:
+            return sp.Add(*(k * self._logarithm(sp.Integer(u), sp.log(u)) for u, k in parts.items()))
         return self._atom("log", argument, sp.Integer(1), meaning)
 
     def _exponential(self, argument: sp.Expr) -> sp.Expr:
@@ -317,3 +324,18 @@ class Atoms:
         symbols = monomial.free_symbols
         counted = all(symbol.name in self.integers or symbol in self.counting for symbol in symbols)
         return counted and monomial.is_polynomial(*symbols)
+
+
+def _primes(argument: sp.Expr) -> dict[int, int]:
+    """Return small primes, what is left above and below, and powers, whose product a positive number is."""
+    if not argument.is_Rational or argument <= 0:
+        return {}
+    parts = dict[int, int]()
+    for number, sign in ((int(argument.p), 1), (int(argument.q), -1)):
+        left = number
+        for prime in sp.primerange(100):
+            while left % prime == 0:
+                left, parts[prime] = left // prime, parts.get(prime, 0) + sign
+        if left > 1:
+            parts[left] = sign
+    return parts

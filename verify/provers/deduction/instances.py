@@ -103,8 +103,14 @@ class Instances(Values):
         return scope.with_atoms(value, "Eq")
 
     def _bounded(self, scope: Scope, head: str, end: str, of: sp.Expr) -> Scope | None:
-        """Return the scope with a bound of a sine, a cosine or a floor."""
-        value = self.atoms.of({"sin": sp.sin, "cos": sp.cos, "floor": sp.floor}[head](of))
+        """Return the scope with a bound of a sine, a cosine, an arctangent or a floor."""
+        value = self.atoms.of(getattr(sp, head)(of))
+        if end in ("positive", "nonnegative"):
+            seen = all(self._is_seen(scope, each, end) for each in arcs(head, of))
+            return scope.with_atoms(value, "Gt" if end == "positive" else "Ge") if seen else None
+        if head == "atan":
+            turn = 1 if end == "above" else -1
+            return scope.with_atoms(self.atoms.of(sp.pi / 2 - turn * sp.atan(of)), "Gt")
         if head != "floor":
             return scope.with_atoms(1 - value if end == "above" else 1 + value, "Ge")
         above = self.atoms.of(of) - value
@@ -141,9 +147,10 @@ class Instances(Values):
                 if other.base != power.base:
                     yield "monotone", [other.base, *power.args]
                     yield "tangent", [other.base, *power.args]
-        for part in sorted(expression.atoms(sp.sin, sp.cos, sp.floor), key=sp.default_sort_key):
-            names = ["floor_above", "floor_below"]
-            if not isinstance(part, sp.floor):
+        for part in sorted(expression.atoms(sp.sin, sp.cos, sp.atan, sp.floor), key=sp.default_sort_key):
+            head = part.func.__name__
+            names = [f"{head}_above", f"{head}_below"]
+            if isinstance(part, sp.sin | sp.cos):
                 names = ["circle", *(f"{head}_{end}" for head in ("sin", "cos") for end in ("above", "below"))]
             yield from ((name, [part.args[0]]) for name in names)
         yield from self._of_exponentials(scope, expression)
@@ -209,3 +216,9 @@ class Instances(Values):
         """Return a quotient with the common factors of its atoms cancelled."""
         self.atoms.prepare(quotient)
         return self.atoms.back(sp.cancel(self.atoms.of(quotient)))
+
+
+def arcs(head: str, of: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Return what is positive where an argument is inside the arc on which a sine, or a cosine, is positive."""
+    above = of if head == "sin" else of + sp.pi / 2
+    return above, sp.pi - above

@@ -77,4 +77,39 @@ class MeanLimits:
     """The work that a search counts as, in columns, for each term that is to be covered."""
 
 
+@dataclass(frozen=True)
+class ChainLimits:
+    """How far a chain of slopes goes."""
+
+    depth: int = 10
+    """The most slopes, one of another."""
+    slopes: int = 40
+    """The most slopes that are looked at in a chain from one start."""
+    branches: int = 3
+    """The most divisors, or none, that are tried between two slopes."""
+    points: int = 40
+    """The points at which a slope is computed, to see whether it is negative somewhere."""
+    least: int = 5
+    """The fewest points at which a slope has to be computed."""
+    draws: int = 1000
+    """The most points that are drawn to find these, where the facts hold."""
+    rounding: float = 1e-9
+    """The part of a slope's terms up to which a negative value may be an error of floats."""
+    terms: int = 7
+    """The most terms of a slope's numerator for which instances of what is known are tried."""
+    operations: int = 400
+    """The most operations of a slope: a chain has become no simpler where there are more."""
+
+
+@dataclass(frozen=True)
+class TransformLimits:
+    """How far a goal is put into another form."""
+
+    factors: int = 6
+    """The most factors of a product of what logarithms are of, and the most terms of a weighted mean."""
+    order: int = 4
+    """The highest root of both sides."""
+
+
 SEARCH, PROGRAM, MEANS = SearchLimits(), ProgramLimits(), MeanLimits()
+CHAIN, TRANSFORM = ChainLimits(), TransformLimits()

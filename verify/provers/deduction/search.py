@@ -28,6 +28,7 @@ from verify.provers.deduction.counting.floors import Floors
 from verify.provers.deduction.counting.sums import ClosedForms
 from verify.provers.deduction.counting.telescoping import Telescoping
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, stated
+from verify.provers.deduction.functions.transforms import Transforms
 from verify.provers.deduction.identities.angles import Angles
 from verify.provers.deduction.identities.roots import Roots
 from verify.provers.deduction.limits import PROGRAM, SEARCH
@@ -37,7 +38,7 @@ from verify.provers.deduction.segments import Then, functions_in
 from verify.provers.deduction.values import bound_of
 
 
-class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
+class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots, Transforms):
     """One search, with its work."""
 
     def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
@@ -72,7 +73,7 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
             inner = inner.skipped()
         return inner
 
-    def with_known(self, scope: Scope, goal: Goal) -> Scope | None:
+    def with_more(self, scope: Scope, goal: Goal) -> Scope | None:
         """Return the scope with one more fact, None where it is not seen to have a value."""
         return self._with_fact(scope, goal.expression, goal.relation)
 
@@ -146,7 +147,8 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
                 continue
             strict = need != "nonnegative"
             for turned in (of, -of) if need == "nonzero" else (of,):
-                lemma = self.prove(scope, Goal(turned, "Gt" if strict else "Ge"), min(depth, 1)) if depth else None
+                need_of = Goal(turned, "Gt" if strict else "Ge")
+                lemma = self.short(scope, need_of) or (self.prove(scope, need_of, min(depth, 1)) if depth else None)
                 inner = None if lemma is None else scope.with_fact(turned, "Gt" if strict else "Ge")
                 if inner is not None and self._is_seen(inner, of, need):
                     rest = self.with_values(inner, expression, depth, then)
@@ -178,6 +180,7 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
             lambda: self._by_angles(scope, goal, depth),
             lambda: self._by_floors(scope, goal),
             lambda: means(scope, goal),
+            lambda: self._by_means(scope, goal),
         ]
         counts = depth > 0 and goal.expression.has(*SERIES, sp.factorial, sp.binomial)
         roots = [p for p in goal.expression.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]
@@ -191,8 +194,10 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
             ways += [lambda: self.by_closed_forms(scope, goal, depth - 1)]
         linear: list[Callable[[], Tree | None]] = [
             lambda: scope.sum(goal, 1),
+            lambda: self._by_arc(scope, goal),
             lambda: self.by_growth(scope, goal, levels=[0]),
             lambda: self._with_instances(scope, goal),
+            lambda: self._by_constants(scope, goal),
         ]
         programs: list[Callable[[], Tree | None]] = [lambda: squares(scope, goal)]
         programs += [lambda: squares(scope, goal, multiplied=True)] if depth == SEARCH.depth else []
@@ -202,6 +207,8 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
             ways += [lambda: self._by_factors(scope, goal, depth - 1)]
             ways += [] if counts else [lambda: self._by_induction(scope, goal, depth - 1)]
             ways += [
+                lambda: self._transformed(scope, goal, depth - 1),
+                lambda: self._by_chain(scope, goal),
                 lambda: self.by_growth(scope, goal, levels=[1]),
                 lambda: self._by_closed_form(scope, goal, depth - 1),
                 lambda: self._by_slope(scope, goal, depth - 1),
@@ -251,7 +258,12 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
 
     @told("known facts")
     def _with_instances(
-        self, scope: Scope, goal: Goal, among: Sequence[tuple[str, list[sp.Expr]]] | None = None
+        self,
+        scope: Scope,
+        goal: Goal,
+        among: Sequence[tuple[str, list[sp.Expr]]] | None = None,
+        *,
+        levels: Sequence[int] = (0, 1),
     ) -> Tree | None:
         """Return a sum, with instances of what is known of the functions in the goal; also of its contradiction.
 
@@ -265,7 +277,7 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
                 inner = new
         equal = goal.relation == "Eq"
         supposed = None if equal else inner.with_fact(-goal.expression, "Ge" if goal.strict else "Gt")
-        for level in (0, 1):
+        for level in levels:
             tree = inner.sum(goal, level) if used else None
             if tree is None and supposed is not None:
                 tree = supposed.sum(Goal(sp.Integer(0), "Gt"), level)
@@ -273,7 +285,7 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots):
             if tree is not None:
                 needed = [used[place] for place in sorted(places_in(tree)) if place in used]
                 if len(needed) < len(used):
-                    return self._with_instances(scope, goal, needed)
+                    return self._with_instances(scope, goal, needed, levels=levels)
                 for name, of in reversed(used.values()):
                     tree = {"rule": "known", "name": name, "of": [data_of(e) for e in of], "then": tree}
                 return tree

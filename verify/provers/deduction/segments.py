@@ -7,6 +7,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import TypeAlias
 
@@ -21,6 +22,8 @@ from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.values import computed
 
 Then: TypeAlias = Callable[[Scope], Tree | None]
+Onward: TypeAlias = Callable[[Scope, Goal, sp.Symbol | None], Tree | None]
+"""What proves a goal at the start of a segment, and, at the point given, the goal for the slope."""
 TRIVIAL: Tree = {"rule": "sum", "times": ["Integer", "1"], "terms": []}
 
 
@@ -35,6 +38,10 @@ class Segments(Instances, ABC):
     def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
         """Return a proof once it is seen that an expression has a value."""
 
+    @abstractmethod
+    def _is_plausible(self, scope: Scope, goal: Goal) -> bool:
+        """Whether no point that is drawn is against a goal."""
+
     @told("slope")
     def _by_slope(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof along a segment on which one symbol runs."""
@@ -45,10 +52,15 @@ class Segments(Instances, ABC):
         if goal.expression.has(sp.exp) and (tree := self._numerator(scope, goal, depth)) is not None:
             return tree
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
+
+        def onward(inner: Scope, left: Goal, _: sp.Symbol | None) -> Tree | None:
+            return self.prove(inner, left, depth)
+
         functions = [s for s in symbols if any(s in f.free_symbols for f in functions_in(goal.expression))]
         for symbol in functions or symbols:
             for start, side in self._starts(scope, symbol, symbols):
-                tree = self._from(scope, goal, symbol, start, side, depth)
+                along = partial(self._along, goal=goal, symbol=symbol, start=start, onward=onward)
+                tree = self._from(scope, symbol, start, side, along)
                 if tree is not None:
                     return tree
             if (tree := self._by_concavity(scope, goal, symbol, symbols, depth)) is not None:
@@ -57,11 +69,16 @@ class Segments(Instances, ABC):
 
     def _by_slope_of_0(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of an equation along a segment on which the slope is 0."""
+
+        def onward(inner: Scope, left: Goal, _: sp.Symbol | None) -> Tree | None:
+            return self.prove(inner, left, depth)
+
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
         for symbol in symbols:
             if self._vanishes(sp.diff(goal.expression, symbol)):
                 for start, side in self._starts(scope, symbol, symbols):
-                    tree = self._from(scope, goal, symbol, start, side, depth)
+                    along = partial(self._along, goal=goal, symbol=symbol, start=start, onward=onward)
+                    tree = self._from(scope, symbol, start, side, along)
                     if tree is not None:
                         return tree
         return None
@@ -83,7 +100,10 @@ class Segments(Instances, ABC):
     def _by_concavity(
         self, scope: Scope, goal: Goal, symbol: sp.Symbol, symbols: Sequence[sp.Symbol], depth: int
     ) -> Tree | None:
-        """Return a proof on a segment between two bounds of a symbol, in which the goal is concave."""
+        """Return a proof on a segment between two bounds of a symbol, in which the goal is concave.
+
+        Where no other symbols are given that may be bounds, the bounds are numbers.
+        """
         ends = list(self._starts(scope, symbol, symbols))
         low, high = ([start for start, side in ends if side == where] for where in ("above", "below"))
         point = sp.Symbol(f"t_{scope.bound}", real=True)
@@ -91,6 +111,8 @@ class Segments(Instances, ABC):
         slope = sp.diff(along, point)
         curve = Goal(-sp.diff(slope, point), "Ge")
         for start, end in product(low, high):
+            if start.free_symbols | end.free_symbols and not symbols:
+                continue
             bounds = [goal.expression.subs(symbol, place) for place in (start, end)]
             if any(bound.has(sp.zoo, sp.nan, sp.oo) for bound in bounds):
                 continue
@@ -123,31 +145,42 @@ class Segments(Instances, ABC):
             if slope.is_Rational and slope != 0:
                 starts.append(sp.expand(symbol - fact.expression / slope))
         starts += [*map(sp.Integer, (0, 1, -1)), *(s for s in symbols if s != symbol and s.name.startswith("t_"))]
+        for start, side in self._sides(scope, symbol, starts):
+            if side is not None or start.is_Rational:
+                yield start, side
+
+    def _sides(
+        self, scope: Scope, symbol: sp.Symbol, starts: Sequence[sp.Expr]
+    ) -> Iterator[tuple[sp.Expr, str | None]]:
+        """Yield each start once, and on which side of it the symbol is, None where that is not seen."""
         for start in dict.fromkeys(starts):
-            for side, length in (("above", symbol - start), ("below", start - symbol)):
-                if self._is_seen(scope, length, "nonnegative"):
-                    yield start, side
-                    break
-            else:
-                if start.is_Rational:
-                    yield start, None
+            sides = {"above": symbol - start, "below": start - symbol}
+            yield start, next((side for side, e in sides.items() if self._is_seen(scope, e, "nonnegative")), None)
 
     def _from(
-        self, scope: Scope, goal: Goal, symbol: sp.Symbol, start: sp.Expr, side: str | None, depth: int
+        self,
+        scope: Scope,
+        symbol: sp.Symbol,
+        start: sp.Expr,
+        side: str | None,
+        onward: Callable[[Scope, str], Tree | None],
     ) -> Tree | None:
+        """Return a proof on the side of a start where the symbol is; where that is not seen, on each of the two."""
         if side is not None:
-            return self._along(scope, goal, symbol, start, side, depth)
+            return onward(scope, side)
         sides = [self._case(scope, symbol - start, "Ge"), self._case(scope, start - symbol, "Gt")]
         trees: list[Tree] = []
         for inner, where in zip(sides, ("above", "below"), strict=True):
-            tree = inner and self._along(inner, goal, symbol, start, where, depth)
+            tree = inner and onward(inner, where)
             if tree is None:
                 return None
             trees.append(tree)
         return {"rule": "cases", "of": data_of(symbol - start), "above": trees[0], "at": None, "below": trees[1]}
 
-    def _along(self, scope: Scope, goal: Goal, symbol: sp.Symbol, start: sp.Expr, side: str, depth: int) -> Tree | None:
-        """Return a proof from a start on a side of which the symbol is."""
+    def _along(
+        self, scope: Scope, side: str, goal: Goal, symbol: sp.Symbol, start: sp.Expr, onward: Onward
+    ) -> Tree | None:
+        """Return a proof from a start on a side of which the symbol is; `onward` proves what is left."""
         at_start = _at(goal.expression, symbol, start)
         if at_start is None:
             return None
@@ -164,10 +197,10 @@ class Segments(Instances, ABC):
         slope = Goal(turn * sp.diff(along, point), relation)
         if inside is None or not self._is_plausible(inside, slope):
             return None
-        first = self.prove(scope, Goal(at_start, "Ge" if by_slope else goal.relation), depth)
+        first = onward(scope, Goal(at_start, "Ge" if by_slope else goal.relation), None)
         closed = first and self._segment(scope, symbol, start, point, turn, "Ge")
         value = closed and self.with_values(closed, along, 1, lambda _: TRIVIAL)
-        then = value and self.prove(inside, slope, depth)
+        then = value and onward(inside, slope, point)
         if not then:
             return None
         return {

@@ -31,6 +31,12 @@ _KNOWN = {
     "sin_below": "-1 <= sin(u)",
     "cos_above": "cos(u) <= 1",
     "cos_below": "-1 <= cos(u)",
+    "sin_positive": "sin(u) > 0 for 0 < u < pi",
+    "cos_positive": "cos(u) > 0 for -pi/2 < u < pi/2",
+    "sin_nonnegative": "sin(u) >= 0 for 0 <= u <= pi",
+    "cos_nonnegative": "cos(u) >= 0 for -pi/2 <= u <= pi/2",
+    "atan_above": "atan(u) < pi/2",
+    "atan_below": "-pi/2 < atan(u)",
     "floor_above": "floor(u) <= u",
     "floor_below": "u < floor(u) + 1",
     "mean": "n*v <= u_1 + ... + u_n",
@@ -256,5 +262,10 @@ def _sum(tree: Tree, facts: Facts, goal: str) -> str:
 
 
 def _is_sum(text: str) -> bool:
-    text = plain(text)
-    return (" " in text or text.startswith("-")) and not text.startswith(("[", "("))
+    """Whether a text is a sum, or negative: a space outside of its brackets."""
+    text, depth = plain(text), 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == " " and not depth:
+            return True
+    return text.startswith("-")

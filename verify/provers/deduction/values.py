@@ -87,6 +87,7 @@ class Values:
 
     def _is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
         try:
+            self.atoms.prepare(of)
             inside = self.atoms.of(of)
         except NoAtomError:
             return False

@@ -120,7 +120,7 @@ class _Deduced:
         """Return the scope with facts about a state; None where one is not seen to have a value."""
         scope: Scope | None = self.first
         for goal in goals:
-            scope = None if scope is None else self.search.with_known(scope, goal)
+            scope = None if scope is None else self.search.with_more(scope, goal)
         return scope
 
     def keeps(self, invariants: Sequence[Goal], inside: Scope | None) -> dict[str, list[Tree]] | None:

@@ -11,7 +11,7 @@ has its numerator's sign.
 from collections.abc import Mapping
 from copy import copy
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from math import ceil, floor, gcd
 
 from ..given import Given, Parameter
@@ -20,6 +20,7 @@ from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign
 from ..reading import Rejected, TooLarge
 from .functions import FunctionAtoms
 
+_PRIMES = [n for n in range(2, 100) if all(n % k for k in range(2, n))]
 _SHOWN: tuple[Sign, ...] = ("real", "nonnegative", "positive")
 
 
@@ -167,7 +168,13 @@ class Atoms(FunctionAtoms):
         sign: Sign = "positive" if good else "nonnegative" if self.is_nonnegative(base) else "real"
         if _SHOWN.index(sign) < _SHOWN.index(needs):
             raise Rejected(f"what a {kind} is taken of is not shown to be {needs}")
-        return self.opaque(kind, [base], (more,), "real" if kind == "log" else sign)
+        if kind == "log":
+            sign = (
+                "positive"
+                if set(base.numerator) == {0} and base.numerator[0] > base.number and not base.factors
+                else "real"
+            )
+        return self.opaque(kind, [base], (more,), sign)
 
     def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
         """Return a quotient in whose numerator no root has its order as a power: u^(1/q) to the power q is u."""
@@ -187,30 +194,56 @@ class Atoms(FunctionAtoms):
         return raised if power >= 0 else self.inverse(raised)
 
     def log(self, value: Quotient) -> Quotient:
-        """Return a logarithm; Rejected where its argument is not shown to be positive. Of a product of exp, a sum."""
-        if (total := self._exponent(value)) is not None:
-            return total
+        """Return a logarithm; Rejected where its argument is not shown to be positive. Of a product of exp, a sum.
+
+        Of a number it is a sum of logarithms of integers from 2 on, which are positive.
+        """
+        if value == self.number(Fraction(1)):
+            return self.number(Fraction(0))
+        total, rest = self._exponent(value)
+        if rest != value:
+            return self.plus(total, self.log(rest))
+        if parts := self._primes(value):
+            return reduce(self.plus, (self.times(self.number(Fraction(k)), self.log(u)) for u, k in parts))
         atom = self.of_atom(self._function_of("log", value, 1, needs="positive"))
         self.logarithms[next(iter(atom.numerator))] = value
         return atom
 
-    def _exponent(self, value: Quotient) -> Quotient | None:
-        """Return g of a value that is exp(g), by its atoms; None for any other."""
-        parts = [(key, 1) for key in value.numerator]
-        parts += [(key, -power) for place, power in value.factors for key in self.factors[place]]
-        ones = value.number == 1 and all(c == 1 for c in value.numerator.values())
-        if not ones or len(value.numerator) != 1 or any(len(self.factors[place]) > 1 for place, _ in value.factors):
-            return None
-        keys, total = {place: key for key, place in self.atoms.items()}, self.number(Fraction(0))
-        self.effort.spend(len(keys))
-        for monomial, sign in parts:
-            for place in self.inside(monomial):
-                if (key := keys[place])[0] != "exp":
-                    return None
-                share = Fraction(sign * self.power_of(monomial, place), self.units[key])
-                exponent = self._reduced({key[1]: share.numerator}, share.denominator, dict(key[2]))
-                total = self.plus(total, exponent)
-        return total
+    def _primes(self, value: Quotient) -> list[tuple[Quotient, int]]:
+        """Return small primes, what is left above and below, and powers, whose product a positive number is.
+
+        Nothing of what is no number > 0.
+        """
+        parts = dict[int, int]()
+        if set(value.numerator) == {0} and value.numerator[0] > 0 and not value.factors:
+            for number, sign in ((value.numerator[0], 1), (value.number, -1)):
+                rest = number
+                for prime in _PRIMES:
+                    self.effort.spend(1 + rest.bit_length() / 1000)
+                    while rest % prime == 0 and rest > prime:
+                        self.effort.spend(1 + rest.bit_length() / 500)
+                        rest, parts[prime] = rest // prime, parts.get(prime, 0) + sign
+                if rest > 1:
+                    parts[rest] = parts.get(rest, 0) + sign
+        whole = len(parts) == 1 and 1 in parts.values()
+        return [] if whole else [(self.number(Fraction(u)), k) for u, k in parts.items()]
+
+    def _exponent(self, value: Quotient) -> tuple[Quotient, Quotient]:
+        """Return g and u of a value that is exp(g) u: the exponentials that are factors of all terms, or divisors."""
+        keys = {place: key for key, place in self.atoms.items() if key[0] == "exp"}
+        self.effort.spend(len(self.atoms) * (1 + len(value.numerator)))
+        powers = {place: min((self.power_of(k, place) for k in value.numerator), default=0) for place in keys}
+        for factor, power in value.factors:
+            for place in self.inside(max(self.factors[factor])) if len(self.factors[factor]) == 1 else ():
+                powers[place] = -power
+        total, rest = self.number(Fraction(0)), value
+        for place, power in powers.items():
+            if power and place in keys:
+                key = keys[place]
+                share = Fraction(power, self.units[key])
+                total = self.plus(total, self._reduced({key[1]: share.numerator}, share.denominator, dict(key[2])))
+                rest = self.times(rest, self._raised(self.of_atom(place), -power))
+        return total, rest
 
     def exp(self, value: Quotient) -> Quotient:
         """Return exp of a sum: a product in which exp(k n log u), for an integer k and integers n ≥ 0, is u^(kn).
@@ -291,8 +324,8 @@ class Atoms(FunctionAtoms):
         """Return u^(n − l) for the integer n ≥ l of a monomial, factor by factor of u; of exp(g), exp((n − l) g)."""
         result, less = self.number(Fraction(1)), Fraction(-(self._least(key) or 0))
         for part, times in self._parts(base):
-            exponent = self._exponent(part)
-            if exponent is not None:
+            exponent, rest = self._exponent(part)
+            if rest == self.number(Fraction(1)):
                 value = self.exp(self.times(exponent, self.plus(Quotient({key: 1}, 1, ()), self.number(less))))
             else:
                 place = self._function_of("power", part, key)

@@ -153,6 +153,21 @@ def _bounded(head: str, turn: int, field: Atoms, u: Quotient) -> Quotient:
     return field.minus(field.number(Fraction(1)), value)
 
 
+def _signed(head: str, strict: bool, field: Atoms, u: Quotient) -> Quotient:
+    """Sin u > 0 for 0 < u < π, and cos u > 0 for −π/2 < u < π/2; where it is not strict, ≥ 0 at these ends, too."""
+    pi, is_shown = field.function("pi", []), field.is_positive if strict else field.is_nonnegative
+    above = u if head == "sin" else field.plus(field.times(field.number(Fraction(1, 2)), pi), u)
+    if not (is_shown(above) and is_shown(field.minus(pi, above))):
+        raise Rejected(f"the argument of a {head} is not shown to be between the ends")
+    return field.function(head, [u])
+
+
+def _arctangent(turn: int, field: Atoms, u: Quotient) -> Quotient:
+    """π/2 − t atan u > 0; t = 1 above, and −1 below."""
+    half, value = field.times(field.number(Fraction(1, 2)), field.function("pi", [])), field.function("atan", [u])
+    return field.minus(half, field.times(field.number(Fraction(turn)), value))
+
+
 def _floor(turn: int, field: Atoms, u: Quotient) -> Quotient:
     """U − ⌊u⌋ ≥ 0 above, and ⌊u⌋ + 1 − u > 0 below."""
     above = field.minus(u, field.function("floor", [u]))
@@ -169,6 +184,9 @@ KNOWN: Mapping[str, tuple[int | None, Relation, Callable[..., Quotient]]] = {
     "circle": (1, "Eq", _circle),
     **{f"{head}_sum": (2, "Eq", partial(_of_a_sum, head)) for head in ("sin", "cos")},
     **{f"{head}_{end}": (1, "Ge", partial(_bounded, head, t)) for head in ("sin", "cos") for end, t in _ENDS.items()},
+    **{f"{head}_positive": (1, "Gt", partial(_signed, head, True)) for head in ("sin", "cos")},
+    **{f"{head}_nonnegative": (1, "Ge", partial(_signed, head, False)) for head in ("sin", "cos")},
+    **{f"atan_{end}": (1, "Gt", partial(_arctangent, t)) for end, t in _ENDS.items()},
     "floor_above": (1, "Ge", partial(_floor, 1)),
     "floor_below": (1, "Gt", partial(_floor, -1)),
     "mean": (None, "Ge", mean),

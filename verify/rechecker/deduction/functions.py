@@ -18,6 +18,12 @@ from ..reading import Rejected, TooLarge
 
 _MOST_MORE = 20
 """Terms that a sum, a product, a factorial or a recursion has beyond an atom."""
+_SINES = {
+    k: Fraction(sine, 2)
+    for sine, sixths in ((0, (0, 6)), (1, (1, 5)), (2, (3,)), (-1, (7, 11)), (-2, (9,)))
+    for k in sixths
+}
+"""The sines of k π/6 that are rational."""
 EvaluateIn: TypeAlias = Callable[["FunctionAtoms", Sequence[Node], Mapping[Node, Quotient]], list[Quotient]]
 
 
@@ -125,9 +131,11 @@ class FunctionAtoms(Quotients):
                 return self._of_one(head, args)
 
     def _of_one(self, head: str, args: Sequence[Quotient]) -> Quotient:
-        """Return a function that is an atom, but at 0, and atan 1 = π/4; of u or −u, for one of them."""
+        """Return a function that is an atom, but at 0, atan 1, and some multiples of π; of u or −u, for one of them."""
         if head in ("sin", "cos", "atan", "floor") and not args[0].numerator:
             return self.number(exactly(head, [Fraction(0)]))
+        if head in ("sin", "cos") and (known := self._at_sixth(head, args[0])) is not None:
+            return self.number(known)
         if head == "atan" and args[0] == self.number(Fraction(1)):
             return self.times(self.number(Fraction(1, 4)), self.function("pi", []))
         if head in ("Abs", "sin", "cos", "atan") and args[0].numerator[max(args[0].numerator)] < 0:
@@ -135,6 +143,14 @@ class FunctionAtoms(Quotients):
             return self._turned(value) if head in ("sin", "atan") else value
         sign: Sign = "positive" if head == "pi" else "nonnegative" if head == "Abs" else "real"
         return self.of_atom(self.opaque(head, args, sign=sign))
+
+    def _at_sixth(self, head: str, value: Quotient) -> Fraction | None:
+        """Return the sine or the cosine of a multiple of π/6 where it is rational, else None."""
+        (pi,) = self.function("pi", []).numerator
+        sixths = Fraction(6 * value.numerator.get(pi, 0), value.number)
+        if set(value.numerator) - {pi} or value.factors or sixths.denominator > 1:
+            return None
+        return _SINES.get((int(sixths) + (3 if head == "cos" else 0)) % 12)
 
     def _turned(self, value: Quotient) -> Quotient:
         return self.times(self.number(Fraction(-1)), value)

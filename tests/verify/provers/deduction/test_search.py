@@ -91,10 +91,37 @@ def accepted(line, proof):
         "Sum((-1)**k*binomial(n, k), (k, 0, n)) == 0 for integer n >= 1",
         "Sum(n - k, (k, 1, n)) == n*(n - 1)/2 for integer n >= 1",
         "Sum(1/(k*(k + 1)), (k, n, 2*n)) <= 1/n for integer n >= 1",
+        # Chains of slopes, with divisors between, and from a stationary point.
+        "3*x/(3 + x**2) <= tanh(x) for x >= 0",
+        "3*sin(x) <= x*(2 + cos(x)) for x >= 0",
+        "3*x <= 2*sin(x) + tan(x) if x < pi/2 for x >= 0",
+        "-0.2785 <= x/(1 + exp(-x))",
+        # Concave between two ends.
+        "2*x/pi <= sin(x) if x <= pi/2 for x >= 0",
+        # Logarithms, exponentials and roots of both sides, and means.
+        "exp(2*x/3)/3 + 2*exp(-x/3)/3 <= exp(x**2/8)",
+        "exp(-1/E) <= x**x for x > 0",
+        "cos(x) <= (sin(x)/x)**3 if x < pi/2 for x > 0",
+        "a*b <= a**p/p + (p - 1)*b**(p/(p - 1))/p for a > 0, b > 0, p > 1",
+        "x**t*y**(1 - t) <= t*x + (1 - t)*y for x > 0, y > 0, 0 < t < 1",
     ],
 )
 def test_a_textbook_inequality_is_deduced(line):
     proof = searched(line)
+    assert proof is not None and accepted(line, proof) == "proved"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sin(x) <= x - x**3/6 + x**5/120 for x >= 0",
+        "4*p*(1 - p)*log(2) <= -p*log(p) - (1 - p)*log(1 - p) for 0 < p < 1",
+        "2*(p - q)**2 <= p*log(p/q) + (1 - p)*log((1 - p)/(1 - q)) for 0 < p < 1, 0 < q < 1",
+        "log(exp((a + x)/2) + exp((b + y)/2)) <= (log(exp(a) + exp(b)) + log(exp(x) + exp(y)))/2",
+    ],
+)
+def test_a_harder_one_is_deduced_with_more_work(line):
+    proof = searched(line, 2 * WORK)
     assert proof is not None and accepted(line, proof) == "proved"
 
 
@@ -151,6 +178,11 @@ def test_a_textbook_inequality_is_deduced(line):
         "Limit(((a**(1/n) + b**(1/n))/2)**n, n, oo) == (a + b)/2 for a > 0, b > 0",
         "x + 1 < Limit((1 + x/n)**n, n, oo)",
         "sqrt(x + 2*sqrt(x - 1)) + sqrt(x - 2*sqrt(x - 1)) == 2 for 1 <= x <= 3",
+        "sin(x) <= x - x**3/6 + x**5/121 for x >= 0",
+        "3*sin(x) <= 99*x*(2 + cos(x))/100 for x >= 0",
+        "64*x/100 <= sin(x) if x <= pi/2 for x >= 0",
+        "-0.2784 <= x/(1 + exp(-x))",
+        "x**t*y**(1 - t) <= t*x + (1 - t)*y for x > 0, y > 0, 0 < t < 2",
         # No value at 0.
         "log(x) <= x for x >= 0",
         "0 <= 1/x for x >= 0",

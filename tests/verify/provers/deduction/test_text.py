@@ -59,6 +59,11 @@ def test_a_sum_is_an_equation(line):
             ],
         ),
         ("x <= abs(x)", ["if x >= 0:", "  margin = 0", "if x < 0:", "  margin = 2*(-x)"]),
+        ("atan(x) < pi/2", ["fact 0: atan(u) < pi/2 for u = x", "margin = [fact 0]"]),
+        (
+            "0 <= sin(x) if x <= pi for x >= 0",
+            ["fact 1: sin(u) >= 0 for 0 <= u <= pi for u = x", "margin = [fact 1]"],
+        ),
         (
             "3*x*y*z <= x**3 + y**3 + z**3 for x >= 0, y >= 0, z >= 0",
             [

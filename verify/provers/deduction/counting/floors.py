@@ -104,14 +104,14 @@ class Floors(Instances):
                     wraps.append(
                         {"rule": "lemma", "relation": data_of(sp.Ge(expression, 0, evaluate=False)), "proof": lemma}
                     )
-        tree = self._shown(inner, few, goal)
+        tree = self._rounded_down(inner, few, goal)
         return tree and _wrapped(tree, wraps, scope.count)
 
-    def _shown(self, scope: Scope, few: Scope, goal: Goal) -> Tree | None:
+    def _rounded_down(self, scope: Scope, few: Scope, goal: Goal) -> Tree | None:
         """Return a proof of a goal by sums, of an equation by two inequalities."""
         if goal.relation == "Eq":
-            above = self._shown(scope, few, Goal(goal.expression, "Ge"))
-            below = above and self._shown(scope, few, Goal(-goal.expression, "Ge"))
+            above = self._rounded_down(scope, few, Goal(goal.expression, "Ge"))
+            below = above and self._rounded_down(scope, few, Goal(-goal.expression, "Ge"))
             return below and {"rule": "both", "above": above, "below": below}
         tree = scope.sum(goal, 0) or few.sum(goal, 1)
         return tree or (None if goal.strict else self._whole(scope, few, goal.expression))

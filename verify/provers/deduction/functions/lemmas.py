@@ -1,0 +1,157 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""Facts that a proof shows first: lemmas, instances of what is known, and signs of expressions by short proofs."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
+from verify.provers.deduction.instances import arcs
+from verify.provers.deduction.limits import CHAIN
+from verify.provers.deduction.scope import Scope
+from verify.provers.deduction.segments import Segments
+
+_DIGITS = (2, 5)
+"""Digits to which numbers are bounded: with few of them sums are simple."""
+_NUMBER: Tree = {"rule": "number", "bits": 128}
+
+
+@dataclass
+class Frame:
+    """A scope in which facts were added, and what puts their proofs before a proof that uses them."""
+
+    scope: Scope
+    steps: list[Tree] = field(default_factory=list)
+
+    def around(self, tree: Tree) -> Tree:
+        """Return a proof with the facts shown before it."""
+        for step in reversed(self.steps):
+            tree = {**step, "then": tree}
+        return tree
+
+    def with_lemma(self, expression: sp.Expr, relation: Relation, proof: Tree) -> "Frame | None":
+        """Return it with a fact that has a proof."""
+        inner = self.scope.with_fact(expression, relation)
+        step = {"rule": "lemma", "relation": stated(expression, relation), "proof": proof}
+        return inner and Frame(inner, [*self.steps, step])
+
+
+def stated(expression: sp.Expr, relation: Relation) -> Any:
+    """Return the data of a relation to 0."""
+    kind = {"Gt": sp.Gt, "Ge": sp.Ge, "Eq": sp.Eq}[relation]
+    return data_of(kind(expression, 0, evaluate=False))
+
+
+def told(factor: sp.Expr, places: Sequence[int] = (), root: sp.Expr | None = None) -> list[Any]:
+    """Return a term of a sum: a factor times facts times a square."""
+    return [data_of(factor), list(places), None if root is None else data_of(root)]
+
+
+def added(*terms: list[Any]) -> Tree:
+    """Return the proof of a goal that is a sum of terms."""
+    return {"rule": "sum", "times": ["Integer", "1"], "terms": list(terms)}
+
+
+class Lemmas(Segments, ABC):
+    """With proofs of signs that other proofs need."""
+
+    @abstractmethod
+    def _by_value(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof for a number, by its value."""
+
+    @abstractmethod
+    def _with_instances(
+        self,
+        scope: Scope,
+        goal: Goal,
+        among: Sequence[tuple[str, list[sp.Expr]]] | None = None,
+        *,
+        levels: Sequence[int] = (0, 1),
+    ) -> Tree | None:
+        """Return a sum, with instances of what is known of the functions in the goal."""
+
+    def with_known(self, frame: Frame, name: str, *of: sp.Expr) -> Frame | None:
+        """Return a frame with an instance of what is known, None where it has no value that is seen."""
+        inner = self._instance(frame.scope, name, list(of))
+        step = {"rule": "known", "name": name, "of": [data_of(each) for each in of]}
+        return inner and Frame(inner, [*frame.steps, step])
+
+    def with_sign(self, frame: Frame, expression: sp.Expr, relation: Relation = "Gt") -> Frame | None:
+        """Return a frame in which an expression is seen to be > 0, or ≥ 0; None where no short proof shows it."""
+        if self._is_seen(frame.scope, expression, "positive" if relation == "Gt" else "nonnegative"):
+            return frame
+        proof = self.short(frame.scope, Goal(expression, relation))
+        return proof and frame.with_lemma(expression, relation, proof)
+
+    def with_value(self, frame: Frame, expression: sp.Expr) -> Frame | None:
+        """Return a frame in which it is seen that an expression has a value; None where no short proofs show it."""
+        found: Frame | None = frame
+        for of, need in self._needs(expression):
+            if found is None or self._is_seen(found.scope, of, need):
+                continue
+            signs = (of, -of) if need == "nonzero" else (of,)
+            after = [self.with_sign(found, each, "Ge" if need == "nonnegative" else "Gt") for each in signs]
+            found = next((each for each in after if each is not None), None)
+        return found
+
+    def short(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a short proof of a sign."""
+        if not self._is_plausible(scope, goal):
+            return None
+        ways: list[Callable[[], Tree | None]] = [
+            lambda: self._by_value(scope, goal) if not goal.expression.free_symbols else None,
+            lambda: scope.sum(goal, 0),
+            lambda: self._by_arc(scope, goal),
+            lambda: self._by_constants(scope, goal),
+            lambda: self._with_instances(scope, goal, levels=(0,)) if self._is_short(goal) else None,
+            lambda: scope.sum(goal, 1),
+        ]
+        return next((tree for way in ways if (tree := way()) is not None), None)
+
+    def _is_short(self, goal: Goal) -> bool:
+        """Whether a goal has so few terms that instances of what is known are tried."""
+        self.atoms.prepare(goal.expression)
+        return len(sp.Add.make_args(self.atoms.fraction(goal.expression)[0])) <= CHAIN.terms
+
+    def _by_arc(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof that a sine or a cosine has a sign, where its argument is on an arc where it has."""
+        number, part = goal.expression.as_coeff_Mul()
+        if not isinstance(part, sp.sin | sp.cos) or number <= 0 or goal.relation == "Eq":
+            return None
+        frame: Frame | None = Frame(scope)
+        for each in arcs(part.func.__name__, part.args[0]):
+            frame = frame and self.with_sign(frame, each, goal.relation)
+        end = "positive" if goal.strict else "nonnegative"
+        inner = frame and self.with_known(frame, f"{part.func.__name__}_{end}", part.args[0])
+        return inner and inner.around(added(told(number, [inner.scope.count - 1])))
+
+    def _by_constants(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a sum, with rational bounds of the goal's coefficients that are numbers and not rational."""
+        for digits in _DIGITS:
+            frame = Frame(scope)
+            for bound in self._bounds(goal.expression, digits):
+                frame = frame.with_lemma(bound, "Gt", _NUMBER) or frame
+            found = (frame.scope.sum(goal, level) for level in (0, 1)) if frame.steps else ()
+            tree = next((tree for tree in found if tree is not None), None)
+            if tree is not None or not frame.steps:
+                return tree and frame.around(tree)
+        return None
+
+    def _bounds(self, expression: sp.Expr, digits: int) -> Iterator[sp.Expr]:
+        """Yield differences > 0 of the coefficients in an expression and rational numbers near them."""
+        self.atoms.prepare(expression)
+        above, _ = self.atoms.fraction(expression)
+        others = [s for s in above.free_symbols if self.atoms.back(s).free_symbols]
+        coefficients = sp.Poly(above, *others).coeffs() if others else [above]
+        numbers = (self.atoms.back(c.primitive()[1]) for c in coefficients if c.free_symbols)
+        for number in dict.fromkeys(n if sp.N(n) > 0 else sp.expand(-n) for n in numbers if sp.N(n) != 0):
+            scale = sp.Integer(10) ** (digits - sp.floor(sp.log(number, 10)))
+            below = sp.floor(number * scale)
+            yield number - below / scale
+            yield (below + 1) / scale - number

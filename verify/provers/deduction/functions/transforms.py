@@ -1,0 +1,187 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+"""Proofs of a goal by another form of it: logarithms or roots of both sides, or their exponentials; weighted means."""
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from math import lcm
+from typing import Any
+
+import sympy as sp
+
+from verify.language.heads.scopes import BINDERS
+from verify.provers.deduction.facts import Goal, Tree
+from verify.provers.deduction.functions.chains import Chains
+from verify.provers.deduction.functions.lemmas import Frame, added, told
+from verify.provers.deduction.limits import TRANSFORM
+from verify.provers.deduction.scope import Scope
+
+_ONE = sp.Integer(1)
+
+
+class Transforms(Chains, ABC):
+    """With proofs by other forms of a goal."""
+
+    _inside = False
+    """Whether a form of a goal is being proved: no form of a form is tried."""
+
+    def _transformed(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof by another form of a goal."""
+        if self._inside or scope.bound or goal.relation == "Eq" or goal.expression.atoms(*BINDERS):
+            return None
+        self._inside = True
+        try:
+            ways: list[Callable[[Scope, Goal, int], Tree | None]] = [
+                self._without_logarithms,
+                self._by_logarithm,
+                self._by_root,
+            ]
+            return next((tree for way in ways if (tree := way(scope, goal, depth)) is not None), None)
+        finally:
+            self._inside = False
+
+    def _shown(self, frame: Frame, expression: sp.Expr, goal: Goal, depth: int) -> tuple[Frame, int] | None:
+        """Return a frame with a lemma that has the goal's relation, and its place."""
+        new = Goal(expression, goal.relation)
+        if not self._is_plausible(frame.scope, new):
+            return None
+        proof = self.prove(frame.scope, new, depth)
+        inner = proof and frame.with_lemma(expression, goal.relation, proof)
+        return (inner, inner.scope.count - 1) if inner else None
+
+    def _by_logarithm(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of c e^u ≥ A > 0 by L = u + log c − log A ≥ 0: A e^L ≥ A (1 + L)."""
+        for term in sp.Add.make_args(goal.expression):
+            curved = [f for f in sp.Mul.make_args(term) if _is_curved(f)]
+            rest = sp.Mul(*(f for f in sp.Mul.make_args(term) if f not in curved))
+            other = sp.expand(term - goal.expression)
+            frame = self._positive(scope, [other, rest]) if curved else None
+            form = sp.Add(*map(_log_of, curved)) + sp.log(rest) - sp.log(other)
+            shown = frame and self._shown(frame, form, goal, depth)
+            known = shown and self.with_known(shown[0], "exp", form)
+            if shown and known:
+                return known.around(added(told(other, [shown[1]]), told(other, [known.scope.count - 1])))
+        return None
+
+    def _without_logarithms(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of Σ k log u + B ≥ 0 by Π u^k e^B ≥ 1, its divisors on the other side."""
+        terms = [term.as_coeff_Mul() for term in sp.Add.make_args(goal.expression)]
+        logarithms = [(part.args[0], k) for k, part in terms if isinstance(part, sp.log)]
+        rest = [k * part for k, part in terms if not isinstance(part, sp.log)]
+        times = lcm(*(int(k.q) for _, k in logarithms))
+        if not _is_simple(logarithms, rest) or sum(abs(k) * times for _, k in logarithms) > TRANSFORM.factors:
+            return None
+        above, below = list[sp.Expr](), list[sp.Expr]()
+        for u, k in logarithms:
+            (above if k > 0 else below).extend([u] * int(abs(k) * times))
+        for term in rest:
+            negative = _is_negative(term)
+            (below if negative else above).append(sp.exp(times * (-term if negative else term)))
+        up, down = sp.Mul(*above), sp.Mul(*below)
+        frame = self._positive(scope, [*above, *below])
+        shown = frame and self._shown(frame, up - down, goal, depth)
+        split = shown and self._split_logs(shown[0], above, below, _ONE)
+        if not (shown and split):
+            return None
+        inner, parts = split
+        return inner.around({**added(*parts, told(1 / up, [shown[1]])), "times": ["Integer", str(times)]})
+
+    def _positive(self, scope: Scope, expressions: Sequence[sp.Expr]) -> Frame | None:
+        """Return a frame in which expressions are seen to be > 0."""
+        frame: Frame | None = Frame(scope)
+        for expression in expressions:
+            frame = frame and self.with_sign(frame, expression)
+        return frame
+
+    def _split_logs(
+        self, frame: Frame, above: Sequence[sp.Expr], below: Sequence[sp.Expr], weight: sp.Expr
+    ) -> tuple[Frame, list[list[Any]]] | None:
+        """Return terms of w (r − 1 − Σ log) ≥ 0, for r = Π below/Π above, and the logarithms of the factors of r."""
+        # SymPy would put powers of one base together, which are different atoms: b^(p/(p − 1))/b.
+        parts = [*((b, b) for b in below), *((a, sp.Pow(a, -1, evaluate=False)) for a in above)]
+        rests = [sp.Mul(*(part for _, part in parts[i:]), evaluate=False) for i in range(len(parts))]
+        needed: list[tuple[str, tuple[sp.Expr, ...], int]] = [("log", (rests[0],), 1)]
+        needed += [("product", (part, rests[i + 1]), 1) for i, (_, part) in enumerate(parts[:-1])]
+        needed += [("product", pair, -1) for pair in parts[len(below) :]]
+        found, terms = frame, list[list[Any]]()
+        for name, of, sign in needed:
+            after = self.with_known(found, name, *of)
+            if after is None:
+                return None
+            found, terms = after, [*terms, told(sign * weight, [after.scope.count - 1])]
+        return found, terms
+
+    def _by_root(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
+        """Return a proof of P − Q ≥ 0 by (P/Q)^(1/n) ≥ 1, symbols that are factors on one side of it."""
+        terms = sp.Add.make_args(goal.expression)
+        small = next((-t for t in terms if _is_negative(t)), None)
+        if small is None or len(terms) > 2:
+            return None
+        powers = ((goal.expression + small) / small).as_powers_dict()
+        plain = {base: e for base, e in powers.items() if base.is_Symbol}
+        orders = {abs(e) for e in powers.values() if e.is_Integer and 1 < abs(e) <= TRANSFORM.order}
+        for order in sorted(orders) if plain and all(e.is_Rational for e in powers.values()) else ():
+            frame = self._positive(scope, list(powers))
+            if frame is None or any(not (e / order).is_Integer for e in plain.values()):
+                continue
+            first = sp.Mul(*(base ** (e / order) for base, e in powers.items() if base not in plain))
+            other = sp.Mul(*(base ** (-e / order) for base, e in plain.items()))
+            if (shown := self._shown(frame, first - other, goal, depth)) is not None:
+                quotient = sp.Add(*((first / other) ** i for i in range(order)))
+                return shown[0].around(added(told(small / other * quotient, [shown[1]])))
+        return None
+
+    def _by_means(self, scope: Scope, goal: Goal) -> Tree | None:
+        """Return a proof of Σ c m ≥ (Σ c) M where Σ c log(m/M) = 0: m/M ≥ 1 + log(m/M)."""
+        terms = [sp.Mul.make_args(term) for term in sp.Add.make_args(goal.expression)]
+        weights = {s for term in terms for f in term if f.is_Pow and f.base is not sp.E for s in f.exp.free_symbols}
+        parts = [_apart(term, weights) for term in terms]
+        small = [(-c, m) for c, m in parts if _is_negative(c)]
+        large = [(c, m) for c, m in parts if not _is_negative(c)]
+        if goal.strict or not weights or len(small) != 1 or len(large) > TRANSFORM.factors:
+            return None
+        (total, least), logs = small[0], [c * sp.Add(*map(_log_of, m)) for c, m in large]
+        zeros = sp.Add(*(c for c, _ in large)) - total, sp.Add(*logs) - total * sp.Add(*map(_log_of, least))
+        frame = self._positive(scope, [c for c, _ in large]) if all(sp.simplify(z) == 0 for z in zeros) else None
+        found: list[list[Any]] = []
+        for c, factors in large:
+            split = frame and self._split_logs(frame, least, factors, c * sp.Mul(*least))
+            if not split:
+                return None
+            frame, found = split[0], [*found, *split[1]]
+        return frame and frame.around(added(*found))
+
+
+def _apart(factors: Sequence[sp.Expr], weights: set[sp.Symbol]) -> tuple[sp.Expr, list[sp.Expr]]:
+    """Return the product of the factors that are numbers or have no other symbols than weights, and the others."""
+    plain = [f for f in factors if f.free_symbols <= weights and not f.has(sp.exp)]
+    return sp.Mul(*plain), [f for f in factors if f not in plain]
+
+
+def _is_negative(term: sp.Expr) -> bool:
+    """Whether the number before a term is negative."""
+    return bool(term.as_coeff_Mul()[0] < 0)
+
+
+def _log_of(factor: sp.Expr) -> sp.Expr:
+    """Return the logarithm of a factor."""
+    if isinstance(factor, sp.exp):
+        return factor.args[0]
+    return factor.exp * sp.log(factor.base) if factor.is_Pow else sp.log(factor)
+
+
+def _is_curved(factor: sp.Expr) -> bool:
+    """Whether a factor is an exponential of what is not linear, or a power with a symbol in its exponent."""
+    if isinstance(factor, sp.exp):
+        u = factor.args[0]
+        return any(sp.diff(u, s, 2) != 0 for s in u.free_symbols)
+    return factor.is_Pow and bool(factor.exp.free_symbols) and not factor.exp.is_integer
+
+
+def _is_simple(logarithms: Sequence[tuple[sp.Expr, sp.Rational]], rest: Sequence[sp.Expr]) -> bool:
+    """Whether what is left of a sum of logarithms is linear, and 0 unless there are exponentials in them."""
+    linear = all(sp.diff(term, s).is_Rational for term in rest for s in term.free_symbols)
+    moving = [u for u, _ in logarithms if u.free_symbols]
+    return linear and bool(moving) and (not rest or any(u.has(sp.exp) for u in moving))
