@@ -89,10 +89,19 @@ class Atoms(FunctionAtoms):
         return not value.numerator
 
     def know(self, value: Quotient, *, strict: bool) -> None:
-        """Note that a value is ≥ 0, or > 0."""
-        if not value.numerator:
-            return
-        key = self._key(value.numerator)
+        """Note that a value is ≥ 0, or > 0, and so it is without the factors of all its terms that are atoms > 0."""
+        if value.numerator:
+            rest = value.numerator
+            self.effort.spend(len(rest) * len(self.signs) * 0.1)
+            for place, sign in enumerate(self.signs):
+                if sign == "positive" and (power := min(self.power_of(key, place) for key in rest)):
+                    shift = power * next(iter(self.of_atom(place).numerator))
+                    rest = {key - shift: c for key, c in rest.items()}
+            for polynomial in (value.numerator, rest)[: 2 if set(rest) - {0} else 1]:
+                self._know(polynomial, strict=strict)
+
+    def _know(self, polynomial: Polynomial, *, strict: bool) -> None:
+        key = self._key(polynomial)
         self.known[key] = strict or self.known.get(key, False)
         rest, constant = _apart(key)
         bound = (constant, self.known[key])

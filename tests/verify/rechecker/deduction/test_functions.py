@@ -285,3 +285,13 @@ def test_a_sum_in_a_sum_depends_on_the_outer_symbol():
     right = line.format("2*Sum(j, (j, 1, n + 1)) + n + 2")
     assert verdict(wrong, NOTHING, n=1).evidence is None
     assert verdict(right, NOTHING, n=1).evidence == "proved"
+
+
+def test_a_fact_shows_the_sign_of_what_an_exponential_is_multiplied_by():
+    proof = total((1 / (3 - x), []))
+    found = verdict("0 < 1/(3 - x) if 0 < 3*exp(x) - x*exp(x)", proof, [0], x=1)
+    assert (found.evidence, found.why) == ("proved", "")
+    # y may be negative.
+    for line in ("0 < 1/(3 - x) if 0 < 3*y - x*y", "0 < 1/(3 - x) if 0 <= 3*exp(x) - x*exp(x)"):
+        found = verdict(line, proof, [0], x=1, **({"y": 1} if "y" in line else {}))
+        assert found.evidence is None and "sign of a divisor" in found.why
