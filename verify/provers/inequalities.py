@@ -54,11 +54,12 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
 
     It is the data of a certificate, of kind "constant", "positive", "squares", "cases", "logarithms" or "deduction".
     """
-    # The deduction's search is left to what the others do not find: it takes SciPy.
+    if (shown := in_slacks(relation, statement, hypotheses=hypotheses)) is not None:
+        return shown
+    # It takes NumPy and SciPy.
     from verify.provers.deduction.proofs import deduction_proof
 
-    shown = in_slacks(relation, statement, hypotheses=hypotheses)
-    return shown if shown is not None else deduction_proof(relation, statement, proof_work(), hypotheses=hypotheses)
+    return deduction_proof(relation, statement, proof_work(), hypotheses=hypotheses)
 
 
 @cache
