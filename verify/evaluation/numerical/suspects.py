@@ -21,6 +21,8 @@ from verify.language.statement import ClauseData, Statement
 
 Found = tuple[int, dict[str, Value]]
 """A clause's place, and an instance."""
+Kept = Callable[[list[list[Fraction]]], list[list[Fraction]]]
+"""Which of some points are kept."""
 
 
 @dataclass(frozen=True)
@@ -167,10 +169,13 @@ class _Numerical:
     def _near_misses(self) -> Iterator[Found]:
         """Yield a simple instance near the least relative margin of each clause, no farther than rounding shows."""
         for clause, (least, point) in self.nearest.items():
-            near = self._rounded(point)
-            scores = self._scores(np.array([[float(v) for v in each] for each in near]))
-            good = (scores.violation == 0) & (scores.relative[:, clause] <= least + NUMERICAL.as_near)
-            yield from ((clause, each) for each in islice(self._instances(near[i] for i in np.flatnonzero(good)), 1))
+
+            def near(points: list[list[Fraction]], clause: int = clause, least: float = least) -> list[list[Fraction]]:
+                scores = self._scores(_floats(points))
+                good = (scores.violation == 0) & (scores.relative[:, clause] <= least + NUMERICAL.as_near)
+                return [points[i] for i in np.flatnonzero(good)]
+
+            yield from ((clause, each) for each in self._simplest(point, near))
 
     def _silent(self) -> Iterator[Found]:
         """Yield instances at which a clause has no value in float64, of all sizes, the smallest first."""
@@ -196,8 +201,16 @@ class _Numerical:
 
     def _made_simple(self, point: np.ndarray, clause: int) -> Iterator[Found]:
         """Yield an instance of simple numbers around a point at which a clause seems to fail that does so too."""
+
+        def failing(points: list[list[Fraction]]) -> list[list[Fraction]]:
+            return [points[i] for i in self._failing(self._scores(_floats(points)), clause)]
+
+        yield from ((clause, each) for each in self._simplest(point, failing))
+
+    def _simplest(self, point: np.ndarray, kept: Kept) -> Iterator[dict[str, Value]]:
+        """Yield an instance around a point, of those kept, whose numbers are exchanged for simpler ones one by one."""
         boxes = self.read.boxes
-        found = next(iter(self._fail_among(self._rounded(point), clause)), None)
+        found = next(iter(kept(self._rounded(point))), None)
         if found is None:
             return
         choices = [box.simple(NUMERICAL.exchanged) for box in boxes]
@@ -209,17 +222,10 @@ class _Numerical:
                     closer = (simplest_near(float(found[i]), share) for share in NUMERICAL.shares)
                     others += sorted((v for v in closer if cost(v) < cost(found[i])), key=cost)
                 exchanged = [[*found[:i], other, *found[i + 1 :]] for other in others]
-                found = next(iter(self._fail_among(exchanged, clause)), found)
+                found = next(iter(kept(exchanged)), found) if exchanged else found
             if found == before:
                 break
-        yield from ((clause, instance) for instance in self._instances([found]))
-
-    def _fail_among(self, points: list[list[Fraction]], clause: int) -> list[list[Fraction]]:
-        """Return the points at which a clause seems to fail."""
-        if not points:
-            return []
-        scores = self._scores(np.array([[float(v) for v in each] for each in points]))
-        return [points[i] for i in self._failing(scores, clause)]
+        yield from self._instances([found])
 
     def _starts(self, clause: int) -> list[np.ndarray]:
         """Return the best points in turn by both margins, each once."""
@@ -317,6 +323,11 @@ class _Numerical:
             if len(self._failing(scores, clause)):
                 yield from self._made_simple(point[0], clause)
             self._remember(point, scores)
+
+
+def _floats(points: list[list[Fraction]]) -> np.ndarray:
+    """Return points as an array."""
+    return np.array([[float(value) for value in point] for point in points])
 
 
 def _smallest_first(points: np.ndarray) -> np.ndarray:

@@ -468,7 +468,7 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots, Transform
                 if all(value > 0 for value in rest):
                     found += 1
                     if margin < -SEARCH.rounding * most or (goal.relation == "Eq" and margin > SEARCH.rounding * most):
-                        self.work.record.against(dict(zip(symbols, point, strict=True)))
+                        self.work.record.against(goal, dict(zip(symbols, point, strict=True)))
                         return False
             except (ValueError, ZeroDivisionError, OverflowError, TypeError, NameError):
                 continue

@@ -120,9 +120,9 @@ class Record:
         if len(self._place) == 1 and (said := (_short(text_of(of)), need)) not in self.without_value:
             self.without_value.append(said)
 
-    def against(self, point: Mapping[Any, float]) -> None:
+    def against(self, goal: Goal, point: Mapping[Any, float]) -> None:
         """Note a point in float64 at which the claim itself seems to fail: no proof of it is looked for then."""
-        if len(self._place) == 1:
+        if self.root is not None and goal == self.root.goal and len(self._place) == 1:
             self.fails_at = {str(symbol): value for symbol, value in point.items()}
 
     def going(self, way: str, scope: Any, goal: Goal, find: Callable[[], Tree | None]) -> Tree | None:
