@@ -272,7 +272,7 @@ def value_of(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]
         case "exp" | "log":
             return (field.exp if node.head == "exp" else field.log)(values[node.args[0]])
         case "Limit":
-            return _limit(terms, node, field)
+            return _limit(terms, node, field, values)
         case _ if node.head in SCOPES:
             symbols = {part: value for part, value in values.items() if part.head == "symbol"}
             return field.scope(
@@ -295,13 +295,14 @@ def _power(node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
     return raised if power > 0 else field.inverse(raised)
 
 
-def _limit(terms: Terms, node: Node, field: Field[V]) -> V:
+def _limit(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
     """Return a limit by a truncated Laurent series x^v Σ c_i x^i around the point, known up to O(x^(v + terms)).
 
     The coefficients are in the field; whatever is divided by is a leading coefficient, so that the
-    limit holds where none of these vanishes. At ∞ the series is in 1/x.
+    limit holds where none of these vanishes. At ∞ the series is in 1/x. Symbols that are bound around it have values.
     """
     inner, symbol, point = node.args
+    bound = {part: value for part, value in values.items() if part.head == "symbol" and part is not symbol}
     if point.head == "Infinity":
         inner = terms.substitute(inner, {symbol.name: terms.power(symbol, -1)})
     elif point is not terms.zero:
@@ -310,7 +311,7 @@ def _limit(terms: Terms, node: Node, field: Field[V]) -> V:
     # A limit inside that depends on the symbol is none of the constants, and is not read.
     parts = order(terms.effort, roots, lambda n: not n.free & symbol.free or n.head == "Limit")
     constants = [n for n in parts if not n.free & symbol.free]
-    known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
+    known = dict(zip(constants, evaluate(terms, constants, field, bound), strict=True))
     for count in _SERIES_TERMS:
         try:
             valuation, series = Series(field, symbol, count, known, above=point.head == "Infinity").expand(inner)

@@ -163,7 +163,7 @@ def test_a_piece_that_is_not_decided_is_what_contains_both():
 
 
 def test_every_function_of_a_line_is_computed():
-    other = {"exp", "log", "sqrt", "abs", "Sum", "Product", "Piecewise"}
+    other = {"exp", "log", "sqrt", "abs", "Sum", "Product", "Piecewise", "Limit"}
     assert set(IN_LINES) - other == set(FUNCTIONS)
     for arithmetic in (Exact(), Float64()):
         for name in (*FUNCTIONS, "Sum", "Product", "Piecewise", "Iterate", "pi"):

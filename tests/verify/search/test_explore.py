@@ -374,9 +374,11 @@ def test_a_run_that_stays_above_the_level_is_a_counterexample():
 
 
 def test_where_fewer_than_a_tenth_are_clean_nothing_is_said():
-    # Both sides are equal, which exact arithmetic tells only where x + 2 and x + 3 are squares, as at 97/64.
+    # Both sides are equal, which exact arithmetic tells only where all roots are rational.
     x = sp.Symbol("x", positive=True)
-    equal = sp.Le(sp.sqrt(x + 2) + sp.sqrt(x + 3), sp.sqrt(2 * x + 5 + 2 * sp.sqrt((x + 2) * (x + 3))), evaluate=False)
+    under = [x + 2, x + 3, x + 7]
+    products = sum(2 * sp.sqrt(a * b) for a, b in combinations(under, 2))
+    equal = sp.Le(sum(map(sp.sqrt, under)), sp.sqrt(3 * x + 12 + products), evaluate=False)
     made = theorem((Parameter("x", "rational", "x", above=0),), equal)
     result = explore(made, {}, max_examples=60, seconds=5)
     assert result.counterexample is None and result.exit_code == 3 and result.headline.startswith("undecided: ")

@@ -294,6 +294,7 @@ class Atoms(FunctionAtoms):
             share = Fraction(left[key], divisor[lead])
             parts.append(super()._reduced({key - lead: share.numerator}, number * share.denominator, {}))
             number *= share.denominator
+            self._fits(number.bit_length())
             left = {k: c * share.denominator for k, c in left.items()}
             for k, c in self._product(divisor, {key - lead: share.numerator}).items():
                 left[k] = left.get(k, 0) - c

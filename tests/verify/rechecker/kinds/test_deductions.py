@@ -383,3 +383,16 @@ def test_what_has_no_value_somewhere_is_refused(name):
     relation, tree, why = WITHOUT_VALUE[name]
     with pytest.raises(Rejected, match=why):
         recheck(deduced(relation, tree))
+
+
+def test_a_limit_has_the_values_of_what_is_bound_around_it():
+    j, h = sp.Symbol("j", integer=True), sp.Symbol("h", real=True)
+    limit, at = sp.Limit(j + h, h, 0, "+-"), sp.Limit(h**2, h, j, "+-")
+    for term, value in ((limit, 2), (at, 4)):
+        two = sp.Sum(term, (j, 2, 2))
+        assert recheck(deduced(ge(two, value), NOTHING)).clauses[0][2] == "proved"
+        # 1 is not at least 2, nor 2 at least 3.
+        for left, right in ((sp.Sum(term, (j, 1, 1)), two), (two, value + 1), (sp.Product(term, (j, 1, 1)), two)):
+            with pytest.raises(Rejected, match="the sum is not what is to be shown"):
+                recheck(deduced(ge(left, right), NOTHING))
+    steps = [sp.Sum(sp.Limit(u + h, h, 0, "+-"), (u, start, start)) for start in (5, 7)]

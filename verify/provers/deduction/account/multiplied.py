@@ -16,7 +16,7 @@ from verify.language.statement import Statement
 from verify.printing import text_of
 from verify.provers.deduction.account.record import Record
 from verify.provers.deduction.atoms import NoAtomError
-from verify.provers.deduction.facts import Goal, Relation, Tree, data_of
+from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, stated
 from verify.provers.deduction.limits import SEARCH
 from verify.provers.deduction.proofs import as_goal
 from verify.provers.deduction.scope import Scope, SpentError
@@ -24,7 +24,6 @@ from verify.provers.deduction.search import Search
 from verify.provers.proof_data import Proof
 
 _ONE = ["Integer", "1"]
-_RELATIONS = {"Ge": sp.Ge, "Gt": sp.Gt, "Eq": sp.Eq}
 _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "0"}
 
 
@@ -156,8 +155,7 @@ class _Combined:
             self._lemma(scope, lemmas, Goal(rest, relation), f"the rest, {text_of(rest)}, is not shown")
         tree: Tree = {"rule": "sum", "times": _ONE, "terms": parts}
         for lemma, proof in reversed(lemmas):
-            stated = _RELATIONS[lemma.relation](lemma.expression, 0, evaluate=False)
-            tree = {"rule": "lemma", "relation": data_of(stated), "proof": proof, "then": tree}
+            tree = {"rule": "lemma", "relation": stated(lemma), "proof": proof, "then": tree}
         return tree
 
     def _signed(self, scope: Scope, lemmas: list[tuple[Goal, Tree]], term: _Term) -> tuple[Scope, bool]:
