@@ -395,4 +395,3 @@ def test_a_limit_has_the_values_of_what_is_bound_around_it():
         for left, right in ((sp.Sum(term, (j, 1, 1)), two), (two, value + 1), (sp.Product(term, (j, 1, 1)), two)):
             with pytest.raises(Rejected, match="the sum is not what is to be shown"):
                 recheck(deduced(ge(left, right), NOTHING))
-    steps = [sp.Sum(sp.Limit(u + h, h, 0, "+-"), (u, start, start)) for start in (5, 7)]

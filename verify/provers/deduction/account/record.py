@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from verify.printing import text_of
@@ -16,7 +17,8 @@ _OPEN_PARTS = 3
 """Of a goal that are told, those of the first ways."""
 _LONG = 160
 """Characters of a goal that are told."""
-_MOST_RECORDS = 100
+_MOST_TREES = 1000
+"""Of the last records, those that keep what came of each goal."""
 _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "= 0"}
 
 
@@ -182,10 +184,10 @@ _RECORDS: dict[Any, Record] = {}
 
 
 def new_record(key: Any, work: int) -> Record:
-    """Return the record of a search that begins; it is found by its key while it is one of the last ones."""
-    if len(_RECORDS) >= _MOST_RECORDS:
-        del _RECORDS[next(iter(_RECORDS))]
+    """Return the record of a search that begins, which is found by its key: proofs are kept for good as well."""
     _RECORDS[key] = Record(work, work)
+    if len(_RECORDS) > _MOST_TREES:
+        list(islice(_RECORDS.values(), len(_RECORDS) - _MOST_TREES))[-1].root = None
     return _RECORDS[key]
 
 
