@@ -46,6 +46,13 @@ HARMLESS = [
         SAME + ": other slacks that do",
     ),
     ("deductions", r"clauses\.[12]\.proof\.tree\.(step|then)\.terms", SAME + ": the terms of a sum in another order"),
+    ("falls", r"clauses\.0\.proof\.relations", SAME + ": facts in another order, whose product is the same"),
+    ("falls|kept", r"clauses\.0\.proof\.(values|start)\.\d\.times.*", SAME + ": another multiple of 0"),
+    (
+        "falls|kept",
+        r"clauses\.0\.proof\.(positive|falls|above|step\.\d)\.terms(\.\d\.1)?",
+        SAME + ": terms of a sum, or facts of a product, in another order",
+    ),
     ("squares", r"clauses\.\d\.proof\.(shifts|relations|squares).*", SAME + ": other slacks, or squares, that do"),
     (
         "by_cases",

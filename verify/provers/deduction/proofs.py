@@ -73,8 +73,8 @@ def _found(
     except (SpentError, NoAtomError) as error:
         record.end("work" if isinstance(error, SpentError) else "tried", search.work.left)
         return None, relations
-    except (ArithmeticError, ValueError, sp.PolynomialError):
-        # Of SymPy, on parts without a value: 1/log(1).
+    except (ArithmeticError, ValueError, TypeError, sp.PolynomialError):
+        # Of SymPy, on parts without a real value: 1/log(1), a root of a negative number.
         record.end("tried", search.work.left)
         return None, relations
     record.end("tried" if tree is None else "proved", search.work.left)
