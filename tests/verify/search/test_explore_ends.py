@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from tests.verify.searched import N, X, Y, n, theorem, x, y, z
+from tests.verify.searched import M, N, X, Y, m, n, theorem, x, y, z
 from verify import Dynamics, Inequality, Outcome, Reaches
 from verify.errors import OutOfTimeError
 from verify.language.expressions import primitive
 from verify.search.explore import explore
-from verify.search.verdicts.state import Search
+from verify.search.verdicts.state import Search, scan
 
 
 def test_progress_is_told_the_number_of_instances():
@@ -118,3 +118,46 @@ def test_a_clock_that_is_looked_at_anywhere_ends_it(monkeypatch, place):
     monkeypatch.setattr(f"verify.search.{place}", late)
     result = explore(made, {}, max_examples=10)
     assert (result.counterexample, result.clean, result.exit_code) == (None, 0, 3)
+
+
+def test_no_more_instances_are_tried_than_are_allowed():
+    # But for the polish, of as many, and its end made simple, which are counted apart.
+    for most in (1, 2, 5, 20):
+        result = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most)
+        assert result.examples == result.clean <= most and result.polished <= 2 * most
+        plain = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most, guided=False)
+        assert plain.examples <= most and plain.polished == 0
+
+
+def test_most_instances_are_drawn_however_many_clauses_there_are(monkeypatch):
+    clauses = tuple(Inequality(f"claim_{i}", sp.Ge(n * m + i, i, evaluate=False)) for i in range(40))
+    many = theorem((N, M), sp.Ge(n, 0, evaluate=False))
+    many = replace(many, statement=replace(many.statement, claims=clauses))
+    left = []
+
+    def none(state, most, _):
+        left.append((most, len(state.tried)))
+        yield from ()
+
+    monkeypatch.setattr("verify.search.explore._drawn", none)
+    for most, before in ((1000, 250), (120, 50), (20, 10), (2, 1)):
+        explore(many, {}, max_examples=most)
+        last, tried = left.pop()
+        assert last == most and 0 < tried <= before
+
+
+def test_draws_have_most_of_the_time(clock, monkeypatch):
+    left = []
+
+    def slow(clause, statement, instance):
+        clock.sleep(0.1)
+        return scan(clause, statement, instance)
+
+    def none(state, *_):
+        left.append(state.deadline - clock.now)
+        yield from ()
+
+    monkeypatch.setattr("verify.search.verdicts.state.scan", slow)
+    monkeypatch.setattr("verify.search.explore._drawn", none)
+    explore(theorem((N, M), sp.Ge(n * m, 1, evaluate=False)), {}, seconds=4)
+    assert 2.5 < left[0] < 3.5

@@ -58,7 +58,7 @@ def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fractio
 
 
 def stated(goal: Goal) -> Any:
-    """Return a goal as data of a relation, whose right side less the left one, or the other way round, is its own."""
+    """Return a goal as data of a relation to 0 whose margin is its expression."""
     if goal.relation == "Eq":
         return data_of(sp.Eq(0, goal.expression, evaluate=False))
     return data_of((sp.Gt if goal.strict else sp.Ge)(goal.expression, 0, evaluate=False))
@@ -81,13 +81,6 @@ def canonical(polynomial: sp.Expr) -> Canonical:
     return frozenset(
         (frozenset((s, k) for s, k in zip(symbols, p, strict=True) if k), c / size) for p, c in terms.items()
     )
-
-
-def relation_of(goal: Goal) -> sp.core.relational.Relational:
-    """Return a goal as a relation to 0, whose margin is the expression."""
-    if goal.relation == "Eq":
-        return sp.Eq(0, goal.expression, evaluate=False)
-    return (sp.Gt if goal.strict else sp.Ge)(goal.expression, 0, evaluate=False)
 
 
 def places_in(tree: Tree) -> set[int]:

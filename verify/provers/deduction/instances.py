@@ -23,11 +23,6 @@ def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     return sp.Pow(base, exponent, evaluate=False)
 
 
-def _stirling(n: sp.Expr, more: int) -> sp.Expr:
-    bound = sp.sqrt(2) * sp.sqrt(sp.pi) * sp.sqrt(n) * _power(n, n) * sp.exp(-n) * sp.exp(1 / (12 * n + more))
-    return sp.factorial(n, evaluate=False) - bound
-
-
 GROWTH: Mapping[str, tuple[Needs, Made]] = {
     "exp_from": (lambda u, v: [], lambda u, v: sp.exp(u) - sp.exp(v) * (1 + u - v)),
     "log_from": (
@@ -43,8 +38,6 @@ GROWTH: Mapping[str, tuple[Needs, Made]] = {
         lambda u, n: _power(1 + u, n) - (1 + n * u + n * (n - 1) * u**2 / 2),
     ),
     "integer": (lambda n: [], lambda n: n * (n - 1)),
-    "stirling_below": (lambda n: [(n - 1, "nonnegative")], lambda n: _stirling(n, 1)),
-    "stirling_above": (lambda n: [(n - 1, "nonnegative")], lambda n: -_stirling(n, 0)),
 }
 """Known facts of growth: what has to have which sign, and what is >= 0."""
 

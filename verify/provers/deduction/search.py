@@ -25,7 +25,7 @@ from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.branches.choices import Choices
 from verify.provers.deduction.branches.radicals import lemma_of
 from verify.provers.deduction.counting.floors import Floors
-from verify.provers.deduction.counting.sums import ClosedForms
+from verify.provers.deduction.counting.invariants import Invariants
 from verify.provers.deduction.counting.telescoping import Telescoping
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, stated
 from verify.provers.deduction.functions.transforms import Transforms
@@ -38,7 +38,7 @@ from verify.provers.deduction.segments import Then, functions_in
 from verify.provers.deduction.values import bound_of
 
 
-class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots, Transforms):
+class Search(Choices, Invariants, Angles, Floors, Telescoping, Roots, Transforms):
     """One search, with its work."""
 
     def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
@@ -188,10 +188,8 @@ class Search(Choices, ClosedForms, Angles, Floors, Telescoping, Roots, Transform
         ways += by_roots if many else []
         if depth:
             ways += [lambda: self.by_invariants(scope, goal)]
-            # What counts to n is seldom shown without an induction, or what is known of it.
-            ways += [lambda: self.by_growth(scope, goal)] if goal.expression.has(sp.pi) else []
+            # What counts to n is seldom shown without an induction.
             ways += [lambda: self._by_induction(scope, goal, depth - 1)] if counts else []
-            ways += [lambda: self.by_closed_forms(scope, goal, depth - 1)]
         linear: list[Callable[[], Tree | None]] = [
             lambda: scope.sum(goal, 1),
             lambda: self._by_arc(scope, goal),

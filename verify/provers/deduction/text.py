@@ -45,12 +45,10 @@ _KNOWN = {
     "rises": "u**n >= v**n",
     "three_terms": "(1 + u)**n >= 1 + n*u + n*(n - 1)*u**2/2",
     "integer": "n*(n - 1) >= 0",
-    "stirling_below": "n! >= sqrt(2*pi*n)*(n/E)**n*exp(1/(12*n + 1))",
-    "stirling_above": "n! <= sqrt(2*pi*n)*(n/E)**n*exp(1/(12*n))",
 }
 _ARGUMENTS = {
     **dict.fromkeys(("monotone", "tangent", "rises"), "uvn"),
-    **dict.fromkeys(("integer", "stirling_below", "stirling_above"), "n"),
+    "integer": "n",
     "three_terms": "un",
     "mean": ["v", *(f"u_{i}" for i in range(1, MEANS.parts + 1))],
 }

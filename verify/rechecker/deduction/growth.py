@@ -1,11 +1,10 @@
-"""What is known of growth: tangents of exp and log anywhere, powers of integers, integers, and factorials."""
+"""What is known of growth: tangents of exp and log anywhere, powers of integers, and integers."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Literal
 
 from ..polynomials import Quotient
-from ..reading import Rejected
 from .atoms import Atoms
 
 
@@ -42,36 +41,11 @@ def _integer(field: Atoms, n: Quotient) -> Quotient:
     return field.times(n, field.minus(n, field.number(Fraction(1))))
 
 
-def _stirling(field: Atoms, n: Quotient, more: int) -> Quotient:
-    """N! − √(2πn) (n/e)^n e^(1/(12n + r)) for an integer n ≥ 1, where r is more. Raises Rejected for other n."""
-    one = field.number(Fraction(1))
-    if not field.is_whole(field.minus(n, one)):
-        raise Rejected("a number is not shown to be an integer >= 1")
-    twelve = field.plus(field.times(field.number(Fraction(12)), n), field.number(Fraction(more)))
-    exponent = field.minus(field.inverse(twelve), n)
-    bound = field.times(field.whole_exponent(n, n), field.exp(exponent))
-    for part in (field.number(Fraction(2)), field.function("pi", []), n):
-        bound = field.times(bound, field.real_power(part, Fraction(1, 2)))
-    return field.minus(field.function("factorial", [n]), bound)
-
-
-def _stirling_below(field: Atoms, n: Quotient) -> Quotient:
-    """N! ≥ √(2πn) (n/e)^n e^(1/(12n + 1)) for an integer n ≥ 1 (Robbins, 1955)."""
-    return _stirling(field, n, 1)
-
-
-def _stirling_above(field: Atoms, n: Quotient) -> Quotient:
-    """N! ≤ √(2πn) (n/e)^n e^(1/(12n)) for an integer n ≥ 1 (Robbins, 1955)."""
-    return field.times(field.number(Fraction(-1)), _stirling(field, n, 0))
-
-
 GROWTH: Mapping[str, tuple[int, Literal["Ge"], Callable[..., Quotient]]] = {
     "exp_from": (2, "Ge", _exponential),
     "log_from": (2, "Ge", _logarithm),
     "rises": (3, "Ge", _rises),
     "three_terms": (2, "Ge", _three_terms),
     "integer": (1, "Ge", _integer),
-    "stirling_below": (1, "Ge", _stirling_below),
-    "stirling_above": (1, "Ge", _stirling_above),
 }
 """Known facts: of how many expressions, and the sign of which value."""

@@ -9,19 +9,23 @@ import sympy as sp
 from tests.verify.searched import W, theorem, v, w, x, y
 from verify import check, claim, explore
 from verify.errors import OutOfTimeError
+from verify.evaluation.instances import simplicity
 from verify.evaluation.numerical.compiled import Compiled
 from verify.evaluation.numerical.limits import NUMERICAL
 from verify.evaluation.numerical.suspects import suspects
 
 FIRST = {
-    "1/1000 <= (x - 3.7)**2 + (y - 1.1)**2": {"x": Fraction(37, 10), "y": Fraction(9, 8)},
+    # The least value is 0, at (3, 9) alone.
     "1/1000000 <= 100*(y - x**2)**2 + (3 - x)**2": {"x": 3, "y": 9},
+    # The smallest triple of Pythagoras.
     "1 <= abs(x**2 + y**2 - z**2) for integer x >= 1, integer y >= 1, integer z >= 1": {"x": 3, "y": 4, "z": 5},
+    # The simplest positive numbers.
     "a*b*c*d*e <= 0.99*((a + b + c + d + e)/5)**5 for a > 0, b > 0, c > 0, d > 0, e > 0": dict.fromkeys("abcde", 1),
     "2*x*y <= 0.999*(x**2 + y**2)": {"x": 1, "y": 1},
+    # Euler's polynomial is least, 41, at 39 and 40.
     "n**2 - 79*n + 1601 >= 42 for integer n >= 1": {"n": 39},
 }
-"""Statements and the counterexample that a search comes to, whatever the seed."""
+"""Statements and their simplest counterexample, to which a search comes, whatever the seed."""
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -33,6 +37,10 @@ def test_a_simple_witness_is_found(line, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_narrow_one_is_found_too(seed):
+    centre = {"x": Fraction(37, 10), "y": Fraction(11, 10)}
+    near = explore(claim("1/1000 <= (x - 3.7)**2 + (y - 1.1)**2"), {}, seed=seed, seconds=20).counterexample
+    assert sum((near[name] - centre[name]) ** 2 for name in "xy") < Fraction(1, 1000)
+    assert simplicity(near) < simplicity(centre)
     disc = explore(claim("x + y <= 1.41421 if x**2 + y**2 <= 1"), {}, seed=seed, seconds=20).counterexample
     assert disc["x"] + disc["y"] > Fraction(141421, 100000) and disc["x"] ** 2 + disc["y"] ** 2 <= 1
     mean, squares = "(exp(a)*u + exp(b)*v + w)/(exp(a) + exp(b) + 1)", "exp(a)*u**2 + exp(b)*v**2 + w**2"

@@ -1,1 +1,1 @@
-"""Integers that count: growth, inductions of recursions, sums, floors."""
+"""Integers that count: growth, invariants of recursions, sums that telescope, floors."""

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Instances of what is known of growth: of powers of two bases, exponentials and logarithms, and factorials."""
+"""Instances of what is known of growth: of powers of two bases, exponentials and logarithms."""
 
 from abc import ABC
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from verify.provers.deduction.atoms import NoAtomError
-from verify.provers.deduction.facts import Goal, Tree, data_of, places_in, relation_of
+from verify.provers.deduction.facts import Goal, Tree, data_of, places_in, stated
 from verify.provers.deduction.limits import SEARCH
 from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.segments import Segments
@@ -61,7 +61,7 @@ class Growth(Segments, ABC):
             if tree:
                 times, factor = (data_of(self.atoms.back(each)) for each in (parts[1] * scale, positive))
                 then = {"rule": "sum", "times": times, "terms": [[factor, [scope.count], None]]}
-                return {"rule": "lemma", "relation": data_of(relation_of(rest)), "proof": tree, "then": then}
+                return {"rule": "lemma", "relation": stated(rest), "proof": tree, "then": then}
         return None
 
     def _by_instances(self, scope: Scope, goal: Goal, group: Sequence[Instance], level: int) -> Tree | None:
@@ -148,11 +148,7 @@ class Growth(Segments, ABC):
 
 
 def _of_integers(expressions: sp.Expr) -> Iterator[Instance]:
-    """Yield facts of factorials, and of integers."""
-    for n in sorted({f.args[0] for f in expressions.atoms(sp.factorial)}, key=sp.default_sort_key):
-        if expressions.has(sp.pi):
-            yield "stirling_below", (n,)
-            yield "stirling_above", (n,)
+    """Yield facts of integers."""
     powers = [p.exp for p in expressions.atoms(sp.Pow) if p.exp.is_Symbol and p.exp.is_integer]
     for n in sorted(set(powers), key=sp.default_sort_key):
         yield "integer", (n,)

@@ -16,7 +16,7 @@ import sympy as sp
 from verify.language.heads.scopes import Iterate
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.counting.ratios import Ratios
-from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, relation_of
+from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, stated
 from verify.provers.deduction.limits import SEARCH
 from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.segments import functions_in
@@ -219,7 +219,7 @@ class Invariants(Ratios, ABC):
             "rule": "invariants",
             "of": data_of(recursion.state),
             "as": [symbol.name for symbol in recursion.symbols],
-            "relations": [data_of(relation_of(each)) for each, _, _ in found],
+            "relations": [stated(each) for each, _, _ in found],
             "first": [first for _, first, _ in found],
             "step": [step for _, _, step in found],
             "then": {"rule": "sum", "times": ["Integer", "1"], "terms": [[["Integer", "1"], [place], None]]},

@@ -11,7 +11,7 @@ import sympy as sp
 
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.counting.growth import Growth
-from verify.provers.deduction.facts import Goal, Tree, data_of, relation_of
+from verify.provers.deduction.facts import Goal, Tree, data_of, stated
 from verify.provers.deduction.scope import Scope
 
 _ONE = ["Integer", "1"]
@@ -68,5 +68,5 @@ class Ratios(Growth, ABC):
         multiple = [data_of(scale.expression), [place], data_of(root)]
         then: Tree = {"rule": "sum", "times": _ONE, "terms": [multiple, [_ONE, [inner.count - 1], None]]}
         for goal, tree in reversed(lemmas):
-            then = {"rule": "lemma", "relation": data_of(relation_of(goal)), "proof": tree, "then": then}
+            then = {"rule": "lemma", "relation": stated(goal), "proof": tree, "then": then}
         return then
