@@ -35,9 +35,11 @@ def test_a_false_one_that_few_draws_violate_falls(each):
 def test_a_false_one_falls_at_each_seed(each, seed):
     found = verify.explore(each.statement, {}, seed=seed, seconds=60)
     assert found.counterexample is not None
-    # In the time that the search has for it a sum of many large binomials may be too dear to certify.
     result = verify.check(each.statement, found.counterexample, seconds=60)
-    assert (result.outcome, result.evidence) == ("refuted", "certified")
+    (clause,) = (c for c in result.clauses if c.label == found.clause.label)
+    # A sum of many large binomials has a margin that no certificate may have.
+    assert clause.outcome == "refuted"
+    assert clause.evidence == "certified" or "more than 20000 digits of a number" in clause.unchecked
 
 
 @pytest.mark.audit
