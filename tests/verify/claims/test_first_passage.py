@@ -12,7 +12,8 @@ from verify.language.expressions import primitive
 z, y = sp.symbols("z y", real=True)
 x, a, b = sp.symbols("x a b", real=True)
 DOWN = Dynamics((z,), (sp.Integer(100),), (z - 1,), z)
-SLOW = Dynamics((z,), (sp.Integer(1),), (z - sp.Rational(1, 10**9),), z)
+# A rotation by 10⁻⁹ a step: about cos(10⁻⁹ t), of which nothing is deduced, so that it is followed.
+SLOW = Dynamics((z, y), (sp.Integer(1), sp.Integer(0)), (z - y / 10**9, y + z / 10**9), z)
 HALVING = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(1, 2),), z)
 # (t − 3)²: 9, 4, 1, 0, 1, 4, …
 BACK_UP = Dynamics((z,), (sp.Integer(-3),), (z + 1,), z**2)
@@ -86,8 +87,8 @@ def test_a_number_of_steps_that_is_enclosed_is_not_rounded_down_to_a_refutation(
     assert evaluate(clause, a=2, b="2.1").outcome is Outcome.VERIFIED
 
 
-def test_running_out_of_time_is_inconclusive(evaluate):
-    result = evaluate(Reaches("r", SLOW, x), seconds=0.05, x="1/2")
+def test_running_out_of_time_is_inconclusive(clock, evaluate):
+    result = evaluate(Reaches("r", SLOW, x), seconds=0.1, x="1/2")
     assert (result.outcome, result.evidence, result.holds) == (Outcome.INCONCLUSIVE, None, None)
     assert "the time ran out" in result.detail
     assert result.values["steps"].lower >= 1 and result.values["steps"].upper is None
@@ -180,8 +181,8 @@ def test_what_rounding_does_not_decide_does_not_refute(evaluate):
     assert (above.outcome, above.witness["above_at"]) == (Outcome.REFUTED, 1)
 
 
-def test_a_level_that_was_not_reached_says_nothing_about_staying(evaluate):
-    result = evaluate(Stays("s", SLOW, reached=x, level=x), seconds=0.05, x="1/2")
+def test_a_level_that_was_not_reached_says_nothing_about_staying(clock, evaluate):
+    result = evaluate(Stays("s", SLOW, reached=x, level=x), seconds=0.1, x="1/2")
     assert result.outcome is Outcome.INCONCLUSIVE and "the level was not reached" in result.detail
 
 
@@ -206,7 +207,7 @@ def test_a_run_that_stays_above_the_level_never_reaches_it(evaluate, dynamics, p
     assert (kept.outcome, kept.proof["kind"]) == (Outcome.VERIFIED, "kept")
 
 
-def test_staying_may_be_certified_before_the_level_is_reached(evaluate):
+def test_staying_may_be_certified_before_the_level_is_reached(clock, evaluate):
     slow = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2)
     proof = Descent((x,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
     level = sp.Rational(1, 10)
@@ -216,7 +217,7 @@ def test_staying_may_be_certified_before_the_level_is_reached(evaluate):
     assert result.margin == Enclosure(0, None)
 
 
-def test_the_margin_of_what_is_not_reached_yet_supposes_nothing_about_the_sign(evaluate):
+def test_the_margin_of_what_is_not_reached_yet_supposes_nothing_about_the_sign(clock, evaluate):
     slow = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2 - 1)
     proof = Descent((x,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
     level = sp.Rational(-3, 4)
