@@ -45,7 +45,9 @@ from verify.language.statement import Statement as Statement
 
 # Kinds of clause, and the data of their proofs.
 from verify.claims.identity import Identity as Identity
+from verify.claims.in_words import Evaluation as Evaluation
 from verify.claims.in_words import InWords as InWords
+from verify.claims.in_words import Trial as Trial
 from verify.claims.inequality import Inequality as Inequality
 from verify.claims.first_passage import Reaches as Reaches
 from verify.claims.first_passage import Stays as Stays

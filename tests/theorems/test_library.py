@@ -11,7 +11,7 @@ import verify
 from tests.theorems.evaluated import all_hold, evaluated
 from verify import Derivation, Evidence, Outcome, Step, TheoremError, ids, load_theorem
 from verify.checking.argument import theorem_of
-from verify.checking.check import check
+from verify.checking.check import check, check_wrong
 from verify.outcomes import ForAll
 from verify.reports.necessity_map import refusal, shipped
 from verify.search.extended_ranges import shown_ranges
@@ -91,6 +91,20 @@ def test_what_a_theorem_uses_exists(name):
 def test_there_are_at_least_three_canaries(name):
     canaries = load_theorem(name).canaries
     assert len({canary.statement.digest for canary in canaries} - {PINNED[name]}) == len(canaries) >= 3
+
+
+@pytest.mark.parametrize("name", ids("theorem"))
+def test_a_claim_in_words_stands_at_the_example_and_its_wrong_variant_is_refuted_there(name):
+    theorem = load_theorem(name)
+    said = [claim for claim in theorem.statement.claims if claim.label in theorem.evaluations]
+    alone = theorem.variant(theorem.statement.alone(*said)) if said else theorem
+    clauses = check(alone, theorem.example).claims if said else ()
+    for claim, clause in zip(said, clauses, strict=True):
+        assert clause.outcome is Outcome.VERIFIED, f"{claim.label}: {clause.detail}"
+        assert clause.evidence in (Evidence.COMPUTED, Evidence.SIMULATED)
+        wrong = check_wrong(theorem, claim.label, theorem.example)
+        assert wrong.outcome is Outcome.REFUTED, f"{claim.label}: {wrong.detail}"
+        assert wrong.claim != claim.text
 
 
 @pytest.mark.parametrize("name", SEARCHED)

@@ -51,7 +51,9 @@ def kept(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(scope="session")
 def make_theorem():
-    def make(*clauses, names="x", parameters=None, values=None, proofs=None, derivation=None, **statement):
+    def make(
+        *clauses, names="x", parameters=None, values=None, proofs=None, derivation=None, evaluations=None, **statement
+    ):
         parameters = parameters or tuple(Parameter(name, "rational", name) for name in names.split())
         return Theorem(
             "user.theorem",
@@ -62,6 +64,7 @@ def make_theorem():
             values or {},
             derivation,
             proofs or {},
+            evaluations=evaluations or {},
         )
 
     return make

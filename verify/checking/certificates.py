@@ -16,7 +16,7 @@ from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError
 from verify.files import free_file, json_object, sources, write_whole
-from verify.outcomes import CheckResult, ClauseResult, Enclosure
+from verify.outcomes import CheckResult, ClauseResult, Enclosure, Outcome
 from verify.provers.proof_data import inverse_roots, number
 from verify.rechecker import Accepted, Rejected, Shown, Trusted, Unknown, Unreadable, recheck_text
 from verify.rechecker.reading import MOST_BYTES
@@ -50,7 +50,7 @@ def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
         "in_scope": result.in_scope,
         "uses": [[name, load_theorem(name).statement.digest] for name in sorted(theorem.proof_uses)],
         "trusts": [trust._asdict() for trust in sorted(trusts)],
-        "clauses": [stated(clause) for clause in result.clauses],
+        "clauses": [_not_shown(clause) if clause.label in said else stated(clause) for clause in result.clauses],
     }
 
 
@@ -58,6 +58,11 @@ def stated(clause: ClauseResult) -> dict[str, Any]:
     """Return what a certificate states of a clause."""
     evidence = None if clause.evidence is None else str(clause.evidence)
     return {"label": clause.label, "outcome": str(clause.outcome), "evidence": evidence, "proof": clause.proof}
+
+
+def _not_shown(clause: ClauseResult) -> dict[str, Any]:
+    """Return what a certificate states of a claim in words: no re-checker evaluates it."""
+    return {"label": clause.label, "outcome": str(Outcome.INCONCLUSIVE), "evidence": None, "proof": None}
 
 
 def certificate_text(theorem: Theorem, result: CheckResult) -> str:

@@ -16,9 +16,10 @@ from verify.checking.least_values import least
 from verify.checking.reported_values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 from verify.checking.standing import established, shipped_proofs, standing
 from verify.checking.theorem import Theorem, load_theorem
+from verify.claims.in_words import InWords
 from verify.claims.inequality import Inequality
 from verify.claims.question import Proof, Proofs, Question, exact_value
-from verify.errors import OutOfTimeError, UndecidedError, UndefinedError
+from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError, meant
 from verify.evaluation.instances import evaluate_hypothesis, hypothesis_result, parse, with_past
 from verify.evaluation.iteration import INTERRUPTED, Progress
 from verify.language.definedness import substituted
@@ -94,6 +95,7 @@ def check(
         hypotheses = tuple(_held(hypothesis, instance, budget.hard_end) for hypothesis in specialised.hypotheses)
         in_scope = scope(hypotheses) is True
         question = Question(specialised, instance, budget, in_scope, digits, theorem.proofs, progress)
+        question = replace(question, evaluations=theorem.evaluations, seed=seed)
         decider = Decider(statement, instance, budget.work)
         clauses, question = decider.clauses(question, _proofs(statement, question, kept))
         values, question = _values(theorem, clauses, decider, question)
@@ -118,6 +120,24 @@ def check(
             **values,
             **_standings(theorem, clauses, in_scope=in_scope),
         )
+
+
+def check_wrong(
+    theorem: Theorem, label: str, given: Mapping[str, Any], *, seconds: float = 60, seed: int = 0
+) -> ClauseResult:
+    """Return what the evaluation of a claim in words finds of its wrong variant at an instance: a refutation.
+
+    Raises InputError for a label without an evaluation.
+    """
+    evaluation = theorem.evaluations.get(label)
+    if evaluation is None:
+        raise InputError("label", label, meant(label, theorem.evaluations, "the evaluations are of"))
+    end, statement = time.monotonic() + seconds, theorem.statement
+    wrong = InWords(label, evaluation.wrong)
+    evaluations = {label: replace(evaluation, trials=evaluation.wrong_trials)}
+    instance = parse(statement, given)
+    question = Question(statement.specialised(instance), instance, Budget(end), evaluations=evaluations, seed=seed)
+    return Decider(statement, instance).decide(wrong, question)
 
 
 def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof]) -> Iterator[Proofs]:

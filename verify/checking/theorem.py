@@ -16,6 +16,7 @@ from verify.checking.derivation import Derivation
 from verify.checking.registry import load_named, package_of
 from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
+from verify.claims.in_words import Evaluation, in_words
 from verify.claims.line import example_of, statement_of
 from verify.errors import InputError, TheoremError, meant
 from verify.language.assumptions import POSITIVE, REAL, is_positive, not_implied, refuse_beyond
@@ -104,6 +105,8 @@ class Theorem(Formula):
         Function that returns the `Derivation`; called when it is asked for.
     proofs
         For a clause's label, the data of a proof that the engine carries out at an instance.
+    evaluations
+        For the label of a claim in words, what evaluates it at an instance.
     canaries
         False variants, each refuted by a search.
     bounds
@@ -157,6 +160,7 @@ class Theorem(Formula):
     boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
     argument: tuple[Inference, ...] = ()
     extensions: tuple[Inference, ...] = ()
+    evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     is_variant: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -215,6 +219,10 @@ class Theorem(Formula):
         """Refuse proof data, values and hypotheses that nothing here is about, such as one of a label mistyped."""
         labels = [clause.label for clause in self.statement.clauses]
         asked = [("proofs", label) for label in self.proofs]
+        said = in_words(self.statement)
+        for label in self.evaluations:
+            if label not in said:
+                raise TheoremError(f"evaluations: there is no claim in words {label}; {meant(label, sorted(said))}")
         asked += [(f"value {name}", v.clause) for name, v in self.values.items() if isinstance(v, ClauseValue)]
         for where, label in asked:
             if label not in labels:

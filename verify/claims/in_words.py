@@ -1,27 +1,135 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false
-"""A clause in words, of what the language cannot say: an argument may carry it, nothing evaluates it."""
+"""A clause in words, of what the language cannot say: an argument may carry it, and code of its own evaluates it."""
 
 import math
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import sympy as sp
 
 from verify.claims.defaults import ClauseDefaults
 from verify.claims.question import Question
-from verify.errors import TheoremError
+from verify.errors import TheoremError, UndefinedError
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
-from verify.outcomes import ClauseResult
+from verify.outcomes import ClauseResult, Enclosure
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+class Trial(NamedTuple):
+    """One trial of a claim in words.
+
+    Parameters
+    ----------
+    margin
+        Signed: negative where the claim is violated. A float, or exact.
+    error
+        Bound on the margin's error, or an estimate of it, at least 0: below -error the claim is violated.
+    tried
+        The numbers or words that were tried, by name: the witness of a violation.
+
+    Examples
+    --------
+    >>> from verify import Trial
+    >>> Trial(-0.5, 1e-12, {"x": 0.25}).violates
+    True
+    """
+
+    margin: Fraction | float
+    error: Fraction | float = 0
+    tried: Mapping[str, Any] = {}
+
+    @property
+    def violates(self) -> bool:
+        """Whether the claim is violated beyond the error."""
+        return self.margin < -self.error
+
+    def witness(self) -> dict[str, Fraction | int | str]:
+        """Return what was tried: exact numbers as they are, all else as text."""
+        return {name: value if isinstance(value, int | Fraction) else str(value) for name, value in self.tried.items()}
+
+
+Trials: TypeAlias = "Callable[[Instance, Generator], Iterator[Trial]]"
+"""The trials of a claim at an instance; what they draw, they draw from the generator."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Code that evaluates a claim in words at an instance, beside a wrong claim that it refutes.
+
+    Parameters
+    ----------
+    trials
+        The trials at an instance. The claim is refuted by the first that violates it, and verified where none does.
+    wrong
+        A variant of the claim's sentence that is false at the theorem's example.
+    wrong_trials
+        The trials of that variant, by the same code with another number in it.
+    draws
+        How many trials are drawn: the evidence is simulated. 0 where nothing is drawn, and the trials are all that the
+        claim says at the instance: the evidence is computed.
+
+    Raises
+    ------
+    TheoremError
+        For an empty sentence, or a negative number of draws.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from verify import Evaluation, Trial
+    >>> def above(least):
+    ...     def trials(instance, random):
+    ...         while True:
+    ...             u = random.uniform(-1, 1)
+    ...             yield Trial(u**2 - least, 1e-15, {"u": u})
+    ...     return trials
+    >>> Evaluation(above(0.0), "u^2 >= 1/2 for all u in [-1, 1]", above(0.5), draws=100).draws
+    100
+    """
+
+    trials: Trials
+    wrong: str
+    wrong_trials: Trials
+    draws: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.wrong.strip():
+            raise TheoremError("evaluation: the wrong variant has no text")
+        if self.draws < 0:
+            raise TheoremError(f"evaluation: draws {self.draws} must be at least 0")
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What some trials show: how many there were, the smallest margin, and one that violates the claim."""
+
+    count: int = 0
+    smallest: Trial | None = None
+    violation: Trial | None = None
+    ended: bool = True
+
+    @property
+    def margin(self) -> Enclosure | None:
+        """The smallest margin with its error; None where it is no number."""
+        if self.smallest is None or not (math.isfinite(self.smallest.margin) and math.isfinite(self.smallest.error)):
+            return None
+        margin, error = Fraction(self.smallest.margin), Fraction(self.smallest.error)
+        return Enclosure(margin - error, margin + error)
 
 
 @dataclass(frozen=True)
 class InWords(ClauseDefaults):
     """A claim in one sentence, such as one about all functions of a class; it is never a step.
 
-    It is not evaluated at an instance: an argument establishes it.
+    An argument establishes it. At an instance it is evaluated by the `Evaluation` that the theorem has for it.
 
     Parameters
     ----------
@@ -60,8 +168,35 @@ class InWords(ClauseDefaults):
         return {"kind": "in_words", "label": self.label, "says": self.says}
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Return that nothing is decided."""
-        return ClauseResult.undecided(self, "in words: not evaluated at an instance")
+        """Return what the trials of the theorem's evaluation show at the instance; undecided where there is none."""
+        evaluation = question.evaluations.get(self.label)
+        if not isinstance(evaluation, Evaluation):
+            return ClauseResult.undecided(self, "in words: nothing evaluates it at an instance")
+        return self._tried(evaluation, question)
+
+    def _tried(self, evaluation: Evaluation, question: Question) -> ClauseResult:
+        from numpy.random import default_rng
+
+        random = default_rng([*f"{self.label}: {self.says}".encode(), question.seed])
+        most = min(evaluation.draws, question.most_draws) if evaluation.draws else None
+        try:
+            seen = _seen(islice(evaluation.trials(question.instance, random), most), question.budget.end)
+        except (TheoremError, ArithmeticError):
+            raise
+        except Exception as error:
+            raise TheoremError(f"evaluation of {self.label}: {type(error).__name__}: {error}") from error
+        fields: dict[str, Any] = {"margin": seen.margin, "draws": seen.count if evaluation.draws else 0}
+        if seen.violation is not None:
+            witness = {**question.instance, **seen.violation.witness()}
+            why = f"violated at trial {seen.count}"
+            return ClauseResult.refuted(self, None, witness=witness, detail=why, **fields)
+        if not seen.ended:
+            return ClauseResult.undecided(self, f"the time ran out after {seen.count} trials", margin=seen.margin)
+        if not seen.count:
+            return ClauseResult.undecided(self, "nothing is tried at this instance")
+        drawn = "drawn " if evaluation.draws else ""
+        why = f"no violation in {seen.count} {drawn}trial{'s' if seen.count > 1 else ''}"
+        return ClauseResult.verified(self, None, detail=why, **fields)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return infinity: no instance is nearer than another."""
@@ -71,3 +206,19 @@ class InWords(ClauseDefaults):
 def in_words(statement: Statement) -> frozenset[str]:
     """Return the labels of a statement's claims in words."""
     return frozenset(claim.label for claim in statement.claims if isinstance(claim, InWords))
+
+
+def _seen(trials: Iterator[Trial], end: float) -> _Seen:
+    """Look at trials until one violates the claim, or the time is over. Raises UndefinedError for a margin of NaN."""
+    count, smallest = 0, None
+    for trial in trials:
+        count += 1
+        if math.isnan(trial.margin) or math.isnan(trial.error):
+            raise UndefinedError(f"the margin of trial {count} is not a number")
+        if smallest is None or trial.margin < smallest.margin:
+            smallest = trial
+        if trial.violates:
+            return _Seen(count, trial, trial)
+        if time.monotonic() > end:
+            return _Seen(count, smallest, ended=next(trials, None) is None)
+    return _Seen(count, smallest)

@@ -33,6 +33,8 @@ Proof: TypeAlias = Mapping[str, Any]
 """A proof as the re-checker reads it: its kind, and what that kind states."""
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
 """First passages by recursion, level and last step, and under "far" a cycle or a tube, None where there is neither."""
+_MOST_DRAWS = 10**6
+"""How many trials of a claim in words are drawn at most, where no fewer are asked for."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -69,6 +71,10 @@ class Question:
         Proofs for all parameters of the clause, each with why there is none: one is taken at an evaluation.
     points
         Values of variables at which what is claimed for all values is tried first; None to search some as well.
+    evaluations
+        Evaluations of claims in words, by label, as a `Theorem` has them.
+    seed, most_draws
+        Seed of what these draw, and how many trials each may draw.
 
     Examples
     --------
@@ -89,6 +95,9 @@ class Question:
     runs: Runs = field(default_factory=dict, repr=False)
     for_all: Proofs = field(default_factory=lambda: iter(()), repr=False)
     points: tuple[Mapping[str, Fraction], ...] | None = None
+    evaluations: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    most_draws: int = _MOST_DRAWS
 
     @property
     def interrupted(self) -> bool:

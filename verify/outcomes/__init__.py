@@ -257,6 +257,8 @@ class ClauseResult(Shown):
         What that rests on beside the re-checker's core.
     role
         `claim` or `step`, by where the clause stands in its statement.
+    draws
+        How many drawn trials it was decided by: it is simulated then. 0 where nothing was drawn.
 
     Examples
     --------
@@ -280,15 +282,16 @@ class ClauseResult(Shown):
     unchecked: str = ""
     role: str = "claim"
     trusts: tuple[Trust, ...] = ()
+    draws: int = 0
 
     @classmethod
-    def verified(cls, clause: Labelled, proof: Mapping[str, Any], **fields: Any) -> "ClauseResult":
-        """Return that a clause holds, with the proof; `margin`, `detail`, `values` and `bits` as they are found."""
+    def verified(cls, clause: Labelled, proof: Mapping[str, Any] | None, **fields: Any) -> "ClauseResult":
+        """Return that a clause holds, with the proof if there is one; `margin`, `detail`, `values`, `bits` as found."""
         return cls(label=clause.label, claim=clause.text, outcome=Outcome.VERIFIED, proof=proof, **fields)
 
     @classmethod
-    def refuted(cls, clause: Labelled, proof: Mapping[str, Any], **fields: Any) -> "ClauseResult":
-        """Return that a clause does not hold, with the proof; `witness` shows it."""
+    def refuted(cls, clause: Labelled, proof: Mapping[str, Any] | None, **fields: Any) -> "ClauseResult":
+        """Return that a clause does not hold, with the proof if there is one; `witness` shows it."""
         return cls(label=clause.label, claim=clause.text, outcome=Outcome.REFUTED, proof=proof, **fields)
 
     @classmethod
