@@ -1,4 +1,6 @@
-"""An example for theorems that a test makes, of which any will do."""
+"""An example, and evaluations of claims in words, for theorems that a test makes, of which any will do."""
+
+from verify import Evaluation, Trial
 
 
 def example_of(parameters):
@@ -12,3 +14,9 @@ def _value(parameter):
     if parameter.minimum is not None:
         return parameter.minimum
     return 1 if parameter.above is None else parameter.above + 1
+
+
+def evaluations(*labels):
+    """Return evaluations of claims in words, of which any will do: each stands everywhere, and its variant nowhere."""
+    stands, falls = (lambda instance, random, margin=margin: iter([Trial(margin)]) for margin in (1, -1))
+    return {label: Evaluation(stands, "the contrary", falls) for label in labels}

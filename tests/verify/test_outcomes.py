@@ -247,7 +247,7 @@ def test_what_carries_several_parts_is_the_weakest_with_all_inferences():
     assert (both.standing, sorted(both.inferences), both.text()) == (
         ForAll.ARGUED,
         ["t:a", "t:b", "u:c"],
-        "argued (3 inferences)",
+        "argued in prose (3 inferences)",
     )
     missing = Established.by_all(
         [both, Established(ForAll.OPEN, why="c is open"), Established(ForAll.OPEN, why="c is open")]

@@ -18,6 +18,7 @@ from verify.checking.certificates import accepted_file
 from verify.checking.doors import asks_for_doors, with_doors
 from verify.checking.registry import package_folder, package_of, packages
 from verify.checking.theorem import Theorem, load_theorem
+from verify.claims.in_words import in_words
 from verify.errors import InputError
 from verify.files import name_in_file
 from verify.outcomes import Established, Evidence, ForAll, Trust
@@ -154,7 +155,7 @@ def established_by_extension(theorem: Theorem, extension: Inference) -> Establis
     """Return what establishes what an inference of `Theorem.extensions` concludes, where all that it supposes holds."""
     standings = _Standings(rechecked, load_theorem)
     used = Established.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
-    if used.standing is ForAll.OPEN:
+    if not used.standing.is_shown:
         return used
     inferences = used.inferences | {f"{theorem.id}:extension:{extension.label}"}
     return Established(ForAll.ARGUED, inferences, theorem=theorem.id, trusts=used.trusts)
@@ -166,7 +167,7 @@ def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[T
     None where a claim is open then.
     """
     _, for_all = _Standings(rechecked, load_theorem).established(theorem, proved, without=label)
-    return None if for_all.standing is ForAll.OPEN else for_all
+    return for_all if for_all.standing.is_shown else None
 
 
 def proved_by(accepted: Accepted) -> dict[str, tuple[Trust, ...]]:
@@ -235,11 +236,15 @@ class _Standings:
             known[clause.label] = Established(ForAll.OPEN, why=f"{clause.label} is open")
         known |= {label: Established(ForAll.PROVED, trusts=frozenset(trusts)) for label, trusts in proved.items()}
         known |= {label: Established(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}
+        unevaluated = in_words(theorem.statement) - theorem.evaluations.keys()
         for inference in theorem.argument:
             used = Established.by_all(known.get(label) or self.elsewhere(label) for label in inference.uses)
-            if used.standing is not ForAll.OPEN:
+            if used.standing.is_shown:
                 inferences = used.inferences | {f"{theorem.id}:{inference.label}"}
                 used = Established(ForAll.ARGUED, inferences, trusts=used.trusts)
+                if inference.label in unevaluated:
+                    why = f"nothing evaluates {inference.label}"
+                    used = replace(used, standing=ForAll.STATED, why=why)
             # A claim that is proved by itself needs no argument.
             itself = known.get(inference.label, used).standing is ForAll.PROVED
             if not itself and inference.label not in refuted:

@@ -33,7 +33,7 @@ Proof: TypeAlias = Mapping[str, Any]
 """A proof as the re-checker reads it: its kind, and what that kind states."""
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
 """First passages by recursion, level and last step, and under "far" a cycle or a tube, None where there is neither."""
-_MOST_DRAWS = 10**6
+MOST_DRAWS = 10**6
 """How many trials of a claim in words are drawn at most, where no fewer are asked for."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
@@ -97,7 +97,7 @@ class Question:
     points: tuple[Mapping[str, Fraction], ...] | None = None
     evaluations: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
-    most_draws: int = _MOST_DRAWS
+    most_draws: int = MOST_DRAWS
 
     @property
     def interrupted(self) -> bool:

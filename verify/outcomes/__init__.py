@@ -118,22 +118,29 @@ def how_sure(evidence: Evidence | str | None, trusts: Iterable[object]) -> str:
 
 
 class ForAll(StrEnum):
-    """What establishes a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `open`.
+    """What establishes a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `stated`, `open`.
 
     `formal`: a proof assistant's kernel. `proved`: a certificate of the claim itself, which the re-checker accepts.
-    `argued`: an argument whose steps are all proved. `open`: nothing yet.
+    `argued`: an argument in prose whose steps are all proved, for a claim that is evaluated at instances. `stated`: the
+    same for a claim in words that nothing evaluates. `open`: nothing yet.
 
     Examples
     --------
     >>> from verify import ForAll
     >>> [str(standing) for standing in ForAll]
-    ['formal', 'proved', 'argued', 'open']
+    ['formal', 'proved', 'argued', 'stated', 'open']
     """
 
     FORMAL = "formal"
     PROVED = "proved"
     ARGUED = "argued"
+    STATED = "stated"
     OPEN = "open"
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether something that was checked carries the claim: a proof, or an argument for what is evaluated."""
+        return self in (ForAll.FORMAL, ForAll.PROVED, ForAll.ARGUED)
 
 
 @dataclass(frozen=True)
@@ -147,7 +154,7 @@ class Established:
     inferences
         The inferences that it rests on, as `theorem:label`, those of other theorems included.
     why
-        What is missing, where it is open.
+        What is missing, where it is stated or open.
     theorem
         The id of the theorem, whose own inferences are counted apart from those that it inherits.
     trusts
@@ -157,9 +164,9 @@ class Established:
     --------
     >>> from verify import Established, ForAll
     >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim"}), theorem="user.lemma").text()
-    'argued (1 inference)'
+    'argued in prose (1 inference)'
     >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim", "user.main:sum"}), theorem="user.main").text()
-    'argued (1 own + 1 inherited inference)'
+    'argued in prose (1 own + 1 inherited inference)'
     """
 
     standing: ForAll
@@ -174,7 +181,7 @@ class Established:
         parts = tuple(parts)
         order = list(ForAll)
         standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
-        why = "; ".join(dict.fromkeys(part.why for part in parts if part.standing is ForAll.OPEN and part.why))
+        why = "; ".join(dict.fromkeys(part.why for part in parts if not part.standing.is_shown and part.why))
         inferences = frozenset[str]().union(*(part.inferences for part in parts))
         trusts = frozenset[Trust]().union(*(part.trusts for part in parts))
         return Established(standing, inferences, why, theorem, trusts)
@@ -189,7 +196,7 @@ class Established:
         inherited = len(self.inferences) - self.own
         apart = f"{self.own} own + {count_text(inherited, 'inherited inference')}"
         counted = apart if inherited and self.theorem else count_text(len(self.inferences), "inference")
-        standing = f"{self.standing} ({counted})" if self.standing is ForAll.ARGUED else str(self.standing)
+        standing = f"{self.standing} in prose ({counted})" if self.standing is ForAll.ARGUED else str(self.standing)
         return how_sure(standing, sorted(self.trusts))
 
 

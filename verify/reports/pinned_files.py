@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.checking.certificates import VERSION, not_at_hand, write_certificate, written
-from verify.checking.check import check
+from verify.checking.check import check, check_wrong
 from verify.checking.doors import door, with_doors
 from verify.checking.registry import CATALOGUE, KINDS, catalogue, catalogued, ids, package_folder, packages
 from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
@@ -22,7 +22,7 @@ from verify.errors import InputError, TheoremError, meant
 from verify.evaluation.instances import parse
 from verify.files import json_object, write_whole
 from verify.outcomes import Evidence, Outcome, count_text
-from verify.rechecker import Rejected, Trusted, Unreadable, recheck_text
+from verify.rechecker import Accepted, Rejected, Trusted, Unreadable, recheck_text
 from verify.reports import necessity_map
 from verify.reports.catalogue import catalogue_text
 from verify.reports.findings import PAGES, WRITTEN_BY, Finding, findings_pages, load_finding
@@ -30,7 +30,10 @@ from verify.reports.listing import standings_table, theorem_row
 from verify.search.necessity import necessity
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from verify.checking.theorem import Theorem
+    from verify.outcomes import CheckResult
 
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -228,32 +231,48 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
             yield Pinned("certificate", theorem.id, str(path), "the example cannot be read", str(error))
             return
         why = why or ("" if dict(certificate.instance) == example else "it is of another instance than the example")
+    said = in_words(theorem.statement)
+    if unevaluated := sorted(said - theorem.evaluations.keys()):
+        refused = f"nothing evaluates the claim in words {unevaluated[0]}: give the theorem an Evaluation of it"
+        yield Pinned("certificate", theorem.id, str(path), why or "a claim is only stated", refused)
+        return
     if not why:
         return
-    before, trusted = None, set[tuple[str, int]]()
+    yield Pinned(
+        "certificate", theorem.id, str(path), why, _tried(partial(_certify, theorem, path, certificate, seconds))
+    )
+
+
+def _certify(theorem: "Theorem", path: Path, certificate: "Accepted | str", seconds: float) -> str | None:
+    """Write the certificate of a theorem's example in the place of one; return why not, where it is no better."""
+    # Proofs are found anew, and not taken from the file.
+    result, said = check(theorem, theorem.example, seconds=seconds, use_certificate=False), in_words(theorem.statement)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    if refused := _refused(theorem, result, said, seconds):
+        return refused
     if not isinstance(certificate, str) and certificate.statement_digest == theorem.statement.digest:
         before = _weakest(clause.evidence for clause in certificate.clauses)
-        trusted = {(trust.name, trust.version) for trust in certificate.trusts}
-
-    def write() -> str | None:
-        # Proofs are found anew, and not taken from the file.
-        result = check(theorem, theorem.example, seconds=seconds, use_certificate=False)
-        if result.interrupted:
-            raise KeyboardInterrupt
-        said = in_words(theorem.statement)
-        open_ = [c for c in result.clauses if c.outcome is not Outcome.VERIFIED and c.label not in said]
-        if open_ or not result.in_scope:
-            return f"the example is {result.outcome}: {result.detail}"
-        own = _weakest(clause.evidence for clause in result.clauses)
+        own = _weakest(clause.evidence for clause in result.clauses if clause.label not in said)
         if before is not None and own is not None and Evidence.weakest([before, own]) is not before:
             return f"what is found now is {own}, and what is there {before}"
+        trusted = {(trust.name, trust.version) for trust in certificate.trusts}
         more = sorted({str(trust) for trust in result.trusts if (trust.name, trust.version) not in trusted})
         if before is not None and more:
             return f"what is found now trusts {', '.join(more)}, and what is there does not"
-        path.parent.mkdir(exist_ok=True)
-        return write_certificate(theorem, result, path)
+    path.parent.mkdir(exist_ok=True)
+    return write_certificate(theorem, result, path)
 
-    yield Pinned("certificate", theorem.id, str(path), why, _tried(write))
+
+def _refused(theorem: "Theorem", result: "CheckResult", said: "Collection[str]", seconds: float) -> str:
+    """Return why an example is not certified: a clause does not hold, or the wrong variant of one in words does."""
+    if any(clause.outcome is not Outcome.VERIFIED for clause in result.clauses) or not result.in_scope:
+        return f"the example is {result.outcome}: {result.detail}"
+    for label in sorted(said):
+        wrong = check_wrong(theorem, label, theorem.example, seconds=seconds)
+        if wrong.outcome is not Outcome.REFUTED:
+            return f"the wrong variant of {label} is {wrong.outcome} at the example: {wrong.detail}"
+    return ""
 
 
 def _weakest(evidence: "Iterable[str | None]") -> Evidence | None:

@@ -10,6 +10,7 @@ from verify.outcomes import (
     CheckResult,
     ClauseResult,
     Evidence,
+    ForAll,
     HypothesisResult,
     assignments_text,
     count_text,
@@ -192,9 +193,10 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         if result.refuted is not None:
             lines.append(f"  {result.refuted.label}: refuted ({result.refuted.how_sure})")
-    lines += [result.searched.text()] if result.searched is not None else []
+    lines += [found.text() for found in (result.searched, result.evaluated) if found is not None]
     missing = f": {result.for_all.why}" if result.for_all.why else ""
-    headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{missing}"
+    vouched = ", not machine-checked" if result.for_all.standing is ForAll.ARGUED else ""
+    headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{vouched}{missing}"
     stopped = _STOPPED.get(result.stopped, "")
     return fitted([*lines, f"{headline}{stopped}   {result.seconds:.2f} s"], width)
 

@@ -24,7 +24,7 @@ from verify.evaluation.iteration import Progress
 from verify.evaluation.values import symbols_by_name
 from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import CheckResult, Established, Evidence, ForAll, Outcome
+from verify.outcomes import CheckResult, Established, Evidence, Outcome
 from verify.search.limits import NECESSITY
 from verify.search.narrowing import without
 from verify.search.results import NOTHING_LEFT, ExtendedRange, ExtendedRanges
@@ -263,7 +263,7 @@ class _Beyond:
                     continue
                 try:
                     established = established_by_extension(self.theorem, extension)
-                    if established.standing is ForAll.OPEN:
+                    if not established.standing.is_shown:
                         why = established.why
                         continue
                     parts, why = self._supposed(extension, ray.parameter)

@@ -130,6 +130,12 @@ class ProveLimits:
     max_examples: int = 100
     # The same where all claims are argued.
     argued_examples: int = 2
+    # Instances that claims in words are evaluated at, the part of the time for that, the seconds that one may take,
+    # and the trials that each draws.
+    instances_in_words: int = 200
+    in_words: float = 0.15
+    evaluation: float = 1
+    draws: int = 20
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from verify.outcomes import (
 from verify.search.explore import explore
 from verify.search.limits import PROVE
 from verify.search.proofs.reasons import Reasons, Searched, reasons_of
+from verify.search.proofs.words import Evaluated, evaluated
 from verify.search.simplify import Instance
 from verify.shown import Result
 
@@ -65,6 +66,8 @@ class ProveResult(Result):
         What a search for a counterexample saw, where it found none; None where there was none.
     limit
         The seconds that it might take.
+    evaluated
+        At how many drawn instances each claim in words stands that is not proved; None where there is none.
     """
 
     theorem: str
@@ -86,6 +89,7 @@ class ProveResult(Result):
     reasons: Mapping[str, Reasons] = field(default_factory=dict[str, Reasons])
     searched: Searched | None = None
     limit: float = math.inf
+    evaluated: Evaluated | None = None
 
     @property
     def witness(self) -> Instance | None:
@@ -94,10 +98,10 @@ class ProveResult(Result):
 
     @property
     def exit_code(self) -> int:
-        """1 for a counterexample, 3 where a claim is open, else 0."""
+        """1 for a counterexample, 3 where a claim is stated or open, else 0."""
         if self.counterexample is not None:
             return Outcome.REFUTED.exit_code
-        return (Outcome.INCONCLUSIVE if self.for_all.standing is ForAll.OPEN else Outcome.VERIFIED).exit_code
+        return (Outcome.VERIFIED if self.for_all.standing.is_shown else Outcome.INCONCLUSIVE).exit_code
 
     @property
     def deductions(self) -> Mapping[str, tuple[str, ...]]:
@@ -109,7 +113,7 @@ class ProveResult(Result):
         """What ended it: `proved`, `refuted`, `seconds`, `work`, `tried`: all that is known, or `open`: nothing was."""
         if self.counterexample is not None:
             return "refuted"
-        if self.for_all.standing is not ForAll.OPEN:
+        if self.for_all.standing.is_shown:
             return "proved"
         ends = {reasons.record.ended for reasons in self.reasons.values()}
         if (
@@ -133,9 +137,7 @@ class ProveResult(Result):
     def detail(self, clause: ClauseResult) -> str:
         """Return what is missing of a clause that is open."""
         established = self.established[clause.label]
-        return (
-            "" if established.standing is not ForAll.OPEN else "; ".join(filter(None, (established.why, clause.detail)))
-        )
+        return "" if established.standing.is_shown else "; ".join(filter(None, (established.why, clause.detail)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify prove --json`, without `schema` and `version`."""
@@ -169,6 +171,7 @@ class ProveResult(Result):
             "trusts": [trust._asdict() for trust in sorted(trusts)],
             "refuted_steps": list(self.refuted_steps),
             "searched": None if self.searched is None else self.searched.to_json(),
+            "evaluated": None if self.evaluated is None else dict(self.evaluated.instances),
             "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
         }
@@ -226,6 +229,12 @@ def prove(
     left = seconds - (time.monotonic() - started)
     if counterexample is None and not steps and left > 0 and not checked.interrupted:
         steps = _refuted_step(theorem, [step for step in theorem.statement.steps if step.label not in proved], left)
+    said = [c for c in theorem.statement.claims if isinstance(c, InWords) and c.label in theorem.evaluations]
+    said, stands = [claim for claim in said if claim.label in doubtful], None
+    left = min(seconds - (time.monotonic() - started), PROVE.in_words * seconds)
+    if counterexample is None and said and left > 0 and not checked.interrupted:
+        stands = evaluated(theorem, said, left, progress)
+        counterexample, refuted = stands.counterexample, stands.clause
     fallen = {label: f"at {_at(where)}" for label, where in steps.items()}
     fallen |= {refuted.label: f"at {_at(counterexample)}"} if counterexample is not None and refuted else {}
     if fallen:
@@ -253,6 +262,7 @@ def prove(
         reasons=_reasons(theorem, checked, by_clause, fallen),
         searched=seen,
         limit=seconds,
+        evaluated=stands if counterexample is None else None,
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import verify
+from tests.verify.examples import evaluations
 from theorems import rules
 from verify import (
     Hypothesis,
@@ -22,7 +23,7 @@ from verify import (
 )
 from verify.checking.argument import RULES
 from verify.checking.standing import argued_without, established, standing
-from verify.outcomes import ForAll
+from verify.outcomes import ForAll, Outcome
 from verify.reports.text import explore_text
 
 x = sp.Symbol("x", positive=True)
@@ -35,7 +36,8 @@ AT_LEAST = Hypothesis("at_least", sp.Ge(x, 1))
 def theorem(*argument, steps=(STEP,), claims=(CLAIM,), uses=()):
     parameters = (Parameter("x", "rational", "x", above=0),)
     statement = Statement(parameters, claims, (AT_LEAST,), steps=steps)
-    return Theorem("u.t", "t", Source("1", "derived here"), statement, {"x": 2}, argument=argument, proof_uses=uses)
+    more = {"argument": argument, "proof_uses": uses, "evaluations": evaluations("claim") if CLAIM in claims else {}}
+    return Theorem("u.t", "t", Source("1", "derived here"), statement, {"x": 2}, **more)
 
 
 def inference(label, *uses, rule="substitution"):
@@ -53,6 +55,18 @@ def test_a_claim_is_argued_from_steps_that_are_proved():
     assert (for_all.standing, for_all.why) == (ForAll.OPEN, "square is open")
 
 
+def test_a_claim_in_words_that_nothing_evaluates_is_stated():
+    made = replace(theorem(*SOUND), evaluations={})
+    clauses, for_all = established(made, {"square": ()})
+    assert (clauses["claim"].standing, for_all.text()) == (ForAll.STATED, "stated")
+    assert (for_all.why, for_all.standing.is_shown) == ("nothing evaluates claim", False)
+    # So is what another inference has from it.
+    claims = (CLAIM, OTHER)
+    both = replace(theorem(*SOUND, inference("cube", "claim"), claims=claims), evaluations={})
+    assert established(both, {"square": ()})[0]["cube"].standing is ForAll.STATED
+    assert verify.prove(made).exit_code == 3 and verify.check(made, x=2).outcome is Outcome.INCONCLUSIVE
+
+
 def test_a_claim_that_is_proved_by_itself_needs_no_argument():
     made = theorem(inference("cube", "square"), claims=(OTHER,))
     assert established(made, {"cube": (), "square": ()})[1].standing is ForAll.PROVED
@@ -63,7 +77,7 @@ def test_a_hypothesis_that_no_inference_uses_is_not_needed():
     made = theorem(*SOUND)
     assert argued_without(made, "at_least", {"square": ()}) is None
     without = theorem(inference("between", "square"), inference("claim", "between"))
-    assert argued_without(without, "at_least", {"square": ()}).text() == "argued (2 inferences)"
+    assert argued_without(without, "at_least", {"square": ()}).text() == "argued in prose (2 inferences)"
     assert argued_without(without, "at_least", {}) is None
 
 

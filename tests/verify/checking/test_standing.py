@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 import verify
+from tests.verify.examples import evaluations
 from verify import (
     Hypothesis,
     Identity,
@@ -284,9 +285,8 @@ def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used,
     def words(name, uses, *steps, proof_uses=()):
         claims, argument = (InWords("w", "all is well"),), (Inference("w", "so it is", uses, "substitution"),)
         statement = Statement(X, claims=claims, steps=steps)
-        return Theorem(
-            name, name, Source("1", "derived here"), statement, {"x": 1}, proof_uses=proof_uses, argument=argument
-        )
+        more = {"proof_uses": proof_uses, "argument": argument, "evaluations": evaluations("w")}
+        return Theorem(name, name, Source("1", "derived here"), statement, {"x": 1}, **more)
 
     shelf = Shelf(words("u.leaf", ("i",), PROVED), words("u.top", (used,), proof_uses=("u.leaf",)))
     established = shelf.standing_of("u.top").for_all

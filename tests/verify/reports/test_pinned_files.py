@@ -11,7 +11,8 @@ import sympy as sp
 import verify
 from tests.layout import walk
 from tests.verify.command_line import assert_one_line, body_of
-from verify import Hypothesis, Inequality, InputError
+from tests.verify.examples import evaluations
+from verify import Hypothesis, Inequality, Inference, InputError, InWords
 from verify.checking.check import check
 from verify.checking.registry import CATALOGUE
 from verify.checking.standing import standing
@@ -205,6 +206,28 @@ def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, 
     assert "(before: no certificate is shipped)" in err
     # The second one's certificate fits; what it is for all parameters rests on one that is not there.
     assert verify.list_theorems("zeta2025")[1]["for_all_parameters"] == "open"
+
+
+def test_a_claim_in_words_is_pinned_where_it_is_evaluated_and_its_wrong_variant_falls(package, cli, monkeypatch):
+    theorem, said = verify.load_theorem(FIRST), InWords("w", "it is well")
+    statement = replace(theorem.statement, claims=(*theorem.statement.claims, said))
+    inference = Inference("w", "it follows", ("c",), "substitution")
+    known = evaluations("w")["w"]
+
+    def pinned(**changes):
+        made = replace(theorem, statement=statement, argument=(inference,), **changes)
+        monkeypatch.setattr("zeta_of_a_test.theorems.first", made)
+        return pin(cli)[2], cli("pin")[2]
+
+    failed, line = pinned()
+    assert failed == [("certificate", FIRST)]
+    assert "nothing evaluates the claim in words w: give the theorem an Evaluation of it" in line
+    failed, line = pinned(evaluations={"w": replace(known, wrong_trials=known.trials)})
+    assert failed == [("certificate", FIRST)] and "the wrong variant of w is verified at the example" in line
+    assert pinned(evaluations={"w": replace(known, trials=known.wrong_trials)})[0] == [("certificate", FIRST)]
+    assert pinned(evaluations={"w": known}) == ([], "")
+    # The evidence of a claim in words is none of the certificate's.
+    assert standing(verify.load_theorem(FIRST)).for_all.standing == "argued"
 
 
 def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatch):

@@ -8,7 +8,9 @@ import sympy as sp
 
 import verify
 from tests.verify.command_line import assert_one_line, body_of
+from tests.verify.examples import evaluations
 from verify import (
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -19,6 +21,7 @@ from verify import (
     Source,
     Statement,
     Theorem,
+    Trial,
 )
 from verify.outcomes import ForAll
 from verify.reports.text import prove_text
@@ -33,18 +36,45 @@ WORDS = InWords("words", "so it is")
 
 def theorem(*claims, steps=(), argument=(), hypotheses=()):
     statement = Statement((Parameter("x", "rational", "x", above=0),), claims, hypotheses, steps=steps)
-    return Theorem("user.t", "t", Source("1", "derived here"), statement, {"x": 1}, argument=argument)
+    more = {"argument": argument, "evaluations": evaluations("words") if WORDS in claims else {}}
+    return Theorem("user.t", "t", Source("1", "derived here"), statement, {"x": 1}, **more)
 
 
 def test_each_clause_is_carried_by_what_it_is():
     argument = (Inference("words", "as it says", ("square",), "substitution"),)
     result = verify.prove(theorem(WORDS, steps=(PROVED,), argument=argument))
-    assert (result.for_all.text(), result.counterexample, result.exit_code) == ("argued (1 inference)", None, 0)
+    assert (result.for_all.text(), result.counterexample, result.exit_code) == (
+        "argued in prose (1 inference)",
+        None,
+        0,
+    )
     body = result.to_json()
     rows = {row["label"]: (row["role"], row["for_all_parameters"], row["kind"]) for row in body["clauses"]}
     assert rows == {"words": ("claim", "argued", "argument"), "square": ("step", "proved", "identity")}
     assert body["inferences_argued"] == 1 and json.dumps(body, allow_nan=False)
     assert verify.prove(theorem(PROVED)).for_all.standing is ForAll.PROVED
+
+
+def test_a_claim_in_words_that_a_drawn_instance_violates_is_refuted():
+    def below(instance, random):
+        u = random.uniform(0, 1)
+        yield Trial(u + 1 - float(instance["x"]), 1e-12, {"u": u})
+
+    claim = Evaluation(below, "x <= u - 9 for a u in [0, 1]", evaluations("words")["words"].wrong_trials, draws=1)
+    argument = (Inference("words", "as it says", ("square",), "substitution"),)
+    made = replace(theorem(WORDS, steps=(PROVED,), argument=argument), evaluations={"words": claim})
+    # It stands at x = 1, and falls wherever x > 2.
+    result = verify.prove(made)
+    assert (result.exit_code, result.for_all.standing, result.refuted.label) == (1, ForAll.OPEN, "words")
+    assert result.counterexample["x"] > 1 and result.refuted.evidence == "simulated"
+    body = result.to_json()
+    assert (body["clause"], body["certified"], body["evaluated"]) == ("words", False, None)
+    stands = verify.prove(theorem(WORDS, steps=(PROVED,), argument=argument))
+    # All 200 instances were drawn, some of them twice.
+    assert 100 < stands.to_json()["evaluated"]["words"] <= 200
+    assert f"evaluated, and not violated: words at {stands.evaluated.instances['words']} instances" in prove_text(
+        stands
+    )
 
 
 def test_what_is_missing_is_said_and_a_counterexample_is_looked_for(no_deduction):
@@ -120,6 +150,7 @@ def test_the_command_line(cli, tmp_path):
             "seconds",
             "refuted_steps",
             "searched",
+            "evaluated",
             "stopped",
         ),
     }
@@ -130,7 +161,7 @@ def test_the_command_line(cli, tmp_path):
     assert (
         code == 0
         and "argument\n  1. residual: " in out
-        and out.splitlines()[-1].startswith(f"argued ({inferences} inferences)")
+        and out.splitlines()[-1].startswith(f"argued in prose ({inferences} inferences), not machine-checked")
     )
     assert_one_line(cli("prove", "nobody.knows"), "nobody.knows", "unknown id")
     assert_one_line(cli("prove", "wang2024.lemma1", "T=3"), "T=3")
@@ -152,7 +183,8 @@ def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
 def _in_steps(step, claim):
     statement = Statement((Parameter("x", "rational", "x", above=0),), (claim,), steps=(step,))
     inference = (Inference(claim.label, "thus", (step.label,), "substitution"),)
-    return Theorem("user.steps", "t", Source("1", "derived here"), statement, {x.name: "1/2"}, argument=inference)
+    more = {"argument": inference, "evaluations": evaluations(claim.label) if isinstance(claim, InWords) else {}}
+    return Theorem("user.steps", "t", Source("1", "derived here"), statement, {x.name: "1/2"}, **more)
 
 
 def test_a_step_that_is_refuted_carries_no_claim(no_deduction):

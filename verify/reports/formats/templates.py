@@ -79,7 +79,7 @@ STATEMENT = Statement(
         Parameter("x", "rational", "square root of a", above=0),
         Parameter("y", "rational", "square root of b", above=0),
     ),
-    # What the language cannot state is said in words: nothing evaluates it, and an argument establishes it.
+    # What the language cannot state is said in words: an argument establishes it, and EVALUATIONS evaluates it.
     claims=(InWords("means", "(a + b)/2 >= sqrt(a b) for all positive a and b"),),
     # What is shown on the way, by the engine.
     steps=(Identity("square", (x**2 + y**2) / 2 - x * y, (x - y) ** 2 / 2),),
@@ -90,6 +90,20 @@ ARGUMENT = (
     Inference("roots", "for a = x^2, b = y^2 the difference is (x - y)^2/2", ("square",), "substitution"),
     Inference("means", "which is not negative", ("roots",), "nonnegative terms"),
 )
+
+
+# The trials of (a + b)/2 >= factor sqrt(a b), at a and b that are drawn; rounding is far below 1e-12 (a + b).
+def means(factor):
+    def trials(instance, random):
+        while True:
+            a, b = random.exponential(size=2)
+            yield Trial((a + b) / 2 - factor * (a * b) ** 0.5, 1e-12 * (a + b), {"a": a, "b": b})
+
+    return trials
+
+
+# What evaluates the claim, and a wrong one beside it, which the same code refutes.
+EVALUATIONS = {"means": Evaluation(means(1), "(a + b)/2 >= 2 sqrt(a b) for all positive a and b", means(2), draws=100)}
 """
 _STATED = "Parameter, Source, Statement, Theorem"
 KINDS = {
@@ -106,16 +120,17 @@ KINDS = {
         *("Gradient descent on a parabola reaches every loss", {"eta": "1/4", "eps": "1/1000"}, ""),
     ),
     "argument": (
-        *(_ARGUMENT, "Identity, Inference, InWords, Parameter, Source, Statement, Theorem"),
-        *("The arithmetic mean is at least the geometric mean", {"x": 1, "y": 2}, "\n    argument=ARGUMENT,"),
+        *(_ARGUMENT, "Evaluation, Identity, Inference, InWords, Parameter, Source, Statement, Theorem, Trial"),
+        "The arithmetic mean is at least the geometric mean",
+        *({"x": 1, "y": 2}, "\n    argument=ARGUMENT,\n    evaluations=EVALUATIONS,"),
     ),
 }
 """By its name: the body of a kind, what it imports, its title, its example, and what else its theorem has."""
 
 
 _IN_WORDS = """
-check says inconclusive here, and explore finds no instance clean: a claim in words is established by its argument, see
-prove.
+A claim in words is established by its argument, see prove; check evaluates it by drawn trials. explore does not search
+it, so that no instance is clean here.
 """
 
 

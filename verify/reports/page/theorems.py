@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
-from verify.outcomes import CheckResult, ForAll, assignments_text, count_text, how_sure, short_text
+from verify.outcomes import CheckResult, assignments_text, count_text, how_sure, short_text
 from verify.reports.display.pages import Table, formula, page_of
 from verify.reports.display.short import headline, instance, number
 from verify.reports.ledger import Entry, crossing_rows
@@ -60,7 +60,7 @@ def _card(contents: Contents, known: Known) -> Html:
 
 def _headline(known: Known) -> list[Node]:
     stands = known.standing.for_all
-    missing = f": {stands.why}" if stands.standing is ForAll.OPEN and stands.why else ""
+    missing = f": {stands.why}" if stands.why else ""
     said: list[Node] = [f"For all parameters: {stands.text()}{missing}. "]
     if isinstance(known.checked, CheckResult):
         said += [f"At its example, {instance(known.checked.instance)}: {headline(known.checked)}."]

@@ -11,7 +11,7 @@ from verify.budget import Budget, ended, until
 from verify.checking.decide import Decider, proofs_for_all
 from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
-from verify.claims.question import Question
+from verify.claims.question import MOST_DRAWS, Question
 from verify.errors import InputError, OutOfTimeError
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.evaluation.iteration import Passage
@@ -26,12 +26,13 @@ class Judge:
     """Decides a statement's clauses at instances that keep its hypotheses.
 
     `proved` has, by the values of its words and a clause's label, whether the re-checker accepts a proof for all
-    parameters; nothing of what was not looked for.
+    parameters; nothing of what was not looked for. `most_draws` is how many trials of a claim in words are drawn.
     """
 
     theorem: Theorem
     statement: Statement
     proved: dict[tuple[tuple[object, ...], str], bool] = field(default_factory=dict)
+    most_draws: int = MOST_DRAWS
     _last: Question | None = None
 
     def words_of(self, instance: Instance) -> tuple[object, ...]:
@@ -70,7 +71,8 @@ class Judge:
             return ClauseResult.undecided(statement.clauses[place], "the re-checker finds a hypothesis to fail")
         if confirmed is None:
             why = "whether the hypotheses hold is not re-checked"
-            return replace(result, evidence=Evidence.COMPUTED, rechecked=False, unchecked=why, trusts=())
+            evidence = Evidence.weakest([result.evidence or Evidence.COMPUTED, Evidence.COMPUTED])
+            return replace(result, evidence=evidence, rechecked=False, unchecked=why, trusts=())
         trusts = {*result.trusts, *(decider.scope_trusts() if held and result.rechecked else ())}
         return replace(result, trusts=tuple(sorted(trusts)))
 
@@ -106,5 +108,6 @@ class Judge:
         runs = {key: run for key, run in kept.items() if isinstance(run, Passage) and run.reached}
         budget = Budget(deadline, hard_end=deadline + EXPLORE.grace, runs_end=now + EXPLORE.followed * (deadline - now))
         question = Question(statement, instance, budget, proofs=self.theorem.proofs, runs=runs)
+        question = replace(question, evaluations=self.theorem.evaluations, most_draws=self.most_draws)
         self._last = question
         return place, question, Decider(self.statement, instance)

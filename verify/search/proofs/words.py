@@ -1,0 +1,86 @@
+"""Claims in words at drawn instances: at how many they stand, and a violation where one is met."""
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from verify.checking.theorem import Theorem
+from verify.claims.in_words import InWords
+from verify.errors import NoInstanceError, OutOfTimeError
+from verify.evaluation.instances import completed
+from verify.evaluation.iteration import Progress
+from verify.outcomes import ClauseResult, Outcome, count_text
+from verify.search.limits import PROVE
+from verify.search.plans import plan
+from verify.search.simplify import Instance
+from verify.search.verdicts.decision import Judge
+
+
+@dataclass
+class Evaluated:
+    """What drawn instances show of claims in words.
+
+    Parameters
+    ----------
+    instances
+        By a claim's label, at how many instances it was evaluated and not violated.
+    counterexample, clause
+        An instance that violates a claim, and the claim there; None where none was met.
+    """
+
+    instances: dict[str, int] = field(default_factory=dict[str, int])
+    counterexample: Instance | None = None
+    clause: ClauseResult | None = None
+
+    def text(self) -> str:
+        """Return at how many instances each claim stands."""
+        counted = (f"{label} at {count_text(count, 'instance')}" for label, count in self.instances.items())
+        return f"evaluated, and not violated: {', '.join(counted)}"
+
+
+def evaluated(
+    theorem: Theorem, claims: Sequence[InWords], seconds: float, progress: Progress | None = None
+) -> Evaluated:
+    """Evaluate claims in words at drawn instances in scope, until one is violated, the time is over, or they are many.
+
+    The draws are the same each time; how far they come in the time is not.
+    """
+    deadline = time.monotonic() + seconds
+    found = Evaluated(dict.fromkeys((claim.label for claim in claims), 0))
+    judge = Judge(theorem, theorem.statement.alone(*claims), most_draws=PROVE.draws)
+    with suppress(NoInstanceError, OutOfTimeError):
+        for number, instance in enumerate(_drawn(judge, deadline), 1):
+            for label in found.instances:
+                if time.monotonic() > deadline:
+                    return found
+                result = judge.decide(label, instance, min(deadline, time.monotonic() + PROVE.evaluation))
+                found.instances[label] += result.outcome is Outcome.VERIFIED
+                if result.outcome is Outcome.REFUTED:
+                    found.counterexample, found.clause = instance, result
+                    return found
+            if progress:
+                progress(number)
+    return found
+
+
+def _drawn(judge: Judge, deadline: float) -> Iterator[Instance]:
+    """Yield instances that keep the hypotheses, each once."""
+    statement, source, seen = judge.statement, random.Random(0), set[tuple[object, ...]]()
+
+    def tick() -> None:
+        if time.monotonic() > deadline:
+            raise OutOfTimeError("the time ran out")
+
+    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    fill = partial(completed, statement, scan=True)
+    walked = plan(statement.parameters, relations, {}, tick=tick, completed=fill)
+    for _ in range(2 * PROVE.instances_in_words):
+        tick()
+        instance = walked.draw(source)
+        key = () if instance is None else tuple(instance.values())
+        if instance is not None and key not in seen and len(seen) < PROVE.instances_in_words:
+            seen.add(key)
+            yield instance
