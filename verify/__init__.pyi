@@ -45,6 +45,7 @@ from verify.language.statement import Statement as Statement
 
 # Kinds of clause, and the data of their proofs.
 from verify.claims.identity import Identity as Identity
+from verify.claims.implication import Implication as Implication
 from verify.claims.in_words import Evaluation as Evaluation
 from verify.claims.in_words import InWords as InWords
 from verify.claims.in_words import Trial as Trial

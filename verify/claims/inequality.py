@@ -93,7 +93,7 @@ class Inequality:
         if quantified:
             return self._for_all(question, quantified)
         try:
-            holds, margin, bits = self._decided(question.statement, question.instance)
+            holds, margin, bits = self.decided(question.statement, question.instance)
         except (UndefinedError, UndecidedError) as error:
             return self._at_all_or(question, ClauseResult.undecided(self, str(error)))
         except BeyondReachError as error:
@@ -123,7 +123,7 @@ class Inequality:
         """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
         return symbols_by_name(sp.Tuple(*statement.expand(self.relation).args))
 
-    def _decided(self, statement: Statement, values: Instance) -> tuple[bool | None, Fraction | Enclosure, int | None]:
+    def decided(self, statement: Statement, values: Instance) -> tuple[bool | None, Fraction | Enclosure, int | None]:
         """Return whether it holds at some values, None where that is undecided; the margin; the bits."""
         margin, bits = evaluate_rising(self._margin(statement), values, sign=True)
         if isinstance(self.relation, sp.Eq):
@@ -149,7 +149,7 @@ class Inequality:
         variables = self._symbols(question.statement)
         for named in self._points(question, [variables[name] for name in quantified]):
             try:
-                holds, margin, bits = self._decided(question.statement, {**question.instance, **named})
+                holds, margin, bits = self.decided(question.statement, {**question.instance, **named})
             except (UndefinedError, UndecidedError):
                 continue
             if holds is False:

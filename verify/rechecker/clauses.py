@@ -27,6 +27,7 @@ class Shown(NamedTuple):
 
 CLAUSES = {
     "inequality": ClauseKind("relation"),
+    "implication": ClauseKind("conditions conclusion"),
     "identity": ClauseKind("left right"),
     "matrix_identity": ClauseKind("shapes left right"),
     "reaches": ClauseKind("level within dynamics", ("not_before",)),
@@ -39,6 +40,7 @@ IN_WORDS = "in_words"
 """The kind of a clause that says in words what the language cannot: no proof shows it here."""
 _HOLDS, _FAILS = ("verified",), ("refuted",)
 _EITHER = (*_HOLDS, *_FAILS)
+_RELATIONS = ("inequality", "implication")
 _RUN, _SET, _SLACKS = "bits checkpoints", "centre radius", "shifts relations"
 _KEPT = "invariants start step values"
 _CYCLE = "entry_bits period entered_at axes"
@@ -50,9 +52,9 @@ KINDS = {
     "squares": ProofKind({"inequality": _HOLDS}, f"{_SLACKS} squares", positivity.squares, for_all=True),
     "cases": ProofKind({"inequality": _HOLDS}, f"{_SLACKS} cases", positivity.cases, for_all=True),
     "logarithms": ProofKind({"inequality": _HOLDS}, "logarithms left", positivity.logarithms, for_all=True),
-    "deduction": ProofKind({"inequality": _HOLDS}, "relations tree", deductions.deduction, for_all=True),
+    "deduction": ProofKind(dict.fromkeys(_RELATIONS, _HOLDS), "relations tree", deductions.deduction, for_all=True),
     "identity": ProofKind({"identity": _HOLDS}, "scope factors", identities.identity, for_all=True),
-    "point": ProofKind({"identity": _FAILS, "inequality": _FAILS}, "bits point difference", relations.point),
+    "point": ProofKind(dict.fromkeys(("identity", *_RELATIONS), _FAILS), "bits point difference", relations.point),
     "words": ProofKind({"matrix_identity": _HOLDS}, "", algebra.same_monomials, for_all=True, or_here=True),
     "words_here": ProofKind({"matrix_identity": _HOLDS}, "", algebra.same_monomials_here),
     "matrices": ProofKind({"matrix_identity": _FAILS}, "scalars matrices place difference", algebra.matrices),

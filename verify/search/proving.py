@@ -13,6 +13,7 @@ from verify.checking.check import check
 from verify.checking.standing import established, established_by_extension, shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.claims.first_passage import Reaches
+from verify.claims.implication import Implication
 from verify.claims.in_words import InWords
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.iteration import Progress
@@ -288,7 +289,8 @@ def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[s
         proof = proofs.get(clause.label, {})
         if proof.get("kind") in ("deduction", "falls"):
             above = theorem.statement.expand(clause.above) if isinstance(clause, Reaches) else None
-            told[clause.label] = tuple(lines_of(proof, theorem.statement, rules, above))
+            conditions = clause.conditions if isinstance(clause, Implication) else ()
+            told[clause.label] = tuple(lines_of(proof, theorem.statement, rules, above, conditions))
     return told
 
 

@@ -10,7 +10,7 @@ import sympy as sp
 import verify
 from tests.verify.claims.within import Within
 from tests.verify.command_line import body_of
-from verify import Hypothesis, Inequality, IsolatedRoot, Parameter, TheoremError
+from verify import Hypothesis, Implication, Inequality, IsolatedRoot, Parameter, TheoremError
 from verify.checking.doors import with_doors
 from verify.rechecker.clauses import CLAUSES, IN_WORDS, KINDS
 
@@ -153,7 +153,9 @@ def test_what_lacks_a_part_is_no_clause(make_theorem):
 def test_the_engine_and_the_re_checker_know_the_same_kinds():
     library = [clause for name in verify.ids("theorem") for clause in verify.load_theorem(name).statement.clauses]
     root = IsolatedRoot("root", (x - 1,), (sp.Symbol("z"),), (sp.Integer(1),), sp.Integer(1))
-    kinds = {(clause.to_data()["kind"], type(clause).__module__.startswith("verify.")) for clause in (*library, root)}
+    follows = Implication("follows", (x > 2,), x > 1)
+    shipped = (*library, root, follows)
+    kinds = {(clause.to_data()["kind"], type(clause).__module__.startswith("verify.")) for clause in shipped}
     assert {kind for kind, shipped in kinds if shipped} == CLAUSES.keys()
     assert {kind for kind, _ in kinds} == with_doors()[0].clauses.keys()
 

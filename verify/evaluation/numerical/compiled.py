@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import Range, domain_of
@@ -130,10 +131,15 @@ def _margins(low: np.ndarray, high: np.ndarray, equation: bool, strict: bool) ->
 
 
 def compiled(
-    statement: Statement, fixed: Mapping[str, Value], clauses: Iterable[ClauseData], tick: Callable[[], None]
+    statement: Statement,
+    fixed: Mapping[str, Value],
+    clauses: Iterable[ClauseData],
+    tick: Callable[[], None],
+    conditions: Sequence[Relational] = (),
 ) -> Compiled | None:
     """Return some clauses of a statement, specialised to words, compiled; those of parameters and variables alone.
 
+    Points keep some conditions beside its domain and hypotheses.
     None where there is none, where a parameter that is not `fixed` is a list or has a default, and where an expression
     is not computed over arrays, or has a number beyond float64. Variables, for all values of which a clause is claimed,
     are as free parameters. `tick` is called now and then, and may raise to end an evaluation.
@@ -145,11 +151,12 @@ def compiled(
     if any(p.kind not in ("integer", "rational") or p.default is not None for p in left):
         return None
     names = {p.name for p in left} | _numbers(fixed).keys()
-    over = [c for c in clauses if c.relation is not None and _names(c, statement) <= names]
-    used = {symbol.name for symbol in statement.variables} - set[str]().union(*(_names(c, statement) for c in over))
-    left = [p for p in left if p.name not in used]
+    over = [c for c in clauses if c.relation is not None and _names(c.relation, statement) <= names]
+    used = set[str]().union(*(_names(each, statement) for each in (*(c.relation for c in over), *conditions)))
+    idle = {symbol.name for symbol in statement.variables} - used
+    left = [p for p in left if p.name not in idle]
     try:
-        return _compiled(statement, over, left, fixed, Arrays(tick)) if over and left else None
+        return _compiled(statement, over, left, fixed, Arrays(tick), conditions) if over and left else None
     except (TheoremError, UndefinedError, UndecidedError, ArithmeticError, ValueError):
         return None
 
@@ -166,9 +173,8 @@ def _as_parameter(variable: sp.Symbol) -> Parameter | None:
     return Parameter(variable.name, kind, "", minimum=minimum, above=above)
 
 
-def _names(clause: ClauseData, statement: Statement) -> set[str]:
-    assert clause.relation is not None
-    return set(symbols_by_name(sp.Tuple(*map(statement.expand, clause.relation.args))))
+def _names(relation: Relational, statement: Statement) -> set[str]:
+    return set(symbols_by_name(sp.Tuple(*map(statement.expand, relation.args))))
 
 
 def _smaller_first(relation: Any) -> Sequence[Any]:
@@ -181,8 +187,10 @@ def _compiled(
     left: Sequence[Parameter],
     fixed: Mapping[str, Value],
     arrays: Arrays,
+    conditions: Sequence[Relational],
 ) -> Compiled:
-    relations: list[Any] = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    supposed = (h.relation for h in statement.hypotheses if h.relation is not None)
+    relations: list[Any] = [*statement.domain, *supposed, *conditions]
     slacks = [statement.expand(difference(relation)) for relation in relations]
     sides = [statement.expand(part) for clause in clauses for part in _smaller_first(clause.relation)]
     symbols = symbols_by_name(sp.Tuple(*slacks, *sides))

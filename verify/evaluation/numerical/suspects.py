@@ -4,13 +4,14 @@ What float64 suspects is for the search to confirm in rigorous arithmetic.
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice, product
 
 import numpy as np
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.evaluation.instances import simplicity
 from verify.evaluation.numerical.compiled import Compiled, Scores, compiled
@@ -60,10 +61,17 @@ def suspects(
 
 
 def points_against(
-    statement: Statement, clause: ClauseData, instance: Instance, tick: Callable[[], None]
+    statement: Statement,
+    clause: ClauseData,
+    instance: Instance,
+    tick: Callable[[], None],
+    conditions: Sequence[Relational] = (),
 ) -> Iterator[Mapping[str, Fraction]]:
-    """Yield values of a statement's variables at which a clause seems to fail at an instance, and its nearest miss."""
-    read = compiled(statement, instance, [clause], tick)
+    """Yield values of a statement's variables at which a clause seems to fail at an instance, and its nearest miss.
+
+    All keep some conditions.
+    """
+    read = compiled(statement, instance, [clause], tick, conditions)
     if read is not None:
         for suspect in _Numerical(read, NUMERICAL.over_variables, 0, tick).suspects():
             yield suspect.point

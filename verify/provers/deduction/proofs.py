@@ -27,30 +27,37 @@ from verify.provers.proof_data import Proof
 
 @cache
 def deduction_proof(
-    relation: sp.core.relational.Relational, statement: Statement, work: int, *, hypotheses: bool
+    relation: sp.core.relational.Relational,
+    statement: Statement,
+    work: int,
+    conditions: tuple[sp.core.relational.Relational, ...] = (),
+    *,
+    hypotheses: bool,
 ) -> Proof | None:
     """Return the proof of an inequality for all parameters, of kind "deduction", or None; cached.
 
-    `work` are the columns that all its linear programs may have together.
+    `work` are the columns that all its linear programs may have together; `conditions` are supposed beside the domain.
     """
-    known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
+    parametric = [h.relation for h in statement.hypotheses if h.relation is not None]
+    known, first = [*statement.domain, *parametric, *conditions], len(statement.domain)
+    unused = () if hypotheses else range(first, first + len(parametric))
     margin = _without_limits(_margin(statement, relation))
     if margin is None:
         return None
     goal = Goal(margin, _sign_of(relation))
-    facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known)}
+    facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known) if i not in unused}
     everything = [goal.expression, *(expression for expression, _ in facts.values())]
-    record = new_record((relation, statement, work, hypotheses), work)
+    record = new_record((relation, statement, work, *((conditions,) if conditions else ()), hypotheses), work)
     if (count := sum(e.count_ops() for e in everything)) > SEARCH.operations or any(map(_is_long, everything)):
         record.refuse(count, SEARCH.operations)
         return None
     proof, used = _found(statement, work, goal, facts, record)
-    record.unused = tuple(text_of(each) for i, each in enumerate(known) if i not in used)
+    record.unused = tuple(text_of(known[i]) for i in facts if i not in used)
     if proof is None:
         return None
     # Hypotheses that no sum names are left out, all or one by one, where there is a proof without.
     named = {proof["relations"][place] for place in places_in(proof["tree"]) if place < len(proof["relations"])}
-    spare = [i for i in facts if i not in named and i >= len(statement.domain)]
+    spare = [i for i in facts if i not in named and i >= first]
     for without in [spare, *([i] for i in spare if len(spare) > 1)]:
         fewer = {i: fact for i, fact in facts.items() if i not in without}
         if without and (found := _found(statement, record.spent, goal, fewer, Record(record.spent))[0]) is not None:

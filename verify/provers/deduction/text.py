@@ -61,15 +61,19 @@ Facts = Sequence[str]
 
 
 def lines_of(
-    proof: Tree, statement: Statement, rules: Mapping[str, str] | None = None, above: Any = None
+    proof: Tree,
+    statement: Statement,
+    rules: Mapping[str, str] | None = None,
+    above: Any = None,
+    conditions: Sequence[Any] = (),
 ) -> list[tuple[str, str]]:
     """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out where they are.
 
     With `rules`, what each says by its name, every inference is explained: first the facts that there are, then each
     rule before what it shows, and the terms of each sum. `above` is what is > 0 above the level, for a proof of kind
-    "falls".
+    "falls", and `conditions` are those of an implication.
     """
-    facts, listed = _facts(proof, statement)
+    facts, listed = _facts(proof, statement, conditions)
     token = _RULES.set(None if rules is None else dict(rules))
     try:
         told = _falling(proof, facts, above) if proof["kind"] == "falls" else _told(proof["tree"], facts, "margin")
@@ -78,11 +82,11 @@ def lines_of(
         _RULES.reset(token)
 
 
-def _facts(proof: Tree, statement: Statement) -> tuple[list[str], list[str]]:
+def _facts(proof: Tree, statement: Statement, conditions: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return the facts that a proof begins with, and a line that says what each is."""
     relational = [h for h in statement.hypotheses if h.relation is not None]
-    known = [*statement.domain, *(h.relation for h in relational)]
-    labels = [""] * len(statement.domain) + [h.label for h in relational]
+    known = [*statement.domain, *(h.relation for h in relational), *conditions]
+    labels = [*[""] * len(statement.domain), *(h.label for h in relational), *[""] * len(conditions)]
     facts, listed = list[str](), list[str]()
     for place in proof["relations"]:
         written = _bound(place, statement) if isinstance(place, str) else _margin(known[place])

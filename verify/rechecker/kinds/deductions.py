@@ -4,7 +4,7 @@ Values are in the field of `atoms`, in which reading an expression shows that it
 has a value wherever the facts hold.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -295,23 +295,39 @@ _OF_INEQUALITIES = ("number", "concave", "whole")
 
 
 def deduction(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`, verified for all parameters in scope: a tree of rules deduces it from facts.
+    """`inequality` or `implication`, verified for all parameters in scope: a tree of rules deduces it from facts.
 
-    The first facts are the relations listed: places in the domain followed by the parametric hypotheses, or a
-    parameter's name for the bound that its domain gives; the others are added by the rules, and numbered on.
+    The first facts are the relations listed: places in the domain followed by the parametric hypotheses and by the
+    conditions of an implication, or a parameter's name for the bound that its domain gives; the others are added by the
+    rules, and numbered on.
     """
-    goal = goal_of(given, given.relation(clause["relation"], "clause.relation"))
-    first, used = first_facts(given, proof["relations"], f"{where}.relations")
+    conditions, conclusion = supposed(given, clause)
+    first, used = first_facts(given, proof["relations"], f"{where}.relations", conditions)
+    goal = goal_of(given, conclusion)
     shows(given, first, goal, proof["tree"], f"{where}.tree")
     return Checked(True, used)
 
 
-def first_facts(given: Given, relations: Data, where: str) -> tuple[list[Goal], bool]:
+def supposed(given: Given, clause: dict[str, Data]) -> tuple[list[Node], Node]:
+    """Return the conditions of an implication, none of an inequality, and the relation that it claims."""
+    if clause["kind"] == "inequality":
+        return [], given.relation(clause["relation"], "clause.relation")
+    listed = enumerate(items(clause["conditions"], "clause.conditions"))
+    conditions = [given.relation(each, f"clause.conditions[{i}]") for i, each in listed]
+    return conditions, given.relation(clause["conclusion"], "clause.conclusion")
+
+
+def first_facts(given: Given, relations: Data, where: str, conditions: Sequence[Node] = ()) -> tuple[list[Goal], bool]:
     """Return the facts that a proof lists, as `deduction` says, and whether a hypothesis is among them."""
     known, used, first = [*given.domain, *given.parametric], False, list[Goal]()
+    everywhere = len(known)
     for i, place in enumerate(items(relations, where)):
         if type(place) is str:
             first.append(_bound(given, place, f"{where}[{i}]"))
+            continue
+        if conditions and type(place) is int and place >= everywhere:
+            number = whole(place, f"{where}[{i}]", everywhere, everywhere + len(conditions) - 1)
+            first.append(goal_of(given, conditions[number - everywhere]))
             continue
         number, is_hypothesis = placed(given, known, place, f"{where}[{i}]")
         used |= is_hypothesis

@@ -11,6 +11,7 @@ from ..given import Given, decides, sides
 from ..nodes import Name, Node, encloses, order
 from ..reading import Data, Rejected, entries, rational, rationals, whole
 from ..registry import Checked
+from .deductions import supposed
 from .runs import BITS
 
 _BALL_BITS = 256
@@ -106,9 +107,10 @@ def _enclosed(value: arb, interval: tuple[Fraction, Fraction], where: str) -> No
 
 
 def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`identity` or `inequality`, refuted: at the instance and a point of the variables both sides have values.
+    """`identity`, `inequality` or `implication`, refuted: at the instance and a point both sides have values.
 
-    Those of an identity differ by what is stated; larger minus smaller side of an inequality is what is stated.
+    Those of an identity differ by what is stated; larger minus smaller side of an inequality, and of what an
+    implication concludes, is what is stated. The point, of the variables, keeps the conditions of an implication.
     """
     bits = None if proof["bits"] is None else whole(proof["bits"], f"{where}.bits", *BITS)
     stated = entries(proof["point"], f"{where}.point", "", given.variables)
@@ -116,7 +118,7 @@ def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
     for name, value in values.items():
         given.keeps_assumptions(name, value, f"{where}.point.{name}")
     numbers: dict[Name, Node] = {name: given.terms.number(value) for name, value in values.items()}
-    relation = given.relation(clause["relation"], "clause.relation") if clause["kind"] == "inequality" else None
+    conditions, relation = ([], None) if clause["kind"] == "identity" else supposed(given, clause)
     if relation is None:
         small, large = (given.expression(clause[side], f"clause.{side}") for side in ("right", "left"))
     else:
@@ -134,4 +136,20 @@ def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
             _enclosed(most - least, ends, f"{where}.difference")
     if ends[0] <= 0 <= ends[1] if relation is None else decides(relation, *ends, f"{where}.difference"):
         raise Rejected(f"{where}.difference: refutes nothing")
+    for i, condition in enumerate(conditions):
+        if not _holds_at(given, condition, numbers, bits, f"clause.conditions[{i}]"):
+            raise Rejected(f"{where}.point: does not keep clause.conditions[{i}]")
     return Checked(False, hypotheses_used=False)
+
+
+def _holds_at(given: Given, relation: Node, numbers: dict[Name, Node], bits: int | None, where: str) -> bool:
+    """Whether a relation holds at the instance and a point, exactly or in balls of `bits`. Raises Rejected."""
+    nodes = [given.at_instance(side, numbers) for side in sides(relation)]
+    try:
+        small, large = evaluate(given.terms, nodes, Exact(given.effort))
+    except NotExact:
+        bits = bits or _BALL_BITS
+        with ctx.workprec(bits):
+            small, large = evaluate(given.terms, nodes, Balls(given.effort, bits))
+            return decides(relation, low(large - small), high(large - small), where)
+    return decides(relation, large - small, large - small, where)
