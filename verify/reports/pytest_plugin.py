@@ -170,9 +170,9 @@ class Ledger:
     ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
-        An expected refutation is a finding, and is entered as one. Where claims are in words, so that the outcome is
-        inconclusive, all others have to be verified. What is proved or certified is written down as a certificate, and
-        the test fails where the re-checker does not accept it.
+        An expected refutation is a finding, and is entered as one. Where nothing evaluates a claim in words, so that
+        the outcome is inconclusive, all others have to be verified. What is proved or certified is written down as a
+        certificate, and the test fails where the re-checker does not accept it.
         """
         __tracebackhide__ = True
         from verify.claims.in_words import in_words
@@ -180,8 +180,9 @@ class Ledger:
 
         result = verbs.check(theorem, instance, seconds=seconds)
         said = in_words(theorem.statement)
-        wanted = expect or (Outcome.INCONCLUSIVE if said else Outcome.VERIFIED)
-        open_ = [c.label for c in result.clauses if c.outcome is not Outcome.VERIFIED and c.label not in said]
+        stated = said - theorem.evaluations.keys()
+        wanted = expect or (Outcome.INCONCLUSIVE if stated else Outcome.VERIFIED)
+        open_ = [c.label for c in result.clauses if c.outcome is not Outcome.VERIFIED and c.label not in stated]
         paper = theorem.source.paper
         self._enter(
             kind="theorem",
@@ -205,7 +206,7 @@ class Ledger:
             from verify.reports.formats.failures import failure_text
 
             whole = open_ and result.outcome is wanted
-            expected = f"{wanted}, and each claim that is not in words verified" if whole else f"{wanted}"
+            expected = f"{wanted}, and each claim that is evaluated verified" if whole else f"{wanted}"
             pytest.fail(failure_text(theorem, result, expected, seconds))
         if rejected and any(clause.evidence for clause in result.clauses):
             pytest.fail(f"{theorem.id} at {dict(instance)}: the certificate is not accepted: {rejected}")

@@ -64,8 +64,8 @@ def _headline(known: Known) -> list[Node]:
     said: list[Node] = [f"For all parameters: {stands.text()}{missing}. "]
     if isinstance(known.checked, CheckResult):
         said += [f"At its example, {instance(known.checked.instance)}: {headline(known.checked)}."]
-        if in_words(known.theorem.statement):
-            said += [" Claims in words are not evaluated at an instance; they rest on the argument."]
+        if stated := sorted(in_words(known.theorem.statement) - known.theorem.evaluations.keys()):
+            said += [f" Nothing evaluates {', '.join(stated)} at an instance."]
     else:
         said += [f"Its example was not checked: {known.checked}."]
     return said
@@ -91,8 +91,6 @@ def _at(known: Known, label: str) -> Node:
     if not isinstance(known.checked, CheckResult):
         return "not checked"
     clause = next(clause for clause in known.checked.clauses if clause.label == label)
-    if label in in_words(known.theorem.statement):
-        return "in words"
     if clause.evidence is None:
         return badge(str(clause.outcome))
     return joined([badge(str(clause.outcome)), " ", clause.how_sure])

@@ -7,7 +7,7 @@ estimates. What these leave open, and all that they would refute, is left to the
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -79,7 +79,8 @@ class Scan:
 
     def _rows_in_scope(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> list[Row | None]:
         if in_scope not in self.checked:
-            self.checked[in_scope] = check(self.theorem, points[0], seconds=effort.seconds, seed=effort.seed)
+            plain = replace(self.theorem, evaluations={})
+            self.checked[in_scope] = check(plain, points[0], seconds=effort.seconds, seed=effort.seed)
         checked = self.checked[in_scope]
         if checked.interrupted:
             del self.checked[in_scope]

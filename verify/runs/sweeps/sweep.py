@@ -175,7 +175,7 @@ def sweep(
     seed
         Seed of whatever is random.
     certify
-        Whether every instance is checked in exact or ball arithmetic.
+        Whether every instance is checked in exact or ball arithmetic, and claims in words are evaluated.
     recheck
         How many of the rows that the store serves to compute again: what differs is counted, and replaced by what is
         found now.
