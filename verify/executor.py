@@ -2,11 +2,18 @@
 
 import contextlib
 import logging
+import math
 import re
+import signal
 import socket
-from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from verify.budget import require_effort
 from verify.errors import InputError, TheoremError
 from verify.installed import needs
 
@@ -15,10 +22,14 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+DEATHS = 3
+"""How often processes may die, with nothing done in between, before what they were to do is given up."""
 _ANSWER_SECONDS = 10
 """For whether anything answers, and again for whether that is a scheduler."""
 _LONGEST_GREETING = 2**20
 """Bytes of a scheduler's first message, at most; what answers with more is something else."""
+# FLINT's precision belongs to the process; a Dask worker may have several threads.
+_ONE_AT_A_TIME = threading.Lock()
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
 
 
@@ -26,29 +37,198 @@ class LostError(RuntimeError):
     """Those who compute are gone; what they had is asked for again."""
 
 
-def unordered(
-    function: Callable[..., Result], calls: Iterable[tuple[object, ...]], *, jobs: int, client: "Client | None" = None
-) -> Generator[Result, None, None]:
-    """Yield what a function returns for each of some arguments, in any order.
+def _called(function: Callable[..., Result], arguments: tuple[object, ...], own_process: bool) -> Result:
+    """Call a function in another process."""
+    if own_process:
+        # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a theorem's code prints is not our output.
+    with _ONE_AT_A_TIME, contextlib.redirect_stdout(sys.stderr):
+        return function(*arguments)
 
-    `jobs` processes of this machine call it, or the workers of a Dask client; at most two calls a worker are on their
-    way. What a cluster's dead worker had is done by another; where a process of this machine dies, or a cluster is
-    lost, LostError is raised.
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """What the call of a number returned, or the error that it raised."""
+
+    number: int
+    result: Result | None = None
+    error: Exception | None = None
+
+    def given(self) -> Result:
+        """Return what the call returned; its error is raised."""
+        if self.error is not None:
+            raise self.error
+        return self.result  # pyright: ignore[reportReturnType]
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who computes instead of this process: `jobs` processes of this machine, a Dask client's workers, or nobody."""
+
+    jobs: int = 1
+    client: "Client | None" = None
+
+    def __bool__(self) -> bool:
+        return self.jobs > 1 or self.client is not None
+
+    def unordered(
+        self, function: Callable[..., Result], calls: Iterable[tuple[object, ...]]
+    ) -> Generator[Result, None, None]:
+        """Yield what a function returns for each of some arguments, in any order.
+
+        At most two calls a worker are on their way. What a cluster's dead worker had is done by another; where a
+        process of this machine dies, or a cluster is lost, LostError is raised. Where this is closed early, no other
+        call is begun, and processes of this machine end.
+        """
+        # Of the extra `sweep`, as is Dask below: they may not be there, and are heavy.
+        import joblib
+
+        backend = {"backend": "dask", "client": self.client} if self.client else {"backend": "loky"}
+        with joblib.parallel_config(**backend):
+            many = joblib.Parallel(
+                n_jobs=-1 if self.client else self.jobs,
+                batch_size=1,
+                pre_dispatch="2*n_jobs",
+                return_as="generator_unordered",
+            )
+            called = (joblib.delayed(_called)(function, arguments, self.client is None) for arguments in calls)
+            computed: Any = many(called)
+            try:
+                # No `yield from`: that would close it where the warning is shown.
+                for result in computed:  # noqa: UP028
+                    yield result
+            except (InputError, TheoremError):
+                raise
+            except Exception as error:
+                raise LostError(f"{type(error).__name__}: {error}") from error
+            finally:
+                with warnings.catch_warnings():
+                    # That calls were cancelled is what was asked for.
+                    warnings.simplefilter("ignore", UserWarning)
+                    computed.close()
+
+    def answers(
+        self,
+        function: Callable[..., Result],
+        calls: Iterable[tuple[object, ...]],
+        enough: Callable[[Result], bool] = lambda _: False,
+    ) -> Generator[Answer[Result], None, None]:
+        """Yield the answer to each of some calls of a function as it comes, with the number of the call.
+
+        What comes after a call whose answer is `enough`, or an error, is no longer begun. What a dead process had is
+        asked for again; LostError is raised where processes die again and again.
+        """
+        dealt, deaths = _Dealt(function, enumerate(calls)), 0
+        while True:
+            try:
+                with contextlib.closing(self.unordered(_answered, dealt.calls())) as arriving:
+                    for answer in arriving:
+                        deaths = 0
+                        dealt.came(answer.number, last=answer.error is not None or enough(answer.given()))
+                        yield answer
+                return
+            except LostError:
+                deaths += 1
+                if deaths >= DEATHS:
+                    raise
+
+    def in_order(
+        self,
+        function: Callable[..., Result],
+        calls: Iterable[tuple[object, ...]],
+        enough: Callable[[Result], bool] = lambda _: False,
+    ) -> Generator[Result, None, None]:
+        """Yield what a function returns for each of some arguments, in their order, up to the first that is `enough`.
+
+        What is yielded is the same for any number of workers: an error that the function raises is raised in its place,
+        and what is under way after the last is ended, or not waited for. Raises LostError as `answers` does.
+        """
+        place, waiting = 0, dict[int, Answer[Result]]()
+        with contextlib.closing(self.answers(function, calls, enough)) as arriving:
+            for answer in arriving:
+                waiting[answer.number] = answer
+                while place in waiting:
+                    result = waiting.pop(place).given()
+                    yield result
+                    if enough(result):
+                        return
+                    place += 1
+
+
+@dataclass
+class _Dealt:
+    """Calls that are numbered: those left, those dealt out and not answered, and the number of the last needed."""
+
+    function: Callable[..., Any]
+    left: Iterator[tuple[int, tuple[object, ...]]]
+    out: dict[int, tuple[object, ...]] = field(default_factory=dict)
+    last: float = math.inf
+
+    def calls(self) -> Iterator[tuple[object, ...]]:
+        """Yield what is to be called; first what was dealt out before and got no answer."""
+        yield from ((number, self.function, arguments) for number, arguments in list(self.out.items()))
+        for number, arguments in self.left:
+            if number > self.last:
+                return
+            self.out[number] = arguments
+            yield number, self.function, arguments
+
+    def came(self, number: int, *, last: bool) -> None:
+        """Note that a call was answered, and whether what comes after it is not needed."""
+        del self.out[number]
+        if last:
+            self.last = min(self.last, number)
+
+
+def _answered(number: int, function: Callable[..., Result], arguments: tuple[object, ...]) -> "Answer[Result]":
+    try:
+        return Answer(number, function(*arguments))
+    except Exception as error:
+        return Answer(number, error=error)
+
+
+def gathered(
+    others: Workers,
+    function: Callable[..., tuple[Result, bool]],
+    calls: Sequence[tuple[object, ...]],
+    tell: Callable[[int, int], None] | None = None,
+) -> tuple[list[Result], bool]:
+    """Return what a function finds for each of some arguments, in their order, and whether Ctrl-C ended that.
+
+    Then it is what was found so far. The function returns what it finds, and whether Ctrl-C came after that.
+    `tell(done, total)` hears of the progress.
     """
-    # Of the extra `sweep`, as is Dask below: they may not be there, and are heavy.
-    import joblib
+    found, interrupted = dict[int, Result](), False
+    here = (Answer(number, function(*arguments)) for number, arguments in enumerate(calls))
+    try:
+        for answer in others.answers(function, calls) if others else here:
+            found[answer.number], interrupted = answer.given()
+            if tell:
+                tell(len(found), len(calls))
+            if interrupted:
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    return [found[number] for number in sorted(found)], interrupted
 
-    backend = {"backend": "dask", "client": client} if client else {"backend": "loky"}
-    with joblib.parallel_config(**backend):
-        many = joblib.Parallel(
-            n_jobs=-1 if client else jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered"
-        )
-        try:
-            yield from many(joblib.delayed(function)(*arguments) for arguments in calls)  # pyright: ignore[reportReturnType]
-        except (InputError, TheoremError):
-            raise
-        except Exception as error:
-            raise LostError(f"{type(error).__name__}: {error}") from error
+
+@contextlib.contextmanager
+def workers(jobs: int, scheduler: str | None) -> Iterator[Workers]:
+    """Yield who computes. Raises InputError for no number of jobs, for both, and where no scheduler answers."""
+    require_effort(jobs=jobs)
+    refuse_both(jobs, scheduler)
+    if jobs > 1 or scheduler is not None:
+        needs("--scheduler" if scheduler else "--jobs", scheduler or jobs, "joblib")
+    with cluster(scheduler) as client:
+        yield Workers(jobs, client)
+
+
+def refuse_both(jobs: int, scheduler: str | None) -> None:
+    """Refuse processes of this machine beside a scheduler. Raises InputError."""
+    if scheduler is not None and jobs > 1:
+        raise InputError("jobs", jobs, "is for this machine only; the scheduler decides how many workers there are")
 
 
 def refuse_unanswered(address: str) -> None:

@@ -236,6 +236,18 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     return load(kind, kind_class, reference, "Or give file.py:name")
 
 
+def held_by_module(value: object) -> tuple[str, str] | None:
+    """Return, as `file.py:name`, where a loaded module holds an object, and the module; None where none does."""
+    # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
+    for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
+        path = getattr(module, "__file__", None)
+        if isinstance(module, ModuleType) and path and path.endswith(".py"):
+            for name, held in list(vars(module).items()):
+                if held is value:
+                    return f"{Path(path).resolve()}:{name}", module.__name__
+    return None
+
+
 def _is_other_file(reference: str) -> bool:
     """Whether what is given for an id is a path, or ends as a file of another kind does."""
     path = Path(reference)

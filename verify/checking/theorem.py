@@ -1,19 +1,16 @@
 """Theorems: a statement with its source, its derivation, the data of its proofs and the variants to be refuted."""
 
 import contextlib
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import sympy as sp
 
 from verify.checking.argument import Inference, refuse_bad_argument, refuse_bad_extension
 from verify.checking.derivation import Derivation
-from verify.checking.registry import load_named, package_of
+from verify.checking.registry import held_by_module, load_named, package_of
 from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
 from verify.claims.in_words import Evaluation, in_words
@@ -404,11 +401,4 @@ def reference_of(theorem: Theorem) -> tuple[str, str] | None:
         package = package_of(theorem.id)
         if load_theorem(theorem.id) is theorem:
             return theorem.id, package
-    # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
-    for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
-        path = getattr(module, "__file__", None)
-        if isinstance(module, ModuleType) and path and path.endswith(".py"):
-            for name, value in list(vars(module).items()):
-                if value is theorem:
-                    return f"{Path(path).resolve()}:{name}", module.__name__
-    return None
+    return held_by_module(theorem)

@@ -8,18 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from verify.checking.registry import load_named
+from verify.checking.processes.code import code_version, read_code_version
+from verify.checking.registry import held_by_module, load_named
 from verify.checking.sources import Source
 from verify.errors import InputError, TheoremError, meant
+from verify.executor import Workers, gathered, workers
 from verify.language.labels import TITLE, refuse_bad_id, refuse_bad_text
 from verify.language.parameters import Instance, Parameter, Value
 from verify.outcomes import json_numbers
 from verify.runs.checkpoints import Running, alone
 from verify.runs.devices import device_named, machine_of
 from verify.runs.measurements import Curve, HeatMap, Measurement, Predicted
-from verify.runs.store import Key, Store, code_version, read_code_version, settings_digest
+from verify.runs.store import Key, Store, settings_digest
 from verify.shown import Panelled, Shown
 
 _FEWEST = 2
@@ -28,7 +31,7 @@ _LARGEST = sys.float_info.max
 """Largest number of a setting: it is simulated in float64."""
 _TAKEN = ("seed", "device", "full")
 """Options of the command line that are no settings."""
-_OF_RUN = ("store", "tell", "announce")
+_OF_RUN = ("store", "tell", "announce", "jobs", "scheduler")
 """Arguments of `run` that are no settings either."""
 _PROTOCOL = "protocol"
 """The setting whose word decides what others are where they are not given."""
@@ -77,6 +80,8 @@ class ExperimentResult(Panelled, Shown):
         What theory says of the curves, by name.
     from_store
         Whether it was measured in an earlier run.
+    interrupted
+        Whether Ctrl-C ended it, so that the settings have only those values of the varied one that were measured.
 
     Examples
     --------
@@ -96,6 +101,7 @@ class ExperimentResult(Panelled, Shown):
     heat_maps: Mapping[str, HeatMap] = field(default_factory=dict)
     theory: Mapping[str, Predicted] = field(default_factory=dict)
     from_store: bool = False
+    interrupted: bool = False
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify simulate --json`, without `schema` and `version`."""
@@ -109,6 +115,7 @@ class ExperimentResult(Panelled, Shown):
             "heat_maps": {name: asdict(heat_map) for name, heat_map in self.heat_maps.items()},
             "theory": {name: predicted.to_json() for name, predicted in self.theory.items()},
             "from_store": self.from_store,
+            "interrupted": self.interrupted,
             "seconds": round(self.seconds, 3),
         }
 
@@ -307,14 +314,18 @@ class Experiment:
         device: str = "auto",
         full: bool = False,
         store: Store | None = None,
+        jobs: int = 1,
+        scheduler: str | None = None,
         tell: Callable[[int, int], None] | None = None,
         announce: Callable[[float], None] | None = None,
         **settings: object,
     ) -> ExperimentResult:
         """Measure at several values of a setting, each with the same seed: curves over the setting.
 
-        A curve of a run gives its last point, and each measurement becomes a curve of its own. Options are as in `run`.
-        Raises InputError as `run` does, and for values that are not two or more, all different.
+        A curve of a run gives its last point, and each measurement becomes a curve of its own. `jobs` processes of this
+        machine measure, one value each at a time, or the workers of a Dask scheduler; other options are as in `run`.
+        After Ctrl-C there are the values that were measured. Raises KeyboardInterrupt where there is none, InputError
+        as `run` does, and for values that are not two or more, all different.
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
@@ -326,33 +337,79 @@ class Experiment:
         each = [{**settings, name: value} for value in varied]
         for given in each:
             self._chosen(given, full=full)
-        options = partial(self.run, seed=seed, device=device, full=full, store=store, tell=tell, announce=announce)
-        runs = [options(**given) for given in each]
-        measured = [
-            {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
-            | {
-                key: (key.replace("_", " "), measured)
-                for key, measured in run.measurements.items()
-                if key.removesuffix("_start").removesuffix("_end") not in run.curves
-            }
-            for run in runs
-        ]
-        points = tuple(float(Fraction(value)) for value in varied)  # pyright: ignore[reportCallIssue]
-        over = f"{name}: {parameter.meaning}"
-        curves = {
-            key: Curve(over, quantity, points, tuple(point[key][1] for point in measured))
-            for key, (quantity, _) in measured[0].items()
-        }
+        run = {"seed": seed, "device": device_named(device), "full": full}
+        with workers(jobs, scheduler) as others:
+            if others:
+                found, interrupted = self._elsewhere(others, each, run, store, tell, announce)
+            else:
+                here = partial(self._in_turn, store=store, tell=tell, announce=announce, **run)
+                found, interrupted = gathered(others, here, [(i, given, len(each)) for i, given in enumerate(each)])
+        if not found:
+            raise KeyboardInterrupt
+        measured = tuple(result.settings[name] for result in found)
+        curves = _over(found, f"{name}: {parameter.meaning}", [float(Fraction(x)) for x in measured])  # pyright: ignore[reportArgumentType, reportCallIssue]
         return ExperimentResult(
             experiment=self.id,
-            settings={**runs[0].settings, name: tuple(varied)},
-            seed=runs[0].seed,
-            device=runs[0].device,
+            settings={**found[0].settings, name: measured},
+            seed=found[0].seed,
+            device=found[0].device,
             measurements={},
-            seconds=sum(run.seconds for run in runs),
+            seconds=sum(result.seconds for result in found),
             curves=curves,
-            from_store=all(run.from_store for run in runs),
+            from_store=all(result.from_store for result in found),
+            interrupted=interrupted,
         )
+
+    def _in_turn(
+        self,
+        place: int,
+        given: Mapping[str, object],
+        count: int,
+        *,
+        tell: Callable[[int, int], None] | None,
+        **run: Any,
+    ) -> tuple[ExperimentResult, bool]:
+        """Run at one of several values of a setting, in this process; the progress is that of all."""
+        of_all = None if tell is None else lambda done, total: tell(place * total + done, count * total)
+        return self.run(tell=of_all, **run, **given), False
+
+    def _elsewhere(
+        self,
+        others: Workers,
+        each: Sequence[Mapping[str, object]],
+        run: Mapping[str, Any],
+        store: Store | None,
+        tell: Callable[[int, int], None] | None,
+        announce: Callable[[float], None] | None,
+    ) -> tuple[list[ExperimentResult], bool]:
+        """Run at several values of a setting in other processes; those of this machine use the store themselves."""
+        reference = self.id if self._is(self.id) else (held_by_module(self) or ("",))[0]
+        if not reference:
+            raise InputError(self.id, "", "is in no module: other processes cannot load it")
+        for given in each:
+            seconds = self.expected(device=run["device"], full=run["full"], **given)
+            if announce and seconds is not None:
+                announce(seconds)
+        theirs = store.path if store and others.client is None else None
+        calls = [(reference, self._code, theirs, {**run, **given}) for given in each]
+        found, interrupted = gathered(others, run_elsewhere, calls, tell)
+        for result in found if store and theirs is None else ():
+            key = self._key(result.settings, result.seed, result.device)
+            if store and key:
+                store.write(key, self.id, result.to_json())
+        return found, interrupted
+
+    def run_of(self, code: str, /, **options: Any) -> ExperimentResult:
+        """Run where the code is of a version. Raises InputError where it is of another, and as `run` does."""
+        if self._code != code:
+            raise InputError(self.id, "", "a worker has another version of the experiment or of lemmascope")
+        return self.run(**options)
+
+    def _is(self, reference: str) -> bool:
+        try:
+            return load_experiment(reference) is self
+        except InputError:
+            return False
 
     def _chosen(self, given: Mapping[str, object], *, full: bool) -> dict[str, Value]:
         known = [setting.parameter.name for setting in self.settings]
@@ -380,11 +437,38 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
     }
 
 
+def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
+    """Return what runs measured as curves over the setting that varies: of a curve its last point."""
+    measured = [
+        {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
+        | {
+            key: (key.replace("_", " "), measured)
+            for key, measured in run.measurements.items()
+            if key.removesuffix("_start").removesuffix("_end") not in run.curves
+        }
+        for run in runs
+    ]
+    return {
+        key: Curve(over, quantity, tuple(points), tuple(point[key][1] for point in measured))
+        for key, (quantity, _) in measured[0].items()
+    }
+
+
 def _module_of(measure: Callable[..., object]) -> str:
     """Return the module that a callable is from: of a partial one, that of the function; "" where there is none."""
     while isinstance(measure, partial):
         measure = measure.func
     return getattr(measure, "__module__", None) or ""
+
+
+def run_elsewhere(
+    reference: str, code: str, store: Path | None, options: Mapping[str, Any]
+) -> tuple[ExperimentResult, bool]:
+    """Run an experiment in another process, which loads it by itself; no Ctrl-C comes there.
+
+    Raises InputError where it is another one there.
+    """
+    return load_experiment(reference).run_of(code, store=store and Store(store), **options), False
 
 
 def load_experiment(reference: str) -> Experiment:

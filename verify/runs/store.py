@@ -9,15 +9,12 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from functools import cache
-from importlib import metadata
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from verify.errors import InputError
-from verify.files import FOLDER, sources
-from verify.installed import version
+from verify.files import FOLDER
 from verify.language.parameters import Value
 
 _APPLICATION = int.from_bytes(b"lmsc")
@@ -33,8 +30,6 @@ _INTO = "INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, 
 _INSERT, _REPLACE = f"INSERT OR IGNORE {_INTO}", f"INSERT OR REPLACE {_INTO}"
 _AT_ONCE = 500
 """Results that are asked for in one query: SQLite takes 999 marks on every platform."""
-_NUMERICAL = ("torch", "numpy", "numba", "python-flint", "sympy")
-"""Distributions whose version may show in the last digit of a result, or in whether it is decided."""
 
 
 class Key(NamedTuple):
@@ -60,40 +55,6 @@ def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
     """Return a digest of an id and of its settings' exact values, whatever their order."""
     exact = {key: [type(value).__name__, str(value)] for key, value in sorted(settings.items())}
     return hashlib.sha256(json.dumps([name, exact]).encode()).hexdigest()
-
-
-@cache
-def code_version(module: str) -> str:
-    """Return `read_code_version` as it was when it was first asked for in this process."""
-    return read_code_version(module)
-
-
-def read_code_version(module: str) -> str:
-    """Return our version, those of numerical packages, and a digest of the sources that a result depends on.
-
-    These are ours, those of the module's top package and those behind every door: edited code is never served an old
-    result. "" where the sources are not to be found: nothing is kept then.
-    """
-    # It loads the re-checker.
-    from verify.checking.doors import doors
-
-    if not module:
-        return ""
-    digest = hashlib.sha256()
-    for package in sorted({module.partition(".")[0], "verify"}):
-        files = list(sources(package))
-        if not files:
-            return ""
-        for name, path in files:
-            content = path.read_bytes()
-            digest.update(f"{package}/{name} {len(content)}\n".encode() + content)
-    for door in doors()[0]:
-        digest.update(f"{door.name} {door.digest}\n".encode())
-    installed = []
-    for name in _NUMERICAL:
-        with suppress(metadata.PackageNotFoundError):
-            installed.append(f"{name}-{metadata.version(name)}")
-    return " ".join([version(), digest.hexdigest(), *installed])
 
 
 class Store:

@@ -12,6 +12,7 @@ from itertools import chain, islice, product
 
 from verify import remembered
 from verify.budget import ended, require_effort, until
+from verify.checking.processes.location import located_for_others
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError, NoInstanceError, OutOfTimeError
@@ -19,13 +20,16 @@ from verify.evaluation.instances import completed, parse
 from verify.evaluation.iteration import Progress
 from verify.evaluation.numerical.limits import NUMERICAL
 from verify.evaluation.numerical.suspects import Suspect, suspects
+from verify.executor import Workers, workers
+from verify.language.parameters import Value
 from verify.outcomes import json_number
 from verify.search.limits import EXPLORE
-from verify.search.narrowing import fixed_values, told_to_drop, without
+from verify.search.narrowing import fixed_values, narrowed, told_to_drop
 from verify.search.plans import Plan, plan, quick_plan
 from verify.search.results import ExploreResult
 from verify.search.sharpness import sharpness
 from verify.search.simplify import Instance, neighbours, simplest
+from verify.search.verdicts.ahead import Ahead, Look, Sought
 from verify.search.verdicts.state import Search
 from verify.search.verdicts.tally import Tried, Verdict
 
@@ -43,6 +47,8 @@ def explore(
     seed: int = 0,
     keep: bool = False,
     guided: bool = True,
+    jobs: int = 1,
+    scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> ExploreResult:
     """Search for an instance that satisfies the hypotheses, but those dropped, and refutes a clause.
@@ -69,30 +75,32 @@ def explore(
     guided
         Whether instances are tried before and after the draws, and a quarter of these are near the nearest misses (to
         measure what that is worth).
+    jobs, scheduler
+        How many processes of this machine look at instances, or the address of a Dask scheduler whose workers do. What
+        is looked at, and what is found, does not depend on how many there are.
     progress
         Called with the number of instances tried.
 
     Raises
     ------
     InputError
-        For a hypothesis that is unknown or cannot be dropped, a bad value, or an empty effort.
+        For a hypothesis that is unknown or cannot be dropped, a bad value, an empty effort, a scheduler that does not
+        answer, and a theorem that other processes cannot load.
     NoInstanceError
         Where no instance was found that keeps the hypotheses.
     """
     drop = (drop,) if isinstance(drop, str) else drop
     require_effort(max_examples=max_examples, seconds=seconds)
     started = time.monotonic()
-    statement = without(theorem.statement, drop)
-    if drop:
-        # A step may need what the claims do not.
-        statement = statement.alone(*statement.claims)
+    statement = narrowed(theorem.statement, drop)
     fixed = fixed_values(statement, given)
     state = Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
     state.deadline -= seconds * (EXPLORE.few_verdicts if state.tally.takes_little() else EXPLORE.verdicts)
     # The seed is part of the key: a search repeats itself, whatever others have found.
     key = remembered.digest_of(f"{statement.digest} {sorted(fixed.items())} {seed}".encode()) if keep else ""
-    with told_to_drop(statement, given):
-        stopped = _run(state, partial(_search, state, key, most=max_examples, seed=seed, sharp=not drop))
+    with workers(jobs, scheduler) as others, told_to_drop(statement, given):
+        look = _look_of(state, others, tuple(drop))
+        stopped = _run(state, partial(_search, state, look, key, most=max_examples, seed=seed, sharp=not drop))
         state.tally.by_floats(state.tried.values())
         if stopped in ("examples", "seconds"):
             now = time.monotonic()
@@ -104,6 +112,13 @@ def explore(
         found = {name: json_number(value) for name, value in state.counterexample[0].items()}
         remembered.remember(_KEPT.format(key), key, found)
     return _result(state, tuple(drop), stopped, seed, time.monotonic() - started)
+
+
+def _look_of(state: Search, others: Workers, dropped: tuple[str, ...]) -> Look:
+    """Return what looks at instances: this process, or others."""
+    if not others:
+        return state.look_at_each
+    return Ahead(state, others, Sought(located_for_others(state.theorem), dropped)).look
 
 
 def _run(state: Search, search: Callable[[], None]) -> str:
@@ -170,7 +185,7 @@ def _judge(state: Search) -> None:
         _simplify(state)
 
 
-def _search(state: Search, key: str, *, most: int, seed: int, sharp: bool) -> None:
+def _search(state: Search, look: Look, key: str, *, most: int, seed: int, sharp: bool) -> None:
     """Go through the ways to find something; what is found is in the state, whatever ends the search."""
     statement, guided = state.statement, state.guided
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
@@ -186,9 +201,9 @@ def _search(state: Search, key: str, *, most: int, seed: int, sharp: bool) -> No
             given, walked = state.plan.given, partial(plan, tick=state.tick, completed=with_defaults)
             state.plan = walked(statement.parameters, relations, given)
         first = _first(state, before_draws, seed) if guided else ()
-        found = any(map(state.look, chain(first, _drawn(state, most, seed)))) or _confirms(state, silent, last=True)
+        found = any(map(look, chain(first, _drawn(state, most, seed)))) or _confirms(state, silent, last=True)
     state.limited = len(state.tried)
-    if found or (guided and _polish(state, min(most, EXPLORE.polished))):
+    if found or (guided and _polish(state, look, min(most, EXPLORE.polished))):
         _simplify(state)
     elif sharp:
         nearest = {label: instance for label, (_, instance) in state.nearest.items()}
@@ -248,14 +263,14 @@ def _kept(state: Search, key: str) -> Iterator[Instance]:
                 yield instance
 
 
-def _first(state: Search, most: int, seed: int) -> Iterator[Instance]:
+def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
     """Yield what is most telling: instances in general position, where what is false is seldom true, and the simplest.
 
     Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps, and descend a little.
     """
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
-    yield from islice(chain(general, simple), max(0, most - len(state.tried)))
+    yield islice(chain(general, simple), max(0, most - len(state.tried)))
     # Where evaluations are slow, most of the time is for the draws as well.
     ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
@@ -266,31 +281,42 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Instance]:
                 before, start = state.nearest[label]
                 landed = state.plan.leap(start, name, up=up)
                 if landed is not None and state.plan.admits(landed):
-                    yield landed
+                    yield [landed]
         yield from _descent(state, label, min(most, len(state.tried) + EXPLORE.steps), ends)
 
 
-def _drawn(state: Search, most: int, seed: int) -> Iterator[Instance]:
-    """Yield instances that are drawn, some near the nearest misses, until so many have been tried in all."""
+def _drawn(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
+    """Yield instances that are drawn, until so many have been tried in all or nothing new is drawn.
+
+    Some are near the nearest misses, as these are before so many draws are looked at.
+    """
     source, fruitless = random.Random(seed), 0
-    while len(state.tried) < most and fruitless < EXPLORE.fruitless:
-        state.tick()
+
+    def draws(misses: list[Instance], most: int) -> Iterator[Instance]:
+        nonlocal fruitless
+        new = set[tuple[Value, ...]]()
+        while len(new) < most and fruitless < EXPLORE.fruitless:
+            state.tick()
+            near = source.choice(misses) if misses and source.random() < EXPLORE.near else None
+            instance = state.plan.draw(source, near)
+            fruitless += 1
+            if instance is not None and (key := tuple(instance.values())) not in state.tried and key not in new:
+                fruitless = 0
+                new.add(key)
+                yield instance
+
+    while (left := most - len(state.tried)) > 0 and fruitless < EXPLORE.fruitless:
         misses = [instance for _, instance in state.nearest.values()] if state.guided else []
-        near = source.choice(misses) if misses and source.random() < EXPLORE.near else None
-        instance = state.plan.draw(source, near)
-        fruitless += 1
-        if instance is not None and tuple(instance.values()) not in state.tried:
-            fruitless = 0
-            yield instance
+        yield draws(misses, min(left, max(EXPLORE.drawn_at_once, int(EXPLORE.drawn_share * len(state.tried)))))
 
 
-def _polish(state: Search, most: int) -> bool:
+def _polish(state: Search, look: Look, most: int) -> bool:
     """Descend from the nearest miss of each clause, look at it rigorously, and make it simple; whether one is refuted.
 
     A margin may be positive by rounding alone.
     """
     for label in list(state.nearest):
-        if any(map(state.look, _descent(state, label, len(state.tried) + most))):
+        if any(map(look, _descent(state, label, len(state.tried) + most))):
             return True
         least, start = state.nearest[label]
         if state.takes(start, state.confirm(label, start, EXPLORE.nearest_seconds)):
@@ -303,7 +329,7 @@ def _polish(state: Search, most: int) -> bool:
     return False
 
 
-def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> Iterator[Instance]:
+def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> Iterator[Iterable[Instance]]:
     """Yield instances down from a clause's nearest miss, one parameter at a time, by factors and steps that shrink.
 
     Until so many instances have been tried in all, or the time is over. What has a default is moved as well: it may
@@ -313,12 +339,20 @@ def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> It
         improved = True
         while improved and len(state.tried) < last and time.monotonic() < ends:
             before, start = state.nearest[label]
-            for neighbour in neighbours(start, share, set(state.plan.given)):
-                if len(state.tried) >= last:
-                    return
-                if state.plan.admits(neighbour):
-                    yield neighbour
+            yield _admitted(state, neighbours(start, share, set(state.plan.given)), last)
             improved = state.nearest[label][0] < before
+
+
+def _admitted(state: Search, instances: Iterable[Instance], last: int) -> Iterator[Instance]:
+    """Yield the instances that are admitted, until with those that are new so many have been tried in all."""
+    new, most = set[tuple[Value, ...]](), last - len(state.tried)
+    for instance in instances:
+        if len(new) >= most:
+            return
+        if state.plan.admits(instance):
+            if (key := tuple(instance.values())) not in state.tried:
+                new.add(key)
+            yield instance
 
 
 def _simplify(state: Search) -> None:

@@ -6,22 +6,24 @@ what establishes it, and what is open between the two is said.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from verify.budget import require_effort
 from verify.checking.argument import Inference, theorem_of
+from verify.checking.processes.location import Located, loaded, located_for_others
 from verify.checking.standing import argued_without, established_by_extension
 from verify.checking.theorem import Theorem, load_theorem
 from verify.errors import InputError, UndecidedError
 from verify.evaluation.admissible_ranges import Ranges, domain_of, meet, solvable
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis
-from verify.evaluation.iteration import Progress
 from verify.evaluation.values import symbols_by_name
+from verify.executor import gathered, workers
 from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Established, Evidence, Outcome
@@ -46,7 +48,9 @@ def extended_ranges(
     given: Mapping[str, Any],
     *,
     seconds: float = NECESSITY.seconds,
-    progress: Progress | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    tell: Callable[[int, int], None] | None = None,
 ) -> ExtendedRanges:
     """Return how far the claims hold beyond each parametric hypothesis, and the first violation that is found.
 
@@ -56,29 +60,25 @@ def extended_ranges(
         Values of some parameters; a violation is looked for where no other one is missing.
     seconds
         Time to look, for each hypothesis; what was found is certified in what is left of it, or in 0.4 of it.
-    progress
-        Called with the number of instances tried.
+    jobs, scheduler
+        How many processes of this machine look, one hypothesis each at a time, or the address of a Dask scheduler whose
+        workers do.
+    tell
+        `tell(done, total)` hears of the progress, in hypotheses.
 
     Raises
     ------
     InputError
-        For an empty effort, and for a value that is not understood or outside its domain.
+        For an empty effort, for a value that is not understood or outside its domain, for a scheduler that does not
+        answer, and for a theorem that other processes cannot load.
     """
     require_effort(seconds=seconds)
-    started, found, interrupted = time.monotonic(), list[ExtendedRange](), False
+    started = time.monotonic()
     instance = _instance(theorem.statement, given)
-    for hypothesis in theorem.statement.hypotheses:
-        if hypothesis.relation is None:
-            continue
-        shown = None
-        try:
-            beyond = _Beyond(theorem, hypothesis, instance)
-            shown = beyond.shown()
-            found.append(beyond.with_violation(shown, seconds, progress))
-        except KeyboardInterrupt:
-            found += [] if shown is None else [replace(shown, further="open beyond: the search was interrupted")]
-            interrupted = True
-            break
+    parametric = [h.label for h in theorem.statement.hypotheses if h.relation is not None]
+    with workers(jobs, scheduler) as others:
+        beyond = partial(_beyond, located_for_others(theorem) if others else theorem)
+        found, interrupted = gathered(others, beyond, [(label, instance, seconds) for label in parametric], tell)
     return ExtendedRanges(
         theorem=theorem.id,
         statement_digest=theorem.statement.digest,
@@ -87,6 +87,19 @@ def extended_ranges(
         seconds=time.monotonic() - started,
         interrupted=interrupted,
     )
+
+
+def _beyond(
+    theorem: Theorem | Located, label: str, instance: dict[str, Value], seconds: float
+) -> tuple[ExtendedRange, bool]:
+    """Return how far the claims hold beyond a hypothesis, and whether Ctrl-C ended the search for a violation."""
+    made = loaded(theorem)
+    beyond = _Beyond(made, next(h for h in made.statement.hypotheses if h.label == label), instance)
+    shown = beyond.shown()
+    try:
+        return beyond.with_violation(shown, seconds), False
+    except KeyboardInterrupt:
+        return replace(shown, further="open beyond: the search was interrupted"), True
 
 
 def _instance(statement: Statement, given: Mapping[str, Any]) -> dict[str, Value]:
@@ -303,7 +316,7 @@ class _Beyond:
         ranges, _, why = _where(supposed, parameter, others, region)
         return ranges, why
 
-    def with_violation(self, shown: ExtendedRange, seconds: float, progress: Progress | None) -> ExtendedRange:
+    def with_violation(self, shown: ExtendedRange, seconds: float) -> ExtendedRange:
         """Return what is shown, with the violation that is nearest to it of those that are found."""
         if shown.end is None or shown.unlimited or shown.why == NOTHING_LEFT:
             return shown
@@ -332,8 +345,6 @@ class _Beyond:
                 search.failing = _failing(result)
                 break
             search.values.append(value)
-            if progress:
-                progress(len(search.values))
             refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
             if refuted:
                 alone, deadline = weaker.alone(*weaker.claims), started + seconds

@@ -20,6 +20,9 @@ class ExploreLimits:
     steps: int = 30
     # How often a draw is near a nearest miss: half of the draws cost more than they found.
     near: float = 0.25
+    # Draws before what was found at them guides others: so many, or, where that is more, this part of what was tried.
+    drawn_at_once: int = 64
+    drawn_share: float = 0.25
     # Draws in a row that meet a dead end or what was tried, after which little is left to draw.
     fruitless: int = 500
 
@@ -81,6 +84,12 @@ class ExploreLimits:
     rounded: float = 1
     # At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value.
     degenerate: int = 40
+    # Instances that are timed before any is sent to other processes; seconds of work that are worth sending; seconds of
+    # what is sent at once, and instances at most.
+    timed: int = 3
+    worth_sending: float = 0.5
+    sent_seconds: float = 0.2
+    most_sent: int = 512
     # The part of the examples reached that has to be clean: else it says nothing that none refutes.
     fewest_clean: Fraction = Fraction(1, 10)
 

@@ -26,6 +26,15 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
     return replace(statement, hypotheses=kept)
 
 
+def narrowed(statement: Statement, labels: Sequence[str]) -> Statement:
+    """Return the statement that is searched: as it is, or without some hypotheses, and with the claims alone.
+
+    A step may need what the claims do not. Raises InputError as `without`.
+    """
+    weaker = without(statement, labels)
+    return weaker.alone(*weaker.claims) if labels else weaker
+
+
 def _droppable(hypothesis: Hypothesis) -> bool:
     return hypothesis.relation is not None or hypothesis.varies is not None
 

@@ -7,19 +7,21 @@ undecided, with the effort that was made.
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from verify.budget import ended, require_effort, until
 from verify.checking.certificates import certificate
+from verify.checking.processes.location import Located, loaded, located_for_others
 from verify.checking.standing import argued_without
 from verify.checking.theorem import Theorem
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, NoInstanceError, OutOfTimeError
 from verify.evaluation.instances import evaluate_hypothesis, parse
-from verify.evaluation.iteration import Progress
+from verify.executor import gathered, workers
 from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import (
@@ -98,7 +100,7 @@ class Need(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NecessityResult(Result, Tabled):
-    """What was found about each hypothesis of a theorem; about the first ones where it was interrupted."""
+    """What was found about each hypothesis of a theorem; about those that were decided where it was interrupted."""
 
     theorem: str
     statement_digest: str
@@ -120,7 +122,13 @@ class NecessityResult(Result, Tabled):
 
 
 def necessity(
-    theorem: Theorem, *, seconds: float = NECESSITY.seconds, seed: int = 0, progress: Progress | None = None
+    theorem: Theorem,
+    *,
+    seconds: float = NECESSITY.seconds,
+    seed: int = 0,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    tell: Callable[[int, int], None] | None = None,
 ) -> NecessityResult:
     """Decide for each hypothesis whether it is needed, redundant, or neither was found.
 
@@ -130,24 +138,22 @@ def necessity(
         Time to look, for each hypothesis; what was found is certified in what is left of it, or in 0.4 of it.
     seed
         Seed of the draws.
-    progress
-        Called with the number of instances tried.
+    jobs, scheduler
+        How many processes of this machine decide hypotheses, one each at a time, or the address of a Dask scheduler
+        whose workers do.
+    tell
+        `tell(done, total)` hears of the progress, in hypotheses.
 
     Raises
     ------
     InputError
-        For an empty effort.
+        For an empty effort, a scheduler that does not answer, and a theorem that other processes cannot load.
     """
     require_effort(seconds=seconds)
-    started, needs, interrupted = time.monotonic(), list[Need](), False
-    for hypothesis in theorem.statement.hypotheses:
-        try:
-            need, interrupted = _decided(theorem, hypothesis, seconds, seed, progress)
-            needs.append(need)
-        except KeyboardInterrupt:
-            interrupted = True
-        if interrupted:
-            break
+    started, hypotheses = time.monotonic(), theorem.statement.hypotheses
+    with workers(jobs, scheduler) as others:
+        decided = partial(_decided_by_label, located_for_others(theorem) if others else theorem)
+        needs, interrupted = gathered(others, decided, [(h.label, seconds, seed) for h in hypotheses], tell)
     return NecessityResult(
         theorem=theorem.id,
         statement_digest=theorem.statement.digest,
@@ -158,9 +164,12 @@ def necessity(
     )
 
 
-def _decided(
-    theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int, progress: Progress | None
-) -> tuple[Need, bool]:
+def _decided_by_label(theorem: Theorem | Located, label: str, seconds: float, seed: int) -> tuple[Need, bool]:
+    made = loaded(theorem)
+    return _decided(made, next(each for each in made.statement.hypotheses if each.label == label), seconds, seed)
+
+
+def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int) -> tuple[Need, bool]:
     """Return what was found about a hypothesis, and whether Ctrl-C came after it was found."""
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
@@ -179,7 +188,7 @@ def _decided(
     if violation is None:
         # All that is left: what a violation that is found leaves of it is for coming near to the hypothesis.
         left = max(deadline - time.monotonic(), 1.0)
-        label, violation, searched = _searched(theorem, statement, hypothesis, left, seed, progress)
+        label, violation, searched = _searched(theorem, statement, hypothesis, left, seed)
         effort = ", ".join(filter(None, (effort, searched)))
     if violation is None:
         # After the search: prose is weaker than a violation that is certified.
@@ -336,7 +345,7 @@ def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult)
 
 
 def _searched(
-    theorem: Theorem, statement: Statement, hypothesis: Hypothesis, seconds: float, seed: int, progress: Progress | None
+    theorem: Theorem, statement: Statement, hypothesis: Hypothesis, seconds: float, seed: int
 ) -> tuple[str, Instance | None, str]:
     """Search past the hypothesis, and, where that is no inequality or draws nothing, without it.
 
@@ -348,7 +357,7 @@ def _searched(
     for kept in (*within, statement):
         try:
             left = max(deadline - time.monotonic(), NECESSITY.least_seconds)
-            result = explore(theorem.variant(kept), {}, seconds=left, seed=seed, progress=progress)
+            result = explore(theorem.variant(kept), {}, seconds=left, seed=seed)
         except NoInstanceError as error:
             why = str(error)
             continue

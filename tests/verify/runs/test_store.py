@@ -14,8 +14,9 @@ import pytest
 
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Setting, Source, Store
 from verify.checking import doors
+from verify.checking.processes.code import code_version, read_code_version
 from verify.rechecker.registry import Door, Rechecks
-from verify.runs.store import Key, code_version, read_code_version, settings_digest
+from verify.runs.store import Key, settings_digest
 
 KEY = Key("digest", "code", 2**63 - 1, "cpu")
 SETTINGS = (

@@ -204,11 +204,12 @@ def test_an_empty_effort_and_a_bad_value_are_refused():
             extended_ranges(theorem(SMALL), given, **effort)
 
 
-def test_an_interrupt_keeps_what_was_found():
-    def interrupt(_):
+def test_an_interrupt_keeps_what_was_found(monkeypatch):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    found = extended_ranges(theorem(SMALL), {"y": 1}, progress=interrupt)
+    monkeypatch.setattr("verify.search.extended_ranges.checked", interrupt)
+    found = extended_ranges(theorem(SMALL), {"y": 1})
     assert found.interrupted and found.extended_ranges[0].end == Fraction(1, 100)
     assert "open beyond: the search was interrupted" in found.extended_ranges[0].text()
 

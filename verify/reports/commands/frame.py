@@ -6,11 +6,13 @@ that a shell can give: numbers, words, and switches that are off by default. The
 """
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
+from datetime import timedelta
 from inspect import Parameter, Signature, getdoc, signature
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_args, get_origin
 
@@ -240,17 +242,23 @@ def fail(message: str, code: int) -> int:
 
 
 @contextmanager
-def progress_shown(unit: str = "step") -> Iterator[Callable[[int], None] | None]:
-    """Yield a callback that shows a count on standard error, on a terminal and after two seconds; else None."""
-    with bar_shown(unit) as tell:
-        yield None if tell is None else lambda count: tell(count, None)
+def progress_shown(
+    unit: str = "step", most: int | None = None, seconds: float = math.inf
+) -> Iterator[Callable[[int], None] | None]:
+    """Yield a callback that shows a count on standard error, on a terminal and after two seconds; else None.
+
+    What is counted ends at `most`, where that is known, or after so many seconds.
+    """
+    with bar_shown(unit, seconds) as tell:
+        yield None if tell is None else lambda count: tell(count if most is None else min(count, most), most)
 
 
 @contextmanager
-def bar_shown(name: str) -> Iterator[Callable[[int, int | None], None] | None]:
+def bar_shown(name: str, seconds: float = math.inf) -> Iterator[Callable[[int, int | None], None] | None]:
     """Yield a callback that shows a progress bar on standard error, on a terminal and after two seconds; else None.
 
-    It takes how much is done, and of how much, None where that is not known.
+    It takes how much is done, and of how much, None where that is not known. The remaining time is that at the pace so
+    far, and no more than what is left of the seconds.
     """
     if not sys.stderr.isatty():
         yield None
@@ -258,10 +266,17 @@ def bar_shown(name: str) -> Iterator[Callable[[int, int | None], None] | None]:
     import time
 
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.text import Text
 
     started = time.monotonic()
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+
+    class Remaining(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            left = max(0.0, started + seconds - time.monotonic())
+            return Text(remaining_text(task.time_remaining, left), style="progress.remaining")
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Remaining())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task, before = progress.add_task(visible(name), total=None), _BAR.set(progress)
     try:
@@ -275,3 +290,9 @@ def bar_shown(name: str) -> Iterator[Callable[[int, int | None], None] | None]:
     finally:
         _BAR.reset(before)
         progress.stop()
+
+
+def remaining_text(estimated: float | None, left: float) -> str:
+    """Return the remaining time: as estimated, None where that is not known, and no more than is left, in seconds."""
+    remaining = min(math.inf if estimated is None else estimated, left)
+    return "-:--:--" if remaining == math.inf else str(timedelta(seconds=math.ceil(remaining)))

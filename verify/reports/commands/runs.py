@@ -49,10 +49,10 @@ def _sweep(
 ) -> None:
     """Always exits 0 when the grid is done, except 1 when --recheck finds that a stored row differs."""
     from verify.checking.theorem import load_theorem
+    from verify.executor import refuse_both
     from verify.reports.simulate import make_folder, refuse_others, usable_store
     from verify.reports.text import sweep_text
     from verify.runs.sweeps.grids import read_over
-    from verify.runs.sweeps.sweep import refuse_both
 
     grids = read_over(over or [])
     refuse_both(effort["jobs"], effort["scheduler"])
@@ -110,6 +110,8 @@ def _simulate(
     settings: Mapping[str, str],
     device: str,
     full: bool,
+    jobs: int,
+    scheduler: str | None,
     seed: _StoredSeed = 0,
     store: _ResultsFile = None,
     out: Annotated[
@@ -136,10 +138,11 @@ def _simulate(
     kept = None if no_cache else usable_store(store)
     announce = announced(loaded, kept) if full else None
     with bar_shown(loaded.id) as tell:
-        options = {"seed": seed, "device": device, "full": full, "store": kept, "tell": tell, "announce": announce}
-        result = verbs.simulate(loaded, settings, **options)
+        options = {"seed": seed, "device": device, "full": full, "jobs": jobs, "scheduler": scheduler}
+        result = verbs.simulate(loaded, settings, store=kept, tell=tell, announce=announce, **options)
     if out is not None:
         write_run(result, out)
         if (result.curves or result.heat_maps) and (why := why_no_plot(result)):
             warn(f"verify: no plot is drawn: {why}")
     answer(result, "json" if as_json else "table")
+    raise typer.Exit(INTERRUPTED if result.interrupted else 0)

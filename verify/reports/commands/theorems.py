@@ -167,7 +167,7 @@ def _explore(
 
     form = form_of(form, as_json=as_json)
     file = None if test is None else tests_that_fail.file_of(test)
-    with progress_shown("instance") as progress:
+    with progress_shown("instance", effort["max_examples"], effort["seconds"]) as progress:
         more = {"keep": True, "progress": progress}
         result = verbs.explore(theorem, given, drop=drop or (), **effort, **more)
     answer(result, form)
@@ -179,7 +179,7 @@ def _explore(
 @verb("necessity", "wang2024.theorem1 T=9 q=2 d=1 eta=1 eps=1/200", verbs.necessity)
 def _necessity(theorem: str, given: Given, form: Format = "table", as_json: AsJson = False, **effort: Any) -> None:
     form = form_of(form, as_json=as_json)
-    with progress_shown("instance") as progress:
-        result = verbs.necessity(theorem, given, progress=progress, **effort)
+    with bar_shown("hypotheses") as tell:
+        result = verbs.necessity(theorem, given, tell=tell, **effort)
     answer(result, form)
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)

@@ -154,6 +154,8 @@ def simulate(
     device: str = "auto",
     full: bool = False,
     store: "Store | None" = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
     tell: Callable[[int, int], None] | None = None,
     announce: Callable[[float], None] | None = None,
     **more: Any,
@@ -174,6 +176,10 @@ def simulate(
         Use the paper's own settings where none is given.
     store
         A `Store` of results to reuse and to add to; None for none.
+    jobs
+        Number of local processes; each runs one value of a varied setting at a time.
+    scheduler
+        Address of a Dask scheduler, such as tcp://…; by default local processes.
     tell
         `tell(done, total)` is called with the progress.
     announce
@@ -198,6 +204,7 @@ def simulate(
     >>> trained.settings["T"], trained.seed, trained.device
     (4, 0, 'cpu')
     """
+    from verify.executor import workers
     from verify.reports.simulate import with_theory
     from verify.runs.experiments import load_experiment
 
@@ -205,5 +212,9 @@ def simulate(
     given = given_values(settings, more)
     options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
     if varied := loaded.varied(given):
-        return loaded.along(varied, given.pop(varied).split(","), **options, **given)
+        values = given.pop(varied).split(",")
+        return loaded.along(varied, values, jobs=jobs, scheduler=scheduler, **options, **given)
+    with workers(jobs, scheduler):
+        # A single run is one part: it is refused as several are, and no other process has anything to do.
+        pass
     return with_theory(loaded.run(**options, **given))

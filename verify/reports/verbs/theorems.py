@@ -263,6 +263,8 @@ def explore(
     seed: int = 0,
     keep: bool = False,
     guided: bool = True,
+    jobs: int = 1,
+    scheduler: str | None = None,
     progress: "Progress | None" = None,
     **values: Any,
 ) -> "ExploreResult":
@@ -289,6 +291,10 @@ def explore(
         Whether a counterexample is kept in `.lemmascope` of the working directory, and tried first the next time.
     guided
         Whether the search follows near misses.
+    jobs
+        Number of local processes that look at instances; what is found does not depend on it.
+    scheduler
+        Address of a Dask scheduler, such as tcp://…; by default local processes.
     progress
         `progress(count)` is called with the number of instances so far.
     **values
@@ -328,6 +334,8 @@ def explore(
         seed=seed,
         keep=keep,
         guided=guided,
+        jobs=jobs,
+        scheduler=scheduler,
         progress=progress,
     )
 
@@ -339,7 +347,9 @@ def necessity(
     *,
     seconds: float = NECESSITY.seconds,
     seed: int = 0,
-    progress: "Progress | None" = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    tell: Callable[[int, int], None] | None = None,
     **values: Any,
 ) -> "NecessityResult | ExtendedRanges":
     """Drop each hypothesis in turn: needed (certified violation), redundant (shown without it), or undecided.
@@ -357,8 +367,12 @@ def necessity(
         Time budget per hypothesis, in seconds.
     seed
         Seed of the random numbers.
-    progress
-        `progress(count)` is called with the number of instances so far.
+    jobs
+        Number of local processes; each decides one hypothesis at a time.
+    scheduler
+        Address of a Dask scheduler, such as tcp://…; by default local processes.
+    tell
+        `tell(done, total)` is called with the progress, in hypotheses.
     **values
         More values, by keyword.
 
@@ -388,7 +402,7 @@ def necessity(
     if chosen:
         from verify.search.extended_ranges import extended_ranges
 
-        return extended_ranges(loaded, chosen, seconds=seconds, progress=progress)
+        return extended_ranges(loaded, chosen, seconds=seconds, jobs=jobs, scheduler=scheduler, tell=tell)
     from verify.search import necessity as search
 
-    return search.necessity(loaded, seconds=seconds, seed=seed, progress=progress)
+    return search.necessity(loaded, seconds=seconds, seed=seed, jobs=jobs, scheduler=scheduler, tell=tell)

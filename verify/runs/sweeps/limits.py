@@ -23,8 +23,6 @@ class SweepLimits:
     chunk_growth: int = 8
     # Instances whose rows are read at once: what is held is no more, however many there are.
     block: int = 500
-    # How often processes of ours may die, with nothing done in between, before a sweep gives up.
-    deaths: int = 3
 
     # Errors of ours, and differences, that are shown; all are counted.
     shown: int = 3

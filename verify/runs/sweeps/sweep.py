@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from verify.budget import require_effort
-from verify.checking.theorem import Theorem, reference_of
+from verify.checking.processes.location import located
+from verify.checking.theorem import Theorem
 from verify.errors import InputError
-from verify.executor import LostError, cluster
-from verify.installed import needs
+from verify.executor import DEATHS, LostError, Workers, refuse_both, workers
 from verify.language.parameters import Value, parse_instance
 from verify.outcomes import assignments_text, how_sure, json_numbers
 from verify.runs.store import Key, Store
@@ -28,11 +27,8 @@ from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, fits
 from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
-from verify.runs.sweeps.workers import Chunks, Computed, Failure, Task, code_of, in_other_processes, in_this_process
+from verify.runs.sweeps.workers import Chunks, Computed, Failure, Task, in_other_processes, in_this_process
 from verify.shown import Plotted, Result, Tabled
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 
 @dataclass(frozen=True)
@@ -194,11 +190,9 @@ def sweep(
     refuse_both(jobs, scheduler)
     started, distributed = time.monotonic(), jobs > 1 or scheduler is not None
     points, fixed = _asked(theorem, over, given)
-    if distributed:
-        needs("--scheduler" if scheduler else "--jobs", scheduler or jobs, "joblib")
-    reference = reference_of(theorem)
-    code = code_of(theorem, *reference) if reference else ""
-    if reference is None and (store is not None or distributed):
+    loadable = located(theorem)
+    code = loadable.code if loadable else ""
+    if loadable is None and (store is not None or distributed):
         raise InputError(theorem.id, "", "is in no module: other processes cannot load it, and no store can keep it")
     folder = None if store is not None and code else Path(tempfile.mkdtemp(prefix="sweep-"))
     try:
@@ -213,21 +207,15 @@ def sweep(
             recheck or 0,
             drawing,
         )
-        with cluster(scheduler) as client:
-            task = Task(*reference, theorem.statement.digest, code, effort) if reference else None
-            run.run(task if distributed else None, jobs, client)
+        with workers(jobs, scheduler) as others:
+            task = Task(loadable, effort) if loadable and others else None
+            run.run(task, others)
         result = _counted(run, time.monotonic() - started)
     except BaseException:
         _remove(folder)
         raise
     weakref.finalize(result, _remove, folder)
     return result
-
-
-def refuse_both(jobs: int, scheduler: str | None) -> None:
-    """Refuse processes of this machine beside a scheduler. Raises InputError."""
-    if scheduler is not None and jobs > 1:
-        raise InputError("jobs", jobs, "is for this machine only; the scheduler decides how many workers there are")
 
 
 def _remove(folder: Path | None) -> None:
@@ -270,7 +258,7 @@ class _Run:
     looked: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def run(self, task: Task | None, jobs: int, client: "Client | None") -> None:
+    def run(self, task: Task | None, others: Workers) -> None:
         """Compute what the store lacks, round after round until nothing is lacking: chunks may come back unfinished."""
         deaths, chunks = 0, Chunks()
         while not self.stopped:
@@ -280,7 +268,7 @@ class _Run:
                 if task is None:
                     parts = in_this_process(self.asked.theorem, self.asked.effort, points, chunks)
                 else:
-                    parts = in_other_processes(task, points, chunks, jobs=jobs, client=client)
+                    parts = in_other_processes(task, points, chunks, others)
                 with contextlib.closing(parts):
                     for part in parts:
                         chunks.took(part)
@@ -289,7 +277,7 @@ class _Run:
                 self.stopped = "interrupted"
             except LostError as error:
                 deaths = deaths + 1 if self.done == before else 1
-                if deaths >= SWEEP.deaths:
+                if deaths >= DEATHS:
                     self.stopped = f"those who compute are lost: {error}"
             else:
                 if asked["points"] == self.answered:

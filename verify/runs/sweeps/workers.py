@@ -4,44 +4,26 @@ Chunks of instances go out and rows come back, in any order; who computes writes
 comes back unfinished, so that little is lost with a process.
 """
 
-import ast
-import contextlib
-import hashlib
-import re
-import signal
-import sys
-import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from verify.checking.theorem import Theorem, load_theorem
+from verify.checking.processes.location import Located
+from verify.checking.theorem import Theorem
 from verify.errors import InputError, OutOfTimeError, TheoremError
-from verify.executor import unordered
-from verify.runs.store import code_version
+from verify.executor import Workers
 from verify.runs.sweeps.float_rows import Scan, scan_of
 from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
 
-if TYPE_CHECKING:
-    from distributed import Client
-
-# FLINT's precision belongs to the process; a Dask worker may have several threads.
-_ONE_AT_A_TIME = threading.Lock()
-
 
 @dataclass(frozen=True)
 class Task:
-    """What is computed of each instance, such that another process finds it: and that it is the same there."""
+    """What is computed of each instance, such that another process finds it."""
 
-    reference: str
-    module: str
-    statement_digest: str
-    code: str
+    theorem: Located
     effort: Effort
 
 
@@ -108,72 +90,14 @@ class Rows:
         return self._scans[words]
 
 
-def code_of(theorem: Theorem, reference: str, module: str) -> str:
-    """Return the version of all by which a theorem's rows are computed, what is outside of its statement too.
-
-    A lone file is read anew, as it may be edited and loaded again; ours, and what it imports from beside it, are as
-    they were when this process first asked. "" where sources are not to be found.
-    """
-    path = Path(reference.rpartition(":")[0]) if ".py:" in reference else None
-    lone = path is not None and "." not in module and path.name != "__init__.py"
-    parts = [code_version("verify" if lone else module)]
-    if path is not None:
-        if not path.is_file():
-            return ""
-        parts.append(_with_imported(path))
-    # An address in a text is another one in each process.
-    data = re.sub(r" at 0x[0-9a-fA-F]+", "", repr((sorted(theorem.values.items()), sorted(theorem.proofs.items()))))
-    return " ".join([*parts, hashlib.sha256(data.encode()).hexdigest()]) if parts[0] else ""
-
-
-def _with_imported(path: Path) -> str:
-    """Return a digest of a file and of the modules beside it that it imports by an import statement, and so on."""
-    digest, seen, left = hashlib.sha256(), {path.resolve()}, [(path.name, path.read_bytes())]
-    while left:
-        name, content = left.pop()
-        digest.update(f"{name} {len(content)}\n".encode() + content)
-        for imported in sorted(_imported(content)):
-            beside = path.parent / imported
-            for file in [beside.with_suffix(".py"), *sorted(beside.rglob("*.py"))]:
-                if file.is_file() and file.resolve() not in seen:
-                    seen.add(file.resolve())
-                    left.append((file.relative_to(path.parent).as_posix(), _as_loaded(file.resolve())))
-    return digest.hexdigest()
-
-
-@cache
-def _as_loaded(path: Path) -> bytes:
-    """Return a module's source as it was when it was first asked for: what is imported is not loaded again."""
-    return path.read_bytes()
-
-
-def _imported(source: bytes) -> set[str]:
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError):
-        return set()
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
-    return {name.partition(".")[0] for name in names}
-
-
 @lru_cache(maxsize=4)
 def _rows(task: Task) -> Rows:
-    theorem = load_theorem(task.reference)
-    if theorem.statement.digest != task.statement_digest or code_of(theorem, task.reference, task.module) != task.code:
-        raise InputError(task.reference, "", "a worker has another version of the theorem or of lemmascope")
-    return Rows(theorem, task.effort)
+    return Rows(task.theorem.loaded(), task.effort)
 
 
-def compute(task: Task, points: Sequence[Point], own_process: bool) -> Computed:
+def compute(task: Task, points: Sequence[Point]) -> Computed:
     """Compute a chunk in another process, which loads the theorem by itself."""
-    if own_process:
-        # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
-        with contextlib.suppress(ValueError):
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What a theorem's code prints is not our output.
-    with _ONE_AT_A_TIME, contextlib.redirect_stdout(sys.stderr):
-        return _rows(task).compute(points)
+    return _rows(task).compute(points)
 
 
 class Chunks:
@@ -209,8 +133,7 @@ def in_this_process(
 
 
 def in_other_processes(
-    task: Task, points: Iterable[Point], chunks: Chunks, *, jobs: int, client: "Client | None" = None
+    task: Task, points: Iterable[Point], chunks: Chunks, others: Workers
 ) -> Generator[Computed, None, None]:
-    """Yield the rows of instances that `jobs` processes compute, or the workers of a Dask client. Raises LostError."""
-    calls = ((task, chunk, client is None) for chunk in chunks.cut(points))
-    yield from unordered(compute, calls, jobs=jobs, client=client)
+    """Yield the rows of instances that others compute. Raises LostError."""
+    yield from others.unordered(compute, ((task, chunk) for chunk in chunks.cut(points)))

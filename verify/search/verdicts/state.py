@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -75,13 +75,21 @@ class Search:
             silent = frozenset(label for label, margin in scanned.items() if margin == math.inf)
             # What is not looked at steers nothing, as what has no value.
             margins = {label: math.inf if math.isnan(margin) else margin for label, margin in scanned.items()}
-            self.tried[key] = Tried(instance, margins, silent)
-            if self.progress:
-                self.progress(len(self.tried))
-            for label, margin in margins.items():
-                if margin > 0:
-                    self._near(label, margin, instance)
+            near = {label: margin for label, margin in margins.items() if margin > 0}
+            self.tries(instance, Tried(instance, margins, silent), near)
         return self.tried[key]
+
+    def tries(self, instance: Instance, tried: Tried, near: Mapping[str, float]) -> None:
+        """Note what is known of an instance, and margins of clauses by which it may be the nearest miss."""
+        self.tried[tuple(instance.values())] = tried
+        if self.progress:
+            self.progress(len(self.tried))
+        for label, margin in near.items():
+            self._near(label, margin, instance)
+
+    def look_at_each(self, instances: Iterable[Instance]) -> bool:
+        """Whether a clause is refuted at one of some instances, the first of which is the counterexample then."""
+        return any(map(self.look, instances))
 
     def look(self, instance: Instance, label: str | None = None) -> bool:
         """Whether a clause (that of a label) is refuted at an instance, which is the counterexample then."""

@@ -1,5 +1,6 @@
 """A command is derived from its verb: what can be typed, and what the help says of it."""
 
+import math
 from inspect import signature
 from typing import Annotated
 
@@ -89,3 +90,11 @@ def test_a_commands_own_options_have_the_verbs_defaults():
                 # An empty list of what may be repeated is None to Typer, and a path may be text in Python.
                 assert str(option.default or "") == str(known.default or ""), (name, option.name)
     assert len(set(compared)) > 8
+
+
+@pytest.mark.parametrize(
+    ("estimated", "left", "text"),
+    [(None, math.inf, "-:--:--"), (61.2, math.inf, "0:01:02"), (61.2, 30.0, "0:00:30"), (None, 7.5, "0:00:08")],
+)
+def test_the_remaining_time_is_no_more_than_what_is_left(estimated, left, text):
+    assert frame.remaining_text(estimated, left) == text

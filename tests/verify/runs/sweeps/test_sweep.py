@@ -14,10 +14,11 @@ import sympy as sp
 import verify
 from verify import Case, Hypothesis, Inequality, InputError, Parameter, Store, load_theorem
 from verify.checking.check import check
+from verify.checking.processes.code import code_of
 from verify.checking.theorem import reference_of
 from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.sweep import sweep
-from verify.runs.sweeps.workers import Rows, code_of
+from verify.runs.sweeps.workers import Rows
 
 x, y = sp.symbols("x y", positive=True)
 X, Y = (Parameter(name, "rational", name, above=0) for name in "xy")

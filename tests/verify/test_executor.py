@@ -1,0 +1,84 @@
+"""Calls in other processes: their answers in order, up to the first that is enough, whoever dies on the way."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from verify import InputError
+from verify.executor import LostError, Workers, refuse_both, workers
+
+
+def squared(number, folder):
+    """Square a number, the later ones sooner, and tell in a folder that it was asked."""
+    (folder / f"{number}").touch()
+    time.sleep(0.2 if number < 2 else 0.01)
+    return number**2
+
+
+def refused(number):
+    if number >= 2:
+        raise InputError("number", number, "must be < 2")
+    return number
+
+
+def dies_once(number, folder):
+    try:
+        (folder / "died").touch(exist_ok=False)
+    except FileExistsError:
+        return number
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+def dies(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_answers_come_in_order(tmp_path):
+    found = list(Workers(2).in_order(squared, ((number, tmp_path) for number in range(9))))
+    assert found == [number**2 for number in range(9)]
+
+
+def test_what_comes_after_the_first_that_is_enough_is_not_begun(tmp_path):
+    calls = ((number, tmp_path) for number in range(2000))
+    # The third is there before the first, and it is not the last that is enough.
+    found = list(Workers(2).in_order(squared, calls, lambda square: square >= 4))
+    assert found == [0, 1, 4]
+    assert len(list(tmp_path.iterdir())) < 200
+
+
+def test_an_error_is_raised_in_its_place():
+    answers = Workers(2).in_order(refused, ((number,) for number in range(50)))
+    assert [next(answers), next(answers)] == [0, 1]
+    with pytest.raises(InputError, match="number = 2: must be < 2"):
+        next(answers)
+
+
+def test_what_a_dead_process_had_is_asked_for_again(tmp_path):
+    assert list(Workers(2).in_order(dies_once, ((number, tmp_path) for number in range(6)))) == list(range(6))
+
+
+def test_where_all_die_they_are_lost():
+    with pytest.raises(LostError, match="Terminated"):
+        list(Workers(2).in_order(dies, ((number,) for number in range(3))))
+
+
+def test_one_process_needs_no_other():
+    with workers(1, None) as nobody:
+        assert not nobody
+    with workers(2, None) as others:
+        assert others
+
+
+@pytest.mark.parametrize(("jobs", "scheduler", "message"), [(0, None, "jobs = 0: must be"), (2, "tcp://x:1", "jobs")])
+def test_what_nobody_can_do_is_one_line(jobs, scheduler, message):
+    with pytest.raises(InputError, match=message), workers(jobs, scheduler):
+        pass
+
+
+def test_jobs_are_for_this_machine_only():
+    with pytest.raises(InputError, match="this machine only"):
+        refuse_both(2, "tcp://x:1")
+    refuse_both(1, "tcp://x:1")

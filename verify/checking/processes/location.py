@@ -1,0 +1,50 @@
+"""By what another process loads a theorem, and the versions by which it is the same there."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from verify.checking.processes.code import code_of
+from verify.checking.theorem import Theorem, load_theorem, reference_of
+from verify.errors import InputError
+
+
+@dataclass(frozen=True)
+class Located:
+    """A theorem by its reference and module, the digest of its statement, and the version of its code."""
+
+    reference: str
+    module: str
+    statement_digest: str
+    code: str
+
+    def loaded(self) -> Theorem:
+        """Return the theorem, in another process. Raises InputError where it is another one there."""
+        return _loaded(self)
+
+
+@lru_cache(maxsize=4)
+def _loaded(located: Located) -> Theorem:
+    theorem = load_theorem(located.reference)
+    same = theorem.statement.digest == located.statement_digest
+    if not same or code_of(theorem, located.reference, located.module) != located.code:
+        raise InputError(located.reference, "", "a worker has another version of the theorem or of lemmascope")
+    return theorem
+
+
+def loaded(theorem: Theorem | Located) -> Theorem:
+    """Return a theorem, which another process has to load first."""
+    return theorem if isinstance(theorem, Theorem) else theorem.loaded()
+
+
+def located(theorem: Theorem) -> Located | None:
+    """Return where another process finds a theorem; None for one that is in no module."""
+    reference = reference_of(theorem)
+    return Located(*reference, theorem.statement.digest, code_of(theorem, *reference)) if reference else None
+
+
+def located_for_others(theorem: Theorem) -> Located:
+    """Return where other processes find a theorem. Raises InputError for one that is in no module."""
+    found = located(theorem)
+    if found is None:
+        raise InputError(theorem.id, "", "is in no module: other processes cannot load it")
+    return found
