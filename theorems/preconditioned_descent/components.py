@@ -26,10 +26,12 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, n
+from theorems.preconditioned_descent.trials.component_problems import DRAWS, convex, minimised_at
 from theorems.wishart.word_moments import matrix_formula
 from verify import (
     Case,
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -192,6 +194,15 @@ lemma2 = Theorem(
             rules.STATIONARY_POINT_OF_A_CONVEX_FUNCTION,
         ),
     ),
+    evaluations={
+        "minimiser": Evaluation(
+            minimised_at(A),
+            "in an eigenbasis of Sigma M = -A_j e_j e_{d+1}', A_j = 1/((n+2) lambda_j/n + tr Sigma/n), minimises "
+            "f_j = E (tr(G M) + w_j)^2 over all matrices M, and the slopes vanish there",
+            minimised_at(1 / ((n + 2) / n * lam + trace / n)),
+            DRAWS,
+        )
+    },
 )
 
 
@@ -228,4 +239,12 @@ lemma3 = Theorem(
             rules.SECOND_DERIVATIVE,
         ),
     ),
+    evaluations={
+        "convex_problem": Evaluation(
+            convex(1),
+            "f_j is convex in the matrix M, and strictly so in c, its last column minus its last row",
+            convex(-1),
+            DRAWS,
+        )
+    },
 )

@@ -25,10 +25,12 @@ from theorems.preconditioned_descent.setting import (
     x,
     y,
 )
+from theorems.preconditioned_descent.trials.linear_layers import DRAWS, same_in_every_order
 from verify import (
     Canary,
     Case,
     Derivation,
+    Evaluation,
     Hypothesis,
     Inference,
     InWords,
@@ -129,4 +131,12 @@ lemma4 = Theorem(
         _canary("the examples, for any two matrices", "examples", examples(G, H), examples(H, G)),
     ),
     argument=ARGUMENT,
+    evaluations={
+        "every_order": Evaluation(
+            same_in_every_order(turned=False),
+            "no order of the layers changes the prediction, nor the loss, if A_0 = a_0 K' and all other A_l = a_l K",
+            same_in_every_order(turned=True),
+            DRAWS,
+        )
+    },
 )

@@ -12,6 +12,8 @@ neither holds.
 Source: Ahn et al. 2023, Lemmas 5 and 6; that they need the last column of Q alone is derived here.
 """
 
+from fractions import Fraction
+
 import sympy as sp
 
 from theorems.canaries import with_changes
@@ -38,10 +40,17 @@ from theorems.preconditioned_descent.setting import (
     x,
     y,
 )
+from theorems.preconditioned_descent.trials.linear_layers import (
+    DRAWS,
+    SAMPLES,
+    label_is_added,
+    mean_square_of_the_label,
+)
 from verify import (
     Canary,
     Case,
     Derivation,
+    Evaluation,
     Hypothesis,
     Inference,
     InWords,
@@ -196,6 +205,15 @@ lemma6 = Theorem(
         _canary("the token moves with the label", LEMMA6, "token", token_after(y + c), token_after(y) + b * c),
     ),
     argument=OUTPUTS_ARGUMENT,
+    evaluations={
+        "outputs": Evaluation(
+            label_is_added(corner=False),
+            "where the last column of every Q_l is zero but for its corner, after every layer a label c in the place "
+            "of the query's 0 has added c to the query's label, and nothing else has changed",
+            label_is_added(corner=True),
+            DRAWS,
+        )
+    },
 )
 
 LEMMA5 = _statement(MEAN_SQUARE, LABEL, LOSS)
@@ -215,4 +233,12 @@ lemma5 = Theorem(
     statement_uses=("ahn2023.lemma6",),
     proof_uses=("ahn2023.lemma6",),
     argument=MEAN_SQUARE_ARGUMENT,
+    evaluations={
+        "mean_square": Evaluation(
+            mean_square_of_the_label(Fraction(1)),
+            "f is the mean square of the last label, with 9/10 <w*, x> in the place of the query's 0",
+            mean_square_of_the_label(Fraction(9, 10)),
+            SAMPLES,
+        )
+    },
 )

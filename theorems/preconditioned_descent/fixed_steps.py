@@ -41,9 +41,11 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
 )
+from theorems.preconditioned_descent.trials.equal_steps import DRAWS, never_rises
 from theorems.wishart import trace_moment
 from verify import (
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -227,4 +229,13 @@ fixed_steps = Theorem(
     ),
     proof_uses=("ahn2023.lemma1",),
     argument=ARGUMENT,
+    evaluations={
+        "equal_steps": Evaluation(
+            never_rises(0),
+            "with L equal steps a, any a and L, the loss at m + 1 examples is at most m/(m + 1) times that at m "
+            "examples",
+            never_rises(1),
+            DRAWS,
+        )
+    },
 )

@@ -29,10 +29,12 @@ from theorems.preconditioned_descent.setting import (
     w,
     x,
 )
+from theorems.preconditioned_descent.trials.linear_layers import DRAWS, descent_in_every_layer
 from verify import (
     Canary,
     Case,
     Derivation,
+    Evaluation,
     Hypothesis,
     Inference,
     InWords,
@@ -143,4 +145,13 @@ lemma1 = Theorem(
         _canary("the examples by A, for any A", "examples", _examples(B, B)),
     ),
     argument=ARGUMENT,
+    evaluations={
+        "every_layer": Evaluation(
+            descent_in_every_layer(0),
+            "after l layers the labels of the examples are (w* - v_l)' X and the query's is -v_l' x, where v_0 = 0 and "
+            "v_{l+1} = v_l - n/(n+1) A_l' grad R(v_l)",
+            descent_in_every_layer(1),
+            DRAWS,
+        )
+    },
 )

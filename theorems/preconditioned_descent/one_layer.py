@@ -16,8 +16,10 @@ be along every e_j, which d ≥ 2 excludes; so τ_j = 0, u_j = −a_j e_j/β and
 Source: Ahn et al. 2023, Theorem 1; the minimum is derived here.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -54,9 +56,12 @@ from theorems.preconditioned_descent.setting import (
     u,
     x,
 )
+from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
+from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS, least_linear_loss
 from verify import (
     Canary,
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -68,8 +73,12 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    Trial,
     ValueOver,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 EIGENVALUES = Parameter("eigenvalues", "rationals", "eigenvalues of Sigma, in any order", above=0)
 gamma, delta = sp.symbols("gamma delta", positive=True)
@@ -172,6 +181,19 @@ ARGUMENT = (
 )
 
 
+def _least(preconditioner: sp.Expr) -> Trials:
+    """Return the trials that A with these eigenvalues has the least f."""
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        given = instance["eigenvalues"]
+        known = {"n": instance["n"], "t": sum(given)}
+        found = [value_of(preconditioner, {**known, "lambda": value}) for value in given]
+        least = sum(value * (1 - value * at) for value, at in zip(given, found, strict=True))
+        return least_linear_loss(instance["n"], given, found, least, random)
+
+    return trials
+
+
 def derivation() -> Derivation:
     """Return the steps: the moments, the componentwise loss, its least value, the isotropic case."""
     return Derivation(
@@ -216,4 +238,13 @@ theorem1 = Theorem(
     ),
     statement_uses=("ahn2023.lemma2", "ahn2023.lemma3"),
     argument=ARGUMENT,
+    evaluations={
+        "global": Evaluation(
+            _least(A),
+            "P = diag(0, 1), Q = -diag(A, 0) minimise f over all P and Q, A = U diag(a_j) U', "
+            "a_j = 1/((n+2) lambda_j/n + sum_k lambda_k/n); the least f is sum_j lambda_j (1 - lambda_j a_j)",
+            _least(1 / ((n + 2) / n * lam + trace / n)),
+            DRAWS,
+        )
+    },
 )

@@ -28,8 +28,10 @@ d = 2. With more examples local minima at β ≠ 0 can take its place (`paper_ch
 Source: derived here; Ahn et al. 2023, Theorem 1, is about the global minimum.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -39,9 +41,17 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent.components import GAUSSIAN_TOKENS, ONE_LAYER, curvature, size
 from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
 from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, n, r
+from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
+from theorems.preconditioned_descent.trials.one_layer_minimum import (
+    label_in_columns,
+    pattern,
+    saddle,
+    strict_local_minimum,
+)
 from theorems.wishart.word_moments import word_formula
 from verify import (
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -52,7 +62,11 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    Trial,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 lam, ell = sp.symbols("largest smaller", positive=True)
 LARGEST = Parameter("largest", "rational", "the larger eigenvalue of Sigma", above=0)
@@ -244,6 +258,31 @@ ARGUMENT = (
 )
 
 
+def _local_at(place: int) -> Trials:
+    """Return the trials that the point with the label in Q at this eigenvalue is a local minimum that is not global."""
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        eigenvalues = instance["largest"], instance["smaller"]
+        steps = [value_of(step, instance) for step in (a, a2)]
+        point = label_in_columns(instance["n"], eigenvalues, place, steps[place])
+        return strict_local_minimum(point, place, pattern(instance["n"], eigenvalues, steps))
+
+    return trials
+
+
+def _saddle_at(step: sp.Expr) -> Trials:
+    """Return the trials that the point with the label in Q at the smaller eigenvalue, with this step, is a saddle."""
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        eigenvalues = instance["largest"], instance["smaller"]
+        if eigenvalues[1] >= eigenvalues[0]:
+            # The claim says nothing there.
+            return iter([Trial(0, 0, {"tried": "smaller < largest, which is false"})])
+        return saddle(label_in_columns(instance["n"], eigenvalues, 1, value_of(step, instance)), 1)
+
+    return trials
+
+
 def derivation() -> Derivation:
     """Return the steps: the Gaussian moments of the even part, and the loss of the pattern."""
     moments = (word_formula(words, {"M", "I"}) for words in ([["M"], ["I"]], [["I"], ["I"]], [["I", "I"]]))
@@ -302,4 +341,20 @@ one_layer_local_minimum = Theorem(
     ),
     proof_uses=("ahn2023.theorem1",),
     argument=ARGUMENT,
+    evaluations={
+        "local": Evaluation(
+            _local_at(0),
+            "at P = e_3 e_2', Q = -b e_3 e_2', e_2 the eigenvector of smaller and b = 1/((n+1) smaller/n + (largest + "
+            "smaller)/n), f over all P and Q has a local minimum that is not global, strict but for rescaling, "
+            "rotations that keep Sigma and what the prediction does not see",
+            _local_at(1),
+        ),
+        "saddle": Evaluation(
+            _saddle_at(a2),
+            "if smaller < largest, at P = e_3 e_2', Q = -b e_3 e_2', e_2 the eigenvector of smaller and "
+            "b = 1/((n+2) smaller/n + (largest + smaller)/n), all slopes of f over all P and Q vanish, and it is a "
+            "saddle",
+            _saddle_at(1 / ((n + 2) / n * ell + t / n)),
+        ),
+    },
 )

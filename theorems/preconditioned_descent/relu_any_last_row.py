@@ -19,10 +19,11 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION, best, kappa
+from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION, best, kappa, least_at
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
+from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS
 from theorems.wishart.word_moments import word_formula
-from verify import Derivation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from verify import Derivation, Evaluation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
 
 trace, rho, s = sp.symbols("tr_M rho s", real=True)
 norm_N, norm_R, even = sp.symbols("N2 R2 even", nonnegative=True)
@@ -139,4 +140,13 @@ relu_any_last_row = Theorem(
     statement_uses=("ahn2023.theorem5",),
     proof_uses=("ahn2023.theorem5",),
     argument=ARGUMENT,
+    evaluations={
+        "global": Evaluation(
+            least_at(best, zero_last_row=False),
+            "P = diag(0, 1), Q = -diag(a I, 0), a = 1/((n-1)/(2n) + (d+3)/n), minimise f over all P and Q, the last "
+            "row of Q free as well",
+            least_at(1 / ((n - 1) / (2 * n) + (d + 3) / n), zero_last_row=False),
+            DRAWS,
+        )
+    },
 )

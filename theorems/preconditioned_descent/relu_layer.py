@@ -15,8 +15,10 @@ N = 0 and a = 1/(2κ) = 1/((n−1)/(2n) + (d+2)/n), where it is d (1 − a/2).
 Source: Ahn et al. 2023, Theorem 5; the loss in closed form and the minimum are derived here.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -24,7 +26,25 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
-from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
+from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS, least_relu_loss
+from verify import (
+    Derivation,
+    Evaluation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    Trial,
+)
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 a = sp.Symbol("a", real=True)
 nu = sp.Symbol("nu", nonnegative=True)
@@ -109,6 +129,16 @@ ARGUMENT = (
 )
 
 
+def least_at(multiple: sp.Expr, *, zero_last_row: bool) -> Trials:
+    """Return the trials that f is least, d (1 - a/2), at this multiple a of the identity."""
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        size, at = instance["d"], value_of(multiple, instance)
+        return least_relu_loss(size, instance["n"], at, size * (1 - at / 2), random, zero_last_row=zero_last_row)
+
+    return trials
+
+
 def derivation() -> Derivation:
     """Return the steps: the moments on the half line, the loss at a multiple of I, its least value."""
     same, bell = (d + 2) / sp.Integer(2), sp.exp(-(s**2) / 2)
@@ -154,4 +184,13 @@ theorem5 = Theorem(
         _canary("d (1 - best) for the minimum", replace(MINIMUM, right=d * (1 - best), says="")),
     ),
     argument=ARGUMENT,
+    evaluations={
+        "global": Evaluation(
+            least_at(best, zero_last_row=True),
+            "P = diag(0, 1), Q = -diag(a I, 0), a = 1/((n-1)/(2n) + (d+1)/n), minimise f over all P and Q, Q's last "
+            "row 0; the least f is d (1 - a/2)",
+            least_at(1 / ((n - 1) / (2 * n) + (d + 1) / n), zero_last_row=True),
+            DRAWS,
+        )
+    },
 )

@@ -119,7 +119,7 @@ class _Seen:
     @property
     def margin(self) -> Enclosure | None:
         """The smallest margin with its error; None where it is no number."""
-        if self.smallest is None or not (math.isfinite(self.smallest.margin) and math.isfinite(self.smallest.error)):
+        if self.smallest is None or any(_is_float(part) and not math.isfinite(part) for part in self.smallest[:2]):
             return None
         margin, error = Fraction(self.smallest.margin), Fraction(self.smallest.error)
         return Enclosure(margin - error, margin + error)
@@ -208,12 +208,17 @@ def in_words(statement: Statement) -> frozenset[str]:
     return frozenset(claim.label for claim in statement.claims if isinstance(claim, InWords))
 
 
+def _is_float(number: Fraction | float) -> bool:
+    """Whether a number may be infinite or none; an exact one may be too large for a float."""
+    return not isinstance(number, int | Fraction)
+
+
 def _seen(trials: Iterator[Trial], end: float) -> _Seen:
     """Look at trials until one violates the claim, or the time is over. Raises UndefinedError for a margin of NaN."""
     count, smallest = 0, None
     for trial in trials:
         count += 1
-        if math.isnan(trial.margin) or math.isnan(trial.error):
+        if any(_is_float(part) and math.isnan(part) for part in trial[:2]):
             raise UndefinedError(f"the margin of trial {count} is not a number")
         if smallest is None or trial.margin < smallest.margin:
             smallest = trial

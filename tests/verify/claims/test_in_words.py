@@ -69,6 +69,7 @@ def test_the_draws_are_the_same_for_a_seed(evaluate):
         ((1, Fraction(-1, 3), 2), 0, Outcome.REFUTED, 2),
         ((1, -0.1), 0.2, Outcome.VERIFIED, 2),
         ((1, -0.3), 0.2, Outcome.REFUTED, 2),
+        ((Fraction(10**400, 3), 10**500), 0, Outcome.VERIFIED, 2),
         ((), 0, Outcome.INCONCLUSIVE, 0),
     ],
 )

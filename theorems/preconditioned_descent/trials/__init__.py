@@ -1,0 +1,1 @@
+"""Trials of the area's claims in words, from the definitions."""
