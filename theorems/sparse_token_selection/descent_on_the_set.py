@@ -50,7 +50,20 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from theorems.sparse_token_selection.trials import sign_runs
+from verify import (
+    Derivation,
+    Evaluation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 A, beta, u, w = (sp.Symbol(name, positive=True) for name in ("A", "beta", "u", "w"))
 excess = sp.Symbol("excess", nonnegative=True)
@@ -104,6 +117,39 @@ GEOMETRIC = InWords(
     "step in the end multiplies the distance to it in these coordinates by at most max(1 - eta lambda, eta Lambda - "
     "1) + delta, for every delta > 0; the maximum is below 1",
 )
+FALL = eta * (1 - eta * (1 + BETA_SQUARED) / 2)
+EVALUATIONS = {
+    "falls": Evaluation(
+        sign_runs.falls(False, FALL),
+        "at every step the loss falls by at least eta |grad L|^2",
+        sign_runs.falls(False, eta),
+        draws=100,
+    ),
+    "vanishes": Evaluation(
+        sign_runs.vanishes(False, d / (2 * q) / FALL),
+        "the sum of |grad L|^2 over all steps is at most d/(4 q eta)",
+        sign_runs.vanishes(False, d / (4 * q * eta)),
+        draws=100,
+    ),
+    "nonnegative": Evaluation(
+        sign_runs.nonnegative(False, slack=1 - eta * BETA_SQUARED),
+        "where eta beta^2 <= 1, C >= 1/1000 at every step but the start",
+        sign_runs.nonnegative(False, least=1e-3, slack=1 - eta * BETA_SQUARED),
+        draws=100,
+    ),
+    "converges": Evaluation(
+        sign_runs.converges(False),
+        "either |C| tends to infinity, or (alpha, C/2) converges to a stationary point of L on the set",
+        sign_runs.converges(False, place=0.5),
+        draws=100,
+    ),
+    "geometric": Evaluation(
+        sign_runs.geometric(False, lambda eta, least, largest: max(1 - eta * least, eta * largest - 1)),
+        "the same with max(1 - 2 eta lambda, eta Lambda - 1)",
+        sign_runs.geometric(False, lambda eta, least, largest: max(1 - 2 * eta * least, eta * largest - 1)),
+        draws=100,
+    ),
+}
 SMALL_STEP = Hypothesis("small_step", sp.Lt(eta * (1 + BETA_SQUARED), 2), text="eta (1 + beta^2) < 2")
 AT_MOST_ONE = Hypothesis("at_most_one", sp.Le(eta, 1))
 STATEMENT = Statement(
@@ -276,6 +322,7 @@ descent_on_the_set = Theorem(
         ),
         _canary("1/(4q) for 1/(2q)", replace(CURVATURE, relation=sp.Le(A**2 + A / q, (A + 1 / (4 * q)) ** 2))),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("wang2024.lemma2",),
     argument=ARGUMENT,
 )

@@ -56,7 +56,20 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Derivation, Hypothesis, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from theorems.sparse_token_selection.trials import sign_runs
+from verify import (
+    Derivation,
+    Evaluation,
+    Hypothesis,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+from verify.language.parameters import Instance
 
 kappa, scale = sp.symbols("kappa scale", positive=True)
 below, less = sp.symbols("below less", nonnegative=True)
@@ -122,6 +135,45 @@ GEOMETRIC = InWords(
     "delta > 0",
 )
 
+
+def _bounded(instance: Instance) -> bool:
+    """Return whether (T+1)² ≤ qη 2^{d_e}."""
+    length, selected, step, dimension = (sp.Rational(instance[name]) for name in ("T", "q", "eta", "d_e"))
+    return bool(sp.log((length + 1) ** 2 / (selected * step)) <= dimension * sp.log(2))
+
+
+EVALUATIONS = {
+    "falls": Evaluation(
+        sign_runs.falls(True, eta / 8),
+        "at every step the loss falls by at least eta |grad L|^2, the gradient in W and V",
+        sign_runs.falls(True, eta),
+        draws=100,
+    ),
+    "vanishes": Evaluation(
+        sign_runs.vanishes(True, 4 * d / (q * eta)),
+        "the sum of |grad L|^2 over all steps is at most d/(8 q eta)",
+        sign_runs.vanishes(True, d / (8 * q * eta)),
+        draws=100,
+    ),
+    "nonnegative": Evaluation(
+        sign_runs.nonnegative(True),
+        "alpha >= 1/1000 and C >= 1/1000 at every step but the start",
+        sign_runs.nonnegative(True, least=1e-3),
+        draws=100,
+    ),
+    "converges": Evaluation(
+        sign_runs.converges(True, bounded=_bounded),
+        "C tends to infinity, or (alpha, C/2) converges to a stationary point of L on the set",
+        sign_runs.converges(True, place=0.5, bounded=_bounded),
+        draws=100,
+    ),
+    "geometric": Evaluation(
+        sign_runs.geometric(True, lambda eta, least, _: 1 - min(eta * least, 1 / 4)),
+        "the same with 1 - min(2 eta lambda, 1/4)",
+        sign_runs.geometric(True, lambda eta, least, _: 1 - min(2 * eta * least, 1 / 4)),
+        draws=100,
+    ),
+}
 WITH_THE_QUERY = Hypothesis("with_the_query", text="x_query = 0_d; the layer attends to [Z, z_query]")
 AT_MOST_HALF = Hypothesis("at_most_half", sp.Le(2 * q, T + 1))
 AT_MOST_ONE = Hypothesis("at_most_one", sp.Le(eta, 1))
@@ -321,6 +373,7 @@ descent_with_the_query = Theorem(
             replace(FIRST, relation=sp.Lt(FIRST_LOSS, d / (2 * q) * (1 - 2 * q * eta / (T + 1) ** 2))),
         ),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("wang2024.lemma2",),
     argument=ARGUMENT,
 )

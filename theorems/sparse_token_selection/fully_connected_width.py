@@ -75,10 +75,12 @@ from theorems.sparse_token_selection.task import (
     eps,
     q,
 )
+from theorems.sparse_token_selection.trials import linear_measurements
 from theorems.symmetrisation.token_sums import mean_of_product
 from verify import (
     Canary,
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -191,6 +193,20 @@ SMALLEST_LOSS = InWords(
     "the infimum of E |f - STS|^2/2 over the class is (d/q - m/T)/2 for m <= d, (Td-m)(T-q)/(2qT(T-1)) for m >= d",
 )
 NETS = InWords("nets", "no fully-connected net whose first layer has m units that read X has a smaller loss")
+EVALUATIONS = {
+    "smallest": Evaluation(
+        linear_measurements.smallest(few, many),
+        "the infimum of E |f - STS|^2/2 over the class is (d/q - m/T)/2 for m <= d, (Td-m)/(2q(T-1)) for m >= d",
+        linear_measurements.smallest(few, (T * d - m) / (2 * q * (T - 1))),
+        draws=7,
+    ),
+    "nets": Evaluation(
+        linear_measurements.nets(few, many),
+        "no fully-connected net whose first layer has m units that read X has a loss below 5/4 of it",
+        linear_measurements.nets(5 * few / 4, 5 * many / 4),
+        draws=7,
+    ),
+}
 STEPS, CLAIMS = CLAUSES[:9], CLAUSES[9:]
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
@@ -328,5 +344,6 @@ fcn_width = Theorem(
         _canary("an overlap beyond the rank", "above_few", ((m - k) / T + (p - k) * (q - 1) / (q * (T - 1))) / 2),
         _canary("no loss by a smaller rank", "above_many", (d - p) * (q - 1) / (2 * q * (T - 1))),
     ),
+    evaluations=EVALUATIONS,
     argument=ARGUMENT,
 )

@@ -47,7 +47,19 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Inference, InWords, Source, Statement, Step, Theorem
+from theorems.sparse_token_selection.trials import one_hot_runs
+from verify import (
+    Derivation,
+    Evaluation,
+    Hypothesis,
+    Identity,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 r, h, phi, w, w_next = sp.symbols("r h phi w w_next", positive=True)
 rho = sp.Symbol("rho", real=True)
@@ -163,6 +175,16 @@ STEPS = (
 
 LIMITS = InWords("limits", "along the run the odds r tend to 0, and the lag h tends to q/(T-q)")
 SLOPE = InWords("slope", "along the run 1/(t L_t) -> 4 eta/(T-1)")
+EVALUATION_OF_THE_LIMITS = Evaluation(
+    one_hot_runs.limits(h_fixed),
+    "along the run the odds r tend to 0, and the lag h tends to q/T",
+    one_hot_runs.limits(q / T),
+)
+EVALUATION_OF_THE_SLOPE = Evaluation(
+    one_hot_runs.slope(inverse_loss_slope),
+    "along the run 1/(t L_t) -> 4 eta/T",
+    one_hot_runs.slope(4 * eta / T),
+)
 LOSS_VANISHES = Hypothesis("loss_vanishes", text="the loss tends to 0 along the run")
 
 STATEMENT = Statement(
@@ -269,6 +291,7 @@ inverse_loss_rate = Theorem(
         ),
         _canary("sign of the lag flipped", "lag", right=(1 - eta / q) * h - eta / (T - q)),
     ),
+    evaluations={"limits": EVALUATION_OF_THE_LIMITS, "slope": EVALUATION_OF_THE_SLOPE},
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.lemma1",),
     argument=ARGUMENT,

@@ -17,7 +17,11 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.inverse_loss_rate import SLOPE, inverse_loss_slope
+from theorems.sparse_token_selection.inverse_loss_rate import (
+    EVALUATION_OF_THE_SLOPE,
+    SLOPE,
+    inverse_loss_slope,
+)
 from theorems.sparse_token_selection.one_hot_descent import LARGEST_STEP, PAPERS_STEP, SCOPE, K, Y
 from theorems.sparse_token_selection.task import (
     LENGTH,
@@ -32,7 +36,19 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Derivation, Hypothesis, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from theorems.sparse_token_selection.trials import one_hot_runs
+from verify import (
+    Derivation,
+    Evaluation,
+    Hypothesis,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 ATTRACTS = Inequality("attracts", sp.Lt(LARGEST_STEP, 2 * q, evaluate=False), says="4 q^2/(5 q + 2 d) < 2 q")
 STEPS_TO_EPSILON = InWords("steps", "for eps -> 0 the first step with L_t <= eps is (T-1)/(4 eta eps) (1 + o(1))")
@@ -112,6 +128,14 @@ one_hot_rate = Theorem(
             replace(PAPERS_STEP, relation=sp.Le(1 / d, LARGEST_STEP / 2)),
         ),
     ),
+    evaluations={
+        "slope": EVALUATION_OF_THE_SLOPE,
+        "steps": Evaluation(
+            one_hot_runs.steps(1 / inverse_loss_slope),
+            "for eps -> 0 the first step with L_t <= eps is T/(4 eta eps) (1 + o(1))",
+            one_hot_runs.steps(T / (4 * eta)),
+        ),
+    },
     proof_uses=("wang2024.one_hot_descent", "wang2024.inverse_loss_rate"),
     argument=ARGUMENT,
 )

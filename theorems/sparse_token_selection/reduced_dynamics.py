@@ -35,8 +35,9 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
+from theorems.sparse_token_selection.trials import one_hot_layer
 from theorems.symmetrisation.token_sums import mean_of_product
-from verify import Derivation, Identity, Inference, InWords, Source, Statement, Step, Theorem
+from verify import Derivation, Evaluation, Identity, Inference, InWords, Source, Statement, Step, Theorem
 
 alpha, C = sp.symbols("alpha C", real=True)
 a, p_k = sp.symbols("a p_k", real=True)
@@ -145,6 +146,20 @@ KEPT = InWords(
     "recursion",
 )
 POPULATION_LOSS = InWords("population_loss", "there E ½‖f - STS‖² = d/(2q) (1 - 2 alpha P + alpha² P S)")
+EVALUATIONS = {
+    "kept": Evaluation(
+        one_hot_layer.kept(step_alpha, step_C),
+        "the same with T for T - 1 in the step of C",
+        one_hot_layer.kept(step_alpha, C + (step_C - C) * (T - 1) / T),
+        draws=8,
+    ),
+    "population_loss": Evaluation(
+        one_hot_layer.population_loss(loss),
+        "there E ½‖f - STS‖² = d/(2q) (1 - alpha P)²",
+        one_hot_layer.population_loss(d / (2 * q) * (1 - alpha * P) ** 2),
+        draws=8,
+    ),
+}
 STEPS = (
     Identity("loss", LOSS, loss, says="the mean of d/2 (Xr)_b² is d/(2q) (1 - 2 alpha P + alpha² P S)"),
     Identity("value_block_diagonal", V_DIAGONAL, slope_alpha / d, says="dL/dV, token block: diagonal (1/d) dL/dalpha"),
@@ -315,5 +330,6 @@ lemma1 = Theorem(
         _canary("the 1/2 dropped from the loss", "loss", right=2 * loss),
         _canary("the identity instead of I - 11'/T", "positional_block_off_diagonal", right=sp.Integer(0)),
     ),
+    evaluations=EVALUATIONS,
     argument=ARGUMENT,
 )

@@ -1,0 +1,1 @@
+"""Trials of the claims in words: code that evaluates them at an instance, from the definitions."""

@@ -1,0 +1,315 @@
+"""Trials of population gradient descent on the set of Lemma 2, from zero, with the mean over drawn sign encodings.
+
+What is tried is the claim for the mean over a sample in place of the population's: falls and signs with the sample's
+standard errors, limits as they are for the sample, its P and R interpolated in C. The runs are gone through for 10⁴
+steps, and then on the curve through their iterates.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import sympy as sp
+
+from theorems.sparse_token_selection.trials.long_runs import Reached, State, at_steps, smooth
+from theorems.sparse_token_selection.trials.sign_encodings import Interpolated, SignSample, Sizes, draw
+from verify import Trial
+from verify.errors import UndefinedError
+from verify.language.parameters import Instance
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from verify.claims.in_words import Trials
+
+Array: TypeAlias = "Any"
+"""A NumPy array."""
+_SIGMAS, _FIRST_STEPS, _A_TIME, _LONGEST = 6, 40, 64, 1e10
+_SETTLED, _ROUNDED, _AT_LIMIT, _INTERPOLATION, _ROUNDING = 1e-7, 1e-10, 1e-4, 1e-5, 1e-12
+
+
+def _value(expression: sp.Expr, instance: Instance) -> float:
+    values = {symbol: sp.Rational(instance[str(symbol)]) for symbol in expression.free_symbols}
+    return float(expression.subs(values))  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def _norm(x: float, y: float) -> float:
+    return math.hypot(x, y)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """The run from zero with the mean over a sample; a state is (√d α, √D C)."""
+
+    means: Interpolated
+
+    @cached_property
+    def start(self) -> Reached:
+        """The state from which on the run is smooth."""
+        return smooth(self.means.move, (0.0, 0.0))
+
+    @cached_property
+    def later(self) -> list[Reached]:
+        """The states from there on, 64 in each 16-fold of the step, until it settles or is not followed farther."""
+        states = [self.start]
+        while not self._settled(states) and states[-1].step < _LONGEST / self.means.sample.sizes.eta:
+            steps = [states[-1].step * 16 ** (k / _A_TIME) for k in range(1, _A_TIME + 1)]
+            try:
+                states += at_steps(self.means.move, states[-1], steps, (1e-3, 1e-3))
+            except UndefinedError:
+                if len(states) == 1:
+                    raise
+                break
+        return states
+
+    def _settled(self, states: list[Reached]) -> bool:
+        """Return whether the last 16-fold changes a state by 1e-7 or less, or the gradient is 1e-10 of the first."""
+        end = states[-1].state
+        gradient = _norm(*self.means.gradient(*end))
+        if len(states) > 1 and self.distance(end, states[-1 - _A_TIME].state) <= _SETTLED * (1 + _norm(*end)):
+            return True
+        return gradient <= _ROUNDED * _norm(*self.means.gradient(0.0, 0.0))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the run is at rest at the end."""
+        return self._settled(self.later)
+
+    @property
+    def seen(self) -> list[Reached]:
+        """Two of the later states in each 16-fold of the step, the last among them."""
+        return self.later[:: _A_TIME // 2]
+
+    def logit_scale(self, at: Reached) -> float:
+        """Return C."""
+        return self.means.sample.sizes.pair(*at.state)[1]
+
+    @property
+    def grows(self) -> bool:
+        """Whether |C| rises by 0.3 % in the last 4-fold of the step, where a logarithm of 10¹⁰ rises by 6 %."""
+        before, end = (abs(self.logit_scale(at)) for at in (self.seen[-2:][0], self.later[-1]))
+        return end - before > 0.003 * (1 + before)
+
+    def stationary(self, near: State) -> State:
+        """Return a stationary point of the loss that is found from a state."""
+        from scipy.optimize import root
+
+        found = root(lambda x: self.means.gradient(float(x[0]), float(x[1])), near, tol=1e-13)
+        if _norm(*found.fun) > 1e-9:
+            raise UndefinedError("no stationary point is found at the end of the run")
+        return float(found.x[0]), float(found.x[1])
+
+    def off_a_stationary_point(self, state: State, other: State) -> float:
+        """Return the distance from one that is found from a state, or from another one where none is."""
+        try:
+            return self.distance(state, self.stationary(state))
+        except UndefinedError:
+            return self.distance(state, other)
+
+    def hessian(self, at: State) -> Array:
+        """Return the Hessian of the loss, by differences of the gradient."""
+        import numpy as np
+
+        h = 1e-5
+        moved = [[(at[0] + s * (i == 0), at[1] + s * (i == 1)) for s in (-h, h)] for i in (0, 1)]
+        rows = [np.subtract(self.means.gradient(*up), self.means.gradient(*down)) / (2 * h) for down, up in moved]
+        return (np.array(rows) + np.array(rows).T) / 2
+
+    def distance(self, state: State, point: State) -> float:
+        """Return the distance of two states."""
+        return _norm(state[0] - point[0], state[1] - point[1])
+
+
+def _descent(instance: Instance, query: bool, random: "Generator") -> Descent:
+    return Descent(Interpolated(draw(Sizes.of(instance, query), random)))
+
+
+def _tried(descent: Descent, at: Reached) -> dict[str, float]:
+    alpha, C = descent.means.sample.sizes.pair(*at.state)
+    return {"step": at.step, "alpha": alpha, "C": C}
+
+
+def _first_steps(sample: SignSample) -> Iterator[tuple[int, State, float]]:
+    """Yield the first steps one by one: the step, the state, and six standard errors of √D C that add up to it."""
+    a = c = error = 0.0
+    for step in range(_FIRST_STEPS):
+        yield step, (a, c), error
+        alpha, C = sample.sizes.pair(a, c)
+        x, y = sample.sizes.gradient(alpha, *sample.shares(C))
+        error += _SIGMAS * sample.sizes.eta * float(y.std(ddof=1)) / math.sqrt(len(y))
+        a, c = a - sample.sizes.eta * float(x.mean()), c - sample.sizes.eta * float(y.mean())
+
+
+def _fall(sample: SignSample, state: State, factor: float) -> tuple[float, float]:
+    """Return L(x) − L(x − η∇L) − factor |∇L|², and its error: six standard errors, and rounding.
+
+    With ĝ for the sample's gradient and δ for its error, L(x − ηĝ) is off by −η∇L(x − ηĝ)·δ and |ĝ|² by 2ĝ·δ, to first
+    order: the standard error is that of the mean of these parts of each pair of encodings.
+    """
+    sizes = sample.sizes
+
+    def at(point: State) -> tuple[Array, Array, Array]:
+        alpha, C = sizes.pair(*point)
+        shares = sample.shares(C)
+        return sizes.loss(alpha, shares[0], shares[1]), *sizes.gradient(alpha, *shares)
+
+    loss, x, y = at(state)
+    slope = float(x.mean()), float(y.mean())
+    new_loss, new_x, new_y = at((state[0] - sizes.eta * slope[0], state[1] - sizes.eta * slope[1]))
+    weights = [sizes.eta * float(new.mean()) - 2 * factor * old for new, old in zip((new_x, new_y), slope, strict=True)]
+    parts = loss - new_loss + weights[0] * x + weights[1] * y
+    margin = float((loss - new_loss).mean()) - factor * (slope[0] ** 2 + slope[1] ** 2)
+    rounding = 1e-14 * sizes.d / sizes.q
+    return margin, _SIGMAS * float(parts.std(ddof=1)) / math.sqrt(len(parts)) + rounding
+
+
+def falls(query: bool, factor: sp.Expr) -> "Trials":
+    """Return trials of L' <= L − factor |∇L|²: at each of the first 40 steps, and at later ones."""
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        descent, by = _descent(instance, query, random), _value(factor, instance)
+        sample = descent.means.sample
+        for step, state, _ in _first_steps(sample):
+            yield Trial(*_fall(sample, state, by), _tried(descent, Reached(step, state)))
+        for at in descent.seen:
+            yield Trial(*_fall(sample, at.state, by), _tried(descent, at))
+
+    return trials
+
+
+def vanishes(query: bool, bound: sp.Expr) -> "Trials":
+    """Return trials of Σ |∇L|² <= bound, up to 10⁴ steps and to later ones, and of a |∇L|² <= bound/n in n steps.
+
+    The later parts are integrals over the curve through the iterates, by trapezia of a width of 4 % of the step: their
+    error is taken to be 1 %, beside six standard errors of the loss over η, to which the sum is near.
+    """
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        descent, most = _descent(instance, query, random), _value(bound, instance)
+        means = descent.means
+        sizes, total, x, y = means.sample.sizes, 0.0, 0.0, 0.0
+        for _ in range(int(descent.start.step)):
+            g, h = means.gradient(x, y)
+            total += g * g + h * h
+            x, y = x - sizes.eta * g, y - sizes.eta * h
+        least, squares = math.inf, [_norm(*means.gradient(*at.state)) ** 2 for at in descent.later]
+        for k, at in enumerate(descent.later):
+            if k:
+                total += (squares[k - 1] + squares[k]) / 2 * (at.step - descent.later[k - 1].step)
+            least = min(least, squares[k])
+            if k % (_A_TIME // 4) == 0:
+                alpha, C = sizes.pair(*at.state)
+                losses = sizes.loss(alpha, *means.sample.shares(C)[:2])
+                error = 0.01 * total + _SIGMAS * float(losses.std(ddof=1)) / math.sqrt(len(losses)) / sizes.eta
+                yield Trial(most - total, error, {**_tried(descent, at), "sum": total})
+                yield Trial(most / at.step - least, 0.01 * least, {**_tried(descent, at), "least": least})
+
+    return trials
+
+
+def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -> "Trials":
+    """Return trials of C >= least, and of α with the query: at each of the first 40 steps but 0, and at later ones.
+
+    Where the slack is negative nothing is claimed, and the one trial is that it is.
+    """
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        if slack is not None and (missing := -_value(slack, instance)) > 0:
+            yield Trial(missing, 0, {"claimed": "nothing at this step size"})
+            return
+        descent, error = _descent(instance, query, random), 0.0
+        sizes = descent.means.sample.sizes
+
+        def lower(at: Reached) -> float:
+            alpha, C = sizes.pair(*at.state)
+            return min(alpha, C) if query else C
+
+        for step, state, error in _first_steps(descent.means.sample):
+            if step:
+                at = Reached(step, state)
+                yield Trial(lower(at) - least, error / math.sqrt(sizes.D) + _ROUNDING, _tried(descent, at))
+        for at in descent.seen:
+            yield Trial(lower(at) - least, error / math.sqrt(sizes.D) + _ROUNDING, _tried(descent, at))
+
+    return trials
+
+
+def converges(query: bool, place: float = 1.0, bounded: Callable[[Instance], bool] | None = None) -> "Trials":
+    """Return trials of the alternative at the end of a run.
+
+    Either (α, place · C) is within 1e-4 of a stationary point, and nearer to it from 4-fold step to step, or |C| rises.
+    It must not rise where the loss is below all at larger |C|, of those at powers of 2, nor where `bounded` says so.
+    With the query, α and C are positive at that point.
+    """
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        descent = _descent(instance, query, random)
+        if descent.grows:
+            yield from _rising(descent, bounded is not None and bounded(instance))
+            return
+        if not descent.settled:
+            raise UndefinedError("the run has not settled where it ends to be followed")
+        end = descent.later[-1]
+        moved, point = (end.state[0], place * end.state[1]), descent.stationary(end.state)
+        size, off = 1 + _norm(*point), descent.off_a_stationary_point(moved, point)
+        yield Trial(_AT_LIMIT * size - off, 1e-6 * size, {**_tried(descent, end), "distance": off})
+        distances = [(descent.distance(at.state, point), at) for at in descent.later[::8]]
+        nearing = [each for each in distances if each[0] > 1e-5 * size][-4:]
+        for (before, _), (after, at) in pairwise(nearing):
+            yield Trial(before - after, 1e-6 * size, _tried(descent, at))
+        if query:
+            yield Trial(min(descent.means.sample.sizes.pair(*point)), 1e-6, {"point": point})
+
+    return trials
+
+
+def _rising(descent: Descent, bounded: bool) -> Iterator[Trial]:
+    sample, end = descent.means.sample, descent.later[-1]
+    scales = [abs(descent.logit_scale(at)) for at in descent.seen[-4:]]
+    for at, before, after in zip(descent.seen[-3:], scales, scales[1:], strict=False):
+        yield Trial(-1.0 if bounded else after - before, 0, _tried(descent, at))
+    least = min(_least_loss(sample, sign * scales[-1] * 2**k) for k in range(1, 12) for sign in (-1, 1))
+    error = _INTERPOLATION * sample.sizes.d / sample.sizes.q
+    yield Trial(descent.means.loss(*end.state) - least, error, {**_tried(descent, end), "least beyond": least})
+
+
+def _least_loss(sample: SignSample, C: float) -> float:
+    """Return the least loss over α at a C."""
+    sizes, (P, R, _, _) = sample.sizes, sample.shares(C).mean(axis=1)
+    return float(sizes.loss(P / (sizes.q * R), P, R))
+
+
+def geometric(query: bool, rate: Callable[[float, float, float], float]) -> "Trials":
+    """Return trials of `rate(η, λ, Λ)` at the limit: a step from states at a distance of 1e-7 to 1e-3 from it.
+
+    A step's derivative on the way to the limit differs from that there by η times the difference of the Hessians: twice
+    that at the state is allowed for.
+    """
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        import numpy as np
+
+        descent = _descent(instance, query, random)
+        if descent.grows:
+            raise UndefinedError("|C| rises along the run: there is no limit at which a rate is claimed")
+        if not descent.settled:
+            raise UndefinedError("the run has not settled where it ends to be followed")
+        point, eta = descent.stationary(descent.later[-1].state), descent.means.sample.sizes.eta
+        size, hessian = 1 + _norm(*point), descent.hessian(point)
+        least, largest = (float(value) for value in np.linalg.eigvalsh(hessian))
+        if least <= 0:
+            raise UndefinedError("the Hessian at the limit is not positive definite")
+        claimed = rate(eta, least, largest)
+        yield Trial(1 - claimed, 0, {"lambda": least, "Lambda": largest})
+        near = [at for at in descent.later if 1e-7 <= descent.distance(at.state, point) / size <= 1e-3]
+        for at in near[-8:]:
+            before = descent.distance(at.state, point)
+            x, y = descent.means.move(*at.state)
+            ratio = descent.distance((at.state[0] + x, at.state[1] + y), point) / before
+            curved = 2 * eta * float(np.linalg.norm(descent.hessian(at.state) - hessian, 2))
+            yield Trial(claimed + curved - ratio, 1e-14 * size / before + 1e-9 * eta, _tried(descent, at))
+
+    return trials
