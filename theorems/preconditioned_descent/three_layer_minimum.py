@@ -20,11 +20,13 @@ Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the
 """
 
 from dataclasses import replace
+from fractions import Fraction
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
 from theorems import rules
+from theorems.closed_forms import roots_of, values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
 from theorems.preconditioned_descent.setting import (
@@ -36,11 +38,13 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
 )
+from theorems.preconditioned_descent.trials.steps import least_at_steps
 from theorems.stored_forms import Forms, stored
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
     Canary,
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -201,6 +205,16 @@ def _canary(name: str, clause: Identity | Inequality) -> Canary:
     return Canary(name, STATEMENT.alone(clause), clause.label)
 
 
+_LARGER_SUM = values_of(*LEAST_AT, factors=(Fraction(51, 50), Fraction(1), Fraction(1)))
+EVALUATIONS = {
+    "least": Evaluation(
+        least_at_steps(roots_of(values_of(*LEAST_AT)), values_of(LEAST)),
+        "f over S is least, with the value minimum_loss, at three steps whose sum is 51/50 of that of the values",
+        least_at_steps(roots_of(_LARGER_SUM), values_of(LEAST)),
+        draws=30,
+    )
+}
+
 three_layer_minimum = Theorem(
     id="ahn2023.three_layer_minimum",
     title="Theorem 3 with three layers, for every d and n: the minimum in closed form, at three real steps",
@@ -216,6 +230,7 @@ three_layer_minimum = Theorem(
             "a step that is not positive", replace(POSITIVE[2], relation=sp.Le(*POSITIVE[2].relation.args), says="")
         ),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("ahn2023.lemma1",),
     argument=ARGUMENT,
 )

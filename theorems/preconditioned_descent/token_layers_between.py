@@ -36,10 +36,12 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
 )
+from theorems.preconditioned_descent.trials.token_claims import between, no_negative_step
 from theorems.wishart.trace_moments import wishart_trace_moment
 from verify import (
     ClauseValue,
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inference,
@@ -171,6 +173,21 @@ def derivation() -> Derivation:
 _canary = partial(with_clause, STATEMENT)
 
 
+EVALUATIONS = {
+    "between": Evaluation(
+        between(lambda layers: layers.least_without_rates(layers.degree)),
+        "the infimum of f over S is not below the least loss of Theorem 3 with 3L - 1 layers",
+        between(lambda layers: layers.least_without_rates(3 * layers.layers - 1)),
+        draws=8,
+    ),
+    "signs": Evaluation(
+        no_negative_step(),
+        "at every critical point of f over S all a_l >= 0 and all b_l >= 0",
+        no_negative_step(rates=True),
+        draws=15,
+    ),
+}
+
 token_layers_between = Theorem(
     id="ahn2023.token_layers_between",
     title="Theorem 4's least loss is below Theorem 3's, and not below Theorem 3's with (3^L - 1)/2 layers",
@@ -187,6 +204,7 @@ token_layers_between = Theorem(
         _canary("a slope without a", replace(FALLS, right=-2 * w * rho**2, says="")),
         _canary("the orthogonal polynomial of the spectrum itself", replace(MORE, shift=sp.S.Zero, says="")),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("ahn2023.theorem3", "ahn2023.theorem4"),
     argument=ARGUMENT,
 )

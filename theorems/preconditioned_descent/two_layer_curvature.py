@@ -25,6 +25,7 @@ Source: derived here; Ahn et al. 2023, Theorem 3, looks at first derivatives.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -34,6 +35,7 @@ from sympy.polys.fields import FracElement
 
 from theorems import rules
 from theorems.canaries import with_clause
+from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
 from theorems.preconditioned_descent.setting import (
@@ -45,6 +47,7 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
 )
+from theorems.preconditioned_descent.trials.two_layers import positive_definite, strict_minimum
 from theorems.preconditioned_descent.two_layer_minimum import (
     CURVED,
     DEFINITE,
@@ -61,7 +64,7 @@ from theorems.preconditioned_descent.two_layer_minimum import (
 )
 from theorems.stored_forms import Forms, stored
 from theorems.wishart.word_moments import word_formula, word_moment
-from verify import Derivation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from verify import Derivation, Evaluation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
 
 KINDS = {"symmetric": 1, "antisymmetric": -1}
 """Of matrices M of trace 0 and tr M Mᵀ = 1: the sign of Mᵀ = ± M."""
@@ -368,6 +371,22 @@ def _least(name: str, first: sp.Expr, second: sp.Expr) -> sp.Expr:
     return least.xreplace({a: first, b: second})  # pyright: ignore[reportReturnType]
 
 
+_PAIR = values_of(SMALL, LARGE)
+EVALUATIONS = {
+    "positive_definite": Evaluation(
+        positive_definite(_PAIR),
+        "at two equal steps of the same sum the second derivatives of f over all A_0 and A_1 are positive definite",
+        positive_definite(values_of(TOTAL / 2, TOTAL / 2)),
+        draws=40,
+    ),
+    "strict": Evaluation(
+        strict_minimum(_PAIR),
+        "f has a strict local minimum over all A_0 and A_1 at the smaller step and 21/20 of the larger one",
+        strict_minimum(values_of(SMALL, LARGE, factors=(Fraction(1), Fraction(21, 20)))),
+        draws=50,
+    ),
+}
+
 two_layer_curvature = Theorem(
     id="ahn2023.two_layer_curvature",
     title="Theorem 3 with two layers, for every d and n: its least point is a strict local minimum over all A_0, A_1",
@@ -398,6 +417,7 @@ two_layer_curvature = Theorem(
             for key, (says, *_) in OTHER_STEPS.items()
         ),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("ahn2023.lemma1", "ahn2023.two_layer_minimum"),
     argument=ARGUMENT,
 )

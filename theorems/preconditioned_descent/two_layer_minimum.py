@@ -26,12 +26,14 @@ Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import sympy as sp
 
 from theorems import rules
 from theorems.canaries import with_clause
+from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
 from theorems.preconditioned_descent.setting import (
@@ -43,9 +45,28 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
 )
+from theorems.preconditioned_descent.trials.steps import (
+    equal_pair,
+    least_at_steps,
+    saddle_at_equal_steps,
+    strict_at_steps,
+)
+from theorems.preconditioned_descent.trials.two_layers import gradient_vanishes
 from theorems.preconditioned_descent.two_layer_loss import WORDS, in_traces
 from theorems.wishart.trace_moments import trace_moment
-from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from verify import (
+    Derivation,
+    Evaluation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 MULTIPLES = Hypothesis("multiples", text="A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1}")
 TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
@@ -307,6 +328,34 @@ _canary = partial(with_clause, STATEMENT)
 
 SMALL, LARGE = ((TOTAL + sign * sp.sqrt(sp.factor(TOTAL**2 - 4 * PRODUCT))) / 2 for sign in (-1, 1))
 
+_PAIR, _HALVES = values_of(SMALL, LARGE), values_of(TOTAL / 2, TOTAL / 2)
+_LARGER = values_of(SMALL, LARGE, factors=(Fraction(1), Fraction(21, 20)))
+EVALUATIONS = {
+    "least": Evaluation(
+        least_at_steps(_PAIR, values_of(LEAST)),
+        "f over S is least, with the value minimum_loss, where the steps are smaller_step and 21/20 larger_step",
+        least_at_steps(_LARGER, values_of(LEAST)),
+        draws=30,
+    ),
+    "strict": Evaluation(
+        strict_at_steps(_PAIR),
+        "at two equal steps of the same sum the second derivatives of f over S are positive definite",
+        strict_at_steps(_HALVES),
+    ),
+    "saddle": Evaluation(
+        saddle_at_equal_steps(equal_pair, _PAIR),
+        "at one other pair of steps, two equal ones of the same sum, both slopes vanish",
+        saddle_at_equal_steps(_HALVES, _PAIR),
+        draws=30,
+    ),
+    "vanishes": Evaluation(
+        gradient_vanishes(_PAIR, equal_pair),
+        "at smaller_step and 21/20 larger_step the gradient of f in all A_0 and A_1 vanishes",
+        gradient_vanishes(_LARGER),
+        draws=40,
+    ),
+}
+
 two_layer_minimum = Theorem(
     id="ahn2023.two_layer_minimum",
     title="Theorem 3 with two layers, for every d and n: the minimum, its location and its value",
@@ -325,6 +374,7 @@ two_layer_minimum = Theorem(
         _canary("equal steps are a minimum", replace(APART, right=APART.right + 4 * e**2 * _CURVATURE, says="")),
         _canary("the slope in the whole space without 1/d", replace(WHOLE[0], right=d * WHOLE[0].right, says="")),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("ahn2023.lemma1",),
     argument=ARGUMENT,
 )

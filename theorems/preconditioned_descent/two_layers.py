@@ -23,15 +23,18 @@ Source: Ahn et al. 2023, Theorem 2; that all minimisers are multiples of I, and 
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import sympy as sp
 
 from theorems import rules
 from theorems.canaries import with_clause
+from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LINEAR_ATTENTION, PATTERN, d, n
+from theorems.preconditioned_descent.trials.two_layers import least_over_symmetric
 from theorems.preconditioned_descent.two_layer_loss import (
     O0,
     O1,
@@ -52,7 +55,7 @@ from theorems.preconditioned_descent.two_layer_loss import (
     w,
     x,
 )
-from theorems.preconditioned_descent.two_layer_minimum import LEAST
+from theorems.preconditioned_descent.two_layer_minimum import LARGE, LEAST, SMALL, TOTAL
 from theorems.preconditioned_descent.two_layer_squares import (
     ALPHA,
     BETA,
@@ -71,6 +74,7 @@ from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     ClauseValue,
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -300,6 +304,21 @@ def derivation() -> Derivation:
 
 _canary = partial(with_clause, STATEMENT)
 
+_AT_THE_STEPS = least_over_symmetric(values_of(SMALL, LARGE))
+EVALUATIONS = {
+    "diagonal": Evaluation(
+        _AT_THE_STEPS,
+        "f has a minimiser over symmetric A_0 and A_1 in which both are one multiple of I, half the sum of the two a_l",
+        least_over_symmetric(values_of(TOTAL / 2, TOTAL / 2)),
+        draws=40,
+    ),
+    "all_multiples": Evaluation(
+        _AT_THE_STEPS,
+        "f over symmetric A_0 and A_1 is least at these two a_l, the larger times 21/20",
+        least_over_symmetric(values_of(SMALL, LARGE, factors=(Fraction(1), Fraction(21, 20)))),
+        draws=40,
+    ),
+}
 
 theorem2 = Theorem(
     id="ahn2023.theorem2",
@@ -325,6 +344,7 @@ theorem2 = Theorem(
         _canary("a least f larger by 1/n", replace(EXCESS, right=EXCESS.right + 1 / n, says="")),
         _canary("nu (y_i + z_i)^2", replace(EXCESS, right=EXCESS.right + 4 * BETA * DEVIATIONS[1, 1], says="")),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("ahn2023.lemma1", "ahn2023.theorem3", "ahn2023.two_layer_minimum"),
     argument=ARGUMENT,
 )

@@ -28,12 +28,14 @@ Source: Ahn et al. 2023, Theorem 4, has the infimum of the squared gradient over
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import sympy as sp
 
 from theorems import rules
 from theorems.canaries import with_clause
+from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k as index
 from theorems.preconditioned_descent.preconditioned_tokens import (
@@ -49,11 +51,14 @@ from theorems.preconditioned_descent.preconditioned_tokens import (
 )
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n
 from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
+from theorems.preconditioned_descent.trials.token_claims import between, least_within, positive_but_one, valley
+from theorems.preconditioned_descent.trials.token_layers import POSITIVE as POSITIVE_POINTS
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     ClauseValue,
     Derivation,
     Dynamics,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -344,6 +349,33 @@ def derivation() -> Derivation:
 _canary = partial(with_clause, STATEMENT)
 
 
+EVALUATIONS = {
+    "positive": Evaluation(
+        positive_but_one(values_of(sp.S.Zero, BEST_STEP, -sp.S.Half)),
+        "one of the critical points of f over S has a_0 = 0, a_1 = n/(n + d + 1) and b_0 = -3/5",
+        positive_but_one(values_of(sp.S.Zero, BEST_STEP, -sp.Rational(3, 5))),
+        draws=20,
+    ),
+    "attained": Evaluation(
+        least_within(POSITIVE_POINTS),
+        "f over S attains its least value, at a_0, a_1 > 0 and b_0 = 0",
+        least_within([*POSITIVE_POINTS[:2], (0, 0)]),
+        draws=16,
+    ),
+    "between": Evaluation(
+        between(lambda layers: layers.least_without_rates(4)),
+        "the least value is not below 11/10 of the least loss of Theorem 3 with four layers",
+        between(lambda layers: Fraction(11, 10) * layers.least_without_rates(4)),
+        draws=12,
+    ),
+    "valley": Evaluation(
+        valley(),
+        "over a_0 < 0 the infimum of f is 101/100 of V",
+        valley(Fraction(101, 100)),
+        draws=24,
+    ),
+}
+
 two_layers_of_tokens = Theorem(
     id="ahn2023.two_layers_of_tokens",
     title="Theorem 4 with two layers, for every d and n: the least loss is attained, at positive steps and rate",
@@ -366,6 +398,7 @@ two_layers_of_tokens = Theorem(
         _canary("half the slope in p", replace(PRODUCT, right=PRODUCT.right / 2, says="")),
         _canary("the orthogonal polynomial of the spectrum itself", replace(OTHERS[1], shift=sp.S.Zero, says="")),
     ),
+    evaluations=EVALUATIONS,
     proof_uses=("ahn2023.theorem3", "ahn2023.theorem4"),
     argument=ARGUMENT,
 )

@@ -33,16 +33,20 @@ At n = 10⁶ and R = 3 the best factor is so between 0.0239 and 0.0259.
 Source: derived here.
 """
 
+from fractions import Fraction
 from functools import partial
 
 import sympy as sp
 
 from theorems import rules
 from theorems.canaries import with_changes
+from theorems.closed_forms import values_of
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import RADIUS, R, n
+from theorems.softmax_regression.trials.largest_slope import at_most, best_is, largest_at, one_row_above, three_levels
 from verify import (
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -370,6 +374,28 @@ def derivation() -> Derivation:
 
 _canary = partial(with_changes, STATEMENT)
 
+_BOUNDS = values_of(R * largest / 2, R * largest, R * n / (4 * (n - 1)), 1 / exponentials)
+EVALUATIONS = {
+    "three_levels": Evaluation(
+        largest_at(three_levels),
+        "the largest eigenvalue of J over logits of norm R^2 or less is that of n - 1 logits equal and least",
+        largest_at(one_row_above),
+        draws=20,
+    ),
+    "best": Evaluation(
+        best_is(values_of(PAIR)),
+        "the best factor of both shifts is 49/50 R/(2 + (n-2) exp(-R^2 sqrt(n/(2(n-2)))))",
+        best_is(values_of(PAIR, factors=(Fraction(49, 50),))),
+        draws=40,
+    ),
+    "at_most": Evaluation(
+        at_most(_BOUNDS),
+        "the best factor is at most 99/100 of the claimed bounds",
+        at_most(_BOUNDS, factor=0.99),
+        draws=20,
+    ),
+}
+
 best_factor = Theorem(
     id="li2024.best_factor",
     title="The best factor for three rows or more: two equal logits as far above the others as the norms allow",
@@ -389,5 +415,6 @@ best_factor = Theorem(
         _canary("7/20 for n/(4(n-1))", "least_pair", relation=sp.Ge((n - 1) / (3 * n - 4), sp.Rational(7, 20))),
         _canary("above half the radius", "below_half", relation=sp.Ge(R / (2 + (n - 2) * odds), R / 2)),
     ),
+    evaluations=EVALUATIONS,
     argument=ARGUMENT,
 )

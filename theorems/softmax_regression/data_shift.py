@@ -18,7 +18,8 @@ Source: Li et al. 2024, main theorem (its constant as recalled); the constants a
 
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, derivation_steps
-from theorems.softmax_regression.shifts import ARGUMENT, BEST, BETTER_CASES, VALUES, canaries, statement
+from theorems.softmax_regression.shifts import ARGUMENT, BEST, BETTER_CASES, VALUES, canaries, evaluations, statement
+from theorems.softmax_regression.trials.moves import data_move, data_pair
 from verify import Derivation, Hypothesis, InWords, Source, Theorem
 
 NORMS = Hypothesis("norms", text="|A_t| <= R and |A_{t+1}| <= R (spectral), |x| <= R")
@@ -38,5 +39,6 @@ data_shift = Theorem(
     values=VALUES | {"reached_factor": BETTER_CASES, "best_factor": BEST},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
+    evaluations=evaluations(data_move, data_pair),
     argument=ARGUMENT,
 )

@@ -32,8 +32,10 @@ from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, EIGENVALUE, b, c, e, h, k, norm, q, tau, variance
+from theorems.softmax_regression.trials.attention_layer import close, least_mean_loss
 from verify import (
     Derivation,
+    Evaluation,
     Hypothesis,
     Identity,
     Inequality,
@@ -197,6 +199,21 @@ def derivation() -> Derivation:
 
 _canary = partial(with_changes, STATEMENT)
 
+EVALUATIONS = {
+    "close": Evaluation(
+        close(),
+        "|layer - step| <= sqrt(n) eta beta w G^2/16 for v = 11 eta/(10 n w)",
+        close(factor=1.1),
+        draws=40,
+    ),
+    "least": Evaluation(
+        least_mean_loss(),
+        "the infimum of the mean loss over all W and v is below that of any gradient step from 0 by 1/100",
+        least_mean_loss(gain=0.01),
+        draws=15,
+    ),
+}
+
 first_order_layer = Theorem(
     id="li2024.first_order_layer",
     title="With small scores a self-attention layer is a gradient step: how far the two predictions are apart",
@@ -212,5 +229,6 @@ first_order_layer = Theorem(
         _canary("a fifth for a quarter", "range", relation=sp.Le(high * low, (high + low) ** 2 / 5, evaluate=False)),
         _canary("the first order without 1/n", "first_order", right=s_j * b_j),
     ),
+    evaluations=EVALUATIONS,
     argument=ARGUMENT,
 )

@@ -37,7 +37,14 @@ from theorems.softmax_regression.setting import (
     tau,
     variance,
 )
-from verify import Canary, Hypothesis, Inference, InWords, Statement, ValueWhere
+from theorems.softmax_regression.trials.moves import (
+    Draw,
+    Pair,
+    needed_at_two_rows,
+    predictions_within,
+    shift_within,
+)
+from verify import Canary, Evaluation, Hypothesis, Inference, InWords, Statement, ValueWhere
 
 SMALL_MOVE = sp.Rational(1, 100)
 """What no logit moves by in the small-move hypothesis."""
@@ -151,6 +158,29 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
         claims=(shift, SHARP, FREE),
         steps=(RESIDUAL, EIGENVALUE, BOUND, PAIR, CHORD),
     )
+
+
+def evaluations(move: Draw, pair: Pair) -> dict[str, Evaluation]:
+    """Return the evaluations of a shift's claims in words, by its moves."""
+    return {
+        "shift": Evaluation(
+            shift_within(move),
+            "|b' - b| is at most 9/20 R times the move",
+            shift_within(move, factor=0.45),
+            draws=40,
+        ),
+        "sharp": Evaluation(
+            needed_at_two_rows(pair),
+            "at n = 2 no factor smaller than 51/100 R will do",
+            needed_at_two_rows(pair, factor=0.51),
+        ),
+        "free": Evaluation(
+            predictions_within(move),
+            "any two predictions are within sqrt(2) tanh(1/220) where no logit moves by 0.01",
+            predictions_within(move, widest=1 / 220),
+            draws=40,
+        ),
+    }
 
 
 def canaries(of: Statement) -> tuple[Canary, ...]:

@@ -28,7 +28,17 @@ import sympy as sp
 
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, d, derivation_steps
-from theorems.softmax_regression.shifts import ARGUMENT, BEST, BETTER_CASES, ROW_CASES, VALUES, canaries, statement
+from theorems.softmax_regression.shifts import (
+    ARGUMENT,
+    BEST,
+    BETTER_CASES,
+    ROW_CASES,
+    VALUES,
+    canaries,
+    evaluations,
+    statement,
+)
+from theorems.softmax_regression.trials.moves import weight_move, weight_pair
 from verify import Derivation, Hypothesis, InWords, Source, Theorem, ValueWhere
 
 NORMS = Hypothesis("norms", text="|A| <= R (spectral), |x_t| <= R and |x_{t+1}| <= R")
@@ -52,5 +62,6 @@ weight_shift = Theorem(
     values=VALUES | {"reached_factor": REACHED, "best_factor": WIDE},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
+    evaluations=evaluations(weight_move, weight_pair),
     argument=ARGUMENT,
 )

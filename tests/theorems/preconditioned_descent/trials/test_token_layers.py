@@ -1,0 +1,48 @@
+"""Token-preconditioning layers: the loss against layers run on drawn prompts, slopes by differences."""
+
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from tests.theorems.preconditioned_descent.trials.layers import block, residuals, within_error
+from theorems.preconditioned_descent.trials import token_layers
+from verify import UndefinedError
+
+TWO = {"d": 2, "n": 3}
+POINT = (Fraction(1, 4), Fraction(1, 2), Fraction(-3, 8))
+
+
+def test_the_loss_is_that_of_layers_on_prompts():
+    random, root = np.random.default_rng(0), np.array([[1.0, 0.5], [0, 0.75]])
+    inverse, (first, second, rate) = np.linalg.inv(root @ root.T), map(float, POINT)
+    steps = [block(first * inverse, 0), block(second * inverse, 0)]
+    parameters = [(block(rate * np.eye(2), 1), -steps[0]), (block(np.eye(2), 1), -steps[1])]
+    squares = residuals(random, 400_000, 3, parameters, root) ** 2
+    layers = token_layers.Layers(2, TWO)
+    exact = float(layers.loss(POINT))
+    assert within_error(squares, exact) and not within_error(squares, 1.2 * exact)
+    assert layers.value(np.array([first, second, rate]))[0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_slopes_are_those_of_differences_and_rates_without_effect_change_nothing():
+    layers = token_layers.Layers(3, TWO)
+    point = np.array([0.3, 0.4, 0.2, -0.5, 0.7])
+    differences = [(layers.value(point + h)[0] - layers.value(point - h)[0]) / 2e-6 for h in 1e-6 * np.eye(5)]
+    assert np.allclose(layers.value(point)[1], differences, rtol=1e-6)
+    at_rest = token_layers.Layers(2, TWO).loss((Fraction(1, 3), Fraction(1, 4), Fraction(0)))
+    assert layers.loss((Fraction(1, 3), Fraction(1, 4), *[Fraction(0)] * 3)) == at_rest
+
+
+def test_critical_points_are_critical():
+    layers = token_layers.Layers(2, TWO)
+    for point, error in islice(token_layers.critical_points(layers, np.random.default_rng(0)), 5):
+        assert abs(layers.value(point)[1]).max() < 1e-9 and error < 1e-6
+
+
+def test_too_many_layers_and_too_many_examples_have_no_verdict():
+    with pytest.raises(UndefinedError, match="L = 4: the loss over S is computed up to L = 3"):
+        token_layers.Layers(4, TWO)
+    with pytest.raises(UndefinedError, match="n = 100000000000: the least loss over S is below"):
+        token_layers.Layers(2, {"d": 2, "n": 10**11})

@@ -1,0 +1,155 @@
+"""Trials of claims about layers A_l = a_l Σ^{-1}, B_l = b_l I of pattern (11), by the loss of `token_layers`."""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from theorems.closed_forms import Values
+from theorems.preconditioned_descent.trials.token_layers import (
+    INFINITY,
+    POSITIVE,
+    Bounds,
+    Layers,
+    critical_points,
+    descended,
+    label,
+    named,
+    tried,
+)
+from verify import Trial
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import Generator
+
+    from verify.claims.in_words import Trials
+    from verify.language.parameters import Instance
+
+
+FIRST_RATE = 1 / 20
+"""From which rates descend that were 0."""
+
+
+def _layers(instance: "Instance") -> int:
+    return int(instance.get("L", 2))
+
+
+def positive_but_one(special: Values) -> "Trials":
+    """Return trials of: with two layers, this point of S is critical, and all others have a_0, a_1, b_0 > 0.
+
+    Tried are the slopes there, exactly, and the critical points that a root search from random points finds.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        layers, at = Layers(2, instance), special(instance)
+        for i, name in enumerate(named(at)):
+            yield Trial(-abs(_exact_slope(layers, at, i)), 0, {**named(at), "slope in": name})
+        for point, error in critical_points(layers, random):
+            away = abs(point - [float(number) for number in at]).max()
+            yield Trial(0 if away <= error else float(point.min()), error, named(point))
+
+    return trials
+
+
+def _exact_slope(layers: Layers, at: Sequence[Fraction], place: int) -> Fraction:
+    """Return a slope of f, of degree 6 at most in each number, by values at ±1, ±2, ±3."""
+    weights = {1: Fraction(3, 4), 2: Fraction(-3, 20), 3: Fraction(1, 60)}
+    moved = {i: [*at[:place], at[place] + i, *at[place + 1 :]] for i in range(-3, 4)}
+    return sum((w * (layers.loss(moved[i]) - layers.loss(moved[-i])) for i, w in weights.items()), Fraction(0))
+
+
+def least_within(bounds: Bounds) -> "Trials":
+    """Return trials of: with two layers, f over S attains its least value within bounds of a_0, a_1 and b_0.
+
+    Tried are random points and the ends of descents from them, against the lowest point that was met within the bounds,
+    the ends of descents there among them.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        layers = Layers(2, instance)
+        lowest = layers.loss(layers.best(random, bounds))
+        for point in tried(layers, random):
+            here = layers.loss(point)
+            if all(low <= number <= high for number, (low, high) in zip(point, bounds, strict=True)):
+                lowest = min(here, lowest)
+            # A descent ends where a step gains less than 10⁻¹⁴ of f: 10⁻⁸ is room for a million such steps.
+            yield Trial(here - lowest, lowest / 10**8, named(point))
+
+    return trials
+
+
+def between(lower: Callable[[Layers], Fraction]) -> "Trials":
+    """Return trials of: f's infimum over S is below the least loss of L layers with rates 0, and not below a number.
+
+    Tried are the end of a descent from the least point with rates 0, random points, and the ends of descents from them.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        import numpy as np
+
+        layers = Layers(_layers(instance), instance)
+        above, below = layers.least_without_rates(layers.layers), lower(layers)
+        at_rest = layers.best(random, [(0, INFINITY)] * layers.layers + [(0, 0)] * (layers.layers - 1))
+        best = descended(layers.value, np.where(at_rest == 0, FIRST_RATE, at_rest))
+        yield Trial(above - layers.loss(best), 0, named(best))
+        for point in chain([best], tried(layers, random)):
+            yield Trial(layers.loss(point) - below, 0, named(point))
+
+    return trials
+
+
+def no_negative_step(rates: bool = False) -> "Trials":
+    """Return trials of: at every critical point of f over S no step is negative, nor, with `rates`, a rate.
+
+    Tried are the critical points that a root search from random points finds.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        layers = Layers(_layers(instance), instance)
+        for point, error in critical_points(layers, random):
+            yield Trial(float((point if rates else point[: layers.layers]).min()), error, named(point))
+
+    return trials
+
+
+def valley(factor: Fraction = Fraction(1)) -> "Trials":
+    """Return trials of: over a_0 < 0 the infimum of f is a factor times the least value V of G, attained at a_1, p > 0.
+
+    Tried are the lowest end of descents of G, the approach a_0 = −10⁻¹ … −10⁻⁶ of a step, random points of a_0 < 0, and
+    the ends of descents there.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        import numpy as np
+
+        layers = Layers(2, instance)
+        starts = [layers.scale * np.array([1, sign * size]) for sign in (1, -1) for size in (0.1, 0.3, 1)]
+        low = min(
+            (descended(layers.limit_value, start) for start in starts), key=lambda end: layers.limit_value(end)[0]
+        )
+        place = {"a_1": float(low[0]), "p": float(low[1])}
+        least = factor * layers.limit(low)
+        yield Trial(float(low.min()), 0, place)
+        yield Trial(least - layers.loss(layers.best(random, POSITIVE)), 0, place)
+        yield from _approach(layers, low, least)
+        for point in tried(layers, random, [(-INFINITY, -1e-9 * layers.scale), *[(-INFINITY, INFINITY)] * 2]):
+            yield Trial(layers.loss(point) - least, least / 10**8, named(point))
+
+    return trials
+
+
+def _approach(layers: Layers, low: "np.ndarray", least: Fraction) -> Iterator[Trial]:
+    """Yield f's distance from V and above it, on the way to a_0 = 0."""
+    import numpy as np
+
+    one, move = map(float, low)
+    square = (1 + label((0, one), (move, 0), layers.nodes, np.ones_like(layers.nodes))) ** 2 * layers.weights
+    for power in range(1, 7):
+        step = -(10.0**-power) * layers.scale
+        point = [step, one, move / step]
+        above = layers.loss(point) - least
+        # (1 − a_0 s)² is 1 − 2a_0 s + a_0² s²; b_0 a_0 is p but for a rounding, and G's slope in p is 0 there.
+        rise = float(-2 * step * (square @ layers.nodes) + step**2 * (square @ layers.nodes**2))
+        yield Trial(above, 0, named(point))
+        yield Trial(rise - above, 1e-9 * (rise + float(least)), named(point))

@@ -1,0 +1,204 @@
+r"""Layers A_l = a_l Σ^{-1}, B_l = b_l I of pattern (11): the loss f over S, descents and critical points.
+
+A layer takes a column's token x and label y to x − B (X Xᵀ/n) A x and y − (Y Xᵀ/n) A x. Whitened, tokens are T(S) times
+the first ones, the examples' labels w*ᵀ U(S) X and the query's w*ᵀ V(S) x, with T = U = 1 and V = 0 at first, and
+
+    T → T − b a s T³,    U → U − a s U T²,    V → V − a s U T²;
+
+f = ∫ (1 + V)² dμ with ∫ s^k dμ = E tr S^k. V has the degree (3^L − 1)/2 at most: at rational points f is exact, by the
+moments of `wishart_means`, and in floats it is a Gauss rule's sum of squares.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from theorems.preconditioned_descent.trials.steps import mean_square
+from theorems.preconditioned_descent.trials.wishart_means import gauss_rule, least_square, trace_moments
+from verify import UndefinedError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import Generator
+
+    from verify.language.parameters import Instance
+
+Point = Sequence[Any]
+"""a_0 … a_{L−1}, b_0 … b_{L−2}: the last layer's rate has no effect."""
+Bounds = Sequence[tuple[float, float]]
+INFINITY = float("inf")
+POSITIVE: Bounds = [(0, INFINITY)] * 3
+"""Of a_0, a_1 and b_0."""
+MOST_LAYERS = 3
+STARTS = {2: 24, 3: 4}
+"""Of descents, by the number of layers."""
+TINY = 1e-30
+FARTHEST = 1e4
+"""Of critical points: beyond it floats overflow."""
+RESOLVED = 1e-20
+"""Of f over d: residuals of 10⁻¹⁰ keep six digits in float64."""
+
+
+def label(steps: Point, moves: Point, eigenvalue: Any, one: Any) -> Any:
+    """Return V after the layers for steps a_l and moves b_l a_l, at numbers, arrays or polynomials; `one` is 1."""
+    token, seen, own = one, one, one * 0
+    for step, move in zip(steps, moves, strict=True):
+        attended = eigenvalue * token * token
+        token, seen, own = token - move * attended * token, seen - step * attended * seen, own - step * attended * seen
+    return own
+
+
+class Poly:
+    """A polynomial in one variable with rational coefficients, from the constant one on."""
+
+    def __init__(self, *coefficients: Fraction | int) -> None:
+        self.coefficients = coefficients
+
+    def __mul__(self, other: "Poly | Fraction | int") -> "Poly":
+        theirs = other.coefficients if isinstance(other, Poly) else (other,)
+        found = [Fraction(0)] * (len(self.coefficients) + len(theirs) - 1)
+        for i, c in enumerate(self.coefficients):
+            for j, e in enumerate(theirs):
+                found[i + j] += c * e
+        return Poly(*found)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: "Poly") -> "Poly":
+        size = max(len(self.coefficients), len(other.coefficients))
+        one, two = ([*p.coefficients, *[0] * (size - len(p.coefficients))] for p in (self, other))
+        return Poly(*(c - e for c, e in zip(one, two, strict=True)))
+
+
+class Layers:
+    """The loss over S at an instance, exact and in floats, in which steps are those of whitened data."""
+
+    def __init__(self, layers: int, instance: "Instance") -> None:
+        if layers > MOST_LAYERS:
+            raise UndefinedError(f"L = {layers}: the loss over S is computed up to L = {MOST_LAYERS}")
+        self.n, self.d, self.layers = int(instance["n"]), int(instance["d"]), layers
+        self.degree = (3**layers - 1) // 2
+        self.moments = trace_moments(2 * self.degree, self.n, self.d)
+        self.nodes, self.weights = gauss_rule(self.degree + 1, self.n, self.d)
+        self.scale = self.n / (self.n + self.d + 1)
+        if self.least_without_rates(layers) < self.d * RESOLVED:
+            raise UndefinedError(f"n = {self.n}: the least loss over S is below what float64 steps resolve")
+
+    def least_without_rates(self, count: int) -> Fraction:
+        """Return the least loss of a number of layers with all rates 0: that over all polynomials of this degree.
+
+        The best one is an orthogonal polynomial, whose roots are real: it is a product of 1 − a_l s.
+        """
+        return least_square(count, self.n, self.d)
+
+    def _own(self, point: Point, eigenvalue: Any, one: Any) -> Any:
+        steps, rates = point[: self.layers], [*point[self.layers :], 0]
+        return label(steps, [step * rate for step, rate in zip(steps, rates, strict=True)], eigenvalue, one)
+
+    def loss(self, point: Point) -> Fraction:
+        """Return f, exactly."""
+        own = self._own([Fraction(number) for number in point], Poly(0, 1), Poly(1))
+        return mean_square((own - Poly(-1)).coefficients, self.moments)
+
+    def value(self, point: "np.ndarray") -> "tuple[float, np.ndarray]":
+        """Return f and its slopes, in floats."""
+        return self._value(self._own, point)
+
+    def limit_value(self, point: "np.ndarray") -> "tuple[float, np.ndarray]":
+        """Return G at a_1 and p, and its slopes: two layers, the first of the step 0 and the move p."""
+        return self._value(lambda pair, *rest: label((0, pair[0]), (pair[1], 0), *rest), point)
+
+    def limit(self, point: Point) -> Fraction:
+        """Return G, exactly."""
+        one, move = map(Fraction, point)
+        own = label((0, one), (move, 0), Poly(0, 1), Poly(1))
+        return mean_square((own - Poly(-1)).coefficients, self.moments)
+
+    def _value(self, own: Callable[..., Any], point: "np.ndarray") -> "tuple[float, np.ndarray]":
+        import numpy as np
+
+        columns = point + TINY * 1j * np.eye(len(point))
+        # The slope of a polynomial is the imaginary part at an imaginary move, over the move.
+        shape = (len(point), len(self.nodes))
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = 1 + own([c[:, None] for c in columns.T], self.nodes, np.ones(shape, complex))
+            here = moved[0].real
+            return float(self.weights @ here**2), 2 * (moved.imag / TINY) @ (self.weights * here)
+
+    def start(self, random: "Generator", spread: float = 1) -> "np.ndarray":
+        """Return random steps and rates of either sign."""
+        import numpy as np
+
+        steps = 1.5 * self.scale * random.normal(size=self.layers) * spread
+        return np.concatenate([steps, random.normal(size=self.layers - 1) * spread])
+
+    def best(self, random: "Generator", bounds: Bounds) -> "np.ndarray":
+        """Return the lowest end of descents within bounds, from random starts there."""
+        import numpy as np
+
+        drawn = (abs(self.start(random, 10 ** random.uniform(-1, 1))) for _ in range(STARTS[self.layers]))
+        ends = [descended(self.value, np.clip(start, *np.array(bounds).T), bounds) for start in drawn]
+        return min(ends, key=lambda end: self.value(end)[0])
+
+
+def descended(value: Callable[..., Any], start: "np.ndarray", bounds: "Bounds | None" = None) -> "np.ndarray":
+    """Return where a descent of the logarithm ends."""
+    from math import log
+
+    from scipy.optimize import minimize
+
+    def logarithm(point: "np.ndarray") -> "tuple[float, np.ndarray]":
+        here, slopes = value(point)
+        return log(here), slopes / here
+
+    options = {"maxiter": 300, "ftol": 1e-14, "gtol": 1e-10}
+    return minimize(logarithm, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+
+
+def named(point: Point) -> dict[str, Any]:
+    """Return a point's numbers in floats, by name."""
+    layers = (len(point) + 1) // 2
+    names = [f"a_{i}" for i in range(layers)] + [f"b_{i}" for i in range(layers - 1)]
+    return dict(zip(names, map(float, point), strict=True))
+
+
+def tried(layers: Layers, random: "Generator", bounds: "Bounds | None" = None) -> "Iterator[np.ndarray]":
+    """Yield random points within bounds and the ends of descents from them, in turns."""
+    import numpy as np
+
+    while True:
+        start = layers.start(random, 10 ** random.uniform(-1, 0.5))
+        start = start if bounds is None else np.clip(start, *np.array(bounds).T)
+        yield start
+        yield descended(layers.value, start, bounds)
+
+
+def _curvature(layers: Layers, point: "np.ndarray") -> "np.ndarray":
+    """Return the second derivatives, by differences of slopes."""
+    import numpy as np
+
+    width = 1e-6 * np.maximum(abs(point), 1e-2)
+    slopes = [[layers.value(point + sign * move)[1] for sign in (1, -1)] for move in np.diag(width)]
+    return np.array([(up - down) / (2 * w) for (up, down), w in zip(slopes, width, strict=True)])
+
+
+def critical_points(layers: Layers, random: "Generator") -> "Iterator[tuple[np.ndarray, float]]":
+    """Yield critical points that a root search finds, each with an estimate of its distance from the true one.
+
+    Newton's last two steps are below 10⁻⁷ of a step, the second at most half the first: the distance is at most twice
+    the first.
+    """
+    import numpy as np
+    from scipy.optimize import root
+
+    while True:
+        found = root(lambda point: layers.value(point)[1], layers.start(random), method="hybr").x
+        if not abs(found).max() < FARTHEST:
+            continue
+        moves = []
+        for _ in range(2):
+            moves.append(np.linalg.lstsq(_curvature(layers, found), layers.value(found)[1])[0])
+            found = found - moves[-1]
+        first, second = (float(abs(move).max()) / layers.scale for move in moves)
+        if first <= 1e-7 and second <= first / 2 + 1e-12:
+            yield found, layers.scale * (2 * first + 1e-9)

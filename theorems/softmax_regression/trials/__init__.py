@@ -1,0 +1,1 @@
+"""Trials at an instance of the claims in words."""

@@ -1,0 +1,169 @@
+r"""The largest eigenvalue of the softmax Jacobian over a ball of logits, and trials of claims about the best factor.
+
+J = diag(p) − ppᵀ, p = softmax(z), z of norm R² or less. An eigenvalue λ with the unit eigenvector v, of the mean μ
+under p, has the slopes p_i ((v_i − μ)² − λ) in the logits: ascents from random logits look for larger ones.
+"""
+
+from collections.abc import Callable, Iterator
+from math import sin, sqrt
+from typing import TYPE_CHECKING
+
+from theorems.closed_forms import Values
+from theorems.softmax_regression.trials.moves import (
+    LARGEST_RADIUS,
+    Move,
+    data_move,
+    pair_directions,
+    read,
+    weight_move,
+)
+from verify import Trial, UndefinedError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import Generator
+
+    from verify.claims.in_words import Trials
+    from verify.language.parameters import Instance
+
+MOST_ROWS = 300
+ROUNDED = 1e-12
+"""More than the error of an eigenvalue of J, at most 300 times 2⁻⁵² times its norm, and of a probability in it."""
+
+
+def largest_eigenvalue(logits: "np.ndarray") -> "tuple[float, np.ndarray]":
+    """Return the largest eigenvalue of J and its slopes in the logits."""
+    import numpy as np
+    from scipy.special import softmax
+
+    p = softmax(logits)
+    values, vectors = np.linalg.eigh(np.diag(p) - np.outer(p, p))
+    v = vectors[:, -1]
+    return float(values[-1]), p * ((v - p @ v) ** 2 - values[-1])
+
+
+def _read(instance: "Instance") -> tuple[int, int, float]:
+    n, d, radius = read(instance)
+    if n > MOST_ROWS:
+        raise UndefinedError(f"n = {n}: eigenvalues of n x n matrices are computed up to n = {MOST_ROWS}")
+    if radius > LARGEST_RADIUS:
+        raise UndefinedError(f"R = {instance['R']}: logits of norm R^2 are tried up to R = {LARGEST_RADIUS}")
+    return n, d, radius
+
+
+def _ascended(start: "np.ndarray", radius: float) -> "np.ndarray":
+    """Return where an ascent over the logits of norm `radius` ends."""
+    import numpy as np
+    from scipy.optimize import minimize
+
+    def value(at: "np.ndarray") -> "tuple[float, np.ndarray]":
+        size = np.linalg.norm(at)
+        eigenvalue, slopes = largest_eigenvalue(radius * at / size)
+        return -eigenvalue, -(radius / size) * (slopes - at * (at @ slopes) / size**2)
+
+    end = minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": 30}).x
+    return radius * end / np.linalg.norm(end)
+
+
+def logits_tried(random: "Generator", n: int, ball: float) -> "Iterator[np.ndarray]":
+    """Yield logits of norm `ball` or less: random ones, one to three rows above the others, and the ends of ascents."""
+    import numpy as np
+
+    while True:
+        logits = random.normal(size=n)
+        logits[: random.integers(4)] += random.uniform(0, 10)
+        logits *= ball * min(1, random.uniform(0, 2)) / np.linalg.norm(logits)
+        yield logits
+        yield _ascended(logits, float(np.linalg.norm(logits)))
+
+
+def three_levels(n: int, ball: float) -> float:
+    """Return the largest eigenvalue over logits α ≥ β ≥ γ = … = γ of sum 0 and norm `ball`, by a scan of the angle."""
+    import numpy as np
+    from scipy.optimize import minimize_scalar
+
+    both, apart = np.r_[1, 1, np.zeros(n - 2)] - 2 / n, np.r_[1, -1, np.zeros(n - 2)] / sqrt(2)
+    both /= np.linalg.norm(both)
+    # β = γ where the half of the difference is what the mean is above γ.
+    last = float(np.arctan(np.sqrt(n / (n - 2))))
+
+    def less(angle: float) -> float:
+        return -largest_eigenvalue(ball * (np.cos(angle) * both + np.sin(angle) * apart))[0]
+
+    places = np.linspace(0, last, 41)
+    best = int(np.argmin([less(angle) for angle in places]))
+    around = (places[max(best - 1, 0)], places[min(best + 1, 40)])
+    found = minimize_scalar(less, bounds=around, method="bounded", options={"xatol": 1e-9})
+    return -min(less(places[best]), float(found.fun))
+
+
+def one_row_above(n: int, ball: float) -> float:
+    """Return the largest eigenvalue where all logits but one are equal and least, of sum 0 and norm `ball`."""
+    import numpy as np
+
+    row = np.eye(1, n)[0] - 1 / n
+    return largest_eigenvalue(ball * row / np.linalg.norm(row))[0]
+
+
+def largest_at(levels: Callable[[int, float], float]) -> "Trials":
+    """Return trials of: the largest eigenvalue over logits of norm R² or less is that of these levels.
+
+    Tried are random logits, and the ends of ascents from them on the sphere.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        n, _, radius = _read(instance)
+        most = levels(n, radius**2)
+        for logits in logits_tried(random, n, radius**2):
+            yield Trial(most - largest_eigenvalue(logits)[0], ROUNDED, {"logits": logits.tolist()})
+
+    return trials
+
+
+def best_is(factor: Values) -> "Trials":
+    """Return trials of: this factor is enough for both shifts, and no smaller one is.
+
+    Tried are small moves between two rows far above the others, which need all of it but what a move that is not small
+    loses, and drawn small moves of the data and of the weights.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        import numpy as np
+
+        (n, d, radius), best = _read(instance), float(factor(instance)[0])
+        for most in (1e-2, 1e-3):
+            moved = min(most, radius**2 / 10)
+            angle = float(np.arcsin(moved / (sqrt(2) * radius**2)))
+            rows, v = pair_directions(random, n), np.eye(1, d)[0]
+            ends = [radius * np.outer(np.cos(angle) * rows[0] + sign * sin(angle) * rows[1], v) for sign in (-1, 1)]
+            move = Move(ends[0], radius * v, ends[1], radius * v)
+            # With c = cosh(m/2), m what a logit moves by, the slope falls to 1/c of itself, and the two rows are lower
+            # by cos θ ≥ 1 − θ²/2, which takes at most √(n/(2(n−2))) m²/(4R²) of it.
+            lost = moved**2 * (1 / 8 + 0.31 / radius**2)
+            yield Trial(move.moved() / move.size - best * (1 - lost), move.error(radius) / move.size, move.named())
+        while True:
+            for draw in (data_move, weight_move):
+                move = draw(random, n, d, radius, True)
+                if size := move.size:
+                    yield Trial(best - move.moved() / size, move.error(radius) / size, move.named())
+
+    return trials
+
+
+def at_most(bounds: Values, factor: float = 1) -> "Trials":
+    """Return trials of: `factor` times the bounds on the best factor, R times the largest eigenvalue, hold.
+
+    The first bound is for E ≥ n, the next two are for E ≤ n, and the last number is 1/E. Tried are random logits in the
+    ball of radius R², and the ends of ascents from them on their sphere.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        n, _, radius = _read(instance)
+        one, *two, inverse = map(float, bounds(instance))
+        holding = ([one] if n * inverse <= 1 else []) + (two if n * inverse >= 1 else [])
+        most = factor * min(holding)
+        for logits in logits_tried(random, n, radius**2):
+            slope = radius * largest_eigenvalue(logits)[0]
+            yield Trial(most - slope, ROUNDED * radius, {"logits": logits.tolist()})
+
+    return trials
