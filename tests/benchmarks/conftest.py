@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.limits import rates
-from tests.benchmarks.page import table
+from tests.benchmarks.page import is_pair, others_lines, table
 from tests.benchmarks.timing import fastest, median_seconds
 
 GROWTH = Path("build/benchmarks/growth")
@@ -201,11 +201,13 @@ def _cuda():
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    rows = [row for row in config.stash.get(ROWS, []) if row["kind"] != "growth"]
-    if not rows:
+    stored = config.stash.get(ROWS, [])
+    rows = [row for row in stored if is_pair(row)]
+    others = others_lines([row for row in stored if row["kind"] == "others"])
+    if not rows and not others:
         return
     terminalreporter.section("ours against the plain ways")
-    for line in table(rows):
+    for line in [*(table(rows) if rows else []), *others]:
         terminalreporter.write_line(line)
     written = config.getoption("benchmark_json", None)
     terminalreporter.write_line(f"\nevery number: {written.name}" if written else "\nnot kept (--benchmark-json FILE)")

@@ -11,9 +11,15 @@ import statistics
 import sys
 from pathlib import Path
 
+from tests.benchmarks.peers_outside import PEERS, SECONDS, record
+
 ROWS = Path(__file__).parent / "rows"
 NOT_MEASURED = "not measured"
 _DEVICES = ("cpu", "cuda")
+_OTHERS_HEAD = (
+    "family", "proved", *(f"by {peer}" for peer in PEERS), "refuted", "to find", "characters", "to re-check", "late",
+    "measured, commit",
+)  # fmt: skip
 _HEAD = (
     "work",
     "on",
@@ -127,6 +133,11 @@ def cells(row):
     )
 
 
+def is_pair(row):
+    """Whether a row is one of ours against peers."""
+    return row["kind"] in ("pair", "counted")
+
+
 def is_measured(row):
     """Whether a row has both peers: one that was measured without them has to be measured anew."""
     return "best" in row
@@ -177,11 +188,57 @@ def rate_texts(rates):
     ]
 
 
+def others_cells(row):
+    """Return the cells of a family of statements of others, in the order of that table's head."""
+    middle = {name: statistics.median(row[name]) for name in ("characters", "searched", "rechecked")}
+    return (
+        row["work"],
+        f"{row['proved']} of {row['true']}",
+        *(solved(peer, row["work"]) for peer in PEERS),
+        f"{row['refuted']} of {row['false']}",
+        seconds_text(middle["searched"]),
+        f"{middle['characters']:.0f}",
+        seconds_text(middle["rechecked"]),
+        str(row["late"]),
+        f"{row['date'][:10]}, {row['commit']}" if "date" in row else "now",
+    )
+
+
+def solved(peer, family):
+    """Return how many of a family's true statements another solver proves, by its record."""
+    if (found := record(peer)) is None:
+        return NOT_MEASURED
+    outcomes = [said for name, said in found["outcomes"].items() if name.partition("/")[0] == family]
+    return str(outcomes.count("proved"))
+
+
+def others_lines(rows):
+    """Return the section about statements of others; nothing without a row."""
+    if not rows:
+        return []
+    kept_records = {peer: found for peer in PEERS if (found := record(peer)) is not None}
+    said = "; ".join(f"{peer} {found[peer]}: `{found['command']}`" for peer, found in kept_records.items())
+    return [
+        "## Statements of others",
+        "",
+        "True statements of `tests/outside` that are proved for all parameters, and false ones for which a"
+        " counterexample is found in 10 s. Seconds are the processor's for all of a statement's claims, at the median of"
+        " what is proved; a re-check is late where it takes more than 0.05 s and more than a tenth of the search."
+        f" The other solvers have {SECONDS} s of the processor for a statement, and their records are made by {said}."
+        " dReal is not installed: its wheel on PyPI needs libibex, which Debian 12 has not.",
+        "",
+        "| " + " | ".join(_OTHERS_HEAD) + " |",
+        "|" + "---|" * len(_OTHERS_HEAD),
+        *("| " + " | ".join(others_cells(row)) + " |" for row in rows),
+        "",
+    ]
+
+
 def page(rows, names):
     """Return the page of the benchmarks of some names, from rows that are kept."""
     rows = sorted((row for row in rows if row["name"] in names), key=lambda row: names.index(row["name"]))
     without = [name for name in names if name not in {row["name"] for row in rows}]
-    pairs = [row for row in rows if row["kind"] != "growth"]
+    pairs = [row for row in rows if is_pair(row)]
     measured = [row for row in pairs if is_measured(row)]
     missed = [row for row in measured if not is_reached(row)]
     notes = [row for row in measured if is_reached(row) and row["note"]]
@@ -201,6 +258,7 @@ def page(rows, names):
         *(f"| {name.rpartition('::')[2]} | | {NOT_MEASURED} |" + " |" * (len(_HEAD) - 3) for name in without),
         "",
     ]
+    text += others_lines([row for row in rows if row["kind"] == "others"])
     for title, some in (("What bounds the ratios that are not reached", missed), ("How it was measured", notes)):
         if some:
             text += [f"## {title}", "", *(f"- {row['work']}: {row['note'] or 'not known'}" for row in some), ""]

@@ -10,8 +10,8 @@ FOLDER = Path(__file__).parent
 COLLECTED = ("-o", "python_files=bench_*.py", "-o", "python_functions=bench_*", "-p", "no:xdist")
 
 
-LONG = {"bench_search.py"}
-"""It searches for half an hour; `test_searches.py` has its parts."""
+LONG = {"bench_search.py", "bench_outside.py"}
+"""They search for half an hour; `test_searches.py` and `tests/outside` have their parts."""
 
 
 # One takes from seconds to a minute, all of them some minutes.

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import tests.benchmarks.page
+import tests.benchmarks.peers_outside
 from tests.benchmarks.page import (
     ROWS,
     file_of,
@@ -139,6 +140,19 @@ def test_the_committed_page_is_that_of_the_committed_rows():
     assert {path.name for path in ROWS.iterdir()} == {file_of(row) for row in rows}
     assert (ROOT / "BENCHMARKS.md").read_text(encoding="utf-8") == page(rows, names)
     assert all((ROWS.parent / "growth" / row["file"]).exists() for row in rows if row["kind"] == "growth")
+
+
+def test_statements_of_others_have_a_row_a_family(tmp_path, monkeypatch):
+    outcomes = {"sums/a": "proved", "sums/b": "not proved", "others/c": "proved"}
+    record = {"command": "ask z3", "z3": "1.2", "outcomes": outcomes}
+    (tmp_path / "z3.json").write_text(json.dumps(record), encoding="utf-8")
+    monkeypatch.setattr(tests.benchmarks.peers_outside, "FOLDER", tmp_path)
+    row = {"kind": "others", "work": "sums", "on_device": False, "device": "cpu", "true": 4, "proved": 3, "late": 1}
+    row |= {"false": 5, "refuted": 2, "characters": [9, 300, 20], "searched": [1, 3, 2], "rechecked": [0.1, 0.2, 0.3]}
+    text = page_of(pair_row(), row)
+    cells = "sums | 3 of 4 | 1 | not measured | 2 of 5 | 2 s | 20 | 200 ms | 1 | 2026-01-01, aaaaaaa"
+    assert f"| {cells} |" in text and "z3 1.2: `ask z3`" in text and "cvc5 1" not in text
+    assert "Statements of others" not in page_of(pair_row())
 
 
 def test_growth_is_shown_with_its_powers():

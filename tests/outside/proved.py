@@ -1,9 +1,15 @@
-"""Which true statements are proved for all parameters: `python -m tests.outside.proved` prints and records them."""
+"""Which true statements are proved for all parameters: `python -m tests.outside.proved [FAMILY ...]` prints it.
+
+Without families it records the ids in `proved.json`. A proof is re-checked in good time if that takes at most SOON
+seconds, or a TENTH of the search.
+"""
 
 import json
+import statistics
 import sys
-from collections import Counter
+import time
 from fractions import Fraction
+from typing import NamedTuple
 
 from tests.outside import FOLDER, Outside, statements
 from verify.budget import proving
@@ -17,8 +23,24 @@ RECORD = FOLDER / "proved.json"
 """The ids that were proved, and how many characters their longest proof has."""
 
 
-def proofs(outside: Outside, work: int = PROVE.work) -> list[int] | None:
-    """Return the characters of each claim's proof; None where one has none that the re-checker accepts."""
+SOON, TENTH = 0.05, 0.1
+
+
+class Proved(NamedTuple):
+    """A claim's proof: its characters, and the seconds that the search and the re-check took."""
+
+    characters: int
+    searched: float
+    rechecked: float
+
+    @property
+    def in_time(self) -> bool:
+        """Whether it is re-checked in good time."""
+        return self.rechecked <= max(SOON, TENTH * self.searched)
+
+
+def proofs(outside: Outside, work: int = PROVE.work) -> list[Proved] | None:
+    """Return what each claim's proof took; None where one has none that the re-checker accepts."""
     try:
         statement = statement_of(outside.statement)
     except InputError:
@@ -27,28 +49,57 @@ def proofs(outside: Outside, work: int = PROVE.work) -> list[int] | None:
     if example is None:
         return None
     instance = Instance(statement.to_data(), {name: str(Fraction(value)) for name, value in example.items()})
-    sizes = []
+    found = []
     for claim in statement.claims:
+        started = time.process_time()
         with proving(work):
             proof = positive_proof(claim.relation, statement, hypotheses=True)
         if proof is None:
             return None
+        searched = time.process_time()
         stated = {"label": claim.label, "outcome": "verified", "evidence": "proved", "proof": proof}
         if instance.verdict(claim.to_data(), stated).evidence != "proved":
             return None
-        sizes.append(len(json.dumps(proof)))
-    return sizes
+        ended = time.process_time()
+        found.append(Proved(len(json.dumps(proof)), searched - started, ended - searched))
+    return found
+
+
+def longest(found: list[Proved]) -> Proved:
+    """Return the characters of the longest proof of a statement's claims, and the seconds of all together."""
+    characters, searched, rechecked = zip(*found, strict=True)
+    return Proved(max(characters), sum(searched), sum(rechecked))
+
+
+def told(family: str, of: int, found: list[Proved]) -> str:
+    """Return a line about a family."""
+    if not found:
+        return f"{family}: 0 of {of}"
+    middle = [statistics.median(column) for column in zip(*found, strict=True)]
+    late = sum(not each.in_time for each in found)
+    return (
+        f"{family}: {len(found)} of {of}, at the median {middle[0]:.0f} characters, {middle[1]:.2f} s to find, "
+        f"{middle[2]:.3f} s to re-check; {late} not re-checked in good time"
+    )
+
+
+def main(families: list[str]) -> None:
+    """Print a line a statement, and one a family; record the proofs of all."""
+    proved: dict[str, Proved] = {}
+    asked = [each for each in statements(*families) if each.true]
+    for each in asked:
+        if (found := proofs(each)) is not None:
+            proved[each.id] = longest(found)
+        sys.stdout.write(f"{each.id} {tuple(proved[each.id]) if each.id in proved else None}\n")
+        sys.stdout.flush()
+    for family in dict.fromkeys(each.family for each in asked):
+        of = [each.id for each in asked if each.family == family]
+        sys.stdout.write(f"{told(family, len(of), [proved[name] for name in of if name in proved])}\n")
+    sys.stdout.write(f"{told('in all', len(asked), list(proved.values()))}\n")
+    if not families:
+        record = {name: each.characters for name, each in proved.items()}
+        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    proved: dict[str, int] = {}
-    asked: Counter[str] = Counter()
-    for each in statements():
-        if each.true:
-            asked[each.family] += 1
-            if (sizes := proofs(each)) is not None:
-                proved[each.id] = max(sizes)
-    RECORD.write_text(json.dumps(proved, indent=1) + "\n", encoding="utf-8")
-    families = Counter(name.partition("/")[0] for name in proved)
-    sys.stdout.writelines(f"{family}: {families[family]} of {count}\n" for family, count in asked.items())
-    sys.stdout.write(f"in all: {len(proved)} of {asked.total()}\n")
+    main(sys.argv[1:])

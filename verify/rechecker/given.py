@@ -112,7 +112,7 @@ class Given:
         statement = entries(statement, "statement", "parameters variables domain hypotheses definitions claims steps")
         definitions = items(statement["definitions"], "definitions")
         self.effort, self.registry = effort, registry
-        self.terms = Terms(effort, registry, map(_name, definitions), self._may_assume)
+        self.terms = Terms(effort, registry, map(_name, definitions), self._may_assume, self._is_introduced)
         listed = items(statement["parameters"], "statement.parameters")
         if len(listed) > MOST_NAMES:
             raise TooLarge("parameters", MOST_NAMES)
@@ -173,6 +173,9 @@ class Given:
     def introduced(self) -> tuple[Collection[Name], ...]:
         """The names of parameters, definitions and variables."""
         return self.parameters, self.definitions, self.variables
+
+    def _is_introduced(self, name: Name) -> bool:
+        return any(name in names for names in self.introduced)
 
     @cached_property
     def integers(self) -> set[Name]:
@@ -245,7 +248,7 @@ class Given:
         Raises Rejected for anything else.
         """
         node = self.terms.expression(data, where)
-        taken = node.head != "symbol" or any(node.name in known for known in (*self.introduced, self._unread))
+        taken = node.head != "symbol" or self._is_introduced(node.name) or node.name in self._unread
         if taken or len((name := str(node.name)).split()) != 1:
             raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
         self.terms.refuse_beyond(node, allowed, where)

@@ -48,13 +48,18 @@ class Terms:
     """The graph of one file; `assumptions` says what each symbol's data assume of it.
 
     `abbreviations` are names that expressions will be put in for, which may have no value; `may_assume`
-    says whether what the data of a name assume may be assumed.
+    says whether what the data of a name assume may be assumed, `is_introduced` whether a name is the statement's.
     """
 
     def __init__(
-        self, effort: Effort, registry: Registry, abbreviations: Iterable[Name | None], may_assume: MayAssume
+        self,
+        effort: Effort,
+        registry: Registry,
+        abbreviations: Iterable[Name | None],
+        may_assume: MayAssume,
+        is_introduced: Callable[[Name], bool],
     ) -> None:
-        self.effort, self.registry = effort, registry
+        self.effort, self.registry, self.is_introduced = effort, registry, is_introduced
         self.abbreviations, self.may_assume = frozenset(abbreviations), may_assume
         self.assumptions: dict[Name, tuple[str, ...]] = {}
         self._arguments = 0
@@ -356,6 +361,8 @@ class Terms:
         """Return a sum, a product, a recursion or pieces. Raises Unknown for another form."""
         parts, symbols = scope_parts(head, args, where)
         for place, symbol in enumerate(symbols):
+            if symbol.name in self.abbreviations or self.is_introduced(symbol.name):
+                raise Rejected(f"{where}: {shown(symbol.name)} is bound there, and introduced by the statement")
             self.refuse_beyond(symbol, may_be_bound(head if place == 0 else "Subs", ()), where)
         return self._node(head, parts)
 

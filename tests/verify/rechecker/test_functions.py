@@ -11,7 +11,7 @@ from flint import arb, ctx
 
 import verify
 from tests.verify.evaluation.heads import STATEMENTS, instances
-from tests.verify.rechecker.certificates import X, certificate, changed, given_at, one_clause, recheck, x
+from tests.verify.rechecker.certificates import X, Y, certificate, changed, given_at, one_clause, recheck, x
 from verify import Inequality, Iterate
 from verify.checking.certificates import certificate_text
 from verify.language.expressions import to_data
@@ -102,6 +102,18 @@ def test_what_binds_a_symbol_keeps_it_to_itself():
     state = sp.Symbol("s", real=True)
     run = Iterate(0, 3, (k, state), (x,), (state + sp.Sum(state * k, (k, 1, 2)),))
     assert holds(sp.Eq(run, 64 * x, evaluate=False), {"x": "2"}, X)
+
+
+@pytest.mark.parametrize("name", ["y", "v", "d", "e"])
+def test_what_the_statement_introduces_is_not_bound(name):
+    v, d, e = sp.symbols("v d e", real=True)
+    statement = one_clause(
+        Inequality("c", sp.Lt(x + v, d + e)), X, Y, variables=(v,), definitions={d: x + 1, e: sp.Sum(k, (k, 1, 2))}
+    )
+    data = json.loads(json.dumps(statement.to_data()).replace(json.dumps(K), json.dumps(["Symbol", name, "real"])))
+    with pytest.raises(Rejected, match=f"'{name}' is bound there, and introduced by the statement"):
+        given_at(data, {"x": "1", "y": "2"})
+    given_at(statement, {"x": "1", "y": "2"})
 
 
 def test_what_is_put_in_is_not_bound():

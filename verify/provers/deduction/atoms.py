@@ -202,7 +202,8 @@ class Atoms:
     def _atom(self, kind: str, base: sp.Expr, order: sp.Expr, meaning: sp.Expr) -> sp.Dummy:
         key = kind, sp.factor(base) if kind in ("log", "root", "power") else base, order
         if key not in self.symbols:
-            atom = self.symbols[key] = sp.Dummy(kind, real=True)
+            # Its name is its own: SymPy orders symbols by name, and those of one name by their hashes.
+            atom = self.symbols[key] = sp.Dummy(f"{kind}{len(self.symbols)}", real=True)
             self.keys[atom], self.meaning[atom] = key, meaning
         return self.symbols[key]
 

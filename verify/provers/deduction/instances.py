@@ -140,6 +140,9 @@ class Instances(Values):
                 if other.base != power.base:
                     yield "monotone", [other.base, *power.args]
                     yield "tangent", [other.base, *power.args]
+        for exponent, bases in self._powers(scope, expression).items():
+            above = (base for base in bases if self._is_seen(scope, base - 1, "nonnegative"))
+            yield from (("rises", [base, sp.Integer(1), exponent]) for base in above)
         for part in sorted(expression.atoms(sp.sin, sp.cos, sp.atan, sp.floor), key=sp.default_sort_key):
             head = part.func.__name__
             names = [f"{head}_above", f"{head}_below"]
@@ -155,6 +158,16 @@ class Instances(Values):
         for u, v in product(exponents, logarithms):
             yield "exp", [u - sp.log(v)]
             yield "exp", [sp.log(v) - u]
+
+    def _powers(self, scope: Scope, *expressions: sp.Expr) -> dict[sp.Expr, list[sp.Expr]]:
+        """Return the bases of powers of each integer exponent that are seen to be ≥ 0."""
+        inside = set().union(*(self.atoms.of(e).free_symbols for e in expressions))
+        keys = sorted((self.atoms.keys[s] for s in inside if s in self.atoms.keys), key=str)
+        found: dict[sp.Expr, list[sp.Expr]] = {}
+        for kind, base, exponent in keys:
+            if kind == "power" and scope.shown(base, strict=False):
+                found.setdefault(self.atoms.back(exponent), []).append(self.atoms.back(base))
+        return found
 
     def _of_exponentials(self, scope: Scope, expression: sp.Expr) -> Iterator[tuple[str, list[sp.Expr]]]:
         exponents = sorted({e.args[0] for e in expression.atoms(sp.exp)}, key=sp.default_sort_key)

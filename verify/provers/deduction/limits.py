@@ -8,7 +8,7 @@ class SearchLimits:
     """How far the search goes."""
 
     operations: int = 60
-    """The most operations of a goal and all facts together: proofs of longer ones are rarely found."""
+    """The most operations of a goal, and of it and its facts, of which the longest are left out."""
     bits: int = 200
     """The most bits of a number in them."""
     power: int = 40

@@ -46,11 +46,13 @@ def deduction_proof(
         return None
     goal = Goal(margin, _sign_of(relation))
     facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known) if i not in unused}
-    everything = [goal.expression, *(expression for expression, _ in facts.values())]
     record = new_record((relation, statement, work, *((conditions,) if conditions else ()), hypotheses), work)
-    if (count := sum(e.count_ops() for e in everything)) > SEARCH.operations or any(map(_is_long, everything)):
+    if (count := margin.count_ops()) > SEARCH.operations or _is_long(margin):
         record.refuse(count, SEARCH.operations)
         return None
+    short = _shortest(facts, SEARCH.operations - count)
+    record.left_out = tuple(text_of(known[i]) for i in facts if i not in short)
+    facts = short
     proof, used = _found(statement, work, goal, facts, record)
     record.unused = tuple(text_of(known[i]) for i in facts if i not in used)
     if proof is None:
@@ -65,6 +67,16 @@ def deduction_proof(
             if without is spare:
                 break
     return proof
+
+
+def _shortest(facts: Mapping[int, tuple[sp.Expr, Relation]], most: int) -> dict[int, tuple[sp.Expr, Relation]]:
+    """Return the facts without the longest, so that all together have at most some operations."""
+    left, kept = most, set[int]()
+    for i in sorted(facts, key=lambda i: facts[i][0].count_ops()):
+        left -= facts[i][0].count_ops()
+        if left >= 0 and not _is_long(facts[i][0]):
+            kept.add(i)
+    return {i: fact for i, fact in facts.items() if i in kept}
 
 
 def _found(

@@ -87,7 +87,7 @@ class Scope:
             return "positive"
         if (strict := self.known.get(frozenset({(frozenset({(symbol, 1)}), Fraction(1))}))) is not None:
             return "positive" if strict else "nonnegative"
-        if kind in ("pi", "factorial") or (kind == "log" and base.is_Rational):
+        if kind in ("Pi", "factorial") or (kind == "log" and base.is_Rational):
             return "positive"
         if kind == "Abs":
             return "nonnegative"

@@ -8,25 +8,22 @@ The search ends when a proof is found or its work is spent; where the time is ov
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
-from typing import Any
 
 import sympy as sp
 
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising
-from verify.language.heads.scopes import BINDERS, SERIES, Iterate, outermost
+from verify.language.heads.scopes import BINDERS, SERIES, Iterate
 from verify.outcomes import Enclosure
 from verify.provers.deduction.account.record import told
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.branches.choices import Choices
 from verify.provers.deduction.branches.radicals import lemma_of
 from verify.provers.deduction.counting.floors import Floors
-from verify.provers.deduction.counting.invariants import Invariants
-from verify.provers.deduction.counting.telescoping import Telescoping
+from verify.provers.deduction.counting.inductions import Inductions
 from verify.provers.deduction.facts import Goal, Relation, Tree, data_of, places_in, stated
 from verify.provers.deduction.functions.transforms import Transforms
 from verify.provers.deduction.identities.angles import Angles
@@ -38,7 +35,7 @@ from verify.provers.deduction.segments import Then, functions_in
 from verify.provers.deduction.values import bound_of
 
 
-class Search(Choices, Invariants, Angles, Floors, Telescoping, Roots, Transforms):
+class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
     """One search, with its work."""
 
     def is_seen(self, scope: Scope, of: sp.Expr, need: str) -> bool:
@@ -203,26 +200,26 @@ class Search(Choices, Invariants, Angles, Floors, Telescoping, Roots, Transforms
         ways += [] if many else by_roots
         if depth:
             ways += [lambda: self._by_factors(scope, goal, depth - 1)]
+            ways += [lambda: self.by_growth(scope, goal, levels=[1])]
             ways += [] if counts else [lambda: self._by_induction(scope, goal, depth - 1)]
             ways += [
                 lambda: self._transformed(scope, goal, depth - 1),
                 lambda: self._by_chain(scope, goal),
-                lambda: self.by_growth(scope, goal, levels=[1]),
                 lambda: self._by_closed_form(scope, goal, depth - 1),
                 lambda: self._by_slope(scope, goal, depth - 1),
                 lambda: self._by_cases(scope, goal, depth - 1),
                 lambda: self._by_squares(scope, goal, depth - 1),
-                lambda: self._by_both(scope, goal),
+                lambda: self._by_both(scope, goal, min(depth - 1, 1)),
             ]
         ways.append(lambda: scope.sum(goal, 2))
         return next((tree for way in ways if (tree := way()) is not None), None)
 
-    def _by_both(self, scope: Scope, goal: Goal) -> Tree | None:
+    def _by_both(self, scope: Scope, goal: Goal, depth: int = 0) -> Tree | None:
         """Return a proof of an equation by two inequalities."""
         if goal.relation != "Eq":
             return None
-        above = self.prove(scope, Goal(goal.expression, "Ge"), 0)
-        below = above and self.prove(scope, Goal(-goal.expression, "Ge"), 0)
+        above = self.prove(scope, Goal(goal.expression, "Ge"), depth)
+        below = above and self.prove(scope, Goal(-goal.expression, "Ge"), depth)
         return below and {"rule": "both", "above": above, "below": below}
 
     @told("factors")
@@ -288,119 +285,6 @@ class Search(Choices, Invariants, Angles, Floors, Telescoping, Roots, Transforms
                     tree = {"rule": "known", "name": name, "of": [data_of(e) for e in of], "then": tree}
                 return tree
         return None
-
-    @told("induction")
-    def _by_induction(self, scope: Scope, goal: Goal, depth: int, *, alone: bool = False) -> Tree | None:
-        """Return a proof by induction over an integer that is an exponent or counts; `alone`, without invariants."""
-        powers = {s for p in goal.expression.atoms(sp.Pow, sp.exp) for s in p.exp.free_symbols}
-        counted = goal.expression.atoms(*SERIES, Iterate, sp.factorial, sp.binomial)
-        exponents = {s for part in counted for s in _ends(part).free_symbols} | powers
-        for n in sorted(exponents, key=lambda s: s.name):
-            bound = bound_of(self.parameters.get(n.name), zero=True)
-            if not n.is_integer or bound is None:
-                continue
-            for start, end in self._ranges(scope, n):
-                tree = self._induction(scope, goal, n, (start, end), depth, alone=alone)
-                if tree is not None:
-                    return tree
-        return None
-
-    def _ranges(self, scope: Scope, n: sp.Symbol) -> Iterator[tuple[sp.Expr | None, sp.Expr | None]]:
-        """Yield where an induction may start, and end: at what facts say, else at the least value and nowhere."""
-        ends: dict[int, sp.Expr] = {}
-        bounds = [f.expression for f in scope.facts if f.expression is not None and f.relation != "Eq"]
-        for bound, side in product(bounds, (1, -1)):
-            end = sp.expand(n - side * bound)
-            if end.free_symbols and n not in end.free_symbols and self.atoms.whole(end) is not None:
-                ends.setdefault(side, end)
-        if ends:
-            yield ends.get(1), ends.get(-1)
-        yield None, None
-
-    def _induction(
-        self,
-        scope: Scope,
-        goal: Goal,
-        n: sp.Symbol,
-        ends: tuple[sp.Expr | None, sp.Expr | None],
-        depth: int,
-        *,
-        alone: bool,
-    ) -> Tree | None:
-        """Return a proof by induction over an integer between two ends; None for its least value, and for no end."""
-        least, end = sp.Integer(self._least(n)) if ends[0] is None else ends[0], ends[1]
-        others = scope.without(n)
-        at_first = self._unfolded(goal.expression.subs(n, least))
-        first = at_first is not None and self.prove(others, replace(goal, expression=at_first), depth)
-        inner = first and others.with_fact(n - least, "Ge")
-        for expression, relation in () if end is None else ((end - n - 1, "Ge"), (end - n, "Gt")):
-            inner = inner and inner.with_fact(expression, relation)
-        try:
-            self.atoms.prepare(goal.expression, goal.expression.subs(n, n + 1))
-        except NoAtomError:
-            return None
-        inner = inner and self._with_fact(inner, goal.expression, goal.relation)
-        after = replace(goal, expression=self._unfolded(goal.expression.subs(n, n + 1)))
-        step = inner and (
-            self._by_telescoping(inner, goal, n)
-            or self.by_growth(inner, after, goal.expression, levels=[0])
-            or self.prove(inner, after, 0)
-            or self.by_growth(inner, after, goal.expression, levels=[1])
-            or (None if alone else self._with_invariants(inner, after, n))
-        )
-        if not step:
-            return None
-        if ends == (None, None):
-            return {"rule": "induction", "in": n.name, "first": first, "step": step}
-        told = (None if each is None else data_of(each) for each in ends)
-        return {
-            "rule": "range",
-            "in": n.name,
-            **dict(zip(("from", "to"), told, strict=True)),
-            "first": first,
-            "step": step,
-        }
-
-    def _unfolded(self, expression: sp.Expr) -> sp.Expr | None:
-        """Return an expression with a recursion's states after L + c steps written by those after L; None for none."""
-        for state in sorted(expression.atoms(Iterate), key=sp.default_sort_key):
-            place, count, bound, start, step = state.args
-            try:
-                base, more = self.atoms.apart(count)
-            except NoAtomError:
-                return None
-            if base != 0 and more == 0:
-                continue
-            value: Any = start[int(place)]  # pyright: ignore[reportIndexIssue]
-            if more:
-                states = [Iterate(sp.Integer(i), count - 1, bound, start, step) for i in range(len(start))]
-                value = step[int(place)].xreplace(dict(zip(bound, [count - 1, *states], strict=True)))  # pyright: ignore[reportIndexIssue]
-            return self._unfolded(expression.xreplace({state: value}))
-        return expression
-
-    def _with_invariants(self, scope: Scope, goal: Goal, n: sp.Symbol) -> Tree | None:
-        """Return a proof with invariants of a recursion: the signs, and what is known of the start, of each state."""
-        states = sorted((s for s in goal.expression.atoms(Iterate)), key=sp.default_sort_key)
-        lemmas: list[tuple[Any, Relation]] = []
-        for state in states:
-            place, _, bound, start, step = state.args
-            here = Iterate(place, n, bound, start, step)
-            first: Any = start[int(place)]  # pyright: ignore[reportIndexIssue]
-            known = [(f.expression, f.relation) for f in scope.facts if f.expression is not None and first.is_Symbol]
-            known = [(e, relation) for e, relation in known if first in e.free_symbols and not e.has(Iterate)]
-            lemmas.extend((e.xreplace({first: here}), relation) for e, relation in known)
-            lemmas.append((here, "Ge"))
-            lemmas.append((first - here, "Ge"))
-        inner, found = scope, list[tuple[sp.Expr, Relation, Tree]]()
-        for expression, relation in dict.fromkeys(lemmas):
-            lemma = None if relation == "Eq" else self._by_induction(inner, Goal(expression, relation), 0, alone=True)
-            after = lemma and self._with_fact(inner, expression, relation)
-            if lemma and after:
-                inner, found = after, [*found, (expression, relation, lemma)]
-        tree = self.prove(inner, goal, 0) if found else None
-        for expression, relation, lemma in reversed(found) if tree else ():
-            tree = {"rule": "lemma", "relation": stated(Goal(expression, relation)), "proof": lemma, "then": tree}
-        return tree
 
     @told("cases")
     def _by_cases(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
@@ -489,10 +373,3 @@ def _leaves_facts(tree: Tree) -> bool:
     return tree["rule"] in ("slope", "concave", "induction", "range", "invariants") or any(
         _leaves_facts(part) for part in tree.values() if isinstance(part, dict)
     )
-
-
-def _ends(part: sp.Expr) -> sp.Expr:
-    """Return what a sum, a product, a recursion or a factorial counts to."""
-    if isinstance(part, SERIES):
-        return outermost(part)[1][2]
-    return part.args[1] if isinstance(part, Iterate) else part.args[0]

@@ -284,9 +284,10 @@ class Atoms(FunctionAtoms):
                 divisor = self._product(divisor, self.factors[factor])
         left: Polynomial = dict(value.numerator)
         lead, number, over, parts = max(divisor), value.number, dict(value.factors), list[Quotient]()
+        self.effort.spend(len(divisor) * (1 + 0.1 * len(self.signs)))
         divides = len(set[int]().union(*map(self.inside, divisor))) == 1
         while left:
-            self.effort.spend(1 + len(left))
+            self.effort.spend(1 + 2 * len(left) + len(divisor))
             key = max(left)
             if not divides or (key | self._tops) - lead & self._tops != self._tops:
                 parts.append(super()._reduced({key: left.pop(key)}, number, over))

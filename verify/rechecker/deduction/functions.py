@@ -18,12 +18,8 @@ from ..reading import Rejected, TooLarge
 
 _MOST_MORE = 20
 """Terms that a sum, a product, a factorial or a recursion has beyond an atom."""
-_SINES = {
-    k: Fraction(sine, 2)
-    for sine, sixths in ((0, (0, 6)), (1, (1, 5)), (2, (3,)), (-1, (7, 11)), (-2, (9,)))
-    for k in sixths
-}
-"""The sines of k π/6 that are rational."""
+_SQUARES = {0: 0, 2: 1, 3: 2, 4: 3, 6: 4}
+"""4 sin² u of the multiples u of π/12, from 0 to π/2, of which it is an integer."""
 EvaluateIn: TypeAlias = Callable[["FunctionAtoms", Sequence[Node], Mapping[Node, Quotient]], list[Quotient]]
 
 
@@ -68,6 +64,9 @@ class FunctionAtoms(Quotients):
         raise NotImplementedError
 
     def know(self, value: Quotient, *, strict: bool) -> None:
+        raise NotImplementedError
+
+    def real_power(self, base: Quotient, power: Quotient | Fraction) -> Quotient:
         raise NotImplementedError
 
     def copied(self) -> Self:
@@ -134,8 +133,8 @@ class FunctionAtoms(Quotients):
         """Return a function that is an atom, but at 0, atan 1, and some multiples of π; of u or −u, for one of them."""
         if head in ("sin", "cos", "atan", "floor") and not args[0].numerator:
             return self.number(exactly(head, [Fraction(0)]))
-        if head in ("sin", "cos") and (known := self._at_sixth(head, args[0])) is not None:
-            return self.number(known)
+        if head in ("sin", "cos") and (known := self._at_twelfth(head, args[0])) is not None:
+            return known
         if head == "atan" and args[0] == self.number(Fraction(1)):
             return self.times(self.number(Fraction(1, 4)), self.function("pi", []))
         if head in ("Abs", "sin", "cos", "atan") and args[0].numerator[max(args[0].numerator)] < 0:
@@ -144,13 +143,18 @@ class FunctionAtoms(Quotients):
         sign: Sign = "positive" if head == "pi" else "nonnegative" if head == "Abs" else "real"
         return self.of_atom(self.opaque(head, args, sign=sign))
 
-    def _at_sixth(self, head: str, value: Quotient) -> Fraction | None:
-        """Return the sine or the cosine of a multiple of π/6 where it is rational, else None."""
+    def _at_twelfth(self, head: str, value: Quotient) -> Quotient | None:
+        """Return the sine or the cosine of a multiple of π/4 or π/6, ±√m/2 for m from 0 to 4; None of others."""
         (pi,) = self.function("pi", []).numerator
-        sixths = Fraction(6 * value.numerator.get(pi, 0), value.number)
-        if set(value.numerator) - {pi} or value.factors or sixths.denominator > 1:
+        twelfths = Fraction(12 * value.numerator.get(pi, 0), value.number)
+        if set(value.numerator) - {pi} or value.factors or twelfths.denominator > 1:
             return None
-        return _SINES.get((int(sixths) + (3 if head == "cos" else 0)) % 12)
+        half_turns, k = divmod(int(twelfths) + (6 if head == "cos" else 0), 12)
+        square = _SQUARES.get(min(k, 12 - k))
+        if not square:
+            return None if square is None else self.number(Fraction(0))
+        root = self.real_power(self.number(Fraction(square)), Fraction(1, 2))
+        return self.times(self.number(Fraction(-1 if half_turns % 2 else 1, 2)), root)
 
     def _turned(self, value: Quotient) -> Quotient:
         return self.times(self.number(Fraction(-1)), value)

@@ -1,17 +1,21 @@
 """Why `prove` leaves a claim open: what was tried, how far, what stays open, and what would help; from the searches."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+import sympy as sp
 
 from verify.language.statement import Statement
 from verify.outcomes import assignments_text, count_text, json_numbers
+from verify.printing import text_of
 from verify.provers.deduction.account.record import Record, record_of
 from verify.search.results import ExploreResult
 
 _HEADS = {"positive": "> 0", "nonnegative": ">= 0", "nonzero": "other than 0"}
 _OTHER_KINDS = ("constant", "positive", "squares", "cases", "logarithms")
 """The kinds of proof that are looked for before a deduction; none is of an equation."""
+_DEGREES = range(2, 5)
 _ENDS = {
     "tried": "all ways that the search knows were tried, with {0} of {1} columns of work",
     "work": "the work was spent: {1} columns",
@@ -30,10 +34,13 @@ class Reasons:
         The kinds of proof that were looked for.
     record
         What the search for a deduction did.
+    rewritten
+        Hypotheses that are not linear in their one symbol, and the bounds of it that say the same.
     """
 
     kinds: tuple[str, ...]
     record: Record
+    rewritten: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def lines(self) -> Iterator[str]:
         """Yield what was tried, what ended it, what stays open, and what would help, a line each."""
@@ -45,6 +52,7 @@ class Reasons:
             yield f"seems to fail, in float64, at {_floats(record.fails_at)}: no deduction was looked for"
         yield from (f"no value: {of} is not shown to be {_HEADS[need]}" for of, need in record.without_value)
         yield from (f"not used: {text}, which is not shown to have a value" for text in record.unused)
+        yield from (f"left out: {text}, with which the statement is too long" for text in record.left_out)
         yield from (f"may help: {text}" for text in self.help())
 
     def help(self) -> Iterator[str]:
@@ -57,6 +65,8 @@ class Reasons:
         if record.unsigned:
             first, names = record.unsigned[0], ", ".join(record.unsigned)
             yield f"the sign of {names} is not known: say `for {first} > 0`, or >= 0, where it is so"
+        for relation, bounds in self.rewritten.items():
+            yield f"{relation} is not linear: write it as `{bounds}`, from which slopes begin"
         if record.ended == "refused":
             yield "a parameter in place of a long part"
         elif record.ended in ("work", "seconds") or record.open_parts():
@@ -77,6 +87,7 @@ class Reasons:
             "open_parts": record.open_parts(),
             "without_value": [{"expression": of, "needs": _HEADS[need]} for of, need in record.without_value],
             "not_used": list(record.unused),
+            "left_out": list(record.left_out),
             "without_sign": list(record.unsigned),
             "fails_at": dict(record.fails_at) or None,
             "may_help": list(self.help()),
@@ -102,7 +113,28 @@ def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
     if record is None or record.ended == "proved":
         return None
     kinds = () if clause.relation.func.__name__ == "Equality" else _OTHER_KINDS
-    return Reasons((*kinds, "deduction"), record)
+    relations = [h.relation for h in statement.hypotheses if h.relation is not None]
+    bounds = {text_of(relation): found for relation in relations if (found := bounds_of(relation)) is not None}
+    return Reasons((*kinds, "deduction"), record, bounds)
+
+
+def bounds_of(relation: Any) -> str | None:
+    """Return rational bounds of a symbol that say what a polynomial inequality of it alone does; None for no such."""
+    x, margin = sp.Dummy(real=True), relation.lhs - relation.rhs
+    if len(margin.free_symbols) != 1 or relation.func in (sp.Eq, sp.Ne):
+        return None
+    (symbol,) = margin.free_symbols
+    if not margin.is_polynomial(symbol) or sp.degree(margin, symbol) not in _DEGREES:
+        return None
+    try:
+        found = sp.solve_univariate_inequality(relation.xreplace({symbol: x}), x, relational=False)
+    except NotImplementedError:
+        return None
+    if not isinstance(found, sp.Interval) or not all(end.is_Rational or end.is_infinite for end in found.args[:2]):
+        return None
+    below = "" if found.start.is_infinite else f"{found.start} {'<' if found.left_open else '<='} "
+    above = "" if found.end.is_infinite else f" {'<' if found.right_open else '<='} {found.end}"
+    return f"{below}{symbol}{above}" if below or above else None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,12 @@
 """Textbook inequalities are deduced and re-checked; false variants are not; work alone ends a search."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
+from tests.layout import ROOT
 from verify.claims.line import example_of, statement_of
 from verify.provers.deduction.proofs import deduction_proof
 from verify.provers.deduction.scope import SpentError, Work
@@ -118,6 +123,11 @@ def test_a_textbook_inequality_is_deduced(line):
         "4*p*(1 - p)*log(2) <= -p*log(p) - (1 - p)*log(1 - p) for 0 < p < 1",
         "2*(p - q)**2 <= p*log(p/q) + (1 - p)*log((1 - p)/(1 - q)) for 0 < p < 1, 0 < q < 1",
         "log(exp((a + x)/2) + exp((b + y)/2)) <= (log(exp(a) + exp(b)) + log(exp(x) + exp(y)))/2",
+        "(n/k)**k <= binomial(n, k) if k <= n for integer n >= 1, integer k >= 1",
+        "binomial(n, k) <= (E*n/k)**k if k <= n for integer n >= 1, integer k >= 1",
+        "x**n - y**n <= n*(x - y) if y <= x, x <= 1 for x >= 0, y >= 0, integer n >= 1",
+        "0 <= cos(pi/2**n) for integer n >= 1",
+        "x == 2*cos(pi/2**(t + 2)) along x -> sqrt(2 + x) from sqrt(2)",
     ],
 )
 def test_a_harder_one_is_deduced_with_more_work(line):
@@ -175,6 +185,11 @@ def test_a_harder_one_is_deduced_with_more_work(line):
         "Sum(k*binomial(n, k)*p**k*(1 - p)**(n - k), (k, 0, n)) == (n + 1)*p for 0 <= p <= 1, integer n >= 1",
         "Sum((-1)**k*binomial(n, k), (k, 0, n)) == 0 for integer n >= 0",
         "Sum(1/(k*(k + 1)), (k, n, 2*n)) <= 1/(2*n) for integer n >= 1",
+        "(n/k)**k < binomial(n, k) if k <= n for integer n >= 1, integer k >= 1",
+        "binomial(n, k) <= (2*n/k)**k if k <= n for integer n >= 1, integer k >= 1",
+        "x**n - y**n <= n*(x - y) if y <= x for x >= 0, y >= 0, integer n >= 1",
+        "0 < cos(pi/2**n) for integer n >= 1",
+        "x == 2*cos(pi/2**(t + 1)) along x -> sqrt(2 + x) from sqrt(2)",
         "Limit(((a**(1/n) + b**(1/n))/2)**n, n, oo) == (a + b)/2 for a > 0, b > 0",
         "x + 1 < Limit((1 + x/n)**n, n, oo)",
         "sqrt(x + 2*sqrt(x - 1)) + sqrt(x - 2*sqrt(x - 1)) == 2 for 1 <= x <= 3",
@@ -219,6 +234,21 @@ def test_a_search_ends_with_its_work_and_the_same_each_time(line):
     for work in (0, 300, WORK):
         assert searched(line, work) == searched(line, work)
     assert searched(line, 0) is None
+
+
+def test_a_proof_does_not_depend_on_the_hashes_of_symbols():
+    code = (
+        "import json; from tests.verify.provers.deduction.test_search import searched;"
+        "print(json.dumps(searched('binomial(2*n, n) <= 4**n/sqrt(3*n + 1) for integer n >= 1', 40_000)))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True,
+            text=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(found) == 1 and "induction" in found.pop()
 
 
 def test_more_work_than_there_is_is_refused():

@@ -10,6 +10,7 @@ from verify.errors import NoInstanceError
 from verify.provers.deduction.proofs import deduction_proof
 from verify.reports.text import prove_text
 from verify.search.limits import PROVE
+from verify.search.proofs.reasons import bounds_of
 
 # Where x + y is not positive it has no value: no proof will be found.
 NO_VALUE = "log(x + y) <= x + y for x > 0"
@@ -67,6 +68,34 @@ def test_what_would_help_is_said_of_what_was_met():
     assert "may help: a hypothesis, or a domain, by which x + y has that sign" in said
     assert "ended: all ways that the search knows were tried, with " in " ".join(said)
     assert "may help: the sign of y is not known: say `for y > 0`, or >= 0, where it is so" in said
+
+
+@pytest.mark.parametrize(
+    ("relation", "bounds"),
+    [
+        ("x**2 <= 1", "-1 <= x <= 1"),
+        ("x**2 < x", "0 < x < 1"),
+        ("4*x**2 <= 9", "-3/2 <= x <= 3/2"),
+        ("x**3 > 8", "2 < x"),
+        ("x**4 + 1 > x**4 + x", None),
+        # Not between rational bounds, or not between two bounds.
+        ("x**2 <= 2", None),
+        ("x**2 >= 1", None),
+        ("x**2 <= 0", None),
+        ("x <= 1", None),
+        ("x**2 == 1", None),
+        ("x**2 + y**2 <= 1", None),
+        ("exp(x) <= 1", None),
+    ],
+)
+def test_bounds_that_say_what_a_hypothesis_does(relation, bounds):
+    (hypothesis,) = verify.claim(f"x <= 5 if {relation}").statement.hypotheses
+    assert bounds_of(hypothesis.relation) == bounds
+
+
+def test_a_hypothesis_that_is_not_linear_is_said_with_its_bounds():
+    (reasons,) = verify.prove(f"{NO_VALUE.replace(' for', ' if y**2 <= 4 for')}", seconds=10).reasons.values()
+    assert "may help: y**2 <= 4 is not linear: write it as `-2 <= y <= 2`, from which slopes begin" in reasons.lines()
 
 
 def test_what_is_proved_or_refuted_has_no_reasons():

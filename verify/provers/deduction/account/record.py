@@ -68,6 +68,8 @@ class Record:
         The linear programs, the columns of the longest, and the semidefinite programs.
     unused
         The hypotheses that are no facts, since it is not seen that they have values.
+    left_out
+        The hypotheses that are no facts, since all together would be too long.
     without_value
         What is not seen to have the sign that the claim needs to have a value, and that sign.
     unsigned
@@ -87,6 +89,7 @@ class Record:
     columns: int = 0
     squares: int = 0
     unused: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     without_value: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     unsigned: tuple[str, ...] = ()
     fails_at: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -99,7 +102,7 @@ class Record:
         return min(self.limit, self.limit - self.left)
 
     def refuse(self, operations: int, most: int) -> None:
-        """Note that the search is not begun: the goal and the facts are too long, or numbers in them."""
+        """Note that the search is not begun: the goal is too long, or numbers in it."""
         self.ended = "refused"
         long = f"{operations} operations, and it is looked for up to {most}"
         self.refused = long if operations > most else "a number of very many digits, or a very high power"

@@ -110,16 +110,6 @@ class Growth(Segments, ABC):
                     yield name, (u, v)
                     yield name, (v, u)
 
-    def _powers(self, scope: Scope, *expressions: sp.Expr) -> dict[sp.Expr, list[sp.Expr]]:
-        """Return the bases of powers of each integer exponent that are seen to be ≥ 0."""
-        inside = set().union(*(self.atoms.of(e).free_symbols for e in expressions))
-        keys = sorted((self.atoms.keys[s] for s in inside if s in self.atoms.keys), key=str)
-        found: dict[sp.Expr, list[sp.Expr]] = {}
-        for kind, base, exponent in keys:
-            if kind == "power" and scope.shown(base, strict=False):
-                found.setdefault(self.atoms.back(exponent), []).append(self.atoms.back(base))
-        return found
-
     def _of_base(self, scope: Scope, base: sp.Expr, n: sp.Expr, *, has_exp: bool) -> Iterator[Instance]:
         """Yield facts of powers of a base that is at most 1."""
         if self._is_seen(scope, 1 - base, "nonnegative") and has_exp:

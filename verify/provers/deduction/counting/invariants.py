@@ -203,12 +203,13 @@ class Invariants(Ratios, ABC):
         return steps
 
     def _step(self, scope: Scope, after: Goal, *, guessed: bool) -> Tree | None:
-        if guessed and not self._is_plausible(scope, after):
+        if not self._is_plausible(scope, after):
             return None
         if guessed:
             tree = scope.sum(after, 0) or scope.sum(after, 1) or self._with_instances(scope, after)
         else:
-            tree = scope.sum(after, 0) or self.by_ratio(scope, after) or self.prove(scope, after, 0)
+            tree = scope.sum(after, 0) or self.by_ratio(scope, after)
+            tree = tree or self.prove(scope, after, 2 if after.relation == "Eq" else 0)
         if tree is None and after.relation != "Eq" and functions_in(after.expression):
             tree = self._by_slope(scope, after, 2)
         return tree

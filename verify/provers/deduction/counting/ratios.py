@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Steps of an induction in which a power that a bound contains grows by a factor: the rest is shown without it."""
+"""Steps of an induction in which a power or factorial of a bound grows by a factor: the rest is shown without it."""
 
 from abc import ABC
 from collections.abc import Iterator
@@ -11,14 +11,12 @@ import sympy as sp
 
 from verify.provers.deduction.atoms import NoAtomError
 from verify.provers.deduction.counting.growth import Growth
-from verify.provers.deduction.facts import Goal, Tree, data_of, stated
+from verify.provers.deduction.facts import Fact, Goal, Relation, Tree, data_of, stated
 from verify.provers.deduction.scope import Scope
-
-_ONE = ["Integer", "1"]
 
 
 class Ratios(Growth, ABC):
-    """With proofs of a goal as a multiple of a fact and a rest, from which powers and exponentials drop out."""
+    """With proofs of a goal as a multiple of a fact and a rest, from which a power or a factorial drops out."""
 
     def by_ratio(self, scope: Scope, after: Goal) -> Tree | None:
         """Return a proof of a goal as a multiple ≥ 0 of the last fact, and what is left of it, as a lemma."""
@@ -27,46 +25,63 @@ class Ratios(Growth, ABC):
             return None
         try:
             value = self.atoms.of(after.expression)
-            for ratio in self._ratios(before.above / before.below, value):
-                rest = sp.cancel(value - ratio * before.above / before.below)
-                tree = self._of_parts(
-                    scope, before.place, ratio, Goal(self.atoms.back(sp.factor(rest)), after.relation)
-                )
-                if tree is not None:
-                    return tree
+            ratios = list(self._ratios(before.above / before.below, value))
         except (NoAtomError, sp.PolynomialError):
             return None
-        return None
+        found = (self._by_this(scope, before, ratio, value, after.relation) for ratio in ratios)
+        return next((tree for tree in found if tree is not None), None)
+
+    def _by_this(self, scope: Scope, before: Fact, ratio: sp.Expr, value: sp.Expr, relation: Relation) -> Tree | None:
+        """Return a proof of a goal, in atoms, as a multiple of a fact and what is left."""
+        try:
+            rest = sp.factor(sp.cancel(value - ratio * before.above / before.below))
+            parts = before.place, ratio, rest, relation
+            return self.with_values(scope, self.atoms.back(rest), 0, lambda inner: self._of_parts(inner, *parts))
+        except (NoAtomError, sp.PolynomialError):
+            return None
 
     def _ratios(self, before: sp.Expr, after: sp.Expr) -> Iterator[sp.Expr]:
-        """Yield by what each power or exponential in one value is multiplied in the other."""
+        """Yield by what each power, exponential or factorial in one value is multiplied in the other."""
         parts = [sp.fraction(sp.together(each)) for each in (before, after)]
         below = parts[0][1] / parts[1][1]
         seen: list[sp.Expr] = []
-        for atom in sorted(before.free_symbols, key=str):
-            if self.atoms.keys.get(atom, ("",))[0] not in ("power", "exp"):
-                continue
+        for atom in filter(self._grows, sorted(before.free_symbols, key=str)):
             one, other = (sp.Poly(above, atom) for above, _ in parts)
             if one.degree() > 0 and one.degree() == other.degree():
                 ratio = sp.cancel(other.LC() / one.LC() * below)
-                if atom not in ratio.free_symbols and ratio not in seen:
+                if ratio not in seen and not any(map(self._grows, ratio.free_symbols)):
                     seen.append(ratio)
                     yield ratio
 
-    def _of_parts(self, scope: Scope, place: int, ratio: sp.Expr, rest: Goal) -> Tree | None:
+    def _grows(self, symbol: sp.Symbol) -> bool:
+        """Whether an atom is a power, an exponential or a factorial."""
+        return self.atoms.keys.get(symbol, ("",))[0] in ("power", "exp", "factorial")
+
+    def _of_parts(self, scope: Scope, place: int, ratio: sp.Expr, rest: sp.Expr, relation: Relation) -> Tree | None:
         """Return a proof by a fact times a ratio, and a rest: both, where no square is seen, are lemmas."""
-        number, factors = sp.factor_list(ratio)  # pyright: ignore[reportAssignmentType]
+        parts = scope.positive_fraction(*sp.fraction(rest))
+        if parts is None:
+            return None
+        above, below = sp.fraction(sp.together(ratio))
+        number, factors = sp.factor_list(above * below)  # pyright: ignore[reportAssignmentType]
         odd = sp.Mul(number, *(f for f, power in factors if power % 2))
-        root = self.atoms.back(sp.Mul(*(f ** (power // 2) for f, power in factors)))
-        scale, inner, lemmas = Goal(self.atoms.back(odd), "Ge"), scope, list[tuple[Goal, Tree]]()
-        for goal in [rest] if self._is_seen(scope, scale.expression, "nonnegative") else [scale, rest]:
-            tree = self.prove(inner, goal, 1)
+        root = self.atoms.back(sp.Mul(1 / below, *(f ** (power // 2) for f, power in factors)))
+        # Factors of the rest that are seen to be positive are left out of its lemma.
+        positive = sp.Mul(*(f**k for f, k in sp.factor_list(parts[0])[1] if scope.shown(f, strict=True)))
+        scale, left = self.atoms.back(odd), self.atoms.back(sp.expand(sp.cancel(parts[0] / positive)))
+        goals = [(Goal(left, relation), 1)]
+        if not self._is_seen(scope, scale, "nonnegative"):
+            goals.insert(0, (Goal(scale, "Ge"), 0))
+        inner, lemmas = scope, list[tuple[Goal, Tree]]()
+        for goal, depth in goals:
+            tree = self.prove(inner, goal, depth)
             after = tree and inner.with_fact(goal.expression, goal.relation)
             if not tree or after is None:
                 return None
             lemmas, inner = [*lemmas, (goal, tree)], after
-        multiple = [data_of(scale.expression), [place], data_of(root)]
-        then: Tree = {"rule": "sum", "times": _ONE, "terms": [multiple, [_ONE, [inner.count - 1], None]]}
+        terms = [[data_of(scale), [place], data_of(root)]]
+        terms.append([data_of(self.atoms.back(positive / parts[1])), [inner.count - 1], None])
+        then: Tree = {"rule": "sum", "times": data_of(sp.Integer(1)), "terms": terms}
         for goal, tree in reversed(lemmas):
             then = {"rule": "lemma", "relation": stated(goal), "proof": tree, "then": then}
         return then

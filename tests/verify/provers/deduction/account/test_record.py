@@ -65,3 +65,12 @@ def test_a_point_against_a_claim_is_noted_and_nothing_is_looked_for():
 def test_what_is_too_long_is_not_begun():
     record = searched(f"{' + '.join(f'(x - {k})**2*y' for k in range(20))} >= y for x real, y > 0")[1]
     assert record.ended == "refused" and "operations, and it is looked for up to 60" in record.refused
+
+
+def test_the_longest_hypotheses_are_left_out():
+    long = " + ".join(f"(y - {k})**2*z" for k in range(20))
+    proof, record = searched(f"x <= 2 if {long} <= z, x <= 1 for z > 0")
+    assert proof["relations"] == [1] and len(record.left_out) == 1 and record.ended == "proved"
+    # The one that is needed is long.
+    proof, record = searched(f"x <= 2 if x <= 1 - ({long}) for z > 0")
+    assert proof is None and len(record.left_out) == 1 and record.unused == ()

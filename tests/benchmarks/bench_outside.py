@@ -1,0 +1,35 @@
+"""Statements of others: how many of a family are proved and refuted, and what a proof takes; some minutes a family."""
+
+import pytest
+
+import verify
+from tests.outside import FAMILIES, statements
+from tests.outside.proved import longest, proofs
+
+SECONDS = 10
+"""The most that a search for a counterexample may take."""
+
+
+def measured(family):
+    """Return what is found of a family's statements: seconds are those of the processor."""
+    each_true, each_false = ([s for s in statements(family) if s.true == true] for true in (True, False))
+    found = [longest(proof) for each in each_true if (proof := proofs(each)) is not None]
+    refuted = [verify.explore(each.statement, {}, seconds=SECONDS).counterexample is not None for each in each_false]
+    characters, searched, rechecked = map(list, zip(*found, strict=True))
+    return {
+        "true": len(each_true),
+        "proved": len(found),
+        "false": len(each_false),
+        "refuted": sum(refuted),
+        "characters": characters,
+        "searched": searched,
+        "rechecked": rechecked,
+        "late": sum(not each.in_time for each in found),
+    }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def bench_statements_of_others(benchmark, stored, family):
+    row = benchmark.pedantic(measured, args=(family,), rounds=1, iterations=1)
+    if benchmark.stats is not None:
+        stored(kind="others", work=family, **row)
