@@ -222,8 +222,8 @@ def others_lines(rows):
         "## Statements of others",
         "",
         "True statements of `tests/outside` that are proved for all parameters, and false ones for which a"
-        " counterexample is found in 10 s. Seconds are the processor's for all of a statement's claims, at the median of"
-        " what is proved; a re-check is late where it takes more than 0.05 s and more than a tenth of the search."
+        " counterexample is found in 10 s. Seconds are the processor's for all of a statement's claims, at the median"
+        " of what is proved; a re-check is late where it takes more than 0.05 s and more than a tenth of the search."
         f" The other solvers have {SECONDS} s of the processor for a statement, and their records are made by {said}."
         " dReal is not installed: its wheel on PyPI needs libibex, which Debian 12 has not.",
         "",

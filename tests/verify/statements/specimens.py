@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -117,9 +118,10 @@ def statement_at(
     assumed |= {n: {"integer": True} for n in names if listed[n].kind == "integer"}
     symbols = symbols_of([*trees, *map(symbol, [*instance, *definitions])], assumed)
     others = tuple(_other(draw, instance, listed) for _ in range(4))
-    # A search goes to simple numbers: there, too, what is written has to be what is meant.
-    simple = ({**instance, n: Fraction(x)} for n in names if listed[n].kind != "rationals" for x in (0, 1, -1))
-    points = [instance, *others, *simple]
+    # A search goes to simple numbers, at any words: there, too, what is written has to be what is meant.
+    numbers = [(n, Fraction(x)) for n in names if listed[n].kind != "rationals" for x in (0, 1, -1)]
+    chosen = [dict(zip(words, some, strict=True)) for some in product(*words.values())]
+    points = [instance, *others, *({**instance, **some, n: x} for some in chosen for n, x in numbers)]
     put: dict[Any, Any] = {}
     for name, node in definitions.items():
         put[symbols[name]] = faithful(node, symbols, points, definitions, words)
