@@ -79,10 +79,14 @@ class Ahead:
                 looked = None if tuple(instance.values()) in self.state.tried else next(arriving, None)
                 if looked is not None and self.state.degenerate + looked.degenerate <= EXPLORE.degenerate:
                     found = self._takes(instance, looked)
+                elif time.monotonic() > self.state.deadline:
+                    # Others after it may have been looked at in time.
+                    continue
                 else:
                     found = self.state.look(instance)
                 if found:
                     return True
+        self.state.tick()
         return False
 
     def _looked(self, instances: Sequence[Instance]) -> Generator[Looked | None, None, None]:
