@@ -9,7 +9,8 @@ k the number of other tokens whose logit is as large, each of them with probabil
 
     0 < inf L ≤ d (T−2)/12 · (3/4)^{d_e},
 
-with equality on the right for T = 3 alone, so that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the loss ε: the
+with equality on the right for T = 3 alone, where k is 0 or 1. No enclosure decides an equality, so that T ≥ 4 is asked
+for. It follows that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the loss ε: the
 width d + d_e of the layer grows like d + log(T/ε)/log(4/3). The infimum is not reached at any finite (α, C). For
 q ≥ 3 the selected logits differ, and this fails.
 
@@ -40,9 +41,22 @@ from theorems.sparse_token_selection.task import (
     d_e,
     eps,
 )
-from verify import Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem, ValueLeast
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Implication,
+    Inequality,
+    Inference,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    ValueLeast,
+)
 
-more = sp.Symbol("more", nonnegative=True)
+k, lost, m, mean, p, squares = sp.symbols("k lost m mean p squares", nonnegative=True)
+x_1, x_2, x_3 = sp.symbols("x_1 x_2 x_3", real=True)
 alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
 
 TWO_SELECTED = Hypothesis("two_selected", text="q = 2 tokens are selected")
@@ -52,8 +66,37 @@ FLOOR = d / 4 * (1 - attention_gain(T, 2, d_e, 0))
 BOUND = d * (T - 2) / 12 * sp.Rational(3, 4) ** d_e
 ENOUGH_DIMENSIONS = Hypothesis("enough_dimensions", sp.Le(BOUND, eps))
 
-TIES = Inequality(
-    "ties", sp.Le((1 + more) / (3 + more), (1 + more) / 3), says="k/(2+k) <= k/3 for k >= 1, with k = 1 + more"
+EQUAL_LOGITS = Implication(
+    "equal_logits",
+    (sp.Eq(x_1**2, x_2**2),),
+    sp.Eq(x_1 * (x_1 + x_2), x_2 * (x_1 + x_2)),
+    says="x_1 (x_1 + x_2) = x_2 (x_1 + x_2) for entries of one size",
+)
+NO_LARGER = Implication(
+    "no_larger",
+    (sp.Eq(x_3**2, x_1**2),),
+    sp.Le(2 * x_1 * x_3, 2 * x_1**2),
+    says="2 x_1 x_3 <= 2 x_1^2 for entries of one size",
+)
+SHARES = Implication(
+    "shares",
+    (sp.Ge(squares, (2 + k) * p**2),),
+    sp.Le((2 * p) ** 2, 4 / (2 + k) * squares),
+    says="where the sum of all p_i^2 is at least (2+k) p^2, it is at least (2+k)/4 (2p)^2",
+)
+AT_MOST = Implication(
+    "at_most",
+    (sp.Le(P**2, 4 * m * R),),
+    sp.Ge(d / 4 * (1 - P**2 / (2 * R)), d / 4 * (1 - 2 * m)),
+    says="d/4 (1 - P^2/(2R)) >= d/4 (1 - 2m) where P^2 <= 4 m R",
+)
+LOST = Identity("lost", 1 - 2 / (2 + k), k / (2 + k), says="1 - 2/(2+k) = k/(2+k)")
+TIES = Implication("ties", (sp.Ge(k * (k - 1), 0),), sp.Le(k / (2 + k), k / 3), says="k/(2+k) <= k/3 for k = 0, k >= 1")
+IN_THE_MEAN = Implication(
+    "in_the_mean",
+    (sp.Le(lost, mean / 3), sp.Eq(mean, (T - 2) * sp.Rational(3, 4) ** d_e)),
+    sp.Le(d / 4 * lost, BOUND),
+    says="d/4 E k/(2+k) <= d (T-2)/12 (3/4)^d_e where E k/(2+k) <= E k/3 and E k = (T-2)(3/4)^d_e",
 )
 SQUARE = Identity(
     "square",
@@ -67,9 +110,9 @@ SMALL = Inequality("floor", sp.Le(FLOOR, eps), says="the infimum of L is at most
 STATEMENT = Statement(
     parameters=(LENGTH, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_QUERY, TWO_SELECTED, ON_THE_SET, OTHERS, ENOUGH_DIMENSIONS),
-    variables=(more, alpha, P, R),
+    variables=(k, lost, m, mean, p, squares, x_1, x_2, x_3, alpha, P, R),
     claims=(NOT_REACHED, BOUNDED, SMALL),
-    steps=(TIES, SQUARE),
+    steps=(SQUARE, EQUAL_LOGITS, NO_LARGER, SHARES, AT_MOST, LOST, TIES, IN_THE_MEAN),
 )
 ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
@@ -84,30 +127,30 @@ ARGUMENT = (
     ),
     Inference(
         "logits",
-        "with u the sum of the two selected encodings, a token's logit is C times the sum of its products with u's "
-        "entries, which are 0 or ±2/√d_e: the two selected ones have u's sign where it is not 0, and no other logit is "
-        "larger",
-        ("on_the_set", "two_selected", "sign_encoding", "zero_query"),
-        "substitution",
+        "with u the sum of the two selected encodings, a token's logit is C times the sum over the coordinates of its "
+        "entry times u's, which is 0 or twice a selected token's entry: the two selected tokens' logits are equal, and "
+        "no other is larger",
+        ("equal_logits", "no_larger", "on_the_set", "two_selected", "sign_encoding", "zero_query"),
+        "case distinction",
     ),
     Inference(
-        "shares",
-        "the k other tokens of that logit have a selected token's share: the sum of all p_i² is at least (2 + k)/4 "
-        "times the square of the sum of the two selected shares",
-        ("logits",),
+        "selected_shares",
+        "with p the largest share, the k other tokens of that logit have it too: S = 2p is the sum of the two selected "
+        "shares, Σp_i² ≥ (2 + k)p², and so S² ≤ 4/(2 + k) Σp_i²",
+        ("logits", "shares"),
         "nonnegative terms",
     ),
-    Inference("at_most", "P² ≤ R E 4/(2 + k), whatever C is", ("shares",), "Cauchy-Schwarz"),
+    Inference("product", "P² = (E S)² ≤ R E 4/(2 + k), whatever C is", ("selected_shares",), "Cauchy-Schwarz"),
     Inference(
         "limit",
-        "as C → ∞ all shares go to those 2 + k tokens: P → E 2/(2 + k), R → E 1/(2 + k), and so P²/(2R) → E 2/(2 + k)",
+        "as C → ∞ all shares go to those 2 + k tokens: P → 2m and R → m with m = E 1/(2 + k), and so P²/(2R) → 2m",
         ("logits",),
-        "continuity",
+        rules.BOUNDED_CONVERGENCE,
     ),
     Inference(
         "infimum",
-        "the infimum of L over alpha and C ≥ 0 is d/4 E k/(2 + k)",
-        ("best_alpha", "at_most", "limit"),
+        "d/4 (1 − 2m), that is d/4 E k/(2 + k), is the infimum of L over alpha and C ≥ 0",
+        ("best_alpha", "product", "at_most", "lost", "limit"),
         rules.LOWER_BOUND_APPROACHED,
     ),
     Inference(
@@ -125,11 +168,16 @@ ARGUMENT = (
     ),
     Inference(
         "positive",
-        "k ≥ 0, and k ≥ 1 with positive probability where T ≥ 3",
+        "k/(2 + k) ≥ 0, and above 0 where k ≥ 1, which has a positive probability as T ≥ 4 > 2",
         ("infimum", "chance", "others"),
         "nonnegative terms",
     ),
-    Inference("bound", "E k/(2 + k) ≤ E k/3", ("infimum", "mean_of_the_ties", "ties"), "substitution"),
+    Inference(
+        "bound",
+        "as k is 0 or at least 1, E k/(2 + k) ≤ E k/3, and with E k in it d/4 E k/(2 + k) is at most the bound",
+        ("infimum", "mean_of_the_ties", "ties", "in_the_mean"),
+        "linearity of expectation",
+    ),
     Inference("floor", "that bound is at most eps", ("bound", "enough_dimensions"), "substitution"),
 )
 
@@ -180,6 +228,7 @@ two_selected = Theorem(
         _canary("a floor of 0 at finite d_e", Inequality("positive", sp.Le(FLOOR, 0))),
         _canary("1/2 for 3/4", Inequality("bound", sp.Le(FLOOR, d * (T - 2) / 12 * sp.Rational(1, 2) ** d_e))),
         _canary("24 for 12", Inequality("bound", sp.Le(FLOOR, BOUND / 2))),
+        _canary("k/4 for k/3", Implication("ties", TIES.conditions, sp.Le(k / (2 + k), k / 4))),
         _canary("T - 3 for T - 2", Inequality("bound", sp.Le(FLOOR, BOUND * (T - 3) / (T - 2)))),
     ),
     proof_uses=("wang2024.lemma2",),
