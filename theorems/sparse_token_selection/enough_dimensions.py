@@ -7,13 +7,20 @@ the encodings, of signs ε_i/√d_e, those of the selected tokens add up to s/�
 import sympy as sp
 
 from theorems import rules
-from theorems.sparse_token_selection.task import QUERY, SIGNS_ARE_SYMMETRIC, T, attend, q
-from verify import Case, Identity, Inequality, Inference
+from theorems.sparse_token_selection.task import QUERY, SIGNS_ARE_SYMMETRIC, T, attend, d, d_e, eps, q
+from verify import Case, Identity, Implication, Inequality, Inference
 
-C, D, S, X = (sp.Symbol(name, positive=True) for name in ("C", "D", "S", "X"))
-more = sp.Symbol("more", nonnegative=True)
-squares, x = sp.symbols("squares x", real=True)
-VARIABLES = (C, D, S, X, more, squares, x)
+C, X, a, b, e, k, n, o, share, w = sp.symbols("C X a b e k n o share w", positive=True)
+M, S, f, least, lost, mean, others, r, second, spread, squares, theta, y, z = sp.symbols(
+    "M S f least lost mean others r second spread squares theta y z", nonnegative=True
+)
+N, m, v, x = sp.symbols("N m v x", real=True)
+P, R = sp.symbols("P R", positive=True)
+VARIABLES = (
+    *(C, X, a, b, e, k, n, o, share, w),
+    *(M, S, f, least, lost, mean, others, r, second, spread, squares, theta, y, z),
+    *(N, m, v, x),
+)
 
 FOURTH = 3 * q**2 - 2 * q
 """E s⁴."""
@@ -32,31 +39,145 @@ def enough(share: sp.Expr) -> sp.Expr:
     )
 
 
-RATE, RATE_WITH_QUERY = 2 * C / D * (1 / q - C / D), 2 * C / D * (1 - C / D)
-"""θ, where e^{−θs²} is left of one coordinate of another token's part."""
-HALF, WHOLE = sp.exp(sp.Rational(3, 10)), sp.exp(sp.Rational(3, 5))
+SELECTED_RISE = sp.Rational(83, 100)
+"""At least e^{3/5} − 1."""
+F_DEFINED = sp.Eq(f, 4 * spread * C**2 / (share * d_e))
+"""The definition of f, the spread being that with or without the query's token."""
+THREE_FIFTHS = sp.Rational(3, 5)
 
-_SIX = sp.Integer(6)
-STEPS = (
-    Identity(
+COMMON_STEPS = (
+    Implication(
+        "zero_layer",
+        (sp.Ge(2 * q * eps / d, 1),),
+        sp.Le(d / (2 * q), eps),
+        says="d/(2q) <= eps where the share 2 q eps/d is 1 or more",
+    ),
+    Implication(
+        "enough",
+        (sp.Ge(d_e, (4 * spread / share + least) * C**2), F_DEFINED),
+        sp.Le(least * C**2 / d_e, 1 - f),
+        says="l C^2/d_e <= 1 - f where d_e >= (4 v/share + l) C^2 and f = 4 v C^2/(share d_e)",
+    ),
+    Inequality(
+        "growth",
+        sp.Le(4 * sp.exp(sp.Rational(1, 2)) - 6, THREE_FIFTHS, evaluate=False),
+        says="(e^x - 1 - x)/x^2 at x = 1/2, 4 sqrt(e) - 6, is at most 3/5",
+    ),
+    Implication(
+        "second_moment",
+        (F_DEFINED,),
+        sp.Eq((2 * C / d_e) ** 2 * spread, share * f / d_e),
+        says="(2C/d_e)^2 v = share f/d_e where f = 4 v C^2/(share d_e)",
+    ),
+    Inequality("one_plus", sp.Le(1 + x, sp.exp(x), evaluate=False), says="1 + x <= e^x"),
+    Inequality(
+        "at_three_fifths", sp.Le(sp.exp(THREE_FIFTHS), 1 + SELECTED_RISE, evaluate=False), says="e^(3/5) <= 183/100"
+    ),
+    Inequality("at_two", sp.Le(sp.exp(2), sp.Rational(37, 5), evaluate=False), says="e^2 <= 37/5"),
+    Inequality("at_four", sp.Le(sp.exp(4), 55, evaluate=False), says="e^4 <= 55"),
+    Implication(
+        "decay",
+        (sp.Ge(theta, 0, evaluate=False),),
+        sp.Le(1 - theta * q + theta**2 * FOURTH / 2, sp.exp(-theta * q + 3 * theta**2 * q**2 / 2)),
+        says="1 - theta q + theta^2 (3q^2 - 2q)/2 <= e^(-theta q + 3 theta^2 q^2/2)",
+    ),
+    Implication(
+        "rate_squared",
+        (sp.Le(theta, 2 * z),),
+        sp.Le(3 * theta**2 / 2, 6 * z**2),
+        says="3 theta^2/2 <= 6 z^2 for 0 <= theta <= 2z",
+    ),
+)
+ALONE_STEPS = (
+    Implication(
+        "share_at_most",
+        (sp.Ge(N, q * sp.exp(m)),),
+        sp.Le(sp.exp(v) / N, sp.exp(v - m) / q),
+        says="e^v/N <= e^(v-m)/q where N >= q e^m",
+    ),
+    Implication(
         "in_parts",
-        S**2 * squares - 2 * S / q + 1 / q,
-        S**2 * (squares - 1 / q) + (1 - S) ** 2 / q,
-        says="the sum of (S pi_i - 1/q)^2 over y is S^2 (the sum of pi_i^2, less 1/q) + (1-S)^2/q, the pi_i adding up "
-        "to 1",
+        (sp.Le(S, 1), sp.Ge(q * squares, 1)),
+        sp.Le(q * S**2 * squares - 2 * S + 1, q * squares - 1 + (1 - S) ** 2),
+        says="q S^2 k - 2S + 1 <= q k - 1 + (1-S)^2 for S <= 1, k = the sum of pi_i^2, at least 1/q",
     ),
-    Identity(
-        "others_counted",
-        (T - q) / q + (T - q) ** 2 / q**2,
-        T * (T - q) / q**2,
-        says="(T-q)/q + (T-q)^2/q^2 = T (T-q)/q^2",
+    Implication(
+        "others_together",
+        (sp.Le(lost, (T - q) * others), sp.Le(others, (T - q) * M / q**2)),
+        sp.Le(lost + q * others, T * (T - q) / q**2 * M),
+        says="l + q o <= T (T-q)/q^2 M where l <= (T-q) o, o <= (T-q) M/q^2",
     ),
-    Identity("largest", q / 4 - (x - x**2 / q), (x - q / 2) ** 2 / q, says="q/4 - (x - x^2/q) is a square over q"),
+    Implication(
+        "scale",
+        (sp.Le(share, 1),),
+        sp.Le(q**2 * share, T**2),
+        says="q^2 share <= T^2 for share <= 1",
+    ),
+    Inequality("log_of_three", sp.Ge(sp.log(3), 1, evaluate=False), says="log 3 >= 1"),
+    Implication(
+        "small",
+        (sp.Ge(C, 1), sp.Le(LEAST * C**2, d_e)),
+        sp.Le(C * q, d_e),
+        says="C q <= d_e for C >= 1, (q+3) C^2 <= d_e",
+    ),
+    Inequality("largest", sp.Le(x - x**2 / q, q / 4), says="x - x^2/q <= q/4"),
+    Implication(
+        "exponent",
+        (sp.Le(C * q, d_e), sp.Le(v, q / 4)),
+        sp.Le(2 * C / d_e * v, sp.Rational(1, 2)),
+        says="2C/d_e v <= 1/2 for C q <= d_e, v <= q/4",
+    ),
     Identity(
         "spread",
         q - 2 * FOURTH / q / q + FOURTH / q**2,
         SPREAD,
         says="E (e_1 s - s^2/q)^2 = (q-1)(q-2)/q for the sign e_1 of a selected token",
+    ),
+    Implication(
+        "other_exponent",
+        (sp.Le(LEAST * d_e * z**2, 1 - f), sp.Le(second, 6 * z**2)),
+        sp.Le(d_e * (-2 * z * (1 - z * q) + second), -2 * d_e * z + 2 * (1 - f)),
+        says="d_e (-2z (1 - zq) + h) <= -2 d_e z + 2(1-f) where (q+3) d_e z^2 <= 1 - f, h <= 6 z^2",
+    ),
+    Implication(
+        "others_at_this_scale",
+        (sp.Eq(9 * T**2 * y, q**2 * share), sp.Le(M, y * k)),
+        sp.Le(T * (T - q) / q**2 * M, share * k / 9),
+        says="T (T-q)/q^2 M <= share k/9 where 9 T^2 y = q^2 share, M <= y k",
+    ),
+    Implication(
+        "alone_together",
+        (
+            sp.Le(f, 1),
+            sp.Le(mean, 1 + SELECTED_RISE * share * f),
+            sp.Le(others, share * (8 - 7 * f) / 9),
+        ),
+        sp.Le(mean - 1 + others, share),
+        says="83 share f/100 + share (8-7f)/9 <= share for f <= 1",
+    ),
+)
+WITH_QUERY_STEPS = (
+    Implication("reciprocal", (sp.Ge(X, 1),), sp.Ge(w / X, w * (2 - X)), says="w/X >= w (2 - X) for w > 0, X >= 1"),
+    Implication("squared", (sp.Ge(X, 1),), sp.Le(w**2 / X**2, w**2), says="(w/X)^2 <= w^2 for w > 0, X >= 1"),
+    Implication(
+        "best_scale",
+        (sp.Le(R, q * b + (T - q) * o), sp.Ge(P, q * (a - r))),
+        sp.Le(R / (q * a**2) - 2 * P / (q * a) + 1, b / a**2 - 1 + (T - q) / q * o / a**2 + 2 * r / a),
+        says="R/(q a^2) - 2P/(q a) + 1 <= b/a^2 - 1 + (T-q)/q o/a^2 + 2r/a where R <= q b + (T-q) o, P >= q (a - r)",
+    ),
+    Implication(
+        "scale_with_query",
+        (sp.Le(share, 1), sp.Eq(100 * T * y, q * share)),
+        sp.Le(y, sp.Rational(1, 100)),
+        says="y <= 1/100 for 100 T y = q share, share <= 1",
+    ),
+    Inequality("log_of_ten", sp.Ge(sp.log(10), 1, evaluate=False), says="log 10 >= 1"),
+    Inequality("least_with_query", sp.Le(4 * (q - 1), LEAST_WITH_QUERY, evaluate=False), says="4 (q-1) <= q(3q+1)/2"),
+    Implication(
+        "small_with_query",
+        (sp.Ge(C, 1), sp.Le(4 * (q - 1), least), sp.Le(least * C**2, d_e)),
+        sp.Le(4 * C * (q - 1), d_e),
+        says="4 C (q-1) <= d_e for C >= 1, 4 (q-1) <= l, l C^2 <= d_e",
     ),
     Identity(
         "spread_with_query",
@@ -64,61 +185,86 @@ STEPS = (
         SPREAD_WITH_QUERY,
         says="the variance of e_1 s - s^2 is (q-1)(2q-3)",
     ),
-    Inequality(
-        "growth",
-        sp.Le(4 * sp.exp(sp.Rational(1, 2)) - 6, sp.Rational(3, 5), evaluate=False),
-        says="(e^x - 1 - x)/x^2 at x = 1/2, 4 sqrt(e) - 6, is at most 3/5",
+    Implication(
+        "other_exponent_with_query",
+        (sp.Le(LEAST_WITH_QUERY * d_e * z**2, 1 - f), sp.Le(second, 6 * q**2 * z**2)),
+        sp.Le(d_e * (-2 * z * q * (1 - z) + second), -2 * d_e * z * q + 4 * (1 - f)),
+        says="d_e (-2zq (1 - z) + h) <= -2 d_e z q + 4(1-f) where q(3q+1)/2 d_e z^2 <= 1 - f, h <= 6 q^2 z^2",
     ),
-    Inequality(
-        "small",
-        sp.Le((1 + more) * q, LEAST * (1 + more) ** 2),
-        says="C q <= (q+3) C^2 for C = 1 + more",
+    Implication(
+        "ratio",
+        (sp.Ge(a, e), sp.Le(b, e**2 * k)),
+        sp.Le(b / a**2, k),
+        says="b/a^2 <= k where a >= e, b <= e^2 k",
     ),
-    Inequality(
-        "small_with_query",
-        sp.Le(4 * (1 + more) * (q - 1), LEAST_WITH_QUERY * (1 + more) ** 2),
-        says="4 C (q-1) <= q(3q+1)/2 C^2 for C = 1 + more",
+    Implication(
+        "half_ratio",
+        (sp.Ge(a, e), sp.Le(b, e**2 * k)),
+        sp.Le(b / a, e * k),
+        says="b/a <= e k where a >= e, b <= e^2 k",
     ),
-    Identity(
-        "decay",
-        -D * RATE * q + 6 * C**2 / D,
-        -2 * C + (2 * q + 6) * C**2 / D,
-        says="-d_e theta q + 6 C^2/d_e = -2C + (2q+6) C^2/d_e for theta = 2C/d_e (1/q - C/d_e)",
+    Implication(
+        "mixed_ratio",
+        (sp.Le(b / a**2, k**2), sp.Le(o, y**2), sp.Le(r**2, b * o)),
+        sp.Le(r**2 / a**2, k**2 * y**2),
+        says="r^2/a^2 <= k^2 y^2 where b/a^2 <= k^2, o <= y^2, r^2 <= b o",
     ),
-    Identity(
-        "decay_with_query",
-        -D * RATE_WITH_QUERY * q + 6 * q**2 * C**2 / D,
-        -2 * C * q + 2 * q * (3 * q + 1) * C**2 / D,
-        says="-d_e theta q + 6 q^2 C^2/d_e = -2Cq + 2q(3q+1) C^2/d_e for theta = 2C/d_e (1 - C/d_e)",
+    Implication(
+        "tangent",
+        (sp.Ge(q, 3), sp.Ge(C, 1), sp.Le(n * (1 + C * (q - 3)), 1)),
+        sp.Le(q * n, 3),
+        says="q n <= 3 where n (1 + C (q-3)) <= 1, q >= 3, C >= 1",
     ),
-    Identity("reciprocal", 1 / X - (2 - X), (X - 1) ** 2 / X, says="1/X - (2 - X) is a square over X"),
-    Inequality("log_of_three", sp.Ge(sp.log(3), 1, evaluate=False), says="log 3 >= 1"),
-    Inequality("log_of_ten", sp.Ge(sp.log(10), 1, evaluate=False), says="log 10 >= 1"),
-    Inequality("at_zero", sp.Le(sp.exp(2) / 9, 1, evaluate=False), says="e^2/9 <= 1"),
-    Inequality("at_one", sp.Le(WHOLE - 1 + sp.Rational(1, 9), 1, evaluate=False), says="e^(3/5) - 1 + 1/9 <= 1"),
-    Inequality(
-        "at_zero_with_query",
-        sp.Le(sp.exp(4) / 100 + _SIX / 100 + 6 * sp.exp(2) / 1000, 1, evaluate=False),
-        says="e^4/100 + 6/100 + 6 e^2/1000 <= 1",
+    Implication(
+        "small_power",
+        (sp.Le(q * n, 3), sp.Eq(100 * T * w**2, q * share)),
+        sp.Le(q * w**2 * n, 3 * share / 100),
+        says="q w^2 n <= 3 share/100 where q n <= 3, 100 T w^2 = q share",
     ),
-    Inequality(
-        "at_one_with_query",
-        sp.Le(WHOLE - 1 + sp.Rational(1, 100) + _SIX / 100 * WHOLE + _SIX / 1000 * HALF, 1, evaluate=False),
-        says="e^(3/5) - 1 + 1/100 + 6 e^(3/5)/100 + 6 e^(3/10)/1000 <= 1",
+    Implication(
+        "smaller_power",
+        (sp.Le(q * n, 3), sp.Eq(100 * T * w**2, q * share), sp.Le(w, sp.Rational(1, 10))),
+        sp.Le(T * w**3 * n, 3 * share / 1000),
+        says="T w^3 n <= 3 share/1000 where q n <= 3, 100 T w^2 = q share, w <= 1/10",
+    ),
+    Implication(
+        "others_with_query",
+        (sp.Eq(100 * T * y, q * share), sp.Le(M, y * k)),
+        sp.Le((T - q) / q * M, share * k / 100),
+        says="(T-q)/q M <= share k/100 where 100 T y = q share, M <= y k",
+    ),
+    Implication(
+        "mixed_exponent",
+        (sp.Le(share, 1), sp.Le(f, 1)),
+        sp.Le(sp.Rational(3, 10) * share * f + 2 * (1 - f), 2),
+        says="3 share f/10 + 2(1-f) <= 2 for share <= 1, f <= 1",
+    ),
+    Implication(
+        "with_query_together",
+        (
+            sp.Le(f, 1),
+            sp.Le(mean, 1 + SELECTED_RISE * share * f),
+            sp.Le(others, share * (55 - 54 * f) / 100),
+            sp.Le(b, sp.Rational(3, 100) * share * sp.Rational(183, 100)),
+            sp.Le(r, sp.Rational(3, 1000) * share * sp.Rational(37, 5)),
+        ),
+        sp.Le(mean - 1 + others + 2 * (b + r), share),
+        says="83 share f/100 + share (55-54f)/100 + 6 share (183/100)/100 + 6 share (37/5)/1000 <= share for f <= 1",
     ),
 )
+STEPS = (*COMMON_STEPS, *ALONE_STEPS, *WITH_QUERY_STEPS)
 
 COMMON = (
     SIGNS_ARE_SYMMETRIC,
     Inference(
         "any_layer",
-        "the infimum of L is at most L at any α and C ≥ 0, which is d/(2q) (qα²R − 2αP + 1); at α = 0 it is d/(2q), at "
-        "most ε where the share σ = 2qε/d is 1 or more: let σ be less",
+        "the infimum of L is at most L at any α and C ≥ 0, which is d/(2q) (qα²R − 2αP + 1); where the share σ = 2qε/d "
+        "is 1 or more, L at α = 0 is at most ε (zero_layer): let σ be less",
         (
-            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "zero_layer"),
             *("best_value_scale", "on_the_set", "gaussian_tokens", "zero_token"),
         ),
-        "substitution",
+        "case distinction",
     ),
     Inference(
         "coordinates",
@@ -148,126 +294,139 @@ COMMON = (
     ),
     Inference(
         "decaying",
-        "for θ ≥ 0, E e^{−θs²} ≤ 1 − θq + 3θ²q²/2 ≤ e^{−θq + 3θ²q²/2}, with 1 + x ≤ e^x",
-        ("moments", "exponential"),
+        "for θ ≥ 0, E e^{−θs²} ≤ 1 − θ E s² + θ² E s⁴/2 ≤ e^{−θq + 3θ²q²/2} (decay)",
+        ("moments", "exponential", "decay"),
         "linearity of expectation",
+    ),
+    Inference(
+        "chords",
+        "for 0 ≤ t ≤ 1, e^{3t/5} ≤ 1 + 83t/100, e^{2t} ≤ 1 + 7t and e^{4t} ≤ 1 + 54t, which hold at t = 1",
+        ("at_three_fifths", "at_two", "at_four"),
+        rules.CHORD,
     ),
 )
 ALONE = (
     Inference(
         "denominator",
         "attending to Z, N ≥ Σ_y e^{Cv_i} ≥ q e^{C|u|²/q}: each p_i, and each selected token's share π_i of the "
-        "selected ones' attention S, is at most e^{C(v_i − |u|²/q)}/q",
-        ("on_the_set",),
+        "selected ones' attention S, is at most e^{C(v_i − |u|²/q)}/q (share_at_most)",
+        ("on_the_set", "share_at_most"),
         "Jensen's inequality",
     ),
     Inference(
         "loss_in_parts",
-        "at α = 1, as qΣπ_i² ≥ 1 and S ≤ 1, L is at most d/(2q) times E(qΣπ_i² − 1) + E(1 − S)² + qEΣ_{j∉y} p_j²",
+        "qΣπ_i² ≥ 1 and (1 − S)² ≤ (T−q) Σ_{j∉y} p_j²: so at α = 1 L is at most d/(2q) times E(qΣπ_i² − 1) + E(1 − S)² "
+        "+ qEΣ_{j∉y} p_j² (in_parts)",
         ("any_layer", "in_parts"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "two_means",
-        "with 1 − S = Σ_{j∉y} p_j this is at most E e^{2C(v_1 − |u|²/q)} − 1 of a selected token plus T(T−q)/q² E "
-        "e^{2C(v_j − |u|²/q)} of another",
-        ("loss_in_parts", "denominator", "others_counted"),
-        "Cauchy-Schwarz",
+        "with M_y the mean of e^{2C(v_1 − |u|²/q)} for a selected token, and M that for another, qEΣπ_i² ≤ M_y and "
+        "q²EΣ_{j∉y} p_j² ≤ (T−q) M: L is at most d/(2q) times M_y − 1 + T(T−q)/q² M (others_together)",
+        ("loss_in_parts", "denominator", "others_together"),
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "at_this_scale",
-        "put C = log(3T/(q√σ)), so that (T/q)² e^{−2C} = σ/9, and C ≥ 1 as q ≤ T and σ ≤ 1, and f = "
-        "4(q−1)(q−2)C²/(qσd_e): f ≤ 1 and (q+3)C²/d_e ≤ 1 − f, so that d_e ≥ (q+3)C²",
-        ("enough_dimensions", "log_of_three"),
+        "put C = log(3T/(q√σ)), at least log 3 ≥ 1 as 9e^{−2C} = q²σ/T² ≤ 1 (scale), and f = 4(q−1)(q−2)C²/(qσd_e), "
+        "from 0 to 1 as (q+3)C²/d_e ≤ 1 − f (enough), so that Cq ≤ d_e (small)",
+        ("enough_dimensions", "scale", "log_of_three", "enough", "small"),
         "substitution",
     ),
     Inference(
         "selected_mean",
-        "as Cq ≤ d_e, 2C/d_e (ε_1 s − s²/q) is at most Cq/(2d_e) ≤ 1/2, and has mean 0: with 1 + x ≤ e^x the selected "
-        "token's mean is at most e^{(12/5)(q−1)(q−2)C²/(q d_e)} = e^{3σf/5}",
-        ("coordinates", "moments", "exponential", "spread", "largest", "small", "at_this_scale"),
+        "2C/d_e (ε_1 s − s²/q) is at most 1/2, and has mean 0 and the second moment σf/d_e: its exponential's mean is "
+        "at most 1 + 3σf/(5d_e) ≤ e^{3σf/(5d_e)}, and M_y the d_e-th power of that at most",
+        (
+            *("coordinates", "moments", "exponential", "spread", "largest", "exponent", "second_moment", "one_plus"),
+            "at_this_scale",
+        ),
         "linearity of expectation",
     ),
     Inference(
         "other_mean",
-        "with θ = 2C/d_e (1/q − C/d_e), from 0 to 2C/(q d_e), the other token's mean is at most e^{−2C + "
-        "(2q+6)C²/d_e} ≤ e^{−2C + 2(1−f)}",
-        ("other_token", "decaying", "small", "decay", "at_this_scale"),
-        "substitution",
+        "with z = C/d_e and θ = 2z(1/q − z), from 0 to 2z/q, M is at most the d_e-th power of e^{−θq + 3θ²q²/2}, and "
+        "so e^{−2C + 2(1−f)} at most (rate_squared for θq, other_exponent)",
+        ("coordinates", "other_token", "decaying", "rate_squared", "other_exponent", "at_this_scale"),
+        "independent factors",
     ),
     Inference(
         "alone",
-        "so L is at most ε times e^{3f/5} − 1 + e^{2(1−f)}/9, as e^{3σf/5} − 1 ≤ σ(e^{3f/5} − 1); on 0 ≤ f ≤ 1 that "
-        "is at most 1, as it is at both ends",
-        ("two_means", "selected_mean", "other_mean", "at_zero", "at_one"),
-        rules.CHORD,
+        "e^{3σf/5} and e^{2(1−f)} are below their chords, and 9T²e^{−2C} = q²σ: L is at most d/(2q) σ = ε "
+        "(others_at_this_scale, alone_together)",
+        (
+            *("two_means", "selected_mean", "other_mean", "chords", "others_at_this_scale"),
+            "alone_together",
+        ),
+        "substitution",
     ),
 )
 WITH_QUERY = (
     Inference(
         "query_denominator",
         "attending to [Z, z_query], with w_i = e^{C(v_i − |u|²)} and X = 1 + Σ w_i, p_i = w_i/X: R ≤ E Σ w_i², and "
-        "P ≥ E Σ_y w_i (2 − X)",
-        ("on_the_set", "reciprocal"),
-        "nonnegative terms",
+        "P ≥ E Σ_y w_i (2 − X), term by term (squared, reciprocal)",
+        ("on_the_set", "squared", "reciprocal"),
+        "linearity of expectation",
     ),
     Inference(
         "at_the_best_scale",
-        "at α = 1/(q E w_1), L is at most d/(2q) times E w_1²/(E w_1)² − 1 + (T−q)/q E w_j²/(E w_1)² + "
-        "2 E w_1(X − 1)/E w_1, for a selected token and another",
-        ("any_layer", "query_denominator"),
+        "with a = E w_1, b = E w_1² of a selected token, o = E w_j² of another and r = E w_1(X − 1), at α = "
+        "1/(qa), L is at most d/(2q) times b/a² − 1 + (T−q)/q o/a² + 2r/a (best_scale)",
+        ("any_layer", "query_denominator", "best_scale"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
         "products",
-        "E w_1(X − 1) ≤ q E w_1² + (T−q) √(E w_1² E w_j²)",
+        "r = E w_1(X − 1) ≤ qb + (T−q) √(bo)",
         ("query_denominator",),
         "Cauchy-Schwarz",
     ),
     Inference(
         "least_mean",
-        "E w_1 ≥ e^{−C(q−1)}, as E v_1 = 1 and E|u|² = q",
+        "a ≥ e^{−C(q−1)}, as E v_1 = 1 and E|u|² = q",
         ("coordinates", "moments"),
         "Jensen's inequality",
     ),
     Inference(
         "at_this_scale_with_query",
-        "put C = log(100T/(qσ))/2, which is at least log 10, and f = 4(q−1)(2q−3)C²/(σd_e): f ≤ 1 and "
-        "q(3q+1)C²/(2d_e) ≤ 1 − f",
-        ("enough_dimensions", "log_of_ten"),
+        "put C = log(100T/(qσ))/2, w = e^{−C}, at most 1/10 (scale_with_query for w²), so that C ≥ log 10 ≥ 1, and f = "
+        "4(q−1)(2q−3)C²/(σd_e), from 0 to 1 as q(3q+1)C²/(2d_e) ≤ 1 − f (enough)",
+        ("enough_dimensions", "scale_with_query", "log_of_ten", "enough"),
         "substitution",
     ),
     Inference(
         "selected_mean_with_query",
-        "ε_1 s − s² ≤ 0 has mean 1 − q, and 2C(q−1)/d_e ≤ 1/2: E w_1² ≤ e^{−2C(q−1) + 3σf/5}",
+        "2C/d_e (ε_1 s − s²) ≤ 0 has mean −2C(q−1)/d_e, which is at least −1/2, and the variance σf/d_e: without its "
+        "mean its exponential has a mean of at most e^{3σf/(5d_e)}, and b ≤ e^{−2C(q−1) + 3σf/5} by the d_e-th power",
         (
-            *("coordinates", "moments", "exponential", "spread_with_query", "small_with_query"),
-            "at_this_scale_with_query",
+            *("coordinates", "moments", "exponential", "spread_with_query", "least_with_query", "second_moment"),
+            *("small_with_query", "one_plus", "at_this_scale_with_query"),
         ),
         "linearity of expectation",
     ),
     Inference(
         "other_mean_with_query",
-        "with θ = 2C/d_e (1 − C/d_e), from 0 to 2C/d_e, E w_j² ≤ e^{−2Cq + 2q(3q+1)C²/d_e} ≤ e^{−2Cq + 4(1−f)}",
-        ("other_token", "decaying", "small_with_query", "decay_with_query", "at_this_scale_with_query"),
-        "substitution",
-    ),
-    Inference(
-        "small_powers",
-        "as q ≤ T, e^{−2C} = qσ/(100T) ≤ 1/100: q e^{−C(q−1)} ≤ σ q 10^{1−q} ≤ 3σ/100 and T e^{−Cq} ≤ σ q 10^{−q} ≤ "
-        "3σ/1000, from q = 3 on",
-        ("at_this_scale_with_query", "selected"),
-        "induction",
+        "with z = C/d_e and θ = 2z(1 − z), from 0 to 2z, o is at most the d_e-th power of e^{−θq + 3θ²q²/2}, and so "
+        "e^{−2Cq + 4(1−f)} at most (rate_squared, other_exponent_with_query)",
+        (
+            *("coordinates", "other_token", "decaying", "rate_squared", "other_exponent_with_query"),
+            *("small_with_query", "at_this_scale_with_query", "selected"),
+        ),
+        "independent factors",
     ),
     Inference(
         "with_query",
-        "so L is at most ε times e^{3f/5} − 1 + e^{4(1−f)}/100 + 6e^{3f/5}/100 + 6e^{3f/10 + 2(1−f)}/1000, which is at "
-        "most 1 on 0 ≤ f ≤ 1, as it is at both ends",
+        "with e = e^{−C(q−1)} and n = e^{−C(q−3)}, the ratios of b, o and √(bo) to powers of a are at most e^{3σf/5}, "
+        "e^{3σf/5 − C(q−1)}, e^{4(1−f) − 2C} and e^{3σf/10 + 2(1−f) − Cq}, and so L at most d/(2q) σ = ε "
+        "(with_query_together)",
         (
             *("at_the_best_scale", "products", "least_mean", "selected_mean_with_query", "other_mean_with_query"),
-            *("small_powers", "at_zero_with_query", "at_one_with_query"),
+            *("ratio", "half_ratio", "mixed_ratio", "one_plus", "tangent", "small_power", "smaller_power"),
+            *("others_with_query", "chords", "mixed_exponent", "at_two", "with_query_together", "selected"),
         ),
-        rules.CHORD,
+        "substitution",
     ),
 )
 ARGUMENT = (

@@ -52,6 +52,8 @@ from theorems.sparse_token_selection.enough_dimensions import (
     STEPS,
     VARIABLES,
     enough,
+    theta,
+    z,
 )
 from theorems.sparse_token_selection.gain_primitives import (
     attention_gain,
@@ -79,7 +81,18 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem, ValueWhere
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Implication,
+    Inequality,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    ValueWhere,
+)
 
 alpha = sp.Symbol("alpha", real=True)
 P, R = sp.symbols("P R", positive=True)
@@ -176,6 +189,7 @@ theorem2 = Theorem(
             "twice the dimensions do not lower the floor",
             Inequality("floor", sp.Le(FLOOR, d / (2 * q) * (1 - attention_gain(T, q, 2 * d_e, QUERY)))),
         ),
+        _canary("5 for 6", Implication("rate_squared", (sp.Le(theta, 2 * z),), sp.Le(3 * theta**2 / 2, 5 * z**2))),
     ),
     proof_uses=("wang2024.lemma2",),
     argument=ARGUMENT,
