@@ -254,7 +254,8 @@ class ExtendedRange(Shown):
     def _parts(self) -> Iterator[str]:
         if self.established is not None:
             by = f" by {', '.join(self.by) or 'its own argument, which does not use it'}"
-            how = f"{self.established.standing}{by}{self.established.text().removeprefix(self.established.standing)}"
+            text = self.established.text().removeprefix(self.established.standing).removeprefix(" in prose")
+            how = f"{self.established.standing}{by}{text}"
             how += (
                 f", where {', '.join(self.supposing)} hold" + "s" * (len(self.supposing) == 1) if self.supposing else ""
             )
