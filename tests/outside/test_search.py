@@ -10,7 +10,7 @@ from verify.evaluation.numerical.suspects import suspects
 
 RARE = 0.1
 """Per cent of the draws inside the hypotheses that violate a statement, of those that are searched in every run."""
-EVALUATED = int(os.environ.get("EVALUATED", 10**5))
+EVALUATED = int(os.environ.get("EVALUATED", "100000"))
 """Points at which a true statement is evaluated; the environment may ask for more."""
 
 
