@@ -193,7 +193,7 @@ def test_without_what_is_heavy_theorems_are_checked_from_outside(outside):
         + " / 'wang2024.theorem1.json')]))"
     )
     assert code == 0 and "Error" not in err, err
-    assert re.findall(r"^exit code (\d+)", out, re.MULTILINE) == list("0433000000000")
+    assert re.findall(r"^exit code (\d+)", out, re.MULTILINE) == list("0400000000000")
     assert "width_lower_bound = 879" in out and out.count(": accepted: ") == 2
 
 

@@ -173,6 +173,7 @@ def evaluations(move: Draw, pair: Pair) -> dict[str, Evaluation]:
             needed_at_two_rows(pair),
             "at n = 2 no factor smaller than 51/100 R will do",
             needed_at_two_rows(pair, factor=0.51),
+            sampled=True,
         ),
         "free": Evaluation(
             predictions_within(move),

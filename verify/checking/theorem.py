@@ -306,8 +306,14 @@ class Theorem(Formula):
         return replace(self, proofs={**self.proofs, claims[0].label: Multipliers(multipliers)})
 
     def variant(self, statement: Statement) -> "Theorem":
-        """Return the same theorem with another statement, under the same proof data; no argument is one for it."""
-        return replace(self, statement=statement, bounds={}, argument=(), extensions=(), is_variant=True)
+        """Return the same theorem with another statement, under the same proof data; no argument is one for it.
+
+        What evaluates a claim in words is kept where the claim is.
+        """
+        same = {claim.label for claim in statement.claims if claim in self.statement.claims}
+        evaluations = {label: evaluation for label, evaluation in self.evaluations.items() if label in same}
+        parts = {"bounds": {}, "argument": (), "extensions": (), "evaluations": evaluations}
+        return replace(self, statement=statement, is_variant=True, **parts)
 
 
 def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> None:

@@ -14,10 +14,10 @@ import sympy as sp
 
 from verify.claims.defaults import ClauseDefaults
 from verify.claims.question import Question
-from verify.errors import TheoremError, UndefinedError
+from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
-from verify.outcomes import ClauseResult, Enclosure
+from verify.outcomes import ClauseResult, Enclosure, count_text
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -31,7 +31,7 @@ class Trial(NamedTuple):
     margin
         Signed: negative where the claim is violated. A float, or exact.
     error
-        Bound on the margin's error, or an estimate of it, at least 0: below -error the claim is violated.
+        Bound on the margin's error, or an estimate of it, finite and at least 0: below -error the claim is violated.
     tried
         The numbers or words that were tried, by name: the witness of a violation.
 
@@ -73,8 +73,10 @@ class Evaluation:
     wrong_trials
         The trials of that variant, by the same code with another number in it.
     draws
-        How many trials are drawn: the evidence is simulated. 0 where nothing is drawn, and the trials are all that the
-        claim says at the instance: the evidence is computed.
+        How many trials are drawn: the evidence is simulated. 0 where nothing is drawn.
+    sampled
+        Whether trials that are not drawn are some of what the claim says, such as places on a run: the evidence is
+        simulated too. It is computed where they are all that it says at the instance.
 
     Raises
     ------
@@ -99,6 +101,7 @@ class Evaluation:
     wrong: str
     wrong_trials: Trials
     draws: int = 0
+    sampled: bool = False
 
     def __post_init__(self) -> None:
         if not self.wrong.strip():
@@ -109,12 +112,16 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What some trials show: how many there were, the smallest margin, and one that violates the claim."""
+    """What some trials show: how many there were, the smallest margin, and one that violates the claim.
+
+    `within` of them have a negative margin, and no larger than the error.
+    """
 
     count: int = 0
     smallest: Trial | None = None
     violation: Trial | None = None
     ended: bool = True
+    within: int = 0
 
     @property
     def margin(self) -> Enclosure | None:
@@ -177,15 +184,21 @@ class InWords(ClauseDefaults):
     def _tried(self, evaluation: Evaluation, question: Question) -> ClauseResult:
         from numpy.random import default_rng
 
-        random = default_rng([*f"{self.label}: {self.says}".encode(), question.seed])
+        # The same draws for a seed, whatever stands beside the claim; none where the evaluation does not say so.
+        random: Any = _NoDraws()
+        if evaluation.draws:
+            random = default_rng([*f"{question.seed} {self.label}: {self.says}".encode()])
         most = min(evaluation.draws, question.most_draws) if evaluation.draws else None
         try:
             seen = _seen(islice(evaluation.trials(question.instance, random), most), question.budget.end)
-        except (TheoremError, ArithmeticError):
+        except (TheoremError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError):
             raise
         except Exception as error:
             raise TheoremError(f"evaluation of {self.label}: {type(error).__name__}: {error}") from error
-        fields: dict[str, Any] = {"margin": seen.margin, "draws": seen.count if evaluation.draws else 0}
+        fields: dict[str, Any] = {
+            "margin": seen.margin,
+            "draws": seen.count if evaluation.draws or evaluation.sampled else 0,
+        }
         if seen.violation is not None:
             witness = {**question.instance, **seen.violation.witness()}
             why = f"violated at trial {seen.count}"
@@ -194,8 +207,8 @@ class InWords(ClauseDefaults):
             return ClauseResult.undecided(self, f"the time ran out after {seen.count} trials", margin=seen.margin)
         if not seen.count:
             return ClauseResult.undecided(self, "nothing is tried at this instance")
-        drawn = "drawn " if evaluation.draws else ""
-        why = f"no violation in {seen.count} {drawn}trial{'s' if seen.count > 1 else ''}"
+        why = f"no violation in {count_text(seen.count, 'trial')}"
+        why += f", {seen.within} of them within the error" if seen.within else ""
         return ClauseResult.verified(self, None, detail=why, **fields)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
@@ -214,16 +227,32 @@ def _is_float(number: Fraction | float) -> bool:
 
 
 def _seen(trials: Iterator[Trial], end: float) -> _Seen:
-    """Look at trials until one violates the claim, or the time is over. Raises UndefinedError for a margin of NaN."""
-    count, smallest = 0, None
-    for trial in trials:
-        count += 1
-        if any(_is_float(part) and math.isnan(part) for part in trial[:2]):
-            raise UndefinedError(f"the margin of trial {count} is not a number")
+    """Look at trials until one violates the claim, or the time is over. Raises UndefinedError as `_plain` does."""
+    count, within, smallest = 0, 0, None
+    for count, each in enumerate(trials, 1):
+        trial = _plain(each, count)
+        within += -trial.error <= trial.margin < 0
         if smallest is None or trial.margin < smallest.margin:
             smallest = trial
         if trial.violates:
             return _Seen(count, trial, trial)
         if time.monotonic() > end:
-            return _Seen(count, smallest, ended=next(trials, None) is None)
-    return _Seen(count, smallest)
+            return _Seen(count, smallest, ended=next(trials, None) is None, within=within)
+    return _Seen(count, smallest, within=within)
+
+
+def _plain(trial: Trial, number: int) -> Trial:
+    """Return a trial with a margin and an error that are exact or a float. UndefinedError where they say nothing."""
+    margin, error = (part if isinstance(part, int | Fraction) else float(part) for part in trial[:2])
+    if _is_float(margin) and math.isnan(margin):
+        raise UndefinedError(f"the margin of trial {number} is not a number")
+    if not error >= 0 or (_is_float(error) and math.isinf(error)):
+        raise UndefinedError(f"the error of trial {number} is {error}, and must be finite and at least 0")
+    return Trial(margin, error, trial.tried)
+
+
+class _NoDraws:
+    """Given to trials in place of a generator, where nothing is to be drawn."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise TheoremError(f"an evaluation without draws uses random.{name}: say how many trials it draws")

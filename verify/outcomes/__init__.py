@@ -191,12 +191,16 @@ class Established:
         """How many of the inferences are the theorem's own."""
         return sum(name.startswith(f"{self.theorem}:") for name in self.inferences)
 
-    def text(self) -> str:
-        """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits."""
+    def text(self, *, briefly: bool = False) -> str:
+        """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits.
+
+        That they are prose is not said `briefly`, where the claims beside it say so.
+        """
         inherited = len(self.inferences) - self.own
         apart = f"{self.own} own + {count_text(inherited, 'inherited inference')}"
         counted = apart if inherited and self.theorem else count_text(len(self.inferences), "inference")
-        standing = f"{self.standing} in prose ({counted})" if self.standing is ForAll.ARGUED else str(self.standing)
+        argued = f"{self.standing}{'' if briefly else ' in prose'} ({counted})"
+        standing = argued if self.standing is ForAll.ARGUED else str(self.standing)
         return how_sure(standing, sorted(self.trusts))
 
 

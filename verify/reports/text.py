@@ -137,7 +137,7 @@ def check_text(result: CheckResult, width: int = WIDTH) -> str:
         lines.append(f"{how_sure('re-checked', trusts)}: {', '.join(helped)}")
     lines += _whole(*(h.slack for h in result.hypotheses), *(c.margin for c in result.clauses), *result.values.values())
     bits = f", {result.bits} bits" if result.bits else ""
-    for_all = f"; {result.established_for}: {result.for_all.text()}"
+    for_all = f"; {result.established_for}: {result.for_all.text(briefly=True)}"
     lines.append(f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}")
     return fitted(lines, width)
 

@@ -144,7 +144,7 @@ class ProveLimits:
     instances_in_words: int = 200
     in_words: float = 0.15
     evaluation: float = 1
-    draws: int = 20
+    draws: int = 100
 
 
 @dataclass(frozen=True)

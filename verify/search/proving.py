@@ -9,7 +9,7 @@ from typing import Any
 
 from verify.budget import proving, require_effort
 from verify.checking.argument import Inference
-from verify.checking.check import check
+from verify.checking.check import check, check_wrong
 from verify.checking.standing import established, established_by_extension, shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.claims.first_passage import Reaches
@@ -234,11 +234,13 @@ def prove(
     said, stands = [claim for claim in said if claim.label in doubtful], None
     left = min(seconds - (time.monotonic() - started), PROVE.in_words * seconds)
     if counterexample is None and said and left > 0 and not checked.interrupted:
-        stands = evaluated(theorem, said, left, progress)
+        at_example = {clause.label for clause in checked.clauses if clause.outcome is Outcome.VERIFIED}
+        stands = evaluated(theorem, said, at_example, left, progress)
         counterexample, refuted = stands.counterexample, stands.clause
     fallen = {label: f"at {_at(where)}" for label, where in steps.items()}
     fallen |= {refuted.label: f"at {_at(counterexample)}"} if counterexample is not None and refuted else {}
-    if fallen:
+    theorem, refused = _with_sound_evaluations(theorem, stands)
+    if fallen or refused:
         by_clause, for_all = established(theorem, proved, fallen)
     if not checked.in_scope:
         why = "; ".join(filter(None, (for_all.why, "the example is out of scope")))
@@ -265,6 +267,21 @@ def prove(
         limit=seconds,
         evaluated=stands if counterexample is None else None,
     )
+
+
+def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple[Theorem, bool]:
+    """Return a theorem without the evaluations that show nothing, and whether there is such a one.
+
+    One that was tried nowhere, or that does not refute its wrong variant at the example.
+    """
+    counted = stands.instances if stands is not None else {}
+    sound = {
+        label: evaluation
+        for label, evaluation in theorem.evaluations.items()
+        if label not in counted
+        or (counted[label] and check_wrong(theorem, label, theorem.example).outcome is Outcome.REFUTED)
+    }
+    return replace(theorem, evaluations=sound), len(sound) < len(theorem.evaluations)
 
 
 def _reasons(

@@ -254,7 +254,7 @@ class ExtendedRange(Shown):
     def _parts(self) -> Iterator[str]:
         if self.established is not None:
             by = f" by {', '.join(self.by) or 'its own argument, which does not use it'}"
-            text = self.established.text().removeprefix(self.established.standing).removeprefix(" in prose")
+            text = self.established.text(briefly=True).removeprefix(self.established.standing)
             how = f"{self.established.standing}{by}{text}"
             how += (
                 f", where {', '.join(self.supposing)} hold" + "s" * (len(self.supposing) == 1) if self.supposing else ""

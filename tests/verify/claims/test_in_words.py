@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import verify
@@ -44,7 +45,7 @@ def evaluate(make_theorem):
 def test_a_claim_that_no_drawn_trial_violates_is_verified_by_simulation(evaluate):
     result = evaluate(DRAWN)
     assert (result.outcome, result.evidence, result.rechecked) == (Outcome.VERIFIED, Evidence.SIMULATED, False)
-    assert (result.draws, result.detail) == (50, "no violation in 50 drawn trials")
+    assert (result.draws, result.detail) == (50, "no violation in 50 trials")
     # u² + 1/8 is at least 1/8, and of 50 draws of u one is within 1/2 of 0 but with probability 2⁻⁵⁰.
     assert Fraction(1, 8) <= result.margin.upper and result.margin.lower < Fraction(3, 8)
 
@@ -95,10 +96,53 @@ def test_the_time_ends_the_trials(clock, evaluate):
     assert result.detail.startswith("the time ran out after ") and result.margin.lower >= Fraction(1, 8) - 1
 
 
-@pytest.mark.parametrize("trial", [Trial(math.nan), Trial(1, math.nan)])
-def test_what_is_no_number_decides_nothing(evaluate, trial):
+@pytest.mark.parametrize(
+    ("trial", "why"),
+    [
+        (Trial(math.nan), "the margin of trial 1 is not a number"),
+        (Trial(1, math.nan), "the error of trial 1 is nan"),
+        # What is within an infinite error says nothing.
+        (Trial(-5, math.inf), "the error of trial 1 is inf, and must be finite and at least 0"),
+        (Trial(1, -2), "the error of trial 1 is -2"),
+    ],
+)
+def test_what_says_nothing_decides_nothing(evaluate, trial, why):
     result = evaluate(Evaluation(lambda instance, random: iter([trial]), "wrong", listed(-1)))
-    assert result.outcome is Outcome.INCONCLUSIVE and "trial 1 is not a number" in result.detail
+    assert result.outcome is Outcome.INCONCLUSIVE and why in result.detail
+
+
+def test_trials_within_the_error_are_counted(evaluate):
+    result = evaluate(Evaluation(listed(1, -1, -2, error=2), "wrong", listed(-1)))
+    assert (result.outcome, result.detail) == (
+        Outcome.VERIFIED,
+        "no violation in 3 trials, 2 of them within the error",
+    )
+
+
+def test_a_margin_may_be_a_number_of_numpy(evaluate):
+    result = evaluate(Evaluation(listed(np.float32(0.5), error=np.float64(0.25)), "wrong", listed(-1)))
+    assert result.margin == Enclosure(Fraction(1, 4), Fraction(3, 4))
+
+
+def test_trials_that_are_some_of_what_is_claimed_are_simulated(evaluate):
+    assert evaluate(Evaluation(listed(1), "wrong", listed(-1), sampled=True)).evidence is Evidence.SIMULATED
+
+
+def test_what_draws_says_so(evaluate):
+    drawn = lambda instance, random: iter([Trial(random.uniform())])  # noqa: E731
+    with pytest.raises(TheoremError, match=r"without draws uses random\.uniform: say how many trials it draws"):
+        evaluate(Evaluation(drawn, "wrong", listed(-1)))
+
+
+def test_an_overflow_is_the_theorems_fault(evaluate):
+    with pytest.raises(TheoremError, match="evaluation of above: OverflowError"):
+        evaluate(Evaluation(lambda instance, random: iter([Trial(math.exp(10**4))]), "wrong", listed(-1)))
+
+
+def test_a_variant_keeps_what_evaluates_the_claims_that_it_keeps(make_theorem):
+    made = make_theorem(CLAIM, evaluations={"above": DRAWN})
+    other = make_theorem(InWords("above", "something else")).statement
+    assert made.variant(made.statement).evaluations and not made.variant(other).evaluations
 
 
 def test_an_evaluation_that_fails_is_the_theorems_fault(evaluate):

@@ -77,6 +77,19 @@ def test_a_claim_in_words_that_a_drawn_instance_violates_is_refuted():
     )
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"trials": lambda instance, random: iter(())}, {"wrong_trials": evaluations("words")["words"].trials}],
+    ids=["tries nothing", "its wrong variant stands"],
+)
+def test_an_evaluation_that_shows_nothing_is_none(changes):
+    argument = (Inference("words", "as it says", ("square",), "substitution"),)
+    known = replace(evaluations("words")["words"], **changes)
+    result = verify.prove(replace(theorem(WORDS, steps=(PROVED,), argument=argument), evaluations={"words": known}))
+    assert (result.for_all.standing, result.exit_code) == (ForAll.STATED, 3)
+    assert "nothing evaluates words" in result.for_all.why
+
+
 def test_what_is_missing_is_said_and_a_counterexample_is_looked_for(no_deduction):
     result = verify.prove(theorem(OPEN, WORDS), seconds=3)
     assert (result.for_all.standing, result.counterexample, result.exit_code) == (ForAll.OPEN, None, 3)

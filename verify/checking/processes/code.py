@@ -7,10 +7,13 @@ from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from verify.checking.theorem import Theorem
 from verify.files import sources
 from verify.installed import version
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
 
 _NUMERICAL = ("torch", "numpy", "numba", "python-flint", "sympy")
 """Distributions whose version may show in the last digit of a result, or in whether it is decided."""
@@ -50,7 +53,7 @@ def read_code_version(module: str) -> str:
     return " ".join([version(), digest.hexdigest(), *installed])
 
 
-def code_of(theorem: Theorem, reference: str, module: str) -> str:
+def code_of(theorem: "Theorem", reference: str, module: str) -> str:
     """Return the version of all by which a theorem's rows are computed, what is outside of its statement too.
 
     A lone file is read anew, as it may be edited and loaded again; ours, and what it imports from beside it, are as

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +26,7 @@ class Evaluated:
     Parameters
     ----------
     instances
-        By a claim's label, at how many instances it was evaluated and not violated.
+        By a claim's label, at how many instances it was evaluated and not violated, the example among them.
     counterexample, clause
         An instance that violates a claim, and the claim there; None where none was met.
     """
@@ -42,14 +42,18 @@ class Evaluated:
 
 
 def evaluated(
-    theorem: Theorem, claims: Sequence[InWords], seconds: float, progress: Progress | None = None
+    theorem: Theorem,
+    claims: Sequence[InWords],
+    stand: Collection[str],
+    seconds: float,
+    progress: Progress | None = None,
 ) -> Evaluated:
     """Evaluate claims in words at drawn instances in scope, until one is violated, the time is over, or they are many.
 
-    The draws are the same each time; how far they come in the time is not.
+    Those that `stand` do so at the example. The draws are the same each time; how far they come in the time is not.
     """
     deadline = time.monotonic() + seconds
-    found = Evaluated(dict.fromkeys((claim.label for claim in claims), 0))
+    found = Evaluated({claim.label: int(claim.label in stand) for claim in claims})
     judge = Judge(theorem, theorem.statement.alone(*claims), most_draws=PROVE.draws)
     with suppress(NoInstanceError, OutOfTimeError):
         for number, instance in enumerate(_drawn(judge, deadline), 1):
