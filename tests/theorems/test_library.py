@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sympy as sp
 
 import theorems
 import verify
 from tests.theorems.evaluated import all_hold, evaluated
-from verify import Derivation, Evidence, Outcome, Step, TheoremError, ids, load_theorem
+from verify import Derivation, Evidence, Implication, Outcome, Step, TheoremError, ids, load_theorem
 from verify.checking.argument import theorem_of
 from verify.checking.check import check, check_wrong
 from verify.outcomes import ForAll
@@ -176,3 +177,15 @@ def test_what_is_known_beyond_hypotheses_applies():
         used = {name for each in theorem.extensions for name in map(theorem_of, each.uses) if name is not None}
         assert {name for line in found for name in line.by} == used, theorem.id
         assert all(line.established.standing is not ForAll.OPEN for line in found)
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("name", ids("theorem"))
+def test_the_conditions_of_an_implication_can_hold_together(name):
+    # One whose conclusion is false is refuted at an instance in scope, and a point, that keep its conditions.
+    theorem = load_theorem(name)
+    for clause in theorem.statement.clauses:
+        if isinstance(clause, Implication):
+            never = replace(clause, conclusion=sp.Lt(1, 0, evaluate=False))
+            found = verify.explore(theorem.variant(theorem.statement.alone(never)), max_examples=50)
+            assert found.counterexample is not None, f"nothing keeps the conditions of {clause.label}"

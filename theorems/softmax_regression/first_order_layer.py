@@ -202,8 +202,8 @@ _canary = partial(with_changes, STATEMENT)
 EVALUATIONS = {
     "close": Evaluation(
         close(),
-        "|layer - step| <= sqrt(n) eta beta w G^2/16 for v = 11 eta/(10 n w)",
-        close(factor=1.1),
+        "|layer - step| <= sqrt(n) eta beta w G^2/16 for v = 5 eta/(4 n w)",
+        close(factor=1.25),
         draws=40,
     ),
     "least": Evaluation(

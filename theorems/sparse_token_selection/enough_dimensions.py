@@ -56,7 +56,7 @@ COMMON_STEPS = (
         "enough",
         (sp.Ge(d_e, (4 * spread / share + least) * C**2), F_DEFINED),
         sp.Le(least * C**2 / d_e, 1 - f),
-        says="l C^2/d_e <= 1 - f where d_e >= (4 v/share + l) C^2 and f = 4 v C^2/(share d_e)",
+        says="least C^2/d_e <= 1 - f where d_e >= (4 spread/share + least) C^2, f = 4 spread C^2/(share d_e)",
     ),
     Inequality(
         "growth",
@@ -67,7 +67,7 @@ COMMON_STEPS = (
         "second_moment",
         (F_DEFINED,),
         sp.Eq((2 * C / d_e) ** 2 * spread, share * f / d_e),
-        says="(2C/d_e)^2 v = share f/d_e where f = 4 v C^2/(share d_e)",
+        says="(2C/d_e)^2 spread = share f/d_e where f = 4 spread C^2/(share d_e)",
     ),
     Inequality("one_plus", sp.Le(1 + x, sp.exp(x), evaluate=False), says="1 + x <= e^x"),
     Inequality(
@@ -75,9 +75,8 @@ COMMON_STEPS = (
     ),
     Inequality("at_two", sp.Le(sp.exp(2), sp.Rational(37, 5), evaluate=False), says="e^2 <= 37/5"),
     Inequality("at_four", sp.Le(sp.exp(4), 55, evaluate=False), says="e^4 <= 55"),
-    Implication(
+    Inequality(
         "decay",
-        (sp.Ge(theta, 0, evaluate=False),),
         sp.Le(1 - theta * q + theta**2 * FOURTH / 2, sp.exp(-theta * q + 3 * theta**2 * q**2 / 2)),
         says="1 - theta q + theta^2 (3q^2 - 2q)/2 <= e^(-theta q + 3 theta^2 q^2/2)",
     ),
@@ -99,13 +98,13 @@ ALONE_STEPS = (
         "in_parts",
         (sp.Le(S, 1), sp.Ge(q * squares, 1)),
         sp.Le(q * S**2 * squares - 2 * S + 1, q * squares - 1 + (1 - S) ** 2),
-        says="q S^2 k - 2S + 1 <= q k - 1 + (1-S)^2 for S <= 1, k = the sum of pi_i^2, at least 1/q",
+        says="q S^2 squares - 2S + 1 <= q squares - 1 + (1-S)^2 for S <= 1, squares, the sum of pi_i^2, at least 1/q",
     ),
     Implication(
         "others_together",
         (sp.Le(lost, (T - q) * others), sp.Le(others, (T - q) * M / q**2)),
         sp.Le(lost + q * others, T * (T - q) / q**2 * M),
-        says="l + q o <= T (T-q)/q^2 M where l <= (T-q) o, o <= (T-q) M/q^2",
+        says="lost + q others <= T (T-q)/q^2 M where lost <= (T-q) others, others <= (T-q) M/q^2",
     ),
     Implication(
         "scale",
@@ -137,7 +136,7 @@ ALONE_STEPS = (
         "other_exponent",
         (sp.Le(LEAST * d_e * z**2, 1 - f), sp.Le(second, 6 * z**2)),
         sp.Le(d_e * (-2 * z * (1 - z * q) + second), -2 * d_e * z + 2 * (1 - f)),
-        says="d_e (-2z (1 - zq) + h) <= -2 d_e z + 2(1-f) where (q+3) d_e z^2 <= 1 - f, h <= 6 z^2",
+        says="d_e (-2z (1 - zq) + second) <= -2 d_e z + 2(1-f) where (q+3) d_e z^2 <= 1 - f, second <= 6 z^2",
     ),
     Implication(
         "others_at_this_scale",
@@ -153,7 +152,7 @@ ALONE_STEPS = (
             sp.Le(others, share * (8 - 7 * f) / 9),
         ),
         sp.Le(mean - 1 + others, share),
-        says="83 share f/100 + share (8-7f)/9 <= share for f <= 1",
+        says="mean - 1 + others <= share where mean - 1 <= 83 share f/100, others <= share (8-7f)/9, f <= 1",
     ),
 )
 WITH_QUERY_STEPS = (
@@ -177,7 +176,7 @@ WITH_QUERY_STEPS = (
         "small_with_query",
         (sp.Ge(C, 1), sp.Le(4 * (q - 1), least), sp.Le(least * C**2, d_e)),
         sp.Le(4 * C * (q - 1), d_e),
-        says="4 C (q-1) <= d_e for C >= 1, 4 (q-1) <= l, l C^2 <= d_e",
+        says="4 C (q-1) <= d_e for C >= 1, 4 (q-1) <= least, least C^2 <= d_e",
     ),
     Identity(
         "spread_with_query",
@@ -189,7 +188,7 @@ WITH_QUERY_STEPS = (
         "other_exponent_with_query",
         (sp.Le(LEAST_WITH_QUERY * d_e * z**2, 1 - f), sp.Le(second, 6 * q**2 * z**2)),
         sp.Le(d_e * (-2 * z * q * (1 - z) + second), -2 * d_e * z * q + 4 * (1 - f)),
-        says="d_e (-2zq (1 - z) + h) <= -2 d_e z q + 4(1-f) where q(3q+1)/2 d_e z^2 <= 1 - f, h <= 6 q^2 z^2",
+        says="d_e (-2zq (1 - z) + second) <= -2 d_e z q + 4(1-f) where q(3q+1)/2 d_e z^2 <= 1 - f, second <= 6 q^2 z^2",
     ),
     Implication(
         "ratio",
@@ -249,7 +248,8 @@ WITH_QUERY_STEPS = (
             sp.Le(r, sp.Rational(3, 1000) * share * sp.Rational(37, 5)),
         ),
         sp.Le(mean - 1 + others + 2 * (b + r), share),
-        says="83 share f/100 + share (55-54f)/100 + 6 share (183/100)/100 + 6 share (37/5)/1000 <= share for f <= 1",
+        says="mean - 1 + others + 2 (b + r) <= share where mean - 1 <= 83 share f/100, others <= share (55-54f)/100, "
+        "b <= 3 (183/100) share/100, r <= 3 (37/5) share/1000, f <= 1",
     ),
 )
 STEPS = (*COMMON_STEPS, *ALONE_STEPS, *WITH_QUERY_STEPS)
@@ -331,7 +331,7 @@ ALONE = (
         "at_this_scale",
         "put C = log(3T/(q√σ)), at least log 3 ≥ 1 as 9e^{−2C} = q²σ/T² ≤ 1 (scale), and f = 4(q−1)(q−2)C²/(qσd_e), "
         "from 0 to 1 as (q+3)C²/d_e ≤ 1 − f (enough), so that Cq ≤ d_e (small)",
-        ("enough_dimensions", "scale", "log_of_three", "enough", "small"),
+        ("enough_dimensions", "any_layer", "scale", "log_of_three", "enough", "small"),
         "substitution",
     ),
     Inference(
@@ -357,7 +357,7 @@ ALONE = (
         "(others_at_this_scale, alone_together)",
         (
             *("two_means", "selected_mean", "other_mean", "chords", "others_at_this_scale"),
-            "alone_together",
+            *("at_this_scale", "alone_together"),
         ),
         "substitution",
     ),
@@ -393,13 +393,14 @@ WITH_QUERY = (
         "at_this_scale_with_query",
         "put C = log(100T/(qσ))/2, w = e^{−C}, at most 1/10 (scale_with_query for w²), so that C ≥ log 10 ≥ 1, and f = "
         "4(q−1)(2q−3)C²/(σd_e), from 0 to 1 as q(3q+1)C²/(2d_e) ≤ 1 − f (enough)",
-        ("enough_dimensions", "scale_with_query", "log_of_ten", "enough"),
+        ("enough_dimensions", "any_layer", "scale_with_query", "log_of_ten", "enough"),
         "substitution",
     ),
     Inference(
         "selected_mean_with_query",
-        "2C/d_e (ε_1 s − s²) ≤ 0 has mean −2C(q−1)/d_e, which is at least −1/2, and the variance σf/d_e: without its "
-        "mean its exponential has a mean of at most e^{3σf/(5d_e)}, and b ≤ e^{−2C(q−1) + 3σf/5} by the d_e-th power",
+        "2C/d_e (ε_1 s − s²) ≤ 0, as s is an integer, has mean −2C(q−1)/d_e, which is at least −1/2, and the variance "
+        "σf/d_e: without its mean its exponential has a mean of at most e^{3σf/(5d_e)}, and b ≤ e^{−2C(q−1) + 3σf/5} by "
+        "the d_e-th power",
         (
             *("coordinates", "moments", "exponential", "spread_with_query", "least_with_query", "second_moment"),
             *("small_with_query", "one_plus", "at_this_scale_with_query"),
@@ -425,6 +426,7 @@ WITH_QUERY = (
             *("at_the_best_scale", "products", "least_mean", "selected_mean_with_query", "other_mean_with_query"),
             *("ratio", "half_ratio", "mixed_ratio", "one_plus", "tangent", "small_power", "smaller_power"),
             *("others_with_query", "chords", "mixed_exponent", "at_two", "with_query_together", "selected"),
+            "at_this_scale_with_query",
         ),
         "substitution",
     ),

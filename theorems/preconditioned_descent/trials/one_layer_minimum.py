@@ -119,17 +119,17 @@ def descended(claim: Least, random: "Generator") -> tuple[str, "Numbers", "Numbe
 def least_loss(claim: Least, random: "Generator") -> Iterator[Trial]:
     """Yield trials of a least loss: random moves of all sizes and scales, points drawn afresh, ends of descents.
 
-    The last one compares the loss at the claimed minimiser with the value that the claim names.
+    The first one compares the loss at the claimed minimiser with the value that the claim names.
     """
     import numpy as np
 
     value, error = claim.at(*claim.claimed)
+    yield Trial(-abs(value - float(claim.least)), error, {"tried": "the claimed minimiser", "loss": value})
     for number in range(MOVES + DESCENTS):
         text, row, columns = moved(claim, number % 4, random) if number < MOVES else descended(claim, random)
         other, its_error = claim.at(row, columns)
         tried = {"tried": text, "last row of P": row.tolist(), "columns of Q": np.transpose(columns).tolist()}
         yield Trial(other - value, error + its_error, tried)
-    yield Trial(-abs(value - float(claim.least)), error, {"tried": "the claimed minimiser", "loss": value})
 
 
 def least_linear_loss(
@@ -250,6 +250,8 @@ def strict_local_minimum(point: Point, place: int, lower: Point) -> Iterator[Tri
     yield zero_slopes(point.loss)
     pivot = least_pivot(across(point, place))
     yield Trial(pivot, 0, {"tried": "second derivative", "least pivot": pivot})
+    if point.loss.value == lower.loss.value:
+        raise UndefinedError("the other point has the same loss: it decides nothing")
     yield Trial(point.loss.value - lower.loss.value, 0, {"tried": "another point", "loss": lower.loss.value})
 
 
@@ -258,5 +260,7 @@ def saddle(point: Point, place: int) -> Iterator[Trial]:
     yield zero_slopes(point.loss)
     second = across(point, place)
     pivot, largest = least_pivot(second), max(second[i, i] for i in range(len(second)))
+    if largest == 0:
+        raise UndefinedError("no entry of the second derivative is positive or negative: it decides nothing")
     yield Trial(-pivot, 0, {"tried": "second derivative", "least pivot": pivot})
     yield Trial(largest, 0, {"tried": "second derivative in an entry", "largest": largest})

@@ -168,18 +168,19 @@ def _of_norm(random: "Generator", array: "np.ndarray", radius: float) -> "np.nda
 def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
     """Return trials of: the target shifts by at most `factor` R times the move, which is at most the claimed factor.
 
-    Tried are drawn small moves, of norms up to min(R, 100).
+    Tried are drawn small moves, of norms up to R, at most 100.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
         n, d, radius = read(instance)
+        if radius > LARGEST_RADIUS:
+            raise UndefinedError(f"moves of norms above {LARGEST_RADIUS} are not tried, and the factor grows with R")
         claimed = 1.5 * log(n) + 10 * radius**2
         yield Trial(claimed - log(factor * radius), 1e-14 * (claimed + abs(log(factor * radius))), {"n": n})
         while True:
-            within = min(radius, LARGEST_RADIUS)
-            move = draw(random, n, d, within, True)
+            move = draw(random, n, d, radius, True)
             if size := move.size:
-                yield Trial(factor * radius - move.moved() / size, move.error(within) / size, move.named())
+                yield Trial(factor * radius - move.moved() / size, move.error(radius) / size, move.named())
 
     return trials
 

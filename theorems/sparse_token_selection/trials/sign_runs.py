@@ -190,12 +190,12 @@ def vanishes(query: bool, bound: sp.Expr) -> "Trials":
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         descent, most = _descent(instance, query, random), _value(bound, instance)
         means = descent.means
-        sizes, total, x, y = means.sample.sizes, 0.0, 0.0, 0.0
+        sizes, total, least, x, y = means.sample.sizes, 0.0, math.inf, 0.0, 0.0
         for _ in range(int(descent.start.step)):
             g, h = means.gradient(x, y)
-            total += g * g + h * h
+            total, least = total + g * g + h * h, min(least, g * g + h * h)
             x, y = x - sizes.eta * g, y - sizes.eta * h
-        least, squares = math.inf, [_norm(*means.gradient(*at.state)) ** 2 for at in descent.later]
+        squares = [_norm(*means.gradient(*at.state)) ** 2 for at in descent.later]
         for k, at in enumerate(descent.later):
             if k:
                 total += (squares[k - 1] + squares[k]) / 2 * (at.step - descent.later[k - 1].step)
@@ -211,16 +211,15 @@ def vanishes(query: bool, bound: sp.Expr) -> "Trials":
 
 
 def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -> "Trials":
-    """Return trials of C >= least, and of α with the query: at each of the first 40 steps but 0, and at later ones.
+    """Return trials of C >= least, and of α with the query: at each of the first 40 steps but 0.
 
-    Where the slack is negative nothing is claimed, and the one trial is that it is.
+    There is none where the slack is negative: nothing is claimed.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
-        if slack is not None and (missing := -_value(slack, instance)) > 0:
-            yield Trial(missing, 0, {"claimed": "nothing at this step size"})
+        if slack is not None and _value(slack, instance) < 0:
             return
-        descent, error = _descent(instance, query, random), 0.0
+        descent = _descent(instance, query, random)
         sizes = descent.means.sample.sizes
 
         def lower(at: Reached) -> float:
@@ -231,8 +230,6 @@ def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -
             if step:
                 at = Reached(step, state)
                 yield Trial(lower(at) - least, error / math.sqrt(sizes.D) + _ROUNDING, _tried(descent, at))
-        for at in descent.seen:
-            yield Trial(lower(at) - least, error / math.sqrt(sizes.D) + _ROUNDING, _tried(descent, at))
 
     return trials
 
