@@ -399,8 +399,8 @@ WITH_QUERY = (
     Inference(
         "selected_mean_with_query",
         "2C/d_e (ε_1 s − s²) ≤ 0, as s is an integer, has mean −2C(q−1)/d_e, which is at least −1/2, and the variance "
-        "σf/d_e: without its mean its exponential has a mean of at most e^{3σf/(5d_e)}, and b ≤ e^{−2C(q−1) + 3σf/5} by "
-        "the d_e-th power",
+        "σf/d_e: without its mean its exponential has a mean of at most e^{3σf/(5d_e)}, and b ≤ e^{−2C(q−1) + 3σf/5} "
+        "by the d_e-th power",
         (
             *("coordinates", "moments", "exponential", "spread_with_query", "least_with_query", "second_moment"),
             *("small_with_query", "one_plus", "at_this_scale_with_query"),

@@ -34,15 +34,16 @@ def one_dimension(step):
 def test_a_least_loss_stands_and_one_beside_it_does_not():
     right, wrong = list(one_dimension(Fraction(1, 2))), list(one_dimension(Fraction(11, 20)))
     assert len(right) == DRAWS and not any(trial.violates for trial in right)
-    assert any(trial.violates for trial in wrong[:MOVES]) and all(trial.violates for trial in wrong[MOVES:-1])
     # The value named is that of the loss there: 1 − 2a + 2a².
-    assert not wrong[-1].violates
+    assert not wrong[0].violates
+    moves, descents = wrong[1 : MOVES + 1], wrong[MOVES + 1 :]
+    assert any(trial.violates for trial in moves) and all(trial.violates for trial in descents)
 
 
 def test_a_wrong_least_value_is_found():
     trials = list(least_linear_loss(2, [Fraction(1)], [Fraction(1, 2)], Fraction(51, 100), np.random.default_rng(0)))
-    assert [trial.violates for trial in trials] == [False] * (DRAWS - 1) + [True]
-    assert trials[-1].margin == pytest.approx(-0.01)
+    assert [trial.violates for trial in trials] == [True] + [False] * (DRAWS - 1)
+    assert trials[0].margin == pytest.approx(-0.01)
 
 
 @pytest.mark.parametrize("kind", range(4))
@@ -65,10 +66,10 @@ def test_the_last_row_of_q_is_held_or_free(zero_last_row):
     step, least = Fraction(1, 3), Fraction(5, 6)
     trials = list(least_relu_loss(1, 1, step, least, np.random.default_rng(0), zero_last_row=zero_last_row))
     assert not any(trial.violates for trial in trials)
-    rows = [trial.tried["columns of Q"][0][-1] for trial in trials[:-1]]
+    rows = [trial.tried["columns of Q"][0][-1] for trial in trials[1:]]
     assert all(row == 0 for row in rows) == zero_last_row
     wrong = least_relu_loss(1, 1, Fraction(2, 5), least, np.random.default_rng(0), zero_last_row=zero_last_row)
-    assert any(trial.violates for trial in islice(wrong, MOVES))
+    assert any(trial.violates for trial in islice(wrong, MOVES + 1))
 
 
 def test_a_loss_that_overflows_has_no_value():
@@ -117,8 +118,8 @@ def test_a_strict_local_minimum_needs_slopes_curvature_and_a_lower_point():
     # With many examples the second derivative is indefinite: n ℓ² is above λ² a² V.
     many = Fraction(50) / (51 + Fraction(3, 2))
     assert [t.violates for t in strict_local_minimum(label_in_columns(50, TWO, 0, many), 0, lower)][:2] == [False, True]
-    # The point itself is not lower.
-    assert list(strict_local_minimum(here, 0, here))[-1].margin == 0
+    with pytest.raises(UndefinedError, match="the other point has the same loss"):
+        list(strict_local_minimum(here, 0, here))
 
 
 def test_a_saddle_is_told_from_a_local_minimum():

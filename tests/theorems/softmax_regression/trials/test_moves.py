@@ -50,8 +50,13 @@ def test_no_move_is_beyond_the_bounds_and_closer_bounds_are_violated(draw):
 @BOTH
 def test_rows_and_radii_at_the_ends(draw):
     for instance in ({"n": 1, "d": 1, "R": 4}, {"n": 2, "d": 1, "R": 10**6}, {"n": 50, "d": 20, "R": 10**100}):
-        assert not violated(moves.shift_within(draw), instance=instance)
         assert not violated(moves.predictions_within(draw), instance=instance)
+        if instance["R"] > moves.LARGEST_RADIUS:
+            # Moves of norms up to 100 are far from R/2 times the move.
+            with pytest.raises(UndefinedError, match="moves of norms above 100 are not tried"):
+                violated(moves.shift_within(draw), instance=instance)
+        else:
+            assert not violated(moves.shift_within(draw), instance=instance)
 
 
 @PAIRS

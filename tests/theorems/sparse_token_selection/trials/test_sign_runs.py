@@ -29,8 +29,7 @@ def test_a_claim_stands_and_its_wrong_variant_does_not(evaluations, eta, label):
 
 
 def test_nothing_is_claimed_of_signs_at_large_steps():
-    (trial,) = tried(runs.nonnegative(False, slack=1 - 4 * sp.Symbol("eta")), FINITE)
-    assert (trial.margin, trial.error) == (1, 0)
+    assert tried(runs.nonnegative(False, slack=1 - 4 * sp.Symbol("eta")), FINITE) == []
 
 
 def test_logits_that_rise_without_end_are_one_of_the_alternatives():
