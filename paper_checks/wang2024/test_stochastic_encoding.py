@@ -97,7 +97,9 @@ def test_the_theorem(ledger, name, instances):
     """At the example, which is quick to re-check where much is enclosed; the findings have the figures' own sizes."""
     theorem = load_theorem(name)
     for instance in (theorem.example, *instances):
-        ledger.check(theorem, **instance)
+        # At (9, 2, 1) |C| rises without end, so that there is no point at which a rate is claimed.
+        undecided = ("geometric",) if (name, instance["T"]) == ("wang2024.descent_on_the_set", 9) else ()
+        ledger.check(theorem, undecided=undecided, **instance)
 
 
 ATTENDS = ["tokens", "tokens_and_query"]

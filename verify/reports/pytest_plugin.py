@@ -6,7 +6,7 @@ torch is imported only by the tests that use it.
 
 import secrets
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,13 +166,19 @@ class Ledger:
         self._request = request
 
     def check(
-        self, theorem: "Theorem", *, expect: Outcome | None = None, seconds: float = 60, **instance: object
+        self,
+        theorem: "Theorem",
+        *,
+        expect: Outcome | None = None,
+        undecided: Collection[str] = (),
+        seconds: float = 60,
+        **instance: object,
     ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
-        An expected refutation is a finding, and is entered as one. Where nothing evaluates a claim in words, so that
-        the outcome is inconclusive, all others have to be verified. What is proved or certified is written down as a
-        certificate, and the test fails where the re-checker does not accept it.
+        An expected refutation is a finding, and is entered as one. Where nothing evaluates a claim in words, or its
+        evaluation decides nothing at the instance, as `undecided` says, all others have to be verified. What is proved
+        or certified is written down as a certificate, and the test fails where the re-checker does not accept it.
         """
         __tracebackhide__ = True
         from verify.claims.in_words import in_words
@@ -180,9 +186,9 @@ class Ledger:
 
         result = verbs.check(theorem, instance, seconds=seconds)
         said = in_words(theorem.statement)
-        stated = said - theorem.evaluations.keys()
+        stated = said - theorem.evaluations.keys() | {*undecided}
         wanted = expect or (Outcome.INCONCLUSIVE if stated else Outcome.VERIFIED)
-        open_ = [c.label for c in result.clauses if c.outcome is not Outcome.VERIFIED and c.label not in stated]
+        open_ = [c.label for c in result.clauses if (c.outcome is Outcome.VERIFIED) is (c.label in stated)]
         paper = theorem.source.paper
         self._enter(
             kind="theorem",

@@ -213,11 +213,12 @@ def vanishes(query: bool, bound: sp.Expr) -> "Trials":
 def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -> "Trials":
     """Return trials of C >= least, and of α with the query: at each of the first 40 steps but 0.
 
-    There is none where the slack is negative: nothing is claimed.
+    Where the slack is negative nothing is claimed: the one trial is that it is.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
-        if slack is not None and _value(slack, instance) < 0:
+        if slack is not None and (missing := -_value(slack, instance)) > 0:
+            yield Trial(missing, 0, {"claimed": "nothing at this step size"})
             return
         descent = _descent(instance, query, random)
         sizes = descent.means.sample.sizes
