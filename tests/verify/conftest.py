@@ -8,6 +8,7 @@ import pytest
 from tests.verify.clock import Clock
 from tests.verify.examples import example_of
 from verify import Parameter, Source, Statement, Theorem
+from verify.checking.processes.code import code_version
 from verify.language.expressions import PRIMITIVES
 from verify.reports.command_line import run
 
@@ -16,6 +17,8 @@ from verify.reports.command_line import run
 def _own_primitives():
     """Primitives that a test registers, and theorem files that it loads, end with it."""
     before, modules = dict(PRIMITIVES), set(sys.modules)
+    # A door that another test installed belongs to the version that was first asked for, and to no other process.
+    code_version.cache_clear()
     yield
     # The library's stay, as their modules are not loaded again.
     ours = {name: made for name, made in PRIMITIVES.items() if made.evaluate.__module__.startswith("theorems.")}
