@@ -142,12 +142,14 @@ EVALUATIONS = {
         "either |C| tends to infinity, or (alpha, C/2) converges to a stationary point of L on the set",
         sign_runs.converges(False, place=0.5),
         draws=100,
+        limit=True,
     ),
     "geometric": Evaluation(
         sign_runs.geometric(False, lambda eta, least, largest: max(1 - eta * least, eta * largest - 1)),
         "the same with max(1 - 2 eta lambda, eta Lambda - 1)",
         sign_runs.geometric(False, lambda eta, least, largest: max(1 - 2 * eta * least, eta * largest - 1)),
         draws=100,
+        limit=True,
     ),
 }
 SMALL_STEP = Hypothesis("small_step", sp.Lt(eta * (1 + BETA_SQUARED), 2), text="eta (1 + beta^2) < 2")

@@ -166,12 +166,14 @@ EVALUATIONS = {
         "C tends to infinity, or (alpha, C/2) converges to a stationary point of L on the set",
         sign_runs.converges(True, place=0.5, bounded=_bounded),
         draws=100,
+        limit=True,
     ),
     "geometric": Evaluation(
         sign_runs.geometric(True, lambda eta, least, _: 1 - min(eta * least, 1 / 4)),
         "the same with 1 - min(2 eta lambda, 1/4)",
         sign_runs.geometric(True, lambda eta, least, _: 1 - min(2 * eta * least, 1 / 4)),
         draws=100,
+        limit=True,
     ),
 }
 WITH_THE_QUERY = Hypothesis("with_the_query", text="x_query = 0_d; the layer attends to [Z, z_query]")

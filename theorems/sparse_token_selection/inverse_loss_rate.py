@@ -179,13 +179,13 @@ EVALUATION_OF_THE_LIMITS = Evaluation(
     one_hot_runs.limits(h_fixed),
     "along the run the odds r tend to 0, and the lag h tends to q/T",
     one_hot_runs.limits(q / T),
-    sampled=True,
+    limit=True,
 )
 EVALUATION_OF_THE_SLOPE = Evaluation(
     one_hot_runs.slope(inverse_loss_slope),
     "along the run 1/(t L_t) -> 4 eta/T",
     one_hot_runs.slope(4 * eta / T),
-    sampled=True,
+    limit=True,
 )
 LOSS_VANISHES = Hypothesis("loss_vanishes", text="the loss tends to 0 along the run")
 

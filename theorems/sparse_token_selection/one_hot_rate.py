@@ -134,7 +134,7 @@ one_hot_rate = Theorem(
             one_hot_runs.steps(1 / inverse_loss_slope),
             "for eps -> 0 the first step with L_t <= eps is T/(4 eta eps) (1 + o(1))",
             one_hot_runs.steps(T / (4 * eta)),
-            sampled=True,
+            limit=True,
         ),
     },
     proof_uses=("wang2024.one_hot_descent", "wang2024.inverse_loss_rate"),

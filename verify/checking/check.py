@@ -134,7 +134,9 @@ def check_wrong(
         raise InputError("label", label, meant(label, theorem.evaluations, "the evaluations are of"))
     end, statement = time.monotonic() + seconds, theorem.statement
     wrong = InWords(label, evaluation.wrong)
-    evaluations = {label: replace(evaluation, trials=evaluation.wrong_trials)}
+    # Of a limit too the wrong variant has to fall.
+    sampled = evaluation.sampled or evaluation.limit
+    evaluations = {label: replace(evaluation, trials=evaluation.wrong_trials, sampled=sampled, limit=False)}
     instance = parse(statement, given)
     question = Question(statement.specialised(instance), instance, Budget(end), evaluations=evaluations, seed=seed)
     return Decider(statement, instance).decide(wrong, question)

@@ -67,7 +67,7 @@ class Evaluation:
     Parameters
     ----------
     trials
-        The trials at an instance. The claim is refuted by the first that violates it, and verified where none does.
+        The trials at an instance. The first that violates the claim refutes it; where none does, it is verified.
     wrong
         A variant of the claim's sentence that is false at the theorem's example.
     wrong_trials
@@ -77,6 +77,9 @@ class Evaluation:
     sampled
         Whether trials that are not drawn are some of what the claim says, such as places on a run: the evidence is
         simulated too. It is computed where they are all that it says at the instance.
+    limit
+        Whether the claim is a limit, or of what holds in the end. Its trials are a sample, and one that violates it is
+        no refutation: the claim is undecided there.
 
     Raises
     ------
@@ -102,6 +105,7 @@ class Evaluation:
     wrong_trials: Trials
     draws: int = 0
     sampled: bool = False
+    limit: bool = False
 
     def __post_init__(self) -> None:
         if not self.wrong.strip():
@@ -195,10 +199,11 @@ class InWords(ClauseDefaults):
             raise
         except Exception as error:
             raise TheoremError(f"evaluation of {self.label}: {type(error).__name__}: {error}") from error
-        fields: dict[str, Any] = {
-            "margin": seen.margin,
-            "draws": seen.count if evaluation.draws or evaluation.sampled else 0,
-        }
+        is_sample = evaluation.draws or evaluation.sampled or evaluation.limit
+        fields: dict[str, Any] = {"margin": seen.margin, "draws": seen.count if is_sample else 0}
+        if seen.violation is not None and evaluation.limit:
+            why = f"trial {seen.count} is against it, which refutes no limit"
+            return ClauseResult.undecided(self, why, margin=seen.margin)
         if seen.violation is not None:
             witness = {**question.instance, **seen.violation.witness()}
             why = f"violated at trial {seen.count}"

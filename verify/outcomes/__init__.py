@@ -69,7 +69,7 @@ class Evidence(StrEnum):
 
     `proved`: for all parameters in scope, by a proof that the re-checker accepts. `certified`: at this instance, in
     exact or ball arithmetic. `computed`: not re-checked: floating point with an error estimate, or a kind of proof
-    that the re-checker does not know. `simulated`: samples or training.
+    that the re-checker does not know. `simulated`: samples or training, or trials of a claim in words.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from .fields import Balls, Exact, Field, NotExact, evaluate
 from .forms import ASSUMPTIONS, INTEGRAL, REAL, is_integral
-from .nodes import Name, Node
+from .nodes import Name, Node, order
 from .polynomials import Exponent, FinerUnit, Sign
 from .reading import (
     SENTENCE,
@@ -305,7 +305,7 @@ class Given:
         return self._prepared(self.terms.relation(data, where), where, bound, defined)
 
     def _prepared(self, node: Node, where: str, bound: Sequence[Name], defined: bool) -> Node:
-        node = self.terms.choose(node, self.chosen, self.counts)
+        node = self._chosen_in(node)
         if defined:
             node = self.terms.substitute(node, self.definitions)
         known = (self.values, bound, *((self.variables,) if defined else ()))
@@ -313,6 +313,20 @@ class Given:
             if not any(name in names for names in known):
                 raise self._unread.get(name) or Rejected(f"{where}: uses {shown(name)}, which is not introduced")
         return self.terms.carried_out(node)
+
+    def _chosen_in(self, node: Node) -> Node:
+        """Return the node with every Case decided by the place of its word."""
+        done: dict[Node, Node] = {}
+        for part in order(self.effort, [node]):
+            args = [done[a] for a in part.args]
+            if part.head == "Case":
+                name = str(part.args[0].name)
+                if name not in self.counts or self.counts[name] != len(args) - 1:
+                    raise Rejected(f"Case needs one expression for each word of {shown(name)}")
+                done[part] = args[1 + self.chosen[name]]
+            else:
+                done[part] = self.terms.build(part.head, args) if args != list(part.args) else part
+        return done[node]
 
     def read(self, data: Data, where: str, bound: Sequence[Name] = ()) -> Node:
         """Return an expression at the instance, read from its data; Rejected as by `expression`."""

@@ -413,31 +413,6 @@ class Terms:
         replaced = [self.substitute(each, others) for each in inside]
         return self.build(part.head, with_parts(part, replaced, [self.substitute(each, values) for each in outside]))
 
-    def exchanged(self, node: Node, old: Node, new: Node) -> Node:
-        """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
-        done: dict[Node, Node] = {old: new}
-        parts = order(self.effort, [node], lambda n: n is old or n.head in SCOPES)
-        for part in parts:
-            if part.args and part is not old:
-                if part.head in (*_BINDERS, *SCOPES):
-                    raise Rejected(f"{part.head} is outside of what is bounded here")
-                done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
-        return done.get(node, node)
-
-    def choose(self, node: Node, chosen: Mapping[str, int], counts: Mapping[str, int]) -> Node:
-        """Return the node with every Case decided by the place of its word; `counts` says how many words there are."""
-        done: dict[Node, Node] = {}
-        for part in order(self.effort, [node]):
-            args = [done[a] for a in part.args]
-            if part.head == "Case":
-                name = str(part.args[0].name)
-                if name not in counts or counts[name] != len(args) - 1:
-                    raise Rejected(f"Case needs one expression for each word of {shown(name)}")
-                done[part] = args[1 + chosen[name]]
-            else:
-                done[part] = self.build(part.head, args) if args != list(part.args) else part
-        return done[node]
-
     def carried_out(self, node: Node) -> Node:
         """Return the node with its derivatives and substitutions carried out; limits stay."""
         done: dict[Node, Node] = {}
@@ -468,23 +443,6 @@ class Terms:
                 exponent = part.args[1]
                 if exponent.head != "number" or exponent.number.denominator > 1:
                     yield self.log(part.args[0])
-
-    def cancelled(self, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-        """Return nodes without what stays only times 0, and what does; inside a limit nothing is looked for."""
-        lost: list[Node] = []
-        while True:
-            done: dict[Node, Node] = {}
-            before, parts = len(lost), order(self.effort, nodes, lambda n: n.head in ("Limit", *SCOPES))
-            for part in parts:
-                if part.head == "Mul" and part.args[0] is self.zero:
-                    lost.append(part)
-                    done[part] = self.zero
-                else:
-                    args = [done.get(a, a) for a in part.args]
-                    done[part] = self.build(part.head, args) if args != list(part.args) else part
-            nodes = [done[node] for node in nodes]
-            if len(lost) == before:
-                return nodes, lost
 
     def slope(self, node: Node, name: Name) -> Node:
         """Return the derivative in a symbol, each part of the graph differentiated once; Rejected for a Limit."""

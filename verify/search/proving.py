@@ -68,7 +68,8 @@ class ProveResult(Result):
     limit
         The seconds that it might take.
     evaluated
-        At how many drawn instances each claim in words stands that is not proved; None where there is none.
+        At how many instances, the example and drawn ones, each claim in words stands that is not proved; None where
+        there is none.
     """
 
     theorem: str

@@ -1,6 +1,7 @@
 """Claims in words: what their trials show at an instance, by which evidence, and what is refused."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -126,6 +127,15 @@ def test_a_margin_may_be_a_number_of_numpy(evaluate):
 
 def test_trials_that_are_some_of_what_is_claimed_are_simulated(evaluate):
     assert evaluate(Evaluation(listed(1), "wrong", listed(-1), sampled=True)).evidence is Evidence.SIMULATED
+
+
+def test_a_trial_refutes_no_limit_and_its_wrong_variant_still_falls(evaluate, make_theorem):
+    limit = Evaluation(listed(1, -1), "wrong", listed(-1), limit=True)
+    result = evaluate(limit)
+    assert (result.outcome, result.detail) == (Outcome.INCONCLUSIVE, "trial 2 is against it, which refutes no limit")
+    assert evaluate(replace(limit, trials=listed(1))).evidence is Evidence.SIMULATED
+    wrong = check_wrong(make_theorem(CLAIM, evaluations={"above": limit}), "above", {"x": 1})
+    assert (wrong.outcome, wrong.evidence) == (Outcome.REFUTED, Evidence.SIMULATED)
 
 
 def test_what_draws_says_so(evaluate):

@@ -122,6 +122,35 @@ def test_without_entries_there_is_no_ledger(inner):
     assert _ledger(result) == []
 
 
+IN_WORDS = """
+from dataclasses import replace
+
+from verify import Evaluation, InWords, Trial
+
+
+def tried(margin):
+    return lambda instance, random: iter([Trial(margin)] if instance["x"] > 0 else [])
+
+
+SAID = replace(
+    BELOW,
+    statement=replace(STATEMENT, claims=(*STATEMENT.claims, InWords("said", "it is so"))),
+    evaluations={"said": Evaluation(tried(1), "it is not", tried(-1))},
+)
+
+
+@pytest.mark.parametrize(("x", "undecided"), [(1, ()), (-1, ("said",)), (-1, ()), (1, ("said",)), (3, ("said",))])
+def test_said(ledger, x, undecided):
+    ledger.check(SAID, x=x, undecided=undecided)
+"""
+
+
+def test_claims_in_words_that_are_undecided_are_those_that_are_said_to_be(inner):
+    # Its trials are empty from 0 down: there it is undecided, and nowhere else; at 3 the other claim is false.
+    result = inner(THEOREM + IN_WORDS)
+    result.assert_outcomes(passed=2, failed=3)
+
+
 def test_what_is_not_as_expected_fails_the_test_and_is_in_the_ledger(inner):
     body = """
 def test_refuted(ledger):

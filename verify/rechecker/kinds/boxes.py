@@ -19,6 +19,7 @@ from ..polynomials import Exponent, Quotients, admit_all
 from ..reading import Data, Effort, Rejected, TooLarge, entries, items, shown, string, whole
 from ..registry import Checked
 from ..terms import Terms
+from .identities import cancelled
 from .runs import BITS, Recursion
 
 Interval: TypeAlias = tuple[arb, arb]
@@ -180,7 +181,7 @@ def _within(inner: Interval, outer: Interval) -> bool:
 
 def vanishes(given: Given, node: Node) -> bool:
     """Whether a node is 0 wherever it is defined."""
-    (node,), _ = given.terms.cancelled([node])
+    (node,), _ = cancelled(given, [node])
 
     def zero(units: dict[Exponent, int]) -> bool:
         field = Quotients(given.effort, given.sign_of, admit_all, units)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ..fields import evaluate
 from ..given import Given, with_units
-from ..nodes import Name, Node, order
+from ..nodes import SCOPES, Name, Node, order
 from ..polynomials import Exponent, Quotients, Sign, admit_positive, refuse
 from ..reading import Data, Rejected, TooLarge, entries, items, string, whole
 from ..registry import Checked
@@ -34,8 +34,8 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
         factors.append(node)
     if not everywhere:
         nodes = [given.at_instance(node) for node in nodes]
-    nodes, cancelled = given.terms.cancelled(nodes)
-    divisors = _unsigned_divisors(given, cancelled, range(len(given.domain) if everywhere else 0), where)
+    nodes, lost = cancelled(given, nodes)
+    divisors = _unsigned_divisors(given, lost, range(len(given.domain) if everywhere else 0), where)
 
     def vanishes(units: dict[Exponent, int]) -> bool:
         field = Quotients(given.effort, given.sign_of, refuse, units)
@@ -54,10 +54,28 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
     return Checked(True, hypotheses_used=False)
 
 
-def _unsigned_divisors(given: Given, cancelled: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
+def cancelled(given: Given, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """Return nodes without what stays only times 0, and what does; inside a limit nothing is looked for."""
+    nodes, lost, terms = list(nodes), list[Node](), given.terms
+    while True:
+        done: dict[Node, Node] = {}
+        before, parts = len(lost), order(given.effort, nodes, lambda n: n.head in ("Limit", *SCOPES))
+        for part in parts:
+            if part.head == "Mul" and part.args[0] is terms.zero:
+                lost.append(part)
+                done[part] = terms.zero
+            else:
+                args = [done.get(a, a) for a in part.args]
+                done[part] = terms.build(part.head, args) if args != list(part.args) else part
+        nodes = [done[node] for node in nodes]
+        if len(lost) == before:
+            return nodes, lost
+
+
+def _unsigned_divisors(given: Given, lost: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
     """Return the divisors in what cancels that are not shown to keep a sign; Rejected for a logarithm or a root."""
     left: list[Node] = []
-    for node in order(given.effort, cancelled):
+    for node in order(given.effort, lost):
         if node.total or node.head in ("number", "symbol", "Add", "Mul", "exp"):
             continue
         divides = node.head == "Pow" and node.args[1].head == "number" and node.args[1].number.denominator == 1

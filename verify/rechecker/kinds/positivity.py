@@ -12,7 +12,7 @@ from functools import partial
 
 from ..fields import evaluate
 from ..given import Given, sides, with_units
-from ..nodes import Name, Node
+from ..nodes import BINDERS, SCOPES, Name, Node, order
 from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign, admit_positive
 from ..reading import Data, Rejected, TooLarge, entries, items, rational, shown, string, whole
 from ..registry import Checked
@@ -136,7 +136,7 @@ def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
         place = f"{where}.logarithms[{i}]"
         entry = entries(data, place, "of proof")
         argument, name = given.expression(entry["of"], f"{place}.of"), ("logarithm", i)
-        margin = terms.exchanged(margin, terms.log(argument), terms.symbol(name))
+        margin = _exchanged(given, margin, terms.log(argument), terms.symbol(name))
         factor = terms.slope(margin, name)
         if factor.head != "number" or not factor.number:
             raise Rejected(f"{place}.of: its logarithm does not occur times a number, and so alone")
@@ -146,6 +146,17 @@ def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
         margin = terms.substitute(margin, {name: terms.zero if rises else terms.minus(argument, terms.one)})
     left = terms.build("Gt" if relation.head in ("Lt", "Gt") else "Ge", (margin, terms.zero))
     return Checked(True, _shown(given, left, proof["left"], where).hypotheses_used or used)
+
+
+def _exchanged(given: Given, node: Node, old: Node, new: Node) -> Node:
+    """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
+    done: dict[Node, Node] = {old: new}
+    for part in order(given.effort, [node], lambda n: n is old or n.head in SCOPES):
+        if part.args and part is not old:
+            if part.head in ("Derivative", *BINDERS, *SCOPES):
+                raise Rejected(f"{part.head} is outside of what is bounded here")
+            done[part] = given.terms.build(part.head, [done.get(a, a) for a in part.args])
+    return done.get(node, node)
 
 
 _COMMON = "kind shifts relations"

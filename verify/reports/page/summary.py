@@ -62,7 +62,8 @@ def _words() -> Html:
         "computed": "not re-checked: floating point with an error estimate, or a kind of proof that the re-checker "
         "does not know",
         "simulated": "measured in a run from the definitions: samples or training, with a confidence interval, or, "
-        "where the finding says that it is computed, floating point without samples",
+        "where the finding says that it is computed, floating point without samples; of a claim in words: trials, of "
+        "which none violates it",
     }
     rows = [[badge(word), text] for word, text in said.items()]
     return details("What the words for evidence mean", table(("word", "meaning"), rows, "how sure"))
