@@ -3,237 +3,304 @@
 from verify import Rule
 
 BOLZANO_WEIERSTRASS = Rule(
-    "Bolzano-Weierstrass", "a bounded sequence of points has a part that converges", "Rudin 1976, Theorem 3.6"
+    "Bolzano-Weierstrass",
+    "a bounded sequence of points has a part that converges",
+    "Rudin 1976, Theorem 3.6",
+    "analysis",
 )
 BOUNDED_CONVERGENCE = Rule(
     "bounded convergence",
     "where functions with a common bound converge at every point, their means converge to the limit's",
     "Rudin 1987, Real and Complex Analysis, Theorem 1.34",
+    "probability",
 )
 CHANGE_OF_COORDINATES = Rule(
     "change of coordinates",
     "where the slopes vanish, second derivatives in other coordinates are the same form in the moves of these",
     "Milnor 1963, Morse Theory, section 2",
+    "analysis",
 )
 CHEBYSHEV_POLYNOMIALS = Rule(
     "Chebyshev polynomials",
     "those of the second kind are orthogonal under the semicircle law, and have the zeros cos(πl/(L + 1))",
     "Szegő 1939, Orthogonal Polynomials, sections 1.12 and 4.1",
+    "analysis",
 )
 CHORD = Rule(
-    "chord", "on an interval a convex function is at most its chord", "Rockafellar 1970, Convex Analysis, section 4"
+    "chord",
+    "on an interval a convex function is at most its chord",
+    "Rockafellar 1970, Convex Analysis, section 4",
+    "analysis",
 )
 CONDITIONAL_MEAN = Rule(
     "conditional mean",
     "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
     "Williams 1991, Probability with Martingales, section 9.4",
+    "probability",
 )
 CONVEXITY_OF_A_SQUARE = Rule(
     "convexity of a square",
     "the square of an affine function is convex, and so is a mean of convex functions",
     "Boyd and Vandenberghe 2004, Convex Optimization, section 3.2",
+    "analysis",
 )
 CONVEX_TRACE_FUNCTION = Rule(
     "convex trace function",
     "tr φ(S) is convex in the symmetric matrix S where φ is convex",
     "Carlen 2010, Trace inequalities and quantum entropy, Theorem 2.10",
+    "linear algebra",
 )
 CUBIC_DISCRIMINANT = Rule(
     "cubic discriminant",
     "a real cubic has three real and different roots where its discriminant is positive",
     "Cox, Galois Theory, 2012, section 1.3",
+    "linear algebra",
 )
 DEFINITION_OF_A_LIMIT = Rule(
     "definition of a limit",
     "a sequence whose size is at most ε from some step on, for every ε > 0, tends to 0",
     "Rudin 1976, Definition 3.1",
+    "definition",
 )
 DERIVATIVE = Rule(
     "derivative",
     "as a move shrinks to 0, the change of a function divided by the move's length tends to its slope",
     "Rudin 1976, Definition 9.11",
+    "analysis",
 )
 DESCENT_LEMMA = Rule(
     "descent lemma",
     "where the Hessian is at most β along a gradient step of size s, the function falls by s(1 − βs/2)|gradient|² "
     "or more",
     "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
+    "analysis",
 )
 DESCENT_OF_ANALYTIC_FUNCTIONS = Rule(
     "descent of analytic functions",
     "steps x' of an analytic f with f(x) − f(x') ≥ σ|∇f(x)| |x' − x|, σ > 0, and x' = x where f(x') = f(x), "
     "converge or tend to infinity",
     "Absil, Mahony and Andrews 2005, SIAM Journal on Optimization 16, 531-547, Theorem 3.2",
+    "analysis",
 )
 DIFFERENTIATION_UNDER_THE_MEAN = Rule(
     "differentiation under the mean",
     "the gradient of a mean is the mean of the gradients, where one integrable function bounds these nearby",
     "Williams 1991, section A16.1",
+    "probability",
 )
 EXCHANGEABILITY = Rule(
-    "exchangeability", "what no permutation of the tokens changes is the same for all of them", "elementary"
+    "exchangeability",
+    "what no permutation of the tokens changes is the same for all of them",
+    "elementary",
+    "probability",
 )
 EXCHANGES_OF_NEIGHBOURS = Rule(
     "exchanges of neighbours",
     "every permutation is a product of exchanges of neighbours",
     "Knuth 1998, The Art of Computer Programming, volume 3, section 5.1.1",
+    "linear algebra",
 )
 GAUSSIAN_CONDITIONING = Rule(
     "Gaussian conditioning",
     "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",
     "Anderson 2003, An Introduction to Multivariate Statistical Analysis, section 2.5",
+    "probability",
 )
 GAUSSIAN_MOMENTS = Rule(
     "Gaussian moments",
     "a moment of a Gaussian vector is the sum over pairings of products of covariances",
     "Isserlis 1918, Biometrika 12, 134-139",
+    "probability",
 )
 HALF_OF_A_VANISHING_SUM = Rule(
     "half of a vanishing sum",
     "any part of a sum that is 0 is at most half of the sum of absolute values",
     "elementary",
+    "analysis",
 )
 HOEFFDING_LEMMA = Rule(
     "Hoeffding's lemma",
     "E e^{tX} ≤ e^{t²/8} for X of mean 0 in an interval of length 1",
     "Boucheron, Lugosi and Massart 2013, Concentration Inequalities, Lemma 2.2",
+    "probability",
 )
 IDENTITY_OF_POLYNOMIALS = Rule(
     "identity of polynomials",
     "a polynomial that vanishes on a set of positive measure is 0",
     "Caron and Traynor 2005, The zero set of a polynomial",
+    "linear algebra",
 )
 INDEFINITE_HESSIAN = Rule(
     "indefinite Hessian",
     "a critical point whose second derivatives take both signs is a saddle",
     "Nocedal and Wright 2006, Numerical Optimization, Theorem 2.3",
+    "analysis",
 )
 INTERMEDIATE_VALUE = Rule(
     "intermediate value",
     "a continuous function takes every value between two of its values",
     "Rudin 1976, Theorem 4.23",
+    "analysis",
 )
 INVARIANCE_OF_THE_LAW = Rule(
     "invariance of the law",
     "the mean of a function does not change when its argument is mapped by what preserves the law",
     "Billingsley 1995, Probability and Measure, Theorem 16.13",
+    "probability",
 )
 LINEAR_RECURRENCE = Rule(
-    "linear recurrence", "numbers b >= 0 with b' <= c b + k from some step on, c < 1, are bounded", "elementary"
+    "linear recurrence",
+    "numbers b >= 0 with b' <= c b + k from some step on, c < 1, are bounded",
+    "elementary",
+    "analysis",
 )
-LOWER_BOUND_APPROACHED = Rule("lower bound approached", "a lower bound that is approached is the infimum", "elementary")
+LOWER_BOUND_APPROACHED = Rule(
+    "lower bound approached", "a lower bound that is approached is the infimum", "elementary", "definition"
+)
 MARCHENKO_PASTUR_LAW = Rule(
     "Marchenko-Pastur law",
     "the mean moments of the spectrum of XX'/n, of dimension d and d/n → c, tend to those of the law",
     "Bai and Silverstein 2010, Spectral Analysis of Large Dimensional Random Matrices, section 3.1",
+    "probability",
 )
 MEAN_VALUE_INEQUALITY = Rule(
     "mean value inequality",
     "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
     "Rudin 1976, Principles of Mathematical Analysis, Theorem 9.19",
+    "analysis",
 )
-MINKOWSKI_INEQUALITY = Rule("Minkowski's inequality", "√E (X + Y)² ≤ √E X² + √E Y²", "Rudin 1987, Theorem 3.5")
-MONOTONICITY = Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary")
+MINKOWSKI_INEQUALITY = Rule(
+    "Minkowski's inequality", "√E (X + Y)² ≤ √E X² + √E Y²", "Rudin 1987, Theorem 3.5", "probability"
+)
+MONOTONICITY = Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary", "analysis")
 MULTIPLIERS_ON_A_BALL = Rule(
     "multipliers on a ball",
     "where a smooth function is largest on a ball its gradient is κ z, κ ≥ 0, and κ = 0 inside",
     "Nocedal and Wright 2006, Theorem 12.1",
+    "analysis",
 )
 NORMS_OF_POLYNOMIALS = Rule(
     "norms of polynomials",
     "on the polynomials of a degree the square root of ∫ r² dμ is a norm, so that where it is bounded the "
     "coefficients are, and with r(0) = 1 the inverses of the roots too",
     "Horn and Johnson 2013, Corollary 5.4.5 and section 5.6",
+    "analysis",
 )
-OPERATOR_NORM = Rule("operator norm", "|Mv| ≤ |M| |v|", "Horn and Johnson 2013, Matrix Analysis, section 5.6")
+OPERATOR_NORM = Rule(
+    "operator norm", "|Mv| ≤ |M| |v|", "Horn and Johnson 2013, Matrix Analysis, section 5.6", "linear algebra"
+)
 ORTHOGONAL_PROJECTION = Rule(
     "orthogonal projection",
     "the nearest point of a subspace is the one from which the rest is orthogonal to it",
     "Rudin 1987, Real and Complex Analysis, Theorem 4.11",
+    "linear algebra",
 )
 PARITY = Rule(
     "parity",
     "under a law that is symmetric about 0 a product of an odd and an even function has mean 0",
     "elementary",
+    "probability",
 )
-QUADRATIC_FORMULA = Rule("quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary")
+QUADRATIC_FORMULA = Rule(
+    "quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary", "linear algebra"
+)
 REMAINDER_OF_THE_EXPONENTIAL = Rule(
     "remainder of the exponential",
     "(e^x − 1 − x)/x², the integral of (1 − t) e^{tx} from t = 0 to 1, rises with x, and is 1/2 at 0",
     "Boucheron, Lugosi and Massart 2013, section 2.7",
+    "analysis",
 )
 SCHUR_LEMMA = Rule(
     "Schur's lemma",
     "a matrix that commutes with a group that acts irreducibly on C^k is a multiple of the identity",
     "Serre 1977, Linear Representations of Finite Groups, section 2.2",
+    "linear algebra",
 )
 SECOND_DERIVATIVE = Rule(
     "second derivative",
     "where the second derivatives are positive definite a function is strictly convex",
     "Boyd and Vandenberghe 2004, section 3.1.4",
+    "analysis",
 )
 SECOND_ORDER_CONDITION = Rule(
     "second-order condition",
     "where the slopes vanish and the second derivatives are positive definite there is a strict local minimum",
     "Nocedal and Wright 2006, Theorem 2.4",
+    "analysis",
 )
 SECOND_ORDER_NECESSARY_CONDITION = Rule(
     "second-order necessary condition",
     "where a smooth function is largest on a ball its second derivative along directions orthogonal to z is at "
     "most that of κ|z|²/2",
     "Nocedal and Wright 2006, Theorem 12.5",
+    "analysis",
 )
 SIGN_OF_THE_SLOPE = Rule(
     "sign of the slope",
     "a function whose slope is nowhere positive does not rise, and one whose slope is nowhere negative does not fall",
     "Rudin 1976, Theorem 5.11",
+    "analysis",
 )
 SLOPES_AT_A_LEAST_POINT = Rule(
-    "slopes at a least point", "where a smooth function is least its slopes vanish", "Rudin 1976, Theorem 5.8"
+    "slopes at a least point",
+    "where a smooth function is least its slopes vanish",
+    "Rudin 1976, Theorem 5.8",
+    "analysis",
 )
 SPECTRAL_THEOREM = Rule(
     "spectral theorem",
     "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
     "Horn and Johnson 2013, Theorem 4.1.5",
+    "linear algebra",
 )
 STATIONARY_POINT_OF_A_CONVEX_FUNCTION = Rule(
     "stationary point of a convex function",
     "where the slopes of a convex function vanish it is least",
     "Boyd and Vandenberghe 2004, section 3.1.3",
+    "analysis",
 )
 STOLZ_CESARO = Rule(
     "Stolz-Cesàro",
     "where the increments of a sequence tend to a limit, the sequence divided by its index tends to it too",
     "Mureşan 2009, A Concrete Approach to Classical Analysis, pages 85 to 88",
+    "analysis",
 )
 SYLVESTER_CRITERION = Rule(
     "Sylvester's criterion",
     "a symmetric matrix is positive definite where its leading minors are positive",
     "Horn and Johnson 2013, Theorem 7.2.5",
+    "linear algebra",
 )
 SYMMETRIC_CRITICALITY = Rule(
     "symmetric criticality",
     "isometries that preserve a function and fix a point fix the function's gradient there",
     "Palais 1979, Communications in Mathematical Physics 69, 19-30",
+    "linear algebra",
 )
 SYMMETRY_OF_INDEPENDENT_ENTRIES = Rule(
     "symmetry of independent entries",
     "signed permutations of independent entries of one symmetric law preserve their joint law",
     "Kallenberg 2005, Probabilistic Symmetries and Invariance Principles, section 1.1",
+    "probability",
 )
-TANGENT = Rule("tangent", "a convex function is at least its tangent", "Rockafellar 1970, Convex Analysis, section 25")
+TANGENT = Rule(
+    "tangent", "a convex function is at least its tangent", "Rockafellar 1970, Convex Analysis, section 25", "analysis"
+)
 TAYLOR_THEOREM = Rule(
     "Taylor's theorem",
     "f(x + h) − f(x) − f'(x)h is h²/2 times the value of f'' at a point between x and x + h",
     "Rudin 1976, Theorem 5.15",
+    "analysis",
 )
 TRACE_OF_PROJECTIONS = Rule(
     "trace of projections",
     "the trace of a product of two orthogonal projections is between 0 and the smaller rank",
     "von Neumann's trace inequality: Horn and Johnson 2013, Theorem 7.4.1.1",
+    "linear algebra",
 )
 ZEROS_OF_ORTHOGONAL_POLYNOMIALS = Rule(
     "zeros of orthogonal polynomials",
     "they are real, simple and inside the interval of the measure",
     "Szegő 1939, Orthogonal Polynomials, Theorem 3.3.1",
+    "analysis",
 )

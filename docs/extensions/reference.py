@@ -164,5 +164,5 @@ def _without_subject(documentation: str) -> str:
 
 def rules(known: Iterable[Rule]) -> str:
     """Return a table of rules of inference."""
-    rows = ((code(rule.name), plain(rule.says), plain(rule.reference)) for rule in known)
-    return table(("rule", "what it says", "reference"), rows)
+    rows = ((code(rule.name), rule.kind, plain(rule.says), plain(rule.reference)) for rule in known)
+    return table(("rule", "kind", "says", "reference"), rows)

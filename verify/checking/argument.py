@@ -8,10 +8,14 @@ that concludes a claim has the claim's label.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from verify.errors import TheoremError, meant
 from verify.language.labels import NAME, SENTENCE, TITLE, refuse_bad_label, refuse_bad_text
 from verify.language.statement import Statement
+
+RuleKind = Literal["definition", "case", "analysis", "linear algebra", "probability"]
+"""The part of mathematics that a rule is from. There is none for algebra: it is a step, and proved."""
 
 
 @dataclass(frozen=True)
@@ -26,46 +30,86 @@ class Rule:
         What it says, in one sentence.
     reference
         Where it is proved: a textbook with its section, or a paper.
+    kind
+        "definition" (a definition is unfolded, or a result applied), "case" (cases, induction), "analysis", "linear
+        algebra" or "probability".
 
     Raises
     ------
     TheoremError
-        For what is no text of one line.
+        For text that is not one line, and an unknown kind.
 
     Examples
     --------
     >>> from verify import Rule
-    >>> Rule("Jensen's inequality", "f(E X) <= E f(X) for a convex f", "Rudin, Real and Complex Analysis, 3.3").name
+    >>> Rule("Jensen's inequality", "f(E X) <= E f(X) for a convex f", "Rudin 1987, 3.3", "probability").name
     "Jensen's inequality"
     """
 
     name: str
     says: str
     reference: str
+    kind: RuleKind
 
     def __post_init__(self) -> None:
         refuse_bad_text("rule", self.name, NAME)
         for part, longest in (("says", SENTENCE), ("reference", TITLE)):
             refuse_bad_text(f"rule {self.name}: {part}", getattr(self, part), longest, empty=True)
+        if self.kind not in get_args(RuleKind):
+            raise TheoremError(f"rule {self.name}: kind is {self.kind!r}, not one of {', '.join(get_args(RuleKind))}")
 
 
 _SHIPPED = (
-    Rule("case distinction", "what holds in each of the cases holds", "elementary"),
-    Rule("Cauchy-Schwarz", "(E XY)² ≤ E X² E Y²", "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1"),
-    Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6"),
+    Rule("application", "what is known of all values holds of those at hand", "elementary", "definition"),
+    Rule("case distinction", "what holds in each of the cases holds", "elementary", "case"),
+    Rule(
+        "Cauchy-Schwarz",
+        "(E XY)² ≤ E X² E Y²",
+        "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1",
+        "probability",
+    ),
+    Rule(
+        "change of variables",
+        "a bijection keeps the least value, and a diffeomorphism the stationary points",
+        "elementary",
+        "analysis",
+    ),
+    Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6", "analysis"),
+    Rule("definition", "what a name stands for is put in its place", "elementary", "definition"),
     Rule(
         "independent factors",
         "the mean of a product of independent factors is the product of their means",
         "Williams 1991, Probability with Martingales, section 7.1",
+        "probability",
     ),
-    Rule("induction", "what holds at first, and passes from each step to the next, holds at every step", "elementary"),
-    Rule("Jensen's inequality", "f(E X) ≤ E f(X) for a convex f", "Rudin 1987, Theorem 3.3"),
-    Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.8"),
-    Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
-    Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
-    Rule("squeeze", "what is between two sequences with the same limit has this limit", "Rudin 1976, section 3.19"),
-    Rule("substitution", "of equals for equals, and of bounds into what is monotone in them", "elementary"),
-    Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary"),
+    Rule(
+        "induction",
+        "what holds at first, and passes from each step to the next, holds at every step",
+        "elementary",
+        "case",
+    ),
+    Rule("Jensen's inequality", "f(E X) ≤ E f(X) for a convex f", "Rudin 1987, Theorem 3.3", "probability"),
+    Rule(
+        "linearity of expectation",
+        "the mean of a sum is the sum of the means",
+        "Williams 1991, section 5.8",
+        "probability",
+    ),
+    Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary", "definition"),
+    Rule(
+        "nonnegative terms",
+        "a sum of nonnegative terms is nonnegative, and 0 only where each is",
+        "elementary",
+        "analysis",
+    ),
+    Rule(
+        "squeeze",
+        "what is between two sequences with the same limit has this limit",
+        "Rudin 1976, section 3.19",
+        "analysis",
+    ),
+    Rule("substitution", "of equals for equals, and of bounds into what is monotone in them", "elementary", "analysis"),
+    Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary", "case"),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
 """The rules that an inference may name; a proof that needs another one brings it, as a `Rule`."""

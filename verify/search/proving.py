@@ -180,8 +180,9 @@ class ProveResult(Result):
 
 
 def _json(inference: Inference) -> dict[str, Any]:
-    rule = {"rule": inference.named_rule.name, "reference": inference.named_rule.reference}
-    return {"label": inference.label, "says": inference.says, "from": list(inference.uses)} | rule
+    rule = inference.named_rule
+    says = {"label": inference.label, "says": inference.says, "from": list(inference.uses)}
+    return says | {"rule": rule.name, "kind": rule.kind, "reference": rule.reference}
 
 
 def _established(theorem: Theorem, extension: Inference) -> Established:

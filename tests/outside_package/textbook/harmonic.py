@@ -26,6 +26,7 @@ BELOW_THE_INTEGRAL = Rule(
     "sum below an integral",
     "f(2) + … + f(n) is at most the integral of f from 1 to n where f falls",
     "Hardy and Wright 1979, section 22.5",
+    "analysis",
 )
 harmonic_bound = Theorem(
     id="hardy.harmonic",

@@ -104,7 +104,7 @@ def test_an_argument_that_does_not_hang_together_is_refused(argument, why):
     [
         ({"label": " "}, "has no label"),
         ({"says": ""}, "has no sentence"),
-        ({"rule": "magic"}, "'magic' is not a known rule; known: case distinction, "),
+        ({"rule": "magic"}, "'magic' is not a known rule; known: application, case distinction, "),
         ({"uses": ("square", "square")}, "uses something twice"),
         ({"uses": "square"}, "what it uses a tuple of labels"),
         ({"says": 3}, "a label and a sentence are text"),
@@ -127,10 +127,16 @@ def test_a_hypothesis_and_a_clause_have_two_labels():
 
 
 def test_a_rule_of_ones_own_is_shown_with_its_reference():
-    own = Rule("own", "it is so", "Nobody 1900")
+    own = Rule("own", "it is so", "Nobody 1900", "analysis")
     result = verify.prove(theorem(inference("claim", "square", rule=own)))
     (row,) = result.to_json()["argument"]
-    assert (row["rule"], row["reference"], row["from"], row["status"]) == ("own", "Nobody 1900", ["square"], "argued")
+    assert (row["rule"], row["kind"], row["reference"]) == ("own", "analysis", "Nobody 1900")
+    assert (row["from"], row["status"]) == (["square"], "argued")
+
+
+def test_a_rule_of_an_unknown_kind_is_refused():
+    with pytest.raises(TheoremError, match="rule own: kind is 'algebra', not one of definition, case, analysis, "):
+        Rule("own", "it is so", "Nobody 1900", "algebra")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_search_names_the_claims_that_it_does_not_search():
