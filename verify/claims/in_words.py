@@ -4,9 +4,11 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
@@ -20,7 +22,7 @@ from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure, count_text
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
+    from numpy import random
 
 
 class Trial(NamedTuple):
@@ -56,7 +58,7 @@ class Trial(NamedTuple):
         return {name: value if isinstance(value, int | Fraction) else str(value) for name, value in self.tried.items()}
 
 
-Trials: TypeAlias = "Callable[[Instance, Generator], Iterator[Trial]]"
+Trials: TypeAlias = "Callable[[Instance, random.Generator], Iterator[Trial]]"
 """The trials of a claim at an instance; what they draw, they draw from the generator."""
 
 
@@ -194,7 +196,8 @@ class InWords(ClauseDefaults):
             random = default_rng([*f"{question.seed} {self.label}: {self.says}".encode()])
         most = min(evaluation.draws, question.most_draws) if evaluation.draws else None
         try:
-            seen = _seen(islice(evaluation.trials(question.instance, random), most), question.budget.end)
+            with _one_thread():
+                seen = _seen(islice(evaluation.trials(question.instance, random), most), question.budget.end)
         except (TheoremError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError):
             raise
         except Exception as error:
@@ -254,6 +257,18 @@ def _plain(trial: Trial, number: int) -> Trial:
     if not error >= 0 or (_is_float(error) and math.isinf(error)):
         raise UndefinedError(f"the error of trial {number} is {error}, and must be finite and at least 0")
     return Trial(margin, error, trial.tried)
+
+
+@contextmanager
+def _one_thread() -> Generator[None]:
+    """Limit BLAS to one thread: several round in another order, and wait for cores that other processes use."""
+    from threadpoolctl import threadpool_limits
+
+    # NumPy and SciPy have a BLAS each, and a limit is of what is loaded.
+    for name in ("numpy", "scipy.linalg"):
+        import_module(name)
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 class _NoDraws:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import verify
 from verify import Enclosure, Evaluation, Evidence, InputError, InWords, Outcome, TheoremError, Trial
@@ -110,6 +111,22 @@ def test_the_time_ends_the_trials(clock, evaluate):
 def test_what_says_nothing_decides_nothing(evaluate, trial, why):
     result = evaluate(Evaluation(lambda instance, random: iter([trial]), "wrong", listed(-1)))
     assert result.outcome is Outcome.INCONCLUSIVE and why in result.detail
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_trials_have_one_thread_of_blas_and_give_the_others_back(evaluate):
+    seen = []
+
+    def trials(instance, random):
+        seen.append(blas_threads())
+        yield Trial(1, 0, {})
+
+    with threadpool_limits(2, "blas"):
+        evaluate(Evaluation(trials, "wrong", listed(-1)))
+        assert (seen, blas_threads()) == ([{1}], {2})
 
 
 def test_trials_within_the_error_are_counted(evaluate):
