@@ -22,6 +22,8 @@ _HYPERBOLIC = (sp.sinh, sp.cosh, sp.tanh)
 _PLAIN = (sp.sin, sp.cos, sp.atan, sp.floor, sp.Abs, sp.sign, sp.Max, sp.Min)
 _MOST_MORE = 20
 """Terms that a sum has beyond an atom."""
+_MOST_POWER = 200
+"""Power of an exponential; one of a larger share of an exponent is an atom of its own."""
 
 
 class NoAtomError(Exception):
@@ -240,8 +242,12 @@ class Atoms:
             if unit % share.q:
                 self._units[monomial] = lcm(unit, int(share.q))
                 raise _FinerUnitError
+            power = share * unit
+            if abs(power) > _MOST_POWER:
+                # Polynomials of such a degree would not be factored in hours.
+                monomial, unit, power = share * monomial, 1, 1
             atom = self._atom("exp", monomial, sp.Integer(unit), sp.exp(self.back(monomial) / unit))
-            product *= atom ** (share * unit)
+            product *= atom**power
         return product
 
     @staticmethod

@@ -73,3 +73,9 @@ def test_an_integer_exponent_is_told_from_others():
 def test_what_has_no_atom_is_refused():
     with pytest.raises(NoAtomError, match="gamma"):
         in_atoms(sp.gamma(x))
+
+
+@pytest.mark.parametrize(("share", "degree"), [(3, 3), (10_000, 1)])
+def test_a_large_share_of_an_exponent_is_an_atom_of_its_own(share, degree):
+    (above,) = in_atoms(sp.exp(share * x) - 1)
+    assert sp.Poly(above).total_degree() == degree
