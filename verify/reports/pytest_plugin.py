@@ -4,6 +4,7 @@ Kept light: it is loaded by every pytest run where the package is installed, so 
 torch is imported only by the tests that use it.
 """
 
+import os
 import secrets
 import time
 from collections.abc import Collection, Generator, Sequence
@@ -65,12 +66,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def use_all_cores(config: pytest.Config) -> None:
     """Run whole folders on all cores, where pytest-xdist is there and no number of processes is given.
 
+    A process has then one thread of BLAS and of torch, unless OMP_NUM_THREADS says how many.
     It is for the `pytest_cmdline_main` of a folder, which is to come first.
     """
     option = config.option
     given = getattr(option, "numprocesses", 0) is not None or hasattr(config, "workerinput")
     if not given and not option.collectonly and not option.usepdb and all(Path(each).is_dir() for each in config.args):
         option.numprocesses = "auto"
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def draw_by_id(config: pytest.Config) -> None:
