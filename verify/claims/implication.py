@@ -4,9 +4,11 @@
 """A clause that a relation holds wherever some others do, for all values of variables."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
 from typing import Any, ClassVar
 
 import sympy as sp
@@ -101,7 +103,7 @@ class Implication(ClauseDefaults):
         shown, doubt = question.proof_for_all()
         if shown is not None:
             return ClauseResult.verified(self, shown, detail="deduced from its conditions, for all parameters")
-        for point in self._points(question.statement, question.instance):
+        for point in chain(question.points or (), self._points(question.statement, question.instance)):
             try:
                 against = self._against(question, point)
             except (UndefinedError, UndecidedError):
@@ -122,16 +124,32 @@ class Implication(ClauseDefaults):
         why, proof = "the margin at a point that keeps the conditions", point_proof(point, margin, bits)
         return ClauseResult.refuted(self, proof, margin=margin, detail=why, witness=values, bits=bits)
 
-    def _points(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:
-        """Yield values of the variables: some spread, and those that a search under the conditions finds."""
+    def _points(self, statement: Statement, instance: Instance) -> Iterable[Mapping[str, Fraction]]:
+        """Return values of the variables: some spread, and those that a search under the conditions finds."""
+        alone = self._alone(statement, instance)
+        return self._searched(statement, instance) if alone is None else _found(alone)
+
+    def _alone(self, statement: Statement, instance: Instance) -> "_Alone | None":
+        """Return what is known of it at all instances, None where a parameter is in it."""
+        relations = tuple(map(statement.expand, (*self.conditions, self.conclusion)))
+        free = symbols_by_name(sp.Tuple(*relations))
+        if not free or not free.keys().isdisjoint(instance):
+            return None
+        search = lambda: self._searched(statement, instance)  # noqa: E731
+        return _Alone(relations, search, lambda points: self._least(statement, instance, points))
+
+    def _searched(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:
         from verify.evaluation.numerical.suspects import points_against
 
+        yield from self._spread(statement, instance)
+        concluded = Inequality(self.label, self.conclusion)
+        if self._variables(statement, instance):
+            yield from points_against(statement, concluded, instance, look_at_the_clock, self.conditions)
+
+    def _spread(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:
         variables = self._variables(statement, instance)
         for point in spread_points(variables) if variables else [{}]:
             yield {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
-        concluded = Inequality(self.label, self.conclusion)
-        if variables:
-            yield from points_against(statement, concluded, instance, look_at_the_clock, self.conditions)
 
     def _variables(self, statement: Statement, instance: Instance) -> list[sp.Symbol]:
         symbols = symbols_by_name(sp.Tuple(*(statement.expand(side) for side in self.expressions())))
@@ -139,10 +157,35 @@ class Implication(ClauseDefaults):
 
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return the least relative margin at some values that keep the conditions; infinity at none."""
+        alone = self._alone(statement, instance)
+        return self._least(statement, instance, self._spread(statement, instance)) if alone is None else _margin(alone)
+
+    def _least(self, statement: Statement, instance: Instance, points: Iterable[Mapping[str, Fraction]]) -> float:
         parts = [Inequality(self.label, each) for each in (*self.conditions, self.conclusion)]
-        variables, least = self._variables(statement, instance), math.inf
-        for point in spread_points(variables) if variables else [{}]:
-            named: dict[str, Any] = {**instance, **{symbol.name: float(value) for symbol, value in point.items()}}
+        least = math.inf
+        for point in points:
+            named: dict[str, Any] = {**instance, **{name: float(value) for name, value in point.items()}}
             *conditions, margin = (part.scan(statement, named) for part in parts)
             least = min(least, margin) if min(conditions) >= 0 else least
         return least
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """The relations of an implication without parameters, which stands or falls at all instances alike."""
+
+    relations: tuple[sp.Basic, ...]
+    search: Callable[[], Iterator[Mapping[str, Fraction]]] = field(compare=False)
+    least: Callable[[Iterable[Mapping[str, Fraction]]], float] = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _found(alone: _Alone) -> tuple[Mapping[str, Fraction], ...]:
+    """Return the points that a search finds, which is made once."""
+    return tuple(alone.search())
+
+
+@lru_cache(maxsize=256)
+def _margin(alone: _Alone) -> float:
+    """Return the least relative margin at these points."""
+    return alone.least(_found(alone))

@@ -9,6 +9,7 @@ import sympy as sp
 import verify
 from verify import Evidence, Hypothesis, Implication, Outcome, Parameter, TheoremError
 from verify.checking.certificates import certificate, certificate_text
+from verify.evaluation.numerical import suspects
 from verify.rechecker import Rejected, recheck_text
 
 u, v = sp.symbols("u v", real=True)
@@ -18,6 +19,7 @@ HALF = sp.Rational(1, 2)
 # Where u > 0 and u v² ≤ u, v is at most 1, and may be 1.
 BOUNDED = Implication("bounded", (u > 0, sp.Le(u * v**2, u)), sp.Le(v, 1))
 SHARPER = Implication("bounded", (u > 0, sp.Le(u * v**2, u)), sp.Le(v, HALF))
+NEAR = Implication("near", (sp.Le((u - sp.Rational(5, 7)) ** 2, sp.Rational(1, 10**6)),), sp.Le(u**2, HALF))
 
 
 @pytest.fixture
@@ -59,8 +61,7 @@ def test_what_does_not_follow_is_refuted_at_a_point_that_keeps_the_conditions(de
 
 def test_a_point_under_narrow_conditions_is_searched(decided):
     # The conditions leave an interval of the length 2/1000 about 5/7, and there the square is above 1/2.
-    near = Implication("near", (sp.Le((u - sp.Rational(5, 7)) ** 2, sp.Rational(1, 10**6)),), sp.Le(u**2, HALF))
-    result = decided(near)
+    result = decided(NEAR)
     assert result.outcome is Outcome.REFUTED
     assert abs(result.witness["u"] - Fraction(5, 7)) <= Fraction(1, 1000) and result.witness["u"] ** 2 > Fraction(1, 2)
 
@@ -86,6 +87,16 @@ def test_a_search_finds_where_it_fails(theorem):
     found = verify.explore(theorem(only), max_examples=20)
     assert found.certified and found.counterexample["n"] > 2
     assert verify.explore(theorem(BOUNDED), max_examples=5).counterexample is None
+
+
+def test_without_parameters_it_is_searched_once_and_falls_at_the_first_instance(theorem, monkeypatch):
+    found = verify.explore(theorem(NEAR), max_examples=20)
+    assert (found.examples, found.clause.label, found.certified) == (1, "near", True)
+    searched = []
+    monkeypatch.setattr(suspects, "points_against", lambda *parts: searched.append(parts) or iter(()))
+    true = Implication("true", (sp.Ge(u, 3),), sp.Ge(u**2, 9))
+    assert verify.explore(theorem(true), max_examples=50).counterexample is None
+    assert len(searched) == 1
 
 
 def test_its_proof_is_told_with_its_conditions(theorem):
