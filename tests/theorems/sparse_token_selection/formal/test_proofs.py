@@ -112,7 +112,7 @@ def test_a_wrong_definition_is_refused(tmp_path, error):
 @rocq.needs_rocq
 @pytest.mark.audit
 def test_theorem_1_and_the_rate_follow_from_the_layer(lemma1):
-    failure = rocq.compiled(lemma1, "formal/one_hot_rate.v")
+    failure = rocq.compiled(lemma1, *rocq.sources())
     assert failure is None, failure
     good, answer = rocq.asked(lemma1, statements(LEMMA1 | RUNS))
     assert good and rocq.axioms(answer) == rocq.ALLOWED
@@ -121,8 +121,9 @@ def test_theorem_1_and_the_rate_follow_from_the_layer(lemma1):
 @rocq.needs_rocq
 @pytest.mark.audit
 def test_the_checker_lists_no_other_axiom(lemma1):
-    assert rocq.compiled(lemma1, "formal/one_hot_rate.v") is None
-    good, answer = rocq.ran(lemma1, "coqchk", "-silent", "-o", "-Q", ".", rocq.NAME, f"{rocq.NAME}.formal.one_hot_rate")
+    assert rocq.compiled(lemma1, *rocq.sources()) is None
+    modules = [f"{rocq.NAME}." + name.removesuffix(".v").replace("/", ".") for name in rocq.sources()]
+    good, answer = rocq.ran(lemma1, "coqchk", "-silent", "-o", "-Q", ".", rocq.NAME, *modules)
     listed = answer.partition("* Axioms:")[2].partition("* Constants")[0]
     assert good and {line.strip().rpartition(".")[2] for line in listed.splitlines() if line.strip()} == rocq.ALLOWED
     assert answer.count("<none>") == 3
