@@ -1,0 +1,129 @@
+"""Rocq accepts the proofs, on the axioms of the classical reals alone, and refuses them where a definition is wrong."""
+
+import re
+
+import pytest
+
+from tests.theorems.sparse_token_selection.formal import rocq
+
+LEMMA1 = {
+    "layer.reduced_dynamics.lemma1_kept": "kept",
+    "layer.reduced_dynamics.lemma1_loss_on_the_set": "loss_on_the_set",
+    "layer.reduced_dynamics.lemma1_run_exists": "run_exists",
+    "layer.sign_tables.sign_tables_are_a_mean": "mean_exists",
+}
+RUNS = {
+    "one_hot_convergence.theorem1_reaches": "theorem1_reached",
+    "one_hot_convergence.theorem1_stay": "theorem1_stays",
+    "one_hot_convergence.larger_steps_reach": "larger_steps_reached",
+    "one_hot_convergence.larger_steps_stay": "larger_steps_stays",
+    "one_hot_convergence.small_steps_reach": "small_steps_reached",
+    "one_hot_convergence.small_steps_stay": "small_steps_stays",
+    "one_hot_rate.slope_of_inverse_loss": "rate_slope",
+    "one_hot_rate.limits_of_odds_and_lag": "rate_limits",
+    "one_hot_rate.slope_for_small_steps": "small_steps_slope",
+    "one_hot_rate.slope_for_larger_steps": "larger_steps_slope",
+    "one_hot_rate.number_of_small_steps": "small_steps_number",
+}
+UNPROVED = re.compile(r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Unset|bypass_check)\b")
+
+
+def statements(theorems):
+    """A text that Rocq accepts if each theorem has its claim as its type; it asks for the axioms."""
+    modules = sorted({name.rpartition(".")[0] for name in theorems} | {"claims"})
+    lines = [f"Require {rocq.NAME}.formal.{module}." for module in modules]
+    for claim, full in ((claim, f"{rocq.NAME}.formal.{name}") for name, claim in theorems.items()):
+        lines += [
+            f"Definition its_{claim} : {rocq.NAME}.formal.claims.{claim} := {full}.",
+            f"Print Assumptions {full}.",
+        ]
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def lemma1(tmp_path_factory):
+    """The folder in which Lemma 1 is compiled."""
+    folder = rocq.copied(tmp_path_factory.mktemp("lemma1"))
+    failure = rocq.compiled(folder, "formal/layer/reduced_dynamics.v", "formal/layer/sign_tables.v")
+    assert failure is None, failure
+    return folder
+
+
+def test_nothing_is_left_unproved():
+    assert len(rocq.sources()) > 10
+    assert [name for name in rocq.sources() if UNPROVED.search((rocq.AREA / name).read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Proof. Admitted.", "Axiom bad : False.", "Parameter x : R.", "Unset Guard Checking."]
+)
+def test_an_unproved_statement_is_found(text):
+    assert UNPROVED.search(text)
+
+
+@rocq.needs_rocq
+def test_lemma_1_follows_from_the_layer(lemma1):
+    good, answer = rocq.asked(lemma1, statements(LEMMA1))
+    assert good and rocq.axioms(answer) == rocq.ALLOWED
+
+
+@rocq.needs_rocq
+def test_a_theorem_of_another_claim_is_refused(lemma1):
+    good, answer = rocq.asked(lemma1, statements({"layer.reduced_dynamics.lemma1_kept": "loss_on_the_set"}))
+    assert not good and "loss_on_the_set" in answer
+
+
+@rocq.needs_rocq
+def test_an_axiom_more_is_seen(lemma1):
+    text = "Axiom bad : False.\nTheorem worse : 1 = 2. Proof. destruct bad. Qed.\nPrint Assumptions worse."
+    good, answer = rocq.asked(lemma1, text)
+    assert good and rocq.axioms(answer) == {"bad"}
+
+
+# Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
+ONE_ENTRY = "is_derive (fun t => sample_loss q (with_entry W r c t) V X y) (W r c) "
+PLANTED = {
+    "one entry of the gradient doubled": (ONE_ENTRY + "g.", ONE_ENTRY + "(if r =? d then 2 * g else g).", "gradient"),
+    "a sign of one entry of V's step": (
+        "V' a r = V a r - eta * population_mean q E g",
+        "V' a r = V a r - (if a =? 0 then - eta else eta) * population_mean q E g",
+        "reduced_dynamics",
+    ),
+    "the target not divided by q": ("X a i) / INR q.", "X a i).", "reduced_dynamics"),
+    "a second moment of 2": ("S (S j) => INR (S j) *", "S (S j) => INR (S (S j)) *", "expectation"),
+}
+
+
+@rocq.needs_rocq
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(error, marks=[pytest.mark.audit] if place == "reduced_dynamics" else [])
+        for error, (_, _, place) in PLANTED.items()
+    ],
+)
+def test_a_wrong_definition_is_refused(tmp_path, error):
+    old, new, place = PLANTED[error]
+    folder = rocq.copied(tmp_path, definitions=(old, new))
+    failure = rocq.compiled(folder, f"formal/layer/{place}.v")
+    assert failure is not None and failure.file == f"formal/layer/{place}.v"
+
+
+@rocq.needs_rocq
+@pytest.mark.audit
+def test_theorem_1_and_the_rate_follow_from_the_layer(lemma1):
+    failure = rocq.compiled(lemma1, *rocq.sources())
+    assert failure is None, failure
+    good, answer = rocq.asked(lemma1, statements(LEMMA1 | RUNS))
+    assert good and rocq.axioms(answer) == rocq.ALLOWED
+
+
+@rocq.needs_rocq
+@pytest.mark.audit
+def test_the_checker_lists_no_other_axiom(lemma1):
+    assert rocq.compiled(lemma1, *rocq.sources()) is None
+    modules = [f"{rocq.NAME}." + name.removesuffix(".v").replace("/", ".") for name in rocq.sources()]
+    good, answer = rocq.ran(lemma1, "coqchk", "-silent", "-o", "-Q", ".", rocq.NAME, *modules)
+    listed = answer.partition("* Axioms:")[2].partition("* Constants")[0]
+    assert good and {line.strip().rpartition(".")[2] for line in listed.splitlines() if line.strip()} == rocq.ALLOWED
+    assert answer.count("<none>") == 3

@@ -1,0 +1,107 @@
+(** The claims in words of Lemma 1, and of the results on the run that follow from it, as propositions. *)
+
+Require Import Reals Bool Arith.
+From Coquelicot Require Import Coquelicot.
+From SparseTokenSelection Require Import definitions.
+From SparseTokenSelection.formal Require recursion.
+Open Scope R_scope.
+
+(** ** Lemma 1: T, q and d with 2 ≤ T, 1 ≤ q ≤ T, 1 ≤ d; every η; every mean with the normal moments up to degree 3 *)
+
+(** V = (α I, 0) and W = diag(0, C (I − 11ᵀ/T)). *)
+Definition on_the_set (d T : nat) (alpha C : R) (W V : matrix) : Prop :=
+  (forall r c, (r < d + T)%nat -> (c < d + T)%nat ->
+    W r c = if (r <? d) || (c <? d) then 0 else C * (one_hot r c - / INR T)) /\
+  (forall a r, (a < d)%nat -> (r < d + T)%nat -> V a r = alpha * one_hot a r).
+
+(** A run of the layer with one-hot encodings, and its population loss. *)
+Definition one_hot_descent (d T : nat) := descent d T T one_hot.
+Definition one_hot_loss (d T : nat) := population_loss d T T one_hot.
+Definition run (T q d : nat) (eta : R) := recursion.run (INR T) (INR q) (INR d) eta.
+
+Definition sizes (T q d : nat) : Prop := (2 <= T)%nat /\ (1 <= q <= T)%nat /\ (1 <= d)%nat.
+
+(** Lemma 1, `kept`: gradient descent from zero stays on the set; α and C move by the recursion. *)
+Definition kept : Prop := forall T q d eta E W V,
+  sizes T q d -> normal_mean d T 3 E -> one_hot_descent d T q E eta W V ->
+  forall n, on_the_set d T (fst (run T q d eta n)) (snd (run T q d eta n)) (W n) (V n).
+
+(** Lemma 1, `population_loss`: on the set the population loss is d/(2q) (1 − 2αP + α²PS). *)
+Definition loss_on_the_set : Prop := forall T q d alpha C E W V,
+  sizes T q d -> normal_mean d T 3 E -> on_the_set d T alpha C W V ->
+  one_hot_loss d T q E W V = recursion.loss (INR T) (INR q) (INR d) alpha C.
+
+(** A run exists: every entry of the gradient is defined at every point. *)
+Definition run_exists : Prop := forall T q d eta E, sizes T q d -> exists W V, one_hot_descent d T q E eta W V.
+
+(** A mean with the normal moments up to degree 3 exists. *)
+Definition mean_exists : Prop := forall d T, exists E, normal_mean d T 3 E.
+
+(** ** The run: its loss falls below every ε, stays there, and has a rate *)
+
+(** Run W, V of the layer under a mean E with the normal moments up to degree 3, and its loss at each step. *)
+Definition one_hot_run (T q d : nat) (eta : R) (E : (matrix -> R) -> R) (W V : nat -> matrix) : Prop :=
+  sizes T q d /\ normal_mean d T 3 E /\ one_hot_descent d T q E eta W V.
+Definition loss_of_run (T q d : nat) (E : (matrix -> R) -> R) (W V : nat -> matrix) (t : nat) : R :=
+  one_hot_loss d T q E (W t) (V t).
+
+Definition reaches (L : nat -> R) (eps : R) : Prop := exists t, L t <= eps.
+Definition stays (L : nat -> R) (eps : R) : Prop := forall t s, L t <= eps -> (t <= s)%nat -> L s <= eps.
+
+Section Scopes.
+Variables (T q d : nat) (eta : R).
+
+(** Theorem 1: 2 ≤ q < T/4, 0 < ε < dT/(100(T−q)q), 0 < η ≤ 1/(20d²). *)
+Definition scope_of_theorem1 (eps : R) : Prop :=
+  2 <= INR q /\ INR q < INR T / 4 /\ 0 < eps /\ eps < INR d * INR T / (100 * (INR T - INR q) * INR q)
+  /\ 0 < eta /\ eta <= 1 / (20 * INR d ^ 2).
+(** `one_hot_larger_steps`: 0 < η < 2q(T−1)/(T−1+6d). *)
+Definition larger_steps : Prop := 0 < eta /\ eta < 2 * INR q * (INR T - 1) / (INR T - 1 + 6 * INR d).
+(** `one_hot_descent` and `one_hot_rate`: 0 < η ≤ 4q²/(5q+2d). *)
+Definition small_steps : Prop := 0 < eta /\ eta <= 4 * INR q ^ 2 / (5 * INR q + 2 * INR d).
+End Scopes.
+
+Definition theorem1_reached : Prop := forall T q d eta eps E W V,
+  one_hot_run T q d eta E W V -> scope_of_theorem1 T q d eta eps -> reaches (loss_of_run T q d E W V) eps.
+Definition theorem1_stays : Prop := forall T q d eta eps E W V,
+  one_hot_run T q d eta E W V -> scope_of_theorem1 T q d eta eps -> stays (loss_of_run T q d E W V) eps.
+
+Definition larger_steps_reached : Prop := forall T q d eta eps E W V,
+  one_hot_run T q d eta E W V -> larger_steps T q d eta -> 0 < eps -> reaches (loss_of_run T q d E W V) eps.
+Definition larger_steps_stays : Prop := forall T q d eta eps E W V,
+  one_hot_run T q d eta E W V -> larger_steps T q d eta -> 0 < eps -> stays (loss_of_run T q d E W V) eps.
+
+(** The claims of `one_hot_descent` without its number of steps. *)
+Definition small_steps_reached : Prop := forall T q d eta eps E W V,
+  one_hot_run T q d eta E W V -> small_steps q d eta -> 0 < eps -> reaches (loss_of_run T q d E W V) eps.
+Definition small_steps_stays : Prop := forall T q d eta eps E W V,
+  one_hot_run T q d eta E W V -> small_steps q d eta -> 0 < eps -> stays (loss_of_run T q d E W V) eps.
+
+(** `slope`: 1/(t L_t) → 4η/(T−1); the losses are positive, so that no divisor is 0 from t = 1 on. *)
+Definition has_slope (T : nat) (eta : R) (L : nat -> R) : Prop :=
+  (forall t, 0 < L t) /\ is_lim_seq (fun t => 1 / (INR t * L t)) (4 * eta / (INR T - 1)).
+
+(** `inverse_loss_rate`: q < T, η < 2q, and the loss tends to 0. *)
+Definition rate_slope : Prop := forall T q d eta E W V,
+  one_hot_run T q d eta E W V -> (q < T)%nat -> 0 < eta -> eta < 2 * INR q ->
+  is_lim_seq (loss_of_run T q d E W V) 0 -> has_slope T eta (loss_of_run T q d E W V).
+(** There the odds r = (T−q)e^{−C}/q tend to 0, and the lag h = (1 + r − α)/r² to q/(T−q). *)
+Definition odds (T q : nat) (C : R) : R := (INR T - INR q) * exp (- C) / INR q.
+Definition rate_limits : Prop := forall T q d eta E W V alpha C,
+  one_hot_run T q d eta E W V -> (q < T)%nat -> 0 < eta -> eta < 2 * INR q ->
+  is_lim_seq (loss_of_run T q d E W V) 0 -> (forall t, on_the_set d T (alpha t) (C t) (W t) (V t)) ->
+  is_lim_seq (fun t => odds T q (C t)) 0 /\
+  is_lim_seq (fun t => (1 + odds T q (C t) - alpha t) / odds T q (C t) ^ 2) (INR q / (INR T - INR q)).
+
+(** `one_hot_rate`: the slope for q < T and η ≤ 4q²/(5q+2d), and with the larger step sizes. *)
+Definition small_steps_slope : Prop := forall T q d eta E W V,
+  one_hot_run T q d eta E W V -> (q < T)%nat -> small_steps q d eta -> has_slope T eta (loss_of_run T q d E W V).
+Definition larger_steps_slope : Prop := forall T q d eta E W V,
+  one_hot_run T q d eta E W V -> (q < T)%nat -> larger_steps T q d eta -> has_slope T eta (loss_of_run T q d E W V).
+(** `steps`: the first step N(ε) with L ≤ ε exists, and ε N(ε) → (T−1)/(4η) as ε → 0. *)
+Definition first_below (L : nat -> R) (eps : R) (n : nat) : Prop := L n <= eps /\ forall m, (m < n)%nat -> eps < L m.
+Definition small_steps_number : Prop := forall T q d eta E W V,
+  one_hot_run T q d eta E W V -> (q < T)%nat -> small_steps q d eta ->
+  (forall eps, 0 < eps -> exists n, first_below (loss_of_run T q d E W V) eps n) /\
+  forall steps : R -> nat, (forall eps, 0 < eps -> first_below (loss_of_run T q d E W V) eps (steps eps)) ->
+    filterlim (fun eps => eps * INR (steps eps)) (at_right 0) (locally ((INR T - 1) / (4 * eta))).
