@@ -14,10 +14,22 @@ BOUNDED_CONVERGENCE = Rule(
     "Rudin 1987, Real and Complex Analysis, Theorem 1.34",
     "probability",
 )
+CHAIN_RULE = Rule(
+    "chain rule",
+    "the slope of a composition is the sum of the outer slopes times the inner ones",
+    "Rudin 1976, Theorem 9.15",
+    "analysis",
+)
 CHANGE_OF_COORDINATES = Rule(
     "change of coordinates",
     "where the slopes vanish, second derivatives in other coordinates are the same form in the moves of these",
     "Milnor 1963, Morse Theory, section 2",
+    "analysis",
+)
+CHANGE_OF_INTEGRATION_VARIABLE = Rule(
+    "change of integration variable",
+    "the integral of f(s) over s is that of f(s(y)) s'(y) over y",
+    "Rudin 1976, Theorem 6.19",
     "analysis",
 )
 CHEBYSHEV_POLYNOMIALS = Rule(
@@ -67,6 +79,13 @@ DERIVATIVE = Rule(
     "as a move shrinks to 0, the change of a function divided by the move's length tends to its slope",
     "Rudin 1976, Definition 9.11",
     "analysis",
+)
+DERIVATIVE_OF_A_SIMPLE_EIGENVALUE = Rule(
+    "derivative of a simple eigenvalue",
+    "a simple eigenvalue of a symmetric matrix and its unit eigenvector v are smooth, and the eigenvalue of M has the "
+    "slope v'M'v",
+    "Horn and Johnson 2013, Theorem 6.3.12",
+    "linear algebra",
 )
 DESCENT_LEMMA = Rule(
     "descent lemma",
@@ -124,6 +143,9 @@ HOEFFDING_LEMMA = Rule(
     "Boucheron, Lugosi and Massart 2013, Concentration Inequalities, Lemma 2.2",
     "probability",
 )
+HOLDER_INEQUALITY = Rule(
+    "Hölder's inequality", "|E XY| is at most E|Y| times a bound on |X|", "Rudin 1987, Theorem 3.8", "probability"
+)
 IDENTITY_OF_POLYNOMIALS = Rule(
     "identity of polynomials",
     "a polynomial that vanishes on a set of positive measure is 0",
@@ -148,6 +170,12 @@ INVARIANCE_OF_THE_LAW = Rule(
     "Billingsley 1995, Probability and Measure, Theorem 16.13",
     "probability",
 )
+LAGRANGE_IDENTITY = Rule(
+    "Lagrange's identity",
+    "|y|²|z|² − (y'z)² is the sum of (y_i z_j − y_j z_i)² over i < j",
+    "Steele 2004, chapter 3",
+    "linear algebra",
+)
 LINEAR_RECURRENCE = Rule(
     "linear recurrence",
     "numbers b >= 0 with b' <= c b + k from some step on, c < 1, are bounded",
@@ -162,6 +190,12 @@ MARCHENKO_PASTUR_LAW = Rule(
     "the mean moments of the spectrum of XX'/n, of dimension d and d/n → c, tend to those of the law",
     "Bai and Silverstein 2010, Spectral Analysis of Large Dimensional Random Matrices, section 3.1",
     "probability",
+)
+MATRIX_DETERMINANT_LEMMA = Rule(
+    "matrix determinant lemma",
+    "det(D + uv') = det D + v' adj(D) u",
+    "Horn and Johnson 2013, section 0.8.5",
+    "linear algebra",
 )
 MEAN_VALUE_INEQUALITY = Rule(
     "mean value inequality",
@@ -178,6 +212,9 @@ MULTIPLIERS_ON_A_BALL = Rule(
     "where a smooth function is largest on a ball its gradient is κ z, κ ≥ 0, and κ = 0 inside",
     "Nocedal and Wright 2006, Theorem 12.1",
     "analysis",
+)
+MULTIPLE_OF_THE_IDENTITY = Rule(
+    "multiple of the identity", "a multiple of I whose trace is 0 is 0", "elementary", "linear algebra"
 )
 NORMS_OF_POLYNOMIALS = Rule(
     "norms of polynomials",
@@ -271,6 +308,13 @@ SYLVESTER_CRITERION = Rule(
     "Horn and Johnson 2013, Theorem 7.2.5",
     "linear algebra",
 )
+SYMMETRIC_AND_ANTISYMMETRIC_PARTS = Rule(
+    "symmetric and antisymmetric parts",
+    "a square matrix is the sum of a multiple of I, a symmetric matrix of trace 0 and an antisymmetric one, and the "
+    "trace of a product of two of different kinds is 0",
+    "Horn and Johnson 2013, section 0.2.5",
+    "linear algebra",
+)
 SYMMETRIC_CRITICALITY = Rule(
     "symmetric criticality",
     "isometries that preserve a function and fix a point fix the function's gradient there",
@@ -292,11 +336,27 @@ TAYLOR_THEOREM = Rule(
     "Rudin 1976, Theorem 5.15",
     "analysis",
 )
+TRACE_IN_ENTRIES = Rule(
+    "trace in entries", "tr MN is the sum of m_ij n_ji", "Horn and Johnson 2013, section 0.2.5", "linear algebra"
+)
 TRACE_OF_PROJECTIONS = Rule(
     "trace of projections",
     "the trace of a product of two orthogonal projections is between 0 and the smaller rank",
     "von Neumann's trace inequality: Horn and Johnson 2013, Theorem 7.4.1.1",
     "linear algebra",
+)
+WHITENING = Rule(
+    "whitening",
+    "N(0, RR') is the law of R times a standard Gaussian vector, that of w ~ N(0, (RR')^-1) makes R'w a standard one, "
+    "and R'(RR')^-1 R = I",
+    "Anderson 2003, section 2.4",
+    "probability",
+)
+WISHART_EIGENVALUES = Rule(
+    "eigenvalues of a Wishart matrix",
+    "those that are not 0 have a joint density, which is positive where they are positive and different",
+    "Muirhead 1982, Aspects of Multivariate Statistical Theory, Theorem 3.2.18",
+    "probability",
 )
 ZEROS_OF_ORTHOGONAL_POLYNOMIALS = Rule(
     "zeros of orthogonal polynomials",

@@ -43,12 +43,41 @@ from theorems.canaries import with_changes
 from theorems.closed_forms import values_of
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import RADIUS, R, n
+from theorems.softmax_regression.three_levels import (
+    AT_THE_SECOND,
+    DETERMINANT,
+    FEW,
+    HALF_C,
+    HALF_ROOT,
+    HEIGHT,
+    LARGEST_SHARE,
+    LOW,
+    LOW_ROOT,
+    MANY,
+    NORM,
+    ODDS,
+    ROOT_SUM,
+    ROOTS_BELOW,
+    SECULAR,
+    SHARE,
+    SPAN,
+    TANH,
+    THIRD,
+    VARIABLES,
+    M,
+    characteristic,
+    level,
+    m,
+    sigma,
+    t,
+)
 from theorems.softmax_regression.trials.largest_slope import at_most, best_is, largest_at, one_row_above, three_levels
 from verify import (
     Derivation,
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -82,22 +111,9 @@ AT_MOST = (
 
 # Odds of the others against the two at the pair, e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
 room, below, extra, weight = sp.symbols("room below extra weight", nonnegative=True)
-sigma, t, level = sp.symbols("sigma t lambda", real=True)
-short = sp.Symbol("short", nonnegative=True)
 p, above, mu, kappa = *sp.symbols("p above mu", positive=True), sp.Symbol("kappa", nonnegative=True)
 x, value, first, second, S = *sp.symbols("x v first second", real=True), sp.Symbol("S", positive=True)
-M, m, odds = *sp.symbols("M m", real=True), sp.Symbol("odds", positive=True)
-
-HALF_C = n / (2 * (n - 2))
-LOW = n / (4 * (n - 1))
-first_p, second_p, third_p = sigma * (1 + t) / 2, sigma * (1 - t) / 2, (1 - sigma) / (n - 2)
-SUM_OF_ROOTS = 2 * first_p * second_p + (n - 1) * third_p * sigma
-
-
-def characteristic(at: sp.Expr, both: sp.Expr, square: sp.Expr) -> sp.Expr:
-    """Return Q at a number, for σ and t²."""
-    return (at - both / 2) * (at - HALF_C * both * (1 - both)) + square * both**2 / 2 * (at - HALF_C * (1 - both))
-
+odds = sp.Symbol("odds", positive=True)
 
 _f = 1 / (1 + below)
 
@@ -124,42 +140,40 @@ _curve = 2 * mu**2 * _eigen**2 * (p + 2 * _eigen) / above**4 + kappa / p**2
 SLOPE = Identity(
     "slope", sp.Derivative(_square - _mean**2, x), _slope, "the variance of v has the slope p ((v - mu)^2 - var) in x"
 )
-SECULAR = Identity(
-    "secular",
-    first_p * (level - second_p) * (level - third_p)
-    + second_p * (level - first_p) * (level - third_p)
-    + (n - 2) * third_p * (level - first_p) * (level - second_p),
-    characteristic(level, sigma, t**2),
-    "with three levels sum p_i/(lambda - p_i) = 0 is Q(lambda) = 0",
+_zero, _at = mu**2 * _eigen**2 / above**2, 1 / (2 + S)
+_over = _at + above
+
+
+def _slope_of(share: sp.Expr) -> sp.Expr:
+    """Return p ((v − μ)² − λ) at a row of this probability, λ being above that of two equal rows."""
+    return share * (mu**2 * _over**2 / (_over - share) ** 2 - _over)
+
+
+def _moved(by: sp.Expr) -> sp.Expr:
+    """Return the probability of a logit moved by so much, its equal moved by as much the other way."""
+    return sp.exp(by) / (sp.exp(by) + sp.exp(-by) + S)
+
+
+APART = Identity(
+    "apart",
+    sp.Subs(sp.Derivative(_slope_of(_moved(x)) - _slope_of(_moved(-x)), x), x, 0),
+    2 * _at * (mu**2 * _over**2 * (_over + _at) / above**3 - _over),
+    "two equal logits moved apart by x each way: the difference of their slopes phi(p) = p (mu^2 lambda^2/(lambda - "
+    "p)^2 - lambda) changes by 2 p phi'(p) x to the first order",
+)
+ON_THE_SPHERE = Implication(
+    "on_the_sphere",
+    (sp.Le(2 * p * value, 2 * kappa),),
+    sp.Le(value - kappa / p, 0),
+    "psi' = phi' - kappa/p <= 0 where 2 p phi' <= 2 kappa",
+)
+ONE_ZERO = Implication(
+    "one_zero",
+    (sp.Eq(_zero, _eigen),),
+    sp.Gt(mu**2 * _eigen**2 * (_eigen + p) / above**3 - _eigen, 0),
+    "phi' > 0 where phi = 0, for 0 < p < lambda",
 )
 CONVEX = Inequality("convex", sp.Gt(_curve, 0, evaluate=False), "psi'' > 0 on (0, lambda)")
-NORM = Identity(
-    "norm",
-    (M + m - 2 * M / n) ** 2 + (M - m - 2 * M / n) ** 2 + (n - 2) * (2 * M / n) ** 2,
-    2 * m**2 + 2 * (n - 2) * M**2 / n,
-    "three levels of sum 0 have the norm^2 2m^2 + 2(n-2)M^2/n",
-)
-ROOT_SUM = Identity(
-    "root_sum",
-    (n - 1) ** 2 / (2 * n * (n - 2)) - SUM_OF_ROOTS,
-    HALF_C * (sigma - (n - 1) / n) ** 2 + sigma**2 * t**2 / 2,
-    "the roots of Q add up to (n-1)^2/(2n(n-2)) less squares",
-)
-ROOT_SUM_BOTH = Identity(
-    "root_sum_both",
-    sigma - SUM_OF_ROOTS,
-    sigma**2 * t**2 / 2 + sigma / 2 * (1 - n * (1 - sigma) / (n - 2)),
-    "and to sigma less what is not negative where sigma >= 2/n",
-)
-LOW_ROOT = Identity(
-    "low_root",
-    characteristic(LOW, 2 * LOW - short, t**2),
-    short
-    / 2
-    * HALF_C
-    * ((n - 2) / (2 * (n - 1)) - (2 * LOW - short) * (1 - 2 * LOW + short) - (2 * LOW - short) ** 2 * t**2),
-    "Q(n/(4(n-1))) at sigma = n/(2(n-1)) - short",
-)
 LOW_SIGMA = Inequality(
     "low_sigma",
     sp.Le(_others * (1 - _others) + (1 - n * _others / (n - 2)) ** 2, (n - 2) / (2 * (n - 1)), evaluate=False),
@@ -207,13 +221,27 @@ STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
     hypotheses=(NORMS, REACH),
     variables=(
-        *(room, below, extra, weight, sigma, t, level, short),
-        *(p, above, mu, kappa, x, value, first, second, S, M, m, odds),
+        *(room, below, extra, weight, p, above, mu, kappa, x, value, first, second, S, odds),
+        *VARIABLES,
     ),
     claims=(THREE_LEVELS, BEST, ALWAYS_AT_MOST, BELOW_HALF),
     steps=(
-        *(SLOPE, SECULAR, CONVEX, NORM, ROOT_SUM, ROOT_SUM_BOTH, LOW_ROOT, LOW_SIGMA, AT_THE_PAIR, BRACKET, LAST),
-        *(LEAST_PAIR, LEAST_SUM),
+        *(
+            SLOPE,
+            SECULAR,
+            CONVEX,
+            NORM,
+            ROOT_SUM,
+            ROOTS_BELOW,
+            HALF_ROOT,
+            LOW_ROOT,
+            LOW_SIGMA,
+            AT_THE_PAIR,
+            BRACKET,
+            LAST,
+        ),
+        *(LEAST_PAIR, LEAST_SUM, APART, ON_THE_SPHERE, ONE_ZERO, DETERMINANT, AT_THE_SECOND, HEIGHT, SPAN, SHARE, ODDS),
+        *(TANH, THIRD, LARGEST_SHARE, MANY, FEW),
     ),
 )
 
@@ -251,13 +279,26 @@ ARGUMENT = (
         rules.SECOND_DERIVATIVE,
     ),
     Inference(
-        "once",
-        "at two equal logits z_i = z_j below, moved apart along the sphere, λ changes by p ψ'(p) times the square of "
-        "the move at second order (λ, μ and Z are even in it): ψ' ≤ 0 there. At the larger of two zeros, and at the "
-        "one zero that there is for κ = 0, ψ' > 0; so that κ > 0, z has norm R² and sum 0, and the larger zero is "
-        "taken once",
-        ("two_values",),
+        "slopes_of_the_eigenvalue",
+        "λ is simple, so that it is smooth near z, with the slope p_i ((v_i − μ)² − λ) = φ(p_i) in z_i; where two "
+        "equal logits below are moved apart, z_i + h and z_j − h, λ and μ are even in h, and the slope of λ in h, "
+        "φ(p_i) − φ(p_j), changes by 2 p φ'(p) h to the first order",
+        ("two_values", "slope", "apart"),
+        rules.DERIVATIVE_OF_A_SIMPLE_EIGENVALUE,
+    ),
+    Inference(
+        "bent_down",
+        "the direction in which they are moved apart is orthogonal to z: 2 p φ'(p) ≤ 2κ, so that ψ' ≤ 0 at two equal "
+        "logits below",
+        ("slopes_of_the_eigenvalue", "maximiser", "on_the_sphere"),
         rules.SECOND_ORDER_NECESSARY_CONDITION,
+    ),
+    Inference(
+        "once",
+        "ψ' > 0 at the larger of two zeros of a strictly convex function, and at the one zero that there is for κ = 0; "
+        "so that κ > 0, z has norm R² and sum 0, and the larger zero is taken once",
+        ("bent_down", "two_values", "convex", "one_zero"),
+        rules.SECOND_DERIVATIVE,
     ),
     Inference(
         "three_levels",
@@ -267,40 +308,53 @@ ARGUMENT = (
     ),
     Inference(
         "angle",
-        "with M = (α + β)/2 − γ and m = (α − β)/2: 2m² + 2(n−2)M²/n = R⁴, so that M ≤ M_0, t = tanh m, and 1/σ = 1 + e "
-        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, f ≥ 1/cosh m; λ is the larger root of Q, and p_3 ≤ p_2 says that "
-        "σt ≤ 1 − ny/(n−2), y = 1 − σ",
-        ("three_levels", "norm", "secular"),
-        "substitution",
+        "with M = (α + β)/2 − γ and m = (α − β)/2: 2m² + 2(n−2)M²/n = R⁴, so that M ≤ M_0, t = tanh m, 1/σ = 1 + e "
+        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, and as p_3 ≤ p_2, σt ≤ 1 − ny/(n−2), y = 1 − σ",
+        ("three_levels", "norm", "height", "share", "odds_at_least", "third"),
+        "application",
+    ),
+    Inference(
+        "secular_form",
+        "with Σ p_i = 1, det(λI − J) is λ times the sum of p_i ∏ (λ − p_j) over j ≠ i, which at three levels is "
+        "(λ − p_3)^{n−3} Q(λ), at α = β too",
+        ("three_levels", "determinant", "secular"),
+        rules.MATRIX_DETERMINANT_LEMMA,
+    ),
+    Inference(
+        "larger_root",
+        "as Q(p_2) = −p_2 (p_1 − p_2)(p_2 − p_3) ≤ 0 and Q → ∞, the larger root of Q is at least "
+        "p_2 ≥ p_3: it is the largest eigenvalue λ",
+        ("secular_form", "three_levels", "at_the_second"),
+        rules.INTERMEDIATE_VALUE,
     ),
     Inference(
         "within",
         "where Q(x) ≥ 0 and twice x is at least the sum of the roots, λ ≤ x",
-        ("secular",),
+        ("larger_root",),
         rules.QUADRATIC_FORMULA,
     ),
     Inference(
         "half_of_two",
-        "σ ≥ 2/n, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) = ½t²σ²(σ/2 − c(1−σ)) ≥ 0 and "
-        "λ ≤ σ/2",
-        ("angle", "within", "root_sum_both"),
+        "2/n ≤ σ ≤ 1, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) = "
+        "½t²σ²(σ/2 − c(1−σ)) ≥ 0 and λ ≤ σ/2",
+        ("angle", "within", "roots_below", "half_root"),
         "nonnegative terms",
     ),
     Inference(
         "low",
         "where σ < n/(2(n−1)), y is between (n−2)/(2(n−1)) and (n−2)/n, and σ²t² ≤ (1 − ny/(n−2))²: Q(n/(4(n−1))) ≥ 0 "
         "and λ ≤ n/(4(n−1))",
-        ("angle", "within", "root_sum_both", "low_root", "low_sigma"),
+        ("angle", "within", "roots_below", "low_root", "low_sigma"),
         "nonnegative terms",
     ),
     Inference(
         "pair_is_enough",
         "M_0 ≥ log(n−1) says that e_0 ≤ (n−2)/(2(n−1)), so that σ_0/2 ≥ (n−1)/(3n−4) ≥ n/(4(n−1)): λ ≤ σ_0/2 where σ ≤ "
-        "σ_0. Where σ > σ_0, f < 1 and t² = 1 − 1/cosh² m ≥ 1 − f²: Q(σ_0/2) ≥ 0, and the roots add up to at most "
+        "σ_0. Where σ > σ_0, f < 1 and t² ≥ 1 − f²: Q(σ_0/2) ≥ 0, and the roots add up to at most "
         "(n−1)²/(2n(n−2)) ≤ σ_0: λ ≤ σ_0/2 again",
         (
             *("in_reach", "half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "within"),
-            *("root_sum", "least_sum"),
+            *("angle", "tanh", "root_sum", "least_sum"),
         ),
         "case distinction",
     ),
@@ -313,22 +367,25 @@ ARGUMENT = (
     ),
     Inference(
         "largest_share",
-        "M + m ≤ S = R² √((n−1)/(n−2)) for that norm, and M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = e^S + e^{M_0}: "
-        "1/σ = 1 + (n−2)/(e^{α−γ} + e^{β−γ}) is at least 1 + (n−2)/E",
-        ("angle", "norm"),
-        "Cauchy-Schwarz",
+        "M + m ≤ S = R² √((n−1)/(n−2)) for that norm, and M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = e^S + e^{M_0}, "
+        "and σ = 1/(1 + (n−2)/(e^{α−γ} + e^{β−γ})) ≤ σ̄ = 1/(1 + (n−2)/E)",
+        ("angle", "span", "largest_sum"),
+        "application",
     ),
     Inference(
         "below_the_sum",
         "the roots of Q are eigenvalues of J, variances and so not negative, and add up to σ or less: λ ≤ σ",
-        ("angle", "root_sum_both"),
+        ("secular_form", "larger_root", "half_of_two"),
         "nonnegative terms",
     ),
     Inference(
         "at_most",
-        "with σ̄ = 1/(1 + (n−2)/E): where E ≥ n, σ̄/2 ≥ n/(4(n−1)), and λ ≤ σ/2 or λ ≤ n/(4(n−1)), so that λ ≤ σ̄/2; "
-        "where E ≤ n, σ ≤ n/(2(n−1)) everywhere, so that λ ≤ σ̄ and λ ≤ n/(4(n−1))",
-        ("factor", "largest_share", "half_of_two", "low", "below_the_sum"),
+        "where E ≥ n, σ̄/2 ≥ n/(4(n−1)), and λ ≤ σ/2 or λ ≤ n/(4(n−1)), so that λ ≤ σ̄/2; where E ≤ n, σ̄/2 ≤ n/(4(n−1)) "
+        "and so σ ≤ n/(2(n−1)) everywhere: λ ≤ σ̄ and λ ≤ n/(4(n−1))",
+        (
+            *("factor", "largest_share", "half_of_two", "low", "below_the_sum"),
+            *("large_exponentials", "small_exponentials"),
+        ),
         "case distinction",
     ),
 )

@@ -38,7 +38,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
-    Inequality,
+    Implication,
     Inference,
     InWords,
     Parameter,
@@ -54,7 +54,9 @@ t = sp.Symbol("t", real=True)
 # Means under the softmax: of c, s, cs, s² and cs².
 mean_c, mean_s, mean_cs, mean_ss, mean_css = sp.symbols("m_c m_s m_cs m_ss m_css", real=True)
 high, low = sp.symbols("high low", nonnegative=True)
-s_j, b_j, total_b, target = sp.symbols("s_j b_j sum_b b_i", real=True)
+s_j, h_j, b_j, total_b, target = sp.symbols("s_j h_j b_j sum_b b_i", real=True)
+off, second_moment = sp.symbols("off second", nonnegative=True)
+v = sp.Symbol("v", positive=True)
 
 _path = (mean_c + mean_cs * t + mean_css * t**2 / 2) / (1 + mean_s * t + mean_ss * t**2 / 2)
 _bend = mean_css - mean_c * mean_ss - 2 * mean_s * mean_cs + 2 * mean_c * mean_s**2
@@ -67,10 +69,35 @@ SLOPE = Identity(
     "phi' is the covariance of c and s",
 )
 BEND = Identity("bend", sp.Subs(sp.Derivative(_path, (t, 2)), t, 0), _bend, "phi'' is the mean of (c - E c)(s - E s)^2")
-RANGE = Inequality(
+RANGE = Implication(
     "range",
-    sp.Le(high * low, (high + low) ** 2 / 4, evaluate=False),
-    "(max - mean)(mean - min) is at most a quarter of the range^2",
+    (sp.Ge((high + low) * mean_s - high * low, mean_ss),),
+    sp.Le(mean_ss - mean_s**2, (high - low) ** 2 / 4),
+    "E s^2 - (E s)^2 <= (max - min)^2/4 where the mean of (max - s)(s - min) is not negative",
+)
+RANGE_OF_SCORES = Implication(
+    "range_of_scores",
+    (sp.Ge(high - low, 0), sp.Le(high - low, w * spread)),
+    sp.Le((high - low) ** 2 / 4, (w * spread) ** 2 / 4),
+    "(max - min)^2/4 <= (w G)^2/4 where 0 <= max - min <= w G",
+)
+CURVED = Implication(
+    "curved",
+    (sp.Le(off, n * beta), sp.Le(second_moment, (w * spread) ** 2 / 4)),
+    sp.Le(off * second_moment, n * beta * (w * spread) ** 2 / 4),
+    "a bound n beta on |c - E c| times a variance of at most (w G)^2/4 is at most n beta (w G)^2/4",
+)
+MATCHED_LOGIT = Implication(
+    "matched_logit",
+    (sp.Eq(s_j, w * h_j), sp.Eq(n * w * v, eta)),
+    sp.Eq(v * s_j * (b_j - 1 / n), eta / n * h_j * (b_j - 1 / n)),
+    "v s_j (b_j - 1/n) = eta/n h_j (b_j - 1/n) where s_j = w h_j and n w v = eta",
+)
+TOGETHER = Implication(
+    "together",
+    (sp.Eq(n * w * v, eta),),
+    sp.Eq(sp.sqrt(n) / 2 * v * (n * beta * (w * spread) ** 2 / 4) / 2, DISTANCE),
+    "half of sqrt(n) times v times half of n beta (w G)^2/4 is sqrt(n) eta beta w G^2/16 where n w v = eta",
 )
 FIRST = Identity(
     "first_order",
@@ -78,11 +105,11 @@ FIRST = Identity(
     s_j * (b_j - 1 / n),
     "at equal scores row j adds s_j (b_j - 1/n) to the covariance of n b and s",
 )
-AT_ZERO = Identity(
+AT_ZERO = Implication(
     "at_zero",
-    (1 / n) * ((1 / n - target) - (1 - total_b) / n),
-    (1 / n) * (1 / n - target) - (1 - total_b) / n**2,
-    "at equal logits the slope p_i (c_i - g) is (1/n - b_i)/n, less (1 - sum b)/n^2",
+    (sp.Eq(total_b, 1),),
+    sp.Eq(-eta * (1 / n) * ((1 / n - target) - (1 - total_b) / n), eta / n * (target - 1 / n)),
+    "at equal logits -eta p_i (c_i - g) = (eta/n) (b_i - 1/n) where sum b = 1",
 )
 
 TARGETS = Hypothesis("targets", text="b is on the simplex: b_i >= 0, sum b_i = 1, and max b - min b <= beta")
@@ -104,52 +131,55 @@ STATEMENT = Statement(
     ),
     hypotheses=(TARGETS, SCORES, MATCHED),
     variables=(
-        *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, high, low, s_j, b_j, total_b, target),
+        *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, high, low, s_j, h_j, b_j, total_b, target),
+        *(off, second_moment, v),
         *(b, c, e, h, k, q),
     ),
     definitions={name: DEFINITIONS[name] for name in (tau, norm, variance)},
     claims=(CLOSE, LEAST),
-    steps=(SLOPE, BEND, RANGE, FIRST, AT_ZERO, EIGENVALUE),
+    steps=(SLOPE, BEND, RANGE, RANGE_OF_SCORES, CURVED, FIRST, MATCHED_LOGIT, AT_ZERO, EIGENVALUE, TOGETHER),
 )
 
 ARGUMENT = (
     Inference(
         "step",
-        "at x = 0 every p_i is 1/n and the loss has the slopes (1/n − b_i)/n in the logits, so that x_1 = "
-        "(η/n) H Σ_j a_j (b_j − 1/n)",
+        "at x = 0 every p_i is 1/n, so that row j of A enters x_1 = −η H ∇L(0) with the factor that the step `at_zero` "
+        "has: x_1 = (η/n) H Σ_j a_j (b_j − 1/n)",
         ("targets", "matched", "at_zero", "li2024.gradient:gradient"),
-        "substitution",
+        "application",
     ),
     Inference(
         "layer",
-        "what row i reads is φ(1), φ(t) = E_t c, c = n b, under the softmax of t s_i; φ(0) = 1 and φ'(0) = "
-        "Σ_j s_ij (b_j − 1/n): with W = wH and v = η/(nw), v φ'(0) is the step's logit",
-        ("targets", "matched", "step", "slope", "first_order"),
-        "substitution",
+        "row i reads φ(1), φ(t) = E_t c, c = n b, under the softmax of t s_i; φ(0) = Σ b_j = 1, and φ'(0) is the sum "
+        "of s_ij (b_j − 1/n) over the rows j: with W = wH and v = η/(nw), v φ'(0) is the step's logit, row by row",
+        ("targets", "matched", "step", "slope", "first_order", "matched_logit"),
+        "linearity of expectation",
     ),
     Inference(
         "variance",
-        "as (max − s)(s − min) ≥ 0, the variance of s is at most (max − mean)(mean − min), a quarter of (wG)² at most",
-        ("scores", "matched", "range"),
+        "the mean of (max − s)(s − min) ≥ 0 is not negative, and max s − min s ≤ wG: the variance of s is at most "
+        "(wG)²/4, under any weights",
+        ("scores", "matched", "range", "range_of_scores"),
         "nonnegative terms",
     ),
     Inference(
         "second",
-        "|c − E_t c| ≤ nβ, so that |φ''| ≤ nβ (wG)²/4 for every t",
-        ("bend", "variance", "targets"),
-        "substitution",
+        "|φ''(t)| is at most the largest |c − E_t c|, which is at most nβ, times the variance of s",
+        ("bend", "variance", "targets", "curved"),
+        rules.HOLDER_INEQUALITY,
     ),
     Inference(
         "logits",
-        "|φ(1) − 1 − φ'(0)| ≤ nβ (wG)²/8: the layer's logits are v and the step's, each off by v times that at most",
+        "|φ(1) − 1 − φ'(0)| is at most half the bound on |φ''|: the layer's logits are v and the step's, each off by v "
+        "times that at most",
         ("layer", "second"),
         rules.TAYLOR_THEOREM,
     ),
     Inference(
         "close",
         "v in every row moves no output, and the Jacobian of softmax has the norm ½ at most (the eigenvalue's bound at "
-        "τ = 0): the predictions differ by at most half of √n times that",
-        ("logits", "eigenvalue"),
+        "τ = 0): the predictions differ by at most half of √n times what a logit is off",
+        ("logits", "eigenvalue", "together"),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
@@ -187,12 +217,16 @@ def derivation() -> Derivation:
                 mean_c * mean_s**2 - m * mean_s**2 - 2 * t * mean_c * mean_s + 2 * m * t * mean_s + (mean_c - m) * t**2,
             ),
             Step(
-                "a quarter of the range² less the product is a square",
-                (high + low) ** 2 / 4 - high * low,
-                (high - low) ** 2 / 4,
+                "a quarter of the range² less E (max − s)(s − min) less the variance is a square",
+                (high - low) ** 2 / 4 - ((high + low) * mean_s - high * low - mean_ss) - (mean_ss - mean_s**2),
+                (mean_s - (high + low) / 2) ** 2,
             ),
             Step("the covariance at equal scores", FIRST.left, FIRST.right),
-            Step("the slope at equal logits", AT_ZERO.left, AT_ZERO.right),
+            Step(
+                "the slope at equal logits",
+                (1 / n) * ((1 / n - target) - (1 - total_b) / n),
+                (1 / n) * (1 / n - target) - (1 - total_b) / n**2,
+            ),
         )
     )
 
@@ -226,7 +260,7 @@ first_order_layer = Theorem(
     canaries=(
         _canary("a covariance without the means", "slope", right=mean_cs),
         _canary("c is not centred", "bend", right=_bend + mean_c * mean_ss),
-        _canary("a fifth for a quarter", "range", relation=sp.Le(high * low, (high + low) ** 2 / 5, evaluate=False)),
+        _canary("a fifth for a quarter", "range", conclusion=sp.Le(mean_ss - mean_s**2, (high - low) ** 2 / 5)),
         _canary("the first order without 1/n", "first_order", right=s_j * b_j),
     ),
     evaluations=EVALUATIONS,

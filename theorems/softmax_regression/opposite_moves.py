@@ -33,11 +33,26 @@ from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import R
-from verify import Derivation, Hypothesis, Identity, Inequality, Inference, Parameter, Source, Statement, Step, Theorem
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Implication,
+    Inequality,
+    Inference,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 a, x, eta, w, v = sp.symbols("a x eta w v", positive=True)
 # The odds p/(1 − p) = e^D, exp(wa²), and by what the odds grow and shrink.
 s, u, rise, fall = sp.symbols("s u rise fall", positive=True)
+# Three probabilities; how far D moves, and the loss's slope and second derivative in D.
+higher, middle, lower = sp.symbols("higher middle lower", real=True)
+moved, slope, bend = sp.symbols("moved slope bend", real=True)
 
 PARAMETERS = (
     Parameter("a", "rational", "the two rows of A are a and -a", above=0),
@@ -84,9 +99,26 @@ ATTENTION = Identity(
 ALWAYS = Inequality(
     "step_moves_up", sp.Gt(8 * eta * a**2 * s / (1 + s) ** 3, 0, evaluate=False), "D' > D at all odds s"
 )
-ALWAYS_DOWN = Inequality(
-    "layer_moves_down", sp.Gt(D * v * s / (s + 2), 0, evaluate=False), "D'' < D at all u^2 = 1 + s > 1"
+ALWAYS_DOWN = Implication(
+    "layer_moves_down",
+    (sp.Gt(u, 1),),
+    sp.Gt(D * v * (u**2 - 1) / (u**2 + 1), 0, evaluate=False),
+    "D'' < D at all u > 1",
 )
+_before = s / (1 + s)
+MOVED_BY_THE_STEP = Identity(
+    "moved_by_the_step",
+    2 * a * (x + eta * 4 * a * s / (1 + s) ** 3) - 2 * a * x,
+    8 * eta * a**2 * _before * (1 - _before) ** 2,
+    "with x' = x - eta dL/dx, D' - D = 8 eta a^2 p(1 - p)^2",
+)
+MOVED_BY_THE_LAYER = Identity(
+    "moved_by_the_layer",
+    2 * (a - v * a * (u**2 - 1) / (u**2 + 1)) * x - D,
+    -D * v * (u**2 - 1) / (u**2 + 1),
+    "with a - v a tanh(w a^2) in the place of a, D'' - D = -D v tanh(w a^2)",
+)
+ABOVE_ONE = Implication("above_one", (sp.Gt(moved, 0),), sp.Gt(sp.exp(moved), 1), "e^y > 1 for y > 0")
 # Odds s before the moves, s(1 + rise) after the step and s/(1 + fall) after the layer.
 UP = Inequality(
     "towards_the_target",
@@ -108,6 +140,24 @@ FURTHER = (
         "and further than the layer has moved it",
     ),
 )
+DISTANCE = Identity(
+    "distance",
+    (higher - lower) ** 2 + ((1 - higher) - (1 - lower)) ** 2,
+    2 * (higher - lower) ** 2,
+    "two predictions p' and p'' of the first row are at the distance sqrt(2) |p' - p''|",
+)
+ABOVE = Implication(
+    "below_the_first",
+    (sp.Gt(middle, lower),),
+    sp.Gt(sp.sqrt(2) * (higher - lower), sp.sqrt(2) * (higher - middle)),
+    "sqrt(2) (p' - p'') > sqrt(2) (p' - p) where p > p''",
+)
+BELOW = Implication(
+    "above_the_first",
+    (sp.Gt(higher, middle),),
+    sp.Gt(sp.sqrt(2) * (higher - lower), sp.sqrt(2) * (middle - lower)),
+    "sqrt(2) (p' - p'') > sqrt(2) (p - p'') where p' > p",
+)
 # Of the loss (1 − p)² = 1/(1 + s)² at e^D = s; its slope in D is s times that in s.
 _bend = 2 * s * (2 * s - 1) / (1 + s) ** 4
 LOSS_SLOPE = Identity("loss_slope", s * sp.Derivative((1 + s) ** -2, s), -2 * s / (1 + s) ** 3, "dL/dD = -2p(1 - p)^2")
@@ -128,39 +178,61 @@ LOSSES = (
         "the layer alone raises the loss by 2p(1 - p)^2 (D - D'') - (D - D'')^2/12 or more",
     ),
 )
+LOWERS = Implication(
+    "second_order_of_the_step",
+    (sp.Eq(4 * eta * a**2 * slope, -moved), sp.Le(bend, sp.Rational(1, 6))),
+    sp.Le(slope * moved + bend * moved**2 / 2, -(moved**2) / (4 * eta * a**2) + moved**2 / 12),
+    "slope (D' - D) + bend (D' - D)^2/2 <= -(D' - D)^2 (1/(4 eta a^2) - 1/12) where D' - D = -4 eta a^2 slope, "
+    "bend <= 1/6",
+)
+RAISES = Implication(
+    "second_order_of_the_layer",
+    (sp.Ge(bend, -sp.Rational(1, 6)),),
+    sp.Ge(-slope * moved + bend * moved**2 / 2, -slope * moved - moved**2 / 12),
+    "-slope (D - D'') + bend (D - D'')^2/2 >= -slope (D - D'') - (D - D'')^2/12 where bend >= -1/6",
+)
 STATEMENT = Statement(
     parameters=PARAMETERS,
     hypotheses=HYPOTHESES,
-    variables=(u, s, rise, fall),
+    variables=(u, s, rise, fall, higher, middle, lower, moved, slope, bend),
     claims=(*FURTHER, *LOSSES),
-    steps=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN, LOSS_SLOPE, LOSS_BEND, BEND_AT_MOST, BEND_AT_LEAST),
+    steps=(
+        *(SLOPE, ATTENTION, MOVED_BY_THE_STEP, MOVED_BY_THE_LAYER, ALWAYS, ALWAYS_DOWN, ABOVE_ONE, UP, DOWN, DISTANCE),
+        *(ABOVE, BELOW, LOSS_SLOPE, LOSS_BEND, BEND_AT_MOST, BEND_AT_LEAST, LOWERS, RAISES),
+    ),
 )
 ARGUMENT = (
     Inference(
         "odds",
-        "e^D is multiplied by the step and divided by the layer, by more than 1 each: D' > D at the odds s = e^D, and "
-        "D'' < D with u = exp(wa²) > 1",
-        ("gradient", "attention", "step_moves_up", "layer_moves_down"),
-        "substitution",
+        "D' − D > 0 at the odds s = e^D, and D − D'' > 0 with u = exp(wa²): their exponentials 1 + rise and 1 + fall, "
+        "by which the odds are multiplied and divided, are above 1",
+        (
+            *("gradient", "attention", "moved_by_the_step", "moved_by_the_layer"),
+            *("step_moves_up", "layer_moves_down", "above_one"),
+        ),
+        "application",
     ),
     Inference(
         "sides",
-        "so p' > p > p'', and the distance √2 (p' − p'') is the sum of the two shifts",
-        ("odds", "towards_the_target", "away_from_it"),
-        "substitution",
+        "at these odds p' > p > p'', and two of the predictions are √2 times as far apart as these",
+        ("odds", "towards_the_target", "away_from_it", "distance"),
+        "application",
     ),
-    Inference("further_than_the_step", "it exceeds √2 (p' − p), as p > p''", ("sides",), "nonnegative terms"),
-    Inference("further_than_the_layer", "and √2 (p − p''), as p' > p", ("sides",), "nonnegative terms"),
+    Inference("further_than_the_step", "p is above p''", ("sides", "below_the_first"), "application"),
+    Inference("further_than_the_layer", "p' is above p", ("sides", "above_the_first"), "application"),
     Inference(
         "step_lowers_the_loss",
-        "the slope of the loss in D is −2p(1 − p)² = −(D' − D)/(4ηa²), and its second derivative is at most 1/6",
-        ("odds", "gradient", "loss_slope", "loss_bend", "bend_at_most"),
+        "the slope of the loss in D is −2p(1 − p)², and its second derivative is at most 1/6 between D and D'",
+        (
+            *("odds", "moved_by_the_step", "loss_slope", "loss_bend", "bend_at_most"),
+            "second_order_of_the_step",
+        ),
         rules.TAYLOR_THEOREM,
     ),
     Inference(
         "layer_raises_the_loss",
-        "from D to D'' the loss changes by 2p(1 − p)²(D − D''), and the second derivative is at least −1/6",
-        ("odds", "attention", "loss_slope", "loss_bend", "bend_at_least"),
+        "the slope of the loss in D is −2p(1 − p)², and its second derivative is at least −1/6 between D'' and D",
+        ("odds", "loss_slope", "loss_bend", "bend_at_least", "second_order_of_the_layer"),
         rules.TAYLOR_THEOREM,
     ),
 )

@@ -31,6 +31,7 @@ from theorems.softmax_regression.setting import (
     before,
     e,
     log_claimed,
+    mean,
     n,
     norm,
     target,
@@ -44,7 +45,7 @@ from theorems.softmax_regression.trials.moves import (
     predictions_within,
     shift_within,
 )
-from verify import Canary, Evaluation, Hypothesis, Inference, InWords, Statement, ValueWhere
+from verify import Canary, Evaluation, Hypothesis, Identity, Implication, Inference, InWords, Statement, ValueWhere
 
 SMALL_MOVE = sp.Rational(1, 100)
 """What no logit moves by in the small-move hypothesis."""
@@ -83,6 +84,39 @@ VALUES = {
 }
 
 
+# How far the prediction and the logits move, and the length of the move.
+predicted, logits, length = sp.symbols("predicted logits length", nonnegative=True)
+factor = sp.Symbol("factor", positive=True)
+WITHIN = Implication(
+    "within_half_the_radius",
+    (sp.Le(predicted, logits / 2), sp.Le(logits, R * length)),
+    sp.Le(predicted, HALF * length),
+    "a prediction that moves by at most half of what the logits move, and these by at most R times the move, moves by "
+    "at most R/2 times the move",
+)
+CLAIMED = Implication(
+    "within_the_claim",
+    (sp.Le(HALF, factor),),
+    sp.Le(HALF * length, factor * length),
+    "R/2 times the move is at most a factor times it where the factor is at least R/2",
+)
+share, largest_v, least_v, own_v = sp.symbols("p max min v", real=True)
+positive, negative = sp.symbols("positive negative", nonnegative=True)
+ENTRY = Identity(
+    "entry",
+    (share - tau) * (largest_v - own_v) * (own_v - least_v),
+    (largest_v + least_v) * share * own_v
+    - share * own_v**2
+    - largest_v * least_v * share
+    - tau * ((largest_v + least_v) * own_v - own_v**2 - largest_v * least_v),
+    "(p_i - tau)(max - v_i)(v_i - min), term by term",
+)
+SQUARES = Implication(
+    "squares",
+    (sp.Le(positive, mean), sp.Le(negative, mean)),
+    sp.Le(positive**2 + negative**2, 2 * mean**2),
+    "two parts of at most g have squares that add up to 2 g^2 at most",
+)
 FREE = InWords(
     "free",
     "any two predictions are within sqrt(2), and within sqrt(2) tanh(1/200) where no logit moves by 0.01",
@@ -92,8 +126,8 @@ ARGUMENT = (
     Inference(
         "variance",
         "v'Jv is the variance of v under p; as (p_i − τ)(M − v_i)(v_i − m) ≥ 0 for every i, M and m the largest and "
-        "the least v_i, it is what the step has, with c ≥ 0",
-        ("eigenvalue",),
+        "the least v_i, it is what `eigenvalue` has, with c ≥ 0, as Σ p_i = 1 and Σ v_i = 0",
+        ("eigenvalue", "entry"),
         "nonnegative terms",
     ),
     Inference(
@@ -112,10 +146,9 @@ ARGUMENT = (
     Inference("logits", "the logits move by at most R times the move", ("norms",), rules.OPERATOR_NORM),
     Inference(
         "shift",
-        "the target shifts by as much as the prediction moves, at most R/2 times the move, and R/2 is at most the "
-        "claimed factor",
-        ("residual", "prediction", "logits", "bound"),
-        "substitution",
+        "the target shifts by as much as the prediction moves, and the claimed factor is at least R/2",
+        ("residual", "prediction", "logits", "bound", "within_half_the_radius", "within_the_claim"),
+        "application",
     ),
     Inference(
         "sharp",
@@ -140,9 +173,9 @@ ARGUMENT = (
     ),
     Inference(
         "free",
-        "the positive entries of f' − f add up to the total variation, 1 at most, and so do the negative ones: the sum "
-        "of the squares is at most twice its square",
-        ("at_most_tanh",),
+        "the positive entries of f' − f add up to the total variation, 1 at most, and so do the negative ones; the "
+        "squares of each add up to its square at most",
+        ("at_most_tanh", "squares"),
         "nonnegative terms",
     ),
 )
@@ -153,10 +186,13 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
     return Statement(
         parameters=(ROWS, DIMENSION, RADIUS),
         hypotheses=(LARGE_RADIUS, *hypotheses),
-        variables=VARIABLES,
+        variables=(
+            *(*VARIABLES, predicted, logits, length, factor),
+            *(share, largest_v, least_v, own_v, positive, negative),
+        ),
         definitions=DEFINITIONS,
         claims=(shift, SHARP, FREE),
-        steps=(RESIDUAL, EIGENVALUE, BOUND, PAIR, CHORD),
+        steps=(RESIDUAL, EIGENVALUE, ENTRY, BOUND, PAIR, CHORD, WITHIN, CLAIMED, SQUARES),
     )
 
 
