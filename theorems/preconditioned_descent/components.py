@@ -182,10 +182,10 @@ lemma2 = Theorem(
         QUADRATIC,
         Inference(
             "slopes",
-            "at M = −A_j e_j e_{d+1}' the even part is 0, where its square is least, and the slopes of the odd part's "
-            "vanish",
+            "at M = −A_j e_j e_{d+1}' the even part is 0, so that its mean square is least and has no slopes, and the "
+            "slopes of the odd part's vanish",
             ("quadratic", "stationary", "others"),
-            "substitution",
+            rules.SLOPES_AT_A_LEAST_POINT,
         ),
         Inference(
             "minimiser",

@@ -87,9 +87,9 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "neighbours",
-        "exchanging two neighbouring layers changes no label after them, hence no later one",
+        "exchanging two neighbouring layers changes no label after them, and the later layers act on these",
         ("linear_attention", "pattern", "multiples", "examples", "query"),
-        "substitution",
+        "application",
     ),
     Inference("every_order", "nor does any permutation of the layers", ("neighbours",), rules.EXCHANGES_OF_NEIGHBOURS),
 )

@@ -118,7 +118,7 @@ def _statement(claim: InWords, *clauses: MatrixIdentity) -> Statement:
 
 
 OUTPUTS_ARGUMENT = (
-    Inference("examples", "the examples do not see the query's column", ("linear_attention",), "substitution"),
+    Inference("examples", "the examples do not see the query's column", ("linear_attention",), "definition"),
     Inference(
         "outputs",
         "a layer leaves the query's token as it was without c, and its label c more",
@@ -131,13 +131,13 @@ MEAN_SQUARE_ARGUMENT = (
         "last_label",
         "TF is minus the last label without c, and the last label with c = <w*, x> is c more",
         ("ahn2023.lemma6:outputs", "linear_attention", "zero_last_column"),
-        "substitution",
+        "application",
     ),
     Inference(
         "mean_square",
-        "so TF − <w*, x> is minus that label: the mean of its square is the loss",
+        "the loss is the mean of (TF − <w*, x>)², which by `loss` is the square of that label",
         ("last_label", "loss"),
-        "substitution",
+        "definition",
     ),
 )
 

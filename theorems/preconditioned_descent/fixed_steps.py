@@ -60,6 +60,7 @@ from verify import (
 
 m = sp.Symbol("m", integer=True, positive=True)
 a = sp.Symbol("a", positive=True)
+summed = sp.Symbol("summed", real=True)
 s, at = sp.symbols("s at", real=True)
 TESTED = Parameter("m", "integer", "number of examples in the test's prompts", minimum=1)
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}, the same at all numbers of examples")
@@ -144,11 +145,18 @@ SHARED_STEP = Inequality(
     sp.Gt(SHARED, sp.Rational(67, 250), evaluate=False),
     f"d = {SIZE}, n = {SEEN}: three equal steps a > 0 have a loss above 67/250",
 )
+LEFT_OUT = Identity(
+    "left_out_mean",
+    ((m + 1) * summed - summed) / ((m + 1) * m),
+    summed / (m + 1),
+    "the mean of the m + 1 means that leave one of m + 1 terms out is their mean",
+)
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, TESTED),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a,),
+    variables=(a, summed),
     claims=(EXCESS, FALLS, FLOOR, EQUAL, RISES, LOST, SHARED_STEP),
+    steps=(LEFT_OUT,),
 )
 ARGUMENT = (
     Inference(
@@ -168,7 +176,7 @@ ARGUMENT = (
         "left_out",
         "for m + 1 examples S is the mean of the m + 1 matrices S_i that leave example i out, each of which is "
         "distributed as that of m examples",
-        ("gaussian_tokens",),
+        ("gaussian_tokens", "left_out_mean"),
         rules.EXCHANGEABILITY,
     ),
     Inference(

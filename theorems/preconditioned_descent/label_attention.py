@@ -44,7 +44,16 @@ from theorems.preconditioned_descent.setting import (
     w,
     x,
 )
-from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL
+from theorems.preconditioned_descent.two_layer_minimum import (
+    BOTH_POSITIVE,
+    IN_BOTH_ORDERS,
+    PRODUCT,
+    TOTAL,
+    U,
+    W,
+    det,
+    form,
+)
 from theorems.stored_forms import Forms, stored
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
@@ -52,6 +61,7 @@ from verify import (
     Derivation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     MatrixIdentity,
@@ -64,8 +74,8 @@ from verify import (
 LABELS_READ = Hypothesis(
     "labels_read", text="L = 2, P_l = diag(0, 1), Q_0 = -diag(A_0, 0), Q_1 = diag(-A_1, t), A_l = a_l Sigma^{-1}"
 )
-a, b, s, corner, total, prod = sp.symbols("a b s corner total prod", real=True)
-"""a_0, a_1, an eigenvalue, t, a_0 + a_1 and a_0 a_1."""
+a, b, s, corner, total, prod, c = sp.symbols("a b s corner total prod c", real=True)
+"""a_0, a_1, an eigenvalue, t, a_0 + a_1, a_0 a_1 and c."""
 
 
 def label(with_corner: sp.Expr) -> sp.Expr:
@@ -168,12 +178,13 @@ SMALLER, LARGER = (
     )
     for name, which, slope in zip(("smaller_first", "larger_first"), ("smaller", "larger"), SLOPES, strict=True)
 )
+DOWNHILL = Implication("downhill", (sp.Gt(a, 0), sp.Gt(c, 0)), sp.Lt(-2 * a * c, 0), "-2 a c < 0 where a > 0, c > 0")
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, LABELS_READ, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(r, a, b, corner),
+    variables=(r, a, b, corner, c, U, W, det, form),
     claims=(LABEL, SMALLER, LARGER),
-    steps=(WHITENED, AFFINE, SUM, BOTH, FACTOR, REST),
+    steps=(WHITENED, AFFINE, SUM, BOTH, FACTOR, REST, IN_BOTH_ORDERS, BOTH_POSITIVE, DOWNHILL),
 )
 ARGUMENT = (
     Inference(
@@ -181,7 +192,7 @@ ARGUMENT = (
         "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* ~ N(0, I), and each layer acts as one of Rᵀ A_l R, what "
         "reads labels being as it was: Σ may be taken to be I",
         ("whitened_label", "linear_attention", "labels_read", "gaussian_tokens", "inverse_prior"),
-        "substitution",
+        rules.WHITENING,
     ),
     Inference(
         "loss",
@@ -198,12 +209,28 @@ ARGUMENT = (
     ),
     Inference(
         "positive",
-        "at Theorem 3's minimum the c of both orders are positive, as their sum and product are, and so is a",
-        ("coupling", "affine", "sum", "both", "factor", "rest", "ahn2023.two_layer_minimum"),
-        "case distinction",
+        "at Theorem 3's minimum, whose steps are positive, c is α + β a, and is positive in both orders of the steps: "
+        "the product of the two is a factor > 0 times a square and a rest > 0",
+        (
+            "coupling",
+            "affine",
+            "sum",
+            "both",
+            "factor",
+            "rest",
+            "in_both_orders",
+            "both_positive",
+            "ahn2023.two_layer_minimum",
+        ),
+        "application",
     ),
-    Inference("smaller_first", "so −2 a c < 0 in the one order", ("coupling", "positive"), "substitution"),
-    Inference("larger_first", "and in the other", ("coupling", "positive"), "substitution"),
+    Inference(
+        "smaller_first",
+        "with a the smaller step the slope −2 a c is negative",
+        ("coupling", "positive", "downhill"),
+        "application",
+    ),
+    Inference("larger_first", "with a the larger step it is too", ("coupling", "positive", "downhill"), "application"),
 )
 
 

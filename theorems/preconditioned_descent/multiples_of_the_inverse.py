@@ -78,9 +78,10 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix,
 )
 
-k = sp.Symbol("k", integer=True, nonnegative=True)
+k, v = sp.Symbol("k", integer=True, nonnegative=True), matrix("v")
 INVERSE_PRIOR = Hypothesis("inverse_prior", text="w* ~ N(0, Sigma^{-1})")
 
 MINIMUM = LeastResidual(
@@ -104,12 +105,19 @@ WHITENED = MatrixIdentity(
     {letter: SHAPES[letter] for letter in (X, x, w)} | dict.fromkeys((A, K, R), (d, d)),
     says="tokens R x for x, labels w*' R K x: a layer of A takes K to K (I - S R' A R), S = XX'/n",
 )
+LEFT = MatrixIdentity(
+    "left_of_w",
+    w - (v - r * t(A) * X * t(X) * (v - w)),
+    (1 - r * t(A) * X * t(X)) * (w - v),
+    {X: SHAPES[X], A: (d, d)} | dict.fromkeys((v, w), SHAPES[x]),
+    says="with v' = v - A' S (v - w*), S = XX'/n, w* - v' = (I - A' S)(w* - v)",
+)
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR),
     variables=(r,),
     claims=(MINIMUM, VANISHES),
-    steps=(WHITENED,),
+    steps=(WHITENED, LEFT),
 )
 ARGUMENT = (
     Inference(
@@ -118,12 +126,12 @@ ARGUMENT = (
         "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I, and a gradient that "
         "vanishes stays one",
         ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
-        "substitution",
+        rules.WHITENING,
     ),
     Inference(
         "residual",
         "each layer multiplies what is left of w* by I − a_l S: after L layers it is p(S) w*, p(s) = ∏ (1 − a_l s)",
-        ("ahn2023.lemma1", "whitened"),
+        ("ahn2023.lemma1", "whitened", "left_of_w"),
         "induction",
     ),
     Inference(
@@ -163,16 +171,17 @@ ARGUMENT = (
     Inference("multiple", "the gradient in each A_l is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
     Inference(
         "entries",
-        "where all A_l are a_l I and one moves by M, f moves to the first order by E tr(M φ(S)), "
-        "φ = −2 s p²/(1 − a_l s) being what M = I gives: the gradient's entries are those of E φ(S)",
-        ("residual", "whitened", "norm"),
+        "for any A_l the product of I − A_l' S is left of w*; where all A_l are a_l I and one moves by M, f moves to "
+        "the first order by E tr(M φ(S)), φ = −2 s p²/(1 − a_l s) being what M = I gives: the gradient's entries are "
+        "those of E φ(S)",
+        ("ahn2023.lemma1", "linear_attention", "pattern", "whitened", "left_of_w"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "vanishes",
-        "its trace is the slope in a_l, which is 0 where f over S is least",
-        ("multiple", "entries", "minimum"),
-        "substitution",
+        "its trace is the slope in a_l, which is 0 where f over S is least; so it vanishes at every Σ",
+        ("multiple", "entries", "minimum", "whitened"),
+        rules.MULTIPLE_OF_THE_IDENTITY,
     ),
 )
 

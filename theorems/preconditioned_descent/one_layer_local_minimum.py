@@ -145,6 +145,7 @@ ABOVE = Identity(
     lam * (1 - lam * a) + ell * (1 - ell * a2) + ell**2 * a2,
     "f there exceeds its least value by smaller^2 a_2, a_2 = 1/((n+1) smaller/n + (largest + smaller)/n)",
 )
+MORE = Inequality("more", sp.Gt(ell**2 * a2, 0, evaluate=False), "smaller^2 a_2 > 0")
 LOCAL = InWords(
     "local",
     "at P = e_3 e_1', Q = -a e_3 e_1' in an eigenbasis of Sigma, a = 1/((n+1) largest/n + (largest + smaller)/n), f "
@@ -174,7 +175,7 @@ STATEMENT = Statement(
     ),
     variables=(*DIRECTION, r, size),
     claims=(LOCAL, ABOVE, SADDLE),
-    steps=(PREDICTION, STATIONARY, CURVED, LAST, POSITIVE, LAST_EXCHANGED, POSITIVE_EXCHANGED),
+    steps=(PREDICTION, STATIONARY, CURVED, LAST, POSITIVE, LAST_EXCHANGED, POSITIVE_EXCHANGED, MORE),
 )
 ARGUMENT = (
     Inference(
@@ -208,7 +209,7 @@ ARGUMENT = (
         "rescaled",
         "near the point v_1 > 0, and P/v_1, Q v_1 has the same f and v_1 = 1",
         ("ahn2023.theorem1:rescaling", "seen"),
-        "substitution",
+        "application",
     ),
     Inference(
         "rotated",
@@ -237,16 +238,16 @@ ARGUMENT = (
     ),
     Inference(
         "local",
-        "and it is not the least value of f",
-        ("minimum", "above", "ahn2023.theorem1:global"),
-        "substitution",
+        "f there exceeds its least value by smaller² a_2 > 0",
+        ("minimum", "above", "more", "ahn2023.theorem1:global"),
+        "application",
     ),
     Inference(
         "exchanged",
         "the slopes and the second derivative are as they are for any two positive eigenvalues: with largest and "
         "smaller exchanged, they are those at the smaller one",
         ("loss", "stationary", "curved"),
-        "substitution",
+        "application",
     ),
     Inference(
         "saddle",

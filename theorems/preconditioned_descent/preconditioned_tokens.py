@@ -73,6 +73,7 @@ from verify import (
     Dynamics,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     MatrixIdentity,
@@ -80,6 +81,7 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix,
 )
 
 PATTERN = Hypothesis("pattern", text="P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0)")
@@ -89,6 +91,10 @@ a, b, s, g, residual = sp.symbols("a b s g residual", real=True)
 eigenvalue = sp.Symbol("eigenvalue", real=True)
 steps, rates = sp.symbols("a0:3", real=True), sp.symbols("b0:2", real=True)
 """a_0, a_1, a_2 and b_0, b_1."""
+in_step, in_product = sp.symbols("F_a F_c", real=True)
+"""The slopes of F in a step a and in c = a b."""
+G, Q = map(matrix, ("G", "Q"))
+"""Polynomials in S."""
 
 RECURSION = Dynamics(
     (g, residual), (sp.S.One, sp.S.One), (g * (1 - a * b * s * g**2), residual * (1 - a * s * g**2)), residual
@@ -158,6 +164,35 @@ TOKEN = MatrixIdentity(
     {letter: SHAPES[letter] for letter in (X, x)} | dict.fromkeys((A, C, R), (d, d)),
     says="with tokens R x for x a layer of A and B = R C moves tokens as one of R' A R and C R does, for any R",
 )
+_S = r * X * t(X)
+TOKEN_LAYER = MatrixIdentity(
+    "token_layer",
+    G * x - steps[0] * rates[0] * r * (G * X) * t(G * X) * (G * x),
+    (G - steps[0] * rates[0] * G * _S * t(G) * G) * x,
+    {X: SHAPES[X], x: SHAPES[x], G: (d, d)},
+    says="at Sigma = I a layer of A = a I and B = b I, tokens G X, takes the token G x to (G - a b G S G' G) x",
+)
+LABEL_LAYER = MatrixIdentity(
+    "label_layer",
+    t(w) * Q * x - steps[0] * r * (t(w) * Q * X) * t(G * X) * (G * x),
+    t(w) * (Q - steps[0] * Q * _S * t(G) * G) * x,
+    {X: SHAPES[X], x: SHAPES[x], w: SHAPES[w], G: (d, d), Q: (d, d)},
+    says="and labels w*' Q X, the label w*' Q x to w*' (Q - a Q S G' G) x",
+)
+ALL_SLOPES = (
+    Implication(
+        "slope_in_the_product",
+        (sp.Gt(steps[0] ** 2, 0), sp.Eq(steps[0] * in_product, 0)),
+        sp.Eq(in_product, 0),
+        "F_c = 0 where a F_c = 0, a not 0",
+    ),
+    Implication(
+        "slope_in_the_step",
+        (sp.Eq(in_product, 0), sp.Eq(in_step + rates[0] * in_product, 0)),
+        sp.Eq(in_step, 0),
+        "F_a = 0 where F_a + b F_c = 0 and F_c = 0",
+    ),
+)
 _ONE, _SQUARE, _CUBE = (trace_moment([order], n, d) for order in (1, 2, 3))
 IDLE_POINT = {steps[0]: sp.S.Zero, rates[0]: -sp.S.Half, steps[1]: n / (n + d + 1)}
 
@@ -174,6 +209,17 @@ IDLE = Identity(
     -eigenvalue + (1 + 2 * rates[0]) * steps[1] * eigenvalue**2,
     "where a_0 = 0 the slope of r_2 in a_0 is -s + (1 + 2 b_0) a_1 s^2: where b_0 = -1/2 that of 1 - a_1 s in a_1",
 )
+_TWO = polynomials(2, eigenvalue)
+IDLE_AT_HALF = Identity(
+    "idle_at_half",
+    sp.Subs(sp.Derivative(_TWO.subs(rates[0], -sp.S.Half), steps[0]), steps[0], 0),
+    sp.Derivative(1 - steps[1] * eigenvalue, steps[1]),
+    "at a_0 = 0, b_0 = -1/2 the slope of r_2 in a_0 is that of 1 - a_1 s in a_1",
+)
+IDLE_RATE = Identity(
+    "idle_rate", sp.Subs(sp.Derivative(_TWO, rates[0]), steps[0], 0), sp.S.Zero, "at a_0 = 0 that in b_0 is 0"
+)
+BEST_STEP = n / (n + d + 1)
 LAST = Identity(
     "last",
     d - 2 * steps[1] * _ONE + steps[1] ** 2 * _SQUARE,
@@ -195,6 +241,19 @@ def derived_forms() -> Forms:
     return {"saddle": sp.factor(in_a * in_b - mixed**2)}  # pyright: ignore[reportReturnType]
 
 
+MIXED = Identity(
+    "mixed_derivative",
+    _mean(sp.expand(sp.diff(sp.expand(_TWO**2), steps[0], rates[0]).subs(IDLE_POINT)).subs(eigenvalue, s)),
+    -4 * BEST_STEP * (_ONE * _CUBE - _SQUARE**2) / _SQUARE,
+    "there the second derivative of E tr r_2(S)^2 in a_0 and b_0 is -4 a_1 (E tr S E tr S^3 - (E tr S^2)^2)/E tr S^2",
+)
+NO_BEND = Identity(
+    "no_bend_in_the_rate",
+    sp.Subs(sp.Derivative(_TWO**2, (rates[0], 2)), steps[0], 0),
+    sp.S.Zero,
+    "at a_0 = 0 that of r_2^2 in b_0 is 0",
+)
+
 FORMS = stored(derived_forms, d, n)
 SADDLE = Inequality(
     "saddle",
@@ -208,14 +267,16 @@ VANISHES = Inequality(
     says="where a_l = 0, b_l = -1/2 for all layers but the last, and a_{L-1} = n/(n + d + 1), the gradient of f in all "
     "entries of all A_l and B_l vanishes: the infimum of the sum of their squares over S is 0, and attained",
 )
+LAYERS_ON_S = (WHITENED, TOKEN, TOKEN_LAYER, LABEL_LAYER)
+"""The steps of `LOSS_ON_S`."""
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(r, eigenvalue, *steps, *rates),
     claims=(VANISHES, STATIONARY, TWO, THREE, SADDLE),
-    steps=(IDLE, LAST, STRICT, WHITENED, TOKEN),
+    steps=(IDLE, IDLE_AT_HALF, IDLE_RATE, LAST, STRICT, MIXED, NO_BEND, *LAYERS_ON_S),
 )
-ARGUMENT = (
+LOSS_ON_S = (
     Inference(
         "whitened",
         "let Σ = RRᵀ, x = R x̃ and B_l = R C_l: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts on "
@@ -225,13 +286,14 @@ ARGUMENT = (
             *("whitened_label", "whitened_token", "linear_attention", "pattern"),
             *("gaussian_tokens", "inverse_prior", "multiples"),
         ),
-        "substitution",
+        rules.WHITENING,
     ),
     Inference(
         "polynomials",
         "at Σ = I, with S = XX'/n and the missing label filled in, the examples and the query have the tokens g_l(S) X "
-        "and g_l(S) x and the labels w*' r_l(S) X and w*' r_l(S) x after l layers",
-        ("whitened", "linear_attention", "pattern", "multiples"),
+        "and g_l(S) x and the labels w*' r_l(S) X and w*' r_l(S) x after l layers, as polynomials in S are symmetric "
+        "and commute",
+        ("whitened", "linear_attention", "pattern", "multiples", "token_layer", "label_layer"),
         "induction",
     ),
     Inference(
@@ -240,27 +302,30 @@ ARGUMENT = (
         ("polynomials", "ahn2023.lemma5", "whitened"),
         "independent factors",
     ),
+)
+"""The loss on S, under the hypotheses of Theorem 4."""
+ARGUMENT = (
+    *LOSS_ON_S,
     Inference(
         "idle_layers",
-        "an idle layer, a_l = 0 and b_l = −1/2, does nothing, so that one a_l moved from 0 makes two layers with the "
-        "last: r_L has the same slope in it as in a_{L−1}, and none in b_l; b_{L−1} does not occur in r_L",
-        ("loss_on_S", "idle"),
-        "substitution",
+        "a layer with a_l = 0 leaves g and r as they are, so that one a_l moved from 0 makes two layers with the last: "
+        "r_L has the same slope in it, at b_l = −1/2, as in a_{L−1}, and none in b_l; b_{L−1} does not occur in r_L",
+        ("loss_on_S", "idle_at_half", "idle_rate"),
+        "definition",
     ),
     Inference(
         "last_layer",
         "at a_{L−1} = n/(n + d + 1) the slope in a_{L−1} is 0: the loss of one layer is least there",
         ("loss_on_S", "idle_layers", "last"),
-        "nonnegative terms",
+        rules.SLOPES_AT_A_LEAST_POINT,
     ),
-    Inference("stationary", "at that point all slopes of f on S vanish", ("idle_layers", "last_layer"), "substitution"),
+    Inference("stationary", "at that point all slopes of f on S vanish", ("idle_layers", "last_layer"), "application"),
     Inference(
         "mixed",
-        "for l < L − 1, f does not depend on b_l where a_l = 0, and the slope of r_L in a_l changes with b_l by 2a "
-        "s²: the second derivative in b_l is 0, the mixed one 4 (a E tr S² − a² E tr S³), a = E tr S/E tr S², which "
-        "is not 0",
-        ("loss_on_S", "idle", "idle_layers", "last_layer", "last", "strict"),
-        "substitution",
+        "for l < L − 1 layer l makes two layers with the last, the others being idle: the second derivative in b_l is "
+        "0, and the mixed one in a_l and b_l is not 0",
+        ("loss_on_S", "idle", "idle_layers", "mixed_derivative", "no_bend_in_the_rate", "strict"),
+        "application",
     ),
     Inference(
         "saddle",
@@ -283,16 +348,17 @@ ARGUMENT = (
     Inference("multiple", "the gradient in each A_l and B_l is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
     Inference(
         "entries",
-        "where all are multiples of I and one moves by M, f moves to the first order by E tr(M φ(S)), φ being what "
-        "M = I gives, 2 r_L times its slope: the gradient's entries are those of E φ(S)ᵀ",
-        ("loss_on_S", "whitened"),
+        "for any A_l and B_l the filled-in label is a sum of words in them, S, w* and x; where all are multiples of I "
+        "and one moves by M, f moves to the first order by E tr(M φ(S)), φ being what M = I gives, 2 r_L times its "
+        "slope: the gradient's entries are those of E φ(S)ᵀ",
+        ("ahn2023.lemma5", "linear_attention", "pattern", "polynomials", "whitened"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "vanishes",
-        "its trace is the slope in a_l or b_l, which is 0 at a critical point on S",
+        "its trace is the slope in a_l or b_l, which is 0 at a critical point on S; so it vanishes at every Σ",
         ("multiple", "entries", "stationary", "whitened"),
-        "substitution",
+        rules.MULTIPLE_OF_THE_IDENTITY,
     ),
 )
 

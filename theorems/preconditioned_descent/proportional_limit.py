@@ -31,6 +31,7 @@ from verify import (
     Derivation,
     Hypothesis,
     Identity,
+    Implication,
     Inference,
     LeastResidual,
     Parameter,
@@ -62,6 +63,8 @@ MINIMUM = LeastResidual(
 y = sp.Symbol("y", real=True)
 # √c; t is 1/√c, and power a power of it.
 root, t, power = sp.symbols("root t power", positive=True)
+in_s, in_y = sp.symbols("in_s in_y", nonnegative=True)
+s, q = sp.symbols("s q", real=True)
 _SPECTRUM = 1 + root**2 + 2 * root * y
 SEMICIRCLE = Identity(
     "semicircle",
@@ -82,12 +85,26 @@ AT_ZERO = Identity(
     "t^(l+2) - t^-(l+2) - (t + 1/t)(t^(l+1) - t^-(l+1)) + t^l - t^-l = 0, with power = t^l",
 )
 
+DENSITY = Implication(
+    "density_in_y",
+    (sp.Eq(in_s, 2 * root * in_y),),
+    sp.Eq(in_s / (2 * root**2) * 2 * root, 2 * in_y),
+    "in_s/(2c) 2 root = 2 in_y where in_s = 2 root in_y; in_s and in_y are √(((1 + root)^2 - s)(s - (1 - root)^2)) and "
+    "√(1 - y^2)",
+)
+SPLIT = Identity("split", (1 + s * q) ** 2 - (1 + s * q), s * q * (1 + s * q), "with p = 1 + s q, p^2 - p = s q p")
+LEAST_VALUE = Identity(
+    "least_value",
+    1 / power * (t - 1 / t) * (1 - 1 / (power * t) ** 2),
+    1 / power**2 * (1 - 1 / t**2) * (power * t - 1 / (power * t)),
+    "t^-L (t - 1/t) (1 - c^(L+1)) = c^L (1 - c) (t^(L+1) - t^-(L+1)), with power = t^L and c = 1/t^2",
+)
 STATEMENT = Statement(
     parameters=(LAYERS, RATIO),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, FEWER),
-    variables=(y, root, t, power),
+    variables=(y, root, t, power, in_s, in_y, s, q),
     claims=(MINIMUM,),
-    steps=(SEMICIRCLE, INTEGRALS, AT_ZERO),
+    steps=(SEMICIRCLE, DENSITY, SPLIT, INTEGRALS, AT_ZERO, LEAST_VALUE),
 )
 ARGUMENT = (
     Inference(
@@ -103,11 +120,16 @@ ARGUMENT = (
         rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
+        "density",
+        "for c < 1, s dμ has the density √(((1 + √c)² − s)(s − (1 − √c)²))/(2πc)",
+        ("limit_of_the_loss", "fewer_dimensions"),
+        "definition",
+    ),
+    Inference(
         "law_of_y",
-        "for c < 1, s dμ has the density √(((1 + √c)² − s)(s − (1 − √c)²))/(2πc): in y = (s − 1 − c)/(2√c) that is "
-        "(2/π) √(1 − y²), the semicircle law",
-        ("semicircle", "fewer_dimensions"),
-        "substitution",
+        "in y = (s − 1 − c)/(2√c), ds = 2√c dy, that is (2/π) √(1 − y²), the semicircle law",
+        ("density", "semicircle", "density_in_y"),
+        rules.CHANGE_OF_INTEGRATION_VARIABLE,
     ),
     Inference(
         "polynomial",
@@ -118,9 +140,9 @@ ARGUMENT = (
     ),
     Inference(
         "least_integral",
-        "p − 1 is s times a polynomial of degree below L, to which p is orthogonal in s dμ: ∫ p² dμ = ∫ p dμ",
-        ("nearest",),
-        "substitution",
+        "p − 1 is s times a polynomial q of degree below L, to which p is orthogonal in s dμ: ∫ p² dμ = ∫ p dμ",
+        ("nearest", "split"),
+        "linearity of expectation",
     ),
     Inference(
         "integrals_of_u",
@@ -139,7 +161,7 @@ ARGUMENT = (
     Inference(
         "minimum",
         "the least value is (−√c)^L over that, c^L (1 − c)/(1 − c^{L+1})",
-        ("polynomial", "least_integral", "integrals_of_u", "value_at_zero"),
+        ("polynomial", "least_integral", "integrals_of_u", "value_at_zero", "least_value"),
         "lower bound attained",
     ),
 )

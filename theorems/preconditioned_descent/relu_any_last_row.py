@@ -23,7 +23,19 @@ from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
 from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS
 from theorems.wishart.word_moments import word_formula
-from verify import Derivation, Evaluation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from verify import (
+    Derivation,
+    Evaluation,
+    Identity,
+    Implication,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 trace, rho, s = sp.symbols("tr_M rho s", real=True)
 norm_N, norm_R, even = sp.symbols("N2 R2 even", nonnegative=True)
@@ -48,6 +60,18 @@ SQUARES = Identity(
     (u - (d - 2) * s * v) ** 2 + (6 * d - 4 + (d - 2) ** 2 * (1 - s**2)) * v**2,
     says="with rho = s u v the excess is (u - (d-2) s v)^2 + (6d - 4 + (d-2)^2 (1 - s^2)) v^2",
 )
+ABOVE = Implication(
+    "positive_factor",
+    (sp.Le(s**2, 1),),
+    sp.Gt(6 * d - 4 + (d - 2) ** 2 * (1 - s**2), 0),
+    "6d - 4 + (d-2)^2 (1 - s^2) > 0 where s^2 <= 1",
+)
+WITHOUT_R = Identity(
+    "without_r",
+    loss.subs(dict.fromkeys((norm_R, rho, even, u, v), sp.S.Zero)),
+    d + trace + kappa * norm_N,
+    says="where R, u, v and the even part are 0, f is d + tr M + kappa ||N||^2",
+)
 POSITIVE = Inequality("positive", sp.Gt(6 * d - 4, 0, evaluate=False), "6d - 4 > 0")
 
 GLOBAL = InWords("global", "Theorem 5's P and Q minimise f over all P and Q, the last row of Q free as well")
@@ -57,7 +81,7 @@ STATEMENT = Statement(
     hypotheses=(RELU_ATTENTION, ISOTROPIC),
     variables=(trace, rho, s, norm_N, norm_R, even, u, v),
     claims=(GLOBAL,),
-    steps=(EXCESS, SQUARES, POSITIVE),
+    steps=(EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
 )
 ARGUMENT = (
     Inference(
@@ -89,14 +113,14 @@ ARGUMENT = (
     Inference(
         "above",
         "f is at least Theorem 5's d + tr M + κ|M|²",
-        ("odd_and_even", "correlation", "excess", "squares", "positive"),
+        ("odd_and_even", "correlation", "excess", "squares", "positive", "positive_factor"),
         "nonnegative terms",
     ),
     Inference(
         "same_form",
-        "at b = 0, q = 0 and βA = M f is d + tr M + κ|M|²: R, u, v and the even part are 0",
-        ("odd_and_even", "excess"),
-        "substitution",
+        "at b = 0 and q = 0, where N is M and R, u, v and the even part are 0, f is d + tr M + κ|M|²",
+        ("odd_and_even", "without_r"),
+        "application",
     ),
     Inference(
         "global",

@@ -25,7 +25,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
+from theorems.preconditioned_descent.setting import BLOCKS, DIMENSION, EXAMPLES, SHAPES, A, X, beta, d, n, p, t, w, x
 from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
 from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS, least_relu_loss
 from verify import (
@@ -36,6 +36,7 @@ from verify import (
     Inequality,
     Inference,
     InWords,
+    MatrixIdentity,
     Source,
     Statement,
     Step,
@@ -71,6 +72,13 @@ def _square(multiple: sp.Expr, says: str = "") -> Identity:
 
 SQUARE = _square(best, "f = f(best) + kappa ||beta A + best I||^2 for all beta A = -a I + N, tr N = 0, nu = ||N||^2")
 CONVEX = Inequality("convex", sp.Gt(kappa, 0, evaluate=False), "kappa > 0")
+SEEN = MatrixIdentity(
+    "seen",
+    (t(p) * X + beta * (t(w) * X)) * (t(X) * A * x),
+    t(p + beta * w) * X * t(X) * A * x,
+    {letter: shape for letter, shape in {**SHAPES, **BLOCKS}.items() if letter in (X, x, w, A, p)},
+    says="without relu, Q's last row 0, P's last row (b', beta) and labels w*' X make (b + beta w*)' X X' A x of x",
+)
 MINIMUM = Identity("minimum", loss(best), d * (1 - best / 2), "the least f is d (1 - best/2)")
 
 GLOBAL = InWords(
@@ -82,17 +90,17 @@ GLOBAL = InWords(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(RELU_ATTENTION, ZERO_LAST_ROW, ISOTROPIC),
-    variables=(a, nu),
+    variables=(a, nu, beta),
     claims=(GLOBAL,),
-    steps=(SQUARE, CONVEX, MINIMUM),
+    steps=(SEEN, SQUARE, CONVEX, MINIMUM),
 )
 ARGUMENT = (
     Inference(
         "residual",
         "with (b', β) the last row of P and A the first d rows and columns of Q, f is the mean square of "
         "(1/n) Σ (b'x_i + β w'x_i) σ(x_i'v) + w'x, v = Ax: no other entry matters",
-        ("relu_attention", "zero_last_row"),
-        "substitution",
+        ("relu_attention", "zero_last_row", "seen"),
+        "definition",
     ),
     Inference(
         "even_part",

@@ -28,7 +28,7 @@ from sympy.polys.matrices import DomainMatrix
 from theorems import rules
 from theorems.closed_forms import roots_of, values_of
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, LEFT, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -37,6 +37,7 @@ from theorems.preconditioned_descent.setting import (
     PATTERN,
     d,
     n,
+    r,
 )
 from theorems.preconditioned_descent.trials.steps import least_at_steps
 from theorems.stored_forms import Forms, stored
@@ -47,6 +48,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -60,6 +62,8 @@ MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}")
 THREE_LAYERS = Hypothesis("three_layers", text="L = 3")
 
 SYMMETRIC = e1, e2, e3 = sp.symbols("e_1 e_2 e_3", real=True)
+STEPS = a_0, a_1, a_2 = sp.symbols("a_0:3", real=True)
+s = sp.Symbol("s", real=True)
 M = tuple(trace_moment([order], n, d) for order in range(7))
 """m_0 … m_6."""
 
@@ -131,6 +135,18 @@ DIFFERENT = Inequality(
     sp.Gt(FORMS["discriminant"], 0, evaluate=False),
     "the discriminant of x^3 - e_1* x^2 + e_2* x - e_3* is > 0",
 )
+EXPANDED = Identity(
+    "expanded",
+    sp.prod(1 - step * s for step in STEPS),
+    1 - sum(STEPS) * s + (a_0 * a_1 + a_0 * a_2 + a_1 * a_2) * s**2 - a_0 * a_1 * a_2 * s**3,
+    "(1 - a_0 s)(1 - a_1 s)(1 - a_2 s) = 1 - e_1 s + e_2 s^2 - e_3 s^3",
+)
+NOT_AT_MOST_0 = Implication(
+    "not_at_most_0",
+    (sp.Gt(e1, 0), sp.Gt(e2, 0), sp.Gt(e3, 0), sp.Le(s, 0)),
+    sp.Lt(s**3 - e1 * s**2 + e2 * s - e3, 0),
+    "x^3 - e_1 x^2 + e_2 x - e_3 < 0 for x <= 0 and positive e_1, e_2, e_3",
+)
 LEAST_STEPS = InWords(
     "least",
     "f over S is least, with the value minimum_loss, at three real, different and positive steps, whose sum, sum of "
@@ -139,28 +155,29 @@ LEAST_STEPS = InWords(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, THREE_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=SYMMETRIC,
+    variables=(*SYMMETRIC, *STEPS, s, r),
     claims=(LEAST_STEPS,),
-    steps=(SQUARES, *DEFINITE, *POSITIVE, DIFFERENT),
+    steps=(WHITENED, LEFT, EXPANDED, SQUARES, *DEFINITE, *POSITIVE, DIFFERENT, NOT_AT_MOST_0),
 )
 ARGUMENT = (
     Inference(
         "whitened",
-        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, preserve f: Σ may be taken to be I",
-        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
-        "substitution",
+        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
+        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I",
+        ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
+        rules.WHITENING,
     ),
     Inference(
         "residual",
-        "the residual is p(S) w*, p(s) = (1 − a_0 s)(1 − a_1 s)(1 − a_2 s)",
-        ("ahn2023.lemma1", "whitened", "three_layers"),
-        "substitution",
+        "each layer multiplies what is left of w* by I − a_l S: after three it is p(S) w*, p(s) = ∏ (1 − a_l s)",
+        ("ahn2023.lemma1", "whitened", "three_layers", "left_of_w"),
+        "induction",
     ),
     Inference(
         "loss_on_S",
         "w* and x are independent of S and of each other, with covariance I: f = E tr p(S)², a quadratic function of "
         "e_1, e_2, e_3",
-        ("residual", "whitened"),
+        ("residual", "whitened", "expanded"),
         "independent factors",
     ),
     Inference(
@@ -174,9 +191,8 @@ ARGUMENT = (
     ),
     Inference(
         "real_steps",
-        "these are the elementary symmetric functions of three real and different numbers, and no x ≤ 0 is one, as "
-        "x³ − e_1* x² + e_2* x − e_3* < 0 there",
-        ("different", "positive_1", "positive_2", "positive_3"),
+        "these are the elementary symmetric functions of three real and different numbers, and no x ≤ 0 is one",
+        ("different", "positive_1", "positive_2", "positive_3", "not_at_most_0"),
         rules.CUBIC_DISCRIMINANT,
     ),
     Inference("least", "f* is attained at these steps alone", ("bounded", "real_steps"), "lower bound attained"),
@@ -185,7 +201,7 @@ ARGUMENT = (
 
 def derivation() -> Derivation:
     """Return the steps: the loss in the steps, one dimension, the discriminant."""
-    a, b, c, s = sp.symbols("a b c s", real=True)
+    a, b, c = sp.symbols("a b c", real=True)
     symmetric = (a + b + c, a * b + a * c + b * c, a * b * c)
     square = sp.Poly(((1 - a * s) * (1 - b * s) * (1 - c * s)) ** 2, s)
     second, fourth, sixth = d * (d + 1), 2 * d**3 + 5 * d**2 + 5 * d, 5 * d**4 + 22 * d**3 + 52 * d**2 + 41 * d

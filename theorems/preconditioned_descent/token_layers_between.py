@@ -11,7 +11,7 @@ polynomials of degree below L. Moving c_0 changes r_L at the rate Σ_{l ≥ 1} 2
 the slope −4 (L − 1) a_0 ∫ s p² dμ < 0 in b_0.
 
 *Signs.* At a critical point of f no a_l is negative, and a_{L−1} > 0: as a function of a_l alone, at given c's, f is
-∫ ρ² (1 − a_l w)² dμ with w = s g_l² ≥ 0, which falls for a_l ≤ 0, and if a_l ≠ 0 all slopes in a_l and c_l vanish.
+∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, which falls for a_l ≤ 0, and if a_l ≠ 0 all slopes in a_l and c_l vanish.
 
 Source: derived here.
 """
@@ -25,7 +25,17 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k
-from theorems.preconditioned_descent.preconditioned_tokens import MULTIPLES, PATTERN
+from theorems.preconditioned_descent.preconditioned_tokens import (
+    ALL_SLOPES,
+    LAYERS_ON_S,
+    LOSS_ON_S,
+    MULTIPLES,
+    PATTERN,
+    in_product,
+    in_step,
+    rates,
+    steps,
+)
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -35,6 +45,7 @@ from theorems.preconditioned_descent.setting import (
     L,
     d,
     n,
+    r,
 )
 from theorems.preconditioned_descent.trials.token_claims import between, no_negative_step
 from theorems.wishart.trace_moments import wishart_trace_moment
@@ -44,6 +55,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inference,
     InWords,
     LeastResidual,
@@ -54,7 +66,7 @@ from verify import (
 )
 
 SEVERAL = Hypothesis("several_layers", sp.Ge(L, 2), "two layers or more")
-a, c, s, w, rho = sp.symbols("a c s w rho", real=True)
+a, c, s, u, rho = sp.symbols("a c s u rho", real=True)
 DEGREE = (3**L - 1) / 2
 
 MOVED = Identity(
@@ -65,9 +77,23 @@ MOVED = Identity(
 )
 FALLS = Identity(
     "falls",
-    sp.Derivative((rho * (1 - a * w)) ** 2, a),
-    -2 * w * (1 - a * w) * rho**2,
-    "the slope of rho^2 (1 - a w)^2 in a is -2 w (1 - a w) rho^2",
+    sp.Derivative((rho * (1 - a * u)) ** 2, a),
+    -2 * u * (1 - a * u) * rho**2,
+    "the slope of rho^2 (1 - a u)^2 in a is -2 u (1 - a u) rho^2",
+)
+NOT_RISING = Implication(
+    "not_rising",
+    (sp.Le(a, 0), sp.Ge(u, 0)),
+    sp.Le(-2 * u * (1 - a * u) * rho**2, 0),
+    "-2 u (1 - a u) rho^2 <= 0 for a <= 0, u >= 0",
+)
+along, square = sp.symbols("along square", real=True)
+"""∫ s p²/(1 − a_l s) dμ and ∫ s p² dμ."""
+FALLS_IN_THE_RATE = Implication(
+    "falls_in_the_rate",
+    (sp.Ge(L, 2), sp.Gt(a, 0), sp.Gt(square, 0), sp.Eq(along, 0)),
+    sp.Lt(a * 2 * (L - 1) * 2 * (along - square), 0),
+    "4 (L-1) a (along - square) < 0 where L >= 2, a > 0, square > 0, along = 0",
 )
 AS_MANY, MORE = (
     LeastResidual(
@@ -87,30 +113,29 @@ SIGNS = InWords("signs", "at every critical point of f over S all a_l >= 0, and 
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SEVERAL, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a, c, s, w, rho),
+    variables=(a, c, s, u, rho, along, square, in_step, in_product, r, steps[0], rates[0]),
     claims=(BETWEEN, SIGNS, AS_MANY, MORE),
-    steps=(MOVED, FALLS),
+    steps=(*LAYERS_ON_S, MOVED, FALLS, NOT_RISING, FALLS_IN_THE_RATE, *ALL_SLOPES),
 )
 _THEOREM3 = ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior")
 ARGUMENT = (
+    *LOSS_ON_S,
     Inference(
-        "loss_on_S",
-        "on S, Theorem 4 has f = ∫ r_L² dμ at Σ = I, a polynomial F in the a_l and the c_l = a_l b_l: g_l depends on "
-        "the c's alone",
-        (
-            *("ahn2023.theorem4:stationary", "linear_attention", "pattern"),
-            *("gaussian_tokens", "inverse_prior", "multiples"),
-        ),
-        "substitution",
+        "in_steps_and_products",
+        "f = ∫ r_L² dμ is a polynomial F in the a_l and the c_l = a_l b_l, and g_l depends on the c's alone",
+        ("loss_on_S", "polynomials"),
+        "definition",
     ),
     Inference(
         "degree",
         "g_l and r_l have the degree (3^l − 1)/2 at most, as s g_l² then has 3^l, and are 1 at 0",
-        ("loss_on_S",),
+        ("in_steps_and_products",),
         "induction",
     ),
-    Inference("as_many_layers", "it is Theorem 3's least loss", _THEOREM3, "substitution"),
-    Inference("more_layers", "it is Theorem 3's least loss, with more layers", _THEOREM3, "substitution"),
+    Inference(
+        "as_many_layers", "with B_l = 0 the pattern is Theorem 3's: it is its least loss", _THEOREM3, "application"
+    ),
+    Inference("more_layers", "it is Theorem 3's least loss, with more layers", _THEOREM3, "application"),
     Inference(
         "from_below",
         "Theorem 3's argument has the least ∫ r² dμ over all polynomials of a degree that are 1 at 0",
@@ -120,28 +145,33 @@ ARGUMENT = (
     Inference(
         "orthogonal",
         "where f is Theorem 3's least, all b_l = 0, p = r_L is orthogonal in s dμ to p/(1 − a_l s), of degree L − 1",
-        ("as_many_layers", "loss_on_S", "ahn2023.theorem3:minimum"),
+        ("as_many_layers", "in_steps_and_products", "ahn2023.theorem3:minimum"),
         rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "slope",
         "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L has the slope Σ 2 s (p/(1 − a_l s) − p) "
-        "over l ≥ 1 in c_0, and f the slope −4 (L − 1) a_0 ∫ s p² dμ in b_0, which is < 0",
-        ("orthogonal", "moved", "several_layers"),
-        "linearity of expectation",
+        "over l ≥ 1 in c_0, and f the slope a_0 ∫ 2 p Σ 2 s (p/(1 − a_l s) − p) dμ in b_0, which is < 0",
+        ("orthogonal", "moved", "several_layers", "falls_in_the_rate"),
+        rules.CHAIN_RULE,
     ),
     Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), rules.DERIVATIVE),
     Inference(
         "one_alone",
-        "as a function of a_l alone F is ∫ ρ² (1 − a_l w)² dμ with w = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0",
-        ("loss_on_S", "falls"),
+        "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0",
+        ("in_steps_and_products", "falls", "not_rising"),
         "nonnegative terms",
     ),
     Inference(
+        "slopes_in_steps_and_rates",
+        "f has the slopes F_{a_l} + b_l F_{c_l} in a_l and a_l F_{c_l} in b_l, and does not depend on b_{L−1}",
+        ("in_steps_and_products",),
+        rules.CHAIN_RULE,
+    ),
+    Inference(
         "signs",
-        "at a critical point the slope a_l F_{c_l} in b_l vanishes: if a_l ≠ 0, then F_{c_l} = 0 and so F_{a_l} = 0, "
-        "and a_l > 0; f does not depend on b_{L−1}, and F's slope in a_{L−1} vanishes in any case",
-        ("one_alone", "loss_on_S"),
+        "at a critical point F_{a_l} = 0 if a_l ≠ 0, and then a_l > 0; F's slope in a_{L−1} vanishes in any case",
+        ("one_alone", "slopes_in_steps_and_rates", *(step.label for step in ALL_SLOPES)),
         "case distinction",
     ),
 )
@@ -162,9 +192,9 @@ def derivation() -> Derivation:
             Step("two have 4", sp.Subs(DEGREE, L, 2), 4),
             Step("three have 13", sp.Subs(DEGREE, L, 3), 13),
             Step(
-                "where a_l = 0 the slope in a_l is −2 ∫ w ρ² dμ",
-                sp.Subs(sp.Derivative((rho * (1 - b * w)) ** 2, b), b, 0),
-                -2 * w * rho**2,
+                "where a_l = 0 the slope in a_l is −2 ∫ u ρ² dμ",
+                sp.Subs(sp.Derivative((rho * (1 - b * u)) ** 2, b), b, 0),
+                -2 * u * rho**2,
             ),
         )
     )
@@ -201,10 +231,10 @@ token_layers_between = Theorem(
     derivation=derivation,
     canaries=(
         _canary("tokens moved the other way", replace(MOVED, right=-MOVED.right, says="")),
-        _canary("a slope without a", replace(FALLS, right=-2 * w * rho**2, says="")),
+        _canary("a slope without a", replace(FALLS, right=-2 * u * rho**2, says="")),
         _canary("the orthogonal polynomial of the spectrum itself", replace(MORE, shift=sp.S.Zero, says="")),
     ),
     evaluations=EVALUATIONS,
-    proof_uses=("ahn2023.theorem3", "ahn2023.theorem4"),
+    proof_uses=("ahn2023.theorem3", "ahn2023.lemma5"),
     argument=ARGUMENT,
 )

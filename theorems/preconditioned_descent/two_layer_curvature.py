@@ -37,7 +37,7 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -46,26 +46,57 @@ from theorems.preconditioned_descent.setting import (
     PATTERN,
     d,
     n,
+    r,
 )
 from theorems.preconditioned_descent.trials.two_layers import positive_definite, strict_minimum
 from theorems.preconditioned_descent.two_layer_minimum import (
+    BOTH_POSITIVE,
     CURVED,
     DEFINITE,
-    DETERMINANT,
+    FORM_POSITIVE,
+    FORM_TIMES_FOURTH,
+    FOURTH_POSITIVE,
+    IN_BOTH_ORDERS,
     LARGE,
+    MOMENTS,
     PRODUCT,
     SMALL,
     TOTAL,
     TWO_LAYERS,
     M,
+    U,
+    W,
     a,
     b,
+    c,
+    det,
+    form,
     loss,
 )
 from theorems.stored_forms import Forms, stored
 from theorems.wishart.word_moments import word_formula, word_moment
-from verify import Derivation, Evaluation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from verify import (
+    Derivation,
+    Evaluation,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    matrix,
+)
 
+_token, _z = map(matrix, "xz")
+WHITENED_TOKEN = replace(
+    WHITENED,
+    left=WHITENED.left.subs(_token, _z),
+    right=WHITENED.right.subs(_token, _z),
+    shapes={_z if letter == _token else letter: shape for letter, shape in WHITENED.shapes.items()},
+    says=WHITENED.says.replace("tokens R x for x", "tokens R z for z"),
+)
 KINDS = {"symmetric": 1, "antisymmetric": -1}
 """Of matrices M of trace 0 and tr M Mᵀ = 1: the sign of Mᵀ = ± M."""
 x, y, total, pair = sp.symbols("x y total product", real=True)
@@ -217,6 +248,9 @@ def _clauses(name: str) -> dict[str, Any]:
             rest + slope * a,
             "D = H_00 H_11 - H_01^2 is U + W a, U and W symmetric in a and b",
         ),
+        Identity(
+            f"last_{name}", d * in_second / 2, M[2] - 2 * a * M[3] + a**2 * M[4], "d H_11/2 = m_2 - 2 a m_3 + a^2 m_4"
+        ),
     ]
     rest, slope = PARTS[name]
     for which, formula in BOTH.items():
@@ -237,12 +271,6 @@ def _clauses(name: str) -> dict[str, Any]:
 
 
 SYMMETRIC, ANTISYMMETRIC = map(_clauses, KINDS)
-LAST = Identity(
-    "last",
-    M[2] - 2 * a * M[3] + a**2 * M[4],
-    M[4] * (a - M[3] / M[4]) ** 2 + DETERMINANT / M[4],
-    "d H_11/2 = m_2 - 2 a m_3 + a^2 m_4 = m_4 (a - m_3/m_4)^2 + (m_2 m_4 - m_3^2)/m_4",
-)
 POSITIVE_DEFINITE = InWords(
     "positive_definite",
     "where f over A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1} is least, at two steps in either order, the second "
@@ -252,18 +280,24 @@ STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 th
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(a, b, x, y),
+    variables=(a, b, c, x, y, r, *MOMENTS, U, W, det, form),
     definitions={total: TOTAL, pair: PRODUCT}
     | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
-    steps=(CURVED, DEFINITE, LAST, *SYMMETRIC.values(), *ANTISYMMETRIC.values()),
+    steps=(
+        *(WHITENED_TOKEN, CURVED, DEFINITE, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
+        *(IN_BOTH_ORDERS, BOTH_POSITIVE),
+        *SYMMETRIC.values(),
+        *ANTISYMMETRIC.values(),
+    ),
 )
 ARGUMENT = (
     Inference(
         "whitened",
-        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, preserve f: Σ may be taken to be I",
-        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
-        "substitution",
+        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
+        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I",
+        ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        rules.WHITENING,
     ),
     Inference(
         "in_traces",
@@ -279,31 +313,33 @@ ARGUMENT = (
         "an antisymmetric one all are 0, and between two of a kind they are tr V W' times what they are for one M of "
         "that kind, tr M M' = 1",
         ("in_traces",),
-        "substitution",
+        rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
     ),
     Inference(
         "multiples",
         "along multiples of I the second derivatives at the least point are positive definite",
         ("whitened", "ahn2023.two_layer_minimum:strict"),
-        "substitution",
+        "application",
     ),
     Inference(
         "last_positive",
-        "m_2 > 0 and m_2 m_4 > m_3² make m_4 > 0: H_11 > 0 for both of the other kinds",
-        ("second_symmetric", "second_antisymmetric", "last", "curved", "definite"),
-        "nonnegative terms",
+        "H_11 > 0 for both of the other kinds",
+        (
+            *("second_symmetric", "second_antisymmetric", "last_symmetric", "last_antisymmetric"),
+            *("curved", "definite", "fourth_positive", "form_times_fourth", "form_positive"),
+        ),
+        "application",
     ),
     *(
         Inference(
             f"both_orders_{name}",
-            "in the other order D is U + W b: the two have a positive sum and a positive product, and so both are "
-            "positive",
+            "at the least point D is U + W a in one order of the steps and U + W b in the other, and both are positive",
             (
-                f"determinant_{name}",
+                *(f"determinant_{name}", "in_both_orders", "both_positive"),
                 *(f"{which}{part}_{name}" for which in BOTH for part in ("", "_fraction")),
                 "ahn2023.two_layer_minimum:least",
             ),
-            "case distinction",
+            "application",
         )
         for name in KINDS
     ),

@@ -35,7 +35,7 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, LEFT, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -44,6 +44,7 @@ from theorems.preconditioned_descent.setting import (
     PATTERN,
     d,
     n,
+    r,
 )
 from theorems.preconditioned_descent.trials.steps import (
     equal_pair,
@@ -59,6 +60,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -72,6 +74,10 @@ MULTIPLES = Hypothesis("multiples", text="A_0 = a Sigma^{-1} and A_1 = b Sigma^{
 TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
 
 a, b, c, e, tau = sp.symbols("a b c e tau", real=True)
+m2, m3, m4 = MOMENTS = sp.symbols("m_2:5", real=True)
+mean_1, mean_2, off_sum, off_product = sp.symbols("M_1 M_2 off_sum off_product", real=True)
+U, W = sp.symbols("U W", real=True)
+det, form = sp.symbols("D form", real=True)
 M: tuple[sp.Expr, ...] = tuple(sp.factor(trace_moment([order], n, d)) for order in range(5))  # pyright: ignore[reportAssignmentType]
 """m_0 … m_4."""
 
@@ -176,6 +182,55 @@ WHOLE = tuple(
     for name, letter, index, step, slope in (("first", "A", 0, "a", SLOPE), ("second", "B", 1, "b", OTHER_SLOPE))
 )
 
+SECOND_VANISHES = Implication(
+    "second_vanishes",
+    (sp.Eq(mean_1 - b * mean_2, 0), sp.Eq(mean_1 - a * mean_2, 0), sp.Gt((a - b) ** 2, 0)),
+    sp.Eq(mean_2, 0),
+    "M_2 = 0 where M_1 = b M_2 and M_1 = a M_2, a and b different",
+)
+FIRST_VANISHES = Implication(
+    "first_vanishes",
+    (sp.Eq(mean_1 - b * mean_2, 0), sp.Eq(mean_2, 0)),
+    sp.Eq(mean_1, 0),
+    "M_1 = 0 where M_1 = b M_2 and M_2 = 0",
+)
+_EQUATIONS = m2 * off_sum - m3 * off_product, m3 * off_sum - m4 * off_product
+ELIMINATED = tuple(
+    Identity(
+        f"eliminated_{name}",
+        first * _EQUATIONS[0] - second * _EQUATIONS[1],
+        (m2 * m4 - m3**2) * off,
+        f"{first} (m_2 off_sum - m_3 off_product) - {second} (m_3 off_sum - m_4 off_product) = (m_2 m_4 - m_3^2) {off}",
+    )
+    for name, first, second, off in (("product", m4, m3, off_sum), ("sum", m3, m2, off_product))
+)
+SAME = Implication(
+    "same", (sp.Gt(det, 0), sp.Eq(det * off_sum, 0)), sp.Eq(off_sum, 0), "off = 0 where D off = 0 and D > 0"
+)
+FOURTH_POSITIVE = Implication(
+    "fourth_positive", (sp.Gt(m2, 0), sp.Gt(m2 * m4 - m3**2, 0)), sp.Gt(m4, 0), "m_4 > 0 where m_2 > 0, m_2 m_4 > m_3^2"
+)
+FORM_TIMES_FOURTH = Implication(
+    "form_times_fourth",
+    (sp.Gt(m2 * m4 - m3**2, 0),),
+    sp.Gt(m4 * (m2 - 2 * c * m3 + c**2 * m4), 0),
+    "m_4 (m_2 - 2 c m_3 + c^2 m_4) > 0 where m_2 m_4 > m_3^2",
+)
+FORM_POSITIVE = Implication(
+    "form_positive", (sp.Gt(m4, 0), sp.Gt(m4 * form, 0)), sp.Gt(form, 0), "form > 0 where m_4 form > 0, m_4 > 0"
+)
+IN_BOTH_ORDERS = Identity(
+    "in_both_orders",
+    (U + W * a) * (U + W * b),
+    U**2 + (a + b) * U * W + a * b * W**2,
+    "(U + W a)(U + W b) = U^2 + (a + b) U W + a b W^2",
+)
+BOTH_POSITIVE = Implication(
+    "both_positive",
+    (sp.Gt(det + form, 0), sp.Gt(det * form, 0)),
+    sp.Gt(det, 0),
+    "D > 0 where D + form > 0 and D form > 0",
+)
 LEAST_PAIR = InWords(
     "least",
     "f over S is least, with the value minimum_loss, where the steps are smaller_step and larger_step, different and "
@@ -190,38 +245,29 @@ VANISHES = InWords(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a, b, c, e, tau),
+    variables=(a, b, c, e, tau, *MOMENTS, mean_1, mean_2, off_sum, off_product, det, form, r),
     claims=(LEAST_PAIR, STRICT, SADDLE, VANISHES),
     steps=(
-        SLOPE,
-        OTHER_SLOPE,
-        *ORTHOGONAL,
-        SQUARES,
-        CURVED,
-        DEFINITE,
-        DIFFERENT,
-        SUM,
-        PROD,
-        EQUAL,
-        RISING,
-        APART,
-        *WHOLE,
+        *(WHITENED, LEFT, SLOPE, OTHER_SLOPE, *ORTHOGONAL, SQUARES, CURVED, DEFINITE, DIFFERENT, SUM, PROD),
+        *(SECOND_VANISHES, FIRST_VANISHES, *ELIMINATED, SAME, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
+        *(EQUAL, RISING, APART, *WHOLE),
     ),
 )
 
 ARGUMENT = (
     Inference(
         "whitened",
-        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, preserve f: Σ may be taken to be I, "
+        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
+        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I, "
         "and a gradient that vanishes stays one",
-        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
-        "substitution",
+        ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        rules.WHITENING,
     ),
     Inference(
         "residual",
-        "the residual is (I − aS)(I − bS) applied to w*",
-        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "multiples"),
-        "substitution",
+        "each layer multiplies what is left of w* by I − A_l' S: after two it is (I − bS)(I − aS) w*",
+        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "multiples", "left_of_w"),
+        "induction",
     ),
     Inference(
         "loss_on_S",
@@ -265,42 +311,48 @@ ARGUMENT = (
     ),
     Inference(
         "critical",
-        "where a ≠ b both slopes vanish exactly where M_1 = M_2 = 0, linear equations for sum and product that the "
-        "least pair alone solves",
-        ("in_traces", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
-        "substitution",
+        "where a ≠ b both slopes vanish where M_1 = M_2 = 0 alone, and that is so at the least pair alone: the sum and "
+        "the product solve two linear equations, as those of the least pair do",
+        (
+            *("in_traces", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
+            *("second_vanishes", "first_vanishes", "eliminated_product", "eliminated_sum", "same"),
+        ),
+        "application",
     ),
     Inference(
         "some_equal_pair",
         "where a = b = c the slopes are a cubic in c with the leading coefficient 2 m_4 > 0: they vanish at some c",
-        ("equal", "curved", "definite"),
+        ("equal", "curved", "definite", "fourth_positive"),
         rules.INTERMEDIATE_VALUE,
     ),
     Inference(
         "one_equal_pair",
         "they rise with c, so that they vanish at no other",
-        ("some_equal_pair", "rising", "curved", "definite"),
+        ("some_equal_pair", "rising", "definite", "fourth_positive"),
         rules.MONOTONICITY,
     ),
     Inference(
         "saddle",
         "there the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
-        ("one_equal_pair", "critical", "rising", "apart", "curved", "definite"),
+        (
+            *("one_equal_pair", "critical", "rising", "apart", "curved", "definite"),
+            *("fourth_positive", "form_times_fourth", "form_positive"),
+        ),
         rules.INDEFINITE_HESSIAN,
     ),
     Inference(
         "antisymmetric",
         "in an antisymmetric direction V the slope is a mean of traces tr V S^k, each of an antisymmetric and a "
         "symmetric matrix, which is 0",
-        ("loss_on_S", "in_traces"),
-        "linearity of expectation",
+        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "left_of_w"),
+        rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
     ),
     Inference(
         "vanishes",
         "every direction is a symmetric one and an antisymmetric one; in the first the slope is τ/d times that in a "
         "or b, which is 0 at both pairs, in the second it is 0; so it is at every Σ",
         ("whitened", "in_traces", "critical", "one_equal_pair", "antisymmetric", "whole_first", "whole_second"),
-        "substitution",
+        rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
     ),
 )
 

@@ -59,7 +59,9 @@ from theorems.preconditioned_descent.two_layer_minimum import LARGE, LEAST, SMAL
 from theorems.preconditioned_descent.two_layer_squares import (
     ALPHA,
     BETA,
+    DELTA,
     DEVIATIONS,
+    FORM,
     G,
     R,
     a,
@@ -77,20 +79,47 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
     LeastResidual,
+    MatrixIdentity,
     Source,
     Statement,
     Step,
     Theorem,
+    matrix,
 )
 
 TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
 SYMMETRIC = Hypothesis("symmetric", text="A_0 and A_1 are symmetric")
 STANDARD = Hypothesis("standard", text="x_i ~ N(0, I) i.i.d., w* ~ N(0, I)")
 
+D, off = map(matrix, ("D", "O"))
+x_j, o = sp.symbols("x_j o", real=True)
+parts = p1, p2, p3, p4 = sp.symbols("q_1:5", real=True)
+along_x, along_v = sp.symbols("along_x along_v", real=True)
+y_i, z_i, q_i, total = sp.symbols("y_i z_i q_i s", real=True)
+EXPANDED = MatrixIdentity(
+    "expanded",
+    (D + off) * (D + off),
+    D * D + D * off + off * D + off * off,
+    dict.fromkeys((D, off), (d, d)),
+    says="(D + O)^2 = D^2 + D O + O D + O^2",
+)
+PAIR_OF_ENTRIES = Identity(
+    "pair_of_entries",
+    alpha * 2 * o**2 + beta * (x + x_j) * o**2 + gamma * (x**2 + x_j**2) * o**2,
+    (k + k.subs(x, x_j)) * o**2,
+    "alpha 2 o^2 + beta (x_i + x_j) o^2 + gamma (x_i^2 + x_j^2) o^2 = (k(x_i) + k(x_j)) o^2",
+)
+K_POSITIVE = Implication(
+    "k_positive",
+    (sp.Gt(p1, 0), sp.Ge(p2, 0), sp.Gt(p3, 0), sp.Gt(p4, 0), sp.Ge(w, (d - 1) * v**2)),
+    sp.Gt(p1 * along_x**2 + p2 * along_v**2 + p3 + p4 * (w - (d - 1) * v**2), 0),
+    "p_1 (...)^2 + p_2 (...)^2 + p_3 + p_4 (w - (d-1) v^2) > 0 where p_1, p_3, p_4 > 0, p_2 >= 0 and w >= (d-1) v^2",
+)
 OFF_DIAGONAL = Identity(
     "off_diagonal",
     in_traces({**TRACES, **{word: TRACES[word] + o for word, o in WITH_O.items()}}) - in_traces(TRACES),
@@ -168,6 +197,20 @@ FACTORS = tuple(
     Inequality(name, sp.Gt(value, 0, evaluate=False), f"{name} > 0") for name, value in (("mu", ALPHA), ("nu", BETA))
 )
 
+_row = sp.Matrix([[y_i, z_i, q_i]])
+_in_c = sp.Matrix([b * y_i + q_i, y_i + z_i, a * z_i])
+ENTRY = Identity(
+    "entry",
+    (_in_c.T * R * _in_c)[0] + ALPHA * (b * y_i + DELTA / ALPHA * a * z_i) ** 2 + BETA * (y_i - z_i) ** 2,
+    (_row * FORM * _row.T)[0],
+    "c_i'R c_i + mu (b y_i + (delta/mu) a z_i)^2 + nu (y_i - z_i)^2 as a quadratic form in y_i, z_i and q_i",
+)
+OFF_THE_MEAN = Identity(
+    "off_the_mean",
+    (y_i * z_i - total / d) ** 2,
+    (y_i * z_i) ** 2 - 2 * total / d * (y_i * z_i) + total**2 / d**2,
+    "q_i^2 = (y_i z_i - s/d)^2 = (y_i z_i)^2 - 2 s/d y_i z_i + s^2/d^2, s the sum of the y_j z_j",
+)
 DIAGONAL = InWords("diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal")
 ALL_MULTIPLES = InWords(
     "all_multiples",
@@ -193,9 +236,15 @@ def _squares_in_entries(size: int) -> Step:
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
-    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), a, b, *DEVIATIONS.values()),
+    variables=(
+        *(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), a, b, *DEVIATIONS.values()),
+        *(x_j, o, *parts, along_x, along_v, y_i, z_i, q_i, total),
+    ),
     claims=(DIAGONAL, MULTIPLES, ALL_MULTIPLES),
-    steps=(OFF_DIAGONAL, COMPLETED, *POSITIVE, EXCESS, *DEFINITE, *FACTORS),
+    steps=(
+        *(EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, COMPLETED, *POSITIVE, K_POSITIVE),
+        *(EXCESS, ENTRY, OFF_THE_MEAN, *DEFINITE, *FACTORS),
+    ),
 )
 ARGUMENT = (
     Inference(
@@ -226,14 +275,15 @@ ARGUMENT = (
         "words",
         "A and D are diagonal and O has a zero diagonal, so that words with one O have trace 0: of the words of f "
         "only BB, ABB and AABB change, by tr O², tr AO² and tr A²O²",
-        ("turned", "in_traces"),
-        "substitution",
+        ("turned", "in_traces", "expanded"),
+        rules.TRACE_IN_ENTRIES,
     ),
     Inference(
         "off_the_diagonal",
-        "f(A, D + O) − f(A, D) is the sum of (k(x_i) + k(x_j)) o_ij² over i < j, for every d",
-        ("words", "off_diagonal"),
-        "substitution",
+        "tr A^m O² is the sum of (x_i^m + x_j^m) o_ij² over i < j, and so f(A, D + O) − f(A, D) that of "
+        "(k(x_i) + k(x_j)) o_ij², for every d",
+        ("words", "off_diagonal", "pair_of_entries"),
+        rules.TRACE_IN_ENTRIES,
     ),
     Inference(
         "spread", "w ≥ (d − 1) v²: of the other x_j, the sum of squares and the mean", ("turned",), "Cauchy-Schwarz"
@@ -241,20 +291,21 @@ ARGUMENT = (
     Inference(
         "k_is_positive",
         "k > 0, so that B without its O is better, strictly unless O = 0",
-        ("off_the_diagonal", "spread", "squares", "p_1", "p_2", "p_3", "p_4"),
+        ("off_the_diagonal", "spread", "squares", "p_1", "p_2", "p_3", "p_4", "k_positive"),
         "nonnegative terms",
     ),
     Inference(
         "multiples",
         "it is the case L = 2 of Theorem 3 at Σ = I",
         ("ahn2023.theorem3:minimum", "standard", "linear_attention", "pattern", "two_layers"),
-        "substitution",
+        "application",
     ),
     Inference(
         "entries",
-        "the sums over i of the squares are those of products of the y_i and z_i that the step has",
-        ("turned", "in_traces", "excess"),
-        "substitution",
+        "as the y_i and the z_i have the sum 0, the sums over i of these squares, entry by entry, and the sum over "
+        "i < j of (y_i z_j − y_j z_i)² are those of products of the y_i and z_i that `excess` has",
+        ("turned", "in_traces", "excess", "entry", "off_the_mean"),
+        rules.LAGRANGE_IDENTITY,
     ),
     Inference(
         "definite",
@@ -282,7 +333,7 @@ ARGUMENT = (
         ("below", "turned", "multiples", "ahn2023.two_layer_minimum:least"),
         "lower bound attained",
     ),
-    Inference("diagonal", "multiples of I are diagonal", ("all_multiples",), "substitution"),
+    Inference("diagonal", "multiples of I are diagonal", ("all_multiples",), "definition"),
 )
 
 

@@ -39,17 +39,22 @@ from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k as index
 from theorems.preconditioned_descent.preconditioned_tokens import (
+    ALL_SLOPES,
+    LAYERS_ON_S,
+    LOSS_ON_S,
     MULTIPLES,
     PATTERN,
     STATIONARY,
     eigenvalue,
+    in_product,
+    in_step,
     polynomials,
     rates,
     residual,
     s,
     steps,
 )
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n, r
 from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
 from theorems.preconditioned_descent.trials.token_claims import between, least_within, positive_but_one, valley
 from theorems.preconditioned_descent.trials.token_layers import POSITIVE as POSITIVE_POINTS
@@ -61,6 +66,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -75,6 +81,7 @@ TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
 
 (a0, a1, _), (b0, _), x = steps, rates, eigenvalue
 p, t, u, kappa, h = sp.symbols("p t u kappa h", real=True)
+m1, m2, m3 = sp.symbols("m_1:4", positive=True)
 """a_0 b_0; where q is 0; 1/p; the limit of a_1 p²; −p."""
 M = tuple(trace_moment([order], n, d) for order in range(7))
 """m_0 … m_6."""
@@ -102,6 +109,38 @@ FIRST, SECOND, PRODUCT = (
         ("product", p, 4 * a1 * (1 - a0 * x) ** 2 * q * x**2 * (1 - p * x)),
     )
 )
+NOT_RISING, AT_LEAST_ONE = (
+    Implication(
+        "not_rising",
+        (sp.Le(a0, 0), sp.Ge(x, 0)),
+        sp.Ge(x * (1 - a0 * x), 0),
+        "s (1 - a_0 s) >= 0 for a_0 <= 0, s >= 0",
+    ),
+    Implication(
+        "at_least_one",
+        (sp.Le(a1, 0), sp.Ge(x, 0)),
+        sp.Ge(1 - a1 * x * u**2, 1),
+        "1 - a_1 s u^2 >= 1 for a_1 <= 0, s >= 0",
+    ),
+)
+WITHOUT_FIRST = Identity(
+    "without_first", sp.Subs(polynomials(2, x), a0, 0), 1 - a1 * x, "where a_0 = 0, r_2 is 1 - a_1 s"
+)
+BEST_OF_ONE = Implication(
+    "best_of_one", (sp.Eq(-2 * m1 + 2 * a1 * m2, 0),), sp.Eq(a1, m1 / m2), "a_1 = m_1/m_2 where -2 m_1 + 2 a_1 m_2 = 0"
+)
+FACTOR = Implication(
+    "factor",
+    (sp.Gt(a1, 0), sp.Gt(m1 * m3 - m2**2, 0)),
+    sp.Gt(2 * a1 * (m1 * m3 - m2**2) / m2, 0),
+    "2 a_1 (m_1 m_3 - m_2^2)/m_2 > 0 where a_1 > 0, m_1 m_3 > m_2^2",
+)
+ONE_RATE = Implication(
+    "one_rate",
+    (sp.Eq(-u * (1 + 2 * b0), 0), sp.Gt(u, 0)),
+    sp.Eq(b0, -sp.S.Half),
+    "b_0 = -1/2 where -u (1 + 2 b_0) = 0, u > 0",
+)
 TOGETHER = Identity(
     "together",
     x * (1 - p * x) ** 2 + p * x**2 * (1 - p * x),
@@ -113,6 +152,13 @@ FALLS = Identity(
     q.subs(p, -h) - q.subs({p: -h, x: t}, simultaneous=True),
     -a1 * (x - t) * (1 + 2 * h * (x + t) + h**2 * (x**2 + x * t + t**2)),
     "for p = -h, q(s) - q(t) = -a_1 (s - t) (1 + 2 h (s + t) + h^2 (s^2 + s t + t^2))",
+)
+_FALLEN = -a1 * (x - t) * (1 + 2 * h * (x + t) + h**2 * (x**2 + x * t + t**2))
+NO_MEAN = Implication(
+    "nowhere_positive",
+    (sp.Gt(a1, 0), sp.Ge(h, 0), sp.Ge(x, 0), sp.Ge(t, 0)),
+    sp.Le((x - t) * _FALLEN * (1 + h * x) * x, 0),
+    "(s - t)(q(s) - q(t))(1 + h s) s <= 0 for p = -h, a_1 > 0 and h, s, t >= 0",
 )
 AT_INFINITY = Identity(
     "at_infinity",
@@ -126,6 +172,12 @@ CUBIC = Identity(
     kappa * (t**3 - x**3),
     -kappa * (x - t) * (x**2 + x * t + t**2),
     "kappa (t^3 - s^3) = -kappa (s - t) (s^2 + s t + t^2)",
+)
+NO_MEAN_AT_INFINITY = Implication(
+    "nowhere_positive_at_infinity",
+    (sp.Ge(kappa, 0), sp.Ge(x, 0), sp.Ge(t, 0)),
+    sp.Le((x - t) * x**2 * -kappa * (x - t) * (x**2 + x * t + t**2), 0),
+    "(s - t) s^2 kappa (t^3 - s^3) <= 0 for kappa, s, t >= 0",
 )
 _AT_ZERO = polynomials(2, x).subs(a0, 0).subs(a1, BEST_STEP)
 _SLOPE = sp.diff(polynomials(2, x), a0).subs(a0, 0).subs(a1, BEST_STEP)
@@ -178,55 +230,83 @@ VALLEY = InWords(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a0, a1, b0, x, p, t, u, kappa, h),
+    variables=(a0, a1, b0, x, p, t, u, kappa, h, m1, m2, m3, in_step, in_product, r),
     claims=(POSITIVE, ATTAINED, OF_TWO, BETWEEN, VALLEY, LIMIT, *OTHERS),
-    steps=(POLYNOMIAL, FIRST, SECOND, PRODUCT, TOGETHER, FALLS, AT_INFINITY, CUBIC, LAST, IDLE, STRICT),
+    steps=(
+        *(
+            *LAYERS_ON_S,
+            POLYNOMIAL,
+            FIRST,
+            NOT_RISING,
+            SECOND,
+            AT_LEAST_ONE,
+            PRODUCT,
+            WITHOUT_FIRST,
+            BEST_OF_ONE,
+            FACTOR,
+            ONE_RATE,
+        ),
+        *(*ALL_SLOPES, TOGETHER, FALLS, NO_MEAN, AT_INFINITY, CUBIC, NO_MEAN_AT_INFINITY, LAST, IDLE, STRICT),
+    ),
 )
 
 ARGUMENT = (
+    *LOSS_ON_S,
     Inference(
-        "loss_on_S",
-        "on S, f is E tr r_2(S)² at Σ = I, as Theorem 4's statement has it, r_2 that of the label after two layers: it "
-        "is F(a_0, a_1, a_0 b_0), F = ∫ (1 − a_0 s)² q² dμ, where μ has a density > 0 on (0, ∞), and an atom at 0 at "
-        "most beside it",
-        (
-            *("ahn2023.theorem4:stationary", "ahn2023.theorem4:two_layers", "polynomial", "linear_attention"),
-            *("pattern", "two_layers", "gaussian_tokens", "inverse_prior", "multiples"),
-        ),
-        "substitution",
+        "in_steps_and_product",
+        "f = ∫ r_2² dμ is F(a_0, a_1, p) at p = a_0 b_0, F = ∫ (1 − a_0 s)² q² dμ",
+        ("loss_on_S", "polynomial", "two_layers"),
+        "definition",
+    ),
+    Inference(
+        "density",
+        "μ has a density > 0 on (0, ∞), and beside it an atom at 0 at most",
+        ("loss_on_S", "gaussian_tokens"),
+        rules.WISHART_EIGENVALUES,
     ),
     Inference(
         "first_falls",
         "for a_0 ≤ 0, as μ has a density > 0 on (0, ∞), F has a slope < 0 in a_0",
-        ("loss_on_S", "slope_first"),
+        ("in_steps_and_product", "density", "slope_first", "not_rising"),
         "nonnegative terms",
     ),
-    Inference("second_falls", "likewise for a_1 ≤ 0 in a_1", ("loss_on_S", "slope_second"), "nonnegative terms"),
+    Inference(
+        "second_falls",
+        "likewise for a_1 ≤ 0 in a_1, where q ≥ 1",
+        ("in_steps_and_product", "density", "slope_second", "at_least_one"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "slopes",
+        "f has the slopes F_{a_0} + b_0 F_p, F_{a_1} and a_0 F_p in a_0, a_1 and b_0",
+        ("in_steps_and_product",),
+        rules.CHAIN_RULE,
+    ),
     Inference(
         "first_is_zero",
-        "at a critical point with a_0 = 0, f as a function of a_1 is the loss of one layer: a_1 = m_1/m_2; and the "
-        "slope in a_0 vanishes for b_0 = −1/2 alone",
-        ("loss_on_S", "last", "idle_slope", "strict"),
-        "substitution",
+        "at a critical point with a_0 = 0, f as a function of a_1 is the loss of one layer, ∫ (1 − a_1 s)² dμ, of "
+        "slope −2 m_1 + 2 a_1 m_2: a_1 = m_1/m_2 > 0, and the slope in a_0 vanishes for b_0 = −1/2 alone",
+        ("loss_on_S", "without_first", "best_of_one", "last", "idle_slope", "strict", "factor", "one_rate"),
+        "application",
     ),
     Inference(
         "first_is_not",
-        "at one with a_0 ≠ 0 the slope a_0 F_p in b_0 vanishes, so that all slopes of F do, and a_0, a_1 > 0",
-        ("loss_on_S", "first_falls", "second_falls"),
-        "substitution",
+        "at one with a_0 ≠ 0 all slopes of F vanish, and so a_0, a_1 > 0, as they do not elsewhere",
+        ("slopes", *(step.label for step in ALL_SLOPES), "first_falls", "second_falls"),
+        "application",
     ),
     Inference(
         "orthogonal",
         "where a_1 > 0 and F's slopes in a_1 and p vanish, q (1 − p s) s and q (1 − p s) s² have the mean 0 in "
         "(1 − a_0 s)² dμ",
-        ("slope_second", "slope_product", "together", "loss_on_S"),
+        ("slope_second", "slope_product", "together", "in_steps_and_product"),
         "linearity of expectation",
     ),
     Inference(
         "rate_is_positive",
         "then p > 0: for p ≤ 0, q(0) = 1 and q falls to −∞ on s > 0, so that with its zero t, (s − t) q (1 − p s) s "
         "is nowhere positive and negative but at two points, and cannot have the mean 0",
-        ("orthogonal", "falls"),
+        ("orthogonal", "density", "falls", "nowhere_positive"),
         "nonnegative terms",
     ),
     Inference(
@@ -239,35 +319,35 @@ ARGUMENT = (
         "bounded",
         "where F is bounded, the coefficients of r_2 are, the inverses of its roots, and so a_0 and the coefficients "
         "of q: a_1, a_1 p, a_1 p²",
-        ("loss_on_S", "polynomial"),
+        ("in_steps_and_product", "density", "polynomial"),
         rules.NORMS_OF_POLYNOMIALS,
     ),
     Inference(
         "limits",
-        "a sequence along which F tends to its infimum has a part along which a_0, a_1, p converge, and F is least at "
-        "the limit, or p → ±∞, and then a_1 and a_1 p → 0, a_1 p² → κ, and the infimum is H(a_0, κ) = ∫ (1 − a_0 s)² "
-        "(1 − κ s³)² dμ at some a_0 and κ",
+        "a sequence along which F tends to its infimum, over all a_0 or at a_0 = 0, has a part along which a_0, a_1, p "
+        "converge, and F is least at the limit, or p → ±∞, and then a_1 and a_1 p → 0, a_1 p² → κ, and the infimum is "
+        "H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)² dμ at some a_0 (or 0) and κ",
         ("bounded",),
         rules.BOLZANO_WEIERSTRASS,
     ),
     Inference(
         "limits_are_least",
-        "H is a limit of F everywhere, so that it is least there, and its slope in κ vanishes: s³ (1 − κ s³) has the "
-        "mean 0 in (1 − a_0 s)² dμ, and κ > 0",
-        ("limits",),
+        "H is a limit of F everywhere, so that it is least there, over κ at this a_0, and its slope in κ vanishes: "
+        "s³ (1 − κ s³) has the mean 0 in (1 − a_0 s)² dμ, and κ > 0",
+        ("limits", "density"),
         rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference(
         "above_at_infinity",
         "with t³ = 1/κ, (s − t) s² (1 − κ s³) is nowhere positive: s² (1 − κ s³) has a mean > 0, as t times it is "
         "minus the mean of that product",
-        ("limits_are_least", "cubic"),
+        ("limits_are_least", "density", "cubic", "nowhere_positive_at_infinity"),
         "nonnegative terms",
     ),
     Inference(
         "not_at_infinity",
-        "so F rises with u at u = 0, and is below the infimum for some a_1 = κ u², p = 1/u, u < 0: p does not tend to "
-        "infinity",
+        "so F at this a_0 rises with u at u = 0, and is below the infimum for some a_1 = κ u², p = 1/u, u < 0: p does "
+        "not tend to infinity",
         ("above_at_infinity", "at_infinity", "limits"),
         rules.DERIVATIVE,
     ),
@@ -280,7 +360,7 @@ ARGUMENT = (
     Inference(
         "attained",
         "f is nowhere below it, and equal to it at b_0 = p/a_0",
-        ("least_of_F", "loss_on_S"),
+        ("least_of_F", "in_steps_and_product"),
         "lower bound attained",
     ),
     Inference("stationary", "the least point is critical", ("attained",), rules.SLOPES_AT_A_LEAST_POINT),
@@ -288,13 +368,13 @@ ARGUMENT = (
         "two_layers_of_theorem3",
         "it is Theorem 3's least loss, L = 2: its pattern (8) is B_l = 0 here",
         ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
-        "substitution",
+        "application",
     ),
     Inference(
         "four_layers_of_theorem3",
         "it is Theorem 3's least loss, L = 4: its pattern (8) is B_l = 0 here",
         ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
-        "substitution",
+        "application",
     ),
     Inference(
         "between",
@@ -308,9 +388,9 @@ ARGUMENT = (
     ),
     Inference(
         "limit_is_attained",
-        "with a_0 = 0 throughout, G attains its least value V, at a_1, p > 0",
+        "G, which is F at a_0 = 0, attains its infimum V; its slopes vanish there, so that a_1, p > 0",
         ("limits", "not_at_infinity", "second_falls", "rate_is_positive"),
-        "substitution",
+        rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference("limit", "a least point of G is critical", ("limit_is_attained",), rules.SLOPES_AT_A_LEAST_POINT),
     Inference(
@@ -322,7 +402,7 @@ ARGUMENT = (
     Inference(
         "valley",
         "f(a_0, a_1, p/a_0) = F(a_0, a_1, p) → V as a_0 → 0 from below, at the least point of G",
-        ("above_V", "loss_on_S", "limit_is_attained"),
+        ("above_V", "in_steps_and_product", "limit_is_attained"),
         rules.LOWER_BOUND_APPROACHED,
     ),
 )
@@ -399,6 +479,6 @@ two_layers_of_tokens = Theorem(
         _canary("the orthogonal polynomial of the spectrum itself", replace(OTHERS[1], shift=sp.S.Zero, says="")),
     ),
     evaluations=EVALUATIONS,
-    proof_uses=("ahn2023.theorem3", "ahn2023.theorem4"),
+    proof_uses=("ahn2023.theorem3", "ahn2023.lemma5"),
     argument=ARGUMENT,
 )
