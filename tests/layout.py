@@ -15,7 +15,8 @@ import verify
 ROOT = Path(verify.__file__).parents[1]
 TOPS = ("verify", "theorems", "numerics", "paper_checks", "tests")
 _ABOVE = {"language": "", "evaluation": "language", "provers": "evaluation", "claims": "provers"}
-_ABOVE |= {"checking": "claims rechecker", "search": "checking", "runs": "checking", "reports": "search runs"}
+_ABOVE |= {"checking": "claims rechecker", "formal": "checking", "search": "checking", "runs": "checking"}
+_ABOVE |= {"reports": "formal search runs"}
 
 
 def _allowed(subpackage: str) -> set[str]:

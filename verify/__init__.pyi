@@ -5,6 +5,7 @@ from verify.reports.verbs.theorems import check as check
 from verify.reports.verbs.theorems import conditions as conditions
 from verify.reports.verbs.theorems import derive as derive
 from verify.reports.verbs.theorems import explore as explore
+from verify.reports.verbs.files import export as export
 from verify.reports.verbs.theorems import list_language as list_language
 from verify.reports.verbs.theorems import list_theorems as list_theorems
 from verify.reports.verbs.theorems import necessity as necessity

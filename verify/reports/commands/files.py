@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,8 +25,12 @@ from verify.reports.verbs import files as verbs
 from verify.reports.verbs.theorems import list_language
 from verify.shown import visible
 
+if TYPE_CHECKING:
+    from verify.formal.export import Export
+
 _LONGEST_FORM = 44
 _BELOW = "\n    "
+_EXPORTED = {"proof": "with a proof", "statement": "without", "nothing": "not exported"}
 
 
 @verb("recheck", "certificate.json", verbs.recheck)
@@ -61,6 +65,29 @@ def _recheck(
     if as_json:
         print_json({"files": rows})
     raise typer.Exit(code)
+
+
+@verb("export", "wang2024.lemma1 --to rocq --out build", verbs.export)
+def _export(
+    theorem: str,
+    to: str,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="where the files are written")] = Path(),
+    as_json: AsJson = False,
+    **effort: Any,
+) -> None:
+    """A claim is not shown here to be accepted: for that the files are compiled."""
+    result = verbs.export(theorem, to=to, out=out, **effort)
+    if as_json:
+        print_json({**result.to_json(), "files": [str(out / name) for name in result.files]})
+    else:
+        say(visible(_export_lines(result), lines=True))
+
+
+def _export_lines(result: "Export") -> str:
+    counts = {of: sum(clause.exported == of for clause in result.clauses) for of in ("proof", "statement", "nothing")}
+    of = ", ".join(f"{count} {_EXPORTED[of]}" for of, count in counts.items())
+    rest = [f"{c.label}: {c.why}" for c in result.clauses if c.exported != "proof"]
+    return "\n".join([f"{result.theorem}: {len(result.clauses)} clauses: {of}", *rest])
 
 
 _PLAIN = re.compile(r"[\w./,+~-]+")

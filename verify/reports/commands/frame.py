@@ -58,6 +58,7 @@ _METAVARS = {
     "kind": "inequality|identity|recursion|argument",
     "recheck": "K",
     "scheduler": "ADDRESS",
+    "to": "rocq",
 }
 """What the help shows in the place of an option's value, where its type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)

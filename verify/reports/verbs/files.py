@@ -8,6 +8,8 @@ from verify.errors import InputError
 from verify.installed import needs
 
 if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.formal.export import Export
     from verify.rechecker import Accepted
     from verify.reports.pinned_files import Pinned
     from verify.runs.store import Store
@@ -112,6 +114,54 @@ def report(
     make_folder(Path(out))
     document.refuse_other(Path(out))
     return document.write(contents.gathered(full=full, store=store, entries=entries, tell=tell), Path(out))
+
+
+def export(theorem: "Theorem | str", *, to: str, out: Path | str = ".", seconds: float = 60) -> "Export":
+    """Write a theorem for a proof assistant: Statement.v, Proof.v and Check.v, which states that the two fit.
+
+    What no shipped certificate proves is proved anew. A clause that is not exported is listed with the reason.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    to
+        The proof assistant: `rocq`.
+    out
+        The folder; it is made where it is missing.
+    seconds
+        Time budget for proofs, in seconds.
+
+    Returns
+    -------
+    Export
+        `clauses`, with what is exported of each, and the texts of the `files`.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem or proof assistant, and for a folder that cannot be written to or has such files that are
+        no export.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import verify
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     verify.export("x**2 + 1 >= 2*x", to="rocq", out=folder).clauses[0].exported
+    'proof'
+    """
+    from verify.formal.export import export as exported
+    from verify.reports.simulate import make_folder
+    from verify.reports.verbs.given import loaded_theorem
+
+    if to != "rocq":
+        raise InputError("--to", to, "must be rocq")
+    loaded = loaded_theorem(theorem)
+    make_folder(Path(out))
+    result = exported(loaded, seconds=seconds)
+    result.write(Path(out))
+    return result
 
 
 def recheck(path: Path | str, *, core: bool = False) -> "Accepted":

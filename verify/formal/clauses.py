@@ -1,0 +1,217 @@
+"""The beginning of a clause's proof: its variables and facts by name, and the leaves that are to be shown in order."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from verify.formal.expressions import Data, Need, NotSaidError, Terms
+from verify.formal.statements import Stated, relations_of
+from verify.rechecker.given import Given
+from verify.rechecker.nodes import Node
+from verify.rechecker.reading import Effort
+from verify.rechecker.registry import Registry
+
+_TURNED: Mapping[str, str] = {"Ge": "apply Rge_le in {0}", "Gt": "apply Rgt_lt in {0}"}
+_ENDS: Mapping[str, str] = {
+    "Eq": "apply eq_by",
+    "Le": "apply le_by",
+    "Lt": "apply lt_by",
+    "Ge": "apply Rle_ge, le_by",
+    "Gt": "apply Rlt_gt, lt_by",
+}
+_WORK = 60e6
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is known in a proof: its name there, and the relation."""
+
+    name: str
+    relation: Data
+
+
+@dataclass
+class Clause:
+    """One clause, and the proof that is being written of it."""
+
+    stated: Stated
+    data: Mapping[str, Any]
+    registry: Registry
+    lines: list[str] = field(default_factory=list[str])
+
+    @cached_property
+    def given(self) -> Given:
+        """The statement at its example, as the re-checker reads it."""
+        instance = {name: _written(value) for name, value in self.stated.example.items()}
+        return Given(dict(self.stated.data), instance, Effort(_WORK), self.registry)
+
+    @cached_property
+    def relations(self) -> list[Data]:
+        """The conditions, and what is claimed."""
+        return relations_of(self.data)
+
+    @cached_property
+    def used(self) -> list[str]:
+        """The variables that are used."""
+        return self.stated.using(["Tuple", *self.relations])
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The terms of real numbers in the proof: an integer is a real number there."""
+        names, stated = self.stated.names, self.stated
+        return {n: names.of(n, "real_") if stated.is_integer(n) else stated.called[n] for n in stated.symbols}
+
+    @cached_property
+    def facts(self) -> dict[str | int, Fact]:
+        """What is supposed: by place, the domain, the parametric hypotheses and the conditions; by name, a bound."""
+        data = self.stated.data
+        listed = [(f"D_{i}", relation) for i, relation in enumerate(data["domain"])]
+        parametric = [h for h in data["hypotheses"] if h["relation"] is not None]
+        listed += [(f"H_{i}", h["relation"]) for i, h in enumerate(parametric)]
+        listed += [(f"C_{i}", relation) for i, relation in enumerate(self.relations[:-1])]
+        found: dict[str | int, Fact] = {place: Fact(*each) for place, each in enumerate(listed)}
+        for p in data["parameters"]:
+            bound, head = (p["minimum"], "Le") if p["minimum"] is not None else (p["above"], "Lt")
+            if bound is not None and p["kind"] in ("integer", "rational"):
+                number = ["Rational" if "/" in bound else "Integer", bound]
+                found[p["name"]] = Fact(f"B_{self.texts[p['name']]}", [head, number, ["Symbol", p["name"]]])
+        return found
+
+    def begin(self) -> None:
+        """Write the introduction of all variables and facts."""
+        stated = self.stated
+        name = stated.claims[str(self.data["label"])]
+        intros = [*(stated.called[n] for n in stated.kinds), *self._scope(), *(stated.called[v] for v in self.used)]
+        for variable in self.used:
+            intros += [f"A_{self.texts[variable]}_{i}" for i, _ in enumerate(stated.assumed(variable))]
+        for i, relation in enumerate(self.relations[:-1]):
+            intros.append(_pattern([*self._unnamed(relation), f"C_{i}"]))
+        unfolded = [f"Statement.{each}" for each in (name, "in_domain", *stated.hypotheses.values())]
+        self.say(f"unfold {', '.join(unfolded)}.", f"intros {' '.join(intros)}.")
+        for each in (stated.definition_name(n) for n in reversed(stated.definitions) if n not in stated.unsaid):
+            self.say(f"unfold Statement.{each}_defined, Statement.{each} in *.")
+        self._as_real_numbers()
+        for fact in self.facts.values():
+            if str(fact.relation[0]) in _TURNED:
+                self.say(_TURNED[str(fact.relation[0])].format(fact.name) + ".")
+        for word in self._fixed:
+            self.say(f"subst {stated.called[word]}.")
+        self.say("cbv beta iota in *.", "repeat match goal with N : _ /\\ _ |- _ => destruct N end.")
+
+    def _scope(self) -> list[str]:
+        """Return how the domain and the hypotheses are introduced."""
+        stated, data, numbered = self.stated, self.stated.data, 0
+        domain = [f"B_{self.texts[n]}" if n in self.texts else "_" for n, _ in stated.bounds()]
+        for i, relation in enumerate(data["domain"]):
+            domain += [*self._unnamed(relation), f"D_{i}"]
+        patterns = [_pattern(domain or ["_"])]
+        for hypothesis in data["hypotheses"]:
+            if hypothesis["relation"] is not None:
+                patterns.append(_pattern([*self._unnamed(hypothesis["relation"]), f"H_{numbered}"]))
+                numbered += 1
+            elif "varies" in hypothesis:
+                patterns.append(f"W_{stated.words[hypothesis['varies']][0]}")
+        return patterns
+
+    @cached_property
+    def _fixed(self) -> list[str]:
+        """The words that a hypothesis fixes."""
+        return sorted({str(h["varies"]) for h in self.stated.data["hypotheses"] if "varies" in h})
+
+    def _as_real_numbers(self) -> None:
+        stated, integers = self.stated, [n for n in self.stated.integers if n in self.stated.kinds or n in self.used]
+        for name, proposition in stated.bounds():
+            if name in integers and proposition.endswith("%Z"):
+                self.say(f"apply {'IZR_le' if '<=' in proposition else 'IZR_lt'} in B_{self.texts[name]}.")
+        for name in integers:
+            self.say(f"set ({self.texts[name]} := IZR {stated.called[name]}) in *; clearbody {self.texts[name]}.")
+
+    def _unnamed(self, relation: Data) -> list[str]:
+        terms = self.stated.terms()
+        terms.holds(relation)
+        return ["?"] * len(terms.needs)
+
+    def say(self, *lines: str) -> None:
+        """Write lines of the proof."""
+        self.lines += lines
+
+    def leaves(self) -> Iterator[Need]:
+        """Yield what is to be shown of the claim before its relation, in order."""
+        yield from self._leaves(self.relations[-1])
+
+    def _leaves(self, expression: Data) -> Iterator[Need]:
+        terms = self.stated.terms()
+        if expression[0] in ("Eq", "Lt", "Le", "Gt", "Ge"):
+            terms.holds(expression)
+        else:
+            terms.term(expression)
+        for need in terms.needs.values():
+            if need.sign != "other":
+                yield need
+            elif need.of[0] == "Symbol":
+                yield from self._leaves(self.stated.definitions[str(need.of[1])])
+            elif need.of[0] == "Case":
+                yield from self._leaves(self._chosen(need.of))
+            else:
+                raise NotSaidError("a power whose exponent is no number")
+
+    def _chosen(self, case: Data) -> Data:
+        name = str(case[1][1])
+        if name not in self._fixed:
+            raise NotSaidError(f"the word {name} is not fixed by a hypothesis")
+        chosen = case[2 + self.given.chosen[name]]
+        assert not isinstance(chosen, str)
+        return chosen
+
+    def show(self, proof: Iterable[str]) -> None:
+        """Write the proof of the next leaf, which is a fact from then on."""
+        self.say("flat; apply and_then; [|intro].", "{", *(f"  {line}" for line in proof), "}")
+
+    def end(self) -> str:
+        """Begin the proof of the relation that is claimed, its larger side less its smaller one; return its sign."""
+        head = str(self.relations[-1][0])
+        self.say(f"flat; {_ENDS[head]}.")
+        return {"Eq": "equal", "Lt": "positive", "Gt": "positive"}.get(head, "nonnegative")
+
+    def resolved(self, data: Data) -> Data:
+        """Return an expression with definitions put in and words decided."""
+        match data[0]:
+            case "Symbol":
+                value = self.stated.definitions.get(str(data[1]))
+                return data if value is None else self.resolved(value)
+            case "Case":
+                return self.resolved(self._chosen(data))
+            case "Integer" | "Rational":
+                return data
+            case _:
+                return [data[0], *(part if isinstance(part, str) else self.resolved(part) for part in data[1:])]
+
+    def terms(self) -> Terms:
+        """Return what writes resolved expressions in the proof."""
+        return Terms(self.texts)
+
+    def text(self, data: Data) -> str:
+        """Return the term of an expression in the proof."""
+        return self.terms().term(self.resolved(data))
+
+    def node(self, data: Data) -> Node:
+        """Return an expression as the re-checker reads it."""
+        return self.given.expression(_listed(data), "formal")
+
+    def relation_node(self, data: Data) -> Node:
+        """Return a relation as the re-checker reads it."""
+        return self.given.relation(_listed(data), "formal")
+
+
+def _listed(data: Any) -> Any:
+    """Return data as JSON has them."""
+    return [_listed(part) for part in data] if isinstance(data, list | tuple) else data
+
+
+def _written(value: Any) -> Any:
+    return [str(entry) for entry in value] if isinstance(value, tuple | list) else str(value)
+
+
+def _pattern(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"({' & '.join(names)})"

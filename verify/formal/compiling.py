@@ -1,0 +1,93 @@
+"""Rocq is run on exported files: they compile, rest on the axioms of the reals alone, and its checker accepts them."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from verify.formal.export import FILES
+
+AXIOMS = frozenset(
+    {
+        "ClassicalDedekindReals.sig_forall_dec",
+        "ClassicalDedekindReals.sig_not_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+        "Classical_Prop.classic",
+    }
+)
+"""What may be assumed: the axioms that Rocq's real numbers rest on."""
+NEEDED = "the Debian packages coq and libcoq-coquelicot"
+_SECONDS = 600
+_SAID = re.compile(r"^([\w.]+)\s*:", re.MULTILINE)
+_LISTED = re.compile(r"^    (\S+)$", re.MULTILINE)
+_SAFE = re.compile(r"\* (Constants/Inductives relying on .*|Inductives whose positivity is assumed): <none>")
+_CLOSED = "Closed under the global context"
+_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What Rocq says of exported files: nothing where it accepts them, else why it does not."""
+
+    refused: str
+    axioms: frozenset[str] = frozenset()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it accepts them."""
+        return not self.refused
+
+
+def not_run() -> str:
+    """Return why Rocq is not run, nothing where it can be."""
+    return "" if shutil.which("coqc") and shutil.which("coqchk") else f"rocq: not run; it needs {NEEDED}"
+
+
+def compiled(folder: Path) -> Compiled:
+    """Compile the files of a folder, and compare the axioms that all proofs rest on with those that may be assumed."""
+    output = ""
+    for name in FILES:
+        ended = _run(["coqc", "-q", "-R", ".", logical_name(folder), name], folder)
+        if ended.returncode:
+            return Compiled(f"{name}: {_first_error(ended.stderr)}")
+        output = ended.stdout
+    axioms = frozenset(_SAID.findall(output))
+    if not axioms and output.strip() and _CLOSED not in output:
+        return Compiled("Check.v: the axioms are not understood")
+    return _of_axioms(axioms)
+
+
+def rechecked(folders: Sequence[Path]) -> Compiled:
+    """Have Rocq's checker read all compiled files and the libraries below them again, by its kernel alone."""
+    roots = [part for folder in folders for part in ("-R", str(folder), logical_name(folder))]
+    checks = [f"{logical_name(folder)}.Check" for folder in folders]
+    ended = _run(["coqchk", "-silent", "-o", *roots, *checks], folders[0])
+    said = ended.stdout + ended.stderr
+    if ended.returncode:
+        return Compiled(f"coqchk: {_first_error(said)}")
+    if len(_SAFE.findall(said)) != _PARTS:
+        return Compiled("coqchk: a check of the kernel is switched off somewhere")
+    return _of_axioms(frozenset(name.removeprefix("Coq.") for name in _LISTED.findall(said)))
+
+
+def logical_name(folder: Path) -> str:
+    """Return what Rocq calls a folder."""
+    return "Lemmascope_" + re.sub(r"\W", "_", folder.name, flags=re.ASCII)
+
+
+def _of_axioms(axioms: frozenset[str]) -> Compiled:
+    plain = frozenset(".".join(name.split(".")[-2:]) for name in axioms)
+    more = sorted(plain - AXIOMS)
+    return Compiled(f"{more[0]} is assumed, which is none of Rocq's real numbers" if more else "", plain)
+
+
+def _first_error(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
+    return " ".join(" ".join(lines).split())[:400]
+
+
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    # The command is one of two above, and no shell reads its arguments.
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603

@@ -1,0 +1,137 @@
+"""A theorem's files for Rocq: its statement, the proofs of what is proved, and the check that they fit each other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from verify.checking.check import check
+from verify.checking.doors import with_doors
+from verify.checking.standing import shipped_proofs
+from verify.checking.theorem import Theorem
+from verify.errors import InputError
+from verify.evaluation.instances import parse
+from verify.files import replaceable, write_whole
+from verify.formal.expressions import NotSaidError
+from verify.formal.names import comment
+from verify.formal.proofs import HEADER, example_of, proof_of
+from verify.formal.statements import Stated
+from verify.outcomes import Evidence
+
+FILES = ("Statement.v", "Proof.v", "Check.v")
+"""The names of the files, in the order in which they are compiled."""
+_OURS = "lemmascope, for Rocq: "
+
+
+class ClauseExport(NamedTuple):
+    """What is exported of a clause: `proof`, `statement` alone, or `nothing`, and why no more."""
+
+    label: str
+    role: str
+    exported: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Export:
+    """The files of a theorem, by name, and what they have of each clause.
+
+    Parameters
+    ----------
+    theorem, statement_digest
+        Which statement they are of.
+    files
+        The text of each file.
+    clauses
+        What is exported of each clause.
+    example
+        Whether the example is proved to satisfy all hypotheses.
+    """
+
+    theorem: str
+    statement_digest: str
+    files: Mapping[str, str]
+    clauses: tuple[ClauseExport, ...]
+    example: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object of `verify export --json`, without the texts of the files."""
+        return {
+            "theorem": self.theorem,
+            "statement_digest": self.statement_digest,
+            "clauses": [clause._asdict() for clause in self.clauses],
+            "example": self.example,
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the files into a folder. Raises InputError where one is there that is not of an export."""
+        paths = [folder / name for name in FILES]
+        try:
+            for path in paths:
+                if not replaceable(path, lambda content: content.startswith(f"(* {_OURS}".encode())):
+                    raise InputError("--out", path, "exists and is no export of a statement; not overwritten")
+            for path in paths:
+                write_whole(path, self.files[path.name])
+        except OSError as error:
+            raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error
+        return paths
+
+
+def export(theorem: Theorem, *, seconds: float = 60) -> Export:
+    """Return the files of a theorem. What no shipped certificate proves is proved anew, in so many seconds."""
+    statement = theorem.statement
+    example = {name: _plain(value) for name, value in parse(statement, theorem.example).items()}
+    stated = Stated(f"{_OURS}{theorem.id}", statement.digest, statement.to_data(), example)
+    proofs = _proofs(theorem, seconds)
+    theorems, clauses = dict[str, str](), list[ClauseExport]()
+    for clause in stated.clauses:
+        label = str(clause["label"])
+        theorems[label], why = _theorem(stated, clause, proofs.get(label))
+        exported = "nothing" if label in stated.refused else "proof" if theorems[label] else "statement"
+        clauses.append(ClauseExport(label, statement.role(label), exported, why))
+    shown = {label: text for label, text in theorems.items() if text}
+    in_scope = example_of(stated)
+    files = {
+        "Statement.v": stated.text,
+        "Proof.v": "\n".join([comment(f"{_OURS}proofs"), HEADER, *shown.values(), in_scope]),
+        "Check.v": _check(stated, [stated.claims[label] for label in shown] + ["example_in_scope"] * bool(in_scope)),
+    }
+    return Export(theorem.id, statement.digest, files, tuple(clauses), bool(in_scope))
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter's value as the data of a certificate have it."""
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    return value if isinstance(value, str) else str(Fraction(value))
+
+
+def _proofs(theorem: Theorem, seconds: float) -> Mapping[str, Any]:
+    if shipped := shipped_proofs(theorem):
+        return shipped
+    found = check(theorem, theorem.example, seconds=seconds)
+    return {c.label: c.proof for c in found.clauses if c.evidence is Evidence.PROVED and c.proof is not None}
+
+
+def _theorem(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Return the theorem of a clause, and why there is none."""
+    label = str(clause["label"])
+    if label in stated.refused:
+        return "", stated.refused[label]
+    if proof is None:
+        return "", "it is not proved for all parameters"
+    try:
+        return proof_of(stated, clause, proof, with_doors()[0]), ""
+    except NotSaidError as error:
+        return "", str(error)
+
+
+def _check(stated: Stated, names: list[str]) -> str:
+    """Return that each proof has exactly the type that the statement gives, and the axioms that all rest on."""
+    lines = [comment(f"{_OURS}each proof is of its claim, digest {stated.digest}"), "Require Statement Proof."]
+    lines += [f"Definition accepted_{name} : Statement.{name} := Proof.{name}." for name in names]
+    if names:
+        all_of_them = " ".join(f"(conj accepted_{name}" for name in names) + " I" + ")" * len(names)
+        lines += [f"Definition all_accepted := {all_of_them}.", "Print Assumptions all_accepted."]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,293 @@
+"""Expressions of a statement's data as terms over the reals, each with what it needs to have a value.
+
+Rocq's functions are total: 1/0 and ln(−1) are numbers there. So a term comes with its needs, such as that a divisor is
+not 0, and what is stated is that they hold, and then the relation.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, NamedTuple, TypeAlias
+
+from verify.errors import TheoremError
+
+Data: TypeAlias = Sequence["Data | str"]
+Sign = Literal["nonzero", "positive", "nonnegative", "other"]
+RELATIONS: Mapping[str, str] = {"Eq": "=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
+_SUM, _PRODUCT, _PREFIX, _POWER, _CALL, _ATOM = range(6)
+_FUNCTIONS: Mapping[str, str] = {
+    **{name: name for name in ("exp", "sin", "cos", "atan", "sinh", "cosh", "tanh")},
+    "Abs": "Rabs",
+    "sign": "sgn",
+    "floor": "whole_part",
+}
+_ENDS: Mapping[str, str] = {"Max": "Rmax", "Min": "Rmin"}
+OWN: Mapping[str, str] = {
+    "sgn": "Definition sgn (x : R) : R := if Rlt_dec 0 x then 1 else if Rlt_dec x 0 then - 1 else 0.",
+    "whole_part": "Definition whole_part (x : R) : R := IZR (Int_part x).",
+    "real_power": (
+        "Definition real_power (x y : R) : R :=\n"
+        "  if Req_EM_T y (IZR (Int_part y)) then powerRZ x (Int_part y)\n"
+        "  else if Req_EM_T x 0 then 0 else Rpower x y.\n"
+        "Definition real_power_defined (x y : R) : Prop :=\n"
+        "  0 < x \\/ (x = 0 /\\ 0 <= y) \\/ (x < 0 /\\ y = IZR (Int_part y))."
+    ),
+}
+"""Functions of our own, by the name that a term mentions."""
+
+
+class NotSaidError(TheoremError):
+    """What is not exported, and why."""
+
+
+def conjunction(parts: Sequence[str]) -> str:
+    """Return that all of some propositions hold."""
+    return " /\\ ".join(parts) or "True"
+
+
+class Need(NamedTuple):
+    """What an expression needs to have a value: a sign of another one, as data, and as a proposition."""
+
+    sign: Sign
+    of: Data
+    text: str
+
+
+class _Written(NamedTuple):
+    text: str
+    level: int
+
+    def at(self, level: int) -> str:
+        return self.text if self.level >= level else f"({self.text})"
+
+
+@dataclass
+class Terms:
+    """Writes expressions; `symbols` are the terms of real numbers, `integers` those of integers, by name.
+
+    `definitions` are calls of definitions and of what says that they have a value. The needs of what was written last
+    are collected in `needs`, and the names of functions of our own in `used`.
+    """
+
+    symbols: Mapping[str, str]
+    integers: Mapping[str, str] = field(default_factory=dict[str, str])
+    definitions: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    words: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict[str, tuple[str, Sequence[str]]])
+    needs: dict[str, Need] = field(default_factory=dict[str, Need])
+    used: set[str] = field(default_factory=set[str])
+
+    def term(self, data: Data) -> str:
+        """Return the term of an expression. Raises NotSaidError for a form that is not exported."""
+        return self._written(data).at(_SUM)
+
+    def relation(self, data: Data) -> str:
+        """Return the proposition of a relation, without its needs."""
+        left, right = (self.term(side) for side in sides(data))
+        return f"{left} {RELATIONS[str(data[0])]} {right}"
+
+    def holds(self, data: Data) -> str:
+        """Return that a relation is defined and holds; its needs are collected, too."""
+        inner = self.inner()
+        relation = inner.relation(data)
+        self.needs |= inner.needs
+        return conjunction([*inner.needs, relation])
+
+    def inner(self) -> "Terms":
+        """Return the same with needs of its own."""
+        return Terms(self.symbols, self.integers, self.definitions, self.words, {}, self.used)
+
+    def _need(self, sign: Sign, of: Data, text: str) -> None:
+        self.needs.setdefault(text, Need(sign, of, text))
+
+    def _written(self, data: Data) -> _Written:
+        head, rest = str(data[0]), data[1:]
+        match head:
+            case "Symbol":
+                return self._symbol(str(rest[0]))
+            case "Integer" | "Rational":
+                return _number(Fraction(str(rest[0])))
+            case "Add":
+                return self._sum(rest)
+            case "Mul":
+                return self._product(rest)
+            case "Pow":
+                return self._power(*_two(rest))
+            case "Case":
+                return self._case(rest)
+            case "pi":
+                return _Written("PI", _ATOM)
+            case _:
+                return self._function(head, rest)
+
+    def _symbol(self, name: str) -> _Written:
+        if name in self.definitions:
+            call, defined = self.definitions[name]
+            if defined:
+                self._need("other", ["Symbol", name], defined)
+            return _Written(call, _CALL if " " in call else _ATOM)
+        if name not in self.symbols:
+            raise NotSaidError(f"{name} is no number")
+        text = self.symbols[name]
+        return _Written(text, _CALL if " " in text else _ATOM)
+
+    def _function(self, head: str, rest: Data) -> _Written:
+        if head in _ENDS:
+            texts = [self._written(_data(part)).at(_ATOM) for part in rest]
+            call = texts[-1]
+            for text in reversed(texts[:-1]):
+                call = f"{_ENDS[head]} {text} {call if call == texts[-1] else f'({call})'}"
+            return _Written(call, _CALL)
+        if head not in (*_FUNCTIONS, "log", "tan", "ceiling"):
+            raise NotSaidError(f"{head} is not exported")
+        argument = self._written(_data(rest[0]))
+        if head == "log":
+            self._need("positive", _data(rest[0]), f"0 < {argument.at(_SUM)}")
+        if head == "tan":
+            self._need("nonzero", ["cos", rest[0]], f"cos {argument.at(_ATOM)} <> 0")
+        if head == "ceiling":
+            self.used.add("whole_part")
+            return _Written(f"- whole_part (- {argument.at(_PREFIX)})", _PREFIX)
+        name = {"log": "ln", "tan": "tan"}.get(head) or _FUNCTIONS[head]
+        self.used |= {name} & set(OWN)
+        return _Written(f"{name} {argument.at(_ATOM)}", _CALL)
+
+    def _sum(self, parts: Data) -> _Written:
+        text = ""
+        for part in map(_data, parts):
+            sign, rest = negated(part)
+            written = self._written(rest).at(_PRODUCT)
+            text += (f" {sign} " if text else "- " if sign == "-" else "") + written
+        return _Written(text, _SUM)
+
+    def _product(self, parts: Data) -> _Written:
+        sign, rest = negated(["Mul", *parts])
+        if sign == "-":
+            return _Written(f"- {self._written(rest).at(_PREFIX)}", _PREFIX)
+        text = ""
+        for part in map(_data, parts):
+            below = inverse(part)
+            if below is not None:
+                written = self._divisor(below).at(_POWER)
+                text += f" / {written}" if text else f"/ {written}"
+            else:
+                text += (" * " if text else "") + self._written(part).at(_PREFIX if not text else _POWER)
+        return _Written(text, _PRODUCT)
+
+    def _divisor(self, below: Data) -> _Written:
+        """Return a divisor, which is not 0; of a power its base is not."""
+        base, power = _two(below[1:]) if below[0] == "Pow" else (below, ["Integer", "1"])
+        whole = power[0] == "Integer"
+        if whole:
+            inner = self._written(base)
+            self._need("nonzero", base, f"{inner.at(_PRODUCT)} <> 0")
+            return inner if power[1] == "1" else _Written(f"{inner.at(_CALL)} ^ {power[1]}", _POWER)
+        inner = self._written(base)
+        self._need("positive", base, f"0 < {inner.at(_PRODUCT)}")
+        return self._root(inner, Fraction(str(power[1])))
+
+    def _power(self, base: Data, power: Data) -> _Written:
+        below = inverse(["Pow", base, power])
+        if below is not None:
+            return _Written(f"/ {self._divisor(below).at(_POWER)}", _PREFIX)
+        if power[0] == "Integer":
+            return _Written(f"{self._written(base).at(_CALL)} ^ {power[1]}", _POWER)
+        inner = self._written(base)
+        if power[0] == "Rational":
+            self._need("nonnegative", base, f"0 <= {inner.at(_PRODUCT)}")
+            return self._root(inner, Fraction(str(power[1])))
+        whole = self._integer(power)
+        if whole is not None:
+            self._need("other", power, f"({inner.at(_PRODUCT)} <> 0 \\/ (0 <= {whole})%Z)")
+            return _Written(f"powerRZ {inner.at(_ATOM)} ({whole})", _CALL)
+        exponent = self._written(power)
+        self.used.add("real_power")
+        self._need("other", power, f"real_power_defined {inner.at(_ATOM)} {exponent.at(_ATOM)}")
+        return _Written(f"real_power {inner.at(_ATOM)} {exponent.at(_ATOM)}", _CALL)
+
+    def _root(self, inner: _Written, power: Fraction) -> _Written:
+        if power.denominator == 2:
+            root = _Written(f"sqrt {inner.at(_ATOM)}", _CALL)
+            return root if power == Fraction(1, 2) else _Written(f"{root.text} ^ {power.numerator}", _POWER)
+        self.used.add("real_power")
+        return _Written(f"real_power {inner.at(_ATOM)} ({power.numerator} / {power.denominator})", _CALL)
+
+    def _integer(self, data: Data) -> str | None:
+        """Return the integer of an expression that is a polynomial of integers; None of any other."""
+        match data[0]:
+            case "Integer":
+                return f"({data[1]})"
+            case "Symbol":
+                return self.integers.get(str(data[1]))
+            case "Add" | "Mul":
+                parts = [self._integer(_data(part)) for part in data[1:]]
+                joined = (" + " if data[0] == "Add" else " * ").join(part or "" for part in parts)
+                return None if None in parts else f"({joined})"
+            case _:
+                return None
+
+    def _case(self, rest: Data) -> _Written:
+        text, words = self.words[str(_data(rest[0])[1])]
+        choices, needs = list[str](), list[str]()
+        for word, choice in zip(words, rest[1:], strict=True):
+            inner = self.inner()
+            choices.append(f"| {word} => {inner.term(_data(choice))}")
+            needs.append(f"| {word} => {conjunction([*inner.needs])}")
+        if any(not need.endswith("=> True") for need in needs):
+            said = f"match {text} with {' '.join(needs)} end"
+            self._need("other", ["Case", *rest], said)
+        return _Written(f"match {text} with {' '.join(choices)} end", _ATOM)
+
+
+def _number(value: Fraction) -> _Written:
+    above, below = abs(value.numerator), value.denominator
+    text = str(above) if below == 1 else f"{above} / {below}"
+    if value < 0:
+        return _Written(f"- ({text})" if below > 1 else f"- {text}", _PREFIX)
+    return _Written(text, _ATOM if below == 1 else _PRODUCT)
+
+
+def negated(data: Data) -> tuple[str, Data]:
+    """Return the sign of a summand, and what it is the sign of: a negative factor is taken out of a product."""
+    if data[0] in ("Integer", "Rational") and str(data[1]).startswith("-"):
+        return "-", [str(data[0]), str(data[1])[1:]]
+    if data[0] == "Mul":
+        for i, part in enumerate(data[1:], 1):
+            sign, rest = negated(part) if part[0] in ("Integer", "Rational") else ("+", _data(part))
+            if sign == "-":
+                parts = [*data[1:i], *([] if rest == ["Integer", "1"] else [rest]), *data[i + 1 :]]
+                return "-", _data(parts[0]) if len(parts) == 1 else ["Mul", *parts]
+    return "+", data
+
+
+def inverse(data: Data) -> Data | None:
+    """Return what a power of a negative number is 1 over; None of anything else."""
+    if data[0] != "Pow" or _data(data[2])[0] not in ("Integer", "Rational"):
+        return None
+    head, text = str(data[2][0]), str(data[2][1])
+    if not text.startswith("-"):
+        return None
+    return _data(data[1]) if text == "-1" else ["Pow", data[1], [head, text[1:]]]
+
+
+def sides(relation: Data) -> tuple[Data, Data]:
+    """Return the left and the right side of a relation."""
+    return _two(relation[1:])
+
+
+def parts_of(data: Data) -> Iterator[Data]:
+    """Yield an expression and all its parts, arguments after what they are of."""
+    yield data
+    for part in data[1:]:
+        # A primitive has a version, a number.
+        if isinstance(part, list | tuple):
+            yield from parts_of(part)
+
+
+def _two(data: Data) -> tuple[Data, Data]:
+    first, second = data
+    return _data(first), _data(second)
+
+
+def _data(part: "Data | str") -> Data:
+    assert not isinstance(part, str)
+    return part

@@ -1,0 +1,45 @@
+"""Names and comments of a Rocq file: no label and no text of a statement reaches it but through these."""
+
+import re
+from collections.abc import Collection
+
+PRINTED = (
+    *("R", "Z", "N", "nat", "bool", "list", "Prop", "Set", "Type", "IZR", "exp", "ln", "sqrt", "sin", "cos", "tan"),
+    *("atan", "sinh", "cosh", "tanh", "PI", "Rabs", "Rmax", "Rmin", "Rpower", "powerRZ", "Int_part", "True", "False"),
+    *("Rlt_dec", "Rle_dec", "Req_EM_T", "is_derive", "left", "right", "eq", "not", "and", "or"),
+    *("sgn", "whole_part", "real_power", "real_power_defined"),
+)
+"""Global names that a file of ours mentions, which no variable may hide."""
+KEYWORDS = (
+    *("as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in", "let"),
+    *("match", "mod", "return", "SProp", "then", "using", "where", "with", "by", "Axiom", "Definition", "Theorem"),
+)
+_LETTER = re.compile(r"[A-Za-z0-9_]")
+_SHOWN = re.compile(r"[A-Za-z0-9_ .,:;<>=+/^|\[\]{}!?&%$#@~'-]")
+
+
+class Names:
+    """Gives each name of a kind an identifier of its own: letters, digits and _, no keyword and no name of ours."""
+
+    def __init__(self, taken: Collection[str] = ()) -> None:
+        self._taken = {*PRINTED, *KEYWORDS, *taken}
+        self._given: dict[tuple[str, str], str] = {}
+
+    def of(self, name: str, prefix: str = "") -> str:
+        """Return the identifier of a name, the same each time; two names never share one."""
+        key = prefix, name
+        if key not in self._given:
+            plain = prefix + "".join(c if _LETTER.fullmatch(c) else f"u{ord(c):x}_" for c in name)
+            plain = plain if plain[:1].isalpha() else f"x{plain}"
+            while plain in self._taken:
+                plain += "_"
+            self._taken.add(plain)
+            self._given[key] = plain
+        return self._given[key]
+
+
+def comment(text: str) -> str:
+    """Return a text as a comment, which it cannot end: no quotation mark, asterisk or parenthesis of it is left."""
+    turned = {"*": "·", "(": "[", ")": "]", '"': "'"}
+    shown = "".join(turned.get(c, c if _SHOWN.fullmatch(c) else f"u{ord(c):x}") for c in text)
+    return f"(* {shown} *)"

@@ -1,0 +1,57 @@
+"""`Proof.v`: a proof of each clause that is proved, from the data that the re-checker accepts."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verify.formal.clauses import Clause
+from verify.formal.deductions import by_deduction
+from verify.formal.expressions import NotSaidError
+from verify.formal.identities import by_field
+from verify.formal.slacks import by_slacks
+from verify.formal.statements import Stated
+from verify.formal.tactics import TACTICS
+from verify.rechecker.reading import Rejected
+from verify.rechecker.registry import Registry
+
+KINDS: Mapping[str, Callable[[Clause, Mapping[str, Any]], None]] = {
+    "identity": by_field,
+    "positive": by_slacks,
+    "squares": by_slacks,
+    "cases": by_slacks,
+    "deduction": by_deduction,
+}
+"""The kinds of proof that are exported."""
+
+
+def proof_of(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any], registry: Registry) -> str:
+    """Return the theorem of a clause with its proof. Raises NotSaidError for a proof that is not exported."""
+    write = KINDS.get(str(proof["kind"]))
+    if write is None:
+        raise NotSaidError(f"proofs of kind {proof['kind']} are not exported")
+    written = Clause(stated, clause, registry)
+    try:
+        write(written, proof)
+    except Rejected as error:
+        raise NotSaidError(str(error)) from error
+    name = stated.claims[str(clause["label"])]
+    body = "\n".join(f"  {line}" for line in written.lines)
+    return f"Theorem {name} : Statement.{name}.\nProof.\n{body}\nQed.\n"
+
+
+HEADER = f"From Coq Require Import Reals ZArith List Lra Lia.\nRequire Statement.\nLocal Open Scope R_scope.\n{TACTICS}"
+
+
+def example_of(stated: Stated) -> str:
+    """Return the theorem that the example satisfies all hypotheses; nothing where these are not exported."""
+    if stated.out_of_reach:
+        return ""
+    unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values()]
+    defined = [stated.definition_name(n) for n in reversed(stated.definitions) if n not in stated.unsaid]
+    unfolded += [name for each in defined for name in (f"{each}_defined", each)]
+    return (
+        "Theorem example_in_scope : Statement.example_in_scope.\n"
+        "Proof.\n"
+        f"  unfold {', '.join(f'Statement.{name}' for name in unfolded)}; cbv beta iota.\n"
+        "  repeat match goal with |- _ /\\ _ => split end; here.\n"
+        "Qed.\n"
+    )

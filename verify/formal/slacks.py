@@ -1,0 +1,177 @@
+"""Proofs by slacks: the facts are written as equations with numbers >= 0, in which all coefficients are positive."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from verify.formal.clauses import Clause, Fact
+from verify.formal.expressions import NotSaidError
+from verify.formal.values import polynomial, quotient
+from verify.rechecker.fields import evaluate
+from verify.rechecker.given import sides, with_units
+from verify.rechecker.kinds.positivity import over_bounds, with_slack
+from verify.rechecker.nodes import Name, Node
+from verify.rechecker.polynomials import Exponent, Quotient, Quotients, Sign, admit_positive
+
+_WHERE = "formal"
+
+
+@dataclass
+class Slacks:
+    """Symbols of a clause written in slacks: what was put for them, in order, and the terms of all names."""
+
+    clause: Clause
+    steps: tuple[Mapping[Name, Node], ...] = ()
+    signs: dict[Name, Sign] = field(default_factory=dict[Name, Sign])
+    texts: dict[Name, str] = field(default_factory=dict[Name, str])
+    gone: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.texts = {**self.clause.texts, **self.texts}
+
+    def with_relation(self, place: int) -> "tuple[Slacks, list[str]]":
+        """Return the same with the symbol that a relation bounds in a slack, and the lines that do so."""
+        clause, fact = self.clause, self.clause.facts[place]
+        relation, signs = clause.relation_node(fact.relation), dict(self.signs)
+        values = with_slack(clause.given, relation, place, signs, _WHERE)
+        (name,) = values
+        slack: Name = ("slack", place)
+        inner = replace(self, steps=(*self.steps, values), signs=signs, texts={**self.texts, slack: f"s_{place}"})
+        _, high = sides(relation)
+        above = high.head == "symbol" and high.name == name
+        return inner.replacing(str(name), fact, f"s_{place}", relation.head in ("Lt", "Gt"), above=above)
+
+    def replacing(self, name: str, fact: Fact, slack: str, strict: bool, *, above: bool) -> "tuple[Slacks, list[str]]":
+        """Return the same where a symbol is written in a slack by a fact, and the lines that do so."""
+        text = self.clause.texts[name]
+        if name in self.gone:
+            raise NotSaidError(f"a proof that replaces {name} twice")
+        end = "lt" if strict else "le"
+        lemma = f"above_{end} _ _ {fact.name}" if above else f"below_{end} _ _ P_{slack} {fact.name}"
+        lines = [] if above else [f"assert (P_{slack} : 0 < {text}) by lra."]
+        lines.append(f"destruct ({lemma}) as ({slack} & {slack.upper()} & E); subst {text}.")
+        return replace(self, gone=self.gone | {name}), lines
+
+    def with_bounds(self, names: Sequence[str]) -> "tuple[Slacks, list[str]]":
+        """Return the same with parameters as their bounds and slacks, and the lines that do so."""
+        signs, slacks, lines = dict(self.signs), self, list[str]()
+        values = over_bounds(self.clause.given, names, signs)
+        texts: dict[Name, str] = {("over", name): f"o_{self.clause.texts[name]}" for name in names}
+        slacks = replace(self, steps=(*self.steps, values), signs=signs, texts={**self.texts, **texts})
+        for name in names:
+            if name in values and name not in self.gone:
+                fact, slack = self.clause.facts[name], texts["over", name]
+                slacks, more = slacks.replacing(name, fact, slack, fact.relation[0] == "Lt", above=True)
+                lines += more
+        return slacks, lines
+
+    def sign(self, name: Name) -> Sign:
+        """What is known of a symbol's sign."""
+        return self.signs.get(name) or self.clause.given.sign_of(name)
+
+    def put(self, node: Node) -> Node:
+        """Return a node in slacks."""
+        for step in self.steps:
+            node = self.clause.given.terms.substitute(node, step)
+        return node
+
+    def values(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
+        """Return nodes as quotients whose divisors have one sign."""
+
+        def valued(units: dict[Exponent, int]) -> tuple[Quotients, list[Quotient]]:
+            field = Quotients(self.clause.given.effort, self.sign, admit_positive, units)
+            return field, evaluate(self.clause.given.terms, [self.put(node) for node in nodes], field)
+
+        return with_units(valued)
+
+    def leaf(self, sign: str, node: Node) -> list[str]:
+        """Return the proof that something has a sign, by its value in slacks."""
+        field, (value,) = self.values([node])
+        return [f"apply ({sign}_as _ ({quotient(field, value, self.texts)})); [equal | {sign}]."]
+
+    def keeps_sign(self, node: Node) -> bool:
+        """Whether all coefficients of something's numerator have one sign in slacks."""
+        field, (value,) = self.values([node])
+        return bool(value.numerator) and field.one_sign(value.numerator) != 0
+
+    def margin(self, leaf: Mapping[str, Any], sign: str) -> list[str]:
+        """Return the proof of the claim: squares, and what is left, which times multipliers has a sign."""
+        clause = self.clause
+        low, high = sides(clause.relation_node(clause.relations[-1]))
+        nodes = [clause.given.terms.minus(high, low)]
+        for entry in leaf["squares"]:
+            nodes += [clause.node(entry[key]) for key in ("factor", "root")]
+        field, values = self.values(nodes)
+        left, texts = values[0], [quotient(field, value, self.texts) for value in values]
+        added = list[str]()
+        for i in range(1, len(values), 2):
+            square = field.times(values[i], field.times(values[i + 1], values[i + 1]))
+            left = field.plus(left, field.times(field.number(-1), square))  # pyright: ignore[reportArgumentType]
+            added.append(f"{texts[i]} * ({texts[i + 1]}) ^ 2")
+        lines = list[str]()
+        rest = quotient(field, left, self.texts)
+        if leaf["multipliers"]:
+            times, multiplied = self._multiplied(field, left, leaf["multipliers"])
+            lines += [f"assert (M : {'0 <' if sign == 'positive' else '0 <='} {rest})."]
+            lines += [f"{{ apply ({sign}_by_multiple ({times}) _ ({multiplied})); [positive | equal | {sign}]. }}"]
+        total = " + ".join([rest, *added])
+        return [*lines, f"apply ({sign}_as _ ({total})); [equal | {sign}]."]
+
+    def _multiplied(self, field: Quotients, left: Quotient, multipliers: Sequence[Any]) -> tuple[str, str]:
+        times, texts = Quotient(left.numerator, 1, ()), [quotient(field, Quotient({0: left.number}, 1, ()), self.texts)]
+        texts += [f"({polynomial(field, field.factors[place], self.texts)}) ^ {n}" for place, n in left.factors]
+        for entry in multipliers:
+            names = [self._slack(slack) for slack in entry["over"]]
+            terms = self.clause.given.terms
+            over = terms.add((terms.one, *(self._here(name) for name in names)))
+            (factor,) = evaluate(terms, [over], field)
+            for _ in range(entry["power"]):
+                times = field.times(times, factor)
+            texts.append(f"({polynomial(field, factor.numerator, self.texts)}) ^ {entry['power']}")
+        return " * ".join(texts), quotient(field, times, self.texts)
+
+    def _here(self, name: Name) -> Node:
+        return self.put(self.clause.given.terms.symbol(name))
+
+    def _slack(self, named: Any) -> Name:
+        if isinstance(named, int):
+            return ("slack", named)
+        over: Name = ("over", str(named))
+        return over if over in self.signs else str(named)
+
+
+def by_slacks(clause: Clause, proof: Mapping[str, Any]) -> None:
+    """Write a proof of kind `positive`, `squares` or `cases`."""
+    slacks = Slacks(clause)
+    clause.begin()
+    for place in proof["relations"]:
+        slacks, lines = slacks.with_relation(place)
+        clause.say(*lines)
+    slacks, lines = slacks.with_bounds([*proof["shifts"]])
+    clause.say(*lines)
+    for need in clause.leaves():
+        clause.show(slacks.leaf(need.sign, clause.node(need.of)))
+    sign = clause.end()
+    tree = proof.get("cases") or {"multipliers": [], "squares": proof.get("squares", [])}
+    clause.say(*_Cases(slacks, sign).lines(tree))
+
+
+@dataclass
+class _Cases:
+    slacks: Slacks
+    sign: str
+    made: int = 0
+
+    def lines(self, tree: Mapping[str, Any]) -> list[str]:
+        """Return the proof of the claim by a tree of cases."""
+        if "at" in tree:
+            return self._told_apart(tree)
+        if "relation" in tree:
+            return self._bounded(tree)
+        return self.slacks.margin(tree, self.sign)
+
+    def _told_apart(self, tree: Mapping[str, Any]) -> list[str]:
+        raise NotSaidError("a proof that tells slacks apart")
+
+    def _bounded(self, tree: Mapping[str, Any]) -> list[str]:
+        raise NotSaidError("a proof that bounds a slack by a relation")

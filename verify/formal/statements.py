@@ -1,0 +1,291 @@
+"""`Statement.v`: what a theorem states, each clause as a proposition that it is defined and holds.
+
+Parameters are integers, real numbers (where the statement says rational ones, which is to say less), words and lists.
+Definitions and hypotheses are definitions there, and a claim supposes the domain and all hypotheses.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from verify.formal.expressions import OWN, Data, NotSaidError, Terms, conjunction, parts_of
+from verify.formal.names import Names, comment
+
+_SIGNS: Mapping[str, str] = {
+    "positive": "0 < {}",
+    "negative": "{} < 0",
+    "nonnegative": "0 <= {}",
+    "nonpositive": "{} <= 0",
+    "nonzero": "{} <> 0",
+}
+_KNOWN = {*_SIGNS, "real", "rational", "integer"}
+HEADER = "From Coq Require Import Reals ZArith List.\nLocal Open Scope R_scope.\n"
+
+
+@dataclass
+class Stated:
+    """A statement as it is exported: `data` is what its digest covers, `example` the values of its parameters.
+
+    `refused` says, by the label of a clause, why it is not exported; `claims` are the names of the others.
+    """
+
+    title: str
+    digest: str
+    data: Mapping[str, Any]
+    example: Mapping[str, Any]
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+    claims: dict[str, str] = field(default_factory=dict[str, str])
+    own: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        self.names = Names()
+        self.kinds = {p["name"]: str(p["kind"]) for p in self.data["parameters"]}
+        self.variables = {str(v[1]): tuple(map(str, v[2:])) for v in self.data["variables"]}
+        self.called = {name: self.names.of(name) for name in (*self.kinds, *self.variables)}
+        self.text = self._text()
+
+    @property
+    def clauses(self) -> list[Mapping[str, Any]]:
+        """Claims, then steps."""
+        return [*self.data["claims"], *self.data["steps"]]
+
+    def is_integer(self, name: str) -> bool:
+        """Whether a parameter or a variable is an integer."""
+        return self.kinds.get(name) == "integer" or "integer" in self.variables.get(name, ())
+
+    @cached_property
+    def words(self) -> dict[str, tuple[str, list[str]]]:
+        """The variable and the constructors of each parameter that is a word."""
+        return {
+            p["name"]: (self.called[p["name"]], [self.names.of(w, f"word_{p['name']}_") for w in p["words"]])
+            for p in self.data["parameters"]
+            if p["kind"] == "word"
+        }
+
+    @cached_property
+    def definitions(self) -> dict[str, Data]:
+        """The definitions' data by name, in order."""
+        return {str(name[1]): value for name, value in self.data["definitions"]}
+
+    def definition_name(self, name: str) -> str:
+        """Return the name of a definition's term."""
+        return self.names.of(name, "def_")
+
+    @cached_property
+    def arguments(self) -> str:
+        """The parameters, as arguments."""
+        return " ".join(self.called[name] for name in self.kinds)
+
+    @cached_property
+    def symbols(self) -> dict[str, str]:
+        """The terms of real numbers, by name."""
+        reals = [name for name in self.called if self.kinds.get(name) not in ("word", "rationals")]
+        return {n: f"IZR {self.called[n]}" if self.is_integer(n) else self.called[n] for n in reals}
+
+    @cached_property
+    def integers(self) -> dict[str, str]:
+        """The terms of integers, by name."""
+        return {name: self.called[name] for name in self.called if self.is_integer(name)}
+
+    def terms(self) -> Terms:
+        """Return what writes expressions in the statement's own symbols."""
+        terms = Terms(self.symbols, self.integers, self._calls, self.words)
+        terms.used = self.own
+        return terms
+
+    def using(self, data: Data) -> list[str]:
+        """Return the variables that an expression uses, by itself or by definitions, in order."""
+        used = {str(part[1]) for part in parts_of(data) if part[0] == "Symbol"}
+        for name in reversed(self.definitions):
+            if name in used:
+                used |= {str(part[1]) for part in parts_of(self.definitions[name]) if part[0] == "Symbol"}
+        return [name for name in self.variables if name in used]
+
+    def typed(self, names: Sequence[str]) -> list[str]:
+        """Return names as typed arguments."""
+        return [f"({self.called[name]} : {self._type(name)})" for name in names]
+
+    def _type(self, name: str) -> str:
+        if self.is_integer(name):
+            return "Z"
+        kinds = {"word": f"word_type_{self.called[name]}", "rationals": "list R"}
+        return kinds.get(self.kinds.get(name, ""), "R")
+
+    @cached_property
+    def _calls(self) -> dict[str, tuple[str, str]]:
+        calls = dict[str, tuple[str, str]]()
+        for name, value in self.definitions.items():
+            arguments = " ".join([*filter(None, [self.arguments]), *(self.called[v] for v in self.using(value))])
+            term = self.definition_name(name)
+            calls[name] = f"{term} {arguments}".strip(), f"{term}_defined {arguments}".strip()
+        return calls
+
+    def _text(self) -> str:
+        lines = list[str]()
+        for part in (self._words(), self._definitions(), self._scope(), self._claims()):
+            lines += part
+        heads = [comment(f"{self.title}, the statement of digest {self.digest}"), HEADER]
+        return "\n".join([*heads, *(OWN[name] for name in OWN if name in self.own), *lines]) + "\n"
+
+    def _words(self) -> list[str]:
+        return [
+            f"Inductive word_type_{variable} : Set := {' '.join(f'| {word}' for word in words)}."
+            for variable, words in self.words.values()
+        ]
+
+    def _definitions(self) -> list[str]:
+        lines = list[str]()
+        self.unsaid = dict[str, str]()
+        for name, value in self.definitions.items():
+            terms, taken = self.terms(), " ".join(self.typed([*self.kinds, *self.using(value)]))
+            called = self.definition_name(name)
+            try:
+                self._refuse_unsaid(value)
+                term = terms.term(value)
+            except NotSaidError as error:
+                self.unsaid[name] = str(error)
+                continue
+            needs = conjunction([*terms.needs])
+            lines += [f"Definition {called} {taken} : R := {term}.", f"Definition {called}_defined {taken} : Prop :="]
+            lines += [f"  {needs}."]
+        return lines
+
+    def _refuse_unsaid(self, data: Data) -> None:
+        """Raise NotSaidError for an expression that uses a definition that is not exported."""
+        for part in parts_of(data):
+            if part[0] == "Symbol" and str(part[1]) in self.unsaid:
+                raise NotSaidError(f"it uses {part[1]}: {self.unsaid[str(part[1])]}")
+
+    def bounds(self) -> list[tuple[str, str]]:
+        """Return the propositions of the parameters' own bounds, by name."""
+        found = list[tuple[str, str]]()
+        for p in self.data["parameters"]:
+            for end, sign in (("minimum", "<="), ("above", "<")):
+                if p[end] is not None:
+                    found.append((p["name"], self._bound(p["name"], Fraction(p[end]), sign)))
+        return found
+
+    def _bound(self, name: str, bound: Fraction, sign: str) -> str:
+        called = self.called[name]
+        if self.is_integer(name) and bound.denominator == 1:
+            return f"({bound.numerator} {sign} {called})%Z"
+        number = str(bound) if bound >= 0 else f"- ({-bound})"
+        if self.kinds[name] == "rationals":
+            return f"Forall (fun entry => {number} {sign} entry) {called}"
+        return f"{number} {sign} {self.symbols[name]}"
+
+    def _scope(self) -> list[str]:
+        taken = " ".join(self.typed([*self.kinds]))
+        self.domain = [text for _, text in self.bounds()]
+        self.hypotheses = dict[str, str]()
+        self.out_of_reach, lines = "", list[str]()
+        try:
+            self.domain += [self.terms().holds(relation) for relation in self.data["domain"]]
+        except NotSaidError as error:
+            self.out_of_reach = f"the domain: {error}"
+        lines += [f"Definition in_domain {taken} : Prop :=", f"  {conjunction(self.domain)}."]
+        for hypothesis in self.data["hypotheses"]:
+            lines += self._hypothesis(hypothesis, taken)
+        if not self.out_of_reach:
+            lines += self._example()
+        return lines
+
+    def _hypothesis(self, hypothesis: Mapping[str, Any], taken: str) -> list[str]:
+        label = str(hypothesis["label"])
+        name, shown = self.names.of(label, "hypothesis_"), comment(f"{label}: {hypothesis['text']}")
+        if hypothesis["relation"] is not None:
+            try:
+                self._refuse_unsaid(hypothesis["relation"])
+                said = self.terms().holds(hypothesis["relation"])
+            except NotSaidError as error:
+                self.out_of_reach = f"the hypothesis {label}: {error}"
+                return []
+        elif "varies" in hypothesis:
+            variable, words = self.words[hypothesis["varies"]]
+            said = f"{variable} = {words[0]}"
+        else:
+            return [comment(f"Assumed in words: {label}: {hypothesis['text']}")]
+        self.hypotheses[label] = name
+        return [shown, f"Definition {name} {taken} : Prop :=", f"  {said}."]
+
+    def supposed(self) -> list[str]:
+        """Return what every claim supposes of the parameters."""
+        return [f"{name} {self.arguments}".strip() for name in ("in_domain", *self.hypotheses.values())]
+
+    def _example(self) -> list[str]:
+        values = " ".join(self._value(name, self.example[name]) for name in self.kinds)
+        scope = conjunction([f"{name} {values}".strip() for name in ("in_domain", *self.hypotheses.values())])
+        return [comment("Some parameters satisfy all hypotheses."), f"Definition example_in_scope : Prop := {scope}."]
+
+    def _value(self, name: str, value: Any) -> str:
+        match self.kinds[name]:
+            case "integer":
+                return f"({value})"
+            case "word":
+                places = next(p["words"] for p in self.data["parameters"] if p["name"] == name)
+                return self.words[name][1][places.index(value)]
+            case "rationals":
+                return f"({' :: '.join(f'({entry})' for entry in value)} :: nil)"
+            case _:
+                return f"({value})"
+
+    def _claims(self) -> list[str]:
+        lines = list[str]()
+        for clause in self.clauses:
+            label = str(clause["label"])
+            shown = comment(f"{label}: {clause['says']}" if clause["says"] else label)
+            try:
+                if self.out_of_reach:
+                    raise NotSaidError(self.out_of_reach)
+                said = self._claim(clause)
+            except NotSaidError as error:
+                self.refused[label] = str(error)
+                lines.append(comment(f"Not exported: {label}: {error}"))
+                continue
+            self.claims[label] = name = self.names.of(label, "claim_")
+            lines += [shown, f"Definition {name} : Prop :=", f"{said}."]
+        return lines
+
+    def _claim(self, clause: Mapping[str, Any]) -> str:
+        relations = relations_of(clause)
+        for relation in relations:
+            self._refuse_unsaid(relation)
+        used = self.using(["Tuple", *relations])
+        conditions = [self.terms().holds(relation) for relation in relations[:-1]]
+        goal = self.terms().holds(relations[-1])
+        return "\n".join(self.quantified(used, [*conditions, goal]))
+
+    def quantified(self, used: Sequence[str], said: Sequence[str]) -> list[str]:
+        """Return that the last of some propositions follows from the others, for all parameters and variables."""
+        lines = list[str]()
+        if self.kinds:
+            lines.append(f"  forall {' '.join(self.typed([*self.kinds]))},")
+        lines += [f"  {each} ->" for each in self.supposed()]
+        if used:
+            lines.append(f"  forall {' '.join(self.typed(used))},")
+        lines += [f"  {each} ->" for name in used for each in self.assumed(name)]
+        return [*lines, *(f"  ({each}) ->" for each in said[:-1]), f"  {said[-1]}"]
+
+    def assumed(self, name: str) -> list[str]:
+        """Return what is assumed of a variable. Raises NotSaidError for what is not exported."""
+        assumptions = self.variables[name]
+        if unknown := set(assumptions) - _KNOWN:
+            raise NotSaidError(f"{name} is assumed {min(unknown)}")
+        return [_SIGNS[each].format(self.symbols[name]) for each in assumptions if each in _SIGNS]
+
+
+def relations_of(clause: Mapping[str, Any]) -> list[Data]:
+    """Return the relations that a clause supposes, and the one that it claims. Raises NotSaidError for another kind."""
+    match clause["kind"]:
+        case "inequality":
+            return [clause["relation"]]
+        case "implication":
+            return [*clause["conditions"], clause["conclusion"]]
+        case "identity":
+            return [["Eq", clause["left"], clause["right"]]]
+        case "in_words":
+            raise NotSaidError("it is in words")
+        case kind:
+            raise NotSaidError(f"clauses of kind {kind} are not exported")
