@@ -20,10 +20,9 @@ AXIOMS = frozenset(
 """What may be assumed: the axioms that Rocq's real numbers rest on."""
 NEEDED = "the Debian packages coq and libcoq-coquelicot"
 _SECONDS = 600
-_SAID = re.compile(r"^([\w.]+)\s*:", re.MULTILINE)
 _LISTED = re.compile(r"^    (\S+)$", re.MULTILINE)
 _SAFE = re.compile(r"\* (Constants/Inductives relying on .*|Inductives whose positivity is assumed): <none>")
-_CLOSED = "Closed under the global context"
+_HEADINGS = ("Axioms:", "Closed under the global context")
 _PARTS = 3
 
 
@@ -53,10 +52,9 @@ def compiled(folder: Path) -> Compiled:
         if ended.returncode:
             return Compiled(f"{name}: {_first_error(ended.stderr)}")
         output = ended.stdout
-    axioms = frozenset(_SAID.findall(output))
-    if not axioms and output.strip() and _CLOSED not in output:
-        return Compiled("Check.v: the axioms are not understood")
-    return _of_axioms(axioms)
+    # Each is named at the beginning of a line, and its type is after that or further in.
+    named = [line for line in output.splitlines() if line.strip() not in _HEADINGS and not line.startswith(" ")]
+    return _of_axioms(frozenset(line.split()[0] for line in named if line))
 
 
 def rechecked(folders: Sequence[Path]) -> Compiled:

@@ -78,12 +78,15 @@ class Export:
         return paths
 
 
-def export(theorem: Theorem, *, seconds: float = 60) -> Export:
-    """Return the files of a theorem. What no shipped certificate proves is proved anew, in so many seconds."""
+def export(theorem: Theorem, *, seconds: float = 60, proofs: Mapping[str, Any] | None = None) -> Export:
+    """Return the files of a theorem, with given proofs of its clauses, else those of its certificate.
+
+    Where no certificate is shipped the clauses are proved anew, in so many seconds.
+    """
     statement = theorem.statement
     example = {name: _plain(value) for name, value in parse(statement, theorem.example).items()}
     stated = Stated(f"{_OURS}{theorem.id}", statement.digest, statement.to_data(), example)
-    proofs = _proofs(theorem, seconds)
+    proofs = _proofs(theorem, seconds) if proofs is None else proofs
     theorems, clauses = dict[str, str](), list[ClauseExport]()
     for clause in stated.clauses:
         label = str(clause["label"])

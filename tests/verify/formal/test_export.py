@@ -1,0 +1,69 @@
+"""What an export writes, what it refuses, and what it says of it."""
+
+import re
+
+import sympy as sp
+
+import verify
+from tests.verify.command_line import assert_one_line, body_of
+
+HOSTILE = "*) Axiom bad = False (*"
+x = sp.Symbol("x", real=True)
+
+
+def theorem_of(*claims, hypotheses=()):
+    statement = verify.Statement((verify.Parameter("x", "rational", "a number"),), claims, hypotheses)
+    return verify.Theorem("user.mine", "mine", verify.Source("1", "derived here"), statement, {"x": 2})
+
+
+def test_a_hostile_label_stays_inside_a_comment(tmp_path):
+    hostile = verify.Hypothesis("large", sp.Ge(x, 1), text=HOSTILE)
+    files = verify.export(
+        theorem_of(verify.Inequality(HOSTILE, sp.Ge(x**2, x), says=HOSTILE), hypotheses=(hostile,)),
+        to="rocq",
+        out=tmp_path,
+    ).files
+    for text in files.values():
+        assert "Axiom" not in re.sub(r"\(\*[^*]*\*\)|\b\w*u2a_\w*", "", text)
+    assert files["Statement.v"].count("Axiom bad = False") == 3
+
+
+def test_the_same_statement_gives_the_same_bytes(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        verify.export("wang2024.one_hot_rate", to="rocq", out=folder)
+    assert [p.read_bytes() for p in sorted(first.iterdir())] == [p.read_bytes() for p in sorted(second.iterdir())]
+
+
+def test_what_is_not_exported_is_listed_with_its_reason(tmp_path):
+    found = verify.export("wang2024.one_hot_rate", to="rocq", out=tmp_path)
+    rest = {clause.label: clause for clause in found.clauses if clause.exported != "proof"}
+    assert rest and all(clause.why for clause in rest.values())
+    text = found.files["Statement.v"]
+    assert all(f"Not exported: {label}:" in text for label, c in rest.items() if c.exported == "nothing")
+
+
+def test_a_clause_that_is_not_proved_has_a_statement_and_no_proof(tmp_path):
+    open_claim = verify.Inequality("c", sp.Ge(sp.sin(x) ** 2, sp.sin(x)))
+    found = verify.export(theorem_of(open_claim), to="rocq", out=tmp_path, seconds=1)
+    assert [(c.exported, c.why) for c in found.clauses] == [("statement", "it is not proved for all parameters")]
+    assert "claim_c" in found.files["Statement.v"] and "claim_c" not in found.files["Proof.v"]
+
+
+def test_another_proof_assistant_is_refused(cli, tmp_path):
+    result = cli("export", "wang2024.lemma1", "--to", "lean", "--out", str(tmp_path))
+    assert_one_line(result, "--to = lean: must be rocq")
+
+
+def test_a_file_that_is_no_export_is_not_overwritten(cli, tmp_path):
+    (tmp_path / "Proof.v").write_text("Mine.")
+    result = cli("export", "x**2 >= 0", "--to", "rocq", "--out", str(tmp_path))
+    assert_one_line(result, "exists and is no export of a statement; not overwritten")
+    assert [path.name for path in tmp_path.iterdir()] == ["Proof.v"]
+
+
+def test_the_command_says_what_is_exported(cli, tmp_path):
+    code, out, _ = cli("export", "x**2 + 1 >= 2*x", "--to", "rocq", "--out", str(tmp_path), "--json")
+    said = body_of(out)
+    assert code == 0 and [clause["exported"] for clause in said["clauses"]] == ["proof"] and said["example"] is True
+    assert sorted(said["files"]) == sorted(map(str, tmp_path.iterdir()))

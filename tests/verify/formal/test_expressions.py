@@ -1,0 +1,64 @@
+"""Expressions as terms over the reals, with what each needs to have a value."""
+
+import pytest
+import sympy as sp
+
+from verify import to_data
+from verify.formal.expressions import NotSaidError, Terms
+
+x, y = sp.symbols("x y", real=True)
+n = sp.Symbol("n", integer=True)
+X, Y = ["Symbol", "x", "real"], ["Symbol", "y", "real"]
+SYMBOLS = {"x": "x", "y": "y", "n": "IZR n"}
+
+
+def written(expression):
+    terms = Terms(SYMBOLS, {"n": "n"})
+    return terms.term(to_data(expression)), [need.text for need in terms.needs.values()]
+
+
+@pytest.mark.parametrize(
+    ("expression", "term", "needs"),
+    [
+        (x**2 + 1, "1 + x ^ 2", []),
+        (-x * y, "- (x * y)", []),
+        (1 / x, "/ x", ["x <> 0"]),
+        (1 / (x - 1), "/ (- 1 + x)", ["- 1 + x <> 0"]),
+        (x**-2, "/ x ^ 2", ["x <> 0"]),
+        (sp.sqrt(x), "sqrt x", ["0 <= x"]),
+        (1 / sp.sqrt(x), "/ sqrt x", ["0 < x"]),
+        (sp.log(x + 1), "ln (1 + x)", ["0 < 1 + x"]),
+        (sp.exp(-x), "exp (- x)", []),
+        (sp.Max(1, x), "Rmax 1 x", []),
+        (sp.Abs(x), "Rabs x", []),
+        (sp.floor(x), "whole_part x", []),
+        (sp.tan(x), "tan x", ["cos x <> 0"]),
+        (x ** (n - 1), "powerRZ x (((-1) + n))", ["(x <> 0 \\/ (0 <= ((-1) + n))%Z)"]),
+        (x**y, "real_power x y", ["real_power_defined x y"]),
+        (x ** sp.Rational(1, 3), "real_power x (1 / 3)", ["0 <= x"]),
+        (sp.log(1 / x), "ln (/ x)", ["x <> 0", "0 < / x"]),
+    ],
+)
+def test_a_term_comes_with_its_needs(expression, term, needs):
+    assert written(expression) == (term, needs)
+
+
+@pytest.mark.parametrize(
+    ("data", "term"),
+    [
+        (["Add", X, ["Mul", ["Integer", "-1"], Y]], "x - y"),
+        (["Add", X, ["Mul", ["Integer", "-2"], ["Add", X, Y]]], "x - 2 * (x + y)"),
+        (["Mul", ["Rational", "-3/20"], X], "- (3 / 20 * x)"),
+        (["Mul", Y, ["Pow", X, ["Integer", "-2"]]], "y / x ^ 2"),
+        (["Pow", ["Mul", X, Y], ["Integer", "2"]], "(x * y) ^ 2"),
+        (["Add", X, ["Integer", "-1"]], "x - 1"),
+    ],
+)
+def test_signs_and_quotients_are_written_as_such(data, term):
+    assert Terms(SYMBOLS).term(data) == term
+
+
+@pytest.mark.parametrize("expression", [sp.Sum(x, (n, 1, 3)), sp.factorial(n), sp.Limit(x, x, 0, "+-")])
+def test_a_form_that_is_not_exported_is_refused_by_name(expression):
+    with pytest.raises(NotSaidError, match=type(expression).__name__):
+        written(expression)

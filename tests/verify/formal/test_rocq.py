@@ -1,0 +1,129 @@
+"""Rocq accepts what is exported, and refuses it where the statement, the translation or the certificate is wrong."""
+
+import pytest
+
+import verify
+from verify.formal.compiling import NEEDED, compiled, logical_name, not_run, rechecked
+from verify.formal.export import export
+
+pytestmark = pytest.mark.skipif(bool(not_run()), reason=not_run() or "rocq: run")
+SQUARES = "(x - y)**2 + 1/(1 + z) > 0 if z >= x, x >= 1 for x real, y real, z real"
+SUM = {"rule": "sum", "times": ["Integer", "1"]}
+NEGATION = """
+From Coq Require Import Reals ZArith Lra Lia.
+Require Statement.
+Local Open Scope R_scope.
+Theorem not_claim : ~ Statement.claim_claim.
+Proof.
+  unfold Statement.claim_claim, Statement.in_domain; intro H; specialize (H {witness}).
+  repeat match type of H with ?A -> _ => assert (P : A) by (unfold Statement.hypothesis_claim; lra);
+    specialize (H P); clear P end.
+  {contradiction}
+Qed.
+"""
+
+
+def written(line, folder, **more):
+    """Export a statement in a line to a folder of its own."""
+    folder.mkdir()
+    found = export(verify.claim(line), **more)
+    found.write(folder)
+    return found
+
+
+def changed(folder, name, old, new):
+    """Put another text into a file, which has the old one."""
+    path = folder / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_statement_in_a_line_is_accepted_on_the_axioms_of_the_reals(tmp_path):
+    assert [c.exported for c in written(SQUARES, tmp_path / "it").clauses] == ["proof"]
+    found = compiled(tmp_path / "it")
+    assert found.accepted, found.refused
+    assert "ClassicalDedekindReals.sig_forall_dec" in found.axioms
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("hypothesis_x___1 x y z ->\n", ""),
+        ("0 < z", "0 <= z"),
+        ("1 + z <> 0 /\\ ", ""),
+    ],
+    ids=["hypothesis dropped", "another domain", "no definedness"],
+)
+def test_a_statement_that_was_changed_is_not_accepted(tmp_path, old, new):
+    written("1/(1 + z) > 0 if x >= 1 for x real, y real, z > 0", tmp_path / "it")
+    changed(tmp_path / "it", "Statement.v", old, new)
+    assert not compiled(tmp_path / "it").accepted
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Theorem claim_claim : Statement.claim_claim. Admitted.\n", "claim_claim is assumed"),
+        ("Axiom bad : False. Theorem claim_claim : Statement.claim_claim. Proof. case bad. Qed.\n", "bad is assumed"),
+        ("Theorem claim_claim : True. exact I. Qed.\n", "Check.v"),
+    ],
+)
+def test_a_proof_that_is_none_is_not_accepted(tmp_path, text, said):
+    written("x**2 + 1 > 2*x - 1", tmp_path / "it")
+    example = "Theorem example_in_scope : Statement.example_in_scope. exact I. Qed.\n"
+    (tmp_path / "it" / "Proof.v").write_text(f"Require Statement.\n{text}{example}")
+    found = compiled(tmp_path / "it")
+    assert not found.accepted and said in found.refused
+
+
+def test_a_mutated_certificate_fails_where_it_was_mutated_and_its_twin_compiles(tmp_path):
+    one, root = ["Integer", "1"], ["Add", ["Symbol", "x", "real"], ["Integer", "-1"]]
+    for name, factor in (("right", "1"), ("wrong", "2")):
+        tree = {**SUM, "terms": [[["Integer", factor], [], root], [one, [], None]]}
+        proof = {"kind": "deduction", "relations": [], "tree": tree}
+        written("x**2 + 2 > 2*x", tmp_path / name, proofs={"claim": proof})
+    assert compiled(tmp_path / "right").accepted
+    refused = compiled(tmp_path / "wrong").refused
+    lines = (tmp_path / "wrong" / "Proof.v").read_text(encoding="utf-8").splitlines()
+    place = next(i for i, line in enumerate(lines, 1) if "positive_by_multiple (1) _" in line)
+    assert f'"./Proof.v", line {place},' in refused
+
+
+@pytest.mark.parametrize(
+    ("line", "witness", "contradiction"),
+    [
+        ("x**2 >= x for x > 0", "(1 / 2)", "lra."),
+        ("x**2 > 0", "0", "lra."),
+        # At 1 it has no value; 1/0 = 0 satisfies the relation in Rocq.
+        ("1/(x - 1) >= 0 if x >= 1", "1", "destruct H as [H _]; apply H; lra."),
+        ("sqrt(x) >= 0", "(- 1)", "destruct H as [H _]; lra."),
+    ],
+)
+def test_the_negation_of_a_false_statement_is_proved_at_its_witness(tmp_path, line, witness, contradiction):
+    found = written(line, tmp_path / "it", seconds=1)
+    assert [c.exported for c in found.clauses] == ["statement"]
+    hypotheses = [part for part in found.files["Statement.v"].split() if part.startswith("hypothesis_")]
+    text = NEGATION.format(witness=witness, contradiction=contradiction)
+    named = f"unfold Statement.{hypotheses[0]}; lra" if hypotheses else "lra"
+    text = text.replace("unfold Statement.hypothesis_claim; lra", named)
+    (tmp_path / "it" / "Proof.v").write_text(text, encoding="utf-8")
+    (tmp_path / "it" / "Check.v").write_text("Require Proof.\nPrint Assumptions Proof.not_claim.\n")
+    found = compiled(tmp_path / "it")
+    assert found.accepted, found.refused
+
+
+@pytest.mark.audit
+def test_the_checker_reads_all_again(tmp_path):
+    written(SQUARES, tmp_path / "it")
+    assert compiled(tmp_path / "it").accepted
+    assert rechecked([tmp_path / "it"]).accepted
+
+
+def test_a_folder_has_a_name_for_rocq(tmp_path):
+    assert logical_name(tmp_path / "line.1 a") == "Lemmascope_line_1_a"
+
+
+def test_without_rocq_one_line_names_the_packages(monkeypatch):
+    monkeypatch.setattr("verify.formal.compiling.shutil.which", lambda name: None)
+    assert not_run() == f"rocq: not run; it needs {NEEDED}" and "coq" in NEEDED
