@@ -4,13 +4,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVICE ?= cpu
 
-.PHONY: help paper-checks test lint audit docs bench record pin clean
+.PHONY: help paper-checks test lint audit formal docs bench record pin clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff and pyright"
 	@echo "make audit          slow checks: attacks, mutation, many more drawn instances"
+	@echo "make formal         export the library to build/formal and have Rocq compile it, where it is installed"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
 	@echo "make bench          time ours against plain ways (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
 	@echo "make record         run the checks and canaries, and write what the report shows of them"
@@ -36,6 +37,10 @@ lint: $(READY)
 audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
 	$(BIN)/python -m pytest paper_checks -m audit $(ARGS)
+
+# It installs nothing: where coqc is missing it names the Debian packages.
+formal: $(READY)
+	$(BIN)/python -m verify.formal build/formal $(ARGS)
 
 docs: $(READY)
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs $(ARGS)

@@ -19,6 +19,7 @@ EXAMPLES = {
     "observe": "wang2024.theorem1 T=9 q=2 d=1 eta=1 --at 10,100",
     "simulate": "wang2024.one_hot_training T=9 q=2 d=1 eta=1 steps=60 --no-cache --device cpu",
     "recheck": "one.json",
+    "export": "wang2024.lemma2 --to rocq",
     "derive": "wang2024.lemma1",
     "new": "another.py",
 }

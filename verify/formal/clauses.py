@@ -1,6 +1,6 @@
 """The beginning of a clause's proof: its variables and facts by name, and the leaves that are to be shown in order."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -130,31 +130,37 @@ class Clause:
     def _unnamed(self, relation: Data) -> list[str]:
         terms = self.stated.terms()
         terms.holds(relation)
+        if terms.slopes:
+            raise NotSaidError("a proof that supposes something of a derivative")
         return ["?"] * len(terms.needs)
 
     def say(self, *lines: str) -> None:
         """Write lines of the proof."""
         self.lines += lines
 
+    @cached_property
+    def goal(self) -> Terms:
+        """What has written the claim."""
+        terms = self.stated.terms()
+        terms.holds(self.relations[-1])
+        return terms
+
     def leaves(self) -> Iterator[Need]:
         """Yield what is to be shown of the claim before its relation, in order."""
-        yield from self._leaves(self.relations[-1])
+        return self.apart(self.goal.needs.values())
 
-    def _leaves(self, expression: Data) -> Iterator[Need]:
-        terms = self.stated.terms()
-        if expression[0] in ("Eq", "Lt", "Le", "Gt", "Ge"):
-            terms.holds(expression)
-        else:
-            terms.term(expression)
-        for need in terms.needs.values():
-            if need.sign != "other":
-                yield need
-            elif need.of[0] == "Symbol":
-                yield from self._leaves(self.stated.definitions[str(need.of[1])])
-            elif need.of[0] == "Case":
-                yield from self._leaves(self._chosen(need.of))
+    def apart(self, needs: Iterable[Need]) -> Iterator[Need]:
+        """Yield needs with those of definitions and of chosen expressions in their places."""
+        for need in needs:
+            if need.sign in ("defined", "chosen"):
+                defined = need.sign == "defined"
+                terms = self.stated.terms()
+                terms.term(self.stated.definitions[str(need.of[1])] if defined else self._chosen(need.of))
+                yield from self.apart(terms.needs.values())
+            elif need.sign == "other":
+                raise NotSaidError("a proof with a power whose exponent is no number")
             else:
-                raise NotSaidError("a power whose exponent is no number")
+                yield need
 
     def _chosen(self, case: Data) -> Data:
         name = str(case[1][1])
@@ -195,9 +201,9 @@ class Clause:
         """Return the term of an expression in the proof."""
         return self.terms().term(self.resolved(data))
 
-    def node(self, data: Data) -> Node:
-        """Return an expression as the re-checker reads it."""
-        return self.given.expression(_listed(data), "formal")
+    def node(self, data: Data, bound: Sequence[str] = ()) -> Node:
+        """Return an expression as the re-checker reads it; `bound` are symbols that are bound around it."""
+        return self.given.expression(_listed(data), "formal", bound)
 
     def relation_node(self, data: Data) -> Node:
         """Return a relation as the re-checker reads it."""

@@ -82,8 +82,8 @@ def _of_axioms(axioms: frozenset[str]) -> Compiled:
 
 
 def _first_error(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()]
-    return " ".join(" ".join(lines).split())[:400]
+    """Return the last place that is named, with what is said of it: warnings come before an error."""
+    return " ".join(said[max(0, said.rfind("File ")) :].split())[:400]
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -42,6 +42,8 @@ class _Scope:
 
 def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
     """Write a proof of kind `deduction`."""
+    if clause.goal.slopes:
+        raise NotSaidError("a deduction of what has a derivative")
     clause.begin()
     scope = _Scope(clause)
     for place in proof["relations"]:

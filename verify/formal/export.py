@@ -15,7 +15,7 @@ from verify.evaluation.instances import parse
 from verify.files import replaceable, write_whole
 from verify.formal.expressions import NotSaidError
 from verify.formal.names import comment
-from verify.formal.proofs import HEADER, example_of, proof_of
+from verify.formal.proofs import example_of, header_of, proof_of
 from verify.formal.statements import Stated
 from verify.outcomes import Evidence
 
@@ -97,7 +97,7 @@ def export(theorem: Theorem, *, seconds: float = 60, proofs: Mapping[str, Any] |
     in_scope = example_of(stated)
     files = {
         "Statement.v": stated.text,
-        "Proof.v": "\n".join([comment(f"{_OURS}proofs"), HEADER, *shown.values(), in_scope]),
+        "Proof.v": "\n".join([comment(f"{_OURS}proofs"), header_of(stated), *shown.values(), in_scope]),
         "Check.v": _check(stated, [stated.claims[label] for label in shown] + ["example_in_scope"] * bool(in_scope)),
     }
     return Export(theorem.id, statement.digest, files, tuple(clauses), bool(in_scope))

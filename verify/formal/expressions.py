@@ -4,15 +4,15 @@ Rocq's functions are total: 1/0 and ln(−1) are numbers there. So a term comes 
 not 0, and what is stated is that they hold, and then the relation.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias
 
 from verify.errors import TheoremError
 
 Data: TypeAlias = Sequence["Data | str"]
-Sign = Literal["nonzero", "positive", "nonnegative", "other"]
+Sign = Literal["nonzero", "positive", "nonnegative", "defined", "chosen", "other"]
 RELATIONS: Mapping[str, str] = {"Eq": "=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
 _SUM, _PRODUCT, _PREFIX, _POWER, _CALL, _ATOM = range(6)
 _FUNCTIONS: Mapping[str, str] = {
@@ -53,6 +53,18 @@ class Need(NamedTuple):
     text: str
 
 
+class Slope(NamedTuple):
+    """A derivative: the symbol of the function's argument, what its body needs to have a value, and propositions.
+
+    These say of the variable `name` that it is the derivative, and that the body has a value around the point.
+    """
+
+    name: str
+    symbol: str
+    needs: tuple[Need, ...]
+    said: tuple[str, ...]
+
+
 class _Written(NamedTuple):
     text: str
     level: int
@@ -65,15 +77,17 @@ class _Written(NamedTuple):
 class Terms:
     """Writes expressions; `symbols` are the terms of real numbers, `integers` those of integers, by name.
 
-    `definitions` are calls of definitions and of what says that they have a value. The needs of what was written last
-    are collected in `needs`, and the names of functions of our own in `used`.
+    `definitions` are calls of definitions and of what says that they have a value, `bind` gives the variable of a
+    symbol that is bound. What is needed is collected in `needs`, derivatives in `slopes`, functions of ours in `used`.
     """
 
     symbols: Mapping[str, str]
     integers: Mapping[str, str] = field(default_factory=dict[str, str])
     definitions: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     words: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict[str, tuple[str, Sequence[str]]])
+    bind: Callable[[str], str] = str
     needs: dict[str, Need] = field(default_factory=dict[str, Need])
+    slopes: dict[str, Slope] = field(default_factory=dict[str, Slope])
     used: set[str] = field(default_factory=set[str])
 
     def term(self, data: Data) -> str:
@@ -86,15 +100,22 @@ class Terms:
         return f"{left} {RELATIONS[str(data[0])]} {right}"
 
     def holds(self, data: Data) -> str:
-        """Return that a relation is defined and holds; its needs are collected, too."""
+        """Return that a relation is defined and holds, where some numbers are the derivatives in it.
+
+        Its needs and its derivatives are collected, too.
+        """
         inner = self.inner()
         relation = inner.relation(data)
         self.needs |= inner.needs
-        return conjunction([*inner.needs, relation])
+        self.slopes |= inner.slopes
+        said = conjunction([*inner.needs, relation])
+        for slope in reversed(inner.slopes.values()):
+            said = f"exists {slope.name} : R, ({conjunction(slope.said)}) /\\ ({said})"
+        return said
 
     def inner(self) -> "Terms":
-        """Return the same with needs of its own."""
-        return Terms(self.symbols, self.integers, self.definitions, self.words, {}, self.used)
+        """Return the same with needs and derivatives of its own."""
+        return replace(self, needs={}, slopes={})
 
     def _need(self, sign: Sign, of: Data, text: str) -> None:
         self.needs.setdefault(text, Need(sign, of, text))
@@ -116,6 +137,11 @@ class Terms:
                 return self._case(rest)
             case "pi":
                 return _Written("PI", _ATOM)
+            case "Derivative":
+                symbol, times = _two(_data(rest[1])[1:])
+                return self._derivative(_data(rest[0]), symbol, symbol, times)
+            case "Subs":
+                return self._at_point(_data(rest[0]), _data(_data(rest[1])[1]), _data(_data(rest[2])[1]))
             case _:
                 return self._function(head, rest)
 
@@ -123,12 +149,35 @@ class Terms:
         if name in self.definitions:
             call, defined = self.definitions[name]
             if defined:
-                self._need("other", ["Symbol", name], defined)
+                self._need("defined", ["Symbol", name], defined)
             return _Written(call, _CALL if " " in call else _ATOM)
         if name not in self.symbols:
             raise NotSaidError(f"{name} is no number")
         text = self.symbols[name]
         return _Written(text, _CALL if " " in text else _ATOM)
+
+    def _at_point(self, body: Data, symbol: Data, point: Data) -> _Written:
+        if body[0] != "Derivative" or _data(_data(body[2])[1]) != symbol:
+            raise NotSaidError("Subs of what is no derivative is not exported")
+        return self._derivative(_data(body[1]), symbol, point, _data(_data(body[2])[2]))
+
+    def _derivative(self, body: Data, symbol: Data, point: Data, times: Data) -> _Written:
+        """Return a variable that is the derivative of a body in a symbol at a point."""
+        name = str(symbol[1])
+        if times != ["Integer", "1"] or name in self.integers:
+            raise NotSaidError("a derivative of higher order, or in an integer, is not exported")
+        variable, at = self.bind(name), self._written(point).at(_ATOM)
+        inner = replace(self.inner(), symbols={**self.symbols, name: variable})
+        function = f"(fun {variable} : R => {inner.term(body)})"
+        if inner.slopes:
+            raise NotSaidError("a derivative of a derivative is not exported")
+        said = [f"locally {at} (fun {variable} : R => {conjunction([*inner.needs])})"] if inner.needs else []
+        key = f"is_derive {function} {at}"
+        if key not in self.slopes:
+            called = f"slope_{len(self.slopes)}"
+            needs = tuple(inner.needs.values())
+            self.slopes[key] = Slope(called, name, needs, (*said, f"{key} {called}"))
+        return _Written(self.slopes[key].name, _ATOM)
 
     def _function(self, head: str, rest: Data) -> _Written:
         if head in _ENDS:
@@ -170,7 +219,7 @@ class Terms:
                 written = self._divisor(below).at(_POWER)
                 text += f" / {written}" if text else f"/ {written}"
             else:
-                text += (" * " if text else "") + self._written(part).at(_PREFIX if not text else _POWER)
+                text += (" * " if text else "") + self._written(part).at(_POWER if text else _PRODUCT)
         return _Written(text, _PRODUCT)
 
     def _divisor(self, below: Data) -> _Written:
@@ -179,10 +228,10 @@ class Terms:
         whole = power[0] == "Integer"
         if whole:
             inner = self._written(base)
-            self._need("nonzero", base, f"{inner.at(_PRODUCT)} <> 0")
+            self._need("nonzero", base, f"{inner.at(_SUM)} <> 0")
             return inner if power[1] == "1" else _Written(f"{inner.at(_CALL)} ^ {power[1]}", _POWER)
         inner = self._written(base)
-        self._need("positive", base, f"0 < {inner.at(_PRODUCT)}")
+        self._need("positive", base, f"0 < {inner.at(_SUM)}")
         return self._root(inner, Fraction(str(power[1])))
 
     def _power(self, base: Data, power: Data) -> _Written:
@@ -193,11 +242,11 @@ class Terms:
             return _Written(f"{self._written(base).at(_CALL)} ^ {power[1]}", _POWER)
         inner = self._written(base)
         if power[0] == "Rational":
-            self._need("nonnegative", base, f"0 <= {inner.at(_PRODUCT)}")
+            self._need("nonnegative", base, f"0 <= {inner.at(_SUM)}")
             return self._root(inner, Fraction(str(power[1])))
         whole = self._integer(power)
         if whole is not None:
-            self._need("other", power, f"({inner.at(_PRODUCT)} <> 0 \\/ (0 <= {whole})%Z)")
+            self._need("other", power, f"({inner.at(_SUM)} <> 0 \\/ (0 <= {whole})%Z)")
             return _Written(f"powerRZ {inner.at(_ATOM)} ({whole})", _CALL)
         exponent = self._written(power)
         self.used.add("real_power")
@@ -234,7 +283,7 @@ class Terms:
             needs.append(f"| {word} => {conjunction([*inner.needs])}")
         if any(not need.endswith("=> True") for need in needs):
             said = f"match {text} with {' '.join(needs)} end"
-            self._need("other", ["Case", *rest], said)
+            self._need("chosen", ["Case", *rest], said)
         return _Written(f"match {text} with {' '.join(choices)} end", _ATOM)
 
 

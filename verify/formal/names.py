@@ -7,7 +7,7 @@ PRINTED = (
     *("R", "Z", "N", "nat", "bool", "list", "Prop", "Set", "Type", "IZR", "exp", "ln", "sqrt", "sin", "cos", "tan"),
     *("atan", "sinh", "cosh", "tanh", "PI", "Rabs", "Rmax", "Rmin", "Rpower", "powerRZ", "Int_part", "True", "False"),
     *("Rlt_dec", "Rle_dec", "Req_EM_T", "is_derive", "left", "right", "eq", "not", "and", "or"),
-    *("sgn", "whole_part", "real_power", "real_power_defined"),
+    *("locally", "sgn", "whole_part", "real_power", "real_power_defined", *(f"slope_{i}" for i in range(100))),
 )
 """Global names that a file of ours mentions, which no variable may hide."""
 KEYWORDS = (

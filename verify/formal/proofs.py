@@ -8,8 +8,8 @@ from verify.formal.deductions import by_deduction
 from verify.formal.expressions import NotSaidError
 from verify.formal.identities import by_field
 from verify.formal.slacks import by_slacks
-from verify.formal.statements import Stated
-from verify.formal.tactics import TACTICS
+from verify.formal.statements import DERIVATIVES, Stated
+from verify.formal.tactics import DERIVE, TACTICS
 from verify.rechecker.reading import Rejected
 from verify.rechecker.registry import Registry
 
@@ -36,6 +36,11 @@ def proof_of(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
     name = stated.claims[str(clause["label"])]
     body = "\n".join(f"  {line}" for line in written.lines)
     return f"Theorem {name} : Statement.{name}.\nProof.\n{body}\nQed.\n"
+
+
+def header_of(stated: Stated) -> str:
+    """Return the beginning of the file."""
+    return HEADER + (f"{DERIVATIVES}\n{DERIVE}" if stated.derives else "")
 
 
 HEADER = f"From Coq Require Import Reals ZArith List Lra Lia.\nRequire Statement.\nLocal Open Scope R_scope.\n{TACTICS}"

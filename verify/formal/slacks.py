@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from verify.formal.clauses import Clause, Fact
@@ -87,6 +88,9 @@ class Slacks:
     def leaf(self, sign: str, node: Node) -> list[str]:
         """Return the proof that something has a sign, by its value in slacks."""
         field, (value,) = self.values([node])
+        if sign == "nonzero" and value.numerator and field.one_sign(value.numerator) < 0:
+            turned = field.times(field.number(Fraction(-1)), value)
+            return [f"apply (nonzero_as _ (- ({quotient(field, turned, self.texts)}))); [equal | nonzero]."]
         return [f"apply ({sign}_as _ ({quotient(field, value, self.texts)})); [equal | {sign}]."]
 
     def keeps_sign(self, node: Node) -> bool:
@@ -106,7 +110,7 @@ class Slacks:
         added = list[str]()
         for i in range(1, len(values), 2):
             square = field.times(values[i], field.times(values[i + 1], values[i + 1]))
-            left = field.plus(left, field.times(field.number(-1), square))  # pyright: ignore[reportArgumentType]
+            left = field.plus(left, field.times(field.number(Fraction(-1)), square))
             added.append(f"{texts[i]} * ({texts[i + 1]}) ^ 2")
         lines = list[str]()
         rest = quotient(field, left, self.texts)
@@ -143,6 +147,8 @@ class Slacks:
 def by_slacks(clause: Clause, proof: Mapping[str, Any]) -> None:
     """Write a proof of kind `positive`, `squares` or `cases`."""
     slacks = Slacks(clause)
+    if clause.goal.slopes:
+        raise NotSaidError("a proof by slacks of what has a derivative")
     clause.begin()
     for place in proof["relations"]:
         slacks, lines = slacks.with_relation(place)

@@ -21,6 +21,7 @@ _SIGNS: Mapping[str, str] = {
     "nonzero": "{} <> 0",
 }
 _KNOWN = {*_SIGNS, "real", "rational", "integer"}
+DERIVATIVES = "From Coquelicot Require Import Coquelicot."
 HEADER = "From Coq Require Import Reals ZArith List.\nLocal Open Scope R_scope.\n"
 
 
@@ -38,6 +39,7 @@ class Stated:
     refused: dict[str, str] = field(default_factory=dict[str, str])
     claims: dict[str, str] = field(default_factory=dict[str, str])
     own: set[str] = field(default_factory=set[str])
+    derives: bool = False
 
     def __post_init__(self) -> None:
         self.names = Names()
@@ -91,7 +93,7 @@ class Stated:
 
     def terms(self) -> Terms:
         """Return what writes expressions in the statement's own symbols."""
-        terms = Terms(self.symbols, self.integers, self._calls, self.words)
+        terms = Terms(self.symbols, self.integers, self._calls, self.words, self.names.of)
         terms.used = self.own
         return terms
 
@@ -127,6 +129,7 @@ class Stated:
         for part in (self._words(), self._definitions(), self._scope(), self._claims()):
             lines += part
         heads = [comment(f"{self.title}, the statement of digest {self.digest}"), HEADER]
+        heads += [DERIVATIVES] if self.derives else []
         return "\n".join([*heads, *(OWN[name] for name in OWN if name in self.own), *lines]) + "\n"
 
     def _words(self) -> list[str]:
@@ -254,7 +257,9 @@ class Stated:
             self._refuse_unsaid(relation)
         used = self.using(["Tuple", *relations])
         conditions = [self.terms().holds(relation) for relation in relations[:-1]]
-        goal = self.terms().holds(relations[-1])
+        terms = self.terms()
+        goal = terms.holds(relations[-1])
+        self.derives |= bool(terms.slopes)
         return "\n".join(self.quantified(used, [*conditions, goal]))
 
     def quantified(self, used: Sequence[str], said: Sequence[str]) -> list[str]:

@@ -122,5 +122,31 @@ Ltac here :=
     | apply eq_by; field_simplify; lra | repeat constructor; lra ].
 
 Ltac nonzeros := repeat match goal with |- _ /\ _ => split end; nonzero.
-Ltac equal := first [ring | field; nonzeros].
+(* Exponentials of sums and of small multiples are products and powers. *)
+Lemma exp_double : forall x : R, exp (2 * x) = exp x ^ 2.
+Proof. intros; rewrite exp_power; f_equal; simpl; ring. Qed.
+Lemma exp_triple : forall x : R, exp (3 * x) = exp x ^ 3.
+Proof. intros; rewrite exp_power; f_equal; simpl; ring. Qed.
+Ltac exponentials :=
+  repeat match goal with
+    | |- context [exp (- ?x)] => rewrite (exp_Ropp x)
+    | |- context [exp (?x - ?y)] => unfold Rminus at 1; rewrite (exp_plus x (- y))
+    | |- context [exp (?x + ?y)] => rewrite (exp_plus x y)
+    | |- context [exp (2 * ?x)] => rewrite (exp_double x)
+    | |- context [exp (3 * ?x)] => rewrite (exp_triple x)
+    end.
+Ltac equal :=
+  first
+    [ ring
+    | field; nonzeros
+    | match goal with |- context [exp _] => exponentials; first [ring | field; nonzeros] end ].
 """
+
+DERIVE = r"""
+Ltac derive :=
+  auto_derive;
+  first
+    [ reflexivity
+    | repeat match goal with |- _ /\ _ => split end; first [exact I | nonzero | positive] ].
+"""
+"""A tactic that shows derivatives, with Coquelicot."""

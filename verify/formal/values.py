@@ -1,11 +1,10 @@
 """Quotients of polynomials, as the re-checker computes them, as terms."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 from verify.formal.expressions import NotSaidError
 from verify.rechecker.nodes import Name
-from verify.rechecker.polynomials import Polynomial, Quotient, Quotients
+from verify.rechecker.polynomials import Atom, Polynomial, Quotient, Quotients
 
 
 def polynomial(field: Quotients, terms: Polynomial, texts: Mapping[Name, str]) -> str:
@@ -16,10 +15,8 @@ def polynomial(field: Quotients, terms: Polynomial, texts: Mapping[Name, str]) -
         factors = list[str]()
         for place in field.inside(key):
             atom = places[place]
-            if atom[0] != "symbol":
-                raise NotSaidError(f"a proof that computes with {atom[0]}")
-            power = field.power_of(key, place)
-            factors.append(texts[atom[1]] if power == 1 else f"{_atom(texts[atom[1]])} ^ {power}")
+            power, text = field.power_of(key, place), _atom_text(field, atom, texts)
+            factors.append(text if power == 1 else f"{_closed(text)} ^ {power}")
         size = abs(coefficient)
         if size != 1 or not factors:
             factors.insert(0, str(size))
@@ -29,7 +26,16 @@ def polynomial(field: Quotients, terms: Polynomial, texts: Mapping[Name, str]) -
     return "".join(parts) or "0"
 
 
-def _atom(text: str) -> str:
+def _atom_text(field: Quotients, atom: Atom, texts: Mapping[Name, str]) -> str:
+    if atom[0] == "symbol":
+        return texts[atom[1]]
+    if atom[0] != "exp":
+        raise NotSaidError(f"a proof that computes with {atom[1]}")
+    exponent = Quotient({atom[1]: 1}, field.units[atom], atom[2])
+    return f"exp ({quotient(field, exponent, texts)})"
+
+
+def _closed(text: str) -> str:
     return f"({text})" if " " in text else text
 
 
@@ -40,9 +46,3 @@ def quotient(field: Quotients, value: Quotient, texts: Mapping[Name, str]) -> st
     if value.number != 1:
         below.insert(0, str(value.number))
     return f"({above}) / ({' * '.join(below)})" if below else f"({above})"
-
-
-def number(value: Fraction) -> str:
-    """Return a rational number."""
-    text = f"{abs(value.numerator)}" + (f" / {value.denominator}" if value.denominator > 1 else "")
-    return f"(- ({text}))" if value < 0 else f"({text})"

@@ -8,6 +8,7 @@ from verify.formal.export import export
 
 pytestmark = pytest.mark.skipif(bool(not_run()), reason=not_run() or "rocq: run")
 SQUARES = "(x - y)**2 + 1/(1 + z) > 0 if z >= x, x >= 1 for x real, y real, z real"
+RATIO = "x/(1 + z) > 0 if x >= 1 for x real, z > 0"
 SUM = {"rule": "sum", "times": ["Integer", "1"]}
 NEGATION = """
 From Coq Require Import Reals ZArith Lra Lia.
@@ -39,8 +40,9 @@ def changed(folder, name, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_statement_in_a_line_is_accepted_on_the_axioms_of_the_reals(tmp_path):
-    assert [c.exported for c in written(SQUARES, tmp_path / "it").clauses] == ["proof"]
+@pytest.mark.parametrize("line", [SQUARES, RATIO])
+def test_a_statement_in_a_line_is_accepted_on_the_axioms_of_the_reals(tmp_path, line):
+    assert [c.exported for c in written(line, tmp_path / "it").clauses] == ["proof"]
     found = compiled(tmp_path / "it")
     assert found.accepted, found.refused
     assert "ClassicalDedekindReals.sig_forall_dec" in found.axioms
@@ -49,14 +51,14 @@ def test_a_statement_in_a_line_is_accepted_on_the_axioms_of_the_reals(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("hypothesis_x___1 x y z ->\n", ""),
+        ("  hypothesis_hypothesisu20_1 x z ->\n", ""),
         ("0 < z", "0 <= z"),
         ("1 + z <> 0 /\\ ", ""),
     ],
     ids=["hypothesis dropped", "another domain", "no definedness"],
 )
 def test_a_statement_that_was_changed_is_not_accepted(tmp_path, old, new):
-    written("1/(1 + z) > 0 if x >= 1 for x real, y real, z > 0", tmp_path / "it")
+    written(RATIO, tmp_path / "it")
     changed(tmp_path / "it", "Statement.v", old, new)
     assert not compiled(tmp_path / "it").accepted
 
