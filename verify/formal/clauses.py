@@ -195,7 +195,7 @@ class Clause:
 
     def terms(self) -> Terms:
         """Return what writes resolved expressions in the proof."""
-        return Terms(self.texts)
+        return Terms(self.texts, inside="Statement.")
 
     def text(self, data: Data) -> str:
         """Return the term of an expression in the proof."""

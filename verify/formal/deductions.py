@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from verify.formal.clauses import Clause
@@ -211,9 +212,41 @@ def _circle(u: Data) -> tuple[_Signed, str]:
     return _Signed(["Add", *squares, ["Integer", "-1"]], "Eq"), shown
 
 
+def _product(u: Data, v: Data) -> tuple[_Signed, str]:
+    """Log(uv) = log u + log v for u, v > 0."""
+    total = ["Add", ["log", ["Mul", u, v]], _negative(["log", u]), _negative(["log", v])]
+    return _Signed(total, "Eq"), "rewrite ln_mult by positive; ring."
+
+
+def _bounded(head: str, turn: int, u: Data) -> tuple[_Signed, str]:
+    """1 − t f(u) >= 0, for f the sine or the cosine; t = 1 above, and −1 below."""
+    fact = _Signed(["Add", ["Integer", "1"], ["Mul", ["Integer", str(-turn)], [head, u]]], "Ge")
+    return fact, f"pose proof ({head.upper()}_bound {{0}}); lra."
+
+
+def _of_a_sum(head: str, u: Data, v: Data) -> tuple[_Signed, str]:
+    """Sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
+    pairs = (("sin", "cos"), ("cos", "sin")) if head == "sin" else (("cos", "cos"), ("sin", "sin"))
+    first, second = (["Mul", [f, u], [g, v]] for f, g in pairs)
+    rest = [_negative(first), _negative(second) if head == "sin" else second]
+    return _Signed(["Add", [head, ["Add", u, v]], *rest], "Eq"), f"rewrite {head}_plus; ring."
+
+
+def _floor(turn: int, u: Data) -> tuple[_Signed, str]:
+    """U − ⌊u⌋ >= 0 above, and ⌊u⌋ + 1 − u > 0 below."""
+    above = ["Add", u, _negative(["floor", u])]
+    fact = _Signed(above, "Ge") if turn > 0 else _Signed(["Add", ["Integer", "1"], _negative(above)], "Gt")
+    return fact, "unfold Statement.whole_part; pose proof (base_Int_part {0}); lra."
+
+
+_ENDS: Mapping[str, int] = {"above": 1, "below": -1}
 _KNOWN: Mapping[str, Callable[..., tuple[_Signed, str]]] = {
     "exp": _exponential,
     "log": _logarithm,
     "circle": _circle,
+    "product": _product,
+    **{f"{head}_sum": partial(_of_a_sum, head) for head in ("sin", "cos")},
+    **{f"{head}_{end}": partial(_bounded, head, turn) for head in ("sin", "cos") for end, turn in _ENDS.items()},
+    **{f"floor_{end}": partial(_floor, turn) for end, turn in _ENDS.items()},
 }
 """What is known of a function: the fact, and its proof, in which {0} stands for the arguments."""

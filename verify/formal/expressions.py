@@ -78,7 +78,8 @@ class Terms:
     """Writes expressions; `symbols` are the terms of real numbers, `integers` those of integers, by name.
 
     `definitions` are calls of definitions and of what says that they have a value, `bind` gives the variable of a
-    symbol that is bound. What is needed is collected in `needs`, derivatives in `slopes`, functions of ours in `used`.
+    symbol that is bound, `inside` is where functions of ours are defined. What is needed is collected in `needs`,
+    derivatives in `slopes`, functions of ours in `used`.
     """
 
     symbols: Mapping[str, str]
@@ -86,6 +87,7 @@ class Terms:
     definitions: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     words: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict[str, tuple[str, Sequence[str]]])
     bind: Callable[[str], str] = str
+    inside: str = ""
     needs: dict[str, Need] = field(default_factory=dict[str, Need])
     slopes: dict[str, Slope] = field(default_factory=dict[str, Slope])
     used: set[str] = field(default_factory=set[str])
@@ -195,9 +197,10 @@ class Terms:
             self._need("nonzero", ["cos", rest[0]], f"cos {argument.at(_ATOM)} <> 0")
         if head == "ceiling":
             self.used.add("whole_part")
-            return _Written(f"- whole_part (- {argument.at(_PREFIX)})", _PREFIX)
+            return _Written(f"- {self.inside}whole_part (- {argument.at(_PREFIX)})", _PREFIX)
         name = {"log": "ln", "tan": "tan"}.get(head) or _FUNCTIONS[head]
         self.used |= {name} & set(OWN)
+        name = f"{self.inside}{name}" if name in OWN else name
         return _Written(f"{name} {argument.at(_ATOM)}", _CALL)
 
     def _sum(self, parts: Data) -> _Written:
@@ -250,15 +253,15 @@ class Terms:
             return _Written(f"powerRZ {inner.at(_ATOM)} ({whole})", _CALL)
         exponent = self._written(power)
         self.used.add("real_power")
-        self._need("other", power, f"real_power_defined {inner.at(_ATOM)} {exponent.at(_ATOM)}")
-        return _Written(f"real_power {inner.at(_ATOM)} {exponent.at(_ATOM)}", _CALL)
+        self._need("other", power, f"{self.inside}real_power_defined {inner.at(_ATOM)} {exponent.at(_ATOM)}")
+        return _Written(f"{self.inside}real_power {inner.at(_ATOM)} {exponent.at(_ATOM)}", _CALL)
 
     def _root(self, inner: _Written, power: Fraction) -> _Written:
         if power.denominator == 2:
             root = _Written(f"sqrt {inner.at(_ATOM)}", _CALL)
             return root if power == Fraction(1, 2) else _Written(f"{root.text} ^ {power.numerator}", _POWER)
         self.used.add("real_power")
-        return _Written(f"real_power {inner.at(_ATOM)} ({power.numerator} / {power.denominator})", _CALL)
+        return _Written(f"{self.inside}real_power {inner.at(_ATOM)} ({power.numerator} / {power.denominator})", _CALL)
 
     def _integer(self, data: Data) -> str | None:
         """Return the integer of an expression that is a polynomial of integers; None of any other."""

@@ -77,11 +77,15 @@ class Slacks:
         return node
 
     def values(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
-        """Return nodes as quotients whose divisors have one sign."""
+        """Return nodes, put in slacks, as quotients whose divisors have one sign."""
+        return self.values_here([self.put(node) for node in nodes])
+
+    def values_here(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
+        """Return nodes that are in slacks likewise."""
 
         def valued(units: dict[Exponent, int]) -> tuple[Quotients, list[Quotient]]:
             field = Quotients(self.clause.given.effort, self.sign, admit_positive, units)
-            return field, evaluate(self.clause.given.terms, [self.put(node) for node in nodes], field)
+            return field, evaluate(self.clause.given.terms, nodes, field)
 
         return with_units(valued)
 
@@ -125,7 +129,7 @@ class Slacks:
         times, texts = Quotient(left.numerator, 1, ()), [quotient(field, Quotient({0: left.number}, 1, ()), self.texts)]
         texts += [f"({polynomial(field, field.factors[place], self.texts)}) ^ {n}" for place, n in left.factors]
         for entry in multipliers:
-            names = [self._slack(slack) for slack in entry["over"]]
+            names = [self.named(slack) for slack in entry["over"]]
             terms = self.clause.given.terms
             over = terms.add((terms.one, *(self._here(name) for name in names)))
             (factor,) = evaluate(terms, [over], field)
@@ -137,7 +141,8 @@ class Slacks:
     def _here(self, name: Name) -> Node:
         return self.put(self.clause.given.terms.symbol(name))
 
-    def _slack(self, named: Any) -> Name:
+    def named(self, named: Any) -> Name:
+        """Return the slack of a relation's place or of a name, or a variable."""
         if isinstance(named, int):
             return ("slack", named)
         over: Name = ("over", str(named))
@@ -164,6 +169,8 @@ def by_slacks(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 @dataclass
 class _Cases:
+    """A tree of cases; `made` counts the slacks that are written anew, each under a name of its own."""
+
     slacks: Slacks
     sign: str
     made: int = 0
@@ -177,7 +184,74 @@ class _Cases:
         return self.slacks.margin(tree, self.sign)
 
     def _told_apart(self, tree: Mapping[str, Any]) -> list[str]:
-        raise NotSaidError("a proof that tells slacks apart")
+        """A slack x is 0 or positive; or it is t/(1 + s), s > 0, or t + s, s >= 0, for a number or a multiple t."""
+        name, fact = self.slacks.named(tree["slack"]), f"X_{self.made}"
+        text, terms = self.slacks.texts[name], self.slacks.clause.given.terms
+        if tree["at"] == "0":
+            below = self._with(name, terms.zero, "", text)
+            above = self._with(name, terms.symbol(name), "positive", text)
+            split = f"destruct (Rle_lt_dec {text} 0) as [{fact} | {fact}]."
+            first = [f"assert (E : {text} = 0) by lra; subst {text}.", *below.lines(tree["below"])]
+            return [split, *_block(first), *_block(above.lines(tree["above"]))]
+        top, shown = terms.number(Fraction(tree["at"])), f"({tree['at']})"
+        signs = dict[Name, Sign]()
+        if tree["times"] is not None:
+            other = self.slacks.named(tree["times"])
+            top, shown = terms.mul((top, terms.symbol(other))), f"({tree['at']} * {self.slacks.texts[other]})"
+            signs[other] = "positive"
+        new = f"k_{self.made}"
+        over = terms.power(terms.add((terms.one, terms.symbol(name))), -1)
+        below = self._with(name, terms.mul((top, over)), "positive", new, signs)
+        above = self._with(name, terms.add((top, terms.symbol(name))), "nonnegative", new)
+        first = [f"assert (P_{self.made} : 0 < {text}) by positive."]
+        if signs:
+            first.append(f"assert (G_{self.made} : 0 < {self.slacks.texts[self.slacks.named(tree['times'])]}) by lra.")
+        first.append(_written_anew(f"below_lt {text} {shown} P_{self.made} {fact}", new, text))
+        second = [_written_anew(f"above_le {shown} {text} {fact}", new, text)]
+        split = f"destruct (Rlt_le_dec {text} {shown}) as [{fact} | {fact}]."
+        return [split, *_block(first + below.lines(tree["below"])), *_block(second + above.lines(tree["above"]))]
 
     def _bounded(self, tree: Mapping[str, Any]) -> list[str]:
-        raise NotSaidError("a proof that bounds a slack by a relation")
+        """The margin h − c x of a relation, for h and c > 0 without the slack x, shows that x is h/c/(1 + s)."""
+        slacks, clause, name = self.slacks, self.slacks.clause, self.slacks.named(tree["slack"])
+        terms, fact, text = clause.given.terms, clause.facts[tree["relation"]], slacks.texts[name]
+        relation = clause.relation_node(fact.relation)
+        low, high = sides(relation)
+        margin = slacks.put(terms.minus(high, low))
+        falls = terms.negative(terms.slope(margin, name))
+        ends = [terms.substitute(node, {name: terms.zero}) for node in (margin, falls)]
+        field, (above, below) = slacks.values_here(ends)
+        strict = relation.head in ("Lt", "Gt")
+        top, under = (f"({quotient(field, value, slacks.texts)})" for value in (above, below))
+        new, end, shown = (f"k_{self.made}", "lt", "positive") if strict else (f"k_{self.made}", "le", "nonnegative")
+        lines = [
+            f"pose proof (of_{end} _ _ {fact.name}) as U_{self.made}.",
+            f"assert (P_{self.made} : 0 < {text}) by positive.",
+            f"assert (X_{self.made} : {text} {'<' if strict else '<='} {top} / {under}).",
+            f"{{ apply (at_most_{end} {under}); [positive | refine ({shown}_as _ _ _ U_{self.made}); equal]. }}",
+            _written_anew(f"below_{end} _ _ P_{self.made} X_{self.made}", new, text),
+        ]
+        over = terms.power(terms.add((terms.one, terms.symbol(name))), -1)
+        value = terms.mul((ends[0], terms.power(ends[1], -1), over))
+        inner = self._with(name, value, "positive" if strict else "nonnegative", new)
+        return [*lines, *inner.lines(tree["then"])]
+
+    def _with(
+        self, name: Name, value: Node, sign: Sign, text: str, more: Mapping[Name, Sign] | None = None
+    ) -> "_Cases":
+        slacks = self.slacks
+        inner = replace(
+            slacks,
+            steps=(*slacks.steps, {name: value}),
+            signs={**slacks.signs, **(more or {}), name: sign},
+            texts={**slacks.texts, name: text},
+        )
+        return _Cases(inner, self.sign, self.made + 1)
+
+
+def _written_anew(lemma: str, new: str, text: str) -> str:
+    return f"destruct ({lemma}) as ({new} & {new.upper()} & E); subst {text}."
+
+
+def _block(lines: Sequence[str]) -> list[str]:
+    return ["{", *(f"  {line}" for line in lines), "}"]

@@ -48,8 +48,16 @@ Proof.
   intros s high P H. exists (high / s - 1). split; [|field; lra].
   apply of_lt, Rmult_lt_reg_r with s; [exact P|]. replace (high / s * s) with high by (field; lra). lra.
 Qed.
-Lemma even_power : forall (x : R) (n : nat), 0 <= (x ^ n) ^ 2.
-Proof. intros; apply pow2_ge_0. Qed.
+Lemma at_most_le : forall c h x : R, 0 < c -> 0 <= h - c * x -> x <= h / c.
+Proof.
+  intros c h x C H. apply Rmult_le_reg_r with c; [exact C|].
+  replace (h / c * c) with h by (field; lra). lra.
+Qed.
+Lemma at_most_lt : forall c h x : R, 0 < c -> 0 < h - c * x -> x < h / c.
+Proof.
+  intros c h x C H. apply Rmult_lt_reg_r with c; [exact C|].
+  replace (h / c * c) with h by (field; lra). lra.
+Qed.
 Lemma exp_power : forall (x : R) (n : nat), exp x ^ n = exp (INR n * x).
 Proof.
   intros x n; induction n as [|n IH]; [rewrite Rmult_0_l, exp_0; reflexivity|].
@@ -135,11 +143,38 @@ Ltac exponentials :=
     | |- context [exp (2 * ?x)] => rewrite (exp_double x)
     | |- context [exp (3 * ?x)] => rewrite (exp_triple x)
     end.
+(* Absolute values and the larger of two, by the signs that are known. *)
+Ltac chosen :=
+  repeat match goal with
+    | |- context [Rabs ?a] =>
+      first
+        [ rewrite (Rabs_right a) by (apply Rle_ge; nonnegative)
+        | rewrite (Rabs_left1 a) by lra ]
+    | |- context [Rmax ?a ?b] => first [rewrite (Rmax_left a b) by lra | rewrite (Rmax_right a b) by lra]
+    | |- context [Rmin ?a ?b] => first [rewrite (Rmin_left a b) by lra | rewrite (Rmin_right a b) by lra]
+    end.
+(* The square of a root is what is under it. *)
+Ltac roots :=
+  repeat match goal with
+    | |- context [sqrt ?a] =>
+      lazymatch goal with
+      | _ : sqrt a * sqrt a = a |- _ => fail
+      | _ => assert (sqrt a * sqrt a = a) by (apply sqrt_sqrt; nonnegative)
+      end
+    end;
+  match goal with
+  | A : sqrt _ * sqrt _ = _, B : sqrt _ * sqrt _ = _, C : sqrt _ * sqrt _ = _ |- _ =>
+    first [ring [A B C] | field [A B C]; nonzeros]
+  | A : sqrt _ * sqrt _ = _, B : sqrt _ * sqrt _ = _ |- _ => first [ring [A B] | field [A B]; nonzeros]
+  | A : sqrt _ * sqrt _ = _ |- _ => first [ring [A] | field [A]; nonzeros]
+  end.
 Ltac equal :=
   first
     [ ring
     | field; nonzeros
-    | match goal with |- context [exp _] => exponentials; first [ring | field; nonzeros] end ].
+    | match goal with |- context [exp _] => exponentials; first [ring | field; nonzeros] end
+    | progress chosen; first [ring | field; nonzeros | roots]
+    | match goal with |- context [sqrt _] => roots end ].
 """
 
 DERIVE = r"""
