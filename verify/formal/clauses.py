@@ -89,8 +89,7 @@ class Clause:
             intros.append(_pattern([*self._unnamed(relation), f"C_{i}"]))
         unfolded = [f"Statement.{each}" for each in (name, "in_domain", *stated.hypotheses.values())]
         self.say(f"unfold {', '.join(unfolded)}.", f"intros {' '.join(intros)}.")
-        for each in (stated.definition_name(n) for n in reversed(stated.definitions) if n not in stated.unsaid):
-            self.say(f"unfold Statement.{each}_defined, Statement.{each} in *.")
+        self.say(*(f"unfold Statement.{each} in *." for each in stated.unfolded()))
         self._as_real_numbers()
         for fact in self.facts.values():
             if str(fact.relation[0]) in _TURNED:

@@ -8,12 +8,15 @@ PRINTED = (
     *("atan", "sinh", "cosh", "tanh", "PI", "Rabs", "Rmax", "Rmin", "Rpower", "powerRZ", "Int_part", "True", "False"),
     *("Rlt_dec", "Rle_dec", "Req_EM_T", "is_derive", "left", "right", "eq", "not", "and", "or"),
     *("locally", "sgn", "whole_part", "real_power", "real_power_defined", *(f"slope_{i}" for i in range(100))),
+    *("in_domain", "example_in_scope"),
 )
 """Global names that a file of ours mentions, which no variable may hide."""
 KEYWORDS = (
     *("as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in", "let"),
     *("match", "mod", "return", "SProp", "then", "using", "where", "with", "by", "Axiom", "Definition", "Theorem"),
 )
+_OF_PROOFS = re.compile(r"[ELMPQUV]|[A-Z]+_.*|[kos]_.*|real_.*|around")
+"""Names that proofs give to facts and slacks."""
 _LETTER = re.compile(r"[A-Za-z0-9_]")
 _SHOWN = re.compile(r"[A-Za-z0-9_ .,:;<>=+/^|\[\]{}!?&%$#@~'-]")
 
@@ -31,6 +34,7 @@ class Names:
         if key not in self._given:
             plain = prefix + "".join(c if _LETTER.fullmatch(c) else f"u{ord(c):x}_" for c in name)
             plain = plain if plain[:1].isalpha() else f"x{plain}"
+            plain = f"v_{plain}" if not prefix and _OF_PROOFS.fullmatch(plain) else plain
             while plain in self._taken:
                 plain += "_"
             self._taken.add(plain)

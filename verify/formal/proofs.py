@@ -50,9 +50,7 @@ def example_of(stated: Stated) -> str:
     """Return the theorem that the example satisfies all hypotheses; nothing where these are not exported."""
     if stated.out_of_reach:
         return ""
-    unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values()]
-    defined = [stated.definition_name(n) for n in reversed(stated.definitions) if n not in stated.unsaid]
-    unfolded += [name for each in defined for name in (f"{each}_defined", each)]
+    unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values(), *stated.unfolded()]
     return (
         "Theorem example_in_scope : Statement.example_in_scope.\n"
         "Proof.\n"

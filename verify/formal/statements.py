@@ -75,6 +75,15 @@ class Stated:
         """Return the name of a definition's term."""
         return self.names.of(name, "def_")
 
+    def defined_name(self, name: str) -> str:
+        """Return the name of the proposition that a definition has a value."""
+        return self.names.of(name, "defined_")
+
+    def unfolded(self) -> list[str]:
+        """Return the names of all definitions that are exported, the last first, each after what it needs."""
+        said = [name for name in reversed(self.definitions) if name not in self.unsaid]
+        return [each for name in said for each in (self.defined_name(name), self.definition_name(name))]
+
     @cached_property
     def arguments(self) -> str:
         """The parameters, as arguments."""
@@ -120,8 +129,8 @@ class Stated:
         calls = dict[str, tuple[str, str]]()
         for name, value in self.definitions.items():
             arguments = " ".join([*filter(None, [self.arguments]), *(self.called[v] for v in self.using(value))])
-            term = self.definition_name(name)
-            calls[name] = f"{term} {arguments}".strip(), f"{term}_defined {arguments}".strip()
+            named = self.definition_name(name), self.defined_name(name)
+            calls[name] = f"{named[0]} {arguments}".strip(), f"{named[1]} {arguments}".strip()
         return calls
 
     def _text(self) -> str:
@@ -151,7 +160,10 @@ class Stated:
                 self.unsaid[name] = str(error)
                 continue
             needs = conjunction([*terms.needs])
-            lines += [f"Definition {called} {taken} : R := {term}.", f"Definition {called}_defined {taken} : Prop :="]
+            lines += [
+                f"Definition {called} {taken} : R := {term}.",
+                f"Definition {self.defined_name(name)} {taken} : Prop :=",
+            ]
             lines += [f"  {needs}."]
         return lines
 

@@ -5,7 +5,9 @@ import pytest
 from verify.formal.names import KEYWORDS, PRINTED, Names, comment
 
 
-@pytest.mark.parametrize("text", ["*) Axiom bad : False. (*", '" *) Axiom bad : False.', "(* (* open", "line\nbreak", "η"])
+@pytest.mark.parametrize(
+    "text", ["*) Axiom bad : False. (*", '" *) Axiom bad : False.', "(* (* open", "line\nbreak", "η"]
+)
 def test_a_text_cannot_end_its_comment(text):
     inside = comment(text).removeprefix("(* ").removesuffix(" *)")
     assert not set(inside) & set('*()"\n') and inside.isascii() == ("·" not in inside)
@@ -19,6 +21,11 @@ def test_a_plain_text_stays_readable():
 def test_a_name_is_an_identifier_that_is_not_taken(name):
     given = Names().of(name)
     assert given.isascii() and given.isidentifier() and given[0].isalpha() and given not in (*KEYWORDS, *PRINTED)
+
+
+@pytest.mark.parametrize("name", ["E", "F_0", "s_0", "k_1", "around", "real_T"])
+def test_a_symbol_does_not_take_the_name_of_a_fact_of_a_proof(name):
+    assert Names().of(name) == f"v_{name}" and Names().of(name, "claim_") == f"claim_{name}"
 
 
 def test_two_names_never_share_an_identifier():
