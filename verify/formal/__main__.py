@@ -40,4 +40,4 @@ def _counted(exported: Export) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:] or ids("theorems")))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:] or ids("theorem")))
