@@ -4,6 +4,10 @@ Require Import Reals Lra Psatz Lia.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
 
+(** Writes the limit of the goal in another way, of the same value. *)
+Ltac as_value y := match goal with |- is_lim_seq _ (Finite ?x) =>
+  replace (Finite x) with (Finite y) by (f_equal; first [ring | field; lra | field]) end.
+
 (** u² ≤ v → 0. *)
 Lemma squeeze_of_squares (u v : nat -> R) : (forall n, u n ^ 2 <= v n) -> is_lim_seq v 0 -> is_lim_seq u 0.
 Proof.
@@ -51,8 +55,8 @@ Proof.
 Qed.
 
 (** Stolz–Cesàro: u/n has the limit of the increments. *)
-Lemma stolz_cesaro (u : nat -> R) (c : R) : is_lim_seq (fun n => u (S n) - u n) c -> is_lim_seq (fun n => u n / INR n)
-  c.
+Lemma stolz_cesaro (u : nat -> R) (c : R) :
+  is_lim_seq (fun n => u (S n) - u n) c -> is_lim_seq (fun n => u n / INR n) c.
 Proof.
   intro H. apply is_lim_seq_Reals in H. apply Cesaro_1 in H. apply is_lim_seq_Reals in H.
   assert (K : is_lim_seq (fun n => u 0%nat / INR n) 0).
@@ -68,9 +72,8 @@ Proof.
 Qed.
 
 (** (e^y − 1)/v → l where y/v → l, y → 0 and v > 0. *)
-Lemma exp_minus_one_over (y v : nat -> R) (l : R) : (forall n, 0 < v n) -> is_lim_seq y 0 -> is_lim_seq (fun n => y n
-  / v n) l ->
-  is_lim_seq (fun n => (exp (y n) - 1) / v n) l.
+Lemma exp_minus_one_over (y v : nat -> R) (l : R) : (forall n, 0 < v n) -> is_lim_seq y 0 ->
+  is_lim_seq (fun n => y n / v n) l -> is_lim_seq (fun n => (exp (y n) - 1) / v n) l.
 Proof.
   intros Hv Hy Hl. apply is_lim_seq_le_le_loc with (fun n => y n / v n) (fun n => y n / v n * / (1 - y n)).
   - apply is_lim_seq_spec in Hy. destruct (Hy (mkposreal (1 / 2) ltac:(lra))) as [N HN]. exists N. intros n Hn.
@@ -92,8 +95,8 @@ Qed.
 Lemma inv_lim (u : nat -> R) (l : R) : l <> 0 -> is_lim_seq u l -> is_lim_seq (fun n => /u n) (/l).
 Proof. intros Hl H. apply (is_lim_seq_inv u (Finite l)); [assumption|intro F; injection F; assumption]. Qed.
 
-Lemma div_lim (u v : nat -> R) (a b : R) : b <> 0 -> is_lim_seq u a -> is_lim_seq v b -> is_lim_seq (fun n => u n / v
-  n) (a / b).
+Lemma div_lim (u v : nat -> R) (a b : R) : b <> 0 -> is_lim_seq u a -> is_lim_seq v b ->
+  is_lim_seq (fun n => u n / v n) (a / b).
 Proof. intros. apply is_lim_seq_mult'; [assumption|apply inv_lim; assumption]. Qed.
 
 Lemma exp_lim (y : nat -> R) : is_lim_seq y 0 -> is_lim_seq (fun n => exp (y n)) 1.
