@@ -25,8 +25,8 @@ Proof.
   assert (S: forall x, 0 <= x <= t -> f1 x <= -2 * g + 2 * beta * g * x).
   { intros x Hx. pose proof (growth_of_bounded_slope f1 f2 0 x (2 * beta * g)) as K. rewrite E0 in K.
     assert (f1 x - -2 * g <= 2 * beta * g * (x - 0)) by (apply K; intros; try lra; [apply D2|apply B]; lra). lra. }
-  pose proof (growth_of_bounded_slope (fun x => f x + 2 * g * x - beta * g * x ^ 2) (fun x => f1 x + 2 * g - 2 * beta
-    * g * x) 0 t 0 Ht) as K.
+  pose proof (growth_of_bounded_slope (fun x => f x + 2 * g * x - beta * g * x ^ 2)
+    (fun x => f1 x + 2 * g - 2 * beta * g * x) 0 t 0 Ht) as K.
   assert (f t + 2 * g * t - beta * g * t ^ 2 - (f 0 + 2 * g * 0 - beta * g * 0 ^ 2) <= 0 * (t - 0)).
   { apply K.
     - intros x Hx. evar_last. apply @is_derive_minus. apply @is_derive_plus. apply D1; lra.
@@ -35,9 +35,8 @@ Proof.
   lra.
 Qed.
 
-(** The same where the second derivative is only known to be bounded as long as f is at most f(0): the first point
-  beyond
-    which f would exceed f(0) does not come before the end. *)
+(** The same where the second derivative is only known to be bounded as long as f is at most f(0): f does not exceed f(0)
+    before the end. *)
 Lemma descent_on_level_set (f f1 f2 : R -> R) g beta : 0 < g -> beta < 2 -> 0 <= beta ->
   (forall x, 0 <= x <= 1 -> is_derive f x (f1 x)) -> (forall x, 0 <= x <= 1 -> is_derive f1 x (f2 x)) ->
   f1 0 = -2 * g -> (forall x, 0 <= x <= 1 -> f x <= f 0 -> f2 x <= 2 * beta * g) ->
