@@ -32,7 +32,7 @@ def sources():
 
 
 def copied(folder, **changes):
-    """Copy the area's `.v` files; `definitions=(old, new)` replaces a text that stands once in definitions.v."""
+    """Copy the area's `.v` files; `recursion=(old, new)` replaces a text that stands once in recursion.v."""
     for name in sources():
         text = (AREA / name).read_text(encoding="utf-8")
         old, new = changes.get(Path(name).stem, ("", ""))

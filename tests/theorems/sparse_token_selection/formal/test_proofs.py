@@ -83,14 +83,22 @@ def test_an_axiom_more_is_seen(lemma1):
 # Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
 ONE_ENTRY = "is_derive (fun t => sample_loss q (with_entry W r c t) V X y) (W r c) "
 PLANTED = {
-    "one entry of the gradient doubled": (ONE_ENTRY + "g.", ONE_ENTRY + "(if r =? d then 2 * g else g).", "gradient"),
+    "one entry of the gradient doubled": (
+        "definitions",
+        ONE_ENTRY + "g.",
+        ONE_ENTRY + "(if r =? d then 2 * g else g).",
+        "gradient",
+    ),
+    "a second moment of 2": ("definitions", "S (S j) => INR (S j) *", "S (S j) => INR (S (S j)) *", "expectation"),
     "a sign of one entry of V's step": (
+        "definitions",
         "V' a r = V a r - eta * population_mean q E g",
         "V' a r = V a r - (if a =? 0 then - eta else eta) * population_mean q E g",
         "reduced_dynamics",
     ),
-    "the target not divided by q": ("X a i) / INR q.", "X a i).", "reduced_dynamics"),
-    "a second moment of 2": ("S (S j) => INR (S j) *", "S (S j) => INR (S (S j)) *", "expectation"),
+    "the target not divided by q": ("definitions", "X a i) / INR q.", "X a i).", "reduced_dynamics"),
+    "T for T - 1 in the step of C": ("recursion", "(q * (T - 1))", "(q * T)", "reduced_dynamics"),
+    "W along the identity": ("claims", "C * (one_hot r c - / INR T)", "C * one_hot r c", "reduced_dynamics"),
 }
 
 
@@ -98,14 +106,13 @@ PLANTED = {
 @pytest.mark.parametrize(
     "error",
     [
-        pytest.param(error, marks=[pytest.mark.audit] if place == "reduced_dynamics" else [])
-        for error, (_, _, place) in PLANTED.items()
+        pytest.param(error, marks=[pytest.mark.audit] if planted[-1] == "reduced_dynamics" else [])
+        for error, planted in PLANTED.items()
     ],
 )
 def test_a_wrong_definition_is_refused(tmp_path, error):
-    old, new, place = PLANTED[error]
-    folder = rocq.copied(tmp_path, definitions=(old, new))
-    failure = rocq.compiled(folder, f"formal/layer/{place}.v")
+    name, old, new, place = PLANTED[error]
+    failure = rocq.compiled(rocq.copied(tmp_path, **{name: (old, new)}), f"formal/layer/{place}.v")
     assert failure is not None and failure.file == f"formal/layer/{place}.v"
 
 
