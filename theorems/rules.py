@@ -182,6 +182,12 @@ LINEAR_RECURRENCE = Rule(
     "elementary",
     "analysis",
 )
+LINEARITY_OF_THE_TRACE = Rule(
+    "linearity of the trace",
+    "the trace is linear, and that of a projection is its rank",
+    "Horn and Johnson 2013, section 1.2",
+    "linear algebra",
+)
 LOWER_BOUND_APPROACHED = Rule(
     "lower bound approached", "a lower bound that is approached is the infimum", "elementary", "definition"
 )

@@ -64,6 +64,7 @@ from theorems.sparse_token_selection.task import (
 from verify import (
     Derivation,
     Identity,
+    Implication,
     Inequality,
     Inference,
     Parameter,
@@ -73,7 +74,8 @@ from verify import (
     Theorem,
 )
 
-A, B, beta, Y, x, y = sp.symbols("A B beta Y x y", positive=True)
+A, B, beta, Y, x, y, spread, power = sp.symbols("A B beta Y x y spread power", positive=True)
+weight, gain, second, capped, part, least = sp.symbols("weight gain second capped part least", nonnegative=True)
 s = sp.Symbol("s", nonnegative=True)
 x_1, x_2, c = sp.symbols("x_1 x_2 c", real=True)
 alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
@@ -94,43 +96,79 @@ FROM_BELOW = Inequality(
     says="the infimum of L over alpha and C >= 0 is at least d/(32q) k/(d_e + k (3 + 4^s q/(T - q))), k = (q - 2) s^2",
 )
 STEPS = (
-    Identity(
+    Inequality(
         "best_alpha",
-        d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q),
-        d / (2 * q) * (1 - P**2 / (q * R)) + d * R / 2 * (alpha - P / (q * R)) ** 2,
-        says="d/2 (alpha^2 R - 2 alpha P/q + 1/q) is d/(2q) (1 - P^2/(qR)) and a square",
+        sp.Ge(d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q), d / (2 * q) * (1 - P**2 / (q * R))),
+        says="d/2 (alpha^2 R - 2 alpha P/q + 1/q) >= d/(2q) (1 - P^2/(qR))",
+    ),
+    Implication(
+        "share_at_least",
+        (sp.Le(P**2, R * gain),),
+        sp.Ge(1 - P**2 / (q * R), 1 - gain / q),
+        says="1 - P^2/(qR) >= 1 - gain/q where P^2 <= R gain",
+    ),
+    Identity(
+        "term",
+        (1 - beta * weight) ** 2,
+        1 - 2 * beta * weight + beta**2 * weight**2,
+        says="(1 - beta w)^2 = 1 - 2 beta w + beta^2 w^2",
     ),
     Identity(
         "best_beta",
-        (q - 2 * beta * A + beta**2 * B) / q,
-        1 - A**2 / (q * B) + B / q * (beta - A / B) ** 2,
-        says="(q - 2 beta A + beta^2 B)/q is 1 - A^2/(qB) and a square",
+        ((q - 2 * beta * A + beta**2 * B) / q).subs(beta, A / B),
+        1 - A**2 / (q * B),
+        says="(q - 2 beta A + beta^2 B)/q = 1 - A^2/(qB) at beta = A/B",
     ),
-    Identity(
+    Inequality(
         "pair",
-        (x_1 - c) ** 2 + (x_2 - c) ** 2,
-        (x_1 - x_2) ** 2 / 2 + (x_1 + x_2 - 2 * c) ** 2 / 2,
-        says="(x_1 - c)^2 + (x_2 - c)^2 is (x_1 - x_2)^2/2 and a square",
+        sp.Ge((x_1 - c) ** 2 + (x_2 - c) ** 2, (x_1 - x_2) ** 2 / 2),
+        says="(x_1 - c)^2 + (x_2 - c)^2 >= (x_1 - x_2)^2/2",
     ),
-    Identity("capped", Y - Y**2 / 4, 1 - (1 - Y / 2) ** 2, says="Y - Y^2/4 is 1 less a square"),
+    Implication(
+        "equal_sizes",
+        (sp.Eq(x_1**2, x_2**2),),
+        sp.Eq((x_1 - x_2) * (x_1 + x_2 + c), (x_1 - x_2) * c),
+        says="(x_1 - x_2)(x_1 + x_2 + c) = (x_1 - x_2) c for entries of one size",
+    ),
+    Inequality("capped", sp.Le(Y - Y**2 / 4, 1), says="Y - Y^2/4 <= 1"),
     Inequality(
         "fourth",
         sp.Le(FOURTH, 6 * SECOND**2, evaluate=False),
         says="the fourth moment of v_1 - v_2 is at most 6 variances^2",
     ),
-    Identity("half", y - 3 * y**2 / 2, y / 2 + y * (1 - 3 * y) / 2, says="y - 3y^2/2 = y/2 + y (1 - 3y)/2"),
+    Implication(
+        "half",
+        (sp.Le(second, 6 * y**2), sp.Le(y, sp.Rational(1, 3)), sp.Ge(capped, y - second / 4)),
+        sp.Ge(capped, y / 2),
+        says="capped >= y/2 where capped >= y - second/4, second <= 6 y^2, y <= 1/3",
+    ),
+    Implication(
+        "part",
+        (sp.Le(part, 1), sp.Le(least, 1), sp.Le(least, x)),
+        sp.Le(part * least, x),
+        says="F least <= x where F <= 1, least <= 1 and least <= x",
+    ),
     *(
         Inequality(
             f"harmonic_{name}", sp.Le(1 / (1 / y + 1 / x + 3), least, evaluate=False), f"1/(1/y + 1/x + 3) <= {name}"
         )
         for name, least in {"y": y, "x": x, "third": sp.Rational(1, 3)}.items()
     ),
+    Identity(
+        "at_s",
+        d / (2 * q) / 16 / (d_e / spread + power * q / (T - q) + 3),
+        d / (32 * q) * spread / (d_e + spread * (3 + power * q / (T - q))),
+        says="d/(2q) 1/16 1/(1/y + 1/x + 3) = d/(32q) k/(d_e + k (3 + w q/(T-q))) for y = k/d_e, x = (T-q)/(w q)",
+    ),
 )
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ATTEND, SPLIT),
     domain=(sp.Lt(q, T),),
     hypotheses=(*SIGNS_ON_THE_SET, TWO_SELECTED),
-    variables=(A, B, beta, Y, x, y, x_1, x_2, c, alpha, P, R),
+    variables=(
+        *(A, B, beta, Y, x, y, spread, power, weight, gain, second, capped, part, least),
+        *(x_1, x_2, c, alpha, P, R),
+    ),
     claims=(FROM_BELOW,),
     steps=STEPS,
 )
@@ -142,20 +180,19 @@ ARGUMENT = (
         ("gaussian_tokens", "sign_encoding", "zero_token", "on_the_set"),
         "independent factors",
     ),
-    Inference("share", "L is at least d/(2q) (1 − P²/(qR))", ("loss", "best_alpha"), "nonnegative terms"),
     Inference(
         "ratio",
         "with v_i the inner product of e_i and the sum of the selected encodings, r = C/ln 2, A = Σ_{i∈y} 2^{r v_i} "
-        "and B = Σ 4^{r v_i}: (Σ_{i∈y} p_i)²/Σ p_i² = A²/B, so that P² ≤ R E A²/B and 1 − P²/(qR) ≥ E m with "
-        "m = 1 − A²/(qB)",
-        ("share", "on_the_set"),
+        "and B = Σ 4^{r v_i}: (Σ_{i∈y} p_i)²/Σ p_i² = A²/B, as both have the softmax's denominator twice, so that P² ≤ "
+        "R E A²/B and 1 − P²/(qR) ≥ E m with m = 1 − A²/(qB)",
+        ("loss", "share_at_least", "on_the_set"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "squares",
-        "m is the least over β > 0 of (1/q) (Σ_{i∈y} (1 − β2^{r v_i})² + β² Σ_{j∉y} 4^{r v_j})",
-        ("ratio", "best_beta"),
-        "lower bound attained",
+        "m is (1/q) (Σ_{i∈y} (1 − β2^{r v_i})² + β² Σ_{j∉y} 4^{r v_j}) at β = A/B",
+        ("ratio", "term", "best_beta"),
+        "application",
     ),
     Inference(
         "powers",
@@ -165,7 +202,7 @@ ARGUMENT = (
     ),
     Inference(
         "pairs",
-        "with β = 2^{−c} m is at least (1/4q) Σ_{i∈y} min(1, (r v_i − c)²); two of these terms are at least "
+        "with that β = 2^{−c} m is at least (1/4q) Σ_{i∈y} min(1, (r v_i − c)²); two of these terms are at least "
         "min(1, r²(v_i − v_k)²/2), so that m is at least the sum of that over pairs in y, divided by 4q(q − 1)",
         ("powers", "pair", "two_selected"),
         "case distinction",
@@ -178,10 +215,10 @@ ARGUMENT = (
     ),
     Inference(
         "difference",
-        "as e_1 and e_2 have the same length, v_1 − v_2 is the inner product of e_1 − e_2 and the sum of the other "
-        "q − 2 selected encodings",
-        ("sign_encoding",),
-        "substitution",
+        "v_1 − v_2 is the inner product of e_1 − e_2 with e_1 + e_2 and the sum of the other q − 2 selected encodings, "
+        "to which no coordinate of e_1 + e_2 adds",
+        ("sign_encoding", "equal_sizes"),
+        "application",
     ),
     Inference(
         "signs",
@@ -192,16 +229,15 @@ ARGUMENT = (
     ),
     Inference(
         "capped_mean",
-        "with y = E Y = r²(q − 2)/d_e, E Y² ≤ 6y² and min(1, Y) ≥ Y − Y²/4: E min(1, Y) ≥ y − 3y²/2, which is at "
-        "least y/2 for y ≤ 1/3",
+        "with y = E Y = r²(q − 2)/d_e, E Y² ≤ 6y² and min(1, Y) ≥ Y − Y²/4: for y ≤ 1/3 E min(1, Y) is at least y/2",
         ("two", "signs", "capped", "half"),
         "linearity of expectation",
     ),
     Inference(
         "selected",
-        "min(1, Y) grows with |r|, so that E m ≥ min(y, 1/3)/16 for all r",
-        ("capped_mean",),
-        "substitution",
+        "where y > 1/3, min(1, Y) is no smaller than at the smaller |r| with y = 1/3: E m ≥ min(y, 1/3)/16 for all r",
+        ("two", "capped_mean"),
+        "case distinction",
     ),
     Inference(
         "either",
@@ -226,15 +262,18 @@ ARGUMENT = (
     Inference(
         "others",
         "min(F, x) ≥ F min(1, x), so that E m ≥ (1/4)(1/2)(1/2) min(1, 4^{−r}(T − q)/q)",
-        ("either", "at_least_one_each", "flips"),
+        ("either", "at_least_one_each", "flips", "part"),
         "independent factors",
     ),
     Inference(
         "floor",
         "for q = 2 or s = 0 that is 0; else, for r < s others is at least its value at s, min(1, x)/16 with x = "
-        "4^{−s}(T − q)/q, and for r ≥ s selected is: at every C 16 times the share is at least 1/3, x or y, the last "
+        "4^{−s}(T − q)/q, and for r ≥ s selected is: at every C 16 times 1 − P²/(qR) is at least 1/3, x or y, the last "
         "at s, and so at least 1/(1/y + 1/x + 3)",
-        ("share", "ratio", "selected", "others", "harmonic_x", "harmonic_y", "harmonic_third"),
+        (
+            *("loss", "best_alpha", "ratio", "selected", "others", "harmonic_x", "harmonic_y", "harmonic_third"),
+            "at_s",
+        ),
         "case distinction",
     ),
 )  # fmt: skip

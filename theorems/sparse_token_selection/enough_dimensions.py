@@ -58,6 +58,18 @@ COMMON_STEPS = (
         sp.Le(least * C**2 / d_e, 1 - f),
         says="least C^2/d_e <= 1 - f where d_e >= (4 spread/share + least) C^2, f = 4 spread C^2/(share d_e)",
     ),
+    Implication(
+        "at_most_one",
+        (sp.Ge(d_e, (4 * spread / share + least) * C**2), F_DEFINED),
+        sp.Le(f, 1),
+        says="f <= 1 where d_e >= (4 spread/share + least) C^2, f = 4 spread C^2/(share d_e)",
+    ),
+    Implication(
+        "share_of_the_loss",
+        (sp.Eq(share * d, 2 * q * eps), sp.Le(lost, share)),
+        sp.Le(d / (2 * q) * lost, eps),
+        says="d/(2q) lost <= eps where lost <= share, share d = 2 q eps",
+    ),
     Inequality(
         "growth",
         sp.Le(4 * sp.exp(sp.Rational(1, 2)) - 6, THREE_FIFTHS, evaluate=False),
@@ -109,15 +121,15 @@ ALONE_STEPS = (
     Implication(
         "scale",
         (sp.Le(share, 1),),
-        sp.Le(q**2 * share, T**2),
-        says="q^2 share <= T^2 for share <= 1",
+        sp.Ge(3 * T / (q * sp.sqrt(share)), 3),
+        says="3T/(q sqrt(share)) >= 3 for share <= 1",
     ),
-    Inequality("log_of_three", sp.Ge(sp.log(3), 1, evaluate=False), says="log 3 >= 1"),
+    Implication("logarithm", (sp.Ge(X, 3),), sp.Ge(sp.log(X), 1), says="log X >= 1 for X >= 3"),
     Implication(
         "small",
-        (sp.Ge(C, 1), sp.Le(LEAST * C**2, d_e)),
+        (sp.Ge(C, 1), sp.Le(LEAST * C**2 / d_e, 1 - f)),
         sp.Le(C * q, d_e),
-        says="C q <= d_e for C >= 1, (q+3) C^2 <= d_e",
+        says="C q <= d_e for C >= 1, (q+3) C^2/d_e <= 1 - f",
     ),
     Inequality("largest", sp.Le(x - x**2 / q, q / 4), says="x - x^2/q <= q/4"),
     Implication(
@@ -149,10 +161,11 @@ ALONE_STEPS = (
         (
             sp.Le(f, 1),
             sp.Le(mean, 1 + SELECTED_RISE * share * f),
-            sp.Le(others, share * (8 - 7 * f) / 9),
+            sp.Le(others, share * k / 9),
+            sp.Le(k, 8 - 7 * f),
         ),
         sp.Le(mean - 1 + others, share),
-        says="mean - 1 + others <= share where mean - 1 <= 83 share f/100, others <= share (8-7f)/9, f <= 1",
+        says="mean - 1 + others <= share where mean - 1 <= 83 share f/100, others <= share k/9, k <= 8 - 7f, f <= 1",
     ),
 )
 WITH_QUERY_STEPS = (
@@ -166,17 +179,26 @@ WITH_QUERY_STEPS = (
     ),
     Implication(
         "scale_with_query",
+        (sp.Le(share, 1),),
+        sp.Ge(100 * T / (q * share), 100),
+        says="100T/(q share) >= 100 for share <= 1",
+    ),
+    Implication("logarithm_with_query", (sp.Ge(X, 100),), sp.Ge(sp.log(X) / 2, 1), says="log(X)/2 >= 1 for X >= 100"),
+    Implication(
+        "square_of_w",
         (sp.Le(share, 1), sp.Eq(100 * T * y, q * share)),
         sp.Le(y, sp.Rational(1, 100)),
         says="y <= 1/100 for 100 T y = q share, share <= 1",
     ),
-    Inequality("log_of_ten", sp.Ge(sp.log(10), 1, evaluate=False), says="log 10 >= 1"),
+    Implication(
+        "tenth", (sp.Le(w**2, sp.Rational(1, 100)),), sp.Le(w, sp.Rational(1, 10)), says="w <= 1/10 for w^2 <= 1/100"
+    ),
     Inequality("least_with_query", sp.Le(4 * (q - 1), LEAST_WITH_QUERY, evaluate=False), says="4 (q-1) <= q(3q+1)/2"),
     Implication(
         "small_with_query",
-        (sp.Ge(C, 1), sp.Le(4 * (q - 1), least), sp.Le(least * C**2, d_e)),
+        (sp.Ge(C, 1), sp.Le(4 * (q - 1), least), sp.Le(least * C**2 / d_e, 1 - f)),
         sp.Le(4 * C * (q - 1), d_e),
-        says="4 C (q-1) <= d_e for C >= 1, 4 (q-1) <= least, least C^2 <= d_e",
+        says="4 C (q-1) <= d_e for C >= 1, 4 (q-1) <= least, least C^2/d_e <= 1 - f",
     ),
     Identity(
         "spread_with_query",
@@ -216,15 +238,18 @@ WITH_QUERY_STEPS = (
     ),
     Implication(
         "small_power",
-        (sp.Le(q * n, 3), sp.Eq(100 * T * w**2, q * share)),
-        sp.Le(q * w**2 * n, 3 * share / 100),
-        says="q w^2 n <= 3 share/100 where q n <= 3, 100 T w^2 = q share",
+        (sp.Le(q * n, 3), sp.Eq(100 * T * w**2, q * share), sp.Le(k, sp.Rational(183, 100))),
+        sp.Le(q * w**2 * n * k, 3 * sp.Rational(183, 100) * share / 100),
+        says="q w^2 n k <= 3 (183/100) share/100 where q n <= 3, 100 T w^2 = q share, k <= 183/100",
     ),
     Implication(
         "smaller_power",
-        (sp.Le(q * n, 3), sp.Eq(100 * T * w**2, q * share), sp.Le(w, sp.Rational(1, 10))),
-        sp.Le(T * w**3 * n, 3 * share / 1000),
-        says="T w^3 n <= 3 share/1000 where q n <= 3, 100 T w^2 = q share, w <= 1/10",
+        (
+            *(sp.Le(q * n, 3), sp.Eq(100 * T * w**2, q * share)),
+            *(sp.Le(w, sp.Rational(1, 10)), sp.Le(k, sp.Rational(37, 5))),
+        ),
+        sp.Le(T * w**3 * n * k, 3 * sp.Rational(37, 5) * share / 1000),
+        says="T w^3 n k <= 3 (37/5) share/1000 where q n <= 3, 100 T w^2 = q share, w <= 1/10, k <= 37/5",
     ),
     Implication(
         "others_with_query",
@@ -243,13 +268,14 @@ WITH_QUERY_STEPS = (
         (
             sp.Le(f, 1),
             sp.Le(mean, 1 + SELECTED_RISE * share * f),
-            sp.Le(others, share * (55 - 54 * f) / 100),
+            sp.Le(others, share * k / 100),
+            sp.Le(k, 55 - 54 * f),
             sp.Le(b, sp.Rational(3, 100) * share * sp.Rational(183, 100)),
             sp.Le(r, sp.Rational(3, 1000) * share * sp.Rational(37, 5)),
         ),
         sp.Le(mean - 1 + others + 2 * (b + r), share),
-        says="mean - 1 + others + 2 (b + r) <= share where mean - 1 <= 83 share f/100, others <= share (55-54f)/100, "
-        "b <= 3 (183/100) share/100, r <= 3 (37/5) share/1000, f <= 1",
+        says="mean - 1 + others + 2 (b + r) <= share where mean - 1 <= 83 share f/100, others <= share k/100, "
+        "k <= 55 - 54f, b <= 3 (183/100) share/100, r <= 3 (37/5) share/1000, f <= 1",
     ),
 )
 STEPS = (*COMMON_STEPS, *ALONE_STEPS, *WITH_QUERY_STEPS)
@@ -329,10 +355,10 @@ ALONE = (
     ),
     Inference(
         "at_this_scale",
-        "put C = log(3T/(q√σ)), at least log 3 ≥ 1 as 9e^{−2C} = q²σ/T² ≤ 1 (scale), and f = 4(q−1)(q−2)C²/(qσd_e), "
-        "from 0 to 1 as (q+3)C²/d_e ≤ 1 − f (enough), so that Cq ≤ d_e (small)",
-        ("enough_dimensions", "any_layer", "scale", "log_of_three", "enough", "small"),
-        "substitution",
+        "put C = log(3T/(q√σ)), so that 9T²e^{−2C} = q²σ and C ≥ 1, and f = 4(q−1)(q−2)C²/(qσd_e): with it (q+3)C²/d_e "
+        "≤ 1 − f, and so f ≤ 1 and Cq ≤ d_e",
+        ("enough_dimensions", "any_layer", "scale", "logarithm", "enough", "at_most_one", "small"),
+        "definition",
     ),
     Inference(
         "selected_mean",
@@ -353,13 +379,12 @@ ALONE = (
     ),
     Inference(
         "alone",
-        "e^{3σf/5} and e^{2(1−f)} are below their chords, and 9T²e^{−2C} = q²σ: L is at most d/(2q) σ = ε "
-        "(others_at_this_scale, alone_together)",
+        "with e^{3σf/5} and k = e^{2(1−f)} at most their chords, and y = e^{−2C}, M_y − 1 + T(T−q)/q² M ≤ σ, and L ≤ ε",
         (
             *("two_means", "selected_mean", "other_mean", "chords", "others_at_this_scale"),
-            *("at_this_scale", "alone_together"),
+            *("at_this_scale", "alone_together", "share_of_the_loss"),
         ),
-        "substitution",
+        "application",
     ),
 )
 WITH_QUERY = (
@@ -391,10 +416,13 @@ WITH_QUERY = (
     ),
     Inference(
         "at_this_scale_with_query",
-        "put C = log(100T/(qσ))/2, w = e^{−C}, at most 1/10 (scale_with_query for w²), so that C ≥ log 10 ≥ 1, and f = "
-        "4(q−1)(2q−3)C²/(σd_e), from 0 to 1 as q(3q+1)C²/(2d_e) ≤ 1 − f (enough)",
-        ("enough_dimensions", "any_layer", "scale_with_query", "log_of_ten", "enough"),
-        "substitution",
+        "put C = log(100T/(qσ))/2, so that C ≥ 1 and 100T w² = qσ for w = e^{−C}, which is at most 1/10, and f = "
+        "4(q−1)(2q−3)C²/(σd_e): with it q(3q+1)C²/(2d_e) ≤ 1 − f, and so f ≤ 1",
+        (
+            *("enough_dimensions", "any_layer", "scale_with_query", "logarithm_with_query", "square_of_w", "tenth"),
+            *("enough", "at_most_one"),
+        ),
+        "definition",
     ),
     Inference(
         "selected_mean_with_query",
@@ -418,17 +446,34 @@ WITH_QUERY = (
         "independent factors",
     ),
     Inference(
-        "with_query",
-        "with e = e^{−C(q−1)} and n = e^{−C(q−3)}, the ratios of b, o and √(bo) to powers of a are at most e^{3σf/5}, "
-        "e^{3σf/5 − C(q−1)}, e^{4(1−f) − 2C} and e^{3σf/10 + 2(1−f) − Cq}, and so L at most d/(2q) σ = ε "
-        "(with_query_together)",
+        "ratios",
+        "with e = e^{−C(q−1)}, b/a² ≤ e^{3σf/5} and b/a ≤ e e^{3σf/5}, o/a² ≤ w² e^{4(1−f)}, and √(bo)/a is at most "
+        "e^{3σf/10} w^q e^{2(1−f)}",
         (
-            *("at_the_best_scale", "products", "least_mean", "selected_mean_with_query", "other_mean_with_query"),
-            *("ratio", "half_ratio", "mixed_ratio", "one_plus", "tangent", "small_power", "smaller_power"),
-            *("others_with_query", "chords", "mixed_exponent", "at_two", "with_query_together", "selected"),
+            *("least_mean", "selected_mean_with_query", "other_mean_with_query", "ratio", "half_ratio", "mixed_ratio"),
             "at_this_scale_with_query",
         ),
-        "substitution",
+        "application",
+    ),
+    Inference(
+        "powers",
+        "with n = e^{−C(q−3)}, which is at most 1/(1 + C(q−3)), e = w²n and w^q = w³n: qn ≤ 3, so that q e e^{3σf/5} ≤ "
+        "3 (183/100) σ/100, and T w^q e^{3σf/10 + 2(1−f)} ≤ 3 (37/5) σ/1000 as the exponent is at most 2",
+        (
+            *("at_this_scale_with_query", "one_plus", "tangent", "small_power", "smaller_power", "chords"),
+            *("mixed_exponent", "at_two", "selected"),
+        ),
+        "application",
+    ),
+    Inference(
+        "with_query",
+        "with r ≤ qb + (T−q)√(bo), these bounds and the chords' the steps have b/a² − 1 + (T−q)/q o/a² + 2r/a ≤ σ, and "
+        "L ≤ ε",
+        (
+            *("at_the_best_scale", "products", "ratios", "powers", "others_with_query", "chords"),
+            *("with_query_together", "share_of_the_loss", "at_this_scale_with_query"),
+        ),
+        "application",
     ),
 )
 ARGUMENT = (

@@ -83,7 +83,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
-    Inequality,
+    Implication,
     Inference,
     InWords,
     Parameter,
@@ -130,37 +130,31 @@ CLAUSES = (
     ),
     Identity("sums", largest, 1 / T, says="lambda_1 = 1/T, d times: on the sums of tokens"),
     Identity("contrasts", (T - 1) * other, 1 / q - 1 / T, says="(T-1) lambda_2 = 1/q - 1/T: (T-1)d times, on the rest"),
-    Inequality("not_negative", sp.Ge(1 / q - 1 / T, 0, evaluate=False), says="lambda_2 >= 0: 1/q - 1/T >= 0"),
-    Identity(
+    Implication(
         "above_few",
-        loss_with(p, k) - few,
-        ((m - k) / T + (k - p) * (q - 1) / (q * (T - 1))) / 2,
-        says="L(p, k) = (lambda_2 (Td-k) + (lambda_1-lambda_2)(d-p))/2 exceeds (d/q - m/T)/2 by "
-        "((m-k)/T + (k-p)(q-1)/(q(T-1)))/2",
+        (sp.Le(p, k), sp.Le(k, m)),
+        sp.Ge(loss_with(p, k), few),
+        says="L(p, k) = (lambda_2 (Td-k) + (lambda_1-lambda_2)(d-p))/2 >= (d/q - m/T)/2 for p <= k <= m",
     ),
-    Identity(
+    Implication(
         "above_many",
-        loss_with(p, k) - many,
-        ((m - k) * (T - q) / (q * T * (T - 1)) + (d - p) * (q - 1) / (q * (T - 1))) / 2,
-        says="and (Td-m)(T-q)/(2qT(T-1)) by ((m-k)(T-q)/(qT(T-1)) + (d-p)(q-1)/(q(T-1)))/2",
+        (sp.Le(p, d), sp.Le(k, m)),
+        sp.Ge(loss_with(p, k), many),
+        says="L(p, k) >= (Td-m)(T-q)/(2qT(T-1)) for p <= d, k <= m",
     ),
-    Identity(
-        "few",
-        ((d - m) * largest + (T - 1) * d * other) / 2,
-        few,
-        says="p = k = m, so m <= d: half the sum of the Td-m smallest eigenvalues of E uu' x I_d is (d/q - m/T)/2",
+    Identity("few", loss_with(m, m), few, says="L(m, m) = (d/q - m/T)/2"),
+    Identity("many", loss_with(d, m), many, says="L(d, m) = (Td-m)(T-q)/(2qT(T-1))"),
+    Implication(
+        "few_is_larger",
+        (sp.Le(m, d),),
+        sp.Ge(few, many),
+        says="(d/q - m/T)/2 >= (Td-m)(T-q)/(2qT(T-1)) for m <= d",
     ),
-    Identity(
-        "many",
-        (T * d - m) * other / 2,
-        many,
-        says="p = d, k = m, so m >= d: half the sum of the Td-m smallest eigenvalues is (Td-m)(T-q)/(2qT(T-1))",
-    ),
-    Identity(
-        "larger",
-        few - many,
-        (largest - other) * (d - m) / 2,
-        says="the first less the second is (lambda_1 - lambda_2)(d-m)/2: it is the larger where m <= d",
+    Implication(
+        "many_is_larger",
+        (sp.Ge(m, d),),
+        sp.Ge(many, few),
+        says="(Td-m)(T-q)/(2qT(T-1)) >= (d/q - m/T)/2 for m >= d",
     ),
     Identity(
         "few_falls",
@@ -245,9 +239,10 @@ ARGUMENT = (
     ),
     Inference(
         "in_overlap",
-        "with k the rank of Π and p the trace of Π times the projection onto the d sums, that is L(p, k)",
+        "with k the rank of Π and p the trace of Π times the projection onto the d sums, half of λ_2 I + (λ_1 − λ_2) "
+        "times that projection has with I − Π the trace L(p, k)",
         ("mean_loss", "second_moment", "sums", "contrasts"),
-        "substitution",
+        rules.LINEARITY_OF_THE_TRACE,
     ),
     Inference(
         "overlap", "0 ≤ p ≤ k, p ≤ d, and k ≤ m", ("in_overlap", "linear_measurements"), rules.TRACE_OF_PROJECTIONS
@@ -255,14 +250,15 @@ ARGUMENT = (
     Inference(
         "below",
         "L(p, k) is at least either formula",
-        ("in_overlap", "overlap", "above_few", "above_many", "not_negative", "contrasts"),
-        "nonnegative terms",
+        ("in_overlap", "overlap", "above_few", "above_many"),
+        "application",
     ),
     Inference(
         "attained",
-        "sums of coordinates while m ≤ d, then all d sums and any m − d of the contrasts, have the larger of the two",
-        ("in_overlap", "few", "many", "larger"),
-        "substitution",
+        "m sums, for m ≤ d, have p = k = m; all d sums and m − d contrasts, for m ≥ d, have p = d, k = m: their loss "
+        "is the larger of the two formulas",
+        ("in_overlap", "few", "many", "few_is_larger", "many_is_larger"),
+        "case distinction",
     ),
     Inference(
         "smallest", "the larger formula is a lower bound, and attained", ("below", "attained"), "lower bound attained"
@@ -272,7 +268,7 @@ ARGUMENT = (
         "the first layer computes functions of A vec X + B e(y) + b, and what follows reads these and y: the net is in "
         "the class",
         ("smallest", "linear_measurements"),
-        "substitution",
+        "definition",
     ),
 )
 
@@ -314,9 +310,9 @@ def derivation() -> Derivation:
 MANY_MEASURED, FEW_MEASURED = Hypothesis("many_measured", sp.Ge(m, d)), Hypothesis("few_measured", sp.Le(m, d))
 
 
-def _canary(label: str, clause: str, right: sp.Expr, *case: Hypothesis) -> Canary:
-    """Return the statement in a case of m, with another right-hand side of one clause."""
-    return with_changes(replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *case)), label, clause, right=right)
+def _canary(label: str, clause: str, *case: Hypothesis, **changes: object) -> Canary:
+    """Return the statement in a case of m, with other parts of one clause."""
+    return with_changes(replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *case)), label, clause, **changes)
 
 
 fcn_width = Theorem(
@@ -337,12 +333,12 @@ fcn_width = Theorem(
     },
     derivation=derivation,
     canaries=(
-        _canary("T(d - 1) for Td", "many", many.subs(T * d, T * (d - 1)), MANY_MEASURED),
-        _canary("without the half", "many", 2 * many, MANY_MEASURED),
-        _canary("T for T - q", "many", many.subs(T - q, T), MANY_MEASURED),
-        _canary("the case m <= d forgotten", "few", many, FEW_MEASURED),
-        _canary("an overlap beyond the rank", "above_few", ((m - k) / T + (p - k) * (q - 1) / (q * (T - 1))) / 2),
-        _canary("no loss by a smaller rank", "above_many", (d - p) * (q - 1) / (2 * q * (T - 1))),
+        _canary("T(d - 1) for Td", "many", MANY_MEASURED, right=many.subs(T * d, T * (d - 1))),
+        _canary("without the half", "many", MANY_MEASURED, right=2 * many),
+        _canary("T for T - q", "many", MANY_MEASURED, right=many.subs(T - q, T)),
+        _canary("the case m <= d forgotten", "few", FEW_MEASURED, right=many),
+        _canary("an overlap beyond the rank", "above_few", conditions=(sp.Le(k, m),)),
+        _canary("more measurements than there are", "above_many", conditions=(sp.Le(p, d),)),
     ),
     evaluations=EVALUATIONS,
     argument=ARGUMENT,

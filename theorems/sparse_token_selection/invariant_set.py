@@ -76,6 +76,7 @@ from verify import (
     Derivation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     Parameter,
@@ -85,7 +86,7 @@ from verify import (
     Theorem,
 )
 
-alpha, C, P, R, P_slope, R_slope, share, t = sp.symbols("alpha C P R P_slope R_slope share t", real=True)
+alpha, C, P, R, P_slope, R_slope, share, slope, t = sp.symbols("alpha C P R P_slope R_slope share slope t", real=True)
 
 LAW = Parameter(
     "law",
@@ -141,6 +142,15 @@ SCALE_STEP = Identity(
     d / (2 * d_e) * (alpha**2 * R_slope - 2 * alpha * P_slope / q),
     says="(1/d_e) dL/dC = d/(2 d_e) (alpha^2 R' - 2 alpha P'/q)",
 )
+SQUARE_OF_THE_RESIDUAL = Identity(
+    "square_of_the_residual",
+    SELECTED_PART.left,
+    SELECTED_PART.right,
+    says="(alpha p - 1/q)^2 = alpha^2 p^2 - 2 alpha p/q + 1/q^2",
+)
+OWN_NEGATIVE = Implication(
+    "own_negative", (sp.Eq(slope, -slope),), sp.Eq(slope, 0), says="a number that is its own negative is 0"
+)
 LOSS_ON_THE_SET = Inequality(
     "loss_on_the_set",
     sp.Eq(loss_less_means(*POINT, QUERY, d / 2), 0),
@@ -163,9 +173,9 @@ STATEMENT = Statement(
         *(GAUSSIAN_TOKENS, STOCHASTIC_ENCODING, SIGNED_PERMUTATIONS),
         *(ZERO_TOKEN, ZERO_INITIALISATION, POPULATION_GRADIENT),
     ),
-    variables=(P, R, P_slope, R_slope, t),
+    variables=(P, R, P_slope, R_slope, share, slope, t),
     claims=(KEPT, LOSS_ON_THE_SET, STEPS),
-    steps=(VALUE_STEP, SCALE_STEP),
+    steps=(OWN_NEGATIVE, SQUARE_OF_THE_RESIDUAL, VALUE_STEP, SCALE_STEP),
 )
 ARGUMENT = (
     Inference(
@@ -189,16 +199,17 @@ ARGUMENT = (
     ),
     Inference(
         "query_columns",
-        "x_query = 0 multiplies the first d columns of W, so that the gradient is 0 there",
+        "in W z_query the first d columns of W are multiplied by x_query = 0: the loss does not depend on them, and "
+        "its gradient is 0 there",
         ("zero_token",),
-        "substitution",
+        "definition",
     ),
     Inference(
         "off_diagonal_blocks",
-        "h = −1 turns V's positional block and W's (token, positional) block into their negatives, so that the "
-        "gradient is 0 there",
-        ("fixed",),
-        "substitution",
+        "h = −1 turns V's positional block and W's (token, positional) block into their negatives: the "
+        "gradient, which it fixes, is 0 there",
+        ("fixed", "own_negative"),
+        "application",
     ),
     Inference(
         "multiples",
@@ -221,24 +232,30 @@ ARGUMENT = (
         "induction",
     ),
     Inference(
-        "loss_on_the_set",
+        "for_an_encoding",
         "on the set f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token having the value 0: the mean over "
-        "the tokens of half its square is d/2 times the sum of the squares of these factors, and over y and the "
-        "encodings L = d/2 (α²R − 2αP/q + 1/q), the sums over the T tokens",
+        "the tokens of half its square is d/2 times the sum of the squares of these factors",
         ("gaussian_tokens", "stochastic_encoding", "zero_token"),
         "independent factors",
     ),
     Inference(
+        "loss_on_the_set",
+        "a square is α²p_i² for i ∉ y, and for the q tokens of y α²p_i² − 2αp_i/q + 1/q²: the mean over y and the "
+        "encodings of d/2 times their sum is L = d/2 (α²R − 2αP/q + 1/q)",
+        ("for_an_encoding", "square_of_the_residual"),
+        "linearity of expectation",
+    ),
+    Inference(
         "slopes",
-        "its slope in α or C is the trace of the gradient in that block, d times or d_e times the diagonal",
+        "L's slope in α or C is the trace of the gradient in that block: the diagonal is 1/d or 1/d_e times the slope",
         ("loss_on_the_set", "multiples"),
-        "substitution",
+        rules.CHAIN_RULE,
     ),
     Inference(
         "steps",
-        "so the steps of α and of C, which are all that moves, are η times these slopes, divided by d and by d_e",
+        "a step takes η times the gradient off V and W, and of these α and C are all that moves",
         ("slopes", "value_step", "scale_step", "population_gradient", "stays"),
-        "substitution",
+        "definition",
     ),
 )
 

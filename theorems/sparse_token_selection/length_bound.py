@@ -19,6 +19,7 @@ Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer
 from a summary of the paper: where the loss in training tends to 0, so does that at other lengths. The bound is ours.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -26,7 +27,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.invariant_set import SELECTED_PART
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART, SQUARE_OF_THE_RESIDUAL, share
 from theorems.sparse_token_selection.length_generalisation import (
     LOGIT_SCALE,
     SAME_LAWS,
@@ -46,9 +47,23 @@ from theorems.sparse_token_selection.task import (
     T,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Implication,
+    Inequality,
+    Inference,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
-a, b, c, kappa = sp.symbols("a b c kappa", real=True)
+a, b, c, each, group, kappa, m, others, selected = sp.symbols(
+    "a b c each group kappa m others selected", nonnegative=True
+)
+own, first, new, rest = sp.symbols("own first new rest", positive=True)
 
 OTHERS = (T_test - q) / (T - q)
 NEW = (T_test - T) / sp.sqrt(T - q)
@@ -61,11 +76,40 @@ BOUND = Inequality(
     says="the loss at T_test tokens is at most kappa + c + c^2 times that at T, kappa = (T_test-q)/(T-q), c = "
     "(T_test-T)/sqrt(T-q), and so tends to 0 with it",
 )
-TOGETHER = Identity(
+TOGETHER = Implication(
     "together",
-    (kappa + c + c**2) * (a**2 + b**2) - (a + c * b) ** 2 - kappa * b**2,
-    (kappa - 1 + c**2) * a**2 + c * (a - b) ** 2,
-    says="(kappa + c + c^2)(a^2 + b^2) exceeds (a + cb)^2 + kappa b^2 by (kappa - 1 + c^2) a^2 + c (a - b)^2",
+    (sp.Ge(kappa, 1), sp.Le(selected, (a + c * b) ** 2), sp.Le(others, kappa * b**2)),
+    sp.Le(selected + others, (kappa + c + c**2) * (a**2 + b**2)),
+    says="selected + others <= (kappa + c + c^2)(a^2 + b^2) where selected <= (a + cb)^2, others <= kappa b^2, "
+    "kappa >= 1",
+)
+STEPS = (
+    SQUARE_OF_THE_RESIDUAL,
+    Implication(
+        "multiples",
+        (sp.Le(q * (T - q) * each, b**2),),
+        sp.Le(q * m * each, m / (T - q) * b**2),
+        says="q m each <= m b^2/(T-q) where q (T-q) each <= b^2",
+    ),
+    Identity(
+        "fall",
+        own / first - own / (first + new),
+        own / first * (new / (first + new)),
+        says="own/first - own/(first + new) = own/first new/(first + new)",
+    ),
+    Implication(
+        "share_of_a_group",
+        (sp.Le(rest, first + new),),
+        sp.Le(group / (first + new), group / rest),
+        says="group/(first + new) <= group/rest where rest <= first + new",
+    ),
+    Implication(
+        "longer_ratio",
+        (sp.Gt(T_test, T),),
+        sp.Ge(OTHERS, 1),
+        says="(T_test-q)/(T-q) >= 1 for T_test > T",
+    ),
+    TOGETHER,
 )
 STATEMENT = Statement(
     parameters=(
@@ -74,21 +118,21 @@ STATEMENT = Statement(
     ),
     domain=(sp.Lt(q, T),),
     hypotheses=(*SIGNS_ON_THE_SET, SAME_LAWS, LONGER),
-    variables=(a, b, c, kappa),
+    variables=(a, b, c, each, group, kappa, m, others, selected, own, first, new, rest, share),
     claims=(BOUND,),
-    steps=(TOGETHER,),
+    steps=STEPS,
 )
 ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
     Inference(
         "in_parts",
         "2L/d at T tokens, and likewise at T_test, is the mean of Σ_y (αp_i − 1/q)², which is put to be a²/q, and of "
-        "Σ_{j∉y} α²p_j², put to be b²/q",
+        "Σ_{j∉y} α²p_j², put to be b²/q: so a, b ≥ 0",
         (
-            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "zero_token", "on_the_set"),
-            "same_laws",
+            *("wang2024.lemma2:loss_on_the_set", "square_of_the_residual", "signs_are_symmetric", "gaussian_tokens"),
+            *("zero_token", "on_the_set", "same_laws"),
         ),
-        "substitution",
+        "linearity of expectation",
     ),
     Inference(
         "fewer_tokens",
@@ -99,42 +143,42 @@ ARGUMENT = (
     ),
     Inference(
         "others",
-        "so q times the mean of Σ_{j∉y} α²p_j² at T_test is at most (T_test − q) b²/(T − q)",
-        ("in_parts", "fewer_tokens"),
-        "linearity of expectation",
+        "α²p_j² has one mean for all j ∉ y, which at T_test is no larger than at T: q times that of Σ_{j∉y} α²p_j² at "
+        "T_test is at most (T_test − q) b²/(T − q)",
+        ("in_parts", "fewer_tokens", "multiples"),
+        rules.EXCHANGEABILITY,
     ),
     Inference(
         "what_is_lost",
-        "in groups of m ≤ T − q of the T_test − T new tokens: a selected token's share p_i falls by at most p_i "
-        "times the sum of the groups' shares of the attention, each in a sequence of T tokens",
-        ("fewer_tokens",),
-        "nonnegative terms",
+        "in groups of m ≤ T − q of the T_test − T new tokens: a selected token's share p_i falls by p_i times the sum "
+        "of the groups' shares of the attention, each of which is at most that in a sequence of T tokens",
+        ("fewer_tokens", "fall", "share_of_a_group"),
+        "application",
     ),
     Inference(
         "a_group",
         "as Σ_y p_i² ≤ 1, q times the mean of Σ_y α²p_i² (a group's share)² is at most qm times that of the sum of its "
         "α²p_j², and so at most m² b²/(T − q)",
-        ("what_is_lost", "in_parts"),
+        ("what_is_lost", "in_parts", "fewer_tokens", "multiples"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "selected",
-        "the groups' m add up to T_test − T: q times the mean of Σ_y (αp_i − 1/q)² at T_test is at most (|a| + c|b|)²",
+        "the groups' m add up to T_test − T: q times the mean of Σ_y (αp_i − 1/q)² at T_test is at most (a + cb)²",
         ("a_group", "what_is_lost", "in_parts"),
         rules.MINKOWSKI_INEQUALITY,
     ),
     Inference(
         "bound",
-        "2qL/d at T_test is at most (|a| + c|b|)² + κb² ≤ (κ + c + c²)(a² + b²), as κ ≥ 1 and c ≥ 0",
-        ("selected", "others", "together", "longer"),
-        "nonnegative terms",
+        "2qL/d is at most (a + cb)² + κb² at T_test, and a² + b² at T",
+        ("in_parts", "selected", "others", "together", "longer_ratio", "longer"),
+        "application",
     ),
 )
 
 
 def derivation() -> Derivation:
     """Return the steps: the loss of a fixed layer, a share's fall, the two parts together."""
-    own, first, new = sp.symbols("own first new", positive=True)
     return Derivation(
         (
             SELECTED_PART,
@@ -143,7 +187,11 @@ def derivation() -> Derivation:
                 own / first - own / (first + new),
                 own / first * (new / (first + new)),
             ),
-            Step("the two parts together", TOGETHER.left, TOGETHER.right),
+            Step(
+                "what (κ + c + c²)(a² + b²) has beyond (a + cb)² + κb²",
+                (kappa + c + c**2) * (a**2 + b**2) - (a + c * b) ** 2 - kappa * b**2,
+                (kappa - 1 + c**2) * a**2 + c * (a - b) ** 2,
+            ),
         )
     )
 
@@ -171,11 +219,10 @@ length_bound = Theorem(
         ),
         _canary(
             "the new tokens' square forgotten",
-            Identity("together", TOGETHER.left, (kappa - 1) * a**2 + c * (a - b) ** 2),
+            replace(TOGETHER, conclusion=sp.Le(selected + others, (kappa + c) * (a**2 + b**2))),
         ),
         _canary(
-            "T_test - q for T_test - T",
-            Identity("together", TOGETHER.left, (kappa - 1 + c**2) * a**2 + c * (a + b) ** 2),
+            "half of c", replace(TOGETHER, conclusion=sp.Le(selected + others, (kappa + c / 2 + c**2) * (a**2 + b**2)))
         ),
     ),
     statement_uses=("wang2024.lemma2",),

@@ -56,6 +56,7 @@ from verify import (
     Derivation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     Parameter,
@@ -66,8 +67,9 @@ from verify import (
 )
 
 T_0 = sp.Symbol("T_0", integer=True, positive=True)
-share, more = sp.symbols("share more", positive=True)
-z, less, longer = sp.Symbol("z", real=True), *sp.symbols("less longer", nonnegative=True)
+share, more, root = sp.symbols("share more root", positive=True)
+m, narrow_0, nets_0, narrow, nets, width = sp.symbols("m narrow_0 nets_0 narrow nets width", nonnegative=True)
+z = sp.Symbol("z", real=True)
 
 SHARE = Parameter("share", "rational", "the loss, as a share of d/(2q), the zero predictor's", above=0)
 START = Parameter(
@@ -95,6 +97,7 @@ HYPOTHESES = (
         text="at T_0, d + d_e_enough + 1 is at most the nets' width Td (1 - share (T-1)/(T-q))",
     ),
 )
+MANY_MEASURED = (T * d - m) * (T - q) / (2 * q * T * (T - 1))
 CLAIMS = (
     Inequality("nets", sp.Ge(NETS, T * d / 3), says="a net's least width Td (1 - share (T-1)/(T-q)) is at least Td/3"),
     Inequality(
@@ -116,23 +119,61 @@ STEPS = (
         says="the slope of z^2 e^(-z), which is log(cT)^2/(cT) at z = log(cT), is z (2 - z) e^(-z)",
     ),
     Inequality("past_its_top", sp.Le(sp.exp(2), 12, evaluate=False), says="e^2 <= 12"),
+    Implication("falls", (sp.Ge(z, 2),), sp.Le(z * (2 - z), 0), says="z (2 - z) <= 0 for z >= 2"),
+    Implication(
+        "argument",
+        (sp.Le(root, 1), sp.Ge(T, 4 * q)),
+        sp.Ge(3 * T / (q * root), 12),
+        says="3T/(q root) >= 12 for root <= 1, T >= 4q",
+    ),
+    Implication(
+        "argument_with_query",
+        (sp.Le(share, 1), sp.Ge(T, 4 * q)),
+        sp.Ge(100 * T / (q * share), 12),
+        says="100T/(q share) >= 12 for share <= 1, T >= 4q",
+    ),
     Identity(
         "nets_slope",
         sp.Derivative(1 - share * (q + more - 1) / more, more),
         share * (q - 1) / more**2,
         says="the slope of 1 - share (T-1)/(T-q) in T = q + more is share (q-1)/more^2",
     ),
-    Inequality(
+    Implication(
+        "fewer_measured",
+        (sp.Le(m, d),),
+        sp.Ge((d / q - m / T) / 2, MANY_MEASURED),
+        says="(d/q - m/T)/2 >= (Td-m)(T-q)/(2qT(T-1)) for m <= d",
+    ),
+    Implication(
+        "units",
+        (sp.Le((T * d - m) * (T - q), 2 * q * T * (T - 1) * LOSS),),
+        sp.Ge(m, NETS),
+        says="m >= Td (1 - share (T-1)/(T-q)) where (Td-m)(T-q) <= 2qT(T-1) share d/(2q)",
+    ),
+    Implication(
         "nets_at_least",
-        sp.Ge(1 - (4 * q + longer - 1) / (2 * (1 + less) * (3 * q + longer)), sp.Rational(1, 3)),
-        says="1 - share (T-1)/(T-q) >= 1/3 for T = 4q + longer and share = 1/(2 (1 + less))",
+        (sp.Ge(T, 4 * q), sp.Le(share, sp.Rational(1, 2))),
+        sp.Ge(NETS, T * d / 3),
+        says="Td (1 - share (T-1)/(T-q)) >= Td/3 for T >= 4q and share <= 1/2",
+    ),
+    Implication(
+        "at_the_start",
+        (sp.Le(T_0 * narrow_0, T_0 * nets_0),),
+        sp.Le(narrow_0, nets_0),
+        says="narrow_0 <= nets_0 where T_0 narrow_0 <= T_0 nets_0",
+    ),
+    Implication(
+        "narrower_later",
+        (sp.Lt(width, T * narrow), sp.Le(narrow, narrow_0), sp.Le(narrow_0, nets_0), sp.Le(nets_0, nets)),
+        sp.Lt(width, T * nets),
+        says="width < T nets where width < T narrow, narrow <= narrow_0 <= nets_0 <= nets",
     ),
 )
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, SHARE, ATTEND, START),
     domain=(sp.Lt(q, T), sp.Lt(q, T_0)),
     hypotheses=HYPOTHESES,
-    variables=(z, more, less, longer),
+    variables=(z, more, root, m, narrow_0, nets_0, narrow, nets, width),
     claims=CLAIMS,
     steps=STEPS,
 )
@@ -149,30 +190,33 @@ ARGUMENT = (
     ),
     Inference(
         "needed",
-        "a net with this loss has at least Td (1 − share (T−1)/(T−q)) units, as the least loss of m measurements is at "
-        "least (Td−m)(T−q)/(2qT(T−1))",
-        ("wang2024.fcn_width", "gaussian_tokens", "linear_measurements"),
-        "substitution",
+        "a net of m units has at least the loss (Td−m)(T−q)/(2qT(T−1)), for m ≤ d too: one with this loss has at least "
+        "Td (1 − share (T−1)/(T−q)) units",
+        ("wang2024.fcn_width", "fewer_measured", "units", "gaussian_tokens", "linear_measurements"),
+        "application",
     ),
     Inference(
         "nets",
         "T ≥ T_0 ≥ 4q and share ≤ 1/2",
         ("nets_at_least", "subset_below_quarter", "later", "at_most_half"),
-        "substitution",
+        "application",
     ),
     Inference(
         "no_longer",
         "with c = 3/(q√share), or 100/(q share) with the query's token, cT ≥ 12 ≥ e² from T_0 ≥ 4q on: so log²(cT)/T "
         "does not rise, nor does (d + d_e_enough + 1)/T",
-        ("slope", "past_its_top", "subset_below_quarter", "at_most_half", "later"),
+        (
+            *("slope", "past_its_top", "falls", "argument", "argument_with_query"),
+            *("subset_below_quarter", "at_most_half", "later"),
+        ),
         rules.SIGN_OF_THE_SLOPE,
     ),
     Inference("no_shorter", "the nets' width over T does not fall", ("nets_slope", "later"), rules.SIGN_OF_THE_SLOPE),
     Inference(
         "narrower",
-        "what holds at T_0 holds at T: d + d_e_required < d + d_e_enough + 1 is at most the nets' width",
-        ("attention", "needed", "no_longer", "no_shorter", "long_enough"),
-        "substitution",
+        "attention's width is below d + d_e_enough + 1, which per token is at most the nets' at T_0, and so at T",
+        ("attention", "needed", "no_longer", "no_shorter", "long_enough", "at_the_start", "narrower_later"),
+        "application",
     ),
 )
 

@@ -55,9 +55,10 @@ from verify import (
     ValueLeast,
 )
 
-k, lost, m, mean, p, squares = sp.symbols("k lost m mean p squares", nonnegative=True)
+k, lost, mean, p, squares = sp.symbols("k lost mean p squares", nonnegative=True)
 x_1, x_2, x_3 = sp.symbols("x_1 x_2 x_3", real=True)
-alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
+alpha, P = sp.symbols("alpha P", real=True)
+R, m = sp.symbols("R m", positive=True)
 
 TWO_SELECTED = Hypothesis("two_selected", text="q = 2 tokens are selected")
 OTHERS = Hypothesis("others", sp.Ge(T, 4))
@@ -98,11 +99,18 @@ IN_THE_MEAN = Implication(
     sp.Le(d / 4 * lost, BOUND),
     says="d/4 E k/(2+k) <= d (T-2)/12 (3/4)^d_e where E k/(2+k) <= E k/3 and E k = (T-2)(3/4)^d_e",
 )
-SQUARE = Identity(
-    "square",
-    d / 2 * (alpha**2 * R - alpha * P + sp.Rational(1, 2)),
-    d / 4 * (1 - P**2 / (2 * R)) + d * R / 2 * (alpha - P / (2 * R)) ** 2,
-    says="at q = 2, d/2 (alpha^2 R - alpha P + 1/2) = d/4 (1 - P^2/(2R)) + dR/2 (alpha - P/(2R))^2",
+LOSS = d / 2 * (alpha**2 * R - alpha * P + sp.Rational(1, 2))
+AT_BEST_ALPHA = d / 4 * (1 - P**2 / (2 * R))
+FROM_BELOW = Inequality(
+    "from_below",
+    sp.Ge(LOSS, AT_BEST_ALPHA),
+    says="d/2 (alpha^2 R - alpha P + 1/2) >= d/4 (1 - P^2/(2R))",
+)
+REACHED = Identity(
+    "reached",
+    LOSS.subs(alpha, P / (2 * R)),
+    AT_BEST_ALPHA,
+    says="d/2 (alpha^2 R - alpha P + 1/2) = d/4 (1 - P^2/(2R)) at alpha = P/(2R)",
 )
 NOT_REACHED = Inequality("positive", sp.Gt(FLOOR, 0), says="the infimum of L over alpha and C >= 0 is above 0")
 BOUNDED = Inequality("bound", sp.Le(FLOOR, BOUND), says="the infimum of L is at most d (T-2)/12 (3/4)^d_e")
@@ -110,18 +118,18 @@ SMALL = Inequality("floor", sp.Le(FLOOR, eps), says="the infimum of L is at most
 STATEMENT = Statement(
     parameters=(LENGTH, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_QUERY, TWO_SELECTED, ON_THE_SET, OTHERS, ENOUGH_DIMENSIONS),
-    variables=(k, lost, m, mean, p, squares, x_1, x_2, x_3, alpha, P, R),
+    variables=(k, lost, mean, p, squares, x_1, x_2, x_3, alpha, P, R, m),
     claims=(NOT_REACHED, BOUNDED, SMALL),
-    steps=(SQUARE, EQUAL_LOGITS, NO_LARGER, SHARES, AT_MOST, LOST, TIES, IN_THE_MEAN),
+    steps=(FROM_BELOW, REACHED, EQUAL_LOGITS, NO_LARGER, SHARES, AT_MOST, LOST, TIES, IN_THE_MEAN),
 )
 ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
     Inference(
         "best_alpha",
-        "on the set L is at least d/4 (1 − P²/(2R)), and this is L at the best alpha",
+        "on the set d/4 (1 − P²/(2R)) is the least L over alpha",
         (
-            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "square", "on_the_set", "two_selected"),
-            *("gaussian_tokens", "zero_query"),
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "from_below", "reached", "on_the_set"),
+            *("two_selected", "gaussian_tokens", "zero_query"),
         ),
         "lower bound attained",
     ),
@@ -136,7 +144,7 @@ ARGUMENT = (
     Inference(
         "selected_shares",
         "with p the largest share, the k other tokens of that logit have it too: S = 2p is the sum of the two selected "
-        "shares, Σp_i² ≥ (2 + k)p², and so S² ≤ 4/(2 + k) Σp_i²",
+        "shares, Σp_i² is at least the part (2 + k)p² of it, and so S² ≤ 4/(2 + k) Σp_i²",
         ("logits", "shares"),
         "nonnegative terms",
     ),
@@ -178,7 +186,7 @@ ARGUMENT = (
         ("infimum", "mean_of_the_ties", "ties", "in_the_mean"),
         "linearity of expectation",
     ),
-    Inference("floor", "that bound is at most eps", ("bound", "enough_dimensions"), "substitution"),
+    Inference("floor", "that bound is at most eps", ("bound", "enough_dimensions"), "application"),
 )
 
 
