@@ -31,6 +31,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection.invariant_set import LOSS, P, P_slope, R, R_slope, alpha, t
 from theorems.sparse_token_selection.task import (
     ENCODING_DIMENSION,
     GAUSSIAN_TOKENS,
@@ -56,6 +57,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -66,31 +68,141 @@ from verify import (
 )
 
 A, beta, u, w = (sp.Symbol(name, positive=True) for name in ("A", "beta", "u", "w"))
-excess = sp.Symbol("excess", nonnegative=True)
+best, pull, square = sp.symbols("best pull square", nonnegative=True)
+P_bend, R_bend, cross, h_a, h_m, h_c, slope, C = sp.symbols("P_bend R_bend cross h_a h_m h_c slope C", real=True)
+VARIABLES = (
+    *(A, beta, u, w, best, pull, square, alpha, t, P, R, P_slope, R_slope),
+    *(P_bend, R_bend, cross, h_a, h_m, h_c, slope, C),
+)
 
 BETA_SQUARED = 9 * d * (T + 2 / q) / (8 * d_e)
 
-STEP = Inequality(
-    "step",
-    sp.Le(eta / (1 + excess), 1, evaluate=False),
-    says="eta R <= 1 for any R = 1/(1 + excess) <= 1: a step in alpha does not pass the best one",
+BEST_ALPHA = (
+    Implication(
+        "best_at_most_inverse",
+        (sp.Gt(P, 0), sp.Gt(R, 0), sp.Ge(q * R, P**2)),
+        sp.Le(P / (q * R), 1 / P),
+        says="P/(qR) <= 1/P where q R >= P^2, P > 0, R > 0",
+    ),
+    Implication(
+        "best_at_most_multiple",
+        (sp.Gt(P, 0), sp.Gt(R, 0), sp.Ge(T * R, 1)),
+        sp.Le(P / (q * R), T * P / q),
+        says="P/(qR) <= T P/q where T R >= 1, P > 0, R > 0",
+    ),
+    Implication(
+        "best_squared",
+        (sp.Gt(P, 0), sp.Le(best, 1 / P), sp.Le(best, T * P / q)),
+        sp.Le(q * best**2, T),
+        says="q best^2 <= T where 0 <= best <= 1/P, best <= T P/q, P > 0",
+    ),
 )
-CURVATURE = Inequality(
-    "curvature",
-    sp.Le(A**2 + A / q, (A + 1 / (2 * q)) ** 2),
-    says="|L_cc| <= beta^2: A^2 + A/q is at most (A + 1/(2q))^2",
+NEXT_ALPHA = (
+    Implication("step", (sp.Le(R, 1),), sp.Le(eta * R, 1), says="eta R <= 1 where R <= 1"),
+    Implication(
+        "next_alpha",
+        (sp.Gt(R, 0),),
+        sp.Eq(alpha - eta * (alpha * R - P / q), (1 - eta * R) * alpha + eta * R * (P / (q * R))),
+        says="alpha - eta (alpha R - P/q) = (1 - eta R) alpha + eta R P/(qR) where R > 0",
+    ),
+    Implication(
+        "between",
+        (sp.Le(pull, 1), sp.Le(alpha, A), sp.Le(best, A)),
+        sp.Le((1 - pull) * alpha + pull * best, A),
+        says="(1 - pull) alpha + pull best <= A where 0 <= pull <= 1, alpha <= A, best <= A",
+    ),
+    Implication(
+        "not_below",
+        (sp.Le(pull, 1), sp.Ge(alpha, 0)),
+        sp.Ge((1 - pull) * alpha + pull * best, 0),
+        says="(1 - pull) alpha + pull best >= 0 where 0 <= pull <= 1, alpha >= 0, best >= 0",
+    ),
 )
-BOX = Identity(
-    "box",
-    (A + 1 / (2 * q)) ** 2 + 2 * (A / 4 - 1 / q) ** 2,
-    9 * A**2 / 8 + 9 / (4 * q**2),
-    says="(A + 1/(2q))^2 is 9A^2/8 + 9/(4q^2) less a square",
+MOVED_TWICE = LOSS.subs(
+    {P: P + P_slope * t + P_bend * t**2 / 2, R: R + R_slope * t + R_bend * t**2 / 2}, simultaneous=True
 )
-EIGENVALUE = Identity(
+SECOND_DERIVATIVES = (
+    Identity("bend_in_alpha", sp.Derivative(LOSS, alpha, 2) / d, R, says="(1/d) d^2L/dalpha^2 = R"),
+    Identity(
+        "mixed_bend",
+        sp.Subs(sp.Derivative(d * (alpha * (R + R_slope * t) - (P + P_slope * t) / q), t), t, 0),
+        d * (alpha * R_slope - P_slope / q),
+        says="d^2L/(dalpha dC), the slope of d (alpha R - P/q) in C, is d (alpha R' - P'/q)",
+    ),
+    Identity(
+        "bend_in_C",
+        sp.Subs(sp.Derivative(MOVED_TWICE, t, 2), t, 0) / d_e,
+        d / (2 * d_e) * (alpha**2 * R_bend - 2 * alpha * P_bend / q),
+        says="(1/d_e) d^2L/dC^2 = d/(2 d_e) (alpha^2 R'' - 2 alpha P''/q)",
+    ),
+)
+TWICE_ALPHA = q * alpha**2 / 4 + 4 / q
+MIXED_BOUND = 9 * h_a**2 / 8 + 9 * h_c**2
+ENTRIES = (
+    Implication(
+        "first_part",
+        (sp.Le(q * alpha**2, T), sp.Le(R_slope**2, q)),
+        sp.Le((alpha * R_slope) ** 2, T),
+        says="(alpha R')^2 <= T where q alpha^2 <= T, R'^2 <= q",
+    ),
+    Implication(
+        "second_part",
+        (sp.Le(4 * P_slope**2, q),),
+        sp.Le(4 * q * (P_slope / q) ** 2, 1),
+        says="4 q (P'/q)^2 <= 1 where 4 P'^2 <= q",
+    ),
+    Inequality("parts", sp.Le((h_a - h_c) ** 2, MIXED_BOUND), says="(x - y)^2 <= 9 x^2/8 + 9 y^2"),
+    Implication(
+        "mixed_entry",
+        (sp.Le((h_a - h_c) ** 2, MIXED_BOUND), sp.Le(h_a**2, T), sp.Le(4 * q * h_c**2, 1)),
+        sp.Le(d / d_e * (h_a - h_c) ** 2, BETA_SQUARED),
+        says="d/d_e (x - y)^2 <= beta^2 where (x - y)^2 <= 9 x^2/8 + 9 y^2, x^2 <= T, 4 q y^2 <= 1",
+    ),
+    Implication(
+        "third_part",
+        (sp.Le(q * alpha**2, T), sp.Le(R_bend, 2 * q)),
+        sp.Le(alpha**2 * R_bend, 2 * T),
+        says="alpha^2 R'' <= 2T where q alpha^2 <= T, R'' <= 2q",
+    ),
+    Implication(
+        "fourth_part",
+        (sp.Ge(alpha, 0), sp.Ge(P_bend, -q)),
+        sp.Le(-2 * alpha * P_bend / q, 2 * alpha),
+        says="-2 alpha P''/q <= 2 alpha where alpha >= 0, P'' >= -q",
+    ),
+    Inequality("twice_alpha", sp.Le(2 * alpha, TWICE_ALPHA), says="2 alpha <= q alpha^2/4 + 4/q"),
+    Implication(
+        "third_and_fourth",
+        (sp.Le(h_a, 2 * T), sp.Le(h_c, 2 * alpha), sp.Le(2 * alpha, TWICE_ALPHA), sp.Le(q * alpha**2, T)),
+        sp.Le(h_a + h_c, 9 * T / 4 + 4 / q),
+        says="x + y <= 9T/4 + 4/q where x <= 2T, y <= 2 alpha <= q alpha^2/4 + 4/q, q alpha^2 <= T",
+    ),
+    Implication(
+        "entry_of_C",
+        (sp.Le(h_c, 9 * T / 4 + 4 / q),),
+        sp.Le(d / (2 * d_e) * h_c, BETA_SQUARED),
+        says="d/(2 d_e) x <= beta^2 where x <= 9T/4 + 4/q",
+    ),
+)
+PRODUCT = Inequality("product", sp.Le(2 * h_m * u * w, h_m**2 * u**2 + w**2), says="2 h u w <= h^2 u^2 + w^2")
+EIGENVALUE = Implication(
     "eigenvalue",
-    (1 + beta**2) * (u**2 + w**2) - (u**2 + 2 * beta * u * w + beta**2 * w**2),
-    (beta * u - w) ** 2,
-    says="u^2 + 2 beta u w + beta^2 w^2 is (1 + beta^2)(u^2 + w^2) less a square",
+    (sp.Le(h_a, 1), sp.Le(h_m**2, square), sp.Le(h_c, square), sp.Le(2 * h_m * u * w, h_m**2 * u**2 + w**2)),
+    sp.Le(h_a * u**2 + 2 * h_m * u * w + h_c * w**2, (1 + square) * (u**2 + w**2)),
+    says="h_a u^2 + 2 h u w + h_c w^2 <= (1 + b)(u^2 + w^2) where h_a <= 1, h^2 <= b, h_c <= b, "
+    "2 h u w <= h^2 u^2 + w^2",
+)
+NEXT_C = Implication(
+    "next_C",
+    (sp.Ge(C, 0), sp.Le(slope, square * C), sp.Le(eta * square, 1)),
+    sp.Ge(C - eta * slope, 0),
+    says="C - eta slope >= 0 where C >= 0, slope <= b C, eta b <= 1",
+)
+MULTIPLIER = Implication(
+    "multiplier",
+    (sp.Lt(eta * (1 + square), 2), sp.Le(h_a, 1 + square)),
+    sp.Gt(1 - eta * h_a, -1),
+    says="1 - eta lambda > -1 where lambda <= 1 + b, eta (1 + b) < 2",
 )
 DESCENT = Inequality(
     "descent",
@@ -161,9 +273,12 @@ STATEMENT = Statement(
         *(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
         *(AT_MOST_ONE, SMALL_STEP),
     ),
-    variables=(A, beta, u, w, excess),
+    variables=VARIABLES,
     claims=(FALLS, VANISHES, NONNEGATIVE, CONVERGES, GEOMETRIC),
-    steps=(STEP, CURVATURE, BOX, EIGENVALUE, DESCENT),
+    steps=(
+        *(*BEST_ALPHA, *NEXT_ALPHA, *SECOND_DERIVATIVES, *ENTRIES),
+        *(PRODUCT, EIGENVALUE, DESCENT, NEXT_C, MULTIPLIER),
+    ),
 )
 ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
@@ -173,14 +288,17 @@ ARGUMENT = (
     Inference(
         "best_alpha",
         "the best α, P/(qR), is at most both 1/P and TP/q, hence √(T/q)",
-        ("shares", "wang2024.lemma2:steps", "signs_are_symmetric", "gaussian_tokens"),
-        "substitution",
+        ("shares", *(step.label for step in BEST_ALPHA)),
+        "application",
     ),
     Inference(
         "range",
-        "each step of α goes towards the best one and not past it, so that 0 ≤ α ≤ A = √(T/q) along the run and on the "
-        "segments between iterates",
-        ("best_alpha", "step", "at_most_one", "zero_initialisation", "wang2024.lemma2", "signs_are_symmetric"),
+        "as R ≤ Σ p_i = 1, a step takes α to between itself and the best one, so that 0 ≤ α ≤ A = √(T/q) along the run "
+        "and on the segments between iterates",
+        (
+            *("best_alpha", *(step.label for step in NEXT_ALPHA), "at_most_one", "zero_initialisation"),
+            *("wang2024.lemma2", "signs_are_symmetric", "gaussian_tokens"),
+        ),
         "induction",
     ),
     Inference(
@@ -217,16 +335,19 @@ ARGUMENT = (
     ),
     Inference(
         "entries",
-        "in √d α and √d_e C the Hessian's entries R, √(d/d_e)(αR' − P'/q) and d/(2d_e)(α²R'' − 2αP''/q) are in the "
-        "box at most 1, β and β² in absolute value",
-        ("range", "derivatives", "curvature", "box", "wang2024.lemma2:steps", "signs_are_symmetric"),
-        "substitution",
+        "in √d α and √d_e C second derivatives are divided by d, √(d d_e) and d_e: in the box h_a, the square of h and "
+        "h_c are at most 1, β² and β²",
+        (
+            *("range", "derivatives", *(step.label for step in (*SECOND_DERIVATIVES, *ENTRIES))),
+            *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
+        ),
+        rules.CHAIN_RULE,
     ),
     Inference(
         "largest_curvature",
-        "(1 + β²)|v|² exceeds the Hessian's form by at least a square, so that no eigenvalue is above 1 + β²",
-        ("entries", "eigenvalue"),
-        "nonnegative terms",
+        "the Hessian's form is at most (1 + β²)|v|², so that no eigenvalue is above 1 + β²",
+        ("entries", "product", "eigenvalue"),
+        rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "falls",
@@ -246,8 +367,8 @@ ARGUMENT = (
     Inference(
         "nonnegative",
         "at C = 0 all shares are 1/T, so that R' = 0 and P' = (q/T)(1 − q/T): the slope in C is −dαP'/q ≤ 0 there, and "
-        "at C > 0 it is at most d_e β² C, so that a step leads to (1 − ηβ²)C at least",
-        ("entries", "range", "wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
+        "at C > 0 it is at most d_e β² C, so that a step leads to no C < 0",
+        ("entries", "range", "next_C", "wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
         "induction",
     ),
     Inference(
@@ -275,7 +396,7 @@ ARGUMENT = (
         "geometric",
         "a step's derivative at the limit is I − ηH, symmetric, with the eigenvalues 1 − ηλ, which are between −1 and "
         "1 as no curvature is above 1 + β² < 2/η",
-        ("converges", "analytic", "largest_curvature", "small_step"),
+        ("converges", "analytic", "largest_curvature", "small_step", "multiplier"),
         rules.DERIVATIVE,
     ),
 )
@@ -320,9 +441,12 @@ descent_on_the_set = Theorem(
         _canary("twice the step", replace(DESCENT, relation=sp.Gt(eta * (1 - eta * (1 + BETA_SQUARED)), 0))),
         _canary(
             "the eigenvalue 1 + beta^2/2",
-            replace(EIGENVALUE, left=(1 + beta**2 / 2) * (u**2 + w**2) - (u**2 + 2 * beta * u * w + beta**2 * w**2)),
+            replace(
+                EIGENVALUE,
+                conclusion=sp.Le(h_a * u**2 + 2 * h_m * u * w + h_c * w**2, (1 + square / 2) * (u**2 + w**2)),
+            ),
         ),
-        _canary("1/(4q) for 1/(2q)", replace(CURVATURE, relation=sp.Le(A**2 + A / q, (A + 1 / (4 * q)) ** 2))),
+        _canary("8 for 9", replace(ENTRIES[2], relation=sp.Le((h_a - h_c) ** 2, 8 * (h_a**2 / 8 + h_c**2)))),
     ),
     evaluations=EVALUATIONS,
     proof_uses=("wang2024.lemma2",),

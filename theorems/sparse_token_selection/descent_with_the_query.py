@@ -35,8 +35,8 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.descent_on_the_set import EIGENVALUE, beta, u, w
-from theorems.sparse_token_selection.invariant_set import LOSS, P, R, alpha
+from theorems.sparse_token_selection.descent_on_the_set import NEXT_C, C, beta, slope, square, u, w
+from theorems.sparse_token_selection.invariant_set import LOSS, P, R, alpha, t
 from theorems.sparse_token_selection.task import (
     ENCODING_DIMENSION,
     GAUSSIAN_TOKENS,
@@ -61,6 +61,8 @@ from verify import (
     Derivation,
     Evaluation,
     Hypothesis,
+    Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -72,23 +74,49 @@ from verify import (
 from verify.language.parameters import Instance
 
 kappa, scale = sp.symbols("kappa scale", positive=True)
-below, less = sp.symbols("below less", nonnegative=True)
+root_R, root_share = sp.symbols("r a", nonnegative=True)
+"""√R, at most 1, and α√(qR), at most 2."""
+p, x, c, variance, d_alpha, d_C, curvature = sp.symbols("p x c variance d_alpha d_C curvature", real=True)
+VARIABLES = (
+    *(beta, u, w, kappa, scale, root_R, root_share, alpha, t, C, slope, square),
+    *(p, x, c, variance, d_alpha, d_C, curvature),
+)
 
 BETA_SQUARED = 9 * d * q * (1 + q) ** 2 / d_e
 
-root_R, root_share = 1 / (1 + below), 2 / (1 + less)
-"""√R, at most 1, and α√(qR), at most 2."""
-
-FORM = Inequality(
+MOVED_RESIDUAL = (alpha + d_alpha * t) * p * (1 + x * d_C * t + (x**2 - variance) * (d_C * t) ** 2 / 2) - c
+SECOND_VARIATION = Identity(
+    "second_variation",
+    sp.Subs(sp.Derivative(MOVED_RESIDUAL**2 / 2, t, 2), t, 0),
+    (p * (d_alpha + alpha * x * d_C)) ** 2
+    + (alpha * p - c) * p * (2 * x * d_alpha * d_C + alpha * (x**2 - variance) * d_C**2),
+    says="the second derivative of r^2/2 is (p (m + alpha x n))^2 + r p (2 x m n + alpha (x^2 - v) n^2), for r = "
+    "alpha p - c, moves m of alpha and n of C, p' = p x and p'' = p (x^2 - v)",
+)
+FORM = Implication(
     "form",
+    (sp.Le(root_R, 1), sp.Le(root_share, 2)),
     sp.Le(
         root_R**2 * u**2
         + 2 * root_R * (root_share + 1) * kappa * u * w
         + (root_share**2 + root_share) * (kappa * w) ** 2,
         (u + 3 * kappa * w) ** 2,
     ),
-    says="r^2 u^2 + 2 r (a+1) kappa u w + (a^2 + a) (kappa w)^2 <= (u + 3 kappa w)^2 for r = 1/(1 + below) <= 1 and "
-    "a = 2/(1 + less) <= 2",
+    says="r^2 u^2 + 2 r (a+1) kappa u w + (a^2 + a) (kappa w)^2 <= (u + 3 kappa w)^2 for 0 <= r <= 1, 0 <= a <= 2",
+)
+EIGENVALUE = Inequality(
+    "eigenvalue",
+    sp.Le((u + beta * w) ** 2, (1 + beta**2) * (u**2 + w**2)),
+    says="(u + beta w)^2 <= (1 + beta^2)(u^2 + w^2)",
+)
+SMALL_CURVATURE = Inequality(
+    "small_curvature", sp.Le(eta * (1 + BETA_SQUARED), sp.Rational(7, 4)), says="eta (1 + beta^2) <= 7/4"
+)
+MULTIPLIER = Implication(
+    "multiplier",
+    (sp.Le(eta * (1 + square), sp.Rational(7, 4)), sp.Le(curvature, 1 + square)),
+    sp.Ge(1 - eta * curvature, -sp.Rational(3, 4)),
+    says="1 - eta lambda >= -3/4 where lambda <= 1 + b, eta (1 + b) <= 7/4",
 )
 DESCENT = Inequality(
     "descent",
@@ -187,9 +215,12 @@ STATEMENT = Statement(
         *(GAUSSIAN_TOKENS, SIGN_ENCODING, WITH_THE_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
         *(TWO_SELECTED, AT_MOST_HALF, AT_MOST_ONE, SMALL_STEP),
     ),
-    variables=(beta, u, w, kappa, scale, below, less),
+    variables=VARIABLES,
     claims=(FALLS, VANISHES, NONNEGATIVE, CONVERGES, GEOMETRIC),
-    steps=(FORM, EIGENVALUE, DESCENT, STARTING_SLOPE, NEAR_ZERO, NOT_ACROSS, FIRST),
+    steps=(
+        *(SECOND_VARIATION, FORM, EIGENVALUE, DESCENT, STARTING_SLOPE, NEAR_ZERO, NOT_ACROSS, NEXT_C, FIRST),
+        *(SMALL_CURVATURE, MULTIPLIER),
+    ),
 )
 ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
@@ -213,14 +244,17 @@ ARGUMENT = (
         "in a direction (u, c) of (√d α, √d_e C) the form is d E Σ ((δr_i)² + r_i δ²r_i), δr_i = p_i (u/√d + αx_i "
         "c/√d_e) and δ²r_i = p_i (2x_i uc/√(d d_e) + α(x_i² − Var v) c²/d_e): with |x_i| ≤ w and |x_i² − Var v| ≤ w² "
         "it is at most (|u| + 3κ|c|)², κ² = d w²/(q d_e), where L ≤ d/(2q)",
-        ("logits", "residual", "form", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
+        (
+            *("logits", "residual", "second_variation", "form"),
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
+        ),
         "Cauchy-Schwarz",
     ),
     Inference(
         "largest_curvature",
         "with β = 3κ, β² = 9dq(1+q)²/d_e, no eigenvalue of the Hessian is above 1 + β² where L ≤ d/(2q)",
         ("hessian", "eigenvalue"),
-        "nonnegative terms",
+        rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "falls",
@@ -262,7 +296,7 @@ ARGUMENT = (
     Inference(
         "nonnegative",
         "α ≥ 0 as L ≤ d/(2q) at every step; from C > 1/(6w) a step does not reach 0, and from 0 ≤ C ≤ 1/(6w) the slope "
-        "is at most 12dw²C/q, so that C' ≥ C (1 − 12ηdw²/(q d_e)) ≥ 0",
+        "is at most 12dw²C/q, so that C' ≥ 0",
         (
             "falls",
             "residual",
@@ -270,6 +304,7 @@ ARGUMENT = (
             "curvature_near_zero",
             "slope_at_zero",
             "not_across",
+            "next_C",
             "zero_initialisation",
         ),
         "induction",
@@ -313,8 +348,11 @@ ARGUMENT = (
     ),
     Inference(
         "geometric",
-        "a step's derivative at the limit is I − ηH, symmetric, with eigenvalues 1 − ηλ, at least 1 − η(1 + β²) ≥ −3/4",
-        ("converges", "analytic", "largest_curvature", "small_step", "at_most_one"),
+        "a step's derivative at the limit is I − ηH, symmetric, with eigenvalues 1 − ηλ ≥ −3/4",
+        (
+            *("converges", "analytic", "largest_curvature", "small_curvature", "multiplier"),
+            *("small_step", "at_most_one"),
+        ),
         rules.DERIVATIVE,
     ),
 )
@@ -366,7 +404,7 @@ descent_with_the_query = Theorem(
     canaries=(
         _canary(
             "the eigenvalue 1 + beta^2/2",
-            replace(EIGENVALUE, left=(1 + beta**2 / 2) * (u**2 + w**2) - (u**2 + 2 * beta * u * w + beta**2 * w**2)),
+            replace(EIGENVALUE, relation=sp.Le((u + beta * w) ** 2, (1 + beta**2 / 2) * (u**2 + w**2))),
         ),
         _canary("four times the fall", replace(DESCENT, relation=sp.Ge(DESCENT.relation.lhs, eta / 2))),
         _canary("11 for 12 near zero", replace(NEAR_ZERO, relation=sp.Le(NEAR_ZERO.relation.lhs, 11, evaluate=False))),
