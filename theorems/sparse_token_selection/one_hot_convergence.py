@@ -89,18 +89,18 @@ ARGUMENT = (
         "reached",
         "η ≤ 1/(20 d²) is among the step sizes for which a number of steps is known that reaches ε, whatever ε is",
         ("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:papers_step", "step_size", *ONE_HOT_RUN_LABELS),
-        "substitution",
+        "application",
     ),
     Inference(
         "stays",
         "for these step sizes the loss, once it is at most ε, stays there",
         ("wang2024.one_hot_descent:stays", "wang2024.one_hot_descent:papers_step", "step_size", *ONE_HOT_RUN_LABELS),
-        "substitution",
+        "application",
     ),
 )
 
 EXTENSIONS = tuple(
-    Inference(label, says, (f"wang2024.{result}:{label}", *ONE_HOT_RUN_LABELS), "substitution")
+    Inference(label, says, (f"wang2024.{result}:{label}", *ONE_HOT_RUN_LABELS), "application")
     for result, label, says in (
         ("one_hot_larger_steps", "reached", "the claim there is the same"),
         ("one_hot_larger_steps", "stays", "the claim there is the same"),

@@ -40,6 +40,15 @@ import sympy as sp
 from theorems import rules
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
+from theorems.sparse_token_selection.one_hot_box import (
+    FALL_OF_C,
+    LAG,
+    RANGE_OF_ALPHA,
+    SECOND_DERIVATIVES,
+    SLOPES,
+    STEPS_OF_THE_BOX,
+    VARIABLES,
+)
 from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
 from theorems.sparse_token_selection.task import (
     ACCURACY,
@@ -159,7 +168,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
     hypotheses=SCOPE,
-    variables=(v, x, g, rho, b, c, u, y, t),
+    variables=tuple(dict.fromkeys((v, x, g, rho, b, c, u, y, t, *VARIABLES))),
     claims=(
         replace(
             REACHED,
@@ -173,12 +182,7 @@ STATEMENT = Statement(
     steps=(
         *COORDINATES,
         *RANGE,
-        at_most(
-            "stays_positive",
-            eta * d * (T - q) / (4 * q**2 * (T - 1)),
-            sp.Rational(1, 2),
-            "eta d (T-q)/(4 q^2 (T-1)) <= 1/2",
-        ),
+        *STEPS_OF_THE_BOX,
         at_most("eighth", w * (1 - 2 * w), sp.Rational(1, 8), "w (1 - 2w) <= 1/8"),
         MIXED,
         at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
@@ -220,18 +224,6 @@ STATEMENT = Statement(
             (u**2 + y**2) * (b**2 + c**2) - (u * b + y * c) ** 2,
             (u * c - y * b) ** 2,
             says="(u^2 + y^2)(b^2 + c^2) - (ub + yc)^2 is a square",
-        ),
-        Identity(
-            "left",
-            (1 + rho) * m * (1 - rho),
-            1 - ((1 - m) + m * rho**2),
-            says="(1 + rho) m (1 - rho) = h = 1 - l",
-        ),
-        Identity(
-            "excess_of_alpha",
-            (1 - m) + m * rho**2 - rho**2,
-            (1 - m) * (1 - rho**2),
-            says="l - rho^2 = (1 - m)(1 - rho^2)",
         ),
         Identity("attended", ((1 - P) / S) ** 2, (T - q) / q * m * (1 - m), says="((1 - P)/S)^2 = (T-q)/q m (1 - m)"),
         SPREAD,
@@ -275,35 +267,38 @@ ARGUMENT = (
         "with w = e^{−C}, P and S as in Lemma 1, m = P/S, α = (1 + ρ)/S, z = (1 − P)(1 − w) and B = 1 − m − ρmz: "
         "ℓ = 2qL/d = (1 − m) + mρ², and its slopes in α and C are 2Pρ and −2(1 + ρ)mB",
         (
-            *("wang2024.lemma1:population_loss", "loss", "slope_alpha", "slope_C"),
+            *("wang2024.lemma1:population_loss", "loss", *(step.label for step in SLOPES), "slope_alpha", "slope_C"),
             *("gaussian_tokens", "one_hot", "zero_query"),
         ),
-        "substitution",
+        "definition",
     ),
     Inference(
         "range",
-        "with r = √(T/q): while C ≥ 0, a step takes α towards 1/S ≤ r and not past it, so that it stays in [0, r]",
-        ("wang2024.lemma1", "gaussian_tokens", "one_hot", "zero_query", "between", "share", "scale"),
-        "substitution",
+        "with r = √(T/q) and c = ηPS/q: while C ≥ 0, a step takes α to (1 − c)α + c/S, and 1/S ≤ r, so that α stays in "
+        "[0, r]",
+        (
+            *("wang2024.lemma1", "gaussian_tokens", "one_hot", "zero_query", "between", "share", "scale"),
+            *(step.label for step in RANGE_OF_ALPHA),
+        ),
+        "application",
     ),
     Inference(
         "excess",
-        "while ℓ ≤ 1, |ρ| ≤ 1, and αP = (1 + ρ) m ≤ 2",
-        ("coordinates",),
-        "substitution",
+        "while ℓ ≤ 1, |ρ| ≤ 1, and a = αP = (1 + ρ) m ≤ 2",
+        ("coordinates", *(step.label for step in LAG)),
+        "application",
     ),
     Inference(
         "C_stays_positive",
-        "while ℓ ≤ 1, C falls only where αP(1−w) > 1, and so w < 1/2 and C > ln 2 > 1/2, and by at most "
-        "(2ηd/(q(T−1))) (1−P)(1−2w), which is at most 1/2, as 1−P ≤ (T−q)w/q: it stays ≥ 0",
-        ("wang2024.lemma1", "range", "excess", "stays_positive", "eighth"),
-        "substitution",
+        "while ℓ ≤ 1, C falls only where a(1−w) > 1, and so w < 1/2 and C > ln 2 > 1/2, and by at most 1/2: C ≥ 0",
+        ("wang2024.lemma1", "range", "excess", "eighth", *(step.label for step in FALL_OF_C)),
+        "case distinction",
     ),
     Inference(
         "mixed_entry",
         "ℓ_αC = 4αP²(1−P)(1−w) − 2P(1−P), of which the last is at most 1/2, is between −16r/27 and 16r/27 in the box: "
         "neither of its two terms, of opposite signs, is larger",
-        ("range", "C_stays_positive", "wang2024.lemma1:population_loss", "mixed", "other_mixed"),
+        ("range", "C_stays_positive", "wang2024.lemma1:population_loss", "mixed_bend", "mixed", "other_mixed"),
         "case distinction",
     ),
     Inference(
@@ -312,13 +307,16 @@ ARGUMENT = (
         "times P²(1−P), is at most 4/27, and α ≤ r ≤ (r² + 4)/4. For T = 2, q = 1 P = 1/(1+w) and α ≤ √2 < 3/2; "
         "where the second term is negative the first is at most r/5. For q = T both are 0",
         (
-            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "bend", "turn", "mixed", "mean"),
-            *("curvature_C", "curvature_of_one", "curvature_of_two_tokens"),
+            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "bend_in_C", "bend", "turn", "mixed"),
+            *("mean", "curvature_C", "curvature_of_one", "curvature_of_two_tokens"),
         ),
         "case distinction",
     ),
     Inference(
-        "entry_of_alpha", "ℓ_αα = 2PS ≤ 2 in the box", ("wang2024.lemma1:population_loss", "share"), "substitution"
+        "entry_of_alpha",
+        "ℓ_αα = 2PS ≤ 2 in the box",
+        ("wang2024.lemma1:population_loss", "bend_in_alpha", "share"),
+        "application",
     ),
     Inference(
         "largest_curvature",
@@ -341,9 +339,9 @@ ARGUMENT = (
     ),
     Inference(
         "rest",
-        "with h = 1 − ℓ: (1 + ρ) m (1 − ρ) = h, so that h ≤ m, and ρ² ≤ ℓ",
-        ("coordinates", "excess", "box_and_descent", "left", "excess_of_alpha"),
-        "substitution",
+        "with h = 1 − ℓ: (1 + ρ) m (1 − ρ) = h ≤ m, and ρ² ≤ ℓ",
+        ("coordinates", "excess", "box_and_descent", "left", "left_at_most", "excess_of_alpha"),
+        "application",
     ),
     Inference(
         "far",
@@ -353,9 +351,9 @@ ARGUMENT = (
     ),
     Inference(
         "loss_near_the_best",
-        "ℓ = B + ρmz + mρ² ≤ |B| + m|ρ|(z + |ρ|)",
-        ("coordinates", "box_and_descent"),
-        "substitution",
+        "ℓ ≤ |B| + m|ρ|(z + |ρ|)",
+        ("coordinates", "box_and_descent", "parts_of_the_loss"),
+        "application",
     ),
     Inference(
         "near_the_best",
@@ -378,9 +376,9 @@ ARGUMENT = (
     ),
     Inference(
         "least_fall",
-        "with this the fall is at least k ℓ²h²/(1 + aℓ), k = (2ηd/(q(T−1)))(1 − β/2)",
-        ("fall", "domination", "box_and_descent"),
-        "substitution",
+        "the fall is at least cG, c = (2η/q)(1 − β/2), and so at least k ℓ²h²/(1 + aℓ), k = cd/(T−1)",
+        ("fall", "domination", "box_and_descent", "beta", "quotient"),
+        "application",
     ),
     Inference(
         "start_of_alpha",
@@ -427,32 +425,9 @@ ARGUMENT = (
 
 def derivation() -> Derivation:
     """Return the steps: slopes and curvatures of the loss in α and C, the Hessian's bound, the growth of 1/ℓ."""
-    alpha, C, share, other = reduced.alpha, reduced.C, reduced.P, reduced.w
-    loss, total = reduced.loss, reduced.S
     return Derivation(
         (
-            Step("the slope in α", sp.Derivative(loss, alpha), d / q * (alpha * share * total - share)),
-            Step(
-                "the slope in C",
-                sp.Derivative(loss, C),
-                -d / q * alpha * share * (1 - share) * (1 - alpha * share * (1 - other)),
-            ),
-            Step("the curvature in α", sp.Derivative(loss, alpha, 2), d / (2 * q) * 2 * share * total),
-            Step(
-                "the mixed curvature",
-                sp.Derivative(loss, alpha, C),
-                d / (2 * q) * (4 * alpha * share**2 * (1 - share) * (1 - other) - 2 * share * (1 - share)),
-            ),
-            Step(
-                "the curvature in C",
-                sp.Derivative(loss, C, 2),
-                d
-                / (2 * q)
-                * (
-                    -2 * alpha * share * (1 - share) * (1 - 2 * share)
-                    + 2 * alpha**2 * share**2 * (1 - share) * ((2 - 3 * share) * (1 - other) + other)
-                ),
-            ),
+            *(Step(clause.says, clause.left, clause.right) for clause in (*SLOPES, *SECOND_DERIVATIVES)),
             Step("the slope of F in t = (1 − ℓ)/ℓ", sp.Derivative(POTENTIAL, t), (1 + t) * (1 + g + t) / t**2),
             Step(
                 "1/h when h grows by c h²",

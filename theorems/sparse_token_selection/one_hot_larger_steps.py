@@ -25,6 +25,7 @@ import sympy as sp
 from theorems import rules
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
+from theorems.sparse_token_selection.one_hot_box import LAG, SECOND_DERIVATIVES, SLOPES, VARIABLES
 from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
 from theorems.sparse_token_selection.one_hot_descent import COORDINATES, RANGE, P, at_most, b, c, m, rho, u, v, x, y
 from theorems.sparse_token_selection.task import (
@@ -62,11 +63,12 @@ STATEMENT = Statement(
         Hypothesis("below_the_limit", sp.Lt(eta, LARGEST_STEP), text="eta < 2q(T-1)/(T-1+6d)"),
         *ONE_HOT_RUN,
     ),
-    variables=(v, x, p, rho, b, c, u, y),
+    variables=tuple(dict.fromkeys((v, x, p, rho, b, c, u, y, *VARIABLES))),
     claims=(REACHED, STAYS),
     steps=(
         *COORDINATES,
         RANGE[0],
+        *(*SLOPES, *SECOND_DERIVATIVES, *LAG),
         CURVATURE_C,
         CURVATURE_MIXED,
         Identity(
@@ -94,19 +96,24 @@ ARGUMENT = (
         "with w = e^{−C}, P and S as in Lemma 1, m = P/S, α = (1 + ρ)/S, z = (1 − P)(1 − w) and B = 1 − m − ρmz: "
         "ℓ = 2qL/d = (1 − m) + mρ², and its slopes in α and C are 2Pρ and −2(1 + ρ)mB",
         (
-            *("wang2024.lemma1:population_loss", "loss", "slope_alpha", "slope_C"),
+            *("wang2024.lemma1:population_loss", "loss", *(step.label for step in SLOPES), "slope_alpha", "slope_C"),
             *("gaussian_tokens", "one_hot", "zero_query"),
         ),
-        "substitution",
+        "definition",
     ),
-    Inference("excess", "where ℓ ≤ 1, |ρ| ≤ 1, and 0 ≤ a = (1 + ρ)m ≤ 2", ("coordinates",), "substitution"),
+    Inference(
+        "excess",
+        "where ℓ ≤ 1, |ρ| ≤ 1, and 0 ≤ a = (1 + ρ)m ≤ 2",
+        ("coordinates", *(step.label for step in LAG)),
+        "application",
+    ),
     Inference(
         "largest_curvature",
         "where ℓ ≤ 1 and C ≥ 0, in coordinates scaled by the steps no eigenvalue of the Hessian is above β < 2: "
         "ℓ_αα/2 = PS ≤ 1, and with κ = 6d/(T−1) neither the entry of C nor the square of the mixed one is above κ",
         (
-            *("excess", "wang2024.lemma1:population_loss", "share", "curvature_C", "curvature_mixed"),
-            *("eigenvalue", "beta"),
+            *("excess", "wang2024.lemma1:population_loss", *(step.label for step in SECOND_DERIVATIVES)),
+            *("share", "curvature_C", "curvature_mixed", "eigenvalue", "beta"),
         ),
         "nonnegative terms",
     ),

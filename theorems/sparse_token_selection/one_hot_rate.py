@@ -73,7 +73,7 @@ ARGUMENT = (
         "slope",
         "as η < 2q and the loss tends to 0, the inverse loss has its slope",
         ("wang2024.inverse_loss_rate:slope", "vanishes", "attracts", "small_step", "others", *ONE_HOT_RUN_LABELS),
-        "substitution",
+        "application",
     ),
     Inference(
         "steps",

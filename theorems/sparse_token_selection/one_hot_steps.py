@@ -34,6 +34,16 @@ import sympy as sp
 
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection.one_hot_box import (
+    LAG,
+    RANGE_OF_ALPHA,
+    SLOPES,
+    VARIABLES,
+    alpha,
+    other,
+    part,
+    pull,
+)
 from theorems.sparse_token_selection.one_hot_convergence import REACHED, SLOW
 from theorems.sparse_token_selection.one_hot_descent import (
     COORDINATES,
@@ -69,8 +79,21 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import ClauseValue, Derivation, Hypothesis, Identity, Inference, Source, Statement, Step, Theorem
+from verify import (
+    ClauseValue,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Implication,
+    Inference,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
+gap, least_gap, delta = sp.symbols("gap least_gap delta", real=True)
+later, y = sp.symbols("later y", nonnegative=True)
 sigma = q * (1 - w) / (w * N)
 KAPPA = 2 * eta * d / (q * (T - 1))
 LEAST_STEPS = (Y - (2 * A + 3 * KAPPA / 2) * sp.sqrt(Y) - T / (T - q)) / KAPPA
@@ -94,15 +117,55 @@ ROOM = at_most("room", eta * (2 * q + d) / (2 * q**2), 1, "(eta/q) (1 + d/(2q)) 
 MOVE = at_most("move", KAPPA / 4, 1, "kappa/4 <= 1")
 SECOND_ORDER = at_most("second_order", 3 * q**2 * (T - q) * w * (1 - w), (T - 1) * M * N, "3q/(T-1) m (1-P) (1-w) <= 1")
 LOGARITHM = at_most("logarithm", 4 * sp.log(t), t**2, "4 ln t <= t^2")
+NEXT_GAP = (
+    Identity(
+        "gap_at_next_alpha",
+        N - q * ((1 - pull) * alpha + pull * N / M) * (1 - w),
+        N * ((1 - pull) * (1 - alpha * P * (1 - w)) + pull * w * N / M),
+        says="N - q alpha' (1-w) = N ((1-a) delta + a w/S) for alpha' = (1-a) alpha + a/S, delta = 1 - alpha P (1-w)",
+    ),
+    Implication(
+        "mean_of_gaps",
+        (sp.Le(delta, 1),),
+        sp.Ge((1 - pull) * delta + pull * part, delta * (1 - pull + pull * part)),
+        says="(1-a) delta + a x >= delta (1 - a + a x) for delta <= 1, a x >= 0",
+    ),
+    Identity(
+        "rest_of_pull",
+        1 - pull + pull * w * N / M,
+        1 - pull * P * (1 - w) * N / M,
+        says="1 - a + a w/S = 1 - a P (1-w)/S",
+    ),
+    at_most("exponential", 1 - b, sp.exp(-b), "e^(-y/2) >= 1 - y/2"),
+    Identity(
+        "past",
+        (1 - b) * (q + (T - q) * c - rho * (1 - c)),
+        (1 - c) * (q + (T - q) * b - rho * (1 - b)) - T * (b - c),
+        says="(1-w)(N' - x (1-w')) = (1-w')(N - x (1-w)) - T (w-w')",
+    ),
+    Implication(
+        "gap_after_a_move",
+        (sp.Ge(gap, least_gap), sp.Le(later, 1), sp.Ge(later, other * (1 - y))),
+        sp.Ge((1 - later) * gap - T * (other - later), (1 - later) * least_gap - T * other * y),
+        says="(1-w') gap - T (w-w') >= (1-w') g - T w y/2 where gap >= g, w' <= 1, w' >= w (1 - y/2)",
+    ),
+)
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
     hypotheses=(Hypothesis("others", sp.Ge(T, q + 1), text="q < T, of integers: T >= q + 1"), *SCOPE),
-    variables=(v, rho, b, c, t),
+    variables=tuple(dict.fromkeys((v, rho, b, c, t, gap, least_gap, delta, later, y, *VARIABLES))),
     claims=(COUNTED,),
     steps=(
         *COORDINATES,
         *RANGE,
+        *(*SLOPES, *RANGE_OF_ALPHA, LAG[0]),
+        Identity(
+            "move_of_C",
+            (1 + rho) * m * (1 - m - rho * m * z),
+            (1 + rho) * m * (1 - m) * (1 - rho * sigma),
+            says="(1 + rho) m (1 - m - rho m z) = (1 + rho) m (1 - m)(1 - rho sigma)",
+        ),
         Identity("turn", q * (1 - w) - w * N, N * (1 - w) - T * w, says="q(1-w) - wN = N(1-w) - Tw"),
         Identity(
             "total",
@@ -110,13 +173,7 @@ STATEMENT = Statement(
             (T - q) * (b - c) * (((T - q) * c**2 + 2 * q * c - q) + (b - c) * (q + (T - q) * c)),
             says="M N' - M' N = (T-q)(w-w')((T-q)w'^2 + 2qw' - q + (w-w')N')",
         ),
-        Identity(
-            "past",
-            (q + (T - q) * b) * (1 - c) - (q + (T - q) * c) * (1 - b),
-            T * (b - c),
-            says="N(1-w') - N'(1-w) = T(w-w')",
-        ),
-        Identity("gap", M - q * (1 - w), w * N, says="M - q(1-w) = wN"),
+        *NEXT_GAP,
         BEFORE,
         AFTER,
         ROOM,
@@ -134,16 +191,18 @@ _RUN = ("gaussian_tokens", "one_hot", "zero_query", "zero_initialisation", "popu
 ARGUMENT = (
     Inference(
         "coordinates",
-        "ℓ = 2qL/d = (1 − m) + mρ², and as m z = (1 − m)σ the steps are α' = α − (η/q)Pρ and C' = C + y/2, "
-        "y = κ(1+ρ)m(1−m)(1−ρσ)",
-        ("wang2024.lemma1:population_loss", "wang2024.lemma1", *[s.label for s in COORDINATES], "sigma", *_RUN[:3]),
-        "substitution",
+        "ℓ = 2qL/d = (1 − m) + mρ², and the steps are α' = α − (η/q)Pρ and C' = C + y/2, y = κ(1+ρ)m(1−m)(1−ρσ)",
+        (
+            *("wang2024.lemma1:population_loss", "wang2024.lemma1", *(s.label for s in (*COORDINATES, *SLOPES))),
+            *("move_of_C", *_RUN[:3]),
+        ),
+        "definition",
     ),
     Inference(
         "lag",
         "the loss is d/(2q) at the start, and stays at or below that: ℓ ≤ 1, and so |ρ| ≤ 1",
-        ("wang2024.one_hot_descent:stays", "coordinates", "small_step", *_RUN),
-        "substitution",
+        ("wang2024.one_hot_descent:stays", "coordinates", LAG[0].label, "small_step", *_RUN),
+        "application",
     ),
     Inference(
         "small_move",
@@ -155,9 +214,9 @@ ARGUMENT = (
     ),
     Inference(
         "towards",
-        "while C ≥ 0, a step takes α towards 1/S ≤ √(T/q) and not past it: α stays in [0, √(T/q)]",
-        ("wang2024.lemma1", "coordinates", "share", "scale", "between"),
-        "substitution",
+        "while C ≥ 0, a step takes α to between itself and 1/S ≤ √(T/q): α stays in [0, √(T/q)]",
+        ("wang2024.lemma1", "coordinates", "share", "scale", "between", *(s.label for s in RANGE_OF_ALPHA)),
+        "application",
     ),
     Inference(
         "below_before_the_turn",
@@ -168,11 +227,11 @@ ARGUMENT = (
     ),
     Inference(
         "next_gap",
-        "with δ = 1 − αP(1−w) ∈ [0, 1] and a = ηPS/q: N − qα'(1−w) = N((1−a)δ + aw/S) ≥ Nδ(1 − (η/q)P²(1−w)), and "
-        "T(w − w') ≤ Twy/2, so that (1−w)(N' − qα'(1−w')) ≥ (1−w')Nδ(1 − (η/q)(P²(1−w) + AΞ)), "
+        "with δ = 1 − αP(1−w) ∈ [0, 1] and a = ηPS/q: N − qα'(1−w) ≥ Nδ(1 − (η/q)P²(1−w)), and as w' = we^{−y/2} and "
+        "y/2 = (ηd/(q(T−1))) αP(1−P)δ, (1−w)(N' − qα'(1−w')) ≥ (1−w')Nδ(1 − (η/q)(P²(1−w) + AΞ)), "
         "Ξ = P(1−P)w αP/(1−w')",
-        ("coordinates", "towards", "past", "gap", "share", "between"),
-        "substitution",
+        ("coordinates", "towards", "share", "between", *(s.label for s in NEXT_GAP)),
+        "application",
     ),
     Inference(
         "enough_room",
@@ -223,7 +282,7 @@ ARGUMENT = (
         "counted",
         "no step before the lower bound has L ≤ ε, and some step within the upper bound has",
         ("not_before", "wang2024.one_hot_descent:reached", "small_step", *_RUN),
-        "substitution",
+        "application",
     ),
 )
 
