@@ -30,7 +30,7 @@ INFINITY = float("inf")
 POSITIVE: Bounds = [(0, INFINITY)] * 3
 """Of a_0, a_1 and b_0."""
 MOST_LAYERS = 3
-STARTS = {2: 24, 3: 4}
+STARTS = {1: 4, 2: 24, 3: 4}
 """Of descents, by the number of layers."""
 TINY = 1e-30
 FARTHEST = 1e4

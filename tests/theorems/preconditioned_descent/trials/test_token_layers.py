@@ -41,6 +41,13 @@ def test_critical_points_are_critical():
         assert abs(layers.value(point)[1]).max() < 1e-9 and error < 1e-6
 
 
+def test_the_descents_of_one_layer_end_at_its_best_step():
+    layers = token_layers.Layers(1, TWO)
+    # n/(n + d + 1) at d = 2, n = 3; without a layer f is d.
+    assert layers.best(np.random.default_rng(0), [(0, token_layers.INFINITY)]) == pytest.approx([1 / 2], rel=1e-6)
+    assert layers.loss([Fraction(1, 2)]) == Fraction(2 * 3, 6) < layers.loss([0])
+
+
 def test_too_many_layers_and_too_many_examples_have_no_verdict():
     with pytest.raises(UndefinedError, match="L = 4: the loss over S is computed up to L = 3"):
         token_layers.Layers(4, TWO)
