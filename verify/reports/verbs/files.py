@@ -116,7 +116,7 @@ def report(
     return document.write(contents.gathered(full=full, store=store, entries=entries, tell=tell), Path(out))
 
 
-def export(theorem: "Theorem | str", *, to: str, out: Path | str = ".", seconds: float = 60) -> "Export":
+def export(theorem: "Theorem | str", *, to: str = "rocq", out: Path | str = ".", seconds: float = 60) -> "Export":
     """Write a theorem for a proof assistant: Statement.v, Proof.v and Check.v, which states that the two fit.
 
     What no shipped certificate proves is proved anew. A clause that is not exported is listed with the reason.
