@@ -68,12 +68,6 @@ _SHIPPED = (
         "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1",
         "probability",
     ),
-    Rule(
-        "change of variables",
-        "a bijection keeps the least value, and a diffeomorphism the stationary points",
-        "elementary",
-        "analysis",
-    ),
     Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6", "analysis"),
     Rule("definition", "what a name stands for is put in its place", "elementary", "definition"),
     Rule(
