@@ -160,21 +160,7 @@ EVALUATIONS = {
         draws=8,
     ),
 }
-_SHIFT = sp.exp(-C * q / T)
-_TOTAL = q * sp.exp(C) * _SHIFT + (T - q) * _SHIFT
 STEPS = (
-    Identity(
-        "share_of_a_selected_token",
-        sp.exp(C) * _SHIFT / _TOTAL,
-        p_in,
-        says="e^(C - Cq/T)/(q e^(C - Cq/T) + (T-q) e^(-Cq/T)) = p_in",
-    ),
-    Identity(
-        "share_of_another_token",
-        _SHIFT / _TOTAL,
-        p_out,
-        says="e^(-Cq/T)/(q e^(C - Cq/T) + (T-q) e^(-Cq/T)) = p_out",
-    ),
     Identity("loss", LOSS, loss, says="the mean of d/2 (Xr)_b² is d/(2q) (1 - 2 alpha P + alpha² P S)"),
     Identity("value_block_diagonal", V_DIAGONAL, slope_alpha / d, says="dL/dV, token block: diagonal (1/d) dL/dalpha"),
     Identity("value_block_off_diagonal", V_OFF_DIAGONAL, sp.Integer(0), says="dL/dV, token block: 0 off the diagonal"),
@@ -218,8 +204,8 @@ ARGUMENT = (
         "attention",
         "at a point of the set token j has the logit C ([j ∈ y] − q/T): softmax gives p_in to each selected token and "
         "p_out to each other one",
-        ("one_hot", "zero_query", "share_of_a_selected_token", "share_of_another_token"),
-        "definition",
+        ("one_hot", "zero_query"),
+        "substitution",
     ),
     Inference(
         "under_the_mean",
