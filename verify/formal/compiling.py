@@ -59,7 +59,7 @@ def compiled(folder: Path) -> Compiled:
 
 def rechecked(folders: Sequence[Path]) -> Compiled:
     """Have Rocq's checker read all compiled files and the libraries below them again, by its kernel alone."""
-    roots = [part for folder in folders for part in ("-R", str(folder), logical_name(folder))]
+    roots = [part for folder in folders for part in ("-R", str(folder.resolve()), logical_name(folder))]
     checks = [f"{logical_name(folder)}.Check" for folder in folders]
     ended = _run(["coqchk", "-silent", "-o", *roots, *checks], folders[0])
     said = ended.stdout + ended.stderr
