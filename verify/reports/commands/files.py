@@ -88,7 +88,7 @@ def _export_lines(result: "Export") -> str:
     clauses = count_text(len(result.clauses), "clause")
     of = ", ".join(f"{count} {_EXPORTED[of]}" for of, count in counts.items())
     rest = [f"{c.label}: {c.why}" for c in result.clauses if c.exported != "proof"]
-    return "\n".join([f"{result.theorem}: {count_text(len(result.clauses), 'clause')}: {of}", *rest])
+    return "\n".join([f"{result.theorem}: {clauses}: {of}", *rest])
 
 
 _PLAIN = re.compile(r"[\w./,+~-]+")
