@@ -4,7 +4,8 @@
     tokens; the target is STS(X, y) = (1/q) Σ_{i ∈ y} x_i.
     Layer, with encodings e_1 … e_T in R^{d_e}, tokens z_i = (x_i; e_i) and the query z = (0; Σ_{i ∈ y} e_i):
     f(X, y) = V Z softmax(Zᵀ W z), with W of d + d_e rows and columns and V of d rows and d + d_e columns.
-    Loss: L = E ½‖f(X, y) − STS(X, y)‖². Training: W and V from zero, each step subtracts η times the gradient of L.
+    Loss: L = E ½‖f(X, y) − STS(X, y)‖². Training: W and V from zero; each step subtracts η times the mean of the sample's
+    gradient.
 
     Rows, columns and tokens are counted from 0. A matrix is a function of row and column; its entries outside its shape
     are never read. *)

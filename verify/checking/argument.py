@@ -15,7 +15,7 @@ from verify.language.labels import NAME, SENTENCE, TITLE, refuse_bad_label, refu
 from verify.language.statement import Statement
 
 RuleKind = Literal["definition", "case", "analysis", "linear algebra", "probability"]
-"""The part of mathematics that a rule is from. There is none for algebra: it is a step, and proved."""
+"""The part of mathematics that a rule is from. Algebra belongs into steps, which are proved."""
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,15 @@
 """A clause that a relation holds wherever some others do, for all values of variables."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
 from typing import Any, ClassVar
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.budget import look_at_the_clock, proof_work
 from verify.claims.defaults import ClauseDefaults
@@ -63,8 +64,8 @@ class Implication(ClauseDefaults):
     quantifies: ClassVar[bool] = True
 
     label: str
-    conditions: tuple[sp.core.relational.Relational, ...]
-    conclusion: sp.core.relational.Relational
+    conditions: tuple[Relational, ...]
+    conclusion: Relational
     says: str = ""
 
     def __post_init__(self) -> None:
@@ -124,32 +125,25 @@ class Implication(ClauseDefaults):
         why, proof = "the margin at a point that keeps the conditions", point_proof(point, margin, bits)
         return ClauseResult.refuted(self, proof, margin=margin, detail=why, witness=values, bits=bits)
 
-    def _points(self, statement: Statement, instance: Instance) -> Iterable[Mapping[str, Fraction]]:
-        """Return values of the variables: some spread, and those that a search under the conditions finds."""
-        alone = self._alone(statement, instance)
-        return self._searched(statement, instance) if alone is None else _found(alone)
-
-    def _alone(self, statement: Statement, instance: Instance) -> "_Alone | None":
-        """Return what is known of it at all instances, None where a parameter is in it."""
-        relations = tuple(map(statement.expand, (*self.conditions, self.conclusion)))
-        free = symbols_by_name(sp.Tuple(*relations))
-        if not free or not free.keys().isdisjoint(instance):
-            return None
-        search = lambda: self._searched(statement, instance)  # noqa: E731
-        return _Alone(relations, search, lambda points: self._least(statement, instance, points))
-
-    def _searched(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:
+    def _points(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:
+        """Yield values of the variables: some spread, and those that a search under the conditions finds."""
         from verify.evaluation.numerical.suspects import points_against
 
-        yield from self._spread(statement, instance)
-        concluded = Inequality(self.label, self.conclusion)
-        if self._variables(statement, instance):
+        yield from _spread(self._variables(statement, instance))
+        alone = self._alone(statement, instance)
+        if alone:
+            yield from _found(alone)
+        elif self._variables(statement, instance):
+            concluded = Inequality(self.label, self.conclusion)
             yield from points_against(statement, concluded, instance, look_at_the_clock, self.conditions)
 
-    def _spread(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:
-        variables = self._variables(statement, instance)
-        for point in spread_points(variables) if variables else [{}]:
-            yield {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
+    def _alone(self, statement: Statement, instance: Instance) -> tuple[Relational, ...]:
+        """Return the relations, definitions replaced, where no parameter is in them: they are the same everywhere."""
+        expanded = [statement.expand(each) for each in (*self.conditions, self.conclusion)]
+        relations = tuple(each for each in expanded if isinstance(each, Relational))
+        free = symbols_by_name(sp.Tuple(*relations))
+        same = len(relations) == len(expanded) and bool(free) and free.keys().isdisjoint(instance)
+        return relations if same else ()
 
     def _variables(self, statement: Statement, instance: Instance) -> list[sp.Symbol]:
         symbols = symbols_by_name(sp.Tuple(*(statement.expand(side) for side in self.expressions())))
@@ -157,35 +151,47 @@ class Implication(ClauseDefaults):
 
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return the least relative margin at some values that keep the conditions; infinity at none."""
-        alone = self._alone(statement, instance)
-        return self._least(statement, instance, self._spread(statement, instance)) if alone is None else _margin(alone)
-
-    def _least(self, statement: Statement, instance: Instance, points: Iterable[Mapping[str, Fraction]]) -> float:
-        parts = [Inequality(self.label, each) for each in (*self.conditions, self.conclusion)]
-        least = math.inf
-        for point in points:
-            named: dict[str, Any] = {**instance, **{name: float(value) for name, value in point.items()}}
-            *conditions, margin = (part.scan(statement, named) for part in parts)
-            least = min(least, margin) if min(conditions) >= 0 else least
-        return least
+        if alone := self._alone(statement, instance):
+            return _margin(alone)
+        relations = (*self.conditions, self.conclusion)
+        return _least(statement, relations, instance, _spread(self._variables(statement, instance)))
 
 
-@dataclass(frozen=True)
-class _Alone:
-    """The relations of an implication without parameters, which stands or falls at all instances alike."""
+def _spread(variables: Sequence[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
+    for point in spread_points(variables) if variables else [{}]:
+        yield {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
 
-    relations: tuple[sp.Basic, ...]
-    search: Callable[[], Iterator[Mapping[str, Fraction]]] = field(compare=False)
-    least: Callable[[Iterable[Mapping[str, Fraction]]], float] = field(compare=False)
+
+def _least(
+    statement: Statement, relations: Sequence[Relational], instance: Instance, points: Iterable[Mapping[str, Fraction]]
+) -> float:
+    """Return the least relative margin of the last relation at points that keep the others; infinity at none."""
+    parts, least = [Inequality("", each) for each in relations], math.inf
+    for point in points:
+        named: dict[str, Any] = {**instance, **{name: float(value) for name, value in point.items()}}
+        *conditions, margin = (part.scan(statement, named) for part in parts)
+        least = min(least, margin) if min(conditions) >= 0 else least
+    return least
+
+
+def _bare(relations: Sequence[Relational]) -> Statement:
+    """Return a statement that says the last of some relations without parameters, and nothing else."""
+    variables = symbols_by_name(sp.Tuple(*relations))
+    concluded = Inequality("alone", relations[-1])
+    return Statement((), (concluded,), variables=tuple(variables[name] for name in sorted(variables)))
 
 
 @lru_cache(maxsize=256)
-def _found(alone: _Alone) -> tuple[Mapping[str, Fraction], ...]:
-    """Return the points that a search finds, which is made once."""
-    return tuple(alone.search())
+def _found(relations: tuple[Relational, ...]) -> tuple[Mapping[str, Fraction], ...]:
+    """Return the points that a search finds against an implication without parameters; it is made once."""
+    from verify.evaluation.numerical.suspects import points_against
+
+    statement = _bare(relations)
+    return tuple(points_against(statement, statement.claims[0], {}, look_at_the_clock, relations[:-1]))
 
 
 @lru_cache(maxsize=256)
-def _margin(alone: _Alone) -> float:
-    """Return the least relative margin at these points."""
-    return alone.least(_found(alone))
+def _margin(relations: tuple[Relational, ...]) -> float:
+    """Return the least relative margin of an implication without parameters that is met."""
+    statement = _bare(relations)
+    return _least(statement, relations, {}, chain(_spread(statement.variables), _found(relations)))

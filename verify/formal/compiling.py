@@ -3,23 +3,25 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from verify.formal.export import FILES
+from verify.checking.theorem import Theorem
+from verify.formal.export import FILES, Export, export
 
-AXIOMS = frozenset(
-    {
-        "ClassicalDedekindReals.sig_forall_dec",
-        "ClassicalDedekindReals.sig_not_dec",
-        "FunctionalExtensionality.functional_extensionality_dep",
-        "Classical_Prop.classic",
-    }
-)
-"""What may be assumed: the axioms that Rocq's real numbers rest on."""
+_AXIOMS = {
+    "ClassicalDedekindReals.sig_forall_dec": "Coq.Reals.ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec": "Coq.Reals.ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep": (
+        "Coq.Logic.FunctionalExtensionality.functional_extensionality_dep"
+    ),
+    "Classical_Prop.classic": "Coq.Logic.Classical_Prop.classic",
+}
+"""The axioms that Rocq's real numbers rest on, as `Print Assumptions` and as `coqchk` names them."""
 NEEDED = "the Debian packages coq and libcoq-coquelicot"
 _SECONDS = 600
+_PROOF_LINE = re.compile(r'^File "\S*Proof\.v", line (\d+)')
 _LISTED = re.compile(r"^    (\S+)$", re.MULTILINE)
 _SAFE = re.compile(r"\* (Constants/Inductives relying on .*|Inductives whose positivity is assumed): <none>")
 _HEADINGS = ("Axioms:", "Closed under the global context")
@@ -28,10 +30,11 @@ _PARTS = 3
 
 @dataclass(frozen=True)
 class Compiled:
-    """What Rocq says of exported files: nothing where it accepts them, else why it does not."""
+    """What Rocq says of exported files: nothing where it accepts them, else why, and at what line of `Proof.v`."""
 
     refused: str
     axioms: frozenset[str] = frozenset()
+    line: int = 0
 
     @property
     def accepted(self) -> bool:
@@ -48,13 +51,32 @@ def compiled(folder: Path) -> Compiled:
     """Compile the files of a folder, and compare the axioms that all proofs rest on with those that may be assumed."""
     output = ""
     for name in FILES:
-        ended = _run(["coqc", "-q", "-R", ".", logical_name(folder), name], folder)
+        try:
+            ended = _run(["coqc", "-q", "-R", ".", logical_name(folder), name], folder)
+        except subprocess.TimeoutExpired:
+            return Compiled(f"{name}: it takes more than {_SECONDS} s")
         if ended.returncode:
-            return Compiled(f"{name}: {_first_error(ended.stderr)}")
+            said = _first_error(ended.stderr)
+            place = _PROOF_LINE.search(said)
+            return Compiled(f"{name}: {said}", line=int(place[1]) if place else 0)
         output = ended.stdout
     # Each is named at the beginning of a line, and its type is after that or further in.
     named = [line for line in output.splitlines() if line.strip() not in _HEADINGS and not line.startswith(" ")]
-    return _of_axioms(frozenset(line.split()[0] for line in named if line))
+    return _of_axioms({line.split()[0] for line in named if line}, _AXIOMS)
+
+
+def accepted_part(theorem: Theorem, folder: Path) -> tuple[Export, Compiled, tuple[str, ...]]:
+    """Export a theorem and compile it, without the proofs that Rocq refuses; these are the labels at the end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    refused: tuple[str, ...] = ()
+    while True:
+        exported = export(theorem, without=refused)
+        exported.write(folder)
+        found = compiled(folder)
+        label = exported.proof_at(found.line) if found.line else ""
+        if not label:
+            return exported, found, refused
+        refused += (label,)
 
 
 def rechecked(folders: Sequence[Path]) -> Compiled:
@@ -67,7 +89,7 @@ def rechecked(folders: Sequence[Path]) -> Compiled:
         return Compiled(f"coqchk: {_first_error(said)}")
     if len(_SAFE.findall(said)) != _PARTS:
         return Compiled("coqchk: a check of the kernel is switched off somewhere")
-    return _of_axioms(frozenset(name.removeprefix("Coq.") for name in _LISTED.findall(said)))
+    return _of_axioms({*_LISTED.findall(said)}, _AXIOMS.values())
 
 
 def logical_name(folder: Path) -> str:
@@ -75,10 +97,9 @@ def logical_name(folder: Path) -> str:
     return "Lemmascope_" + re.sub(r"\W", "_", folder.name, flags=re.ASCII)
 
 
-def _of_axioms(axioms: frozenset[str]) -> Compiled:
-    plain = frozenset(".".join(name.split(".")[-2:]) for name in axioms)
-    more = sorted(plain - AXIOMS)
-    return Compiled(f"{more[0]} is assumed, which is none of Rocq's real numbers" if more else "", plain)
+def _of_axioms(axioms: Collection[str], allowed: Collection[str]) -> Compiled:
+    more = sorted(set(axioms) - set(allowed))
+    return Compiled(f"{more[0]} is assumed, which is none of Rocq's real numbers" if more else "", frozenset(axioms))
 
 
 def _first_error(said: str) -> str:

@@ -1,6 +1,6 @@
 """A theorem's files for Rocq: its statement, the proofs of what is proved, and the check that they fit each other."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +21,8 @@ from verify.outcomes import Evidence
 
 FILES = ("Statement.v", "Proof.v", "Check.v")
 """The names of the files, in the order in which they are compiled."""
+EXAMPLE = "example_in_scope"
+"""The theorem that the example satisfies all hypotheses."""
 _OURS = "lemmascope, for Rocq: "
 
 
@@ -47,6 +49,8 @@ class Export:
         What is exported of each clause.
     example
         Whether the example is proved to satisfy all hypotheses.
+    names
+        The label of each clause that has a proof, by the theorem's name in `Proof.v`; and `EXAMPLE` by its own.
     """
 
     theorem: str
@@ -54,6 +58,13 @@ class Export:
     files: Mapping[str, str]
     clauses: tuple[ClauseExport, ...]
     example: bool
+    names: Mapping[str, str]
+
+    def proof_at(self, line: int) -> str:
+        """Return the label of the clause whose proof holds a line of `Proof.v`; nothing for another line."""
+        before = self.files["Proof.v"].splitlines()[:line]
+        heads = [each.split()[1] for each in before if each.startswith("Theorem ")]
+        return self.names.get(heads[-1], "") if heads else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as an object of `verify export --json`, without the texts of the files."""
@@ -78,10 +89,17 @@ class Export:
         return paths
 
 
-def export(theorem: Theorem, *, seconds: float = 60, proofs: Mapping[str, Any] | None = None) -> Export:
+def export(
+    theorem: Theorem,
+    *,
+    seconds: float = 60,
+    proofs: Mapping[str, Any] | None = None,
+    without: Collection[str] = (),
+) -> Export:
     """Return the files of a theorem, with given proofs of its clauses, else those of its certificate.
 
-    Where no certificate is shipped the clauses are proved anew, in so many seconds.
+    Where no certificate is shipped the clauses are proved anew, in so many seconds. Proofs of the labels in `without`
+    are left out: Rocq refuses them.
     """
     statement = theorem.statement
     example = {name: _plain(value) for name, value in parse(statement, theorem.example).items()}
@@ -91,16 +109,25 @@ def export(theorem: Theorem, *, seconds: float = 60, proofs: Mapping[str, Any] |
     for clause in stated.clauses:
         label = str(clause["label"])
         theorems[label], why = _theorem(stated, clause, proofs.get(label))
+        if label in without:
+            theorems[label], why = "", "Rocq refuses its proof"
         exported = "nothing" if label in stated.refused else "proof" if theorems[label] else "statement"
         clauses.append(ClauseExport(label, statement.role(label), exported, why))
     shown = {label: text for label, text in theorems.items() if text}
-    in_scope = example_of(stated)
+    in_scope = "" if EXAMPLE in without else example_of(stated)
     files = {
         "Statement.v": stated.text,
         "Proof.v": "\n".join([comment(f"{_OURS}proofs"), header_of(stated), *shown.values(), in_scope]),
-        "Check.v": _check(stated, [stated.claims[label] for label in shown] + ["example_in_scope"] * bool(in_scope)),
+        "Check.v": _check(stated, [stated.claims[label] for label in shown] + [EXAMPLE] * bool(in_scope)),
     }
-    return Export(theorem.id, statement.digest, files, tuple(clauses), bool(in_scope))
+    return Export(
+        theorem.id,
+        statement.digest,
+        files,
+        tuple(clauses),
+        bool(in_scope),
+        {stated.claims[label]: label for label in shown} | {EXAMPLE: EXAMPLE},
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -140,10 +140,10 @@ class Terms:
             case "pi":
                 return _Written("PI", _ATOM)
             case "Derivative":
-                symbol, times = _two(_data(rest[1])[1:])
+                symbol, times = _only(rest[1:])
                 return self._derivative(_data(rest[0]), symbol, symbol, times)
             case "Subs":
-                return self._at_point(_data(rest[0]), _data(_data(rest[1])[1]), _data(_data(rest[2])[1]))
+                return self._at_point(_data(rest[0]), _data(rest[1])[1:], _data(rest[2])[1:])
             case _:
                 return self._function(head, rest)
 
@@ -158,10 +158,14 @@ class Terms:
         text = self.symbols[name]
         return _Written(text, _CALL if " " in text else _ATOM)
 
-    def _at_point(self, body: Data, symbol: Data, point: Data) -> _Written:
-        if body[0] != "Derivative" or _data(_data(body[2])[1]) != symbol:
-            raise NotSaidError("Subs of what is no derivative is not exported")
-        return self._derivative(_data(body[1]), symbol, point, _data(_data(body[2])[2]))
+    def _at_point(self, body: Data, symbols: Data, points: Data) -> _Written:
+        """Return a derivative at a point of the symbol that it is taken in."""
+        if body[0] != "Derivative" or len(symbols) > 1:
+            raise NotSaidError("Subs other than a derivative at a point is not exported")
+        of, times = _only(body[2:])
+        if of != symbols[0]:
+            raise NotSaidError("Subs other than a derivative at a point is not exported")
+        return self._derivative(_data(body[1]), of, _data(points[0]), times)
 
     def _derivative(self, body: Data, symbol: Data, point: Data, times: Data) -> _Written:
         """Return a variable that is the derivative of a body in a symbol at a point."""
@@ -228,8 +232,9 @@ class Terms:
     def _divisor(self, below: Data) -> _Written:
         """Return a divisor, which is not 0; of a power its base is not."""
         base, power = _two(below[1:]) if below[0] == "Pow" else (below, ["Integer", "1"])
-        whole = power[0] == "Integer"
-        if whole:
+        if power[0] not in ("Integer", "Rational") or Fraction(str(power[1])) <= 0:
+            base, power = below, ["Integer", "1"]
+        if power[0] == "Integer":
             inner = self._written(base)
             self._need("nonzero", base, f"{inner.at(_SUM)} <> 0")
             return inner if power[1] == "1" else _Written(f"{inner.at(_CALL)} ^ {power[1]}", _POWER)
@@ -284,6 +289,8 @@ class Terms:
             inner = self.inner()
             choices.append(f"| {word} => {inner.term(_data(choice))}")
             needs.append(f"| {word} => {conjunction([*inner.needs])}")
+            if inner.slopes:
+                raise NotSaidError("a derivative that a word chooses is not exported")
         if any(not need.endswith("=> True") for need in needs):
             said = f"match {text} with {' '.join(needs)} end"
             self._need("chosen", ["Case", *rest], said)
@@ -309,6 +316,13 @@ def negated(data: Data) -> tuple[str, Data]:
                 parts = [*data[1:i], *([] if rest == ["Integer", "1"] else [rest]), *data[i + 1 :]]
                 return "-", _data(parts[0]) if len(parts) == 1 else ["Mul", *parts]
     return "+", data
+
+
+def _only(pairs: Data) -> tuple[Data, Data]:
+    """Return in what a derivative is taken, and how often; NotSaidError for several symbols."""
+    if len(pairs) != 1:
+        raise NotSaidError("a derivative in several symbols is not exported")
+    return _two(_data(pairs[0])[1:])
 
 
 def inverse(data: Data) -> Data | None:

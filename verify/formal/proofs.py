@@ -43,7 +43,11 @@ def header_of(stated: Stated) -> str:
     return HEADER + (f"{DERIVATIVES}\n{DERIVE}" if stated.derives else "")
 
 
-HEADER = f"From Coq Require Import Reals ZArith List Lra Lia.\nRequire Statement.\nLocal Open Scope R_scope.\n{TACTICS}"
+HEADER = (
+    "From Coq Require Import Reals ZArith List Lra Lia.\nRequire Statement.\nLocal Open Scope R_scope.\n"
+    # A step that takes longer is an error at its line.
+    f"Set Default Timeout 20.\n{TACTICS}"
+)
 
 
 def example_of(stated: Stated) -> str:

@@ -121,8 +121,9 @@ class Stated:
     def _type(self, name: str) -> str:
         if self.is_integer(name):
             return "Z"
-        kinds = {"word": f"word_type_{self.called[name]}", "rationals": "list R"}
-        return kinds.get(self.kinds.get(name, ""), "R")
+        if self.kinds.get(name) == "word":
+            return self.names.of(name, "word_type_")
+        return "list R" if self.kinds.get(name) == "rationals" else "R"
 
     @cached_property
     def _calls(self) -> dict[str, tuple[str, str]]:
@@ -143,8 +144,8 @@ class Stated:
 
     def _words(self) -> list[str]:
         return [
-            f"Inductive word_type_{variable} : Set := {' '.join(f'| {word}' for word in words)}."
-            for variable, words in self.words.values()
+            f"Inductive {self._type(name)} : Set := {' '.join(f'| {word}' for word in words)}."
+            for name, (_, words) in self.words.items()
         ]
 
     def _definitions(self) -> list[str]:
@@ -156,6 +157,8 @@ class Stated:
             try:
                 self._refuse_unsaid(value)
                 term = terms.term(value)
+                if terms.slopes:
+                    raise NotSaidError("a derivative in a definition is not exported")
             except NotSaidError as error:
                 self.unsaid[name] = str(error)
                 continue
@@ -197,7 +200,7 @@ class Stated:
         self.hypotheses = dict[str, str]()
         self.out_of_reach, lines = "", list[str]()
         try:
-            self.domain += [self.terms().holds(relation) for relation in self.data["domain"]]
+            self.domain += [self._holds(relation) for relation in self.data["domain"]]
         except NotSaidError as error:
             self.out_of_reach = f"the domain: {error}"
         lines += [f"Definition in_domain {taken} : Prop :=", f"  {conjunction(self.domain)}."]
@@ -213,7 +216,7 @@ class Stated:
         if hypothesis["relation"] is not None:
             try:
                 self._refuse_unsaid(hypothesis["relation"])
-                said = self.terms().holds(hypothesis["relation"])
+                said = self._holds(hypothesis["relation"])
             except NotSaidError as error:
                 self.out_of_reach = f"the hypothesis {label}: {error}"
                 return []
@@ -268,11 +271,14 @@ class Stated:
         for relation in relations:
             self._refuse_unsaid(relation)
         used = self.using(["Tuple", *relations])
-        conditions = [self.terms().holds(relation) for relation in relations[:-1]]
+        return "\n".join(self.quantified(used, [self._holds(relation) for relation in relations]))
+
+    def _holds(self, relation: Data) -> str:
+        """Return that a relation is defined and holds."""
         terms = self.terms()
-        goal = terms.holds(relations[-1])
+        said = terms.holds(relation)
         self.derives |= bool(terms.slopes)
-        return "\n".join(self.quantified(used, [*conditions, goal]))
+        return said
 
     def quantified(self, used: Sequence[str], said: Sequence[str]) -> list[str]:
         """Return that the last of some propositions follows from the others, for all parameters and variables."""

@@ -99,6 +99,14 @@ def test_without_parameters_it_is_searched_once_and_falls_at_the_first_instance(
     assert len(searched) == 1
 
 
+def test_the_search_does_not_depend_on_what_else_a_statement_has(theorem, make_theorem):
+    far = Implication("far", (sp.Ge(u, 100),), sp.Ge((u - 123) ** 2, sp.Rational(1, 10**4)))
+    negative = sp.Symbol("k", negative=True)
+    with_more = make_theorem(far, parameters=N, variables=(u, negative))
+    for each in (with_more, theorem(far)):
+        assert verify.check(each, n=3).clauses[0].outcome is Outcome.REFUTED
+
+
 def test_its_proof_is_told_with_its_conditions(theorem):
     told = verify.prove(theorem(Implication("sum", (sp.Ge(u, 1), sp.Ge(v, 2)), sp.Ge(u + v, 3)))).deductions["sum"]
     assert told == ("margin = (u - 1) + (v - 2)",)

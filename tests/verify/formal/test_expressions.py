@@ -58,6 +58,28 @@ def test_signs_and_quotients_are_written_as_such(data, term):
     assert Terms(SYMBOLS).term(data) == term
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        sp.Derivative(x**2 * y, x, y),
+        sp.Subs(sp.Derivative(x**2 * y, x, y), x, 1),
+        sp.Subs(sp.Derivative(x**2 * y, x), (x, y), (1, 2)),
+        sp.Subs(x**2, x, 1),
+        sp.Derivative(x**3, (x, 2)),
+    ],
+)
+def test_a_derivative_other_than_the_first_in_one_symbol_is_refused(expression):
+    with pytest.raises(NotSaidError, match="not exported"):
+        written(expression)
+
+
+def test_a_divisor_that_is_a_power_is_not_0():
+    power = ["Pow", ["Pow", X, Y], ["Integer", "-1"]]
+    terms = Terms(SYMBOLS)
+    assert terms.term(power) == "/ real_power x y"
+    assert "real_power x y <> 0" in terms.needs and "real_power_defined x y" in terms.needs
+
+
 @pytest.mark.parametrize("expression", [sp.Sum(x, (n, 1, 3)), sp.factorial(n), sp.Limit(x, x, 0, "+-")])
 def test_a_form_that_is_not_exported_is_refused_by_name(expression):
     with pytest.raises(NotSaidError, match=type(expression).__name__):

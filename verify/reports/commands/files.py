@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from verify.errors import InputError
-from verify.outcomes import Trust, how_sure
+from verify.outcomes import Trust, count_text, how_sure
 from verify.reports.commands.frame import (
     INCONCLUSIVE,
     INPUT_ERROR,
@@ -85,9 +85,10 @@ def _export(
 
 def _export_lines(result: "Export") -> str:
     counts = {of: sum(clause.exported == of for clause in result.clauses) for of in ("proof", "statement", "nothing")}
+    clauses = count_text(len(result.clauses), "clause")
     of = ", ".join(f"{count} {_EXPORTED[of]}" for of, count in counts.items())
     rest = [f"{c.label}: {c.why}" for c in result.clauses if c.exported != "proof"]
-    return "\n".join([f"{result.theorem}: {len(result.clauses)} clauses: {of}", *rest])
+    return "\n".join([f"{result.theorem}: {clauses}: {of}", *rest])
 
 
 _PLAIN = re.compile(r"[\w./,+~-]+")

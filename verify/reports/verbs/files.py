@@ -119,7 +119,7 @@ def report(
 def export(theorem: "Theorem | str", *, to: str = "rocq", out: Path | str = ".", seconds: float = 60) -> "Export":
     """Write a theorem for a proof assistant: Statement.v, Proof.v and Check.v, which states that the two fit.
 
-    What no shipped certificate proves is proved anew. A clause that is not exported is listed with the reason.
+    Clauses are proved anew where no certificate is shipped. A clause that is not exported is listed with the reason.
 
     Parameters
     ----------
