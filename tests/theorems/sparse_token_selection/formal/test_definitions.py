@@ -12,9 +12,10 @@ import pytest
 import torch
 
 from numerics.sparse_token_selection import reference
-from tests.theorems.sparse_token_selection.formal import rocq
+from tests.theorems import rocq
 
 pytestmark = rocq.needs_rocq
+AREA = rocq.Area("sparse_token_selection", "SparseTokenSelection")
 
 # T = 3 tokens of dimension d = 2 with encodings of dimension d_e = 2, the first and the last token selected.
 X = [["1", "-1/2", "3/4"], ["1/3", "2", "-1"]]
@@ -114,21 +115,21 @@ def text(found):
 @pytest.fixture(scope="module")
 def layer(tmp_path_factory):
     """The folder in which the definitions and the gradient are compiled."""
-    folder = rocq.copied(tmp_path_factory.mktemp("layer"))
-    failure = rocq.compiled(folder, "formal/layer/gradient.v")
+    folder = AREA.copied(tmp_path_factory.mktemp("layer"))
+    failure = AREA.compiled(folder, "formal/layer/gradient.v")
     assert failure is None, failure
     return folder
 
 
 def test_the_loss_and_its_gradient_are_those_of_autograd(layer):
-    good, answer = rocq.asked(layer, text(values()))
+    good, answer = AREA.asked(layer, text(values()))
     assert good, answer
 
 
 def test_another_value_is_refused(layer):
     found = values()
     (name,) = [name for name in found if name.endswith("2 3")]
-    good, answer = rocq.asked(layer, text({name: found[name] + 1e-6}))
+    good, answer = AREA.asked(layer, text({name: found[name] + 1e-6}))
     assert not good and "Numerical evaluation failed" in answer
 
 
@@ -144,16 +145,16 @@ PLANTED = {
 
 @pytest.mark.parametrize("error", PLANTED)
 def test_a_wrong_definition_has_another_value(tmp_path, error):
-    folder = rocq.copied(tmp_path, definitions=PLANTED[error])
-    assert rocq.compiled(folder, "formal/layer/gradient.v") is None
+    folder = AREA.copied(tmp_path, definitions=PLANTED[error])
+    assert AREA.compiled(folder, "formal/layer/gradient.v") is None
     (loss,) = [(name, value) for name, value in values().items() if name.startswith("sample_loss")]
-    good, answer = rocq.asked(folder, text(dict([loss])))
+    good, answer = AREA.asked(folder, text(dict([loss])))
     assert not good and "Error" in answer
 
 
 def recursion(found):
     """A text that Rocq accepts if two steps of the recursion for T = 4, q = 2, d = 2, η = 1/2 have some values."""
-    lines = [HEAD, f"From {rocq.NAME}.formal Require recursion."]
+    lines = [HEAD, f"From {AREA.name}.formal Require recursion."]
     for name, value in found.items():
         lines.append(f"Goal forall g, g = {name} -> {near(value)}. Proof. intros g ->.")
         lines.append(
@@ -180,21 +181,21 @@ def trained():
 
 
 def test_the_recursion_is_the_run_of_full_matrices(layer):
-    assert rocq.compiled(layer, "formal/recursion.v") is None
-    good, answer = rocq.asked(layer, recursion(trained()))
+    assert AREA.compiled(layer, "formal/recursion.v") is None
+    good, answer = AREA.asked(layer, recursion(trained()))
     assert good, answer
 
 
 def test_another_run_is_refused(layer):
-    assert rocq.compiled(layer, "formal/recursion.v") is None
+    assert AREA.compiled(layer, "formal/recursion.v") is None
     found = trained()
     for name, value in found.items():
-        good, answer = rocq.asked(layer, recursion({name: value + 1e-6}))
+        good, answer = AREA.asked(layer, recursion({name: value + 1e-6}))
         assert not good and "Numerical evaluation failed" in answer
 
 
 def test_the_subsets_are_all_of_their_size(layer):
-    good, answer = rocq.asked(layer, f"{HEAD}\nEval compute in subsets 5 2.")
+    good, answer = AREA.asked(layer, f"{HEAD}\nEval compute in subsets 5 2.")
     found = re.findall(r"\[((?:true|false)(?:;\s*(?:true|false))*)\]", answer)
     members = [tuple(i for i, word in enumerate(re.split(r";\s*", each)) if word == "true") for each in found]
     assert good and len(members) == 10 and sorted(members) == list(combinations(range(5), 2))
@@ -209,7 +210,7 @@ def moments(found):
 def test_a_normal_moment_is_that_of_the_density(layer):
     nodes, weights = np.polynomial.hermite_e.hermegauss(8)
     found = {degree: round(float(weights @ nodes**degree / weights.sum())) for degree in range(8)}
-    good, answer = rocq.asked(layer, moments(found))
+    good, answer = AREA.asked(layer, moments(found))
     assert good, answer
-    good, answer = rocq.asked(layer, moments({4: found[4] - 1}))
+    good, answer = AREA.asked(layer, moments({4: found[4] - 1}))
     assert not good and "Cannot find witness" in answer

@@ -1,11 +1,10 @@
 """Rocq accepts the proofs, on the axioms of the classical reals alone, and refuses them where a definition is wrong."""
 
-import re
-
 import pytest
 
-from tests.theorems.sparse_token_selection.formal import rocq
+from tests.theorems import rocq
 
+AREA = rocq.Area("sparse_token_selection", "SparseTokenSelection")
 LEMMA1 = {
     "layer.reduced_dynamics.lemma1_kept": "kept",
     "layer.reduced_dynamics.lemma1_loss_on_the_set": "loss_on_the_set",
@@ -25,58 +24,45 @@ RUNS = {
     "one_hot_rate.slope_for_larger_steps": "larger_steps_slope",
     "one_hot_rate.number_of_small_steps": "small_steps_number",
 }
-UNPROVED = re.compile(r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Unset|bypass_check)\b")
-
-
-def statements(theorems):
-    """A text that Rocq accepts if each theorem has its claim as its type; it asks for the axioms."""
-    modules = sorted({name.rpartition(".")[0] for name in theorems} | {"claims"})
-    lines = [f"Require {rocq.NAME}.formal.{module}." for module in modules]
-    for claim, full in ((claim, f"{rocq.NAME}.formal.{name}") for name, claim in theorems.items()):
-        lines += [
-            f"Definition its_{claim} : {rocq.NAME}.formal.claims.{claim} := {full}.",
-            f"Print Assumptions {full}.",
-        ]
-    return "\n".join(lines)
 
 
 @pytest.fixture(scope="module")
 def lemma1(tmp_path_factory):
     """The folder in which Lemma 1 is compiled."""
-    folder = rocq.copied(tmp_path_factory.mktemp("lemma1"))
-    failure = rocq.compiled(folder, "formal/layer/reduced_dynamics.v", "formal/layer/sign_tables.v")
+    folder = AREA.copied(tmp_path_factory.mktemp("lemma1"))
+    failure = AREA.compiled(folder, "formal/layer/reduced_dynamics.v", "formal/layer/sign_tables.v")
     assert failure is None, failure
     return folder
 
 
 def test_nothing_is_left_unproved():
-    assert len(rocq.sources()) > 10
-    assert [name for name in rocq.sources() if UNPROVED.search((rocq.AREA / name).read_text(encoding="utf-8"))] == []
+    assert len(AREA.sources()) > 10
+    assert AREA.unproved() == []
 
 
 @pytest.mark.parametrize(
     "text", ["Proof. Admitted.", "Axiom bad : False.", "Parameter x : R.", "Unset Guard Checking."]
 )
 def test_an_unproved_statement_is_found(text):
-    assert UNPROVED.search(text)
+    assert rocq.UNPROVED.search(text)
 
 
 @rocq.needs_rocq
 def test_lemma_1_follows_from_the_layer(lemma1):
-    good, answer = rocq.asked(lemma1, statements(LEMMA1))
+    good, answer = AREA.asked(lemma1, AREA.statements(LEMMA1))
     assert good and rocq.axioms(answer) == rocq.ALLOWED
 
 
 @rocq.needs_rocq
 def test_a_theorem_of_another_claim_is_refused(lemma1):
-    good, answer = rocq.asked(lemma1, statements({"layer.reduced_dynamics.lemma1_kept": "loss_on_the_set"}))
+    good, answer = AREA.asked(lemma1, AREA.statements({"layer.reduced_dynamics.lemma1_kept": "loss_on_the_set"}))
     assert not good and "loss_on_the_set" in answer
 
 
 @rocq.needs_rocq
 def test_an_axiom_more_is_seen(lemma1):
     text = "Axiom bad : False.\nTheorem worse : 1 = 2. Proof. destruct bad. Qed.\nPrint Assumptions worse."
-    good, answer = rocq.asked(lemma1, text)
+    good, answer = AREA.asked(lemma1, text)
     assert good and rocq.axioms(answer) == {"bad"}
 
 
@@ -112,25 +98,21 @@ PLANTED = {
 )
 def test_a_wrong_definition_is_refused(tmp_path, error):
     name, old, new, place = PLANTED[error]
-    failure = rocq.compiled(rocq.copied(tmp_path, **{name: (old, new)}), f"formal/layer/{place}.v")
+    failure = AREA.compiled(AREA.copied(tmp_path, **{name: (old, new)}), f"formal/layer/{place}.v")
     assert failure is not None and failure.file == f"formal/layer/{place}.v"
 
 
 @rocq.needs_rocq
 @pytest.mark.audit
 def test_theorem_1_and_the_rate_follow_from_the_layer(lemma1):
-    failure = rocq.compiled(lemma1, *rocq.sources())
+    failure = AREA.compiled(lemma1, *AREA.sources())
     assert failure is None, failure
-    good, answer = rocq.asked(lemma1, statements(LEMMA1 | RUNS))
+    good, answer = AREA.asked(lemma1, AREA.statements(LEMMA1 | RUNS))
     assert good and rocq.axioms(answer) == rocq.ALLOWED
 
 
 @rocq.needs_rocq
 @pytest.mark.audit
 def test_the_checker_lists_no_other_axiom(lemma1):
-    assert rocq.compiled(lemma1, *rocq.sources()) is None
-    modules = [f"{rocq.NAME}." + name.removesuffix(".v").replace("/", ".") for name in rocq.sources()]
-    good, answer = rocq.ran(lemma1, "coqchk", "-silent", "-o", "-Q", ".", rocq.NAME, *modules)
-    listed = answer.partition("* Axioms:")[2].partition("* Constants")[0]
-    assert good and {line.strip().rpartition(".")[2] for line in listed.splitlines() if line.strip()} == rocq.ALLOWED
-    assert answer.count("<none>") == 3
+    assert AREA.compiled(lemma1, *AREA.sources()) is None
+    assert AREA.checked(lemma1) == rocq.ALLOWED

@@ -1,0 +1,152 @@
+"""The definitions in Rocq have the values that `numerics` computes, at rational instances.
+
+Rocq proves each value to within 10⁻⁹ of the float (machine arithmetic of the library Interval, which no proof uses).
+"""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from numerics.softmax_regression import reference
+from tests.theorems import rocq
+
+pytestmark = rocq.needs_rocq
+AREA = rocq.Area("softmax_regression", "SoftmaxRegression")
+
+# n = 3 rows, d = 2 columns; A and x before and after, and the target.
+TABLES = {
+    "A": [["1", "-1/2"], ["1/3", "2"], ["-1", "3/4"]],
+    "A1": [["1/2", "-1/2"], ["1/3", "1"], ["-1", "1/4"]],
+    "S": [["3", "0"], ["4", "5"]],
+}
+VECTORS = {"x": ["1/2", "-1"], "x1": ["3/4", "1/3"], "b": ["1/6", "1/2", "1/3"]}
+
+HEAD = """
+Require Import Reals List Arith Lra.
+From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
+From SoftmaxRegression Require Import definitions.
+From SoftmaxRegression.formal Require Import claims.
+Import ListNotations.
+Open Scope R_scope.
+"""
+UNFOLD = "cbv [loss norm minus prediction softmax applied sum nth A A1 x x1 b]"
+
+
+def instance():
+    """The lines that define the matrices and vectors."""
+    yield HEAD
+    for name, rows in TABLES.items():
+        lists = "; ".join(f"[{'; '.join(row)}]" for row in rows)
+        yield f"Definition {name} : matrix := fun i j => nth j (nth i [{lists}] []) 0."
+    for name, row in VECTORS.items():
+        yield f"Definition {name} : vector := fun i => nth i [{'; '.join(row)}] 0."
+
+
+def tensors():
+    """The same as tensors, by name."""
+    return {
+        name: torch.tensor([[float(Fraction(value)) for value in row] for row in rows], dtype=torch.float64)
+        for name, rows in (TABLES | {name: [row] for name, row in VECTORS.items()}).items()
+    }
+
+
+def values():
+    """Predictions, a loss, and the lengths of two moves of the target."""
+    of = tensors()
+    x, b = of["x"][0], of["b"][0]
+    before = reference.prediction(of["A"], x)
+    found = {f"prediction 3 2 A x {i}%nat": before[i] for i in range(3)}
+    found["loss 3 (prediction 3 2 A x) b"] = reference.loss(of["A"], x, b)
+    for A, y in (("A", "x1"), ("A1", "x")):
+        target = reference.new_target(b, before, reference.prediction(of[A], of[y][0]))
+        found[f"shift {A} {y}"] = torch.linalg.vector_norm(target - b)
+    return {name: value.item() for name, value in found.items()}
+
+
+def near(value):
+    return f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
+
+
+def goal(name, value):
+    """That a value, or the length of the target's move to a point, is near to a float."""
+    if not name.startswith("shift"):
+        return f"Goal forall g, g = {name} -> {near(value)}. Proof. intros g ->."
+    _, A, x = name.split()
+    return f"""Goal forall b' g, shifts 3 2 A x {A} {x} b b' -> g = norm 3 (minus b' b) -> {near(value)}.
+Proof. intros b' g H ->.
+assert (E : forall i, (i < 3)%nat -> minus b' b i = prediction 3 2 A x i - prediction 3 2 {A} {x} i)
+by (intros i Hi; specialize (H i Hi); unfold minus; lra). cbv [norm]. cbn [sum].
+rewrite !E by auto with arith. clear H E."""
+
+
+def text(found):
+    """A text that Rocq accepts if the definitions have the values to within 10⁻⁹."""
+    goals = (f"{goal(name, value)} {UNFOLD}. interval with (i_prec 80). Qed." for name, value in found.items())
+    return "\n".join([*instance(), *goals])
+
+
+@pytest.fixture(scope="module")
+def area(tmp_path_factory):
+    """The folder in which the definitions and the sums are compiled."""
+    folder = AREA.copied(tmp_path_factory.mktemp("area"))
+    failure = AREA.compiled(folder, "formal/sums.v")
+    assert failure is None, failure
+    return folder
+
+
+def test_predictions_losses_and_targets_are_those_of_the_reference(area):
+    good, answer = AREA.asked(area, text(values()))
+    assert good, answer
+
+
+def test_another_value_is_refused(area):
+    for name, value in values().items():
+        good, answer = AREA.asked(area, text({name: value + 1e-6}))
+        assert not good and "Numerical evaluation failed" in answer
+
+
+def spectral(value):
+    """A text that Rocq accepts if a 2 × 2 matrix has some spectral norm, which (1, 1)/√2 reaches."""
+    lines = [*instance(), "From SoftmaxRegression.formal Require Import sums."]
+    lines.append(f"Goal forall g, g = spectral_norm 2 2 S -> {near(value)}. Proof. intros g ->.")
+    lines.append("""
+assert (L : forall x, norm 2 (applied 2 S x) = sqrt (9 * x 0%nat ^ 2 + (4 * x 0%nat + 5 * x 1%nat) ^ 2)).
+{ intro x. unfold norm. f_equal. cbv [applied sum nth S]. ring. }
+replace (spectral_norm 2 2 S) with (sqrt 45); [interval with (i_prec 80)|]. apply Rle_antisym.
+- assert (H : sqrt 45 * 1 <= spectral_norm 2 2 S * norm 2 (fun _ => / sqrt 2)).
+  { eapply Rle_trans; [right|apply applied_at_most]. rewrite L, Rmult_1_r. f_equal.
+    replace (9 * (/ sqrt 2) ^ 2 + (4 * / sqrt 2 + 5 * / sqrt 2) ^ 2) with (90 * (/ sqrt 2) ^ 2) by ring.
+    rewrite pow_inv, pow2_sqrt; lra. }
+  replace (norm 2 (fun _ => / sqrt 2)) with 1 in H; [lra|]. unfold norm. cbn [sum]. rewrite pow_inv, pow2_sqrt by lra.
+  replace (0 + / 2 + / 2) with 1 by lra. symmetry. apply sqrt_1.
+- apply spectral_norm_at_most. intros x H. rewrite L. apply sqrt_le_1_alt.
+  pose proof (norm_squared 2 x) as N. cbn [sum] in N. pose proof (norm_nonneg 2 x).
+  pose proof (pow2_ge_0 (x 0%nat - x 1%nat)). nra.
+Qed.""")
+    return "\n".join(lines)
+
+
+def test_the_spectral_norm_is_the_largest_singular_value(area):
+    value = torch.linalg.matrix_norm(tensors()["S"], 2).item()
+    good, answer = AREA.asked(area, spectral(value))
+    assert good, answer
+    good, answer = AREA.asked(area, spectral(value + 1e-6))
+    assert not good and "Numerical evaluation failed" in answer
+
+
+# The proofs hold for any loss and any number of columns: these errors show in values alone.
+PLANTED = {
+    "the loss without its half": ("/ 2 * norm n (minus p b) ^ 2", "norm n (minus p b) ^ 2"),
+    "the transposed matrix": ("A i j * x j", "A j i * x j"),
+}
+
+
+@pytest.mark.parametrize("error", PLANTED)
+def test_a_wrong_definition_has_another_value(tmp_path, error):
+    folder = AREA.copied(tmp_path, definitions=PLANTED[error])
+    assert AREA.compiled(folder, "formal/claims.v") is None
+    (loss,) = [(name, value) for name, value in values().items() if name.startswith("loss")]
+    good, answer = AREA.asked(folder, text(dict([loss])))
+    assert not good and "Numerical evaluation failed" in answer

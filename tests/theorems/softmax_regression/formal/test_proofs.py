@@ -1,0 +1,89 @@
+"""Rocq accepts the proofs of the shifts, on the axioms of the classical reals alone, and refuses wrong definitions."""
+
+import pytest
+
+from tests.theorems import rocq
+
+AREA = rocq.Area("softmax_regression", "SoftmaxRegression")
+PROOFS = {
+    "shifts.weight_shift_holds": "weight_shift_shift",
+    "shifts.weight_shift_is_sharp": "weight_shift_sharp",
+    "shifts.data_shift_holds": "data_shift_shift",
+    "shifts.data_shift_is_sharp": "data_shift_sharp",
+    "total_variation.free_bounds": "free",
+    "sums.spectral_norm_is_lub": "spectral_norm_is_lub",
+}
+
+
+@pytest.fixture(scope="module")
+def area(tmp_path_factory):
+    """The folder in which all files are compiled."""
+    folder = AREA.copied(tmp_path_factory.mktemp("area"))
+    failure = AREA.compiled(folder, *AREA.sources())
+    assert failure is None, failure
+    return folder
+
+
+def test_nothing_is_left_unproved():
+    assert len(AREA.sources()) > 5
+    assert AREA.unproved() == []
+
+
+@rocq.needs_rocq
+def test_the_claims_follow_from_the_definitions(area):
+    good, answer = AREA.asked(area, AREA.statements(PROOFS))
+    assert good and rocq.axioms(answer) == rocq.ALLOWED
+
+
+@rocq.needs_rocq
+def test_a_theorem_of_another_claim_is_refused(area):
+    good, answer = AREA.asked(area, AREA.statements({"shifts.weight_shift_holds": "data_shift_shift"}))
+    assert not good and "data_shift_shift" in answer
+
+
+# Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
+PLANTED = {
+    "softmax of twice the logits": (
+        "definitions",
+        "exp (z i) / sum n (fun j => exp (z j))",
+        "exp (2 * z i) / sum n (fun j => exp (2 * z j))",
+        "half_slope",
+    ),
+    "the residual with the wrong sign": ("definitions", "f' i - b i = f i - b' i", "f' i - b i = b' i - f i", "shifts"),
+    "9/20 for the half in the weight shift": (
+        "claims",
+        "norm n (minus b' b) <= r / 2 * norm d",
+        "norm n (minus b' b) <= 9 * r / 20 * norm d",
+        "shifts",
+    ),
+    "9/20 for the half in the data shift": (
+        "claims",
+        "norm n (minus b' b) <= r / 2 * spectral_norm",
+        "norm n (minus b' b) <= 9 * r / 20 * spectral_norm",
+        "shifts",
+    ),
+    "no factor below R for the weight shift": (
+        "claims",
+        "c < r / 2 -> exists A x x'",
+        "c < r -> exists A x x'",
+        "shifts",
+    ),
+    "no factor below R for the data shift": ("claims", "c < r / 2 -> exists A A'", "c < r -> exists A A'", "shifts"),
+    "tanh(1/220) for tanh(1/200)": ("claims", "tanh (1 / 200)", "tanh (1 / 220)", "total_variation"),
+}
+
+
+@rocq.needs_rocq
+@pytest.mark.parametrize(
+    "error", [pytest.param(error, marks=[pytest.mark.audit] if "data" in error else []) for error in PLANTED]
+)
+def test_a_wrong_definition_is_refused(tmp_path, error):
+    name, old, new, place = PLANTED[error]
+    failure = AREA.compiled(AREA.copied(tmp_path, **{name: (old, new)}), f"formal/{place}.v")
+    assert failure is not None and failure.file == f"formal/{place}.v"
+
+
+@rocq.needs_rocq
+@pytest.mark.audit
+def test_the_checker_lists_no_other_axiom(area):
+    assert AREA.checked(area) == rocq.ALLOWED

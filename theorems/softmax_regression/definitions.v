@@ -1,0 +1,37 @@
+(** Softmax regression, its shifts, and one self-attention layer: the definitions (Li et al. 2024).
+
+    Regression. A ∈ R^{n×d}, b ∈ R^n; f(x) = softmax(Ax) ∈ R^n; the loss is ½‖f(x) − b‖².
+    Shift. Where x or A moves, the new target b' leaves the residual as it is: f' − b = f − b'.
+
+    Rows and columns are counted from 0. A vector is a function of its index, a matrix of row and column; entries
+    outside their shape are never read. *)
+
+Require Import Reals Arith.
+From Coquelicot Require Import Coquelicot.
+Open Scope R_scope.
+
+Definition vector := nat -> R.
+Definition matrix := nat -> nat -> R.
+
+(** f 0 + … + f (n − 1), 0 for n = 0. *)
+Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
+
+Definition minus (u v : vector) : vector := fun i => u i - v i.
+Definition minus_matrix (A B : matrix) : matrix := fun i j => A i j - B i j.
+
+(** A x, for A of d columns. *)
+Definition applied (d : nat) (A : matrix) (x : vector) : vector := fun i => sum d (fun j => A i j * x j).
+
+(** ‖v‖ of n entries, and the spectral norm of an n × d matrix: the least upper bound of ‖A x‖ over ‖x‖ ≤ 1. *)
+Definition norm (n : nat) (v : vector) : R := sqrt (sum n (fun i => v i ^ 2)).
+Definition spectral_norm (n d : nat) (A : matrix) : R :=
+  Lub_Rbar (fun s => exists x, norm d x <= 1 /\ s = norm n (applied d A x)).
+
+Definition softmax (n : nat) (z : vector) : vector := fun i => exp (z i) / sum n (fun j => exp (z j)).
+Definition prediction (n d : nat) (A : matrix) (x : vector) : vector := softmax n (applied d A x).
+
+(** The loss of a prediction p at the target b. *)
+Definition loss (n : nat) (p b : vector) : R := / 2 * norm n (minus p b) ^ 2.
+
+(** The target b' with the prediction f has the residual that b has with the prediction f'. *)
+Definition same_residual (n : nat) (f f' b b' : vector) : Prop := forall i, (i < n)%nat -> f' i - b i = f i - b' i.
