@@ -35,3 +35,18 @@ Definition loss (n : nat) (p b : vector) : R := / 2 * norm n (minus p b) ^ 2.
 
 (** The target b' with the prediction f has the residual that b has with the prediction f'. *)
 Definition same_residual (n : nat) (f f' b b' : vector) : Prop := forall i, (i < n)%nat -> f' i - b i = f i - b' i.
+
+(** g is the slope of h at v in one entry, all others fixed. *)
+Definition with_entry (v : vector) (i : nat) (t : R) : vector := fun j => if j =? i then t else v j.
+Definition slope (h : vector -> R) (v : vector) (i : nat) (g : R) : Prop :=
+  is_derive (fun t => h (with_entry v i t)) (v i) g.
+
+(** The loss at x, and one gradient step on it, of size η, from x to x'. *)
+Definition loss_at (n d : nat) (A : matrix) (b x : vector) : R := loss n (prediction n d A x) b.
+Definition gradient_step (n d : nat) (A : matrix) (b : vector) (eta : R) (x x' : vector) : Prop :=
+  forall k, (k < d)%nat -> exists g, slope (loss_at n d A b) x k g /\ x' k = x k - eta * g.
+
+(** The data after one self-attention layer: A + softmax(A W Aᵀ) A V, softmax by rows. *)
+Definition after_attention (n d : nat) (A W V : matrix) : matrix := fun i k =>
+  let logit l := sum d (fun c => A i c * sum d (fun c' => W c c' * A l c')) in
+  A i k + sum n (fun j => softmax n logit j * sum d (fun c => A j c * V c k)).

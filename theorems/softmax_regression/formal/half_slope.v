@@ -25,6 +25,12 @@ Proof.
   rewrite sum_scal. field. lra.
 Qed.
 
+Lemma softmax_ext n y z i : (forall j, y j = z j) -> softmax n y i = softmax n z i.
+Proof.
+  intro E. unfold softmax. rewrite E, (sum_ext n _ (fun j => exp (z j))) by (intros; rewrite E; reflexivity).
+  reflexivity.
+Qed.
+
 (** ** Mean and covariance under weights p *)
 
 Definition mean (n : nat) (p v : vector) : R := sum n (fun i => p i * v i).
@@ -123,10 +129,8 @@ Proof.
     apply is_derive_Reals, is_derive_weighted, H. }
   assert (W : phi 1 - phi 0 = norm n w ^ 2).
   { rewrite norm_squared. unfold phi. rewrite <- sum_minus. apply sum_ext. intros i Hi.
-    assert (E : forall t y, (forall j, on_line z D t j = y j) -> softmax n (on_line z D t) i = softmax n y i).
-    { intros s y E. unfold softmax. rewrite E, (sum_ext n _ (fun j => exp (y j))) by (intros; rewrite E; reflexivity).
-      reflexivity. }
-    rewrite (E 1 z'), (E 0 z) by (intro; unfold on_line, D, minus; ring). unfold w, minus. ring. }
+    rewrite (softmax_ext n (on_line z D 1) z'), (softmax_ext n (on_line z D 0) z)
+      by (intro; unfold on_line, D, minus; ring). unfold w, minus. ring. }
   rewrite W in V. set (p := softmax n (on_line z D t)) in V.
   assert (P : forall i, 0 < p i) by (intro; apply softmax_pos, H).
   assert (One : sum n p = 1) by apply softmax_total, H.

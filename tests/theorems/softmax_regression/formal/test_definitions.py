@@ -19,6 +19,8 @@ TABLES = {
     "A": [["1", "-1/2"], ["1/3", "2"], ["-1", "3/4"]],
     "A1": [["1/2", "-1/2"], ["1/3", "1"], ["-1", "1/4"]],
     "S": [["3", "0"], ["4", "5"]],
+    "W": [["1/2", "1"], ["-1/3", "1/4"]],
+    "V": [["1", "-1/2"], ["1/5", "2/3"]],
 }
 VECTORS = {"x": ["1/2", "-1"], "x1": ["3/4", "1/3"], "b": ["1/6", "1/2", "1/3"]}
 
@@ -31,7 +33,10 @@ From SoftmaxRegression.formal Require Import claims.
 Import ListNotations.
 Open Scope R_scope.
 """
-UNFOLD = "cbv [loss norm minus prediction softmax applied sum nth A A1 x x1 b]"
+UNFOLD = (
+    "cbv [loss norm minus prediction softmax applied sum nth A A1 W V x x1 b after_attention gradient_entry "
+    "hessian_entry hessian_diagonal_entry mean_residual sum_of_squares]"
+)
 
 
 def instance():
@@ -53,12 +58,20 @@ def tensors():
 
 
 def values():
-    """Predictions, a loss, and the lengths of two moves of the target."""
+    """Predictions, a loss and its derivatives, the lengths of two moves of the target, and data after attention."""
     of = tensors()
     x, b = of["x"][0], of["b"][0]
     before = reference.prediction(of["A"], x)
     found = {f"prediction 3 2 A x {i}%nat": before[i] for i in range(3)}
     found["loss 3 (prediction 3 2 A x) b"] = reference.loss(of["A"], x, b)
+    found |= {f"slope {k}": g for k, g in enumerate(reference.gradient(of["A"], x, b))}
+    logits = (of["A"] @ x).requires_grad_()
+    in_logits = reference.gradient(torch.eye(3, dtype=torch.float64), logits, b)
+    row = torch.autograd.grad(in_logits[1], logits)[0]
+    found["gradient_entry 3 b (applied 2 A x) 1%nat"] = in_logits[1]
+    found["hessian_diagonal_entry 3 b (applied 2 A x) 1%nat"] = row[1]
+    found["hessian_entry 3 b (applied 2 A x) 1%nat 2%nat"] = row[2]
+    found["after_attention 3 2 A W V 1%nat 1%nat"] = reference.data_after_attention(of["A"], of["W"], of["V"])[1, 1]
     for A, y in (("A", "x1"), ("A1", "x")):
         target = reference.new_target(b, before, reference.prediction(of[A], of[y][0]))
         found[f"shift {A} {y}"] = torch.linalg.vector_norm(target - b)
@@ -70,10 +83,16 @@ def near(value):
 
 
 def goal(name, value):
-    """That a value, or the length of the target's move to a point, is near to a float."""
-    if not name.startswith("shift"):
+    """That a value, what is a slope in x, or the length of the target's move to a point, is near to a float."""
+    kind, *of = name.split()
+    if kind == "slope":
+        return f"""From SoftmaxRegression.formal Require Import gradient.
+Goal forall g, slope (loss_at 3 2 A b) x {of[0]} g -> {near(value)}.
+Proof. intros g D. pose proof (gradient_in_x_holds 3%nat 2%nat A b x {of[0]}%nat) as C. unfold slope in *.
+apply is_derive_unique in D. rewrite (is_derive_unique _ _ _ (C ltac:(auto) ltac:(auto))) in D. rewrite <- D."""
+    if kind != "shift":
         return f"Goal forall g, g = {name} -> {near(value)}. Proof. intros g ->."
-    _, A, x = name.split()
+    A, x = of
     return f"""Goal forall b' g, shifts 3 2 A x {A} {x} b b' -> g = norm 3 (minus b' b) -> {near(value)}.
 Proof. intros b' g H ->.
 assert (E : forall i, (i < 3)%nat -> minus b' b i = prediction 3 2 A x i - prediction 3 2 {A} {x} i)
@@ -89,9 +108,9 @@ def text(found):
 
 @pytest.fixture(scope="module")
 def area(tmp_path_factory):
-    """The folder in which the definitions and the sums are compiled."""
+    """The folder in which the definitions and the gradient are compiled."""
     folder = AREA.copied(tmp_path_factory.mktemp("area"))
-    failure = AREA.compiled(folder, "formal/sums.v")
+    failure = AREA.compiled(folder, "formal/gradient.v")
     assert failure is None, failure
     return folder
 
@@ -102,8 +121,10 @@ def test_predictions_losses_and_targets_are_those_of_the_reference(area):
 
 
 def test_another_value_is_refused(area):
-    for name, value in values().items():
-        good, answer = AREA.asked(area, text({name: value + 1e-6}))
+    found = values()
+    for kind in ("shift", "slope", "hessian_entry", "after_attention"):
+        name = next(name for name in found if name.startswith(kind))
+        good, answer = AREA.asked(area, text({name: found[name] + 1e-6}))
         assert not good and "Numerical evaluation failed" in answer
 
 
@@ -138,8 +159,8 @@ def test_the_spectral_norm_is_the_largest_singular_value(area):
 
 # The proofs hold for any loss and any number of columns: these errors show in values alone.
 PLANTED = {
-    "the loss without its half": ("/ 2 * norm n (minus p b) ^ 2", "norm n (minus p b) ^ 2"),
     "the transposed matrix": ("A i j * x j", "A j i * x j"),
+    "the loss without its half": ("/ 2 * norm n (minus p b) ^ 2", "norm n (minus p b) ^ 2"),
 }
 
 

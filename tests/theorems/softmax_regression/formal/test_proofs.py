@@ -1,4 +1,4 @@
-"""Rocq accepts the proofs of the shifts, on the axioms of the classical reals alone, and refuses wrong definitions."""
+"""Rocq accepts the proofs, on the axioms of the classical reals alone, and refuses them where a definition is wrong."""
 
 import pytest
 
@@ -12,6 +12,16 @@ PROOFS = {
     "shifts.data_shift_is_sharp": "data_shift_sharp",
     "total_variation.free_bounds": "free",
     "sums.spectral_norm_is_lub": "spectral_norm_is_lub",
+    "gradient.gradient_holds": "gradient",
+    "gradient.hessian_diagonal_holds": "hessian_diagonal",
+    "gradient.hessian_off_diagonal_holds": "hessian_off_diagonal",
+    "gradient.gradient_in_x_holds": "gradient_in_x",
+    "opposite_moves.moves_exist_holds": "moves_exist",
+    "opposite_moves.probabilities_of_the_moves": "moved_probabilities",
+    "opposite_moves.further_than_the_step_holds": "further_than_the_step",
+    "opposite_moves.further_than_the_layer_holds": "further_than_the_layer",
+    "opposite_moves.step_lowers_the_loss_holds": "step_lowers_the_loss",
+    "opposite_moves.layer_raises_the_loss_holds": "layer_raises_the_loss",
 }
 
 
@@ -70,12 +80,45 @@ PLANTED = {
     ),
     "no factor below R for the data shift": ("claims", "c < r / 2 -> exists A A'", "c < r -> exists A A'", "shifts"),
     "tanh(1/220) for tanh(1/200)": ("claims", "tanh (1 / 200)", "tanh (1 / 220)", "total_variation"),
+    "the gradient without the mean of the residual": (
+        "claims",
+        "p i * (p i - b i - mean_residual)",
+        "p i * (p i - b i)",
+        "gradient",
+    ),
+    "Gauss-Newton's for the Hessian": (
+        "claims",
+        "(2 * p i - b i + 2 * p j - b j - 2 * mean_residual - sum_of_squares)",
+        "(p i + p j - sum_of_squares)",
+        "gradient",
+    ),
+    "the diagonal's first term alone": (
+        "claims",
+        " - p i ^ 2 * (4 * p i - 2 * b i - 2 * mean_residual - sum_of_squares)",
+        "",
+        "gradient",
+    ),
+    "a step uphill": ("definitions", "x' k = x k - eta * g", "x' k = x k + eta * g", "opposite_moves"),
+    "a layer of equal weights": ("definitions", "softmax n logit j * sum", "/ INR n * sum", "opposite_moves"),
+    "values of the other sign": ("claims", "(constant (- v))", "(constant v)", "opposite_moves"),
+    "closer than the step has moved": (
+        "claims",
+        "norm 2 (minus f' f'') > norm 2 (minus f' f)",
+        "norm 2 (minus f' f'') <= norm 2 (minus f' f)",
+        "opposite_moves",
+    ),
+}
+QUICK = {
+    "softmax of twice the logits",
+    "the residual with the wrong sign",
+    "the gradient without the mean of the residual",
+    "values of the other sign",
 }
 
 
 @rocq.needs_rocq
 @pytest.mark.parametrize(
-    "error", [pytest.param(error, marks=[pytest.mark.audit] if "data" in error else []) for error in PLANTED]
+    "error", [pytest.param(error, marks=[] if error in QUICK else [pytest.mark.audit]) for error in PLANTED]
 )
 def test_a_wrong_definition_is_refused(tmp_path, error):
     name, old, new, place = PLANTED[error]
