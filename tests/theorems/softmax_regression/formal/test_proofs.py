@@ -86,10 +86,10 @@ PLANTED = {
         "p i * (p i - b i)",
         "gradient",
     ),
-    "Gauss-Newton's for the Hessian": (
+    "the mean of the residual once in the Hessian": (
         "claims",
-        "(2 * p i - b i + 2 * p j - b j - 2 * mean_residual - sum_of_squares)",
-        "(p i + p j - sum_of_squares)",
+        "2 * p j - b j - 2 * mean_residual",
+        "2 * p j - b j - mean_residual",
         "gradient",
     ),
     "the diagonal's first term alone": (
