@@ -16,6 +16,7 @@ _SAID = {
     "checking": "one theorem, one instance",
     "search": "counterexamples",
     "runs": "sweeps, experiments",
+    "formal": "a proof assistant",
     "reports": "what people see",
 }
 
