@@ -143,7 +143,9 @@ def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
     assert_one_line(cli(*arguments), *parts)
 
 
-VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck export language pin report new"
+VERBS = (
+    "list conditions check prove derive explore necessity sweep observe simulate recheck export language pin report new"
+)
 CONTRACT = [*VERBS.split(), "completion"]
 
 
