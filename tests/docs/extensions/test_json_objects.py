@@ -15,7 +15,7 @@ WORDS = {
     *("formal", "argued", "stated", "open", "tried", "work", "refused"),
     *("holds", "fails", "needs", "assumed", "needed", "redundant", "undecided"),
     *("digest", "certificate", "map", "findings", "pin", "file", "full", "report", "text", "latex"),
-    *("shell", "script", "accepted", "rejected", "unknown", "unreadable"),
+    *("shell", "script", "proof", "statement", "nothing", "accepted", "rejected", "unknown", "unreadable"),
 }
 
 
