@@ -179,13 +179,22 @@ def test_what_is_known_beyond_hypotheses_applies():
         assert all(line.established.standing is not ForAll.OPEN for line in found)
 
 
+# Conditions with an equation that no point of a search keeps exactly are kept at the example, and at these values.
+KEPT_AT = {("li2024.first_order_layer", "together"): {"v": 40_000}, ("wang2024.lemma2", "own_negative"): {"slope": 0}}
+
+
 @pytest.mark.audit
 @pytest.mark.parametrize("name", ids("theorem"))
 def test_the_conditions_of_an_implication_can_hold_together(name):
     # One whose conclusion is false is refuted at an instance in scope, and a point, that keep its conditions.
     theorem = load_theorem(name)
     for clause in theorem.statement.clauses:
-        if isinstance(clause, Implication):
+        if isinstance(clause, Implication) and (name, clause.label) in KEPT_AT:
+            values = {**theorem.example, **KEPT_AT[name, clause.label]}
+            symbols = sp.Tuple(*clause.conditions).free_symbols
+            at = {symbol: sp.Rational(values[symbol.name]) for symbol in symbols}
+            assert all(each.subs(at) == True for each in clause.conditions)  # noqa: E712
+        elif isinstance(clause, Implication):
             never = replace(clause, conclusion=sp.Lt(1, 0, evaluate=False))
             found = verify.explore(theorem.variant(theorem.statement.alone(never)), max_examples=50)
             assert found.counterexample is not None, f"nothing keeps the conditions of {clause.label}"
