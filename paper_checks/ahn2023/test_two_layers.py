@@ -25,7 +25,10 @@ def test_theorem_2_is_argued_from_what_is_proved(ledger, d, n):
     # Means over all matrices are computed up to d = 24.
     undecided = ("diagonal", "all_multiples") if d > 24 else ()
     result = ledger.check(symmetric_layers.theorem2, undecided=undecided, d=d, n=n)
-    assert {clause.label for clause in result.clauses if clause.evidence == "proved"} == {*DIAGONAL, *MULTIPLES}
+    assert {clause.label for clause in result.clauses if clause.evidence == "proved"} == {
+        *(*DIAGONAL, *MULTIPLES),
+        *("entry", "expanded", "off_the_mean", "pair_of_entries", "k_positive"),
+    }
     assert result.for_all.standing == "argued"
     assert result.values == {
         k: v for k, v in verify.check(multiples.theorem3, L=2, d=d, n=n).values.items() if k != "attained"

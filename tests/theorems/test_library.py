@@ -180,7 +180,15 @@ def test_what_is_known_beyond_hypotheses_applies():
 
 
 # Conditions with an equation that no point of a search keeps exactly are kept at the example, and at these values.
-KEPT_AT = {("li2024.first_order_layer", "together"): {"v": 40_000}, ("wang2024.lemma2", "own_negative"): {"slope": 0}}
+KEPT_AT = {
+    ("ahn2023.token_layers_between", "slope_in_the_product"): {"a0": 1, "F_c": 0},
+    ("ahn2023.two_layer_minimum", "first_vanishes"): {"M_1": 0, "M_2": 0, "b": 0},
+    ("ahn2023.two_layer_minimum", "second_vanishes"): {"M_1": 0, "M_2": 0, "a": 1, "b": 0},
+    ("ahn2023.two_layers_of_tokens", "one_rate"): {"u": 1, "b0": "-1/2"},
+    ("ahn2023.two_layers_of_tokens", "slope_in_the_product"): {"a0": 1, "F_c": 0},
+    ("li2024.first_order_layer", "together"): {"v": 40_000},
+    ("wang2024.lemma2", "own_negative"): {"slope": 0},
+}
 
 
 @pytest.mark.audit
