@@ -1,7 +1,6 @@
 """The `.v` files of an area of `theorems`, compiled in a temporary folder by Rocq."""
 
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +8,14 @@ from pathlib import Path
 import pytest
 
 import theorems
+from verify.formal.compiling import not_run
 
 ALLOWED = frozenset({"sig_not_dec", "sig_forall_dec", "functional_extensionality_dep", "classic"})
 """The axioms of the classical reals, on which Coquelicot's derivatives and limits rest."""
 UNPROVED = re.compile(r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Unset|bypass_check)\b")
 
-needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="rocq: not run")
+NOT_RUN = not_run("Interval")
+needs_rocq = pytest.mark.skipif(bool(NOT_RUN), reason=NOT_RUN or "rocq: run")
 
 
 @dataclass(frozen=True)

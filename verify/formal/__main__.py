@@ -9,7 +9,7 @@ from verify.formal.compiling import accepted_part, not_run, rechecked
 
 
 def main(folder: Path, names: list[str]) -> int:
-    """Export and compile some theorems, and list the proofs that Rocq refuses; the exit code is 1 where none stands."""
+    """Export and compile some theorems, and list the proofs that Rocq refuses; 1 where it refuses a theorem's files."""
     if why := not_run():
         sys.stdout.write(f"{why}\n")
         return 0
@@ -18,7 +18,9 @@ def main(folder: Path, names: list[str]) -> int:
         exported, found, left_out = accepted_part(load_theorem(name), folder / name)
         count = sum(clause.exported == "proof" for clause in exported.clauses)
         refused = f"; without {', '.join(left_out)}, whose proofs are refused" if left_out else ""
-        sys.stdout.write(f"{name}: {count} of {len(exported.clauses)} clauses {found.refused or 'accepted'}{refused}\n")
+        sys.stdout.write(
+            f"{name}: {count} of {len(exported.clauses)} clauses: {found.refused or 'accepted'}{refused}\n"
+        )
         sys.stdout.flush()
         if found.accepted:
             folders.append(folder / name)

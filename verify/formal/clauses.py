@@ -25,7 +25,7 @@ _WORK = 60e6
 
 @dataclass(frozen=True)
 class Fact:
-    """What is known in a proof: its name there, and the relation."""
+    """A fact of a proof: its name there, and the relation."""
 
     name: str
     relation: Data
@@ -64,7 +64,7 @@ class Clause:
 
     @cached_property
     def facts(self) -> dict[str | int, Fact]:
-        """What is supposed: by place, the domain, the parametric hypotheses and the conditions; by name, a bound."""
+        """The suppositions: by place, the domain, the parametric hypotheses and the conditions; by name, a bound."""
         data = self.stated.data
         listed = [(f"D_{i}", relation) for i, relation in enumerate(data["domain"])]
         parametric = [h for h in data["hypotheses"] if h["relation"] is not None]
@@ -139,7 +139,7 @@ class Clause:
 
     @cached_property
     def goal(self) -> Terms:
-        """What has written the claim."""
+        """The printer of the claim."""
         terms = self.stated.terms()
         terms.holds(self.relations[-1])
         return terms

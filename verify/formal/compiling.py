@@ -30,7 +30,7 @@ _PARTS = 3
 
 @dataclass(frozen=True)
 class Compiled:
-    """What Rocq says of exported files: nothing where it accepts them, else why, and at what line of `Proof.v`."""
+    """Rocq's verdict on exported files: why it refuses them, if it does, and at which line of `Proof.v`."""
 
     refused: str
     axioms: frozenset[str] = frozenset()
@@ -42,9 +42,14 @@ class Compiled:
         return not self.refused
 
 
-def not_run() -> str:
-    """Return why Rocq is not run, nothing where it can be."""
-    return "" if shutil.which("coqc") and shutil.which("coqchk") else f"rocq: not run; it needs {NEEDED}"
+def not_run(*libraries: str) -> str:
+    """Return why Rocq is not run, nothing where it and Coquelicot are installed, and some more libraries."""
+    if shutil.which("coqc") and shutil.which("coqchk"):
+        there = Path(_run(["coqc", "-where"], Path()).stdout.strip(), "user-contrib")
+        if all((there / library).is_dir() for library in ("Coquelicot", *libraries)):
+            return ""
+    packages = ", ".join([NEEDED, *(f"libcoq-{library.lower()}" for library in libraries)])
+    return f"rocq: not run; it needs {packages}"
 
 
 def compiled(folder: Path) -> Compiled:
@@ -108,5 +113,5 @@ def _first_error(said: str) -> str:
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    # The command is one of two above, and no shell reads its arguments.
+    # The command is one of those above, and no shell reads its arguments.
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603

@@ -157,7 +157,7 @@ def _by_contradiction(scope: _Scope, goal: _Signed, tree: Mapping[str, Any]) -> 
 
 
 def _by_both(scope: _Scope, goal: _Signed, tree: Mapping[str, Any]) -> list[str]:
-    """What is to be 0 is >= 0, and its negative is."""
+    """Show that a number is 0: it is >= 0, and so is its negative."""
     above, below = _Signed(goal.of, "Ge"), _Signed(_negative(goal.of), "Ge")
     lines = [f"assert (U : {scope.said(above)}).", *_block(_shown(scope, above, tree["above"]))]
     lines += [f"assert (V : {scope.said(below)}).", *_block(_shown(scope, below, tree["below"]))]
@@ -249,4 +249,4 @@ _KNOWN: Mapping[str, Callable[..., tuple[_Signed, str]]] = {
     **{f"{head}_{end}": partial(_bounded, head, turn) for head in ("sin", "cos") for end, turn in _ENDS.items()},
     **{f"floor_{end}": partial(_floor, turn) for end, turn in _ENDS.items()},
 }
-"""What is known of a function: the fact, and its proof, in which {0} stands for the arguments."""
+"""The known facts of each function, and their proofs, in which {0} stands for the arguments."""

@@ -27,7 +27,7 @@ _OURS = "lemmascope, for Rocq: "
 
 
 class ClauseExport(NamedTuple):
-    """What is exported of a clause: `proof`, `statement` alone, or `nothing`, and why no more."""
+    """The part of a clause that is exported: `proof`, `statement` alone, or `nothing`, and why no more."""
 
     label: str
     role: str

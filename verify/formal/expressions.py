@@ -37,7 +37,7 @@ OWN: Mapping[str, str] = {
 
 
 class NotSaidError(TheoremError):
-    """What is not exported, and why."""
+    """An expression or a clause is not exported; the message says why."""
 
 
 def conjunction(parts: Sequence[str]) -> str:
@@ -46,7 +46,7 @@ def conjunction(parts: Sequence[str]) -> str:
 
 
 class Need(NamedTuple):
-    """What an expression needs to have a value: a sign of another one, as data, and as a proposition."""
+    """A condition for an expression to have a value: a sign of another one, as data, and as a proposition."""
 
     sign: Sign
     of: Data

@@ -66,7 +66,7 @@ class Slacks:
         return slacks, lines
 
     def sign(self, name: Name) -> Sign:
-        """What is known of a symbol's sign."""
+        """The sign that a symbol is known to have."""
         return self.signs.get(name) or self.clause.given.sign_of(name)
 
     def put(self, node: Node) -> Node:

@@ -1,9 +1,10 @@
 """Rocq accepts what is exported, and refuses it where the statement, the translation or the certificate is wrong."""
 
 import pytest
+import sympy as sp
 
 import verify
-from verify.formal.compiling import NEEDED, compiled, logical_name, not_run, rechecked
+from verify.formal.compiling import NEEDED, accepted_part, compiled, logical_name, not_run, rechecked
 from verify.formal.export import export
 
 pytestmark = pytest.mark.skipif(bool(not_run()), reason=not_run() or "rocq: run")
@@ -113,6 +114,27 @@ def test_the_negation_of_a_false_statement_is_proved_at_its_witness(tmp_path, li
     (tmp_path / "it" / "Check.v").write_text("Require Proof.\nPrint Assumptions Proof.not_claim.\n")
     found = compiled(tmp_path / "it")
     assert found.accepted, found.refused
+
+
+def test_a_proof_that_rocq_refuses_is_left_out_and_the_others_are_accepted(tmp_path, monkeypatch):
+    def proof(stated, clause, *data):
+        name = stated.claims[clause["label"]]
+        return f"Theorem {name} : Statement.{name}.\nProof. {SCRIPTS[clause['label']]} Qed.\n"
+
+    x = sp.Symbol("x", real=True)
+    claims = (verify.Inequality("true", sp.Ge(x**2 + 1, 2 * x)), verify.Inequality("unproved", sp.Ge(x**2 + 1, x)))
+    statement = verify.Statement((verify.Parameter("x", "rational", "a number"),), claims)
+    theorem = verify.Theorem("user.mine", "mine", verify.Source("1", "derived here"), statement, {"x": 2})
+    monkeypatch.setattr("verify.formal.export.proof_of", proof)
+    exported, found, refused = accepted_part(theorem, tmp_path / "it")
+    assert (found.accepted, refused) == (True, ("unproved",)), found.refused
+    assert [(c.label, c.exported, c.why) for c in exported.clauses] == [
+        ("true", "proof", ""),
+        ("unproved", "statement", "Rocq refuses its proof"),
+    ]
+
+
+SCRIPTS = {"true": "intros x _; pose proof (pow2_ge_0 (x - 1)); lra.", "unproved": "intros; lra."}
 
 
 @pytest.mark.audit
