@@ -1,9 +1,10 @@
 """Verify theorems of machine-learning theory: statements as data, checked, proved and certified.
 
 A theorem is an id (`verify list` has them), a `file.py:name`, or a `verify.Theorem` of your own.
-The verbs are functions here and commands in a shell, under the same names (but `list_theorems` for
-`list` and `list_language` for `language`).
+The verbs are functions here and commands in a shell, under the same names (but `list_theorems` and
+`list_experiments` for `list`, and `list_language` for `language`).
 
+    verify.show(theorem)              what it says, and what establishes each claim
     verify.conditions(theorem, ...)   which hypotheses hold, and how far beyond them the claims do
     verify.check(theorem, ...)        hypotheses and claims at an instance, exactly or in balls
     verify.prove(theorem)             what establishes each claim for all parameters

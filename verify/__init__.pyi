@@ -6,6 +6,7 @@ from verify.reports.verbs.theorems import conditions as conditions
 from verify.reports.verbs.theorems import derive as derive
 from verify.reports.verbs.theorems import explore as explore
 from verify.reports.verbs.files import export as export
+from verify.reports.verbs.theorems import list_experiments as list_experiments
 from verify.reports.verbs.theorems import list_language as list_language
 from verify.reports.verbs.theorems import list_theorems as list_theorems
 from verify.reports.verbs.theorems import necessity as necessity
@@ -15,6 +16,7 @@ from verify.reports.verbs.files import pin as pin
 from verify.reports.verbs.theorems import prove as prove
 from verify.reports.verbs.files import recheck as recheck
 from verify.reports.verbs.files import report as report
+from verify.reports.verbs.theorems import show as show
 from verify.reports.verbs.runs import simulate as simulate
 from verify.reports.verbs.runs import sweep as sweep
 from verify.checking.certificates import write_certificate as write_certificate

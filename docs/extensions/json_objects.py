@@ -9,6 +9,7 @@ from typing import Any
 
 EXAMPLES = {
     "list": "--paper li2024",
+    "show": "wang2024.theorem1",
     "language": "",
     "conditions": "wang2024.theorem1 T=200 q=3 d=5 eta=1",
     "check": "wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200 --certificate one.json",

@@ -32,6 +32,8 @@ PACKAGES = "packages"
 """The part of a catalogue that lists the packages whose objects it has."""
 _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
 """How files end that are taken for a theorem file."""
+_TAKEN_BY = {"theorem": "check", "experiment": "simulate"}
+"""For a kind, the verb that takes its ids."""
 _ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
 
 
@@ -171,6 +173,11 @@ def ids(kind: str, package: str | None = None) -> list[str]:
     return sorted({entry.name for entry in listed if not isinstance(entry, InputError)})
 
 
+def kind_of(name: str) -> str | None:
+    """Return which kind an id is of, None where it is not installed: of several the first of `KINDS`."""
+    return next((kind for kind in KINDS if any(entry.name == name for _, entry in _entries(kind))), None)
+
+
 def listed(kind: str) -> list[str]:
     """Return where all that can be read of a kind is, as `package: id = module:object`, sorted; nothing is imported."""
     return sorted(f"{package}: {entry.name} = {entry.value}" for package, entry in _entries(kind))
@@ -204,6 +211,8 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
     if not entries:
         # Where a catalogue cannot be read, it may be there.
         known = meant(reference, ids(kind)) if ids(kind) else "none is installed"
+        if (other := kind_of(reference)) in _TAKEN_BY:
+            raise InputError(kind, reference, f"is no {kind}, but what `verify {_TAKEN_BY[other]}` takes")
         asked = f"unknown id; {known}"
         more = f"{'' if asked.endswith('?') else '.'} {besides}" if besides else ""
         raise InputError(kind, reference, asked + more)

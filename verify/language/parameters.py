@@ -88,9 +88,18 @@ class Parameter:
             return f"must be one of {', '.join(self.words)}"
         number = "a number (such as 3, 0.25, 1e-3 or 1/500)"
         nouns = {"integer": "an integer", "rationals": "numbers separated by commas (such as 1,1/4), each"}
+        return f"must be {nouns.get(self.kind, number)}{self._bound}"
+
+    @property
+    def domain(self) -> str:
+        """The values that it may have, in short, such as `integer >= 2`."""
+        nouns = {"rational": "number", "rationals": "list of numbers"}
+        return " | ".join(self.words) or f"{nouns.get(self.kind, self.kind)}{self._bound}"
+
+    @property
+    def _bound(self) -> str:
         above = "" if self.above is None else f" > {self.above}"
-        bound = above if self.minimum is None else f" >= {self.minimum}"
-        return f"must be {nouns.get(self.kind, number)}{bound}"
+        return above if self.minimum is None else f" >= {self.minimum}"
 
     def parse(self, value: object) -> Value:
         """Return `value` (text, int, Fraction, or a float as its shortest decimal) exactly, or raise InputError."""

@@ -30,6 +30,7 @@ from verify.runs.sweeps.rows import OUTCOMES
 
 # These load NumPy.
 if TYPE_CHECKING:
+    from verify.reports.display.summaries import ExperimentSummary, TheoremSummary
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
@@ -86,6 +87,48 @@ def conditions_text(result: ConditionsResult, width: int = WIDTH) -> str:
         lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.extended_ranges)]
     lines += _whole(*(h.slack for h in result.hypotheses))
     return fitted([*lines, scope], width)
+
+
+def theorem_summary_text(summary: "TheoremSummary", width: int = WIDTH) -> str:
+    """Return a theorem's summary for people, with the commands that check and prove it."""
+    theorem, statement = summary.theorem, summary.theorem.statement
+    lines = [theorem.id, theorem.title, str(theorem.source)]
+    lines += _rows("parameters", "", ((p.name, p.domain, p.meaning, "") for p in statement.parameters), width)
+    lines += [f"domain: {', '.join(map(text_of, statement.domain))}"] if statement.domain else []
+    definitions = ((text_of(name), f"= {text_of(value)}", "") for name, value in statement.definitions.items())
+    lines += _rows("definitions", "", definitions, width)
+    for each, labels in summary.recursions:
+        starts = zip(each.state, each.initial, each.step, strict=True)
+        state = [(text_of(name), f"from {text_of(start)}; next {text_of(after)}", "") for name, start, after in starts]
+        lines += _rows(
+            f"recursion of {', '.join(labels)}", "", (*state, ("observed", text_of(each.observable), "")), width
+        )
+    lines += _rows("hypotheses", "", ((h.label, h.statement, "") for h in statement.hypotheses), width)
+    stands = {claim.label: summary.standing.clauses[claim.label].text() for claim in statement.claims}
+    claims = ((claim.label, claim.text, stands[claim.label]) for claim in statement.claims)
+    lines += _rows("claims", "for all parameters", claims, width)
+    lines += [f"its proof uses {', '.join(theorem.proof_uses)}"] if theorem.proof_uses else []
+    lines += [summary.known]
+    if summary.reference:
+        lines += [f"  verify check {summary.reference} {assignments_text(theorem.example)}".rstrip()]
+        lines += [f"  verify prove {summary.reference}"]
+    return fitted(lines, width)
+
+
+def experiment_summary_text(summary: "ExperimentSummary", width: int = WIDTH) -> str:
+    """Return an experiment's summary for people, with the command that runs it."""
+    experiment = summary.experiment
+    settings = [(s.parameter, number_text(s.quick), number_text(s.full)) for s in experiment.settings]
+    rows = ((p.name, quick, full, p.meaning, p.domain) for p, quick, full in settings)
+    lines = [experiment.id, experiment.title, str(experiment.source)]
+    heading = "settings: the default, the paper's own with --full, the meaning, and the values that it may have"
+    lines += _rows(heading, "", rows, width)
+    return fitted([*lines, f"  verify simulate {experiment.id}"], width)
+
+
+def _rows(title: str, beside: str, rows: Iterable[tuple[str, ...]], width: int) -> list[str]:
+    held = list(rows)
+    return list(stated_table(title, beside, held, width)) if held else []
 
 
 def _measured(m: Measurement) -> str:

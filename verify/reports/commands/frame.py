@@ -35,7 +35,6 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Verify theorems of machine-learning theory: hypotheses, claims, derivations. "
     "Exit codes: 0 verified or done, 1 refuted, 2 input not understood, 3 inconclusive, 4 out of scope, "
@@ -94,13 +93,28 @@ def _tell_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+_FIRST = """verify theorems of machine-learning theory: the commands to begin with
+
+  verify list                        the theorems, and what establishes each
+  verify show THEOREM                what a theorem says
+  verify check THEOREM NAME=VALUE …  whether it holds at an instance
+  verify explore THEOREM             a search for a counterexample
+  verify prove THEOREM               a proof for all parameters
+
+THEOREM is an id, a statement such as "2*x*y <= x**2 + y**2", or a file of your own, which `verify new FILE` begins.
+verify --help has the other commands."""
+
+
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="print the version and exit")
     ] = False,
 ) -> None:
     """Take the options that come before a verb; the help of the whole is that of `app`."""
+    if context.invoked_subcommand is None:
+        typer.echo(_FIRST)
 
 
 def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -> Callable[[Command], Command]:

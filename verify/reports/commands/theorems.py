@@ -27,7 +27,16 @@ Certificate = Annotated[str | None, typer.Option(metavar="FILE", help="write a c
 
 
 @verb("list", "--paper wang2024", verbs.list_theorems)
-def _list(paper: str | None, as_json: AsJson = False) -> None:
+def _list(
+    paper: str | None,
+    experiments: Annotated[
+        bool, typer.Option("--experiments", help="list the experiments, with their settings, instead")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    if experiments:
+        _list_experiments(paper, as_json=as_json)
+        return
     from verify import remembered
     from verify.reports.listing import list_rows, rows_text
 
@@ -38,6 +47,26 @@ def _list(paper: str | None, as_json: AsJson = False) -> None:
         print_json({"theorems": rows})
     else:
         say(rows_text(rows, columns()))
+
+
+def _list_experiments(paper: str | None, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"experiments": verbs.list_experiments(paper)})
+        return
+    from verify.reports.display.summaries import experiment_summaries
+    from verify.reports.text import experiment_summary_text
+
+    say("\n\n".join(experiment_summary_text(summary, columns()) for summary in experiment_summaries(paper)))
+
+
+@verb("show", "wang2024.theorem1", verbs.show)
+def _show(
+    name: Annotated[str, typer.Argument(metavar="THEOREM|EXPERIMENT", help="an id, file.py:name or a statement")],
+    form: Format = "table",
+    as_json: AsJson = False,
+) -> None:
+    form = form_of(form, as_json=as_json)
+    answer(verbs.show(name), form)
 
 
 @verb("conditions", "wang2024.theorem1 T=200 q=3 d=5 eta=1", verbs.conditions)

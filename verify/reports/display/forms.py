@@ -30,6 +30,8 @@ _TEXTS = {
     "ExtendedRanges": "extended_ranges_text",
     "SweepResult": "sweep_text",
     "ExperimentResult": "experiment_text",
+    "ExperimentSummary": "experiment_summary_text",
+    "TheoremSummary": "theorem_summary_text",
 }
 """The functions of `reports.text` that print what the command line does."""
 

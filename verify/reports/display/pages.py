@@ -95,7 +95,7 @@ def _tables(statement: Any) -> list[Table]:
     claims, steps = (
         [(clause.label, _clause(clause)) for clause in part] for part in (statement.claims, statement.steps)
     )
-    parameters = ((p.name, p.requirement.removeprefix("must be "), p.meaning) for p in statement.parameters)
+    parameters = ((p.name, p.domain, p.meaning) for p in statement.parameters)
     return [
         _table("parameters", "name, value, meaning", parameters),
         _table("domain", "relation", ((formula(relation),) for relation in statement.domain)),
@@ -115,6 +115,36 @@ def _theorem(theorem: Any) -> Page:
     uses = f"its proof uses {', '.join(theorem.proof_uses)}" if theorem.proof_uses else ""
     lines = (theorem.title, str(theorem.source), uses)
     return _page(theorem.id, lines, [*_tables(theorem.statement), argument])
+
+
+def _theorem_summary(summary: Any) -> Page:
+    theorem, stands = summary.theorem, summary.standing.clauses
+    tables = _tables(theorem.statement)
+    claims = ((claim.label, _clause(claim), stands[claim.label].text()) for claim in theorem.statement.claims)
+    known = _table("claims", "label, claim, for all parameters", claims)
+    recursions = [
+        _table(
+            f"recursion of {', '.join(labels)}",
+            "name, start, next",
+            (tuple(map(formula, each)) for each in zip(r.state, r.initial, r.step, strict=True)),
+        )
+        for r, labels in summary.recursions
+    ]
+    observed = _table("observed", "value", ((formula(r.observable),) for r, _ in summary.recursions))
+    shown = [known if table.heading == known.heading else table for table in tables if table.heading != "steps"]
+    uses = f"its proof uses {', '.join(theorem.proof_uses)}" if theorem.proof_uses else ""
+    tables = [*shown, *recursions, observed]
+    return _page(theorem.id, (theorem.title, str(theorem.source), uses), tables, summary.known)
+
+
+def _experiment_summary(summary: Any) -> Page:
+    experiment = summary.experiment
+    settings = (
+        (s.parameter.name, number(s.quick), number(s.full), s.parameter.meaning, s.parameter.domain)
+        for s in experiment.settings
+    )
+    table = _table("settings", "name, default, with --full, meaning, values", settings)
+    return _page(experiment.id, (experiment.title, str(experiment.source)), [table])
 
 
 def _argument(inferences: Iterable[Any]) -> Table:
@@ -297,6 +327,8 @@ def _observation(result: Any) -> Page:
 
 _PAGES: Mapping[str, Callable[[Any], Page]] = {
     "Theorem": _theorem,
+    "TheoremSummary": _theorem_summary,
+    "ExperimentSummary": _experiment_summary,
     "Statement": _statement,
     "Derivation": _derivation,
     "CheckedStep": _step,

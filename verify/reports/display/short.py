@@ -177,6 +177,8 @@ def of_kind(table: Mapping[str, Any], value: object) -> Any:
 LINES: Mapping[str, Callable[[Any], str]] = {
     "Enclosure": number,
     "Theorem": _theorem,
+    "TheoremSummary": lambda summary: f"{_theorem(summary.theorem)}; {summary.known}",
+    "ExperimentSummary": lambda summary: f"{summary.experiment.id}: {summary.experiment.title}",
     "Statement": _statement,
     "Derivation": _derivation,
     "CheckedStep": lambda step: f"{step.number}. {step.why}",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
     from verify.evaluation.instances import ConditionsResult
     from verify.outcomes import CheckResult
+    from verify.reports.display.summaries import ExperimentSummary, TheoremSummary
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
     from verify.search.results import ExploreResult, ExtendedRanges
@@ -46,6 +47,67 @@ def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] 
     from verify.reports.listing import list_rows
 
     return list_rows(paper, tell=tell)
+
+
+def list_experiments(paper: str | None = None) -> list[dict[str, Any]]:
+    """List the experiments, with their settings.
+
+    Parameters
+    ----------
+    paper
+        Only this paper's, such as `wang2024`; by default all.
+
+    Returns
+    -------
+    list[dict]
+        A row per experiment, sorted by id: the rows of `verify list --experiments --json`.
+
+    Raises
+    ------
+    InputError
+        For a paper that has no experiments.
+
+    Examples
+    --------
+    >>> import verify
+    >>> [setting["name"] for setting in verify.list_experiments("wang2024")[0]["settings"]][:3]
+    ['T', 'q', 'd']
+    """
+    from verify.reports.display.summaries import experiment_summaries
+
+    return [summary.to_json() for summary in experiment_summaries(paper)]
+
+
+def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
+    """Show what a theorem says and what establishes each claim, or the settings of an experiment.
+
+    Of a theorem that is not pinned no proof is looked for: that is `prove`.
+
+    Parameters
+    ----------
+    name
+        An id of a theorem or an experiment, `file.py:name` (the file's code is run), a statement in a line, or a
+        `Theorem`.
+
+    Returns
+    -------
+    TheoremSummary | ExperimentSummary
+        With `theorem` and `standing`, or `experiment`.
+
+    Raises
+    ------
+    InputError
+        Where there is none of this name.
+
+    Examples
+    --------
+    >>> import verify
+    >>> [claim["claim"] for claim in verify.show("wang2024.theorem1").to_json()["claims"]][0]
+    'L_t <= eps at some step t'
+    """
+    from verify.reports.display.summaries import summary_of
+
+    return summary_of(name)
 
 
 def list_language() -> list[dict[str, str]]:

@@ -1,0 +1,155 @@
+"""Summaries: a theorem with what establishes each claim, and an experiment with its settings."""
+
+import shlex
+from dataclasses import dataclass
+
+from verify.checking.registry import ids, kind_of
+from verify.checking.standing import Standing, standing
+from verify.checking.theorem import Theorem
+from verify.errors import InputError
+from verify.language.clause_data import Dynamics
+from verify.outcomes import how_sure, json_numbers
+from verify.printing import text_of
+from verify.reports.verbs.given import loaded_theorem
+from verify.runs.experiments import Experiment, load_experiment
+from verify.shown import Shown
+
+
+@dataclass(frozen=True, repr=False)
+class TheoremSummary(Shown):
+    """A theorem, and what its shipped certificate and its argument establish of it.
+
+    Parameters
+    ----------
+    theorem
+        The theorem.
+    standing
+        What establishes each claim for all parameters, and the evidence at the example.
+    reference
+        How the theorem is named on the command line; empty for a theorem that has no name there.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.show("wang2024.lemma1").theorem.id
+    'wang2024.lemma1'
+    """
+
+    theorem: Theorem
+    standing: Standing
+    reference: str = ""
+
+    @property
+    def recursions(self) -> list[tuple[Dynamics, tuple[str, ...]]]:
+        """The recursions that claims are about, each with the labels of these."""
+        found = dict[Dynamics, tuple[str, ...]]()
+        for claim in self.theorem.statement.claims:
+            if (dynamics := getattr(claim, "dynamics", None)) is not None:
+                found[dynamics] = (*found.get(dynamics, ()), claim.label)
+        return list(found.items())
+
+    @property
+    def known(self) -> str:
+        """What establishes the claims for all parameters, and how sure they are at the example."""
+        known = self.standing
+        why = known.why if kind_of(self.theorem.id) == "theorem" else "a search for a proof is `verify prove`"
+        why = f" ({why})" if known.why else ""
+        at = how_sure(known.evidence, known.trusts) if known.evidence else "-"
+        return f"for all parameters: {known.for_all.text()}{why}; at its example: {at}"
+
+    def to_json(self) -> dict[str, object]:
+        """Return the object of `verify show THEOREM --json`, without `schema` and `version`."""
+        theorem, statement, known = self.theorem, self.theorem.statement, self.standing
+        return {
+            "theorem": theorem.id,
+            "title": theorem.title,
+            "paper": theorem.source.paper.key if theorem.source.paper else None,
+            "source": str(theorem.source),
+            "statement_digest": statement.digest,
+            "parameters": [{"name": p.name, "domain": p.domain, "meaning": p.meaning} for p in statement.parameters],
+            "domain": [text_of(relation) for relation in statement.domain],
+            "definitions": [
+                {"name": text_of(name), "definition": text_of(value)} for name, value in statement.definitions.items()
+            ],
+            "recursions": [
+                {
+                    "claims": list(labels),
+                    "state": [
+                        {"name": text_of(name), "start": text_of(start), "next": text_of(after)}
+                        for name, start, after in zip(each.state, each.initial, each.step, strict=True)
+                    ],
+                    "observable": text_of(each.observable),
+                }
+                for each, labels in self.recursions
+            ],
+            "hypotheses": [{"label": h.label, "kind": h.kind, "statement": h.statement} for h in statement.hypotheses],
+            "claims": [
+                {
+                    "label": claim.label,
+                    "claim": claim.text,
+                    "for_all_parameters": known.clauses[claim.label].standing,
+                    "trusts": [trust._asdict() for trust in sorted(known.clauses[claim.label].trusts)],
+                }
+                for claim in statement.claims
+            ],
+            "steps": [{"label": step.label, "claim": step.text} for step in statement.steps],
+            "uses": list(theorem.proof_uses),
+            "example": json_numbers(dict(theorem.example)),
+            "for_all_parameters": known.for_all.standing,
+            "inferences_argued": len(known.for_all.inferences),
+            "inferences_own": known.for_all.own,
+            "best_instance_evidence": known.evidence,
+            "why": known.why,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class ExperimentSummary(Shown):
+    """An experiment.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.show("wang2024.figure1").experiment.settings[1].full
+    200
+    """
+
+    experiment: Experiment
+
+    def to_json(self) -> dict[str, object]:
+        """Return the object of `verify show EXPERIMENT --json`, without `schema` and `version`."""
+        experiment = self.experiment
+        rows = [
+            {
+                "name": setting.parameter.name,
+                "domain": setting.parameter.domain,
+                "meaning": setting.parameter.meaning,
+                **json_numbers({"quick": setting.quick, "full": setting.full}),
+            }
+            for setting in experiment.settings
+        ]
+        paper = experiment.source.paper.key if experiment.source.paper else None
+        about = {"experiment": experiment.id, "title": experiment.title, "paper": paper}
+        return {**about, "source": str(experiment.source), "settings": rows}
+
+
+def summary_of(name: Theorem | str) -> TheoremSummary | ExperimentSummary:
+    """Return the summary of a theorem or of an experiment. Raises InputError where there is none."""
+    if isinstance(name, str) and kind_of(name) == "experiment":
+        return ExperimentSummary(load_experiment(name))
+    theorem = loaded_theorem(name)
+    return TheoremSummary(theorem, standing(theorem), shlex.quote(name) if isinstance(name, str) else "")
+
+
+def experiment_summaries(paper: str | None = None) -> list[ExperimentSummary]:
+    """Return the experiments, or a paper's, sorted by id. Raises InputError for a paper that has none."""
+    every = ids("experiment")
+    known = sorted({name.split(".")[0] for name in every})
+    if paper is not None and paper not in known:
+        raise InputError("--paper", paper, f"has no experiments here; they are of {', '.join(known)}")
+    return [ExperimentSummary(load_experiment(name)) for name in every if paper in (None, name.split(".")[0])]
