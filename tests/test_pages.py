@@ -185,7 +185,7 @@ def test_data_on_pages_is_well_formed():
 
 
 def test_a_wrong_output_would_be_seen(tmp_path):
-    page = "```console\n$ verify new a.py\na.py: its first lines are the commands to try\n```\n"
+    page = "```console\n$ verify new a.py\na.py: its last lines are the commands to try\n```\n"
     page += "```pycon\n>>> 2 + 2\n4\n```\n"
     assert rewritten(page) == page
     assert rewritten(page.replace("\n4\n", "\n5\n")) == page

@@ -189,4 +189,4 @@ def _new(
     if as_json:
         print_json({"file": str(path), "kind": kind})
     else:
-        say(visible(f"{path}: its first lines are the commands to try"))
+        say(visible(f"{path}: its last lines are the commands to try"))

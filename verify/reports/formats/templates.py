@@ -4,12 +4,7 @@ import shlex
 from pathlib import Path
 
 _HEAD = '''# {file}
-"""{title}.
-
-Check it:       verify check {path} {instance}
-Search it:      verify explore {path}
-For all values: verify prove {path}
-{note}"""
+"""{title}.{note}"""
 
 import sympy as sp
 
@@ -27,6 +22,8 @@ _THEOREM = """
     # A value for each parameter, in scope.
     example={example},{more}
 )
+
+# The commands to try, each with what it prints:
 """
 _INEQUALITY = """# Symbols assume no more than the parameters' domains below say.
 x, y = sp.symbols("x y", positive=True)
@@ -40,7 +37,7 @@ STATEMENT = Statement(
     # A relation on the parameters, or text="…" for what is assumed about the set-up.
     hypotheses=(Hypothesis("larger", sp.Ge(y, x), "y is the larger one: y >= x"),),
     # What SymPy would decide as it is typed is written with evaluate=False.
-    claims=(Inequality("mean", sp.Le(x * y, (x + y) ** 2 / 4, evaluate=False)),),
+    claims=(Inequality("square", sp.Le(x * y, y**2)),),
 )
 """
 _IDENTITY = """# A variable is bound by the claims: the identity holds for all its values.
@@ -109,7 +106,7 @@ _STATED = "Parameter, Source, Statement, Theorem"
 KINDS = {
     "inequality": (
         *(_INEQUALITY, f"Hypothesis, Inequality, {_STATED}"),
-        *("The product of two numbers is at most the square of their mean", {"x": 1, "y": 3}, ""),
+        *("The product of two numbers is at most the square of the larger one", {"x": 1, "y": 3}, ""),
     ),
     "identity": (
         *(_IDENTITY, f"Identity, {_STATED}"),
@@ -126,9 +123,33 @@ KINDS = {
     ),
 }
 """By its name: the body of a kind, what it imports, its title, its example, and what else its theorem has."""
+_PRINTED = {
+    "inequality": {
+        "check {path} {instance}": "verified (proved); for all parameters: proved",
+        "explore {path} --drop larger": "counterexample  x=2 y=1",
+        "prove {path}": "proved by positive  square: x*y <= y**2",
+    },
+    "identity": {
+        "check {path} {instance}": "verified (proved); for all parameters: proved",
+        "explore {path}": "no counterexample found in 1000 clean instances",
+        "prove {path}": "proved by identity  square: (n + t)^2 - (n - t)^2 = 4 n t",
+    },
+    "recursion": {
+        "check {path} {instance}": "verified (proved); for all parameters: proved",
+        "explore {path} --drop small_step": "counterexample  eta=2 eps=1/3",
+        "prove {path}": "proved by falls  reached: the loss is at most eps at some step",
+    },
+    "argument": {
+        "check {path} {instance}": "verified (simulated); for all parameters: argued (2 inferences)",
+        "explore {path}": "undecided: no instance is clean",
+        "prove {path}": "evaluated, and not violated: means at 201 instances",
+    },
+}
+"""By the name of a kind: the commands that its file ends with, and of what each prints a line's beginning."""
 
 
 _IN_WORDS = """
+
 A claim in words is established by its argument, see prove; check evaluates it by drawn trials. explore does not search
 it, so that no instance is clean here.
 """
@@ -137,12 +158,14 @@ it, so that no instance is clean here.
 def template(kind: str, path: Path) -> str:
     """Return the text of a theorem file of a kind of `KINDS`, with the theorem under the file's name."""
     name = path.stem
-    # As a shell reads it, and in a docstring.
-    typed = shlex.quote(path.as_posix()).replace("\\", "\\\\").replace('"', '\\"')
+    # As a shell reads it.
+    typed = shlex.quote(path.as_posix())
     body, names, title, example, more = KINDS[kind]
     instance = " ".join(f"{parameter}={value}" for parameter, value in example.items())
     values = (f'"{key}": "{x}"' if isinstance(x, str) else f'"{key}": {x}' for key, x in example.items())
     shown = "{" + ", ".join(values) + "}"
     note = _IN_WORDS if kind == "argument" else ""
-    head = _HEAD.format(file=path.name, path=typed, title=title, instance=instance, note=note, names=names)
-    return head + body + _THEOREM.format(name=name, title=title, example=shown, more=more)
+    head = _HEAD.format(file=path.name, title=title, note=note, names=names)
+    tried = {command.format(path=typed, instance=instance): said for command, said in _PRINTED[kind].items()}
+    ending = "".join(f"#   verify {command}\n#     {said}\n" for command, said in tried.items())
+    return head + body + _THEOREM.format(name=name, title=title, example=shown, more=more) + ending

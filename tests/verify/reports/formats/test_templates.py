@@ -1,6 +1,5 @@
 """Files to begin with: each kind checks as it is, and nothing that is there is written over."""
 
-import ast
 import shlex
 
 import pytest
@@ -19,20 +18,21 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_passes_as_its_first_lines_say(cli, tmp_path, monkeypatch, kind):
+def test_each_kind_prints_as_its_last_lines_say(cli, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     code, out, err = cli("new", f"my_{kind}.py", "--kind", kind)
-    assert (code, err) == (0, "") and out == f"my_{kind}.py: its first lines are the commands to try\n"
-    commands = [line.split("verify ")[1].split() for line in (tmp_path / f"my_{kind}.py").read_text().splitlines()[3:6]]
+    assert (code, err) == (0, "") and out == f"my_{kind}.py: its last lines are the commands to try\n"
+    last = [line.removeprefix("#").strip() for line in (tmp_path / f"my_{kind}.py").read_text().splitlines()[-6:]]
+    commands, printed = [shlex.split(line)[1:] for line in last[::2]], last[1::2]
     assert [words[0] for words in commands] == ["check", "explore", "prove"]
+    for words, said in zip(commands, printed, strict=True):
+        assert any(line.strip().startswith(said) for line in cli(*words)[1].splitlines()), words
     said = "check evaluates it by drawn trials" in (tmp_path / f"my_{kind}.py").read_text()
     assert said is (EXPECTED[kind][1] == "simulated")
     code, out, _ = cli(*commands[0], "--json")
     body = body_of(out)
     assert (code, body["evidence"]) == EXPECTED[kind] and body["in_scope"]
     assert all(clause["holds"] for clause in body["clauses"])
-    # A search finds no instance clean where the only claim is in words.
-    assert cli(*commands[1], "--max-examples", "20")[0] == (3 if kind == "argument" else 0)
     assert cli(*commands[2])[0] == 0
     # It is formatted as ours are, and none of its lines is too long.
     assert all(len(line) <= 120 for line in (tmp_path / f"my_{kind}.py").read_text().splitlines())
@@ -67,8 +67,8 @@ def commands(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / folder).mkdir()
     verify.new(f"{folder}/mine.py")
-    text = ast.get_docstring(ast.parse((tmp_path / folder / "mine.py").read_text()))
-    return [shlex.split(line.split("verify ")[1]) for line in text.splitlines()[2:]]
+    last = (tmp_path / folder / "mine.py").read_text().splitlines()[-6::2]
+    return [shlex.split(line.split("verify ")[1]) for line in last]
 
 
 @pytest.mark.parametrize("folder", ["sub", "a b", 'a"""b', "a\\x"])
@@ -78,7 +78,8 @@ def test_its_commands_name_the_path_as_it_was_given(tmp_path, monkeypatch, folde
 
 
 def test_its_commands_run(cli, tmp_path, monkeypatch):
-    assert {cli(*words)[0] for words in commands('a "b', tmp_path, monkeypatch)} == {0}
+    # The search finds a counterexample, where the hypothesis is dropped.
+    assert [cli(*words)[0] for words in commands('a "b', tmp_path, monkeypatch)] == [0, 1, 0]
 
 
 def test_in_python_it_returns_the_path(tmp_path):
