@@ -69,6 +69,16 @@ def test_a_page_shows_what_is_printed(page, tmp_path):
                 assert timeless(reader.printed(block)) == timeless(block.text)
 
 
+def test_the_readme_says_how_the_library_stands():
+    pinned = (ROOT / "docs/findings/standing.md").read_text(encoding="utf-8")
+    (counts,) = re.findall(r"For all parameters: ((?:\d+ \w+(?:, )?)+; argued inferences: \d+)", pinned)
+    theorems = sum(map(int, re.findall(r"(\d+) \w+", counts.partition(";")[0])))
+    said = " ".join(TEXTS[README].split())
+    assert f"Of the {theorems} theorems, for all parameters: {counts}." in said
+    # It is read in a minute.
+    assert len(TEXTS[README].partition("## Where to go")[0].split()) <= 700
+
+
 def missing(excerpt, printed):
     """The parts of an excerpt that are not printed, in any width."""
     parts = [" ".join(part.split()) for part in re.split(r"^ *…$", excerpt, flags=re.MULTILINE)]
@@ -100,7 +110,14 @@ def _typed(block):
 def test_a_command_that_is_not_run_is_understood(page, line):
     words = shlex.split(line)
     program = words[0].removeprefix(".venv/bin/")
-    check = {"verify": _verb, "make": _target, "pytest": _pytest, "pip": _pip, "python": _module}[program]
+    check = {
+        ".": [".venv/bin/activate"].__eq__,
+        "verify": _verb,
+        "make": _target,
+        "pytest": _pytest,
+        "pip": _pip,
+        "python": _module,
+    }[program]
     assert check(words[1:])
 
 

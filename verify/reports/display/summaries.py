@@ -54,8 +54,8 @@ class TheoremSummary(Shown):
         known = self.standing
         why = known.why if kind_of(self.theorem.id) == "theorem" else "a search for a proof is `verify prove`"
         why = f" ({why})" if known.why else ""
-        at = how_sure(known.evidence, known.trusts) if known.evidence else "-"
-        return f"for all parameters: {known.for_all.text()}{why}; at its example: {at}"
+        at = f"; at its example: {how_sure(known.evidence, known.trusts)}" if known.evidence else ""
+        return f"for all parameters: {known.for_all.text()}{why}{at}"
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify show THEOREM --json`, without `schema` and `version`."""
