@@ -15,7 +15,7 @@ extensions = [
     "docs.extensions.mathml",
     "docs.extensions.generated",
 ]
-exclude_patterns = ["generated/*.md", "extensions"]
+exclude_patterns = ["generated/findings.md", "extensions"]
 html_theme = "furo"
 html_title = "lemmascope"
 html_math_renderer = "mathml"

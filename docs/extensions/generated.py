@@ -1,31 +1,63 @@
-"""Writes the generated pages before Sphinx reads the source folder: the reference, the gallery and the picture."""
+"""The parts of pages that are generated: in the repository, between marks, and pages of the site alone.
+
+`python -m docs.extensions.generated` writes the parts again; a test holds each to the code. Before Sphinx reads the
+source folder the gallery, the index of findings and the pages of autodoc are written.
+"""
 
 import re
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+DOCS = Path(__file__).parents[1]
+_PART = re.compile(r"(?<=^<!-- generated: )(\w+)( -->\n).*?(?=^<!-- end -->$)", re.DOTALL | re.MULTILINE)
+"""A part of a page, between `<!-- generated: NAME -->` and `<!-- end -->`."""
+PICTURE = DOCS / "pictures" / "architecture.svg"
 
-def pages() -> dict[str, str]:
-    """Return all generated files, by their path in `docs/`."""
-    from docs.extensions import gallery, json_objects, picture, reference
+
+def parts() -> dict[str, Callable[[], str]]:
+    """Return what makes each part of a page, by its name."""
+    from docs.extensions import json_objects, reference
     from theorems import rules
     from verify.checking.argument import RULES, Rule
 
+    papers = [rule for rule in vars(rules).values() if isinstance(rule, Rule)]
     return {
-        "generated/verbs.md": reference.verbs(),
+        "verbs": reference.verbs,
+        "names": reference.names_table,
+        "expressions": reference.expressions,
+        "clauses": reference.clauses,
+        "primitives": reference.primitives,
+        "proofs": reference.proofs,
+        "deductions": reference.deductions,
+        "rules": partial(reference.rules, RULES.values()),
+        "papers_rules": partial(reference.rules, papers),
+        **{f"json_{verb}": partial(json_objects.described, verb) for verb in json_objects.EXAMPLES},
+    }
+
+
+def rewritten(text: str, made: dict[str, Callable[[], str]]) -> str:
+    """Return a page with its parts made again. Raises KeyError for an unknown one."""
+    return _PART.sub(lambda found: f"{found[1]}{found[2]}\n{made[found[1]]().strip()}\n\n", text)
+
+
+def with_parts() -> Iterator[Path]:
+    """Yield the pages that have generated parts."""
+    for path in sorted((DOCS / "reference").glob("*.md")):
+        if _PART.search(path.read_text(encoding="utf-8")):
+            yield path
+
+
+def pages() -> dict[str, str]:
+    """Return the pages of the site alone, by their path in `docs/`."""
+    from docs.extensions import gallery, reference
+
+    return {
         "generated/python.md": reference.python_names(),
-        "generated/expressions.md": reference.expressions(),
-        "generated/clauses.md": reference.clauses(),
-        "generated/primitives.md": reference.primitives(),
-        "generated/proofs.md": reference.proofs(),
-        "generated/deductions.md": reference.deductions(),
-        "generated/rules.md": reference.rules(RULES.values()),
-        "generated/papers_rules.md": reference.rules(rule for rule in vars(rules).values() if isinstance(rule, Rule)),
-        **{f"generated/json_{verb}.md": text for verb, text in json_objects.described().items()},
-        "generated/architecture.svg": picture.subpackages(),
         "generated/findings.md": gallery.findings_index(),
         **{f"gallery/{name}.md": text for name, text in gallery.pages().items()},
     }
@@ -61,3 +93,19 @@ def setup(app: "Sphinx") -> dict[str, bool]:
     app.connect("source-read", _name_findings)
     app.connect("autodoc-process-docstring", _escape_bars)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _rewrite() -> None:
+    """Write the parts of all pages, and the picture."""
+    from docs.extensions import picture
+
+    made = parts()
+    for path in with_parts():
+        before = path.read_text(encoding="utf-8")
+        if (after := rewritten(before, made)) != before:
+            path.write_text(after, encoding="utf-8", newline="\n")
+    PICTURE.write_text(picture.subpackages(), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    _rewrite()

@@ -5,6 +5,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
+from functools import cache
 from typing import Any
 
 EXAMPLES = {
@@ -33,11 +34,12 @@ BY_NAME = {
 """The keys of objects whose keys are names: of parameters, values, curves, outcomes."""
 
 
-def described() -> dict[str, str]:
-    """Return for each verb the command, and the keys of the object that it prints."""
-    return {verb: "\n\n".join(_part(verb, body)) + "\n" for verb, body in objects().items()}
+def described(verb: str) -> str:
+    """Return the command that is an example of a verb, and the keys of the object that it prints."""
+    return "\n\n".join(_part(verb, objects()[verb]))
 
 
+@cache
 def objects() -> dict[str, dict[str, Any]]:
     """Return what each verb prints for its example."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):

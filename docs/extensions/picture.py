@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from html import escape
 
-from tests.layout import ROOT, SUBPACKAGES, imports, longest_chain, modules, statements, subpackage_of
+from tests.layout import SUBPACKAGES
 
-_WIDE, _HIGH, _GAP, _BETWEEN = 330, 32, 20, 26
+_WIDE, _HIGH, _GAP, _BETWEEN = 250, 32, 20, 26
 _SAID = {
     "root": "shared words",
     "rechecker": "checks proofs alone",
@@ -56,7 +56,7 @@ def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
 
 
 def subpackages() -> str:
-    """Return the picture as SVG: a box a subpackage, with its size, and an arrow from each to those that it imports."""
+    """Return the picture as SVG: a box a subpackage, and an arrow from each to those that it imports."""
     edges = direct()
     places = _places(edges)
     width = max(x for x, _ in places.values()) + _WIDE + 10
@@ -80,15 +80,8 @@ def _arrows(edges: dict[str, set[str]], places: dict[str, tuple[float, float]]) 
 
 
 def _boxes(places: dict[str, tuple[float, float]]) -> Iterator[str]:
-    known = modules(ROOT, "verify")
-    right, top = _WIDE + _GAP + 10, 10 + _HIGH / 2
-    counted = f"the longest chain of imports: {longest_chain(imports(known))} modules"
-    yield f'<text x="{right}" y="{top:g}" font-size="11">{counted}</text>'
     for subpackage, (x, y) in places.items():
-        own = [path for name, path in known.items() if subpackage_of(name) == subpackage and path.name != "__init__.py"]
-        size = f"{len(own)} modules, {sum(map(statements, own))} statements"
-        base, end = f"{y + 21:g}", f"{x + _WIDE - 10:g}"
+        base = f"{y + 21:g}"
         yield f'<rect x="{x:g}" y="{y:g}" width="{_WIDE}" height="{_HIGH}" rx="5" fill="#eef2f8" stroke="#4a6a9a"/>'
         yield f'<text x="{x + 10:g}" y="{base}" font-size="13"><tspan font-weight="bold">{subpackage}</tspan>'
         yield f'<tspan dx="8" font-size="11">{escape(_SAID[subpackage])}</tspan></text>'
-        yield f'<text x="{end}" y="{base}" text-anchor="end" font-size="10" fill="#556">{size}</text>'

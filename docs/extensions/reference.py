@@ -65,9 +65,18 @@ def groups() -> dict[str, list[str]]:
     return found
 
 
+def names_table() -> str:
+    """Return a table for each group of the public names: what each is, by the first paragraph of its docstring."""
+    parts = []
+    for heading, names in groups().items():
+        rows = ((code(name), plain(first_paragraph(getattr(verify, name).__doc__))) for name in names)
+        parts += [f"## {heading}", table(("name", "what it is"), rows)]
+    return "\n\n".join(parts)
+
+
 def python_names() -> str:
     """Return a section for each group of the public names, with what autodoc says of each."""
-    parts = []
+    parts = ["# All public names"]
     for heading, names in groups().items():
         parts += [f"## {heading}", "```{eval-rst}", *(_documented(name) for name in names), "```"]
     return "\n".join(parts)
@@ -113,7 +122,7 @@ def clauses() -> str:
     kinds = [kind for kind in known if isinstance(kind, type) and hasattr(kind, "to_data") and hasattr(kind, "prove")]
     return table(
         ("clause", "what it claims"),
-        ((f"{{py:class}}`~verify.{kind.__name__}`", plain(first_paragraph(kind.__doc__))) for kind in kinds),
+        ((code(kind.__name__), plain(first_paragraph(kind.__doc__))) for kind in kinds),
     )
 
 

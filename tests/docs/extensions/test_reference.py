@@ -44,8 +44,8 @@ def test_every_head_of_the_language_has_an_example():
 
 def test_every_kind_of_clause_is_described():
     text = reference.clauses()
-    assert all(f"~verify.{kind}`" in text for kind in ("Inequality", "Reaches", "IsolatedRoot", "InWords"))
-    assert "~verify.Tube`" not in text
+    assert all(f"| `{kind}` |" in text for kind in ("Inequality", "Reaches", "IsolatedRoot", "InWords"))
+    assert "| `Tube` |" not in text
 
 
 def test_primitives_say_whether_they_are_rechecked():
