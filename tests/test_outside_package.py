@@ -222,6 +222,22 @@ def test_the_report_shows_what_it_brings(outside):
     assert "0 of 2 clauses re-checked at the examples, and 0 of 2 certificates as a whole, pass" in page
 
 
+def test_the_commands_for_continuous_integration_pass(outside):
+    page = (Path(__file__).parents[1] / "docs" / "howto" / "packages.md").read_text()
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S)
+    test = "import verify\n\n\ndef test_it():\n    assert verify.load_theorem('hardy.harmonic').example\n"
+    (outside.folder / "test_it.py").write_text(test)
+    written = {path: path.read_bytes() for path in outside.folder.rglob("*.json")}
+    for line in block.splitlines():
+        program, *words = line.split()
+        if program in ("verify", "pytest"):
+            outside.run("-m", program, *words)
+        else:
+            # It is installed already, and what `git diff` would show is compared.
+            assert line in ("pip install .", "git diff --exit-code")
+            assert {path: path.read_bytes() for path in outside.folder.rglob("*.json")} == written
+
+
 def test_nothing_of_ours_is_written(outside):
     before, after = outside.ours
     assert before == after

@@ -112,6 +112,7 @@ def test_a_command_that_is_not_run_is_understood(page, line):
     program = words[0].removeprefix(".venv/bin/")
     check = {
         ".": [".venv/bin/activate"].__eq__,
+        "git": ["diff", "--exit-code"].__eq__,
         "verify": _verb,
         "make": _target,
         "pytest": _pytest,

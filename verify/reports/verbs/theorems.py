@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from verify.errors import InputError
 from verify.reports.verbs.given import given_values, loaded_theorem
 from verify.search.limits import EXPLORE, NECESSITY, PROVE
 
@@ -245,6 +246,7 @@ def prove(
     explain: bool = False,
     seconds: float = PROVE.seconds,
     progress: "Progress | None" = None,
+    **values: Any,
 ) -> "ProveResult":
     """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
 
@@ -261,6 +263,8 @@ def prove(
         Time budget, in seconds; what proofs leave of it goes into a search for a counterexample to what is not proved.
     progress
         `progress(count)` is called with the number of instances so far.
+    **values
+        None: a proof is for all of them.
 
     Returns
     -------
@@ -270,7 +274,7 @@ def prove(
     Raises
     ------
     InputError
-        For an unknown theorem, and for multipliers where there are several claims.
+        For an unknown theorem, for multipliers where there are several claims, and for values.
 
     Examples
     --------
@@ -280,6 +284,8 @@ def prove(
     """
     from verify.search import proving
 
+    for name, value in values.items():
+        raise InputError(name, value, "prove takes no values, as it is about all of them: leave it out")
     loaded = loaded_theorem(theorem)
     return proving.prove(loaded if by is None else loaded.by(by), explain=explain, seconds=seconds, progress=progress)
 

@@ -88,3 +88,8 @@ def test_a_certificate_that_cannot_be_opened_is_an_input_error(tmp_path):
     missing = tmp_path / "no.json"
     assert refused(verify.recheck, missing).endswith("cannot be opened: No such file or directory")
     assert refused(verify.recheck, str(tmp_path)).endswith("is a folder: give a file in it")
+
+
+def test_a_proof_takes_no_values():
+    with pytest.raises(InputError, match="T = 3: prove takes no values"):
+        verify.prove("wang2024.lemma1", T=3)
