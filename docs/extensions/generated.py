@@ -21,7 +21,7 @@ PICTURE = DOCS / "pictures" / "architecture.svg"
 
 def parts() -> dict[str, Callable[[], str]]:
     """Return what makes each part of a page, by its name."""
-    from docs.extensions import json_objects, reference
+    from docs.extensions import json_objects, licences, reference
     from theorems import rules
     from verify.checking.argument import RULES, Rule
 
@@ -35,6 +35,7 @@ def parts() -> dict[str, Callable[[], str]]:
         "proofs": reference.proofs,
         "deductions": reference.deductions,
         "rules": partial(reference.rules, RULES.values()),
+        "licences": licences.licences,
         "papers_rules": partial(reference.rules, papers),
         **{f"json_{verb}": partial(json_objects.described, verb) for verb in json_objects.EXAMPLES},
     }
