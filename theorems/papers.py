@@ -22,6 +22,7 @@ WANG2024 = Paper(
     ),
     claims="Gradient descent teaches one layer of attention to average the few tokens that a sequence names, also at "
     "lengths not seen in training, while fully-connected nets would have to be much wider.",
+    title="Transformers Provably Learn Sparse Token Selection While Fully-Connected Nets Cannot",
 )
 
 AHN2023 = Paper(
@@ -39,6 +40,7 @@ AHN2023 = Paper(
     ),
     claims="Linear transformers trained on random regression problems learn to run preconditioned gradient descent: at "
     "the global minimum of one layer, and at critical points of several.",
+    title="Transformers learn to implement preconditioned gradient descent for in-context learning",
 )
 
 LI2024 = Paper(
@@ -49,4 +51,5 @@ LI2024 = Paper(
     disclosed=("Main theorem, weight shift", "Main theorem, data shift"),
     claims="In softmax regression a gradient step and a layer of self-attention each move the prediction by a bounded "
     "amount, and the two are close in that sense.",
+    title="The Closeness of In-Context Learning and Weight Shifting for Softmax Regression",
 )

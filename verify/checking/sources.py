@@ -25,11 +25,13 @@ class Paper:
         The numbered results whose text is known here.
     claims
         What it claims, in one plain sentence.
+    title
+        Its title, a part of the citation, by which a report names it; "" for its key.
 
     Raises
     ------
     TheoremError
-        For what is no text of one line.
+        For what is no text of one line, and for a title that the citation has not.
 
     Examples
     --------
@@ -44,13 +46,16 @@ class Paper:
     numbered_statements: int | None = None
     disclosed: tuple[str, ...] = ()
     claims: str = ""
+    title: str = ""
 
     def __post_init__(self) -> None:
         refuse_bad_text("paper: key", self.key, NAME)
-        for part in ("citation", "arxiv", "claims"):
+        for part in ("citation", "arxiv", "claims", "title"):
             refuse_bad_text(f"paper {self.key}: {part}", getattr(self, part), empty=True)
         for number in self.disclosed:
             refuse_bad_text(f"paper {self.key}: number", number, TITLE)
+        if self.title not in self.citation:
+            raise TheoremError(f"paper {self.key}: title: must be in the citation: {self.title}")
 
     @property
     def reference(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from verify.checking.registry import ids, package_folder
@@ -23,7 +24,7 @@ from verify.reports import necessity_map
 from verify.reports.findings import Finding, load_finding
 from verify.reports.ledger import Entry, canary_entry, comparison_entry, finding_entry
 from verify.reports.necessity_map import Mapped
-from verify.reports.page.recorded import record, recorded, shipped, together
+from verify.reports.page.recorded import commit_of, record, recorded, shipped, together
 from verify.reports.simulate import duration_text, with_theory
 from verify.runs.comparisons import Comparison, load_comparison
 from verify.runs.experiments import Experiment, ExperimentResult, load_experiment
@@ -241,6 +242,8 @@ def _made(seconds: float, *, full: bool) -> dict[str, str]:
     made = {
         "command": "verify report --full" if full else "verify report",
         "lemmascope": version(),
+        "by": metadata.metadata("lemmascope").get("Author", ""),
+        "commit": commit_of(Path(__file__).parent),
         "Python": sys.version.split()[0],
         "machine": f"{platform.system()} {platform.machine()}",
         "seed": "0",

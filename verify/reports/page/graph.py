@@ -28,8 +28,27 @@ def evidence_graph(contents: Contents) -> Html:
     title = f"What {count_text(len(boxes), 'result')} rest on"
     svg = drawn(boxes, arrows, "evidence", title, _TEXT)
     figure = tag("figure", tag("figcaption", tag("p", legend), tag("p", _TEXT)), framed(svg, title))
-    listed = details("The graph as a list", items(map(_line, contents.theorems)))
-    return tag("section", tag("h2", "What rests on what"), figure, listed, id="graph")
+    said = tag("p", "Each result with those that its proof uses; its card below has the picture of its own part.")
+    listed = items(map(_line, contents.theorems))
+    whole = details("The graph of all results", figure)
+    return tag("section", tag("h2", "What rests on what"), said, listed, whole, id="graph")
+
+
+def foundations(contents: Contents, known: Known) -> Html:
+    """Return the graph of what one result rests on, through other results; nothing where it uses none."""
+    found = {each.theorem.id: each for each in contents.theorems}
+    reached = {known.theorem.id: known}
+    for name in (open_ := [known.theorem.id]):
+        below = [arrow.end for arrow in _arrows(found[name]) if arrow.end in found and arrow.end not in reached]
+        reached |= {each: found[each] for each in below}
+        open_ += dict.fromkeys(below)
+    if len(reached) == 1:
+        return Html("")
+    title = f"What {known.theorem.id} rests on"
+    arrows = [arrow for each in reached.values() for arrow in _arrows(each)]
+    name = anchor("foundations", known.theorem.id)
+    svg = drawn([_box(each) for each in reached.values()], arrows, name, title, _TEXT)
+    return tag("figure", framed(svg, title), tag("figcaption", _TEXT))
 
 
 def _box(known: Known) -> Box:

@@ -68,14 +68,14 @@ def ship(path: Path, entries: Iterable[Entry]) -> None:
     """
     from verify.checking.standing import pins
 
-    body = {"commit": _commit(path.absolute().parent), "statements": pins()}
+    body = {"commit": commit_of(path.absolute().parent), "statements": pins()}
     lines = sorted(json.dumps({**each, "at": each["at"][:10]}, sort_keys=True) for each in entries)
     # A line each.
     listed_entries = ",\n".join(lines)
     write_whole(path, f'{json.dumps(body)[:-1]}, "entries": [\n{listed_entries}\n]}}\n')
 
 
-def _commit(folder: Path) -> str:
+def commit_of(folder: Path) -> str:
     """Return the commit that a folder is at, and whether files differ from it; "unknown" where there is none."""
     command = ["git", "describe", "--always", "--dirty=, changed", "--exclude=*"]
     with suppress(OSError, subprocess.CalledProcessError):

@@ -30,11 +30,20 @@ def summary(contents: Contents) -> Html:
     return tag(
         "section",
         tag("h1", "What the papers claim, what holds and what does not"),
+        tag("p", _by(contents), class_="small"),
         tag("p", lead, class_="lead"),
         tag("div", papers, class_="papers"),
         _words(),
         id="summary",
     )
+
+
+def _by(contents: Contents) -> str:
+    """Return what made the page, at which commit and when."""
+    made = contents.made
+    known = [f"lemmascope {made.get('lemmascope', '')}", made.get("by", "")]
+    known += [f"commit {made['commit']}" if "commit" in made else "", made.get("at", "")]
+    return ", ".join(filter(None, known))
 
 
 def _by_core(contents: Contents) -> str:
@@ -73,7 +82,7 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
     own = [known for known in contents.theorems if known.theorem.source.paper == paper]
     printed = [known for known in own if known.theorem.source.provenance != "derived here"]
     numbered = [known for known in printed if known.theorem.source.number in paper.disclosed]
-    yield tag("h2", paper.key)
+    yield tag("h2", paper.title or paper.key)
     yield tag("p", paper.reference, class_="small")
     if paper.claims:
         yield tag("p", tag("strong", "Claims. "), paper.claims)

@@ -12,7 +12,7 @@ from verify.reports.necessity_map import known_text
 from verify.reports.page import formulas
 from verify.reports.page.contents import Contents, Known
 from verify.reports.page.elements import Html, Node, anchor, badge, code, details, items, joined, link, table, tag
-from verify.reports.page.graph import argument
+from verify.reports.page.graph import argument, foundations
 from verify.runs.comparisons import Comparison
 
 _DIGITS = 6
@@ -26,7 +26,7 @@ def cards(contents: Contents) -> Html:
     for paper in [*contents.papers, None]:
         own = [known for known in contents.theorems if known.theorem.source.paper == paper]
         if own:
-            heading = tag("h3", paper.key if paper else "without a paper")
+            heading = tag("h3", (paper.title or paper.key) if paper else "without a paper")
             parts.append(tag("div", heading, [_card(contents, known) for known in own]))
     return tag("section", tag("h2", "The results, one by one"), parts, id="theorems")
 
@@ -52,6 +52,7 @@ def _card(contents: Contents, known: Known) -> Html:
         _canaries(contents, theorem),
         _simulation(contents, theorem),
         _uses(contents, known),
+        foundations(contents, known),
         _certificate(known),
         id=anchor("theorem", theorem.id),
         class_="card",

@@ -45,7 +45,7 @@ HOSTILE = '<script>document.title = "taken"</script> & "quoted" <b id=x>'
 
 x, y = sp.symbols("x y", positive=True)
 total, eps = sp.symbols("total eps", real=True)
-PAPER = Paper("zeta2025", "Z, Sums, 2025", "2501.00001", 5, ("Lemma 1",), claims="Sums are small.")
+PAPER = Paper("zeta2025", "Z, Sums, 2025", "2501.00001", 5, ("Lemma 1",), claims="Sums are small.", title="Sums")
 SMALL = Hypothesis("small", sp.Le(x, 2))
 BELOW = Inequality("below", sp.Le(x**2 / (1 + x), 2 * x), "x^2/(1 + x) <= 2x")
 PARAMETERS = (Parameter("x", "rational", "a number", above=0), Parameter("y", "rational", HOSTILE, above=0))

@@ -46,8 +46,8 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded(page):
 
 
 def test_pictures_have_words(page):
-    # The evidence graph, two arguments, a figure and a diagram.
-    assert len(page.all("svg")) == 5 and without_words(page) == []
+    # The evidence graph and one part of it, two arguments, a figure and a diagram.
+    assert len(page.all("svg")) == 6 and without_words(page) == []
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,22 @@ def test_the_first_screen_says_what_is_claimed_what_holds_and_what_does_not(page
     assert "Claims. Sums are small." in first and "proved Lemma 1" in first
     assert "What does not hold as printed. The paper says" in first and "And 2 more findings" in first
     assert re.search(r"so, which is certified\. under our reading And 2 more", first)
+
+
+def test_the_page_says_what_made_it_and_names_papers_by_their_titles(contents):
+    made = {"lemmascope": "9.8", "by": "somebody", "commit": "abc1234", "at": "2026-01-02 03:04 UTC"}
+    page = Read(written.document(replace(contents, made=made)))
+    first = next(e["text"] for e in page.all("section") if e["id"] == "summary")
+    assert "lemmascope 9.8, somebody, commit abc1234, 2026-01-02 03:04 UTC" in first
+    assert [e["text"] for e in page.all("h2")][:1] == ["Sums"]
+
+
+def test_a_card_has_the_picture_of_what_its_result_rests_on_alone(contents, page):
+    used = {known.theorem.id: known.theorem.proof_uses for known in contents.theorems}
+    for name, uses in used.items():
+        card = next(e["text"] for e in page.all("details") if e.get("id") == f"theorem-{name}")
+        assert (f"What {name} rests on" in card) is bool(uses)
+    assert any(used.values()) and not all(used.values())
 
 
 def test_what_passes_the_core_alone_is_counted(contents):
