@@ -1,6 +1,7 @@
 """Plots of a sweep: a phase diagram over two parameters, margins over one, each with the lines that theory draws."""
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ _EDGE = 0.04
 """How far an axis goes beyond its values, as a part of its width."""
 _DRAWN = Fraction(10) ** 150
 """The largest number on an axis, and the inverse of the smallest but 0: their ratios are floats too."""
+_HALF = 52
+"""Letters of a label that fit into half of the width, in the legend's size."""
 _ROOM = 1.6
 """Spread of margins, in powers of ten, beyond which their axis is logarithmic on both sides of 0."""
 
@@ -161,8 +164,12 @@ def _slacks(result: SweepResult) -> Iterator[tuple[str, Callable[[Mapping[str, f
 
 
 def _legend(figure: "Figure", axes: "Axes") -> None:
-    if axes.get_legend_handles_labels()[1]:
-        figure.legend(loc="outside lower center", ncols=2, fontsize="x-small")
+    """Put the legend below, in two columns where the labels are short, else in one, in which long ones are broken."""
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        columns = 2 if max(map(len, labels)) <= _HALF else 1
+        broken = [textwrap.fill(label, 2 * _HALF) for label in labels]
+        figure.legend(handles, broken, loc="outside lower center", ncols=columns, fontsize="x-small")
 
 
 def _places(axis: Axis) -> dict[Any, float]:

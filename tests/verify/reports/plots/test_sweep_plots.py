@@ -138,3 +138,15 @@ def test_theorem_1_is_drawn_with_its_scope_and_the_stability_boundary():
     said = [text.get_text() for text in draw(result).legends[0].get_texts()]
     assert said[-1] == "lag_attracts: eta < 2*q (wang2024.inverse_loss_rate)"
     assert [Fraction(row["instance"]["eta"]) for _, row in result.rows()][::2] == [1, 3, 5, 6]
+
+
+@pytest.mark.parametrize("letters", [3, 60, 150])
+def test_the_legend_is_inside_the_picture(make_theorem, letters):
+    long = Hypothesis("h", sp.Le(x, 2), " ".join(["words"] * (letters // 6 + 1)))
+    theorem = make_theorem(CLAUSE, parameters=(X, Y), hypotheses=(long,))
+    figure = draw(verify.sweep(theorem, {"x": "1:4:4", "y": "1:9:9"}))
+    figure.canvas.draw()
+    around = figure.legends[0].get_window_extent()
+    assert figure.bbox.x0 <= around.x0 < around.x1 <= figure.bbox.x1 and figure.bbox.y0 <= around.y0
+    said = " ".join(" ".join(text.get_text() for text in figure.legends[0].get_texts()).split())
+    assert f"h: {long.statement}" in said
