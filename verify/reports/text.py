@@ -1,5 +1,6 @@
 """Results as text for people."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -132,9 +133,12 @@ def _rows(title: str, beside: str, rows: Iterable[tuple[str, ...]], width: int) 
 
 
 def _measured(m: Measurement) -> str:
-    spread = f" ± {m.standard_error:.2g} ({m.samples} samples)" if m.standard_error else ""
-    spread = " (one sample)" if m.standard_error is None else spread
-    return f"{m.value:.{_SHORT}g}{spread}"
+    if not m.standard_error:
+        return f"{m.value:.{_SHORT}g}{' (one sample)' if m.standard_error is None else ''}"
+    # Up to the second digit of the error.
+    places = 1 - math.floor(math.log10(m.standard_error))
+    digits = max(2, min(_SHORT, places + 1 + math.floor(math.log10(abs(m.value) or m.standard_error))))
+    return f"{m.value:.{digits}g} ± {m.standard_error:.2g} ({m.samples} samples)"
 
 
 def _row(numbers: Iterable[float]) -> str:

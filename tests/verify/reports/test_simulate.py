@@ -9,7 +9,7 @@ import pytest
 
 from numerics.sparse_token_selection import figures
 from tests.verify.command_line import assert_one_line
-from verify import Experiment, Running, load_experiment
+from verify import Experiment, ExperimentResult, Measurement, Running, load_experiment
 from verify.reports.commands.frame import bar_shown, progress_shown, say, warn
 from verify.reports.simulate import duration_text
 
@@ -74,6 +74,26 @@ def test_it_prints_a_line_a_measurement(cli):
 def test_a_deterministic_measurement_has_no_spread(cli):
     code, out, _ = cli("simulate", "wang2024.one_hot_training", "T=4", "q=1", "steps=5", "window=2", "--device", "cpu")
     assert code == 0 and "  loss = " in out and "±" not in out
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "said"),
+    [
+        *((0.123456789, 0.00123, "0.1235 ± 0.0012"), (123.456, 20.0, "123 ± 20"), (-2.0, 1e-9, "-2 ± 1e-09")),
+        *((1234567.0, 1e5, "1.23e+06 ± 1e+05"), (0.0, 0.5, "0 ± 0.5")),
+    ],
+)
+def test_a_mean_has_the_digits_that_its_error_leaves(value, error, said):
+    measured = {"loss": Measurement(value, error, 7)}
+    run = {"settings": {}, "seed": 0, "device": "cpu", "seconds": 0.1}
+    assert f"  loss = {said} (7 samples)" in str(ExperimentResult(experiment="user.a", measurements=measured, **run))
+
+
+def test_the_files_that_are_written_are_named(cli, tmp_path):
+    code, out, _ = cli(*ON_CPU, "--out", str(tmp_path))
+    assert code == 0 and out.splitlines()[-2:] == [
+        str(tmp_path / f"li2024.closeness.{kind}") for kind in ("json", "png")
+    ]
 
 
 def test_the_file_holds_what_is_printed(cli, tmp_path):

@@ -123,6 +123,7 @@ def _simulate(
     """NAME=V1,V2,... varies a setting."""
     from verify.reports.plots.experiment_plots import why_no_plot
     from verify.reports.simulate import announced, make_folder, refuse_others, usable_store, write_run
+    from verify.reports.text import experiment_text
     from verify.runs.devices import DEVICES
     from verify.runs.experiments import load_experiment
 
@@ -140,9 +141,13 @@ def _simulate(
     with bar_shown(loaded.id) as tell:
         options = {"seed": seed, "device": device, "full": full, "jobs": jobs, "scheduler": scheduler}
         result = verbs.simulate(loaded, settings, store=kept, tell=tell, announce=announce, **options)
+    files = []
     if out is not None:
-        write_run(result, out)
+        files = [str(path) for path in write_run(result, out)]
         if (result.curves or result.heat_maps) and (why := why_no_plot(result)):
             warn(f"verify: no plot is drawn: {why}")
-    answer(result, "json" if as_json else "table")
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say("\n".join([experiment_text(result, columns()), *map(visible, files)]))
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)
