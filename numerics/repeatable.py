@@ -1,4 +1,4 @@
-"""What makes a run repeat to the last bit: a generator for each purpose, and one thread."""
+"""Runs that repeat to the last bit: a generator for each purpose, and one thread."""
 
 import hashlib
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def seeds_of_runs(seed: int, count: int) -> Iterator[int]:
 def one_thread() -> Iterator[None]:
     """Have PyTorch use one thread: sums do not depend on the number of cores, and small ones do not wait for threads.
 
-    What `verify.cores` shares among cores is shared all the same: it does not depend on their number.
+    Work that `verify.cores` shares among cores is shared all the same: its result does not depend on their number.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)

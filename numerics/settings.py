@@ -1,4 +1,4 @@
-"""What experiments share: parameters of their settings, what sizes and counters have to be, how long an act takes."""
+"""Helpers that experiments share: parameters of their settings, what sizes and counters have to be, how long an act takes."""
 
 import time
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def timed(act: Callable[[], Any], device: str, times: int) -> float:
     import torch
 
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    # What was asked of the card before is not part of it.
+    # Work that the card still has from before is not timed.
     wait()
     started = time.perf_counter()
     for _ in range(times):

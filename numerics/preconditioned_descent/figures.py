@@ -227,7 +227,7 @@ _TEXT |= {"rotation": "uniform", "dtype": "float64"}
 QUICK = _TEXT | {"spectrum": "even", "resample": 4}
 TEXT = _TEXT | {"spectrum": "printed", "d": 5, "batch": 20_000, "resample": 100, "eta": "1/100"}
 CODE = TEXT | {"beta1": "99/100", "scale": "1/10000", "rotation": "singular_vectors", "dtype": "float32"}
-"""What all figures of a protocol have."""
+"""The settings that all figures of a protocol share."""
 
 
 def by_protocol(

@@ -20,7 +20,7 @@ largest alone for plain descent in Figure 7 and for preconditioned descent in Fi
 end, 100 steps later than the code's; prompts of their own with n − 1 examples, of the same distribution as n without
 one; more test prompts, as many for all predictors.
 
-What else is whose is in `figures`.
+`figures` says of the rest whether it is the paper's, the code's or ours.
 """
 
 from collections.abc import Callable, Mapping

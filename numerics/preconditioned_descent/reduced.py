@@ -33,7 +33,7 @@ _CHUNK_ELEMENTS = 2**21
 
 
 class Prompts(NamedTuple):
-    """What the error depends on: S = XXᵀ/n (d, d, N), w* (d, N) and the query's token x (d, N)."""
+    """The arrays that the error depends on: S = XXᵀ/n (d, d, N), w* (d, N) and the query's token x (d, N)."""
 
     second_moment: Float[Tensor, "d d N"]
     weights: Float[Tensor, "d N"]

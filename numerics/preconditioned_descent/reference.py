@@ -4,8 +4,8 @@ Prompt: x_1..x_{n+1} ~ N(0, Sigma) and w* ~ N(0, prior) on R^d, independent; y_i
 (x_i; y_i), i <= n, and (x_{n+1}; 0). Layer: Z_{l+1} = Z_l + (1/n) P_l Z_l M s(Z_l^T Q_l Z_l), M = diag(I_n, 0), s the
 identity or ReLU. Prediction: TF(Z_0) = -(Z_L)_{d+1,n+1}. In-context loss: f = E (TF(Z_0) - <w*, x_{n+1}>)^2.
 All gradients are autograd's. Shapes: tokens (batch, d, n+1), weights w* (batch, d), Z (batch, d+1, n+1), P and Q
-(L, d+1, d+1), A and B (L, d, d), covariance Sigma and prior (d, d); one dtype and one device throughout. What does
-not fit raises InputError, a ValueError. In annotations d+1 and n+1 are `d_plus_1` and `n_plus_1`.
+(L, d+1, d+1), A and B (L, d, d), covariance Sigma and prior (d, d); one dtype and one device throughout. Other
+shapes raise InputError, a ValueError. In annotations d+1 and n+1 are `d_plus_1` and `n_plus_1`.
 """
 
 import math

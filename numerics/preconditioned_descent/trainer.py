@@ -28,7 +28,7 @@ _DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained, and how; `read` are the steps at which A and B are kept, ascending, the last one the end."""
+    """A training's settings; `read` are the steps at which A and B are kept, ascending, the last one the end."""
 
     L: int
     d: int

@@ -183,7 +183,7 @@ _ALONG = {
     "sensitivity_difference": "mean Frobenius norm of\nthe difference of the Jacobians in A",
     "cosine": "mean cosine of the Jacobians in A",
 }
-"""What is read over training, and the label of its axis; nothing here has a unit."""
+"""The readings over training, each with the label of its axis; nothing here has a unit."""
 
 
 def _closeness(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:

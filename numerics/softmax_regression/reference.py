@@ -2,7 +2,7 @@
 
 Regression: A (n, d) and a target b (n); f(x) = exp(Ax)/<exp(Ax), 1> (n); loss 1/2 ||f(x) - b||^2. Shifts: where x or A
 moves, the target that leaves the residual as it is. All gradients and Jacobians are autograd's. Leading axes are
-batches: A (..., n, d), x (..., d), b (..., n); one dtype and device. What does not fit raises InputError.
+batches: A (..., n, d), x (..., d), b (..., n); one dtype and device. Other shapes raise InputError.
 
 In context, both models read (A, b) and predict a point of the simplex. *Gradient step*: f(x_1), x_1 one step of size
 eta on the loss from x = 0. *Layer*: row i attends to all rows with logits a_i^T W a_j, to values n b_j, and the

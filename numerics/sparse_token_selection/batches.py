@@ -148,7 +148,7 @@ class Batches:
 
     @cached_property
     def _ahead(self) -> dict[str, Any]:
-        """What is drawn of steps to come: the steps, and a `_Drawn` of theirs, a row for each."""
+        """The draws of steps to come: the steps, and a `_Drawn` of theirs, a row for each."""
         return {"steps": range(0)}
 
     @cached_property

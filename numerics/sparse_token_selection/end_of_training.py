@@ -30,7 +30,7 @@ class Coefficients(NamedTuple):
 
 
 class End(NamedTuple):
-    """What is known of a training's end.
+    """The measurements at a training's end.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 A figure trains the layer on fresh batches and reads it at equally spaced steps on a fixed validation set: n_test tokens
 X with subsets y that stay the same. Stochastic encodings are drawn anew at every forward pass, there too; fixed ones
 are the first T_test of the seed's one draw, of which training saw the first T. Validation has generators of its own, so
-that what is read does not change what is trained. Where there is one run, standard errors of losses are those of the
+that what is read does not change what is trained. With one run, standard errors of losses are those of the
 mean over the validation set, given the trained matrices, and what is read off the matrices has none. Of several runs,
 each with a draw of fixed encodings of its own, they are those of the mean over the runs.
 

@@ -2,7 +2,7 @@
 
 Where the first T encodings of the draw, the columns of E (d_e, T), are linearly independent, W = diag(0, C M) with
 M = E (E'E)^{-2} E' has E' M E = I: on the first T tokens the layer is that of one-hot encoding, whose loss tends to 0
-with C. What it says of a later token, outside of their span, was never asked for.
+with C. Training never looks at its values on a later token, outside of their span.
 """
 
 from collections.abc import Mapping

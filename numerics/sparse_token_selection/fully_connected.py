@@ -2,7 +2,7 @@
 
 A net's input is (vec X, 1_y), vec X as in `linear_measurements`; its first layer has `width` units. Where y is read
 "together", they read both; where "apart", they read vec X, and the layer after them reads their outputs and 1_y.
-All is float64. What does not fit raises InputError.
+All is float64. Other shapes raise InputError.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""What is left of the target when y and linear measurements of X are known, from the definitions.
+"""The error in the target that is left when y and linear measurements of X are known, from the definitions.
 
 Measurements are the rows of A, (m, d T): u = A vec X with vec X = (x_11 .. x_1T, x_21 .. x_dT).
 Given y the target's components are linear in vec X too, X is Gaussian, and the best prediction is the regression on u.
-Nothing here knows which measurements are best. What does not fit raises InputError.
+Nothing here knows which measurements are best. Other shapes raise InputError.
 """
 
 import math

@@ -6,7 +6,7 @@ z_query = (0_d; sum_{i in y} e_i): f(X, y) = V Z softmax(Z^T W z_query), or the 
 the query one more column. Loss: L = 1/2 E||f - STS||^2.
 All matrices are full and all gradients are autograd's. Shapes, with D = d + d_e: W (D, D), V (d, D),
 encodings (d_e, T), shared by all samples, or (n, d_e, T), tokens (n, d, T), subsets (n, T); one dtype and
-one device throughout. What does not fit raises InputError.
+one device throughout. Other shapes raise InputError.
 """
 
 import math
@@ -27,7 +27,7 @@ _CHUNK_ELEMENTS = 2**21
 _VANISHES = 1e-12
 
 Attend = Literal["tokens", "tokens_and_query"]
-"""What the layer attends to: Z, or [Z, z_query]."""
+"""The columns that the layer attends to: Z, or [Z, z_query]."""
 
 Encodings = Float[Tensor, "... d_e _T"] | Callable[[int], Float[Tensor, "n d_e _T"]]
 """(d_e, T), shared by all samples; or what returns those of n samples, (n, d_e, T), drawn anew at every call.

@@ -34,7 +34,7 @@ _BETAS = 0.9, 0.999
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained, and how; `read` are the steps at which W and V are kept, ascending, the last one the end."""
+    """A training's settings; `read` are the steps at which W and V are kept, ascending, the last one the end."""
 
     T: int
     q: int
@@ -72,7 +72,7 @@ def fixed_encodings(seed: int, T: int, d_e: int, dtype: torch.dtype, device: str
 
 
 class _Forward(NamedTuple):
-    """What the gradient takes of the loss: u, g with the query's column, p, r."""
+    """The parts of the loss that the gradient needs: u, g with the query's column, p, r."""
 
     selected: Float[Tensor, "n d_e"]
     values: Float[Tensor, "n d columns"]
