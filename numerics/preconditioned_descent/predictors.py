@@ -1,4 +1,4 @@
-r"""The predictors that the figures hold the transformer against: gradient descent with the best step sizes, and least squares.
+r"""The predictors that the figures compare with: gradient descent with the best step sizes, and least squares.
 
 L steps w' = w − a_l K ∇R(w) from w = 0, K = I or Σ^{-1}, leave w* − w = p(KS) w* with p(s) = ∏ (1 − a_l s),
 S = XXᵀ/n. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1, and the mean of its square a
