@@ -1,4 +1,4 @@
-"""Helpers that experiments share: parameters of settings, the sizes and counters that are allowed, the time of an act."""
+"""Helpers that experiments share: parameters of settings, sizes and counters that are allowed, the time of an act."""
 
 import time
 from collections.abc import Callable
