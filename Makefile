@@ -9,7 +9,7 @@ DEVICE ?= cpu
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
-	@echo "make lint           ruff and pyright"
+	@echo "make lint           ruff, sentences and pyright"
 	@echo "make audit          slow checks: attacks, mutation, many more drawn instances"
 	@echo "make formal         export the library to build/formal and have Rocq compile it, where it is installed"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
@@ -31,6 +31,7 @@ test: $(READY)
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python -m tests.sentences
 	$(BIN)/pyright --threads
 
 # The seed is the commit's, so that every commit draws anew, and a failure repeats.

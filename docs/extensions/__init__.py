@@ -1,1 +1,1 @@
-"""What the site is built with beyond Sphinx: pages generated from the code, and formulas as MathML."""
+"""Extensions of Sphinx for the site: pages generated from the code, and formulas as MathML."""

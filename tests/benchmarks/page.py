@@ -249,7 +249,7 @@ def page(rows, names):
         " measurement; the ways of a row are run in turn in one run, each once before. Times are medians over the"
         " rounds; ratios are taken round by round. The definition is what a reader of the paper would run; the best"
         " plain way is the fastest found that an able user would write with NumPy, SciPy, PyTorch or Numba in some 20"
-        " to 50 lines. What is to be reached is the ratio to the best plain way: 2 for a kernel, which is worth its"
+        " to 50 lines. The goal is the ratio to the best plain way: 2 for a kernel, which is worth its"
         " keep if it is twice as fast.",
         "",
         "| " + " | ".join(_HEAD) + " |",

@@ -206,9 +206,9 @@ def page_of(paper: Paper) -> str:
 def _index(findings: Iterable[Finding]) -> Iterator[str]:
     yield "# Findings"
     yield ""
-    yield 'What the checks established about the papers beyond "holds". Each line links to the finding: its witness,'
-    yield "the command that reproduces it, and the premises it rests on. A test runs every command and checks what it"
-    yield f"reports. {WRITTEN_BY}."
+    yield 'The facts about the papers, beyond "holds", that the checks established. Each line links to the finding: its'
+    yield "witness, the command that reproduces it, and the premises it rests on. A test runs every command and checks"
+    yield f"what it reports. {WRITTEN_BY}."
     for weight, group in groupby(findings, key=lambda finding: finding.weight):
         yield from ("", f"## {weight.value}", "")
         for finding in group:

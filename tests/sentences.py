@@ -1,0 +1,74 @@
+"""Sentences that begin with no subject: `make lint` refuses more of them than there are.
+
+`What …` for a thing that has a name, `Where it …` for a condition, `It is … that …`: the subject is to come first, and
+to be named. Docstrings, comments, other strings of several words, and pages are read. `python -m tests.sentences` prints
+each with its place where there are more than the ceilings, which only go down.
+"""
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CEILINGS = {"verify": 268, "tests": 129, "paper_checks": 46, "theorems": 26, "numerics": 0, "docs": 2}
+"""The sentences of a folder that are still to be rewritten."""
+_BEGINS = re.compile(r"(?:^|(?<=[.!?:] ))(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
+_INSTEAD = "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`"
+_PAGES = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md", "*.md")
+
+
+def sentences(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the beginning of each such sentence of a file of Python or of a page."""
+    text = path.read_text(encoding="utf-8")
+    for line, said in _python(text) if path.suffix == ".py" else _page(text):
+        words = " ".join(said.split())
+        yield from ((line, words[found.start() : found.start() + 70]) for found in _BEGINS.finditer(words))
+
+
+def _python(text: str) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.lstrip("# ")
+
+
+def _page(text: str) -> Iterator[tuple[int, str]]:
+    # A heading may be a question, and a table's cell is no sentence.
+    at = 1
+    for paragraph in text.split("\n\n"):
+        if not paragraph.lstrip().startswith(("#", "|", "```")):
+            yield at, paragraph
+        at += paragraph.count("\n") + 2
+
+
+def found(root: Path = ROOT) -> dict[str, list[str]]:
+    """Return the places of such sentences, by the top folder, in the order of the files."""
+    places: dict[str, list[str]] = {folder: [] for folder in CEILINGS}
+    files = [path for folder in CEILINGS for path in sorted((root / folder).rglob("*.py"))]
+    pages = [path for pattern in _PAGES for path in sorted(root.glob(pattern))]
+    for path in (*files, *pages):
+        name = path.relative_to(root).as_posix()
+        folder = name.split("/")[0] if "/" in name else "docs"
+        places[folder] += [f"{name}:{line}: {said}" for line, said in sentences(path)]
+    return places
+
+
+def main() -> int:
+    """Print the sentences of each folder that has more than its ceiling; return 1 where there is one."""
+    places = found()
+    counts = Counter({folder: len(listed) for folder, listed in places.items()})
+    above = [folder for folder in CEILINGS if counts[folder] > CEILINGS[folder]]
+    for folder in above:
+        print(*places[folder], f"{folder}: {counts[folder]}, at most {CEILINGS[folder]}; {_INSTEAD}", sep="\n")  # noqa: T201
+    return bool(above)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
