@@ -1,8 +1,8 @@
 """Sentences that begin with no subject: `make lint` refuses more of them than there are.
 
 `What …` for a thing that has a name, `Where it …` for a condition, `It is … that …`: the subject is to come first, and
-to be named. Docstrings, comments, other strings of several words, and pages are read. `python -m tests.sentences` prints
-each with its place where there are more than the ceilings, which only go down.
+be named. Docstrings, comments, other strings of several words, and pages are read. `python -m tests.sentences`
+prints each with its place where there are more than the ceilings, which only go down.
 """
 
 import ast
