@@ -1,0 +1,110 @@
+"""Rocq accepts the proofs, on the axioms of the classical reals alone, and refuses them where a definition is wrong."""
+
+import pytest
+
+from tests.theorems import rocq
+
+AREA = rocq.Area("preconditioned_descent", "PreconditionedDescent")
+PROOFS = {
+    "filled_label.label_is_added": "lemma6_outputs",
+    "filled_label.label_is_not_added": "lemma6_any_last_column",
+    "filled_label.error_is_filled_in_label": "lemma5_error",
+    "filled_label.loss_is_mean_square": "lemma5_mean_square",
+    "filled_label.loss_is_not_mean_square": "lemma5_any_last_column",
+    "exchange.every_order": "lemma4_every_order",
+    "exchange.loss_in_every_order": "lemma4_loss",
+    "exchange.order_matters": "lemma4_any_matrices",
+    "gradient_descent.every_layer": "lemma1_every_layer",
+    "gradient_descent.every_layer_as_printed": "lemma1_as_printed",
+    "gradient_descent.descent_exists": "lemma1_descent_exists",
+    "gradient_descent.transpose_is_needed": "lemma1_any_matrix",
+}
+
+
+@pytest.fixture(scope="module")
+def area(tmp_path_factory):
+    """The folder in which all files are compiled."""
+    folder = AREA.copied(tmp_path_factory.mktemp("area"))
+    failure = AREA.compiled(folder, *AREA.sources())
+    assert failure is None, failure
+    return folder
+
+
+def test_nothing_is_left_unproved():
+    assert len(AREA.sources()) > 5
+    assert AREA.unproved() == []
+
+
+@rocq.needs_rocq
+def test_the_claims_follow_from_the_definitions(area):
+    good, answer = AREA.asked(area, AREA.statements(PROOFS))
+    assert good and rocq.axioms(answer) == rocq.ALLOWED
+
+
+@rocq.needs_rocq
+def test_a_theorem_of_another_claim_is_refused(area):
+    good, answer = AREA.asked(area, AREA.statements({"exchange.every_order": "lemma4_loss"}))
+    assert not good and "lemma4_loss" in answer
+
+
+# Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
+PLANTED = {
+    "the query among the keys": ("definitions", "andb (i =? j) (j <? n)", "andb (i =? j) (j <? S n)", "layer"),
+    "Q transposed": (
+        "definitions",
+        "(transpose Z) (product (S d) Q Z)",
+        "(transpose Z) (product (S d) (transpose Q) Z)",
+        "layer",
+    ),
+    "pattern (8) with the other sign": ("definitions", "then - A i j", "then A i j", "layer"),
+    "the error with the other sign": (
+        "definitions",
+        "(prompt x (labels x w) 0) - labels x w n",
+        "(prompt x (labels x w) 0) + labels x w n",
+        "filled_label",
+    ),
+    "a free corner of Q": ("claims", "(i <= d)%nat -> Q l i d = 0", "(i < d)%nat -> Q l i d = 0", "filled_label"),
+    "9/10 of the label filled in": (
+        "claims",
+        "(prompt d n x (labels d x w) (labels d x w n))",
+        "(prompt d n x (labels d x w) (9 / 10 * labels d x w n))",
+        "filled_label",
+    ),
+    "layers that are no multiples of one": ("claims", "a l * K i j", "a l * K i j + INR l", "exchange"),
+    "an order that repeats a layer": ("claims", "s l = s m -> l = m", "s l = s m -> s l = s m", "exchange"),
+    "the loss without its half": ("definitions", "/ (2 * INR n)", "/ INR n", "gradient_descent"),
+    "ascent": (
+        "definitions",
+        "v k - sum d (fun m => B k m * g m)",
+        "v k + sum d (fun m => B k m * g m)",
+        "gradient_descent",
+    ),
+    "A in the place of its transpose": (
+        "claims",
+        "descent d n x w L (fun l => transpose (A l)) v",
+        "descent d n x w L A v",
+        "gradient_descent",
+    ),
+}
+QUICK = {
+    "the query among the keys",
+    "a free corner of Q",
+    "an order that repeats a layer",
+    "A in the place of its transpose",
+}
+
+
+@rocq.needs_rocq
+@pytest.mark.parametrize(
+    "error", [pytest.param(error, marks=[] if error in QUICK else [pytest.mark.audit]) for error in PLANTED]
+)
+def test_a_wrong_definition_is_refused(tmp_path, error):
+    name, old, new, place = PLANTED[error]
+    failure = AREA.compiled(AREA.copied(tmp_path, **{name: (old, new)}), f"formal/{place}.v")
+    assert failure is not None and failure.file == f"formal/{place}.v"
+
+
+@rocq.needs_rocq
+@pytest.mark.audit
+def test_the_checker_lists_no_other_axiom(area):
+    assert AREA.checked(area) == rocq.ALLOWED

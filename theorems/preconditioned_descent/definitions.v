@@ -1,0 +1,71 @@
+(** Layers of linear attention on prompts of linear regression: the definitions (Ahn et al. 2023).
+
+    Prompt, with tokens x_1 … x_{n+1} in R^d and labels y_i = ⟨w, x_i⟩: Z_0 has the columns (x_i; y_i) of the examples,
+    i ≤ n, and (x_{n+1}; 0) of the query.
+    Layer: Z + (1/n) P Z M (Zᵀ Q Z), M = diag(I_n, 0). Prediction: TF = −(Z_L)_{d+1,n+1}.
+    Loss: f = E (TF − ⟨w, x_{n+1}⟩)². Pattern (8): P_l = diag(0, 1), Q_l = −diag(A_l, 0).
+
+    Rows, columns and layers are counted from 0, so that row d holds the labels and column n is the query's. A vector is
+    a function of its index, a matrix of row and column; entries outside their shape are never read. *)
+
+Require Import Reals Arith.
+From Coquelicot Require Import Coquelicot.
+Open Scope R_scope.
+
+Definition vector := nat -> R.
+Definition matrix := nat -> nat -> R.
+
+(** f 0 + … + f (n − 1), 0 for n = 0. *)
+Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
+
+(** The product A B, for A of m columns and B of m rows; the transpose. *)
+Definition product (m : nat) (A B : matrix) : matrix := fun i j => sum m (fun k => A i k * B k j).
+Definition transpose (A : matrix) : matrix := fun i j => A j i.
+
+Section Layer.
+Variables d n : nat.
+
+(** The prompt with a label c of the query, which is 0 in Z_0. *)
+Definition prompt (x : matrix) (y : vector) (c : R) : matrix :=
+  fun i j => if i <? d then x i j else if j <? n then y j else c.
+
+Definition mask : matrix := fun i j => if andb (i =? j) (j <? n) then 1 else 0.
+Definition attention (P Q Z : matrix) : matrix :=
+  product (S n) (product (S n) (product (S d) P Z) mask) (product (S d) (transpose Z) (product (S d) Q Z)).
+Definition layer (P Q Z : matrix) : matrix := fun i j => Z i j + attention P Q Z i j / INR n.
+
+(** Z_L, and the prediction. *)
+Fixpoint forward (L : nat) (P Q : nat -> matrix) (Z : matrix) : matrix :=
+  match L with O => Z | S l => layer (P l) (Q l) (forward l P Q Z) end.
+Definition prediction (L : nat) (P Q : nat -> matrix) (Z : matrix) : R := - forward L P Q Z d n.
+
+(** Pattern (8). *)
+Definition pattern_P : matrix := fun i j => if andb (i =? d) (j =? d) then 1 else 0.
+Definition pattern_Q (A : matrix) : matrix := fun i j => if andb (i <? d) (j <? d) then - A i j else 0.
+
+(** The labels ⟨w, x_j⟩, the query's among them; the error TF − ⟨w, x_{n+1}⟩; and the loss, where E takes the mean of a
+    function of the tokens and w. *)
+Definition labels (x : matrix) (w : vector) : vector := fun j => sum d (fun k => w k * x k j).
+Definition error (L : nat) (P Q : nat -> matrix) (x : matrix) (w : vector) : R :=
+  prediction L P Q (prompt x (labels x w) 0) - labels x w n.
+Definition in_context_loss (E : (matrix -> vector -> R) -> R) (L : nat) (P Q : nat -> matrix) : R :=
+  E (fun x w => error L P Q x w ^ 2).
+
+(** R(v) = (1/2n) Σ_i ⟨v − w, x_i⟩², the regression's loss on the examples. *)
+Definition examples_loss (x : matrix) (w v : vector) : R :=
+  sum n (fun i => sum d (fun k => (v k - w k) * x k i) ^ 2) / (2 * INR n).
+
+(** g is the slope of h at v in one entry, all others fixed. *)
+Definition with_entry (v : vector) (i : nat) (t : R) : vector := fun j => if j =? i then t else v j.
+Definition slope (h : vector -> R) (v : vector) (i : nat) (g : R) : Prop :=
+  is_derive (fun t => h (with_entry v i t)) (v i) g.
+
+(** v_0 = 0 and v_{l+1} = v_l − B_l ∇R(v_l), for L steps. *)
+Definition descent_step (h : vector -> R) (B : matrix) (v v' : vector) : Prop := exists g,
+  (forall k, (k < d)%nat -> slope h v k (g k)) /\
+  (forall k, (k < d)%nat -> v' k = v k - sum d (fun m => B k m * g m)).
+Definition descent (x : matrix) (w : vector) (L : nat) (B : nat -> matrix) (v : nat -> vector) : Prop :=
+  (forall k, (k < d)%nat -> v 0%nat k = 0) /\
+  (forall l, (l < L)%nat -> descent_step (examples_loss x w) (B l) (v l) (v (S l))).
+
+End Layer.
