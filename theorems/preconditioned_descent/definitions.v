@@ -69,3 +69,46 @@ Definition descent (x : matrix) (w : vector) (L : nat) (B : nat -> matrix) (v : 
   (forall l, (l < L)%nat -> descent_step (examples_loss x w) (B l) (v l) (v (S l))).
 
 End Layer.
+
+(** ** The mean over standard normal entries, and normal prompts *)
+
+(** f 0 × … × f (n − 1), 1 for n = 0. *)
+Fixpoint finite_product (n : nat) (f : nat -> R) : R := match n with O => 1 | S m => finite_product m f * f m end.
+
+(** E t^k of a standard normal t: 1, 0, 1, 0, 3, … *)
+Fixpoint normal_moment (k : nat) : R :=
+  match k with O => 1 | 1%nat => 0 | S (S j) => INR (S j) * normal_moment j end.
+
+Section Normal.
+Variables d m : nat.
+
+(** A monomial in the entries of a d × m table g has an exponent for each. A polynomial of exponents at most b is a
+    linear combination of monomials whose exponents in column j are at most b j, or a function that equals one at
+    every g. *)
+Definition monomial (k : nat -> nat -> nat) (g : matrix) : R :=
+  finite_product m (fun j => finite_product d (fun i => g i j ^ k i j)).
+Definition exponents_at_most (b : nat -> nat) (k : nat -> nat -> nat) : Prop :=
+  forall i j, (i < d)%nat -> (j < m)%nat -> (k i j <= b j)%nat.
+Inductive polynomial (b : nat -> nat) : (matrix -> R) -> Prop :=
+  | is_monomial k : exponents_at_most b k -> polynomial b (monomial k)
+  | is_combination c f g : polynomial b f -> polynomial b g -> polynomial b (fun X => f X + c * g X)
+  | is_equal f g : (forall X, f X = g X) -> polynomial b f -> polynomial b g.
+
+(** N is a mean over g that has the moments of independent standard normal entries, up to the exponent 4 of each. It is
+    linear on the polynomials of these exponents; nothing is asked of it on other functions, but that equal functions
+    have equal means. *)
+Definition four : nat -> nat := fun _ => 4%nat.
+Record normal_mean (N : (matrix -> R) -> R) : Prop := {
+  mean_of_equal f g : (forall X, f X = g X) -> N f = N g;
+  mean_of_combination c f g : polynomial four f -> polynomial four g -> N (fun X => f X + c * g X) = N f + c * N g;
+  mean_of_monomial k : exponents_at_most four k ->
+    N (monomial k) = finite_product m (fun j => finite_product d (fun i => normal_moment (k i j))) }.
+End Normal.
+
+(** A table g of d rows and n + 2 columns has the prompt with the tokens x_j = C g_j, normal with the covariance C Cᵀ,
+    and w = g_{n+2}, normal with the covariance I. The mean over such prompts. *)
+Definition over_prompts (d n : nat) (N : (matrix -> R) -> R) (C : matrix) : (matrix -> vector -> R) -> R :=
+  fun f => N (fun g => f (product d C g) (fun k => g k (S n))).
+
+(** U diag(v) Uᵀ. *)
+Definition in_basis (d : nat) (U : matrix) (v : vector) : matrix := fun i j => sum d (fun k => U i k * v k * U j k).

@@ -1,4 +1,4 @@
-(** The claims of Lemmas 6, 5, 4 and 1, for every number of layers, as propositions. *)
+(** The claims of Lemmas 6, 5, 4 and 1, for every number of layers, and of Lemmas 2 and 3 and Theorem 1, for one. *)
 
 Require Import Reals Arith.
 From Coquelicot Require Import Coquelicot.
@@ -92,3 +92,76 @@ Definition lemma1_descent_exists : Prop := forall d n x w L B, (1 <= n)%nat -> e
 (** As printed it fails for some matrix that is not symmetric, after one layer. *)
 Definition lemma1_any_matrix : Prop := exists d n A x w v, (1 <= n)%nat /\ descent d n x w 1 (fun _ => A) v /\
   pattern_forward d n 1 (fun _ => A) (prompt d n x (labels d x w) 0) d n <> - sum d (fun k => v 1%nat k * x k n).
+
+(** ** `ahn2023.lemma2`, `ahn2023.lemma3`: the components of one layer's loss *)
+
+(** `gaussian_tokens`: the tokens' covariance is C Cᵀ = U diag(λ) Uᵀ, with λ > 0 and U orthogonal. *)
+Definition orthogonal (d : nat) (U : matrix) : Prop := forall i j, (i < d)%nat -> (j < d)%nat ->
+  product d (transpose U) U i j = if i =? j then 1 else 0.
+Definition covariance (d : nat) (C U : matrix) (lambda : vector) : Prop :=
+  orthogonal d U /\ (forall k, (k < d)%nat -> 0 < lambda k) /\
+  (forall i j, (i < d)%nat -> (j < d)%nat -> product d C (transpose C) i j = in_basis d U lambda i j).
+
+(** a_k = 1/((n+1) λ_k/n + Σ_j λ_j/n). *)
+Definition best_step (d n : nat) (lambda : vector) : vector :=
+  fun k => / ((INR n + 1) / INR n * lambda k + sum d lambda / INR n).
+
+(** G = (1/n) Σ_{m ≤ n} z_m z_mᵀ of the examples' columns z_m, and tr(G M) + ⟨u, w⟩ for M of d + 1 rows and columns. *)
+Definition gram (n : nat) (Z : matrix) : matrix := fun i j => sum n (fun m => Z i m * Z j m) / INR n.
+Definition component_error (d n : nat) (M : matrix) (u : vector) (x : matrix) (w : vector) : R :=
+  sum (S d) (fun i => product (S d) (gram n (prompt d n x (labels d x w) 0)) M i i) + sum d (fun k => u k * w k).
+
+(** c, the sum of M's last column and last row, without the corner. *)
+Definition border (d : nat) (M : matrix) : vector := fun a => M a d + M d a.
+
+(** In an eigenbasis of the covariance, where it is diag(λ): f_j(M) = E (tr(G M) + w_j)². *)
+Definition identity : matrix := fun i j => if i =? j then 1 else 0.
+Definition in_eigenbasis (d n : nat) (N : (matrix -> R) -> R) (C : matrix) (lambda : vector) : Prop :=
+  (1 <= n)%nat /\ normal_mean d (S (S n)) N /\ covariance d C identity lambda.
+Definition component_loss (d n : nat) (N : (matrix -> R) -> R) (C : matrix) (j : nat) (M : matrix) : R :=
+  over_prompts d n N C (fun x w => component_error d n M (fun k => identity k j) x w ^ 2).
+
+(** Lemma 2, `minimiser`: M = −a_j e_j e_{d+1}ᵀ has the least f_j, and the slopes in all entries of M vanish there. *)
+Definition best_matrix (d n : nat) (lambda : vector) (j : nat) : matrix :=
+  fun a b => if andb (a =? j) (b =? d) then - best_step d n lambda j else 0.
+Definition with_matrix_entry (M : matrix) (a b : nat) (t : R) : matrix :=
+  fun i k => if andb (i =? a) (k =? b) then t else M i k.
+Definition lemma2_minimiser : Prop := forall d n N C lambda j M, in_eigenbasis d n N C lambda -> (j < d)%nat ->
+  component_loss d n N C j (best_matrix d n lambda j) <= component_loss d n N C j M.
+Definition lemma2_slopes : Prop := forall d n N C lambda j a b, in_eigenbasis d n N C lambda -> (j < d)%nat ->
+  let best := best_matrix d n lambda j in
+  is_derive (fun t => component_loss d n N C j (with_matrix_entry best a b t)) (best a b) 0.
+
+(** Lemma 3, `convex_problem`: f_j is convex in M, and strictly so in c. *)
+Definition mixed (s : R) (M M' : matrix) : matrix := fun a b => s * M a b + (1 - s) * M' a b.
+Definition lemma3_convex : Prop := forall d n N C lambda j s M M', in_eigenbasis d n N C lambda -> (j < d)%nat ->
+  0 <= s <= 1 -> component_loss d n N C j (mixed s M M') <=
+  s * component_loss d n N C j M + (1 - s) * component_loss d n N C j M'.
+Definition lemma3_strictly : Prop := forall d n N C lambda j s M M' a, in_eigenbasis d n N C lambda -> (j < d)%nat ->
+  0 < s < 1 -> (a < d)%nat -> border d M a <> border d M' a -> component_loss d n N C j (mixed s M M') <
+  s * component_loss d n N C j M + (1 - s) * component_loss d n N C j M'.
+
+(** ** `ahn2023.theorem1`: one layer *)
+
+Definition one_layer_loss (d n : nat) (N : (matrix -> R) -> R) (C P Q : matrix) : R :=
+  in_context_loss d n (over_prompts d n N C) 1 (fun _ => P) (fun _ => Q).
+(** The loss at P = diag(0, 1), Q = −diag(A, 0) with A = U diag(a) Uᵀ. *)
+Definition best_loss (d n : nat) (N : (matrix -> R) -> R) (C U : matrix) (lambda : vector) : R :=
+  one_layer_loss d n N C (pattern_P d) (pattern_Q d (in_basis d U (best_step d n lambda))).
+
+(** `global`: no P and Q have a smaller loss, which is Σ_k λ_k (1 − λ_k a_k). *)
+Definition theorem1_global : Prop := forall d n N C U lambda P Q,
+  (1 <= n)%nat -> normal_mean d (S (S n)) N -> covariance d C U lambda ->
+  best_loss d n N C U lambda <= one_layer_loss d n N C P Q.
+Definition theorem1_minimum : Prop := forall d n N C U lambda,
+  (1 <= n)%nat -> normal_mean d (S (S n)) N -> covariance d C U lambda ->
+  best_loss d n N C U lambda = sum d (fun k => lambda k * (1 - lambda k * best_step d n lambda k)).
+
+(** `rescaling`: P times γ and Q times δ predict γδ times the same. *)
+Definition scaled (c : R) (A : matrix) : matrix := fun i j => c * A i j.
+Definition theorem1_rescaling : Prop := forall d n P Q x y gamma delta, (1 <= n)%nat ->
+  prediction d n 1 (fun _ => scaled gamma P) (fun _ => scaled delta Q) (prompt d n x y 0) =
+  gamma * delta * prediction d n 1 (fun _ => P) (fun _ => Q) (prompt d n x y 0).
+
+(** Normal means exist. *)
+Definition normal_mean_exists : Prop := forall d m, exists N, normal_mean d m N.

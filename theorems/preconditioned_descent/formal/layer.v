@@ -37,6 +37,20 @@ Proof.
   - rewrite IH, (H n) by (lia || (intros; apply H; lia)). ring.
 Qed.
 
+Lemma sum_nonneg m f : (forall i, (i < m)%nat -> 0 <= f i) -> 0 <= sum m f.
+Proof.
+  induction m as [|m IH]; intro P; simpl; [lra|]. pose proof (P m (Nat.lt_succ_diag_r m)).
+  enough (0 <= sum m f) by lra. auto with arith.
+Qed.
+
+Lemma term_le_sum m f i : (forall j, (j < m)%nat -> 0 <= f j) -> (i < m)%nat -> f i <= sum m f.
+Proof.
+  induction m as [|m IH]; intros P Hi; [lia|]. simpl. pose proof (P m (Nat.lt_succ_diag_r m)).
+  assert (P' : forall j, (j < m)%nat -> 0 <= f j) by auto with arith.
+  destruct (Nat.eq_dec i m) as [->|N]; [pose proof (sum_nonneg m f P'); lra|].
+  assert (f i <= sum m f) by (apply IH; [exact P'|lia]). lra.
+Qed.
+
 (** ** A layer *)
 
 (** M takes the query's column out. *)

@@ -18,6 +18,14 @@ PROOFS = {
     "gradient_descent.every_layer_as_printed": "lemma1_as_printed",
     "gradient_descent.descent_exists": "lemma1_descent_exists",
     "gradient_descent.transpose_is_needed": "lemma1_any_matrix",
+    "one_layer.convexity.component_minimum": "lemma2_minimiser",
+    "one_layer.convexity.component_slopes": "lemma2_slopes",
+    "one_layer.convexity.component_convex": "lemma3_convex",
+    "one_layer.convexity.component_strictly_convex": "lemma3_strictly",
+    "one_layer.minimum.global_minimum_of_one_layer": "theorem1_global",
+    "one_layer.minimum.minimum_of_one_layer": "theorem1_minimum",
+    "one_layer.minimum.one_layer_rescaled": "theorem1_rescaling",
+    "one_layer.normal_mean.normal_mean_exists": "normal_mean_exists",
 }
 
 
@@ -85,13 +93,63 @@ PLANTED = {
         "descent d n x w L A v",
         "gradient_descent",
     ),
+    "a second moment of 2": (
+        "definitions",
+        "INR (S j) * normal_moment j",
+        "INR (S (S j)) * normal_moment j",
+        "one_layer/normal_mean",
+    ),
+    "the tokens' covariance for w": (
+        "definitions",
+        "(fun k => g k (S n))",
+        "(fun k => product d C g k (S n))",
+        "one_layer/prompt_table",
+    ),
+    "columns of length 1 that are not orthogonal": (
+        "claims",
+        "product d (transpose U) U i j = if i =? j then 1 else 0",
+        "product d (transpose U) U i i = 1",
+        "one_layer/component",
+    ),
+    "the last column less the last row": (
+        "claims",
+        "fun a => M a d + M d a",
+        "fun a => M a d - M d a",
+        "one_layer/component",
+    ),
+    "n + 2 for n + 1": (
+        "claims",
+        "(INR n + 1) / INR n * lambda k",
+        "(INR n + 2) / INR n * lambda k",
+        "one_layer/component_minimum",
+    ),
+    "the trace dropped": ("claims", "lambda k + sum d lambda / INR n)", "lambda k)", "one_layer/component_minimum"),
+    "the component's matrix with the other sign": (
+        "claims",
+        "then - best_step d n lambda j else 0",
+        "then best_step d n lambda j else 0",
+        "one_layer/convexity",
+    ),
+    "strictly convex in the diagonal": (
+        "claims",
+        "border d M a <> border d M' a",
+        "M a a <> M' a a",
+        "one_layer/convexity",
+    ),
+    "1 + lambda a for the minimum": (
+        "claims",
+        "(1 - lambda k * best_step",
+        "(1 + lambda k * best_step",
+        "one_layer/minimum",
+    ),
+    "the sum of the scales": (
+        "claims",
+        "gamma * delta * prediction",
+        "(gamma + delta) * prediction",
+        "one_layer/minimum",
+    ),
 }
-QUICK = {
-    "the query among the keys",
-    "a free corner of Q",
-    "an order that repeats a layer",
-    "A in the place of its transpose",
-}
+QUICK = {"a free corner of Q", "an order that repeats a layer"}
 
 
 @rocq.needs_rocq

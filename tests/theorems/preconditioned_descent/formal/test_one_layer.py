@@ -1,0 +1,105 @@
+"""One layer's loss over normal prompts, in Rocq, has the values of `numerics`' quadrature, at rational instances.
+
+Rocq proves each value to within 10⁻⁹ of the float (machine arithmetic of the library Interval, which no proof uses).
+"""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from numerics.preconditioned_descent import reference
+from tests.theorems import rocq
+
+pytestmark = rocq.needs_rocq
+AREA = rocq.Area("preconditioned_descent", "PreconditionedDescent")
+
+HEAD = """
+Require Import Reals List Arith Lra.
+From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
+From PreconditionedDescent Require Import definitions.
+From PreconditionedDescent.formal Require Import claims.
+From PreconditionedDescent.formal.one_layer Require Import normal_mean minimum.
+Import ListNotations.
+Open Scope R_scope.
+"""
+# d = n = 1: P, Q and the standard deviation C of a token. d = 2, n = 1: U and the eigenvalues.
+TABLES = {
+    "P": [["1/2", "-1"], ["2/3", "1"]],
+    "Q": [["1", "1/4"], ["-1/2", "1/3"]],
+    "C": [["3/2"]],
+    "U": [["3/5", "-4/5"], ["4/5", "3/5"]],
+    "eigenvalues": [["1/2", "3"]],
+}
+UNFOLD = """cbv [one_layer_loss component_loss in_context_loss over_prompts component_error gram identity M error
+prediction forward layer attention product transpose mask prompt labels table_mean vector_mean three_points with_column
+with_entry sum nth P Q C Nat.eqb Nat.ltb Nat.leb andb]; simpl INR"""
+
+
+def instance():
+    """The lines that define the matrices; M is q pᵀ of P's last row p and Q's first column q."""
+    yield HEAD
+    for name, rows in TABLES.items():
+        lists = "; ".join(f"[{'; '.join(row)}]" for row in rows)
+        yield f"Definition {name} : matrix := fun i j => nth j (nth i [{lists}] []) 0."
+    yield "Definition M : matrix := fun i j => Q i 0%nat * P 1%nat j."
+
+
+def tensors():
+    """The same as tensors, by name."""
+    return {
+        name: torch.tensor([[float(Fraction(value)) for value in row] for row in rows], dtype=torch.float64)
+        for name, rows in TABLES.items()
+    }
+
+
+def values():
+    """The loss of one layer and of its component, by f = λ f_1 for d = 1, and the least loss for d = 2."""
+    of = tensors()
+    covariance = of["C"] @ of["C"].T
+    loss = reference.exact_loss((of["P"][None], of["Q"][None]), 1, covariance, torch.eye(1, dtype=torch.float64))
+    eigenvalues = of["eigenvalues"][0]
+    A = of["U"] @ torch.diag(1 / (2 * eigenvalues + eigenvalues.sum())) @ of["U"].T
+    covariance2 = of["U"] @ torch.diag(eigenvalues) @ of["U"].T
+    least = reference.exact_loss(reference.pattern(A[None]), 1, covariance2, torch.eye(2, dtype=torch.float64))
+    return {"loss": loss.item(), "component": (loss / covariance[0, 0]).item(), "least": least.item()}
+
+
+def goal(name, value):
+    """That a loss is near to a float."""
+    near = f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
+    if name == "least":
+        return f"""Goal forall N C g, normal_mean 2 3 N -> covariance 2 C U (eigenvalues 0%nat) ->
+g = best_loss 2 1 N C U (eigenvalues 0%nat) -> {near}.
+Proof. intros N C' g HN H ->. rewrite (minimum_of_one_layer 2%nat 1%nat N C' U (eigenvalues 0%nat) (le_n 1) HN H).
+cbv [sum best_step eigenvalues nth]. simpl INR."""
+    mean = "(table_mean 1 3) C"
+    term = f"one_layer_loss 1 1 {mean} P Q" if name == "loss" else f"component_loss 1 1 {mean} 0 M"
+    return f"Goal forall g, g = {term} -> {near}. Proof. intros g ->. {UNFOLD}."
+
+
+def text(found):
+    """A text that Rocq accepts if the losses have the values to within 10⁻⁹."""
+    goals = (f"{goal(name, value)} interval with (i_prec 80). Qed." for name, value in found.items())
+    return "\n".join([*instance(), *goals])
+
+
+@pytest.fixture(scope="module")
+def area(tmp_path_factory):
+    """The folder in which Theorem 1 is compiled."""
+    folder = AREA.copied(tmp_path_factory.mktemp("area"))
+    failure = AREA.compiled(folder, "formal/one_layer/minimum.v")
+    assert failure is None, failure
+    return folder
+
+
+def test_losses_are_those_of_the_quadrature(area):
+    good, answer = AREA.asked(area, text(values()))
+    assert good, answer
+
+
+@pytest.mark.parametrize("name", [pytest.param("component", marks=pytest.mark.audit), "least"])
+def test_another_loss_is_refused(area, name):
+    good, answer = AREA.asked(area, text({name: values()[name] + 1e-6}))
+    assert not good and "Numerical evaluation failed" in answer
