@@ -8,13 +8,11 @@
 
 Require Import Reals Arith.
 From Coquelicot Require Import Coquelicot.
+From Formal Require Export definitions.
 Open Scope R_scope.
 
 Definition vector := nat -> R.
 Definition matrix := nat -> nat -> R.
-
-(** f 0 + … + f (n − 1), 0 for n = 0. *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
 
 Definition minus (u v : vector) : vector := fun i => u i - v i.
 Definition minus_matrix (A B : matrix) : matrix := fun i j => A i j - B i j.

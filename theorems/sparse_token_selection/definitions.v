@@ -12,13 +12,13 @@
 
 Require Import Reals List Arith.
 From Coquelicot Require Import Coquelicot.
+From Formal Require Export definitions.
 Import ListNotations.
 Open Scope R_scope.
 
 Definition matrix := nat -> nat -> R.
 
-(** f 0 + … + f (n − 1), 0 for n = 0; the product, 1 for n = 0; the same sum of natural numbers. *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
+(** f 0 · … · f (n − 1), 1 for n = 0; the sum of natural numbers, 0 for n = 0. *)
 Fixpoint product (n : nat) (f : nat -> R) : R := match n with O => 1 | S m => product m f * f m end.
 Fixpoint nat_sum (n : nat) (f : nat -> nat) : nat := match n with O => 0%nat | S m => (nat_sum m f + f m)%nat end.
 

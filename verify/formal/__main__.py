@@ -5,7 +5,8 @@ from pathlib import Path
 
 from verify.checking.registry import ids
 from verify.checking.theorem import load_theorem
-from verify.formal.compiling import accepted_part, not_run, rechecked
+from verify.formal.compiling import accepted_part, rechecked
+from verify.formal.kernel.running import not_run
 
 
 def main(folder: Path, names: list[str]) -> int:

@@ -4,8 +4,9 @@ import pytest
 import sympy as sp
 
 import verify
-from verify.formal.compiling import NEEDED, accepted_part, compiled, logical_name, not_run, rechecked
+from verify.formal.compiling import accepted_part, compiled, logical_name, rechecked
 from verify.formal.export import export
+from verify.formal.kernel.running import NEEDED, not_run
 
 pytestmark = pytest.mark.skipif(bool(not_run()), reason=not_run() or "rocq: run")
 SQUARES = "(x - y)**2 + 1/(1 + z) > 0 if z >= x, x >= 1 for x real, y real, z real"
@@ -46,7 +47,7 @@ def test_a_statement_in_a_line_is_accepted_on_the_axioms_of_the_reals(tmp_path, 
     assert [c.exported for c in written(line, tmp_path / "it").clauses] == ["proof"]
     found = compiled(tmp_path / "it")
     assert found.accepted, found.refused
-    assert "ClassicalDedekindReals.sig_forall_dec" in found.axioms
+    assert "Coq.Reals.ClassicalDedekindReals.sig_forall_dec" in found.axioms
 
 
 @pytest.mark.parametrize(
@@ -149,5 +150,5 @@ def test_a_folder_has_a_name_for_rocq(tmp_path):
 
 
 def test_without_rocq_one_line_names_the_packages(monkeypatch):
-    monkeypatch.setattr("verify.formal.compiling.shutil.which", lambda name: None)
+    monkeypatch.setattr("verify.formal.kernel.running.shutil.which", lambda name: None)
     assert not_run() == f"rocq: not run; it needs {NEEDED}" and "coq" in NEEDED

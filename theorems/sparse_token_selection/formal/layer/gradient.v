@@ -18,7 +18,7 @@ Lemma softmax_slope T (s b : nat -> R) (t0 : R) i : (0 < T)%nat ->
     (softmax T s i * (b i - sum T (fun j => softmax T s j * b j))).
 Proof.
   intro HT. unfold softmax at 1.
-  assert (Z : 0 < sum T (fun j => exp (s j))) by (apply sum_pos; [assumption|intro; apply exp_pos]).
+  assert (Z : 0 < sum T (fun j => exp (s j))) by (apply sum_pos; [assumption|intros; apply exp_pos]).
   assert (D : forall j, is_derive (fun t => exp (s j + (t - t0) * b j)) t0 (exp (s j) * b j)).
   { intro j. auto_derive; [trivial|]. replace (s j + (t0 + - t0) * b j) with (s j) by ring. ring. }
   assert (E : forall j, exp (s j + (t0 - t0) * b j) = exp (s j)) by (intro; f_equal; ring).

@@ -1,0 +1,1 @@
+"""Rocq's kernel is run on `.v` files."""

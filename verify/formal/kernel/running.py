@@ -1,0 +1,96 @@
+"""Rocq's programs are run, and the axioms that they list are read."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_ROOTS = {"ClassicalDedekindReals": "Coq.Reals", "FunctionalExtensionality": "Coq.Logic", "Classical_Prop": "Coq.Logic"}
+AXIOMS = frozenset(
+    {
+        "Coq.Reals.ClassicalDedekindReals.sig_forall_dec",
+        "Coq.Reals.ClassicalDedekindReals.sig_not_dec",
+        "Coq.Logic.FunctionalExtensionality.functional_extensionality_dep",
+        "Coq.Logic.Classical_Prop.classic",
+    }
+)
+"""The axioms that Rocq's real numbers rest on, and that alone may be assumed."""
+NEEDED = "the Debian packages coq and libcoq-coquelicot"
+SECONDS = 600
+"""The longest that one program may take."""
+_LISTED = re.compile(r"^    (\S+)$", re.MULTILINE)
+_SAFE = re.compile(r"\* (Constants/Inductives relying on .*|Inductives whose positivity is assumed): <none>")
+_PARTS = 3
+_HEADINGS = ("Axioms:", "Closed under the global context")
+
+
+class Ran(NamedTuple):
+    """Whether a program of Rocq ended well, all that it says, and its output without warnings and errors."""
+
+    good: bool
+    said: str
+    printed: str = ""
+
+    @property
+    def error(self) -> str:
+        """The last place that is named, with its message: warnings come before an error."""
+        return " ".join(self.said[max(0, self.said.rfind("File ")) :].split())[:400]
+
+
+def not_run(*libraries: str) -> str:
+    """Return why Rocq is not run, nothing where it and Coquelicot are installed, and some more libraries."""
+    if shutil.which("coqc") and shutil.which("coqchk"):
+        there = Path(ran(Path(), "coqc", "-where").said.strip(), "user-contrib")
+        if all((there / library).is_dir() for library in ("Coquelicot", *libraries)):
+            return ""
+    packages = ", ".join([NEEDED, *(f"libcoq-{library.lower()}" for library in libraries)])
+    return f"rocq: not run; it needs {packages}"
+
+
+def ran(folder: Path, *command: str) -> Ran:
+    """Run a program in a folder."""
+    try:
+        # The command is one of Rocq's, and no shell reads its arguments.
+        done = subprocess.run(  # noqa: S603
+            command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Ran(False, f"it takes more than {SECONDS} s")
+    return Ran(done.returncode == 0, done.stdout + done.stderr, done.stdout)
+
+
+def axioms_printed(printed: str) -> frozenset[str]:
+    """Return the axioms that `Print Assumptions` lists, those of the real numbers by their whole names.
+
+    It names these by their last modules, where no file imports them.
+    """
+    # Each is named at the beginning of a line, and its type is after that or further in.
+    named = [line for line in printed.splitlines() if line.strip() not in _HEADINGS and line[:1].strip()]
+    return frozenset(_whole(line.split()[0]) for line in named)
+
+
+def _whole(name: str) -> str:
+    module = name.partition(".")[0]
+    return f"{_ROOTS[module]}.{name}" if f"{_ROOTS.get(module, '')}.{name}" in AXIOMS else name
+
+
+def not_allowed(axioms: Iterable[str]) -> str:
+    """Return what is said of an axiom that may not be assumed, nothing where there is none."""
+    more = sorted({*axioms} - AXIOMS)
+    return f"{more[0]} is assumed, which is none of Rocq's real numbers" if more else ""
+
+
+def checked(folder: Path, options: Sequence[str], modules: Sequence[str]) -> tuple[str, frozenset[str]]:
+    """Have `coqchk` read compiled files and the libraries below them again, by the kernel alone.
+
+    Return why it refuses them, nothing where it accepts, and the axioms that it lists.
+    """
+    found = ran(folder, "coqchk", "-silent", "-o", *options, *modules)
+    if not found.good:
+        return f"coqchk: {found.error}", frozenset()
+    if len(_SAFE.findall(found.said)) != _PARTS:
+        return "coqchk: a check of the kernel is switched off somewhere", frozenset()
+    axioms = frozenset(_LISTED.findall(found.said.partition("* Axioms:")[2].partition("\n* ")[0]))
+    return not_allowed(axioms), axioms
