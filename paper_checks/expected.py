@@ -1,4 +1,4 @@
-"""What findings expect of their commands, in short."""
+"""The values that findings expect of their commands, in short."""
 
 from fractions import Fraction
 

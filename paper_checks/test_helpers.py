@@ -1,4 +1,4 @@
-"""What several comparisons need: descents that are followed to their end, and modules that are loaded when used."""
+"""Helpers of several comparisons: descents that are followed to their end, and modules that are loaded when used."""
 
 import sys
 from fractions import Fraction

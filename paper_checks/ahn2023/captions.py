@@ -16,7 +16,7 @@ RESOLUTION = 0.25
 FINE = 0.05
 """The same for a loss whose mean over w* and the query is exact."""
 FALLEN, KEPT = 0.1, 0.5
-"""What the distance of Σ^½ A Σ^½ falls to, of where it began, and that of A stays above, of Dist(Σ^-1, I)."""
+"""Shares: of its beginning, that the distance of Σ^½ A Σ^½ falls below; of Dist(Σ^-1, I), that A stays above."""
 NEAR_PRINTED = 0.1
 """Of a printed number: how far the weights of a short training may be off without telling against it."""
 
@@ -72,7 +72,7 @@ def at_one_of(losses: Sequence[Measurement], minima: Sequence[float]) -> Verdict
 def found_below(least: Sequence[float], level: float) -> Verdict:
     """Return whether a search for the least loss on each of some batches got below a level.
 
-    What it found is an upper bound: that there is nothing lower it cannot tell.
+    The least that it found is an upper bound; it does not show that nothing is lower.
     """
     detail = f"least losses found on batches from {min(least):.3g} to {max(least):.3g}, level {level:.3g}"
     if max(least) < level:

@@ -1,4 +1,4 @@
-"""What weights that are best for n examples do on other prompts, beside methods that know these.
+"""The loss of weights that are best for n examples on other prompts, beside methods that know these.
 
 On prompts of m examples with x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}), Σ' = `scale` R Σ Rᵀ, where R turns by `angle` in the
 plane of two eigenvectors of Σ, of its largest eigenvalue and of its least:

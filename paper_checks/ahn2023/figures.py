@@ -1,4 +1,4 @@
-"""What is read off Figures 1 to 7, each a comparison with a verdict: training from the definitions against theory.
+"""The readings of Figures 1 to 7, each a comparison with a verdict: training from the definitions against theory.
 
 Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), but for what is read
 at the text's n = 10, which is trained by the text. Figures 6 and 7 are compared as in the text, A_l alone trained and
@@ -50,12 +50,12 @@ from verify import (
 )
 
 OFF_DIAGONAL = 0.01
-"""What Figure 2's entries off the diagonal are within."""
+"""The largest size of Figure 2's entries off the diagonal."""
 printed_layers = lazily("theorems.preconditioned_descent.printed_layers")
 PRINTED2 = (("0.42", "0.43"), ("0.69", "0.69"), ("1.69", "1.72"))
 """The diagonals that Figure 2 prints, ascending, without the sign of Q."""
 LEVEL3 = math.exp(-6)
-"""What Figure 3's loss falls below."""
+"""The level that Figure 3's loss falls below."""
 
 Run = Callable[..., ExperimentResult]
 

@@ -1,4 +1,4 @@
-"""What theory says of the figures' curves: least losses on S, exact or certified, and what A_l ∝ Σ^{-1} is from I.
+"""Theory for the figures' curves: least losses on S, exact or certified, and the distance of A_l ∝ Σ^{-1} from I.
 
 Training moves all entries of the matrices, and is not bound to S: below the least loss on S theory says nothing of it.
 """

@@ -29,7 +29,7 @@ MOST = 1 / 2
 _WEIGHTS_HELD = 15
 """Five weights at three n."""
 _SETTLED = 1e-3
-"""What slopes of a thousand times the loss may be left where descent ended."""
+"""The largest slope of a thousand times the loss that may be left where descent ended."""
 
 
 def middles() -> dict[str, Fraction]:

@@ -1,4 +1,4 @@
-"""What the comparisons share: Σ with a drawn spectrum, and tensors that agree to rounding."""
+"""Helpers of the comparisons: Σ with a drawn spectrum, and tensors that agree to rounding."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

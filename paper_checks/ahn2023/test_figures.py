@@ -1,4 +1,4 @@
-"""What is read off the figures, on trained transformers; the verdicts on made-up measurements; theory drawn."""
+"""The readings of the figures, on trained transformers; the verdicts on made-up measurements; theory drawn."""
 
 import math
 from fractions import Fraction
@@ -55,7 +55,7 @@ BY_FULL = {
     figures.figure3_log_loss_trained_at_ten: (VERIFIED, REFUTED),
     figures.figures_4_and_5_trained_weights_at_ten: (VERIFIED, REFUTED),
 }
-"""What quick runs leave open, as `--full` decides it."""
+"""The verdicts that quick runs leave open, as `--full` decides them."""
 
 
 def expected_of(comparison, full):

@@ -182,7 +182,7 @@ def _levels(*, device: str, full: bool, seed: int) -> Verdict:
         found, values = radius * slope, verify.check(data_shift, n=n, d=2, R=R).values
         spread, best = float(logits[2] - logits[-1]), values["best_factor"]
         most, reached = (as_float(values[name]) for name in ("best_factor_at_most", "reached_factor"))
-        # What an ascent leaves: to second order in the factor, to first in the logits.
+        # The error that an ascent leaves: to second order in the factor, to first in the logits.
         holds = found <= most * (1 + 1e-9) and found >= reached * (1 - 1e-7) and spread <= 1e-3 * radius**2
         holds = holds and (best is None or abs(found - as_float(best)) <= 1e-7 * found)
         detail = f"{found:.9g} found, {reached:.9g} to {most:.9g}; all but two logits within {spread:.1g}"

@@ -1,4 +1,4 @@
-"""What the checks found about Li et al. 2024.
+"""Findings about Li et al. 2024.
 
 Where the expected numbers are from: `test_findings.py` derives them a second time.
 """

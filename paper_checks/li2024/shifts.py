@@ -65,7 +65,7 @@ def moves(drawn: Drawn, device: str) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
 
 
 class Factors(NamedTuple):
-    """What the factor of the weights' shift, and of the data's, is multiplied by: 1, but where an error is planted."""
+    """The multiples of the factors of the weights' shift and of the data's: 1, but where an error is planted."""
 
     weights: float = 1.0
     data: float = 1.0

@@ -8,6 +8,6 @@ recursion against the simulated layer). Stochastic encoding: `stochastic_encodin
 The figures: `figures`, with what a caption's words mean on curves in `captions`, and theory beside them in
 `predictions`; where Figure 1's loss ends: `schedule` and `gap_ledger`. Phase diagrams: `diagrams`.
 
-What was found: `one_hot_findings`, `encoding_findings` and `figure_findings`, which share `premises`. Their numbers are
+The findings: `one_hot_findings`, `encoding_findings` and `figure_findings`, which share `premises`. Their numbers are
 derived a second time `by_counting` signs, `by_sampling` them, or, with one-hot encoding, `by_softmax`.
 """

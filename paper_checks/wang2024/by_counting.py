@@ -3,7 +3,7 @@
 Of the loss it is P and R that come a second way; the formula in them is the same.
 
 Of D coordinates of u, the sum of q random signs, m have the largest size q, and the others 1 (q = 3) or 0 (q = 2).
-Where it is 1 one of the three signs differs: n_i times that of token i. With D the dimension of the encodings, so that
+If it is 1, one of the three signs differs: n_i times that of token i. With D the dimension of the encodings, so that
 the signs are ±1/√D, the logits are
 
     C v_i = C (q m + (D − m − 2 n_i)) / D  (q = 3),   C · 2m/D  (q = 2),    C|u|² = C (q² m + D − m)/D, or C · 4m/D,

@@ -1,4 +1,4 @@
-"""What the checks found about the encodings of Wang et al. 2024: least losses, dimensions, widths and other lengths.
+"""Findings about the encodings of Wang et al. 2024: least losses, dimensions, widths and other lengths.
 
 Where the expected numbers are from: `test_encoding_findings.py` derives them a second time.
 """

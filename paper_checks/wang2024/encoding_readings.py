@@ -1,4 +1,4 @@
-"""What the least loss on the set is under several readings of Definition 3, and what those drawn afresh all say.
+"""The least loss on the set under several readings of Definition 3, and the verdict that those drawn afresh share.
 
 Of one draw that is kept for good the set is not kept by gradient descent, and other W may do better: of the two
 families of W that are simulated nothing is decided.

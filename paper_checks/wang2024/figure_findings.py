@@ -1,4 +1,4 @@
-"""What the checks found about the figures of Wang et al. 2024: trained layers, the schedule, and what their losses are.
+"""Findings about the figures of Wang et al. 2024: trained layers, the schedule, and their losses.
 
 Where the expected numbers are from: `test_figure_findings.py` and `test_schedule.py` derive them a second time.
 """
@@ -38,7 +38,7 @@ fewer_selected_at_test = Finding(
     "full run, trained for three selected tokens, is certified to have more than 5.9 times the zero predictor's loss "
     "when two are selected.",
     text="Figure 4 is about a trained layer. At T = 200, d = 5, d_e = 170, attending to [Z, z_query], our full run "
-    "of Figure 1 ends at α = 41.26 and C = 2.79. What is certified is of the layer with these two numbers, of one "
+    "of Figure 1 ends at α = 41.26 and C = 2.79. The certificate is of the layer with these two numbers, of one "
     "run and rounded; the other entries of that run's W and V are left out. Its loss at q_test = 2 is certified to "
     "be above 7.46, 5.9 times the zero predictor's d/(2 q_test) = 5/4: the query's token takes all but a small share "
     "of the attention, for which a large α compensates; with two selected tokens that share is many times larger, "
@@ -110,7 +110,7 @@ more_selected_at_test = Finding(
     "C of one full run with Adam has 99.89 % of the zero predictor's loss at six selected tokens, as computed.",
     text="Figures 4 and 5 are said to show both encodings converging at unseen subset sizes, stochastic ones sooner. "
     "At T = 200, d = 5, d_e = 170, attending to [Z, z_query], our full run of Figure 5 with fresh encodings ends at α "
-    "= 47.41 and C = 2.835. What is computed is of the layer with these two numbers, of one run and rounded; "
+    "= 47.41 and C = 2.835. The loss is computed for the layer with these two numbers, of one run and rounded; "
     "certified is only that its loss is above 2/5 of that of the zero predictor at q = 3. At q_test = 6 its loss is "
     "99.89 % of the zero predictor's 5/12 (at 4 tokens 90.1 %, at 8 99.999 %, by the same command with q_test): the "
     "query is the sum of the selected encodings, and the more there are, the more of the attention its own token "

@@ -4,7 +4,7 @@ Quick runs are smaller in every size, with the same ratio of the least loss to t
 that a caption states as numbers are taken in proportion to it. Their d_e exceeds T, so that a draw of fixed encodings
 may be linearly independent, where the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are
 those of `captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, of a run that is
-near the set on which the least loss is enclosed, and positive. What is said of fixed encodings is decided over several
+near the set on which the least loss is enclosed, and positive. A claim about fixed encodings is decided over several
 trainings, each with its own draw, and by one training, as under `full`, not at all.
 """
 
@@ -42,7 +42,7 @@ PRINTED, NOTHING = 0.15, 5 / 6
 MANY = ("runs", "steps", "late", "batch_size", "readings")
 """Settings in which Figure 1's and Figure 3's single run differs from the many of the other figures."""
 BLOCKS = 5
-"""What an identity block is to grow by, of what another entry does."""
+"""The growth of an identity block, as a multiple of another entry's."""
 POSITIVE = Fraction(1, 20)
 """How near the least loss on the set is enclosed: here it is only to be positive."""
 

@@ -52,7 +52,7 @@ PARTS = (
     *("floor_enclosed", "floor_width_enclosed", "finite_time_computed", "step_noise_simulated"),
     *("off_the_set_sampled", "rounding_sampled", "chance_sampled"),
 )
-"""What the loss on the validation set is split into: all but the last estimate the loss on fresh samples."""
+"""The parts of the loss on the validation set: all but the last estimate the loss on fresh samples."""
 RESOLVED = 0.1
 """The share of the finite time by which its two computations may differ."""
 SPREAD = 2.0
@@ -63,7 +63,7 @@ Given the attention the loss is a multiple of a χ² with d degrees of freedom, 
 
 
 class Theory(NamedTuple):
-    """What theory says of a training: the least loss lies between two numbers; losses, and how far they are off.
+    """Theory for a training: the least loss lies between two numbers; losses, and how far they are off.
 
     `again` is the loss of `descent` computed a second time.
     """
@@ -148,7 +148,7 @@ def ledger(settings: Instance, *, seed: int, device: str, running: Running) -> M
 
 
 _FIXED = {"runs": 1, "optimizer": "sgd"}
-"""What of Figure 1's settings is not chosen here."""
+"""Those of Figure 1's settings that are not chosen here."""
 
 
 def _expect(settings: Instance, *, device: str) -> float:
@@ -162,7 +162,7 @@ def _expect(settings: Instance, *, device: str) -> float:
 
 gap_ledger = Experiment(
     id="wang2024.gap_ledger",
-    title="What the loss at the end of Figure 1's training is split into, and how each part was had",
+    title="The parts of the loss at the end of Figure 1's training, and how each was had",
     source=Source("Figure 1", "derived here", None, "arXiv 2406.06893; the training is that of wang2024.figure1"),
     settings=(
         Setting(ENCODING, "stochastic", "stochastic"),
@@ -182,7 +182,7 @@ def judged(found: Mapping[str, Measurement]) -> Verdict:
     floor; and its split from the noise of the steps, on which that sum does not depend, is computed twice alike.
     Both computations of stochastic encoding share the steps' formula, which `test_schedule.py` holds against
     counting. The last two verdicts hold the same difference, that of the computed loss of α and C from the sampled
-    one, against two sizes: the second tells of parts that do not add up. What is left is shown, and decides
+    one, against two sizes: the second tells of parts that do not add up. The remainder is shown, and decides
     nothing: it is the rest by definition, chance in both samples.
     """
 

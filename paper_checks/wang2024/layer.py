@@ -93,7 +93,7 @@ def sampled_gradient_agrees(theory: Recursion, at: Point, found: Gradient) -> Ve
         values = functional(found)
         error = values.std(dim=0) / math.sqrt(BATCHES)
         difference = (values.mean(dim=0) - functional(Gradient(*(x[None] for x in expected)))[0]).abs()
-        # What vanishes in every sample (columns that multiply x_query = 0; sums over the logits) is rounding only.
+        # Entries that vanish in every sample (columns of x_query = 0; sums over the logits) are rounding only.
         excess = (difference - floor).clamp(min=0)
         ratio = torch.where(error > 0, excess / error, torch.where(excess > 0, math.inf, 0.0))
         if float(ratio.max()) >= worst:
@@ -175,7 +175,7 @@ def falls_as_bounded(
         if step:
             rises, margin = max(rises, level - before), min(margin, before - level - least_fall(before))
         before = level
-        # What comes after a rise decides nothing, and at large step sizes rounding then takes the run off the set.
+        # Steps after a rise decide nothing, and at large step sizes rounding then takes the run off the set.
         if not (rises < 1e-12 and margin > -1e-12):
             break
     detail = (

@@ -50,7 +50,7 @@ _CLOSEST = 60
 
 
 class Scales(NamedTuple):
-    """What P, R and their slopes are multiplied by: 1, but where an error is planted."""
+    """The multiples of P, R and their slopes: 1, but where an error is planted."""
 
     P: float = 1.0
     R: float = 1.0

@@ -1,4 +1,4 @@
-"""What the checks found about Theorem 1 of Wang et al. 2024: one-hot encodings, step sizes and numbers of steps.
+"""Findings about Theorem 1 of Wang et al. 2024: one-hot encodings, step sizes and numbers of steps.
 
 Where the expected numbers are from: `test_one_hot_findings.py` derives them a second time.
 """

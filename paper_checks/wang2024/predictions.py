@@ -1,4 +1,4 @@
-"""What theory says of the figures' curves: population gradient descent on the set, and the least loss there.
+"""Theory for the figures' curves: population gradient descent on the set, and the least loss there.
 
 Stochastic encoding: the two numbers of `on_the_set`. One-hot encoding from zero, attending to tokens: Lemma 1's
 recursion. Of fixed encodings, and of Adam's path, nothing is predicted; the least loss on the set holds for Adam too,

@@ -33,7 +33,7 @@ ZERO = Point(0.0, 0.0, math.nan)
 
 @dataclass(frozen=True)
 class Recursion:
-    """What a statement of Lemma 1 says of the set at an instance (T, q, d, eta), in float64."""
+    """A statement of Lemma 1 on the set at an instance (T, q, d, eta), in float64."""
 
     instance: Instance
     program: Callable[[float, float], tuple[float, float, float]]

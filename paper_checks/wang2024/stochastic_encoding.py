@@ -361,7 +361,7 @@ def implied(drawn: Between) -> dict[str, Bounds]:
 def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Verdict:
     """Compare the traces of the two identity blocks with what the set implies; half an enclosure's width is rounding.
 
-    What may pass is at most a fifth of d/(2q), the zero predictor's loss, and of its slope; for α > 1, α times it.
+    The tolerance is at most a fifth of d/(2q), the zero predictor's loss, and of its slope; for α > 1, α times it.
     """
     resolution = layer.d / (10 * layer.q) * max(1, layer.alpha)
 

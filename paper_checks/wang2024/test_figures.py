@@ -51,7 +51,7 @@ OF_MANY = {
     figures.figure5_fixed_ends_above,
     figures.figure5_stochastic_is_quicker,
 }
-"""What one training, as under --full, does not decide."""
+"""The captions that one training, as under --full, does not decide."""
 IN_FULL = {figures.figure5_length_to_zero: REFUTED}
 """At the figure's own sizes Adam's W is near the set."""
 
@@ -260,7 +260,7 @@ def test_stays_above(values, error, outcome):
         ((1, 0.5, 0.5, 0.5), (1, 0.8, 0.5, 0.5), VERIFIED),
         ((1, 0.8, 0.5, 0.5), (1, 0.5, 0.5, 0.5), REFUTED),
         ((1, 0.5, 0.4, 0.3), (1, 0.5, 0.5, 0.5), INCONCLUSIVE),
-        # What does not move comes below nothing, and what ends lower need not be sooner.
+        # A curve that does not move comes below nothing, and one that ends lower need not be sooner.
         ((1, 1, 1, 1), (1, 0.8, 0.7, 0.3), REFUTED),
         ((1, 0.8, 0.7, 0.5), (1, 1, 1, 1), VERIFIED),
         ((1, 1, 1, 1), (1, 1, 1, 1), INCONCLUSIVE),

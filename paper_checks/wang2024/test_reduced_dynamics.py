@@ -199,7 +199,7 @@ def test_the_inverse_loss_becomes_linear(ledger, instance):
 
 
 def gradient_at_length(**changed):
-    """What the recursion says at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax itself; 10⁻³ of it as error."""
+    """The recursion's step at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax itself; 10⁻³ of it as error."""
     s = 1 / (3 + 197 * math.exp(-4))
     o = s * math.exp(-4)
     found = {

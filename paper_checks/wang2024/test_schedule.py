@@ -134,7 +134,7 @@ def test_the_slow_direction_over_tokens_by_counting():
 def test_the_hessian_is_that_of_the_counted_loss(T, d, D, alpha, C):
     layer = on_the_set.layer(T, 3, d, D, True, on_the_set.CLOSE)
     here, counted, closer = layer.hessian(alpha, C), *(curvatures(T, 3, d, D, alpha, C, h) for h in (0.01, 0.005))
-    # What the differences change by, and what the interpolation leaves of second derivatives: 1.4·10⁻⁴ at T = 16.
+    # The change of the differences, and the error of the interpolation in second derivatives: 1.4·10⁻⁴ at T = 16.
     assert counted == pytest.approx(closer, rel=3e-7) and here == pytest.approx(counted, rel=3e-4)
     # The slow eigenvalue is a difference of such numbers: 4·10⁻⁶ and 7·10⁻⁴.
     slow, counted_slow, closer_slow = (np.linalg.eigvalsh(found)[0] for found in (here, counted, closer))

@@ -133,7 +133,7 @@ def test_by_enumeration(attend):
     expected = implied(drawn)
     least, most = (population_gradient(layer)[0] for layer in (drawn.at_the_low_end(), drawn.layer))
     _, W, V = population_gradient(drawn.layer)
-    # What vanishes is a mean of 1152 samples' gradients of size 1, each a few dozen roundings of 10⁻¹⁶.
+    # The entries that vanish are a mean of 1152 samples' gradients of size 1, each a few dozen roundings of 10⁻¹⁶.
     rounding = 1e-14
     for name, value in (("loss_change", most - least), ("alpha_slope", float(V[:, :d].trace()))):
         lower, upper = expected[name]

@@ -95,7 +95,7 @@ def test_the_least_over_all_first_layers_of_weights_in_minus_one_to_one_is_the_f
 
 
 def knows_y(measurements, subsets):
-    """What is left of measurements the first of which is chosen for each y: of the target's first component."""
+    """The variance of the target's first component that measurements leave, the first of them chosen for each y."""
     right = linear_measurements.conditional_variance
     d, rows = measurements.shape[1] // subsets.shape[1], measurements[1:]
     if not len(measurements):
@@ -127,7 +127,7 @@ PLANTED = {
 
 @pytest.fixture
 def found():
-    """What a crossing or a comparison finds with the simulation as it is now, and nothing that was kept."""
+    """The verdict of a crossing or a comparison with the simulation as it is now, and nothing that was kept."""
 
     def run(about):
         if not isinstance(about, Crossing):

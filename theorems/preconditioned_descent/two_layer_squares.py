@@ -78,7 +78,7 @@ LINEAR = sp.Matrix([[b, 0, 1], [1, 1, 0], [0, a, 0]])
 """From (y, z, q) to c."""
 _BESIDE, _APART = sp.Matrix([b, DELTA / ALPHA * a, 0]), sp.Matrix([1, -1, 0])
 FORM = LINEAR.T * R * LINEAR + ALPHA * _BESIDE * _BESIDE.T + BETA * _APART * _APART.T
-"""What one entry contributes, a quadratic form in (y, z, q): c'R c + α (b y + (δ/α) a z)² + β (y − z)²."""
+"""The contribution of one entry, a quadratic form in (y, z, q): c'R c + α (b y + (δ/α) a z)² + β (y − z)²."""
 
 
 def excess(along: sp.Expr, sums: sp.Matrix, areas: sp.Expr) -> sp.Expr:

@@ -97,11 +97,11 @@ PAIR = R / (2 + (n - 2) * sp.exp(-gap))
 IN_REACH = sp.Ge(gap, sp.log(n - 1))
 
 steepest = R**2 * sp.sqrt((n - 1) / (n - 2))
-"""What α − γ is at most."""
+"""An upper bound of α − γ."""
 exponentials = sp.exp(steepest) + sp.exp(gap)
-"""What e^(α−γ) + e^(β−γ) is at most."""
+"""An upper bound of e^(α−γ) + e^(β−γ)."""
 largest = 1 / (1 + (n - 2) / exponentials)
-"""What p_1 + p_2 is at most."""
+"""An upper bound of p_1 + p_2."""
 AT_MOST = (
     ValueWhere(PAIR, (IN_REACH,)),
     ValueWhere(R * largest / 2, (sp.Ge(exponentials, n),)),

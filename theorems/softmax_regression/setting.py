@@ -72,7 +72,7 @@ EIGENVALUE = Inequality(
 )
 
 HALF = R / 2
-"""What a move of length 1 moves the prediction by at most: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
+"""The largest move of the prediction by a move of length 1: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
 log_claimed = 3 * sp.log(n) / 2 + 10 * R**2
 BOUND = Inequality("bound", sp.Le(sp.log(HALF), log_claimed), "R/2 <= n^(3/2) exp(10 R^2), in logarithms")
 _chord = (top - mean) * (mean - 1 / top) / (mean * (top - 1 / top))

@@ -1,4 +1,4 @@
-r"""What the weight shift and the data shift have in common: their statement, their constants, their canaries.
+r"""The parts that the weight shift and the data shift share: their statement, their constants, their canaries.
 
 Both are best constants of the same function. A move of x by a unit vector v moves the prediction by J A v, one of A by
 E with ‖E‖ = 1 by J E x; with ‖A‖, ‖x‖ ≤ R both are at most R times the largest eigenvalue of J at logits of norm R² or
@@ -48,7 +48,7 @@ from theorems.softmax_regression.trials.moves import (
 from verify import Canary, Evaluation, Hypothesis, Identity, Implication, Inference, InWords, Statement, ValueWhere
 
 SMALL_MOVE = sp.Rational(1, 100)
-"""What no logit moves by in the small-move hypothesis."""
+"""A size that no logit moves by, in the small-move hypothesis."""
 
 # Two equal logits above the others, at mean 0, so that R² is all difference; their odds against each other are 1.
 pair = 2 + (n - 2) * sp.exp(-gap)
@@ -60,7 +60,7 @@ HALF_IN_REACH = sp.Le(sp.log(n - 1), highest)
 ONE_ROW = ValueWhere(sp.Integer(0), (sp.Eq(n, 1),))
 TWO_ROWS = ValueWhere(HALF, (sp.Eq(n, 2),))
 ROW_CASES = (ONE_ROW, TWO_ROWS, ValueWhere(row_at_half, (HALF_IN_REACH,)), ValueWhere(row_below, ()))
-"""What one row reaches."""
+"""The factor that one row reaches."""
 BETTER_CASES = (
     ONE_ROW,
     TWO_ROWS,

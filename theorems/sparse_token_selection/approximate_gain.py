@@ -8,7 +8,7 @@ x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds of the others,
     P = E[ā/(ā + x)],    qR = E[(mean of a_i² + (1/q) Σ_{j∉y} e^{2C(v_j − S)})/(ā + x)²],    ā the mean of the a_i.
 
 E a, E a², E x, E x² and E Σ e^{2C(v_j − S)}/q² are exact (D-th powers of one coordinate's mean, D = d_e). ā is put
-at its mean, and x taken to be log-normal. What follows for D → ∞, where x tends to its mean ((T−q)/q) e^{−C}:
+at its mean, and x taken to be log-normal. It follows for D → ∞, where x tends to its mean ((T−q)/q) e^{−C}:
 
     1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + C² · (what x varies by),
 
@@ -70,7 +70,7 @@ def _tokens_alone(T: int, q: int, D: int, C: np.ndarray) -> np.ndarray:
     spread = np.maximum(second - 2 * first, 0)[:, None]
     odds = np.exp(first[:, None] - spread / 2 + np.sqrt(spread) * _NODES)
     selected = np.exp(_selected(q, D, 2 * C, 1 / q) - 2 * mean)[:, None]
-    # What the other tokens add to R goes with the square of the odds.
+    # The other tokens' part of R goes with the square of the odds.
     squares = selected + q * np.exp(own - second)[:, None] * odds**2
     return (1 / (1 + odds) @ _SHARES) ** 2 / (squares / (1 + odds) ** 2 @ _SHARES)
 

@@ -314,7 +314,7 @@ class _Search:
                 there = replace(there, least=max(there.least, here.least))
             found = self._bounded(here, there, goal)
             if found <= goal or self._at(there) < goal - (1 - goal) * _MARGIN:
-                # What is missing is not to be had from better ends.
+                # Better ends do not supply the part that is missing.
                 break
         return there, found
 

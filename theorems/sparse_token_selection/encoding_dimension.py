@@ -49,7 +49,8 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
 def _reaching(T: int, q: int, query: bool, level: Fraction, start: int) -> int:
     """Return a D from `start` on at which sup G ≥ level is shown, and where it is not shown at one shortly below.
 
-    What is not shown near by takes long to try: the steps grow until one goes too far, and are halved from there.
+    A dimension that is not shown near by takes long to try: the steps grow until one goes too far, and are halved from
+    there.
     """
     _refuse(start)
     if reaches(T, q, start, query, level):

@@ -39,7 +39,7 @@ in a base above q(r − 1), as power sums determine a set (Newton's identities).
   unless |x| ≥ K/2, so that as K grows the loss tends to the formula. The same holds for any activation that is
   continuous and strictly monotone on some interval, of ReLU with a large bias too: scaled and shifted into it, all
   but a vanishing share of the measurements are read off. So for every width m ≥ 1 the infimum is the formula.
-What is paid is digits: weights of order K T^q in one unit, or, one power sum each, of order K T in each of q ≤ m.
+The price is digits: weights of order K T^q in one unit, or, one power sum each, of order K T in each of q ≤ m.
 
 Not proved here: that a rest of such units, wide enough, is as near as one likes to the function needed (of units that
 are linear it is not); what bounded weights, finite precision or a rest of bounded size cost; anything for activations

@@ -13,7 +13,7 @@ Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's
 not known to us; the number of steps is computed here, and bounded for all sizes in `one_hot_descent`,
 which needs only η ≤ 4q²/(5q+2d), a larger bound: neither q ≥ 2, nor q < T/4, nor the bound on ε. Nor
 does `one_hot_larger_steps`, with η < 2q(T−1)/(T−1+6d).
-Where it is far beyond what can be followed step by step, C changes slowly and α tracks it: a tube
+If it is too far to be followed step by step, C changes slowly and α tracks it: a tube
 around the run encloses it, and so the steps.
 """
 

@@ -99,7 +99,7 @@ STEPS = (Y + 7 * (1 + A) / 2 * sp.log(1 + Y) + (30 + 25 * A) * T / q) / K
 
 level, t = sp.symbols("level t", positive=True)
 LEAST_FALL = K * level**2 * (1 - level) ** 2 / (1 + EXCESS * level)
-"""What 2qL/d falls by in a step at least, from `level`."""
+"""The least fall of 2qL/d in a step, from `level`."""
 POTENTIAL = t + (2 + g) * sp.log(t) - (1 + g) / t
 SLOPE_IN_LOSS = (1 + t) ** 3 * (1 + g + t) / t**2
 

@@ -60,7 +60,7 @@ SHORTHANDS = (
     (sp.Symbol("w"), w),
     (sp.Symbol("N"), q + (T - q) * sp.Symbol("w")),
 )
-"""What steps are shown with, replaced in this order."""
+"""The replacements by which steps are shown, in this order."""
 
 # Attention on a selected and on another token, and the residual's coefficient r = αp − u on it,
 # where the target is X u, u = 1_y/q: on the set, f − STS = X r.

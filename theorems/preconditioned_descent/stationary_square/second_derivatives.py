@@ -193,7 +193,7 @@ class Composed:
         # Of positive radius: in a ball nothing cancels exactly.
         point = [flint.arb(2 * i + 3, 2**-20) / 7 for i in range(len(self.places))]
         r = self.end(arithmetic, [flint.arb_poly([x]) for x in point], flint.arb_poly([0, 1]), flint.arb_poly([0]))
-        # What uses neither s nor an unknown is a number.
+        # An expression without s and unknowns is a number.
         return r.degree() if isinstance(r, flint.arb_poly) else 0
 
 

@@ -51,7 +51,7 @@ def runs(Z: "Numbers", layers: Sequence[Layer], n: int) -> Iterator["Numbers"]:
 
 
 class Draws:
-    """What is drawn for a trial at an instance: whole numbers as Python's, without overflow."""
+    """The draws for a trial at an instance: whole numbers as Python's, without overflow."""
 
     def __init__(self, instance: Instance, random: "Generator") -> None:
         self.d, self.n, self._random = instance["d"], instance["n"], random

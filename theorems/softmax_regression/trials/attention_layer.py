@@ -52,8 +52,8 @@ def step_logits(task: Task, eta: float) -> "np.ndarray":
 def layer_logits(task: Task, w: float, v: float) -> "np.ndarray":
     """Return v times what the rows read, less v: what is the same in every row moves no output.
 
-    What row i reads is less 1 by Σ_j (q_ij − 1/n) n b_j, q_i the softmax of its scores, whose difference from 1/n is
-    computed from e^s − 1, so that small scores lose no digits.
+    The value that row i reads is less 1 by Σ_j (q_ij − 1/n) n b_j, q_i the softmax of its scores, whose difference
+    from 1/n is computed from e^s − 1, so that small scores lose no digits.
     """
     import numpy as np
 

@@ -10,7 +10,7 @@ from verify.errors import UndefinedError
 
 State: TypeAlias = tuple[float, float]
 Move: TypeAlias = Callable[[float, float], State]
-"""What a step adds to the two numbers."""
+"""The increments of the two numbers in a step."""
 Mark: TypeAlias = Callable[[float, float], float]
 """A function of the two numbers that is positive before a place is reached, and 0 there."""
 

@@ -1,6 +1,6 @@
 """Trials of population gradient descent on the set of Lemma 2, from zero, with the mean over drawn sign encodings.
 
-What is tried is the claim for the mean over a sample in place of the population's: falls and signs with the sample's
+The claim is tried for the mean over a sample in place of the population's: falls and signs with the sample's
 standard errors, limits as they are for the sample, its P and R interpolated in C. The runs are gone through for 10⁴
 steps, and then on the curve through their iterates.
 """
