@@ -25,7 +25,7 @@ EXAMPLES = {
     "derive": "wang2024.lemma1",
     "new": "another.py",
 }
-"""The command that is run for each verb, in this order and in one folder, where `kept.py` is what `verify new` writes."""
+"""The command that is run for each verb, in this order and in one folder, where `kept.py` is `verify new`'s."""
 
 BY_NAME = {
     *("given", "instance", "ranges", "values", "values_rechecked", "witness", "nearest", "counterexample"),
