@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -35,6 +36,10 @@ from verify.provers.proof_data import (
 from verify.provers.recursions.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.provers.recursions.states import Kept
 from verify.provers.tubes import Horizon
+
+if TYPE_CHECKING:
+    from verify.evaluation.numerical.arrays import Arrays
+    from verify.evaluation.numerical.runs import Margins
 
 SCAN_STEPS = 200_000
 """How far a search follows a recursion in float64; a step in balls beyond that takes a second."""
@@ -244,6 +249,16 @@ class Reaches(ClauseDefaults):
             return -1e-3
         return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
 
+    def over_arrays(self, statement: Statement, names: frozenset[str], arrays: "Arrays") -> "Margins":
+        """Return what gives its margins at many points at once, for the numerical search."""
+        from verify.evaluation.numerical.runs import reaching
+
+        level, within, first = (
+            None if each is None else statement.expand(sp.sympify(each))
+            for each in (self.level, self.within, self.not_before)
+        )
+        return reaching(expanded(statement, self.dynamics), level, within, first, names, arrays)
+
 
 def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
     """Return what was found at an instance with a proof for all parameters in place of its own, where there is one."""
@@ -386,6 +401,13 @@ class Stays(ClauseDefaults):
                     break
             smallest = min(smallest, observed)
         return _relative(level, largest) if smallest <= reached else 2 - _relative(reached, smallest)
+
+    def over_arrays(self, statement: Statement, names: frozenset[str], arrays: "Arrays") -> "Margins":
+        """Return what gives its margins at many points at once, for the numerical search."""
+        from verify.evaluation.numerical.runs import staying
+
+        reached, level = (statement.expand(sp.sympify(each)) for each in (self.reached, self.level))
+        return staying(expanded(statement, self.dynamics), reached, level, names, arrays)
 
 
 def _relative(level: float, observed: float) -> float:

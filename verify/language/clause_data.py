@@ -23,7 +23,8 @@ class ClauseData(Protocol):
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
     `relation`: the relation that it is, None for another kind. A kind may have `bound_domains(integers, positives)`:
     what the symbols of bound names may assume beyond `real`, given the names of integers and of positive numbers; its
-    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses what does not go with it.
+    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses what does not go with it, and
+    `over_arrays(statement, names, arrays)`, its margins at many points at once for the numerical search.
     """
 
     quantifies: ClassVar[bool]

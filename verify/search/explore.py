@@ -63,7 +63,8 @@ def explore(
         Labels of hypotheses to leave out, or one label; a structural one only where a parameter varies it.
     max_examples, seconds
         The effort: wall-clock time, and instances: those that a numerical search in float64 suspects (it evaluates 100
-        points for each, where a clause is an inequality or an equation of the parameters), one in general position for
+        points for each, where a clause is an inequality or an equation of the parameters, and 20 where one is about a
+        recursion), one in general position for
         each word, the simplest one, up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a
         quarter of them, or 50 and no more than half, and what is drawn. Beside these as many again at most, and no more
         than 300, polish the nearest miss of each clause, and as many make that one simple. Verdicts that float64 cannot
@@ -201,7 +202,8 @@ def _search(state: Search, look: Look, key: str, *, most: int, seed: int, sharp:
             given, walked = state.plan.given, partial(plan, tick=state.tick, completed=with_defaults)
             state.plan = walked(statement.parameters, relations, given)
         first = _first(state, before_draws, seed) if guided else ()
-        found = any(map(look, chain(first, _drawn(state, most, seed)))) or _confirms(state, silent, last=True)
+        found = any(map(look, chain(first, _drawn(state, most, seed))))
+        found = found or _confirms(state, silent, last=True) or _reconsiders(state)
     state.limited = len(state.tried)
     if found or (guided and _polish(state, look, min(most, EXPLORE.polished))):
         _simplify(state)
@@ -252,6 +254,12 @@ def _confirms(state: Search, suspected: Iterable[Suspect], *, last: bool) -> boo
     return any(state.takes(*each) for each in found)
 
 
+def _reconsiders(state: Search) -> bool:
+    """Whether a clause is refuted where it seemed to fail, and little time did not decide it."""
+    doubtful = [(each.instance, label) for each in state.tried.values() for label in sorted(each.doubtful)]
+    return any(state.takes(instance, state.confirm(label, instance)) for instance, label in doubtful)
+
+
 def _kept(state: Search, key: str) -> Iterator[Instance]:
     """Yield what an earlier search of the same statement found, and kept, where it is an instance still."""
     found = remembered.recall(_KEPT.format(key), key) if key else None
@@ -288,14 +296,20 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
 def _drawn(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
     """Yield instances that are drawn, until so many have been tried in all or nothing new is drawn.
 
-    Some are near the nearest misses, as these are before so many draws are looked at.
+    Some are near the nearest misses, as these are before so many draws are looked at. They leave some time for what
+    is doubtful.
     """
     source, fruitless = random.Random(seed), 0
+    ends = time.monotonic() + (1 - EXPLORE.confirming) * (state.deadline - time.monotonic())
+
+    def goes_on() -> bool:
+        in_time = time.monotonic() < ends or not any(each.doubtful for each in state.tried.values())
+        return in_time and fruitless < EXPLORE.fruitless
 
     def draws(misses: list[Instance], most: int) -> Iterator[Instance]:
         nonlocal fruitless
         new = set[tuple[Value, ...]]()
-        while len(new) < most and fruitless < EXPLORE.fruitless:
+        while len(new) < most and goes_on():
             state.tick()
             near = source.choice(misses) if misses and source.random() < EXPLORE.near else None
             instance = state.plan.draw(source, near)
@@ -305,7 +319,7 @@ def _drawn(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
                 new.add(key)
                 yield instance
 
-    while (left := most - len(state.tried)) > 0 and fruitless < EXPLORE.fruitless:
+    while (left := most - len(state.tried)) > 0 and goes_on():
         misses = [instance for _, instance in state.nearest.values()] if state.guided else []
         yield draws(misses, min(left, max(EXPLORE.drawn_at_once, int(EXPLORE.drawn_share * len(state.tried)))))
 

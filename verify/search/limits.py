@@ -68,8 +68,11 @@ class ExploreLimits:
     few_verdicts: float = 0.02
     # Seconds for verdicts, of what is left of the time; where the search itself took longer, as long again.
     least_verdicts: float = 1
-    # For one instance that seems to be a counterexample: one that is not decided by then is counted and skipped.
+    # For one instance that seems to be a counterexample: when it is met, and, where that does not decide it, after the
+    # draws, for which part of the time is left then.
+    suspect_seconds: float = 2
     confirm_seconds: float = 10
+    confirming: float = 0.25
     # For one clause at one instance, round by round: what takes little is decided before what takes long is begun.
     clause_seconds: tuple[float, ...] = (0.1, 1, 10)
     # A round gives a clause up that was not decided in time at so many instances in a row.

@@ -1,5 +1,6 @@
 """What ends a search: its number of instances, an interrupt, the time; what was found is kept."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,9 @@ from tests.verify.searched import M, N, X, Y, m, n, theorem, x, y, z
 from verify import Dynamics, Inequality, Outcome, Reaches
 from verify.errors import OutOfTimeError
 from verify.language.expressions import primitive
+from verify.outcomes import ClauseResult
 from verify.search.explore import explore
+from verify.search.verdicts.decision import Judge
 from verify.search.verdicts.state import Search, scan
 
 
@@ -161,3 +164,18 @@ def test_draws_have_most_of_the_time(clock, monkeypatch):
     monkeypatch.setattr("verify.search.explore._drawn", none)
     explore(theorem((N, M), sp.Ge(n * m, 1, evaluate=False)), {}, seconds=4)
     assert 2.5 < left[0] < 3.5
+
+
+def test_what_little_time_does_not_decide_is_decided_after_the_draws(clock, monkeypatch):
+    decide, little = Judge.decide, []
+
+    def slow(judge, label, instance, deadline, *points):
+        if deadline - time.monotonic() < 5:
+            little.append(instance["n"])
+            return ClauseResult.undecided(judge.statement.claims[0], "the time ran out")
+        assert len(set(little)) == len(little) > 3
+        return decide(judge, label, instance, deadline, *points)
+
+    monkeypatch.setattr(Judge, "decide", slow)
+    result = explore(theorem((N,), Inequality("claim", sp.Le(n, 20))), {}, max_examples=40, seconds=60, guided=False)
+    assert result.counterexample == {"n": 21} and result.needed == 40 and min(little) > 20

@@ -18,6 +18,7 @@ from verify.evaluation.arithmetic import Exact, exact_fraction
 from verify.evaluation.numerical.arrays import Arrays
 from verify.evaluation.numerical.limits import NUMERICAL
 from verify.evaluation.numerical.points import Box
+from verify.evaluation.numerical.runs import Margins, Points
 from verify.evaluation.programs import compile_program
 from verify.evaluation.values import symbols_by_name
 from verify.language.expressions import STRICT, Magnitude, difference
@@ -46,7 +47,8 @@ class Compiled:
     """A statement at words, compiled.
 
     `free` are the parameters that a point has values of, in its order; `solved` those that an equation gives, exactly;
-    `given` are the numbers of those that are `fixed`.
+    `given` are the numbers of those that are `fixed`. `runs` give the margins of the clauses that are about recursions,
+    by their places; the others are relations.
     """
 
     labels: tuple[str, ...]
@@ -60,6 +62,7 @@ class Compiled:
     run: Callable[..., Any]
     relations: tuple[Any, ...]
     equations: tuple[bool, ...]
+    runs: Mapping[int, Margins]
     boxes: tuple[Box, ...]
     variables: frozenset[str]
 
@@ -75,10 +78,31 @@ class Compiled:
                 violation = violation + _violated(relation, slack)
             for parameter, values in zip((*self.free, *self.solved), (*points.T, *solved), strict=True):
                 violation = violation + _outside(parameter, np.asarray(values, float))
-            kinds = zip(sides[::2], sides[1::2], self.equations, self.strict, strict=True)
-            margins = [_margins(*each) for each in kinds]
-        violation = np.where(np.isfinite(violation), violation, np.inf)
+            violation = np.where(np.isfinite(violation), violation, np.inf)
+            pairs, named = zip(sides[::2], sides[1::2], strict=True), self._named(points, solved, violation == 0)
+            margins = [
+                self._along(self.runs[i], named, violation == 0)
+                if i in self.runs
+                else _margins(*next(pairs), self.equations[i], self.strict[i])
+                for i in range(len(self.labels))
+            ]
         return Scores(violation, *(np.stack([pair[i] for pair in margins], axis=1) for i in (0, 1)))
+
+    def _named(self, points: np.ndarray, solved: Sequence[Any], where: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the values at some of the points, by name."""
+        names = (*(p.name for p in (*self.free, *self.solved)), *_numbers(self.fixed))
+        columns = (*points.T, *solved, *self.given)
+        return {
+            name: np.broadcast_to(np.asarray(column, float), where.shape)[where]
+            for name, column in zip(names, columns, strict=True)
+        }
+
+    def _along(self, margins: Margins, named: Points, where: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the margins of a clause about a recursion, which is followed at the points in scope alone."""
+        relative = np.full(where.shape, np.inf)
+        if where.any():
+            relative[where] = margins(named)
+        return relative, relative
 
     def instance(self, values: Sequence[Fraction]) -> dict[str, Value] | None:
         """Return the instance of exact values of the free parameters; None where what is solved has no value."""
@@ -151,8 +175,10 @@ def compiled(
     if any(p.kind not in ("integer", "rational") or p.default is not None for p in left):
         return None
     names = {p.name for p in left} | _numbers(fixed).keys()
-    over = [c for c in clauses if c.relation is not None and _names(c.relation, statement) <= names]
-    used = set[str]().union(*(_names(each, statement) for each in (*(c.relation for c in over), *conditions)))
+    over = [c for c in clauses if _is_over_arrays(c) and _used(c, statement) <= names]
+    used = set[str]().union(
+        *(_used(c, statement) for c in over), *(_names(each.args, statement) for each in conditions)
+    )
     idle = {symbol.name for symbol in statement.variables} - used
     left = [p for p in left if p.name not in idle]
     try:
@@ -173,8 +199,18 @@ def _as_parameter(variable: sp.Symbol) -> Parameter | None:
     return Parameter(variable.name, kind, "", minimum=minimum, above=above)
 
 
-def _names(relation: Relational, statement: Statement) -> set[str]:
-    return set(symbols_by_name(sp.Tuple(*map(statement.expand, relation.args))))
+def _is_over_arrays(clause: ClauseData) -> bool:
+    """Whether a clause is a relation, or a kind of clause that has its margins over arrays."""
+    return clause.relation is not None or hasattr(clause, "over_arrays")
+
+
+def _used(clause: ClauseData, statement: Statement) -> set[str]:
+    parts = clause.expressions() if clause.relation is None else clause.relation.args
+    return _names(parts, statement) - clause.bound_names()
+
+
+def _names(parts: Iterable[sp.Basic], statement: Statement) -> set[str]:
+    return set(symbols_by_name(sp.Tuple(*map(statement.expand, parts))))
 
 
 def _smaller_first(relation: Any) -> Sequence[Any]:
@@ -192,7 +228,8 @@ def _compiled(
     supposed = (h.relation for h in statement.hypotheses if h.relation is not None)
     relations: list[Any] = [*statement.domain, *supposed, *conditions]
     slacks = [statement.expand(difference(relation)) for relation in relations]
-    sides = [statement.expand(part) for clause in clauses for part in _smaller_first(clause.relation)]
+    related = [clause.relation for clause in clauses if clause.relation is not None]
+    sides = [statement.expand(part) for relation in related for part in _smaller_first(relation)]
     symbols = symbols_by_name(sp.Tuple(*slacks, *sides))
     solutions = dict[str, sp.Expr]()
     for relation, slack in [pair for pair in zip(relations, slacks, strict=True) if isinstance(pair[0], sp.Eq)]:
@@ -212,6 +249,7 @@ def _compiled(
     program = compile_program([*differences, *sides], [*as_symbol, *given])
     if program.primitives or solving.primitives:
         raise TheoremError("primitives are not run over arrays")
+    names = frozenset(symbol.name for symbol in (*as_symbol, *given))
     return Compiled(
         labels=tuple(clause.label for clause in clauses),
         strict=tuple(isinstance(clause.relation, STRICT) for clause in clauses),
@@ -224,6 +262,11 @@ def _compiled(
         run=program.bind(arrays),
         relations=tuple(relations),
         equations=tuple(isinstance(clause.relation, sp.Eq) for clause in clauses),
+        runs={
+            place: clause.over_arrays(statement, names, arrays)  # pyright: ignore[reportAttributeAccessIssue]
+            for place, clause in enumerate(clauses)
+            if clause.relation is None
+        },
         boxes=tuple(_box(p, symbols.get(p.name), relations, slacks) for p in free),
         variables=frozenset(variables),
     )

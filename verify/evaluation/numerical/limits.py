@@ -14,6 +14,20 @@ class NumericalLimits:
     batch: int = 50_000
     # Terms of a sum, and steps of a recursion, beyond which a point has no value here.
     terms: int = 300
+    # Steps that a run is followed, at most, and after how many those that are decided are left out of the arrays.
+    run_steps: int = 512
+    run_block: int = 16
+    # A run seems to settle where it falls by no more than this part in the last quarter of what it did in the one
+    # before: 1/t and 1/t^2 fall by more; if it came by more than this part of the way, and more is left. The margin of
+    # what is suspected.
+    slowed: float = 0.1
+    moved: float = 1e-3
+    suspected: float = -1e-3
+    # Where a clause is about a recursion, so many times fewer points are evaluated.
+    dear: int = 5
+    # There, points that are drawn around the best ones, and the standard deviations of their coordinates.
+    around: int = 500
+    widths: tuple[float, ...] = tuple(4.0**-k for k in range(10))
     # Relative difference up to which an equation that is not solved holds, and beyond which a claimed one fails.
     agrees: float = 1e-15
     unequal: float = 1e-9

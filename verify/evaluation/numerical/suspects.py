@@ -57,7 +57,8 @@ def suspects(
         specialised = statement.specialised({n: v for n, v in named.items() if v is not None})
         read = compiled(specialised, given, specialised.clauses, tick)
         if read is not None:
-            yield from _Numerical(read, most // min(len(choices), NUMERICAL.words), seed, tick).suspects()
+            dear = NUMERICAL.dear if read.runs else 1
+            yield from _Numerical(read, most // dear // min(len(choices), NUMERICAL.words), seed, tick).suspects()
 
 
 def points_against(
@@ -102,6 +103,7 @@ class _Numerical:
             self._drawn(source, min(NUMERICAL.first, self._left // 2)),
             self._descended(),
             self._evolved(source),
+            self._narrowed(source),
             self._rest(source),
             self._near_misses(),
         )
@@ -114,6 +116,11 @@ class _Numerical:
         point = {name: Fraction(v) for name, v in named.items() if name in ranging and isinstance(v, int | Fraction)}
         instance = {name: value for name, value in named.items() if name not in ranging}
         return Suspect(instance, self.read.labels[clause], point)
+
+    @property
+    def _relations(self) -> list[int]:
+        """The places of the clauses that are relations."""
+        return [clause for clause in range(len(self.read.labels)) if clause not in self.read.runs]
 
     @property
     def _left(self) -> int:
@@ -131,25 +138,47 @@ class _Numerical:
         fails = relative <= 0 if self.read.strict[clause] else relative < -NUMERICAL.rounding
         return np.flatnonzero((scores.violation == 0) & fails)
 
+    @property
+    def _batch(self) -> int:
+        """How many points are evaluated at once: few along runs, so that what ends the time loses little."""
+        return NUMERICAL.first if self.read.runs else NUMERICAL.batch
+
     def _on_lattices(self) -> Iterator[Found]:
-        for indices, values in lattice(self.read.boxes, self.most):
+        for all_indices, values in lattice(self.read.boxes, self.most):
             columns = [np.array([float(v) for v in each]) for each in values]
-            points = np.stack([column[indices[:, i]] for i, column in enumerate(columns)], axis=1)
-            scores = self._scores(points)
-            for clause in range(len(self.read.labels)):
-                places = self._failing(scores, clause)
-                exact = ([each[k] for each, k in zip(values, indices[i], strict=True)] for i in places)
-                yield from ((clause, each) for each in islice(self._instances(exact), NUMERICAL.confirmed))
-            self._remember(points, scores, exact=True)
+            for first in range(0, len(all_indices), self._batch):
+                indices = all_indices[first : first + self._batch]
+                points = np.stack([column[indices[:, i]] for i, column in enumerate(columns)], axis=1)
+                scores = self._scores(points)
+                for clause in range(len(self.read.labels)):
+                    places = self._failing(scores, clause)
+                    exact = ([each[k] for each, k in zip(values, indices[i], strict=True)] for i in places)
+                    yield from ((clause, each) for each in islice(self._instances(exact), NUMERICAL.confirmed))
+                self._remember(points, scores, exact=True)
 
     def _rest(self, source: np.random.Generator) -> Iterator[Found]:
         while self._left:
-            yield from self._drawn(source, min(self._left, NUMERICAL.batch))
+            yield from self._drawn(source, min(self._left, self._batch))
 
     def _drawn(self, source: np.random.Generator, count: int) -> Iterator[Found]:
-        if count <= 0:
-            return
-        points = values_at(self.read.boxes, drawn(self.read.boxes, count, source))
+        if count > 0:
+            yield from self._among(values_at(self.read.boxes, drawn(self.read.boxes, count, source)))
+
+    def _narrowed(self, source: np.random.Generator) -> Iterator[Found]:
+        """Yield what draws around the best points lead to, nearer and nearer: along runs many points cost as one."""
+        boxes = self.read.boxes
+        ends = np.array([box.ends() for box in boxes])
+        for clause in self.read.runs:
+            for width in NUMERICAL.widths:
+                starts, count = self._starts(clause)[: NUMERICAL.starts], min(NUMERICAL.around, self._left)
+                if not starts or not count:
+                    break
+                around = coordinates_of(boxes, np.array(starts))[source.integers(len(starts), size=count)]
+                moved = source.normal(0, width, around.shape) * (source.random(around.shape) < 0.5)
+                yield from self._among(values_at(boxes, np.clip(around + moved, ends[:, 0], ends[:, 1])))
+
+    def _among(self, points: np.ndarray) -> Iterator[Found]:
+        """Yield instances near those of some points at which a clause seems to fail, the simplest first."""
         scores = self._scores(points)
         for clause in range(len(self.read.labels)):
             points_failing = _smallest_first(points[self._failing(scores, clause)])[: NUMERICAL.confirmed]
@@ -216,13 +245,16 @@ class _Numerical:
         yield from ((clause, each) for each in self._simplest(point, failing))
 
     def _simplest(self, point: np.ndarray, kept: Kept) -> Iterator[dict[str, Value]]:
-        """Yield an instance around a point, of those kept, whose numbers are exchanged for simpler ones one by one."""
+        """Yield an instance around a point, of those kept, whose numbers are exchanged for simpler ones one by one.
+
+        Along runs it is the simplest one around the point.
+        """
         boxes = self.read.boxes
         found = next(iter(kept(self._rounded(point))), None)
         if found is None:
             return
         choices = [box.simple(NUMERICAL.exchanged) for box in boxes]
-        for _ in range(NUMERICAL.rounds):
+        for _ in range(0 if self.read.runs else NUMERICAL.rounds):
             before = found
             for i, box in enumerate(boxes):
                 others = [v for v in choices[i] if cost(v) < cost(found[i])]
@@ -252,7 +284,7 @@ class _Numerical:
 
     def _descended(self) -> Iterator[Found]:
         """Yield what a quasi-Newton method leads to from the best points, with integers as they are."""
-        for clause in range(len(self.read.labels)):
+        for clause in self._relations:
             found: list[Found] = []
             for start in self._starts(clause)[: max(1, NUMERICAL.starts // len(self.read.labels))]:
                 for end in self._paths(start, clause) if self._left else ():
@@ -303,7 +335,7 @@ class _Numerical:
         from scipy.optimize import differential_evolution
 
         boxes = self.read.boxes
-        for clause in range(len(self.read.labels)):
+        for clause in self._relations:
             if self._left < NUMERICAL.members:
                 return
             population = drawn(boxes, NUMERICAL.members, source)

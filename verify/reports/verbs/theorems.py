@@ -340,6 +340,7 @@ def explore(
 
     Inequalities and equations of the parameters are searched numerically first: on lattices of simple values, at draws
     over all magnitudes, by quasi-Newton descents and by differential evolution, 100 points for each of `max_examples`.
+    So are claims about recursions, along 512 steps at most, at 20 points for each.
 
     Parameters
     ----------

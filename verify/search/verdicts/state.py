@@ -109,16 +109,21 @@ class Search:
             self.nearest[label] = margin, instance
 
     def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
-        """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail."""
-        margins = self.margins(instance)
+        """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail.
+
+        Without a label each is given little time: those that it does not decide are `doubtful`.
+        """
+        margins, seconds = self.margins(instance), EXPLORE.confirm_seconds if label else EXPLORE.suspect_seconds
         suspects = sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name])
         for suspect in (*suspects, *self._degenerate(margins)):
             if label in (None, suspect):
                 before = margins[suspect]
-                result = self.confirm(suspect, instance)
+                result = self.confirm(suspect, instance, seconds)
                 if result.outcome is Outcome.REFUTED:
                     self._near(suspect, before, instance)
                     return result
+                if result.outcome is Outcome.INCONCLUSIVE and label is None:
+                    self.look_up(instance).doubtful.add(suspect)
                 # What only rounding made negative steers nothing.
                 margins[suspect] = 0.0 if result.margin == 0 else EXPLORE.rounded
                 if result.outcome is Outcome.VERIFIED and result.margin == 0:

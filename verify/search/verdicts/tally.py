@@ -47,6 +47,8 @@ class Tried:
         The clauses that hold, with the relative margin in float64; None for those that have none.
     left_open
         The clauses that rigorous arithmetic does not decide.
+    doubtful
+        Of these, the clauses that seem to fail, and may take longer.
     refuted
         Whether a clause is refuted.
     """
@@ -56,6 +58,7 @@ class Tried:
     silent: frozenset[str] = frozenset()
     holds: dict[str, float | None] = field(default_factory=dict)
     left_open: set[str] = field(default_factory=set)
+    doubtful: set[str] = field(default_factory=set)
     refuted: bool = False
 
     def note(self, label: str, result: ClauseResult) -> None:

@@ -6,8 +6,8 @@ from itertools import islice
 import pytest
 import sympy as sp
 
-from tests.verify.searched import W, theorem, v, w, x, y
-from verify import check, claim, explore
+from tests.verify.searched import W, X, Y, theorem, v, w, x, y, z
+from verify import Dynamics, Hypothesis, Reaches, check, claim, explore
 from verify.errors import OutOfTimeError
 from verify.evaluation.instances import simplicity
 from verify.evaluation.numerical.compiled import Compiled
@@ -46,6 +46,30 @@ def test_a_narrow_one_is_found_too(seed):
     mean, squares = "(exp(a)*u + exp(b)*v + w)/(exp(a) + exp(b) + 1)", "exp(a)*u**2 + exp(b)*v**2 + w**2"
     softmax = f"({squares})/(exp(a) + exp(b) + 1) - ({mean})**2 <= 0.495*(u**2 + v**2 + w**2)"
     assert explore(claim(softmax), {}, seed=seed, seconds=20).counterexample is not None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_narrow_one_of_a_recursion_is_found(clock, seed):
+    # Newton's method for z^3 = z takes more than 16 steps to a root from one start in 1500 of those in [2/5, 9/20),
+    # near 1/sqrt(5), from which it goes round in a cycle, and near starts that lead there.
+    newton = Dynamics((z,), (x,), (2 * z**3 / (3 * z**2 - 1),), (z**3 - z) ** 2)
+    within = Reaches("claim", newton, sp.Rational(1, 10**6), within=sp.Integer(16))
+    between = Hypothesis("low", sp.Ge(x, sp.Rational(2, 5))), Hypothesis("high", sp.Lt(x, sp.Rational(9, 20)))
+    found = explore(theorem((X,), within, *between), {}, seed=seed, seconds=20)
+    start = state = found.counterexample["x"]
+    for _ in range(17):
+        assert (state**3 - state) ** 2 > Fraction(1, 10**6)
+        # Exact numbers would treble their digits at each step.
+        state = (2 * state**3 / (3 * state**2 - 1)).limit_denominator(10**40)
+    assert Fraction(4472, 10**4) < start < Fraction(4478, 10**4) and found.needed <= 8 and found.certified
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_size_that_is_too_large_is_found(clock, seed):
+    descent = Dynamics((z,), (sp.Integer(1),), ((1 - x) * z,), z**2 / 2)
+    of = theorem((X, Y), Reaches("claim", descent, y), Hypothesis("step_size", sp.Lt(x, sp.Rational(2001, 1000))))
+    found = explore(of, {}, seed=seed, seconds=60)
+    assert found.counterexample == {"x": 2, "y": Fraction(1, 3)} and found.needed == 1 and found.certified
 
 
 def test_an_equation_with_few_rational_solutions_has_instances():

@@ -1,0 +1,173 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+"""Recursions followed at many points at once in float64, and the margins of claims about them. No proof of anything."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.evaluation.iteration import step_program, used_symbols
+from verify.evaluation.numerical.arrays import Arrays
+from verify.evaluation.numerical.limits import NUMERICAL
+from verify.evaluation.programs import Program, compile_program
+from verify.language.clause_data import Dynamics
+
+Points = Mapping[str, np.ndarray]
+"""The values at n points, arrays of shape (n,), by the name of what has them."""
+Margins = Callable[[Points], np.ndarray]
+"""A claim's relative margins at points, in [-1, 3]: negative where it seems to fail, infinite where it has no value."""
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """A recursion, and bounds that a claim compares it with, as programs whose inputs are some names' values."""
+
+    fixed: tuple[str, ...]
+    step: Program
+    initial: Program
+    compared: tuple[str, ...]
+    bounds: Program
+    arrays: Arrays
+
+    def bounds_at(self, points: Points) -> list[np.ndarray]:
+        """Return the values of the bounds."""
+        count = len(next(iter(points.values())))
+        values = self.bounds.bind(self.arrays)(*(points[name] for name in self.compared))
+        return [np.broadcast_to(np.asarray(each, float), count) for each in values]
+
+    def observed(self, points: Points, last: np.ndarray, level: np.ndarray) -> np.ndarray:
+        """Return what is observed at each of n points, an array of shape (steps, n), NaN from where a run is left.
+
+        A run is left some steps after it diverges, comes to its level, or makes its last step.
+        """
+        places, columns = np.flatnonzero(last >= 0), [points[name] for name in self.fixed]
+        most = int(min(NUMERICAL.run_steps, last.max(initial=0)))
+        seen = np.full((most + 1, len(last)), np.nan)
+        columns, state, program = _at(columns, places), None, None
+        for count in range(most + 1 if len(places) else 0):
+            self.arrays.tick()
+            program = program or self.step.bind(self.arrays, columns)
+            state = state or self.initial.bind(self.arrays)(*columns)
+            seen[count, places], *state = program(*state)
+            if (count + 1) % NUMERICAL.run_block == 0:
+                rows = seen[count + 1 - NUMERICAL.run_block : count + 1, places]
+                going = np.isfinite(rows[-1]) & (last[places] > count) & ~(rows <= level[places]).any(axis=0)
+                if not going.all():
+                    state = _at([np.broadcast_to(each, going.shape) for each in state], going)
+                    places, columns, program = places[going], _at(columns, going), None
+                if not len(places):
+                    break
+        return seen
+
+
+def _runs(dynamics: Dynamics, bounds: Sequence[sp.Expr], names: frozenset[str], arrays: Arrays) -> _Runs:
+    fixed, step, initial = step_program(dynamics, names)
+    compared = used_symbols(bounds, names)
+    compiled = compile_program(bounds, compared)
+    if step.primitives or initial.primitives or compiled.primitives:
+        raise TheoremError("primitives are not run over arrays")
+    of_runs, of_bounds = (tuple(symbol.name for symbol in symbols) for symbols in (fixed, compared))
+    return _Runs(of_runs, step, initial, of_bounds, compiled, arrays)
+
+
+def _at(values: Sequence[Any], places: np.ndarray) -> list[np.ndarray]:
+    return [each[places] for each in values]
+
+
+def _relative(level: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Return level − observed over the size of the level, or where that is 0 of the observed value, in [-1, 1]."""
+    size = np.where(level != 0, np.abs(level), np.where(observed != 0, np.abs(observed), 1.0))
+    return np.where(np.isfinite(observed), np.clip((level - observed) / size, -1, 1), -1.0)
+
+
+def reaching(
+    dynamics: Dynamics,
+    level: sp.Expr,
+    within: sp.Expr | None,
+    not_before: sp.Expr | None,
+    names: frozenset[str],
+    arrays: Arrays,
+) -> Margins:
+    """Return the margins of: the observable is at most a level at some step, by a last one and not before another.
+
+    With a last step the margin is the share of the steps that are left. Without one a run is suspected where it seems
+    to settle above the level.
+
+    Raises
+    ------
+    TheoremError, UndefinedError
+        For what is not computed over arrays.
+    """
+    bounds = (level, sp.Integer(0) if within is None else within, sp.Integer(0) if not_before is None else not_before)
+    runs = _runs(dynamics, bounds, names, arrays)
+
+    def margins(points: Points) -> np.ndarray:
+        bound, last, first = runs.bounds_at(points)
+        last = np.full(len(bound), np.inf) if within is None else np.floor(last)
+        known = np.isfinite(bound) & ~np.isnan(last) & np.isfinite(first)
+        seen = runs.observed(points, np.where(known, last, -1), bound)
+        reached, step, crossed = _first(seen, bound)
+        if within is None:
+            late, never = 1.0, _settling(seen, bound)
+        else:
+            # Of a run that is longer than it is followed nothing is known.
+            late, never = _left(step, crossed, last), np.where(last < len(seen), -1.0, 1.0)
+        room = np.where(first > 0, np.clip(step / first - 1, -1, 1), 1.0)
+        return np.where(known, np.where(reached, np.minimum(room, late), never), np.inf)
+
+    return margins
+
+
+def _first(seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return whether a level is reached, at which step first, and where between that and the step before."""
+    at_most = seen <= level
+    step, places = np.argmax(at_most, axis=0), np.arange(len(level))
+    after, before = seen[step, places], seen[np.maximum(step - 1, 0), places]
+    part = np.where(before > after, (level - after) / (before - after), 0.0)
+    return np.asarray(at_most.any(axis=0)), step, step - np.clip(np.nan_to_num(part), 0, 1)
+
+
+def _left(step: np.ndarray, crossed: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return the part of the steps to the last one that is left; negative where a level is reached after that."""
+    left = (last + 1 - crossed) / (last + 1)
+    return np.where(last < 0, -1.0, np.where(step <= last, left, np.maximum((last - step) / (last + 1), -1)))
+
+
+def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return margins of runs that do not reach a level: the part of the way there that they made in the second half.
+
+    It is small and negative where a run did not come below its start, and where it came some way and has slowed so much
+    that a geometric series of what is to come ends above the level.
+    """
+    steps = len(seen)
+    half, later, last = (np.fmin.reduce(seen[:end], axis=0) for end in (steps // 2 + 1, steps - steps // 4, steps))
+    fallen, then = half - later, later - last
+    rest = np.where(then > 0, then**2 / (fallen - then), 0.0)
+    moved = seen[0] - last > NUMERICAL.moved * (seen[0] - level)
+    slowed = moved & (then <= NUMERICAL.slowed * fallen)
+    settles = ~(last < seen[0]) | (slowed & (last - rest - level > NUMERICAL.moved * (half - level)))
+    way = np.clip(np.nan_to_num((half - last) / (half - level), nan=1.0), 0, 1)
+    return np.where(settles, NUMERICAL.suspected, way)
+
+
+def staying(dynamics: Dynamics, reached: sp.Expr, level: sp.Expr, names: frozenset[str], arrays: Arrays) -> Margins:
+    """Return the margins of: once the observable is at most `reached` it is at most a level. Raises as `reaching`.
+
+    They are above 1 where it is not reached.
+    """
+    runs = _runs(dynamics, (reached, level), names, arrays)
+
+    def margins(points: Points) -> np.ndarray:
+        first, bound = runs.bounds_at(points)
+        known = np.isfinite(first) & np.isfinite(bound)
+        seen = runs.observed(points, np.where(known, np.inf, -1), np.full(len(first), -np.inf))
+        after = np.logical_or.accumulate(seen <= first, axis=0)
+        largest = np.fmax.reduce(np.where(after, seen, np.nan), axis=0)
+        margin = np.where(after[-1], _relative(bound, largest), 2 - _relative(first, np.fmin.reduce(seen, axis=0)))
+        return np.where(known, margin, np.inf)
+
+    return margins
