@@ -1,0 +1,197 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
+r"""A clause: the mean of a polynomial in traces of words in normal matrices is a polynomial in traces of given ones.
+
+Scalars such as xᵀAx and |x|² are traces too, of words that have one row and one column. The mean is found as a sum over
+pairings (`pairings`), for matrices of all sizes; the re-checker finds it anew, by parts.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import ClassVar
+
+import sympy as sp
+
+from theorems.wishart.pairings import Letters, Word, mean_of_traces
+from verify import ClauseResult, Question, Statement, TheoremError, to_data
+from verify.claims.defaults import Equality
+from verify.claims.question import Proof
+from verify.language.noncommutative import Monomial, Shape, monomials, shape_of
+from verify.language.parameters import Instance
+from verify.language.symbolic_zeros import vanishes
+from verify.printing import text_of
+
+Terms = list[tuple[sp.Expr, tuple[Word, ...]]]
+"""Coefficients and products of traces."""
+
+
+@dataclass(frozen=True)
+class GaussianMoment(Equality):
+    """A clause: E left = right for all given matrices and all values of the statement's variables.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    left, right
+        Polynomials in scalars; the left one also in the names of `random` and of `steps`.
+    shapes
+        Rows and columns of each letter: positive integers, or symbols of such.
+    normal
+        The letters whose columns are independent and N(0, C), each with C, a letter, or None for I; different ones are
+        independent.
+    random
+        Names of traces: the trace of a polynomial in the letters, by its name.
+    traces
+        Values of traces of words without a normal letter, by the word: the clause is about matrices that have them.
+    symmetric
+        The letters that are symmetric, beside covariances.
+    steps
+        Names of steps θ(x'v), each with x, a normal column, and v: θ is 1 above 0, 1/2 at 0, and 0 below, so that
+        relu(s) = s θ(s).
+    says
+        The clause in words.
+
+    Raises
+    ------
+    TheoremError
+        For a trace of what is not square.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from theorems.wishart.gaussian_moment import GaussianMoment
+    >>> from verify import matrix
+    >>> x, length, d = matrix("x"), sp.Symbol("length"), sp.Symbol("d", integer=True, positive=True)
+    >>> fourth = GaussianMoment(
+    ...     "fourth", length**2, d * (d + 2), {x: (d, 1)}, {x: None}, {length: sp.transpose(x) * x}
+    ... )
+    >>> fourth.text
+    'E length^2 = d*(d + 2), where length = tr(transpose(x)*x), x normal'
+    """
+
+    uses_matrices: ClassVar[bool] = True
+
+    label: str
+    left: sp.Expr
+    right: sp.Expr
+    shapes: Mapping[sp.Symbol, Shape]
+    normal: Mapping[sp.Symbol, sp.Symbol | None]
+    random: Mapping[sp.Symbol, sp.Expr]
+    traces: Mapping[sp.Expr, sp.Expr] = field(default_factory=dict)
+    symmetric: tuple[sp.Symbol, ...] = ()
+    steps: Mapping[sp.Symbol, tuple[sp.Symbol, sp.Expr]] = field(default_factory=dict)
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for matrix in (*self.random.values(), *self.traces):
+            try:
+                shape = shape_of(
+                    matrix, {letter: tuple(map(sp.sympify, shape)) for letter, shape in self.shapes.items()}
+                )
+            except (KeyError, TheoremError) as error:
+                raise TheoremError(f"clause {self.label}: {error}") from None
+            if shape is None or shape[0] != shape[1]:
+                raise TheoremError(f"clause {self.label}: {text_of(matrix)} is not square, and has no trace")
+
+    def in_symbols(self) -> str:
+        """Return both sides, and what the names stand for."""
+        names = [f"{name} = tr({text_of(matrix)})" for name, matrix in self.random.items()]
+        names += [f"{name} = theta({text_of(sp.transpose(x) * v)})" for name, (x, v) in self.steps.items()]
+        names += [f"tr({text_of(word)}) = {text_of(value)}" for word, value in self.traces.items()]
+        names += [f"{x} normal{f' of covariance {along}' if along else ''}" for x, along in self.normal.items()]
+        return f"E {super().in_symbols()}, where {', '.join(names)}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield both sides, the matrices whose traces are named, and their values."""
+        yield from super().expressions()
+        yield from (*self.random.values(), *self.traces, *map(sp.sympify, self.traces.values()))
+        yield from (v for _, v in self.steps.values())
+
+    def bound_names(self) -> set[str]:
+        """Return the names of the letters, the random traces and the steps."""
+        return {symbol.name for symbol in (*self.shapes, *self.random, *self.steps)}
+
+    def to_data(self) -> Mapping[str, object]:
+        """Return what the digest covers."""
+        pairs: dict[str, list[tuple[object, ...]]] = {
+            "shapes": [(letter, *map(sp.sympify, shape)) for letter, shape in self.shapes.items()],
+            "random": list(self.random.items()),
+            "traces": [(word, sp.sympify(value)) for word, value in self.traces.items()],
+            "steps": [(name, x, v) for name, (x, v) in self.steps.items()],
+        }
+        data: dict[str, object] = {
+            key: [[to_data(part) for part in each] for each in value] for key, value in pairs.items()
+        }
+        data["normal"] = [[to_data(x), along and to_data(along)] for x, along in self.normal.items()]
+        data["symmetric"] = [to_data(letter) for letter in self.symmetric]
+        return {"kind": "gaussian_moment", "label": self.label, "says": self.text} | data | self.sides_data()
+
+    def evaluate(self, question: Question) -> ClauseResult:
+        """Compare the mean of the left side with the right one, as polynomials."""
+        proof, doubt = question.proof_for_all()
+        if proof is None:
+            return ClauseResult.undecided(self, doubt or "the mean of the left side is another polynomial")
+        return ClauseResult.verified(self, proof, detail="the same polynomial, for all matrices")
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return the proof that the mean is the right side, None where it is not."""
+        return {"kind": "by_parts"} if self._holds(statement) else None
+
+    def scan(self, statement: Statement, instance: Instance) -> float:
+        """Return 1 where the mean is the right side, else −1."""
+        return 1.0 if self._holds(statement) else -1.0
+
+    def _holds(self, statement: Statement) -> bool:
+        return vanishes(sp.expand(self.mean(statement) - statement.expand(self.right)))
+
+    def mean(self, statement: Statement) -> sp.Expr:
+        """Return the mean of the left side, the traces being what the clause gives or symbols of their own."""
+        covariances = [along for along in self.normal.values() if along]
+        letters = Letters(
+            frozenset(letter.name for letter in (*self.symmetric, *covariances)),
+            tuple((x.name, along and along.name) for x, along in self.normal.items()),
+        )
+        values = {
+            letters.least(_word(word)): statement.expand(sp.sympify(value))
+            for matrix, value in self.traces.items()
+            for word in monomials(matrix)
+        }
+        named = {name: self._trace(statement.expand(matrix), letters) for name, matrix in self.random.items()}
+        names = [*self.random, *self.steps]
+        total = sp.S.Zero
+        for powers, coefficient in sp.Poly(sp.expand(statement.expand(self.left)), *names).terms():
+            used = [name for name, power in zip(names, powers, strict=True) for _ in range(power)]
+            halves = [name for name in used if name in self.steps]
+            if len(set(halves)) != len(halves):
+                raise TheoremError(f"clause {self.label}: a power of a step")
+            for chosen in product(*(named[name] for name in used if name in named)):
+                words = tuple(sorted(word for _, words in chosen for word in words))
+                if any(sum(x == self.steps[name][0].name for word in words for x, _ in word) % 2 for name in halves):
+                    raise TheoremError(f"clause {self.label}: a step beside an odd function of its column")
+                factor = coefficient * sp.Mul(*(c for c, _ in chosen)) / 2 ** len(halves)
+                total += factor * self._mean(words, letters, values)
+        return sp.expand(total)
+
+    def _mean(self, words: tuple[Word, ...], letters: Letters, values: Mapping[Word, sp.Expr]) -> sp.Expr:
+        lengths = {letter.name: shape for letter, shape in self.shapes.items()}
+        total = sp.S.Zero
+        for (sizes, traces), times in mean_of_traces(words, letters).items():
+            known = (values[word] if word in values else sp.Dummy() for word in traces)
+            total += times * sp.Mul(*(lengths[name][0 if row else 1] for name, row in sizes), *known)
+        return total
+
+    def _trace(self, matrix: sp.Expr, letters: Letters) -> Terms:
+        """Return the coefficients and the words of a trace; that of a multiple of the identity has no word."""
+        rows, _ = shape_of(matrix, {letter: tuple(map(sp.sympify, shape)) for letter, shape in self.shapes.items()})  # pyright: ignore[reportGeneralTypeIssues]
+        return [
+            (c * (1 if word else rows), (letters.least(_word(word)),) if word else ())
+            for word, c in monomials(matrix).items()
+        ]
+
+
+def _word(word: Monomial) -> Word:
+    return tuple((letter.name, turned) for letter, turned in word)

@@ -1,0 +1,100 @@
+r"""Means of products of traces of words in normal matrices, as sums over pairings.
+
+The columns of a normal letter X are independent and N(0, C). By Isserlis' theorem the mean is the sum, over the ways to
+pair the X, of what is left where rows of two paired X are joined through C, and their columns directly: closed walks
+through the other letters, each a trace. A walk without letters counts the rows, or the columns, of a letter.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+Letter = tuple[str, bool]
+"""A name, and whether it is transposed."""
+Word = tuple[Letter, ...]
+Size = tuple[str, bool]
+"""A normal letter, and whether its rows are meant, else its columns."""
+Left = tuple[tuple[Size, ...], tuple[Word, ...]]
+"""Sizes and traces of which there is a product."""
+
+
+class Letters(NamedTuple):
+    """Which letters are symmetric, and the normal ones with their covariances."""
+
+    symmetric: frozenset[str]
+    normal: tuple[tuple[str, str | None], ...]
+
+    def turned(self, word: Word) -> Word:
+        """Return the transpose of a word."""
+        return tuple((name, name not in self.symmetric and not turned) for name, turned in reversed(word))
+
+    def least(self, word: Word) -> Word:
+        """Return one form for all words of one trace: it may be started anywhere, and transposed."""
+        word = tuple((name, name not in self.symmetric and turned) for name, turned in word)
+        return min(form[i:] + form[:i] for form in (word, self.turned(word)) for i in range(len(word)))
+
+
+@cache
+def mean_of_traces(words: tuple[Word, ...], letters: Letters) -> Mapping[Left, int]:
+    """Return how many pairings leave each product of sizes and traces."""
+    glued, total = _Glued(words, letters), Counter[Left]()
+    places = [[i for i, (name, _) in enumerate(glued.slots) if name == letter] for letter, _ in letters.normal]
+    for chosen in product(*(list(_pairings(each)) for each in places)):
+        pairs = [pair for each in chosen for pair in each]
+        total[glued.left({**dict(pairs), **{other: one for one, other in pairs}})] += 1
+    return total
+
+
+def _pairings(slots: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """Yield all ways to pair some slots."""
+    if not slots:
+        yield []
+    for i in range(1, len(slots)):
+        for others in _pairings([*slots[1:i], *slots[i + 1 :]]):
+            yield [(slots[0], slots[i]), *others]
+
+
+class _Glued:
+    """The normal letters of some words in order, and what stands after each up to the next of its trace."""
+
+    def __init__(self, words: Collection[Word], letters: Letters) -> None:
+        self.letters = letters
+        self.along: dict[str, Word] = {x: ((name, False),) if name else () for x, name in letters.normal}
+        self.slots, self.after, self.following = list[Letter](), list[Word](), list[int]()
+        self.alone = [letters.least(word) for word in words if not any(name in self.along for name, _ in word)]
+        for word in words:
+            places = [i for i, (name, _) in enumerate(word) if name in self.along]
+            first = len(self.slots)
+            for k, place in enumerate(places):
+                until = places[(k + 1) % len(places)]
+                self.slots.append(word[place])
+                self.after.append(word[place + 1 : until] if until > place else word[place + 1 :] + word[:until])
+                self.following.append(first + (k + 1) % len(places))
+        self.before = {slot: i for i, slot in enumerate(self.following)}
+
+    def left(self, partner: Mapping[int, int]) -> Left:
+        """Return what a pairing leaves."""
+        sizes, traces, unseen = list[Size](), list[Word](), set(range(len(self.slots)))
+        while unseen:
+            start = i = min(unseen)
+            forward, word = True, list[Letter]()
+            while True:
+                unseen.discard(i)
+                word += self.after[i] if forward else self.letters.turned(self.after[i])
+                # The left end of the slot that follows, or the right end of the one that is followed.
+                slot = self.following[i] if forward else i
+                name, turned = self.slots[slot]
+                row = forward != turned
+                word += self.along[name] if row else ()
+                other = partner[slot]
+                forward = row == self.slots[other][1]
+                i = other if forward else self.before[other]
+                if i == start:
+                    break
+            if word:
+                traces.append(self.letters.least(tuple(word)))
+            else:
+                sizes.append((name, row))
+        return tuple(sorted(sizes)), tuple(sorted((*traces, *self.alone)))
