@@ -10,10 +10,11 @@ last column and row added into c ∈ R^d,
 
     tr(G M) + w_j = (tr(S M_11) + M_22 wᵀSw) + wᵀ(S c + e_j),
 
-the sum of an even and an odd function of w. The even part is best zero, and the odd one's mean square is a quadratic
-function of c whose curvatures are 2 g_k, g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n: the problem is convex (Lemma 3),
-and least where its slopes vanish (Lemma 2), at c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j, which for Ψ = I is minus the
-paper's 1 / ((n+1) λ_j/n + Σ_k λ_k / n).
+the sum of an even and an odd function of w, so that f_j is the sum of their mean squares. The even part is best zero,
+and the odd one's mean square is a quadratic function of c whose curvatures are 2 g_k,
+g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n: the problem is convex (Lemma 3), and least where its slopes vanish (Lemma 2),
+at c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j, which for Ψ = I is minus the paper's
+1 / ((n+1) λ_j/n + Σ_k λ_k / n).
 
 Source: Ahn et al. 2023, Lemmas 2 and 3, whose wording is not ours to quote; the relaxation is as said here.
 """
@@ -27,6 +28,7 @@ from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, n
 from theorems.preconditioned_descent.trials.component_problems import DRAWS, convex, minimised_at
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.word_moments import matrix_formula
 from verify import (
     Case,
@@ -108,18 +110,38 @@ MINIMISER = InWords(
 CONVEX_PROBLEM = InWords(
     "convex_problem", "f_j is convex in the matrix M, and strictly so in c, the sum of its last column and last row"
 )
-PARTS = Inference(
-    "parts",
-    "tr(G M) + w_j is the sum of tr(S M_11) + M_22 w'Sw, even in w*, and of w'(S c + e_j), which is odd: f_j is the "
-    "sum of their mean squares",
-    ("linear_attention", "one_layer", "standard_prior"),
-    rules.PARITY,
+_X, _w, _c, _e, _B, _sigma = map(letter, ("X", "w", "v", "e", "B", "Sigma"))
+_S = _X * sp.transpose(_X) / n
+_even, _label, _odd = sp.symbols("even label odd", real=True)
+corner, along, once, twice = ODD_NAMES = sp.symbols("corner along once twice", real=True)
+ODD_PART = GaussianMoment(
+    "odd_part",
+    (_even + corner * _label + _odd) ** 2 - (_even + corner * _label) ** 2,
+    1 + 2 * along + ((n + 1) * twice + trace * once) / n,
+    {_X: (size, n), _w: (size, 1), _c: (size, 1), _e: (size, 1), _B: (size, size), _sigma: (size, size)},
+    {_X: _sigma, _w: None},
+    {
+        _even: _S * _B,
+        _label: sp.transpose(_w) * _S * _w,
+        _odd: sp.transpose(_w) * (_S * _c + _e),
+    },
+    {
+        sp.transpose(_e) * _e: sp.S.One,
+        sp.transpose(_e) * _sigma * _c: along,
+        sp.transpose(_c) * _sigma * _c: once,
+        sp.transpose(_c) * _sigma * _sigma * _c: twice,
+        _sigma: trace,
+    },
+    says="E (tr S B + corner w'Sw + w'(S v + e))^2 exceeds E (tr S B + corner w'Sw)^2 by 1 + 2 e'Sigma v + "
+    "((n + 1) v'Sigma^2 v + tr(Sigma) v'Sigma v)/n; e'e = 1, w ~ N(0, I), S is the mean of n squares x x', "
+    "x ~ N(0, Sigma)",
 )
 QUADRATIC = Inference(
     "quadratic",
-    "in an eigenbasis of Σ, E (w'(S c + e_j))² is 1 + 2 λ_j c_j + the sum of g_k c_k²",
-    ("parts", "gaussian_tokens", "standard_prior"),
-    rules.GAUSSIAN_MOMENTS,
+    "tr(G M) + w_j is the sum of tr(S M_11) + M_22 w'Sw and of w'(S c + e_j): in an eigenbasis of Σ, f_j is the mean "
+    "square of the first plus 1 + 2 λ_j c_j + the sum of g_k c_k²",
+    ("linear_attention", "one_layer", "gaussian_tokens", "standard_prior", "odd_part"),
+    rules.TRACE_IN_ENTRIES,
 )
 
 
@@ -128,8 +150,9 @@ def statement(claim: InWords, *clauses: Identity | Inequality) -> Statement:
     return Statement(
         parameters=(EXAMPLES, PRIOR),
         hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
-        variables=(lam, other, trace, size, c, c_other),
+        variables=(lam, other, trace, size, c, c_other, *ODD_NAMES),
         claims=(claim, *clauses),
+        steps=(ODD_PART,),
     )
 
 
@@ -178,7 +201,6 @@ lemma2 = Theorem(
     ),
     proof_uses=("ahn2023.lemma3",),
     argument=(
-        PARTS,
         QUADRATIC,
         Inference(
             "slopes",
@@ -230,7 +252,6 @@ lemma3 = Theorem(
             (),
             rules.CONVEXITY_OF_A_SQUARE,
         ),
-        PARTS,
         QUADRATIC,
         Inference(
             "convex_problem",

@@ -29,7 +29,10 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent import setting
 from theorems.preconditioned_descent.components import (
     GAUSSIAN_TOKENS,
+    ODD_NAMES,
+    ODD_PART,
     ONE_LAYER,
+    QUADRATIC,
     A,
     c,
     component,
@@ -134,9 +137,9 @@ RESCALING = MatrixIdentity(
 STATEMENT = Statement(
     parameters=(EXAMPLES, EIGENVALUES),
     hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
-    variables=(lam, trace, size, c, r, beta, gamma, delta),
+    variables=(lam, trace, size, c, r, beta, gamma, delta, *ODD_NAMES),
     claims=(GLOBAL, RESCALING),
-    steps=(PREDICTION, SQUARE, CONVEX, MINIMUM),
+    steps=(PREDICTION, ODD_PART, SQUARE, CONVEX, MINIMUM),
 )
 ARGUMENT = (
     Inference(
@@ -152,24 +155,12 @@ ARGUMENT = (
         ("eigenbasis", "prediction", "one_layer", "gaussian_tokens"),
         "independent factors",
     ),
-    Inference(
-        "parts",
-        "over all matrices in the place of q_j p', f_j is the sum of the mean squares of a part that is even in w* "
-        "and of w'(S c + e_j), c the sum of that matrix's last column and last row, without the corner",
-        ("components", "standard_prior"),
-        rules.PARITY,
-    ),
-    Inference("relaxed", "f_j ≥ E (w'(S c + e_j))²", ("parts",), "nonnegative terms"),
-    Inference(
-        "quadratic",
-        "E (w'(S c + e_j))² = 1 + 2 λ_j c_j + the sum of g_k c_k²",
-        ("relaxed", "gaussian_tokens", "standard_prior"),
-        rules.GAUSSIAN_MOMENTS,
-    ),
+    QUADRATIC,
     Inference(
         "below",
-        "f_j exceeds 1 − λ_j a_j by at least g_j (c_j + a_j)² plus g_k c_k² for each k ≠ j",
-        ("quadratic", "completed_square", "convex", "minimum"),
+        "f_j exceeds 1 − λ_j a_j by at least g_j (c_j + a_j)² plus g_k c_k² for each k ≠ j, over all matrices in the "
+        "place of q_j p'",
+        ("components", "quadratic", "completed_square", "convex", "minimum"),
         "nonnegative terms",
     ),
     Inference(

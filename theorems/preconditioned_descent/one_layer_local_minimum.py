@@ -3,7 +3,8 @@ r"""Theorem 1's loss at d = 2 has a local minimum over all P and Q that is not g
 Σ = diag(λ, ℓ), ℓ ≤ λ, w* ~ N(0, I), t = tr Σ. The prediction sees the last row p = (v, β) of P and the columns
 q_j = (u_j, τ_j) of Q, j = 1, 2. As in `components`, f = λ F_1 + ℓ F_2 with M_j the symmetric part of u_j vᵀ and
 
-    F_j = E (tr(S M_j) + β τ_j wᵀSw)² + 1 + 2 λ_j c_jj + Σ_i g_i c_ji²,    c_j = β u_j + τ_j v,
+    F_j = E (vᵀS u_j + wᵀS c_j + β τ_j wᵀSw + w_j)²
+        = E (tr(S M_j) + β τ_j wᵀSw)² + 1 + 2 λ_j c_jj + Σ_i g_i c_ji²,    c_j = β u_j + τ_j v,
 
 g_i = λ_i ((n + 1) λ_i + t)/n. At p = (1, 0, 0), q_1 = (0, 0, −a), q_2 = 0 with a = λ/g_1, Theorem 1's a_1, the label
 stands in Q in place of P: this step uses the first coordinate alone, and f exceeds its least value by ℓ² a_2, where
@@ -48,6 +49,7 @@ from theorems.preconditioned_descent.trials.one_layer_minimum import (
     saddle,
     strict_local_minimum,
 )
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.word_moments import word_formula
 from verify import (
     Derivation,
@@ -63,6 +65,7 @@ from verify import (
     Step,
     Theorem,
     Trial,
+    matrix as letter,
 )
 
 if TYPE_CHECKING:
@@ -84,18 +87,61 @@ LEFT = LABELS - (n * t + 2 * lam) ** 2 / (n * (n + 2))
 SIGMA = sp.diag(lam, ell)
 
 
+def component(j: int, v: sp.Matrix, beta: sp.Expr, u: sp.Matrix, tau: sp.Expr) -> sp.Expr:
+    """Return F_j at P's last row (v, β) and Q's column (u, τ)."""
+    M = (u * v.T + v * u.T) / 2
+    mean, corner = (SIGMA * M).trace(), beta * tau
+    first, second = (beta * u[i] + tau * v[i] for i in range(2))
+    even = mean**2 + 2 * (SIGMA * M * SIGMA * M).trace() / n
+    even += 2 * corner * (mean * t + 2 * (SIGMA * SIGMA * M).trace() / n) + corner**2 * LABELS
+    return even + 1 + 2 * SIGMA[j, j] * (first, second)[j] + g1 * first**2 + g2 * second**2  # pyright: ignore[reportReturnType]
+
+
 def loss(v: sp.Matrix, beta: sp.Expr, columns: tuple[sp.Matrix, sp.Matrix], last: tuple[sp.Expr, sp.Expr]) -> sp.Expr:
     """Return f at P's last row (v, β) and Q's columns (u_j, τ_j)."""
-    total = sp.S.Zero
-    for j, (eigenvalue, u, tau) in enumerate(zip((lam, ell), columns, last, strict=True)):
-        M = (u * v.T + v * u.T) / 2
-        mean, corner = (SIGMA * M).trace(), beta * tau
-        first, second = (beta * u[i] + tau * v[i] for i in range(2))
-        own = (first, second)[j]
-        even = mean**2 + 2 * (SIGMA * M * SIGMA * M).trace() / n
-        even += 2 * corner * (mean * t + 2 * (SIGMA * SIGMA * M).trace() / n) + corner**2 * LABELS
-        total += eigenvalue * (even + 1 + 2 * eigenvalue * own + g1 * first**2 + g2 * second**2)
-    return total  # pyright: ignore[reportReturnType]
+    parts = zip((lam, ell), columns, last, strict=True)
+    return sum((eigenvalue * component(j, v, beta, u, tau) for j, (eigenvalue, u, tau) in enumerate(parts)), sp.S.Zero)
+
+
+_X, _w, _v, _u, _sigma = map(letter, ("X", "w", "V", "U", "Sigma"))
+_S = _X * sp.transpose(_X) / n
+_read, _label, _odd = sp.symbols("read label odd", real=True)
+tau = sp.Symbol("tau", real=True)
+ROW, COLUMN = sp.symbols("r_1 r_2", real=True), sp.symbols("k_1 k_2", real=True)
+"""The entries of v and of u."""
+
+
+def _component_mean(j: int) -> GaussianMoment:
+    """Return that F_j is the mean square of p'Gq_j + w_j, with Σ = diag(λ, ℓ)."""
+    unit = letter(f"e_{j + 1}")
+    entries = {_v: ROW, _u: COLUMN, unit: tuple(sp.Integer(int(i == j)) for i in range(2))}
+    powers = (sp.Integer(1), _sigma, _sigma * _sigma)
+    traces = {
+        sp.transpose(one) * between * other: sum(
+            x * y * eigenvalue**power for x, y, eigenvalue in zip(entries[one], entries[other], (lam, ell), strict=True)
+        )
+        for i, one in enumerate(entries)
+        for other in list(entries)[i:]
+        for power, between in enumerate(powers)
+    }
+    return GaussianMoment(
+        f"component_{j + 1}",
+        (_read + beta * tau * _label + _odd) ** 2,
+        component(j, sp.Matrix(ROW), beta, sp.Matrix(COLUMN), tau),
+        {_X: (2, n), **dict.fromkeys((_w, _v, _u, unit), (2, 1)), _sigma: (2, 2)},
+        {_X: _sigma, _w: None},
+        {
+            _read: sp.transpose(_v) * _S * _u,
+            _label: sp.transpose(_w) * _S * _w,
+            _odd: sp.transpose(_w) * (_S * (beta * _u + tau * _v) + unit),
+        },
+        {**traces, _sigma: t, _sigma * _sigma: squares},
+        says=f"E (v'Su + beta tau w'Sw + w'S(beta u + tau v) + w_{j + 1})^2 is F_{j + 1} at (v, beta) and (u, tau); "
+        "Sigma = diag(largest, smaller), v = (r_1, r_2), u = (k_1, k_2)",
+    )
+
+
+COMPONENTS = tuple(map(_component_mean, range(2)))
 
 
 def near(position: sp.Expr) -> sp.Expr:
@@ -173,9 +219,9 @@ STATEMENT = Statement(
             "is tr Sigma",
         ),
     ),
-    variables=(*DIRECTION, r, size),
+    variables=(*DIRECTION, r, size, tau, *ROW, *COLUMN),
     claims=(LOCAL, ABOVE, SADDLE),
-    steps=(PREDICTION, STATIONARY, CURVED, LAST, POSITIVE, LAST_EXCHANGED, POSITIVE_EXCHANGED, MORE),
+    steps=(PREDICTION, *COMPONENTS, STATIONARY, CURVED, LAST, POSITIVE, LAST_EXCHANGED, POSITIVE_EXCHANGED, MORE),
 )
 ARGUMENT = (
     Inference(
@@ -187,10 +233,10 @@ ARGUMENT = (
     ),
     Inference(
         "loss",
-        "F_j is the mean square of its part tr(S M_j) + β τ_j w'Sw, which is even in w*, and that of its odd part, "
-        "1 + 2 λ_j c_jj + Σ g_i c_ji²: f is the polynomial that the steps have",
-        ("seen", "standard_prior", "gaussian_tokens"),
-        rules.GAUSSIAN_MOMENTS,
+        "p'Gq_j is v'Su_j + w'S(β u_j + τ_j v) + β τ_j w'Sw: F_1 and F_2, and so f, are the polynomials that the steps "
+        "have",
+        ("seen", "standard_prior", "gaussian_tokens", "component_1", "component_2"),
+        "application",
     ),
     Inference(
         "definite",

@@ -16,12 +16,26 @@ from functools import partial
 
 import sympy as sp
 
-from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION, best, kappa, least_at
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
+from theorems.preconditioned_descent.relu_layer import (
+    COLUMNS,
+    ISOTROPIC,
+    NORMAL,
+    RELU_ATTENTION,
+    attended,
+    best,
+    examples_attended,
+    kappa,
+    kappa_1,
+    least_at,
+    other_attended,
+    square_of_error,
+    steps_along,
+)
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, A, b, beta, d, n, t, w, x
 from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.word_moments import word_formula
 from verify import (
     Derivation,
@@ -35,17 +49,65 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix,
 )
 
 trace, rho, s = sp.symbols("tr_M rho s", real=True)
 norm_N, norm_R, even = sp.symbols("N2 R2 even", nonnegative=True)
 u, v = sp.symbols("u v", nonnegative=True)
 
-kappa_1 = 1 / n + (n - 1) / (4 * n)
 norm_M = norm_N + norm_R + 2 * rho
 loss = d + trace + kappa_1 * (norm_M + even) + (d * (norm_N + norm_R) + 4 * rho + u**2 + d * (d + 2) * v**2) / (2 * n)
 """f in tr M, ‖N‖², ‖R‖², ρ, u, v and the mean of the even part's square."""
 with_zero_row = d + trace + kappa * norm_M
+tr_A, q_b, dot, norm_A, norm_b, norm_q, norm_Ab = ENTRIES = sp.symbols("trA q_b bAq A2 b2 q2 Ab2", real=True)
+"""tr A, qᵀb, bᵀA q, ‖A‖², |b|², |q|² and |Aᵀb|²."""
+_q = matrix("q")
+_direction = A * x + w * t(_q) * x
+LOSS = GaussianMoment(
+    "loss",
+    square_of_error(attended, other_attended),
+    loss.subs(
+        {
+            trace: beta * tr_A + q_b,
+            norm_N: beta**2 * norm_A,
+            norm_R: norm_b * norm_q,
+            rho: beta * dot,
+            u**2: norm_b * norm_A,
+            v**2: beta**2 * norm_q,
+            even: norm_Ab + 2 * beta * d * dot + beta**2 * d * (d + 2) * norm_q,
+        }
+    ),
+    {**COLUMNS, b: (d, sp.S.One), _q: (d, sp.S.One), A: (d, d)},
+    NORMAL,
+    examples_attended(b + beta * w, _direction),
+    {
+        A: tr_A,
+        t(_q) * b: q_b,
+        t(b) * A * _q: dot,
+        A * t(A): norm_A,
+        t(b) * b: norm_b,
+        t(_q) * _q: norm_q,
+        t(b) * A * t(A) * b: norm_Ab,
+    },
+    steps=steps_along(_direction),
+    says="E label^2 + 2 label h(y) theta_y + h(y)^2 theta_y/n + (n-1)/n h(y) theta_y h(z) theta_z is d + tr M + "
+    "kappa_1 (||M||^2 + even) + (d (||N||^2 + ||R||^2) + 4 rho + u^2 + d(d+2) v^2)/(2n); label = w'x, "
+    "h(y) = (b + beta w)' y y'v, theta_y = theta(y'v), relu(s) = s theta(s), v = A x + (q'x) w, N = beta A, "
+    "R = b q', M = N + R, rho = <N, R>, u = |b| ||A||, v^2 = beta^2 |q|^2, "
+    "even = |A'b|^2 + 2 beta d b'Aq + beta^2 d(d+2) |q|^2",
+)
+_part = sp.Symbol("part", real=True)
+EVEN_SQUARE = GaussianMoment(
+    "even_square",
+    _part**2,
+    norm_Ab + 2 * beta * d * dot + beta**2 * d * (d + 2) * norm_q,
+    {x: (d, sp.S.One), w: (d, sp.S.One), b: (d, sp.S.One), _q: (d, sp.S.One), A: (d, d)},
+    {x: None, w: None},
+    {_part: t(b) * A * x + beta * t(_q) * x * t(w) * w},
+    {t(b) * A * t(A) * b: norm_Ab, t(b) * A * _q: dot, t(_q) * _q: norm_q},
+    says="E (b'Ax + beta (q'x) |w|^2)^2 is even, |A'b|^2 + 2 beta d b'Aq + beta^2 d(d+2) |q|^2",
+)
 excess = u**2 + d * (d + 2) * v**2 - 2 * (d - 2) * rho
 
 EXCESS = Identity(
@@ -79,47 +141,38 @@ GLOBAL = InWords("global", "Theorem 5's P and Q minimise f over all P and Q, the
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(RELU_ATTENTION, ISOTROPIC),
-    variables=(trace, rho, s, norm_N, norm_R, even, u, v),
+    variables=(trace, rho, s, norm_N, norm_R, even, u, v, beta, *ENTRIES),
     claims=(GLOBAL,),
-    steps=(EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
+    steps=(LOSS, EVEN_SQUARE, EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
 )
 ARGUMENT = (
     Inference(
-        "halved",
-        "E x σ(x'v) = v/2 and E (c'x)² σ(x'v)² = ½ E (c'x)² (x'v)², as x and −x have the same law",
-        ("isotropic",),
-        rules.INVARIANCE_OF_THE_LAW,
-    ),
-    Inference("fourth_moment", "E (c'x)² (x'v)² = |c|²|v|² + 2 (c'v)²", ("isotropic",), rules.GAUSSIAN_MOMENTS),
-    Inference(
-        "mean_over_the_examples",
-        "f is the mean of (w'x)² + (w'x)(c'v) + κ_1 (c'v)² + |c|²|v|²/(2n), c = b + βw*, v = Ax + (q'x)w*",
-        ("halved", "fourth_moment", "relu_attention"),
+        "loss_of_two_examples",
+        "with c = b + βw* and v = Ax + (q'x)w* f is the mean square of (1/n) Σ c'x_i σ(x_i'v) + w*'x; n of the n² "
+        "pairs of examples are of one example, the others of two independent ones: f is the mean that `loss` has",
+        ("relu_attention", "isotropic", "loss"),
         "linearity of expectation",
     ),
     Inference(
-        "orthogonal_parts",
-        "the parts of c'v and of c v' that are odd in w* and those that are even are orthogonal",
-        ("mean_over_the_examples", "isotropic"),
-        rules.PARITY,
+        "even_part",
+        "even in it is the mean of (b'Ax + β (q'x)|w*|²)², and not negative",
+        ("isotropic", "even_square"),
+        "nonnegative terms",
     ),
-    Inference(
-        "odd_and_even",
-        "f in traces and norms of N = βA, R = bq' and M = N + R is as `excess` has it",
-        ("orthogonal_parts", "isotropic"),
-        rules.GAUSSIAN_MOMENTS,
-    ),
-    Inference("correlation", "|⟨N, R⟩| ≤ u v, u = |b||A|, v = |β||q|", ("odd_and_even",), "Cauchy-Schwarz"),
+    Inference("correlation", "|⟨N, R⟩| ≤ u v, u = |b||A|, v = |β||q|", ("loss_of_two_examples",), "Cauchy-Schwarz"),
     Inference(
         "above",
         "f is at least Theorem 5's d + tr M + κ|M|²",
-        ("odd_and_even", "correlation", "excess", "squares", "positive", "positive_factor"),
+        (
+            *("loss_of_two_examples", "even_part", "correlation"),
+            *("excess", "squares", "positive", "positive_factor"),
+        ),
         "nonnegative terms",
     ),
     Inference(
         "same_form",
         "at b = 0 and q = 0, where N is M and R, u, v and the even part are 0, f is d + tr M + κ|M|²",
-        ("odd_and_even", "without_r"),
+        ("loss_of_two_examples", "without_r"),
         "application",
     ),
     Inference(

@@ -4,10 +4,13 @@ With the last row of Q zero a column sees σ(x_iᵀ v), v = A x, and with (bᵀ,
 
     f = E ( (1/n) Σ_i (bᵀx_i + β w*ᵀx_i) σ(x_iᵀ v) + w*ᵀx )².
 
-The part with b is an even function of w*, the rest an odd one, so that b = 0 is best. For the rest, with
-E x_i σ(x_iᵀv) = v/2 and E |x_i|² σ(x_iᵀv)² = (d+2)|v|²/2,
+With y and z for two different x_i, σ(s) = s θ(s) and h(x) = (b + β w*)ᵀx xᵀv it is the mean of
 
-    f = E |x + (β/n) Σ_i x_i σ(x_iᵀ v)|² = d + tr(βA) + κ ‖βA‖_F²,   κ = (n−1)/(4n) + (d+2)/(2n):
+    (w*ᵀx)² + 2 w*ᵀx h(y) θ(yᵀv) + h(y)² θ(yᵀv)/n + (n−1)/n h(y) θ(yᵀv) h(z) θ(zᵀv).
+
+So b adds κ_1 |Aᵀb|² + |b|² ‖A‖_F²/(2n), κ_1 = 1/n + (n−1)/(4n), and b = 0 is best. The rest is
+
+    d + tr(βA) + κ ‖βA‖_F²,   κ = (n−1)/(4n) + (d+2)/(2n):
 
 a quadratic function of βA alone. For βA = −a I + N with tr N = 0 it is d − a d + κ (a² d + ‖N‖²), least at
 N = 0 and a = 1/(2κ) = 1/((n−1)/(2n) + (d+2)/n), where it is d (1 − a/2).
@@ -22,12 +25,27 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.setting import BLOCKS, DIMENSION, EXAMPLES, SHAPES, A, X, beta, d, n, p, t, w, x
+from theorems.preconditioned_descent.setting import (
+    BLOCKS,
+    DIMENSION,
+    EXAMPLES,
+    SHAPES,
+    A,
+    X,
+    b,
+    beta,
+    d,
+    n,
+    p,
+    t,
+    w,
+    x,
+)
 from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
 from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS, least_relu_loss
+from theorems.wishart.gaussian_moment import GaussianMoment
 from verify import (
     Derivation,
     Evaluation,
@@ -42,6 +60,7 @@ from verify import (
     Step,
     Theorem,
     Trial,
+    matrix,
 )
 
 if TYPE_CHECKING:
@@ -64,6 +83,39 @@ def loss(multiple: sp.Expr, off: sp.Expr = sp.S.Zero) -> sp.Expr:
     return d - d * multiple + kappa * (d * multiple**2 + off)
 
 
+kappa_1 = 1 / n + (n - 1) / (4 * n)
+"""What |Aᵀb|² is multiplied by in f."""
+y, z, N = map(matrix, "yzN")
+"""The tokens of two examples, and βA."""
+label, attended, other_attended, seen, other_seen = sp.symbols("label h_y h_z theta_y theta_z", real=True)
+
+
+def square_of_error(by: sp.Expr, other: sp.Expr) -> sp.Expr:
+    """Return a polynomial with the mean f, where two examples y and z are attended by h(y) and h(z)."""
+    one = 2 * label * by * seen + by**2 * seen / n
+    return label**2 + one + (n - 1) / n * by * seen * other * other_seen
+
+
+def examples_attended(row: sp.Expr, direction: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
+    """Return w*ᵀx, h(y) and h(z) for P's last row times (y; its label), `row`, and v, `direction`."""
+    return {
+        label: t(w) * x,
+        attended: t(row) * y * t(y) * direction,
+        other_attended: t(row) * z * t(z) * direction,
+    }
+
+
+def steps_along(direction: sp.Expr) -> dict[sp.Symbol, tuple[sp.Symbol, sp.Expr]]:
+    """Return the steps of both examples, v being `direction`."""
+    return {seen: (y, direction), other_seen: (z, direction)}
+
+
+COLUMNS = dict.fromkeys((x, w, y, z), (d, sp.S.One))
+NORMAL = dict.fromkeys(COLUMNS)
+norm_Ab, norm_b, norm_A = sp.symbols("Ab2 b2 A2", nonnegative=True)
+"""|Aᵀb|², |b|² and ‖A‖²."""
+
+
 def _square(multiple: sp.Expr, says: str = "") -> Identity:
     """Return that f is least at −multiple·I."""
     right = loss(multiple) + kappa * (d * (a - multiple) ** 2 + nu)
@@ -81,6 +133,32 @@ SEEN = MatrixIdentity(
 )
 MINIMUM = Identity("minimum", loss(best), d * (1 - best / 2), "the least f is d (1 - best/2)")
 
+_NAMES = "label = w'x, h(y) = row y y'v, theta_y = theta(y'v), relu(s) = s theta(s)"
+LOSS = GaussianMoment(
+    "loss",
+    square_of_error(attended, other_attended),
+    loss(a, nu),
+    {**COLUMNS, N: (d, d), A: (d, d)},
+    NORMAL,
+    examples_attended(w, N * x),
+    {N: -d * a, N * t(N): d * a**2 + nu},
+    steps=steps_along(A * x),
+    says="E label^2 + 2 label h(y) theta_y + h(y)^2 theta_y/n + (n-1)/n h(y) theta_y h(z) theta_z is d - d a + kappa "
+    f"(d a^2 + nu); {_NAMES}, row = beta w', v = A x, tr(beta A) = -d a, ||beta A||^2 = d a^2 + nu",
+)
+_with_b, _without_b = (examples_attended(row, A * x) for row in (b + beta * w, beta * w))
+_other = {name: sp.Symbol(f"{name}_0", real=True) for name in (attended, other_attended)}
+WITH_B = GaussianMoment(
+    "with_b",
+    square_of_error(attended, other_attended) - square_of_error(*_other.values()),
+    kappa_1 * norm_Ab + norm_b * norm_A / (2 * n),
+    {**COLUMNS, b: (d, sp.S.One), A: (d, d)},
+    NORMAL,
+    {**_with_b, **{_other[name]: _without_b[name] for name in _other}},
+    {t(b) * A * t(A) * b: norm_Ab, t(b) * b: norm_b, A * t(A): norm_A},
+    steps=steps_along(A * x),
+    says="with row = b' + beta w' in place of beta w' the same mean is larger by kappa_1 |A'b|^2 + |b|^2 ||A||^2/(2n)",
+)
 GLOBAL = InWords(
     "global",
     "P = diag(0, 1), Q = -diag(a I, 0), a = 1/((n-1)/(2n) + (d+2)/n), minimise f over all P and Q, Q's last row 0; "
@@ -90,9 +168,9 @@ GLOBAL = InWords(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(RELU_ATTENTION, ZERO_LAST_ROW, ISOTROPIC),
-    variables=(a, nu, beta),
+    variables=(a, nu, beta, norm_Ab, norm_b, norm_A),
     claims=(GLOBAL,),
-    steps=(SEEN, SQUARE, CONVEX, MINIMUM),
+    steps=(SEEN, LOSS, WITH_B, SQUARE, CONVEX, MINIMUM),
 )
 ARGUMENT = (
     Inference(
@@ -103,29 +181,22 @@ ARGUMENT = (
         "definition",
     ),
     Inference(
-        "even_part",
-        "its part with b is even in w*, the rest odd: f is the sum of their mean squares",
+        "two_examples",
+        "n of the n² pairs of examples are of one example, the others of two independent ones, y and z: f is the mean "
+        "that `loss` and `with_b` have",
         ("residual", "isotropic"),
-        rules.PARITY,
-    ),
-    Inference("without_b", "so b = 0 is best", ("even_part",), "nonnegative terms"),
-    Inference("full_line", "E x (x'v) = v and E |x|² (x'v)² = (d + 2)|v|²", ("isotropic",), rules.GAUSSIAN_MOMENTS),
-    Inference(
-        "half_line",
-        "with σ these are halved, as x and −x have the same law: E x σ(x'v) = v/2 and E |x|² σ(x'v)² = (d+2)|v|²/2",
-        ("full_line", "isotropic"),
-        rules.INVARIANCE_OF_THE_LAW,
-    ),
-    Inference(
-        "quadratic",
-        "f = d + tr βA + κ|βA|², n of the n² pairs of examples being of one example, the others independent",
-        ("without_b", "half_line", "isotropic"),
         "linearity of expectation",
     ),
     Inference(
+        "without_b",
+        "b adds κ_1 |A'b|² + |b|²|A|²/(2n) to f, so that b = 0 is best",
+        ("two_examples", "with_b"),
+        "nonnegative terms",
+    ),
+    Inference(
         "below",
-        "f is at least its value at βA = −best I",
-        ("quadratic", "completed_square", "convex"),
+        "with βA = −a I + N, tr N = 0, f is at least its value at βA = −best I",
+        ("without_b", "loss", "completed_square", "convex"),
         "nonnegative terms",
     ),
     Inference(

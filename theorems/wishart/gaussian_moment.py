@@ -154,6 +154,12 @@ class GaussianMoment(Equality):
         letters = Letters(
             frozenset(letter.name for letter in (*self.symmetric, *covariances)),
             tuple((x.name, along and along.name) for x, along in self.normal.items()),
+            frozenset(
+                (letter.name, row)
+                for letter, shape in self.shapes.items()
+                for row in (True, False)
+                if shape[not row] == 1
+            ),
         )
         values = {
             letters.least(_word(word)): statement.expand(sp.sympify(value))
@@ -176,11 +182,12 @@ class GaussianMoment(Equality):
                 total += factor * self._mean(words, letters, values)
         return sp.expand(total)
 
-    def _mean(self, words: tuple[Word, ...], letters: Letters, values: Mapping[Word, sp.Expr]) -> sp.Expr:
+    def _mean(self, words: tuple[Word, ...], letters: Letters, values: dict[Word, sp.Expr]) -> sp.Expr:
         lengths = {letter.name: shape for letter, shape in self.shapes.items()}
+        # A trace that the clause does not give has a symbol of its own.
         total = sp.S.Zero
         for (sizes, traces), times in mean_of_traces(words, letters).items():
-            known = (values[word] if word in values else sp.Dummy() for word in traces)
+            known = (values.setdefault(word, sp.Dummy(real=True)) for word in traces)
             total += times * sp.Mul(*(lengths[name][0 if row else 1] for name, row in sizes), *known)
         return total
 

@@ -15,20 +15,31 @@ Letter = tuple[str, bool]
 """A name, and whether it is transposed."""
 Word = tuple[Letter, ...]
 Size = tuple[str, bool]
-"""A normal letter, and whether its rows are meant, else its columns."""
+"""A letter, and whether its rows are meant, else its columns."""
 Left = tuple[tuple[Size, ...], tuple[Word, ...]]
 """Sizes and traces of which there is a product."""
 
 
 class Letters(NamedTuple):
-    """Which letters are symmetric, and the normal ones with their covariances."""
+    """Which letters are symmetric, the normal ones with their covariances, and which have one row or one column."""
 
     symmetric: frozenset[str]
     normal: tuple[tuple[str, str | None], ...]
+    thin: frozenset[Size] = frozenset()
 
     def turned(self, word: Word) -> Word:
         """Return the transpose of a word."""
         return tuple((name, name not in self.symmetric and not turned) for name, turned in reversed(word))
+
+    def traces(self, word: Word) -> list[Word]:
+        """Return the traces whose product is that of a word: numbers, words of one row and column, are factors."""
+        first = next((i for i, (name, turned) in enumerate(word) if (name, not turned) in self.thin), 0)
+        parts: list[Word] = []
+        for name, turned in word[first:] + word[:first]:
+            if not parts or (name, not turned) in self.thin:
+                parts.append(())
+            parts[-1] += ((name, turned),)
+        return [self.least(part) for part in parts]
 
     def least(self, word: Word) -> Word:
         """Return one form for all words of one trace: it may be started anywhere, and transposed."""
@@ -63,7 +74,8 @@ class _Glued:
         self.letters = letters
         self.along: dict[str, Word] = {x: ((name, False),) if name else () for x, name in letters.normal}
         self.slots, self.after, self.following = list[Letter](), list[Word](), list[int]()
-        self.alone = [letters.least(word) for word in words if not any(name in self.along for name, _ in word)]
+        alone = (word for word in words if not any(name in self.along for name, _ in word))
+        self.alone = [part for word in alone for part in letters.traces(word)]
         for word in words:
             places = [i for i, (name, _) in enumerate(word) if name in self.along]
             first = len(self.slots)
@@ -94,7 +106,7 @@ class _Glued:
                 if i == start:
                     break
             if word:
-                traces.append(self.letters.least(tuple(word)))
+                traces += self.letters.traces(tuple(word))
             else:
                 sizes.append((name, row))
         return tuple(sorted(sizes)), tuple(sorted((*traces, *self.alone)))

@@ -12,7 +12,7 @@ t = sp.transpose
 d, n = sp.symbols("d n", integer=True, positive=True)
 A, B, C, X, v, w, x, z = map(matrix, "ABCXvwxz")
 f, g, h, step, other = sp.symbols("f g h theta phi", real=True)
-a, b, c, e, k, m = VARIABLES = sp.symbols("a b c e k m", real=True)
+a, b, c, e, k, m, q = VARIABLES = sp.symbols("a b c e k m q", real=True)
 SIZES = (Parameter("d", "integer", "rows", minimum=1), Parameter("n", "integer", "columns", minimum=1))
 S = X * t(X) / n
 
@@ -60,6 +60,22 @@ CASES = {
         {X: None},
         {f: X * A, g: X * t(X), h: A * X * A * X},
         {A * t(A): a},
+    ),
+    # A word that two columns cut into two numbers.
+    "columns": completed(
+        f**2 + g * h,
+        {X: (d, n), **dict.fromkeys((x, v, w), (d, 1)), A: (d, d), C: (d, d)},
+        {X: C, x: None},
+        {f: t(v) * S * w, g: t(x) * v * t(w) * x, h: t(x) * A * x},
+        {
+            t(v) * C * w: a,
+            t(v) * C * v: b,
+            t(w) * C * w: c,
+            t(v) * w: e,
+            t(v) * A * w: k,
+            t(w) * A * v: m,
+            A: q,
+        },
     ),
     "a step": completed(
         f * step * g * step.subs(step, other) + h**2 * step,

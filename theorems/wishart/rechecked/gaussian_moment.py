@@ -8,7 +8,8 @@ different normal letters are independent; all other letters are given. For polyn
                   + Σ over the tr(X B) in F of E tr(A C Bᵀ) F/tr(X B),
 
 a trace with an Xᵀ being turned to one with an X. Each term has two X fewer, and there is none where no second X is:
-then the mean is 0. The trace of an empty word is its number of rows.
+then the mean is 0. The trace of an empty word is its number of rows, and that of a product of numbers, words with one
+row and one column, is the product of theirs.
 
 A step θ(xᵀv) is 1 where xᵀv > 0, 1/2 where it is 0, and 0 elsewhere; x is a normal column and v has no x of a step.
 So θ(xᵀv) + θ(−xᵀv) = 1, and as x and −x have the same law the mean of an even function of x times θ(xᵀv), given all
@@ -200,13 +201,23 @@ class _Matrices:
             raise Rejected(f"{where}: a trace of what is not square, or has no matrix")
         total: Sum = {}
         for (scalars, (word,)), coefficient in matrix.items():
-            alone: Sum = {(scalars, (self.least(word),) if word else ()): coefficient}
+            alone: Sum = {(scalars, self.traces(word)): coefficient}
             total = self.sums.plus(total, alone if word else self.sums.times(alone, sizes[0]))
         return total
 
     def turned(self, word: Word) -> Word:
         """Return the transpose of a word."""
         return tuple((name, turned == (name in self.symmetric)) for name, turned in reversed(word))
+
+    def traces(self, word: Word) -> tuple[Word, ...]:
+        """Return the traces whose product is that of a word: it is cut where one row meets one column."""
+        sides = [self.shapes[name][turned] for name, turned in word]
+        cuts = [i for i, side in enumerate(sides) if side == _ONE]
+        if len(cuts) < 2:
+            return (self.least(word),) if word else ()
+        around = word[cuts[0] :] + word[: cuts[0]]
+        ends = [*(cut - cuts[0] for cut in cuts), len(word)]
+        return tuple(sorted(self.least(around[start:end]) for start, end in pairwise(ends)))
 
     def least(self, word: Word) -> Word:
         """Return one form for all words of one trace: it may be started anywhere, and transposed."""
@@ -281,7 +292,7 @@ class _Means:
 
     def _product(self, traces: Sequence[tuple[Word, Sum]], others: tuple[Word, ...]) -> Sum:
         """Return the mean of a product of the traces of some words, each with its number of rows, and of others."""
-        left = tuple(sorted((*others, *(self.matrices.least(word) for word, _ in traces if word))))
+        left = tuple(sorted((*others, *(part for word, _ in traces for part in self.matrices.traces(word)))))
         total = self.of(left)
         for word, size in traces:
             total = total if word else self.sums.times(total, size)
