@@ -7,9 +7,9 @@ the mean square w*ᵀ u(S) w*, the error of the prediction is, up to its sign,
 
     w*ᵀ p(S) x − t a (w*ᵀ u(S) w*) (w*ᵀ S x),
 
-so that f = E tr p(S)² − 2 t a c + t² a² E (w*ᵀ u w*)² w*ᵀ S² w*, and by Wick's rule over w*
+so that f = E tr p(S)² − 2 t a c + t² a² E (w*ᵀ u w*)² w*ᵀ S² w*, and by Wick's rule over w* and x
 
-    c = E (w*ᵀ u w*) (w*ᵀ S p w*) = E tr u tr S p + 2 E tr u S p.
+    c = E (w*ᵀ p x) (w*ᵀ u w*) (w*ᵀ S x) = E tr u tr S p + 2 E tr u S p.
 
 At Theorem 3's minimum a + b and a b are rational (`two_layer_minimum`), and a² = (a + b) a − a b makes c affine in a,
 c = α + β a. The two orders of the steps give c_1 and c_2; their sum and product are rational functions of n and d, and
@@ -55,6 +55,7 @@ from theorems.preconditioned_descent.two_layer_minimum import (
     form,
 )
 from theorems.stored_forms import Forms, stored
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
     Canary,
@@ -143,7 +144,7 @@ STRENGTH = FORMS["strength"]
 """E (w*ᵀ u w*)² w*ᵀ S² w*, by Wick's rule: what t = c/(a STRENGTH) lowers f by is c²/STRENGTH."""
 GAINS = tuple((ALPHA + BETA * step) ** 2 / STRENGTH.subs(a, step) for step in STEPS)
 
-_S = r * X * t(X)
+_S, _SAMPLE = r * X * t(X), X * t(X) / n
 LABEL = MatrixIdentity(
     "label",
     label(corner),
@@ -151,6 +152,21 @@ LABEL = MatrixIdentity(
     - corner * a * (t(w) * (_S - 2 * a * _S * _S + a**2 * _S * _S * _S) * w) * (t(w) * _S * x),
     {letter: SHAPES[letter] for letter in (X, x, w)},
     says="at Sigma = I the query's label after two layers is w' (p(S) - 1) x - t a_0 (w' u(S) w) (w' S x)",
+)
+_error, _seen, _moved = sp.symbols("error seen moved", real=True)
+COUPLED = GaussianMoment(
+    "coupled",
+    _error * _seen * _moved,
+    COUPLING.subs({total: a + b, prod: a * b}),
+    {letter: SHAPES[letter] for letter in (X, x, w)},
+    dict.fromkeys((X, x, w)),
+    {
+        _error: t(w) * (1 - a * _SAMPLE) * (1 - b * _SAMPLE) * x,
+        _seen: t(w) * _SAMPLE * (1 - a * _SAMPLE) ** 2 * w,
+        _moved: t(w) * _SAMPLE * x,
+    },
+    says="E (w'p(S)x)(w'u(S)w)(w'Sx) is c, a polynomial in a, a_0 + a_1 and a_0 a_1; S = XX'/n, p(s) = "
+    "(1 - a_0 s)(1 - a_1 s), u(s) = s (1 - a_0 s)^2, and X, w and x are standard normal",
 )
 AFFINE = Identity(
     "affine",
@@ -184,7 +200,7 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, LABELS_READ, GAUSSIAN_TOKENS, INVERSE_PRIOR),
     variables=(r, a, b, corner, c, U, W, det, form),
     claims=(LABEL, SMALLER, LARGER),
-    steps=(WHITENED, AFFINE, SUM, BOTH, FACTOR, REST, IN_BOTH_ORDERS, BOTH_POSITIVE, DOWNHILL),
+    steps=(WHITENED, COUPLED, AFFINE, SUM, BOTH, FACTOR, REST, IN_BOTH_ORDERS, BOTH_POSITIVE, DOWNHILL),
 )
 ARGUMENT = (
     Inference(
@@ -195,17 +211,11 @@ ARGUMENT = (
         rules.WHITENING,
     ),
     Inference(
-        "loss",
-        "w* ~ N(0, I) and x are independent of S and of each other, x with covariance I: f is a quadratic polynomial "
-        "in t, whose slope at t = 0 is −2 a E (w*ᵀ u w*) (w*ᵀ S p w*)",
-        ("label", "whitened", "gaussian_tokens", "inverse_prior"),
-        "independent factors",
-    ),
-    Inference(
         "coupling",
-        "over w* the mean of (w*ᵀ u w*) (w*ᵀ v w*) is tr u tr v + 2 tr u v: the slope is −2 a c",
-        ("loss", "inverse_prior"),
-        rules.GAUSSIAN_MOMENTS,
+        "w* and x are normal and independent of S and of each other, with covariance I: f is the mean square of "
+        "w*'p(S)x − t a (w*'u(S)w*)(w*'Sx), a quadratic polynomial in t whose slope at t = 0 is −2 a c",
+        ("label", "whitened", "gaussian_tokens", "inverse_prior", "coupled"),
+        rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "positive",

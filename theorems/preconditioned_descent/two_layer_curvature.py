@@ -5,9 +5,11 @@ S = XXᵀ/n and p(S) = (I − aS)(I − bS) the terms of second order of f = E t
 
     x² E tr V (I − bS)² Vᵀ S² + 2xy (E tr V (I − bS) Wᵀ S² (I − aS) + E tr V S W S p(S)) + y² E tr W Wᵀ S² (I − aS)².
 
-The law of S does not change when it is turned, so that E tr V S^j Wᵀ S^i is a combination of tr V Wᵀ, tr V W and
-tr V tr W. Between multiples of I, symmetric matrices of trace 0 and antisymmetric ones all three are 0: there are three
-kinds of directions, and for M of a kind, tr M Mᵀ = 1, one matrix H of second derivatives along (x, y).
+E tr V S^j Wᵀ S^i is a combination of tr V Wᵀ, tr V W and tr V tr W. Between multiples of I, symmetric matrices of trace
+0 and antisymmetric ones all three are 0: there are three kinds of directions, and for M of a kind, tr M Mᵀ = 1, one
+matrix H of second derivatives along (x, y). The inner products of the parts of V and W of these kinds are
+
+    tr V tr W/d,    (tr V Wᵀ + tr V W)/2 − tr V tr W/d,    (tr V Wᵀ − tr V W)/2.
 
 *Of each kind.* The last entry of H, 2 E tr M Mᵀ S² (I − aS)², is positive, as m_2 m_4 > m_3² (`two_layer_minimum`). Its
 determinant D at the steps a and b is U + W a, where U and W depend on σ = a + b and π = ab alone; in the other order it
@@ -49,6 +51,7 @@ from theorems.preconditioned_descent.setting import (
     r,
 )
 from theorems.preconditioned_descent.trials.two_layers import positive_definite, strict_minimum
+from theorems.preconditioned_descent.two_layer_loss import LETTERS, NORMAL, S, left_of
 from theorems.preconditioned_descent.two_layer_minimum import (
     BOTH_POSITIVE,
     CURVED,
@@ -74,6 +77,7 @@ from theorems.preconditioned_descent.two_layer_minimum import (
     loss,
 )
 from theorems.stored_forms import Forms, stored
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.word_moments import word_formula, word_moment
 from verify import (
     Derivation,
@@ -82,6 +86,7 @@ from verify import (
     Inequality,
     Inference,
     InWords,
+    MatrixIdentity,
     Source,
     Statement,
     Step,
@@ -103,8 +108,6 @@ x, y, total, pair = sp.symbols("x y total product", real=True)
 PARTS = {name: tuple(sp.Symbol(f"{part}_{name}", real=True) for part in "UW") for name in KINDS}
 """U and W at the least point, of each kind."""
 _FRACTIONS = sp.QQ.frac_field(d, n)
-Factor = tuple[sp.Expr, sp.Expr]
-"""c I + z M, by c and z."""
 
 
 @cache
@@ -118,38 +121,6 @@ def _mean(counts: tuple[int, ...], sign: int) -> sp.Expr:
         for words, coefficient in formula.items()
     )
     return sp.factor(sp.Add(*kept))  # pyright: ignore[reportReturnType]
-
-
-def _expanded(places: Sequence[Sequence[Factor]], sign: int) -> sp.Expr:
-    """Return E tr(S P_1 S P_2 …) up to two M, each P_i a product of factors."""
-    found = sp.S.Zero
-    for chosen in product((0, 1), repeat=sum(map(len, places))):
-        if sum(chosen) <= 2:
-            left = iter(chosen)
-            which = [[next(left) for _ in factors] for factors in places]
-            parts = (
-                factor[m]
-                for factors, ms in zip(places, which, strict=True)
-                for factor, m in zip(factors, ms, strict=True)
-            )
-            found += sp.Mul(*parts) * _mean(tuple(map(sum, which)), sign)
-    return found
-
-
-def along(sign: int) -> sp.Expr:
-    """Return f at A_0 = a I + x M, A_1 = b I + y M for M of a kind, up to the second order, by its definition."""
-    first, second = (a, x), (b, y)
-    # K = I − S A_0 − S A_1 + S A_0 S A_1: what stands after the S of each term, and its sign.
-    terms = ((1, ()), (-1, (first,)), (-1, (second,)), (1, (first, second)))
-    found = sp.S.Zero
-    for (one, left), (other, right) in product(terms, terms):
-        turned = [(c, sign * z) for c, z in reversed(right)]
-        if left and right:
-            places = [*([each] for each in left[:-1]), [left[-1], turned[0]], *([each] for each in turned[1:]), []]
-        else:
-            places = [[each] for each in (*left, *turned)]
-        found += one * other * (_expanded(places, sign) if places else d)
-    return found
 
 
 def second_derivatives(sign: int) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
@@ -211,19 +182,19 @@ OTHER_STEPS = {
 
 
 def derived_forms() -> Forms:
-    """Return f, its second derivatives, the parts of D and both of its fractions along a matrix of each kind."""
+    """Return the second derivatives of f, the parts of D and both of its fractions along a matrix of each kind."""
     forms = {f"sum_{key}": as_fraction("sum", 1, *at) for key, (_, *at) in OTHER_STEPS.items()}
     for name, sign in KINDS.items():
         seconds = zip(("in_first", "mixed", "in_second"), second_derivatives(sign), strict=True)
         in_steps, at_least = (_parts(_factored(sign), *at) for at in ((a + b, a * b), (total, pair)))
         parts = {"rest_in_steps": in_steps[0], "slope_in_steps": in_steps[1], "rest": at_least[0], "slope": at_least[1]}
         fractions = {which: as_fraction(which, sign) for which in BOTH}
-        each = {"along": along(sign), **dict(seconds), **parts, **fractions}
+        each = {**dict(seconds), **parts, **fractions}
         forms |= {f"{key}_{name}": form for key, form in each.items()}
     return forms
 
 
-FORMS = stored(derived_forms, d, n, a, b, x, y, total, pair)
+FORMS = stored(derived_forms, d, n, a, b, total, pair)
 
 
 def _forms(name: str, *keys: str) -> tuple[sp.Expr, ...]:
@@ -235,13 +206,6 @@ def _clauses(name: str) -> dict[str, Any]:
     in_first, mixed, in_second = _forms(name, "in_first", "mixed", "in_second")
     rest, slope = _forms(name, "rest_in_steps", "slope_in_steps")
     clauses = [
-        Identity(
-            f"second_{name}",
-            FORMS[f"along_{name}"],
-            loss(a, b) + in_first * x**2 / 2 + mixed * x * y + in_second * y**2 / 2,
-            f"up to the second order f at a I + x M, b I + y M is f(a, b) + (H_00 x^2 + 2 H_01 x y + H_11 y^2)/2, "
-            f"M {name} of trace 0, tr M M' = 1",
-        ),
         Identity(
             f"determinant_{name}",
             in_first * in_second - mixed**2,
@@ -271,6 +235,69 @@ def _clauses(name: str) -> dict[str, Any]:
 
 
 SYMMETRIC, ANTISYMMETRIC = map(_clauses, KINDS)
+_moves = _V, _W = matrix("V_0"), matrix("V_1")
+_traces = dict(zip(_moves, sp.symbols("tr_0 tr_1", real=True), strict=True))
+_pairs = {(0, 0): sp.symbols("p_00 q_00", real=True), (0, 1): sp.symbols("p_01 q_01", real=True)}
+_pairs[1, 1] = sp.symbols("p_11 q_11", real=True)
+"""tr V_i V_jᵀ and tr V_i V_j."""
+TRACES = (*_traces.values(), *(trace for pair in _pairs.values() for trace in pair))
+
+
+def _inner_products(i: int, j: int) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return those of the multiples of I in V_i and V_j, the symmetric parts of trace 0, the antisymmetric ones."""
+    turned, plain = _pairs[i, j]
+    multiples = _traces[_moves[i]] * _traces[_moves[j]] / d
+    return multiples, (turned + plain) / 2 - multiples, (turned - plain) / 2
+
+
+def _second_order() -> sp.Expr:
+    """Return the terms of second order by these, and by the second derivatives along each kind of directions."""
+    of_multiples = tuple(sp.expand(sp.diff(loss(a, b), *by)) / d for by in ((a, a), (a, b), (b, b)))
+    kinds = (of_multiples, *(_forms(name, "in_first", "mixed", "in_second") for name in KINDS))
+    products = [_inner_products(*pair) for pair in ((0, 0), (0, 1), (1, 1))]
+    return sp.Add(
+        *(
+            factor * second * along[kind] / 2
+            for kind, seconds in enumerate(kinds)
+            for factor, second, along in zip((1, 2, 1), seconds, products, strict=True)
+        )
+    )
+
+
+_S = matrix("S")
+
+
+def _orders(S: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return (I − S A_0)(I − S A_1) at A_0 = a I + V_0, A_1 = b I + V_1 by the order in the moves."""
+    first, second = 1 - a * S, 1 - b * S
+    return first * second, -S * _V * second - first * S * _W, S * _V * S * _W
+
+
+MOVED = MatrixIdentity(
+    "moved",
+    (1 - _S * (a + _V)) * (1 - _S * (b + _W)),
+    sum(_orders(_S), sp.S.Zero),
+    dict.fromkeys((_S, *_moves), (d, d)),
+    "(I - S A_0)(I - S A_1) = K_0 + K_1 + K_2 at A_0 = a I + V_0, A_1 = b I + V_1, K_0 = (I - aS)(I - bS), K_1 = "
+    "-S V_0 (I - bS) - (I - aS) S V_1, K_2 = S V_0 S V_1",
+)
+_errors = sp.symbols("error_0:3", real=True)
+SECOND_ORDER = GaussianMoment(
+    "second_order",
+    _errors[1] ** 2 + 2 * _errors[0] * _errors[2],
+    _second_order(),
+    {**LETTERS, **dict.fromkeys(_moves, (d, d))},
+    NORMAL,
+    dict(zip(_errors, map(left_of, _orders(S)), strict=True)),
+    {
+        **_traces,
+        **{_moves[i] * sp.transpose(_moves[j]): turned for (i, j), (turned, _) in _pairs.items()},
+        **{_moves[i] * _moves[j]: plain for (i, j), (_, plain) in _pairs.items()},
+    },
+    says="with e_i = w*'K_i x, S = XX'/n, and X, w* and x standard normal, E e_1^2 + 2 e_0 e_2 is the sum over three "
+    "kinds of directions of (H_00 <V_0, V_0> + 2 H_01 <V_0, V_1> + H_11 <V_1, V_1>)/2, where <V, W> is tr V tr W/d, "
+    "(tr V W' + tr V W)/2 - tr V tr W/d or (tr V W' - tr V W)/2, and for the first H is that of f(a, b) over d",
+)
 POSITIVE_DEFINITE = InWords(
     "positive_definite",
     "where f over A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1} is least, at two steps in either order, the second "
@@ -280,12 +307,12 @@ STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 th
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(a, b, c, x, y, r, *MOMENTS, U, W, det, form),
+    variables=(a, b, c, r, *MOMENTS, U, W, det, form, *TRACES),
     definitions={total: TOTAL, pair: PRODUCT}
     | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
     steps=(
-        *(WHITENED_TOKEN, CURVED, DEFINITE, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
+        *(WHITENED_TOKEN, MOVED, SECOND_ORDER, CURVED, DEFINITE, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
         *(IN_BOTH_ORDERS, BOTH_POSITIVE),
         *SYMMETRIC.values(),
         *ANTISYMMETRIC.values(),
@@ -300,19 +327,17 @@ ARGUMENT = (
         rules.WHITENING,
     ),
     Inference(
-        "in_traces",
-        "f = E tr K K', K = (I − S A_0)(I − S A_1), is a sum of products of traces of words in A_0, A_1 and their "
-        "transposes, whose coefficients the steps have",
-        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers"),
-        rules.GAUSSIAN_MOMENTS,
+        "second_order_of_f",
+        "f is the mean square of w*'(I − S A_0)(I − S A_1)x: at A_0 = a I + V_0, A_1 = b I + V_1 its terms of second "
+        "order in V_0 and V_1 are those that the steps have",
+        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "moved", "second_order"),
+        "linearity of expectation",
     ),
     Inference(
         "kinds",
-        "its second order in V and W at A_0 = a I + V, A_1 = b I + W is a sum of traces of products of two of V, W and "
-        "their transposes, and of products of their traces: between a multiple of I, a symmetric matrix of trace 0 and "
-        "an antisymmetric one all are 0, and between two of a kind they are tr V W' times what they are for one M of "
-        "that kind, tr M M' = 1",
-        ("in_traces",),
+        "the products in it are the inner products of the multiples of I in V_0 and V_1, of their symmetric parts of "
+        "trace 0 and of their antisymmetric ones: between two kinds there are no second derivatives",
+        ("second_order_of_f",),
         rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
     ),
     Inference(
@@ -325,7 +350,7 @@ ARGUMENT = (
         "last_positive",
         "H_11 > 0 for both of the other kinds",
         (
-            *("second_symmetric", "second_antisymmetric", "last_symmetric", "last_antisymmetric"),
+            *("kinds", "last_symmetric", "last_antisymmetric"),
             *("curved", "definite", "fourth_positive", "form_times_fourth", "form_positive"),
         ),
         "application",
@@ -372,8 +397,9 @@ def _in_entries(name: str, entries: Sequence[Sequence[int]]) -> Step:
         exact += sign * other * (word_moment([word], n, one) if word else 2)
     terms_of_f = sp.Poly(exact, x, y).terms()
     shown = sum(c * x**i * y**j for (i, j), c in terms_of_f if i + j <= 2)
+    in_first, mixed, in_second = _forms(name, "in_first", "mixed", "in_second")
     # tr M Mᵀ = 2.
-    along_it = along(KINDS[name]).subs({d: 2, x: sp.sqrt(2) * x, y: sp.sqrt(2) * y}, simultaneous=True)
+    along_it = (loss(a, b) + in_first * x**2 + 2 * mixed * x * y + in_second * y**2).subs(d, 2)
     return Step(f"d = 2, in entries: f up to the second order along an M that is {name}", shown, along_it)
 
 
@@ -436,10 +462,6 @@ two_layer_curvature = Theorem(
     },
     derivation=derivation,
     canaries=(
-        _canary(
-            "an antisymmetric M that is taken for symmetric",
-            replace(ANTISYMMETRIC["second"], right=SYMMETRIC["second"].right, says=""),
-        ),
         _canary(
             "U + W b in the order of U + W a",
             replace(

@@ -1,7 +1,8 @@
 r"""The loss of two layers of pattern (8) at Σ = Ψ = I with symmetric A_0 = A, A_1 = B, for all d and n.
 
-By Lemma 1 it is f(A, B) = E tr M Mᵀ with M = (I − B S)(I − A S), S = XXᵀ/n: by Gaussian integration by parts
-(`wishart`) a sum of products of traces of words in A and B. For A and D diagonal and O symmetric with a zero diagonal,
+By Lemma 1 the error of the prediction is w*ᵀ(I − S A)(I − S B) x, S = XXᵀ/n, and f(A, B) is its mean square E tr M Mᵀ
+with M = (I − B S)(I − A S): by Gaussian integration by parts (`wishart`) a sum of products of traces of words in A and
+B. For A and D diagonal and O symmetric with a zero diagonal,
 traces of words with one O are 0, and no word has an A between two B on both sides. So f(A, D + O) exceeds f(A, D) by
 
     α tr O² + β tr A O² + γ tr A² O² = Σ_{i<j} (k(x_i) + k(x_j)) o_ij²,    k(x) = α + β x + γ x²,
@@ -15,8 +16,10 @@ from itertools import product
 
 import sympy as sp
 
-from theorems.wishart.trace_moments import d
+from theorems.wishart.gaussian_moment import GaussianMoment
+from theorems.wishart.trace_moments import d, n
 from theorems.wishart.word_moments import word_formula
+from verify import matrix
 
 Word = str
 Expected = dict[tuple[Word, ...], sp.Expr]
@@ -67,6 +70,32 @@ O0, O1, O2 = sp.symbols("o_0 o_1 o_2", real=True)
 """tr O², tr A O², tr A² O²."""
 WITH_O = {"BB": O0, "ABB": O1, "AABB": O2}
 assert not any("BAB" in word for word in WORDS)
+
+X, STAR, QUERY, A, B = map(matrix, ("X", "w_star", "x_query", "A", "B"))
+"""Tokens of the examples, w*, the query's token, A_0 and A_1, of which the first three are standard normal."""
+LETTERS = {X: (d, n), STAR: (d, 1), QUERY: (d, 1)}
+NORMAL = dict.fromkeys(LETTERS)
+S = X * sp.transpose(X) / n
+ERROR = sp.Symbol("error", real=True)
+
+
+def left_of(middle: sp.Expr) -> sp.Expr:
+    """Return w*ᵀ M x for a polynomial M in matrices."""
+    return sp.transpose(STAR) * middle * QUERY
+
+
+LOSS = GaussianMoment(
+    "in_traces",
+    ERROR**2,
+    in_traces(TRACES),
+    {**LETTERS, A: (d, d), B: (d, d)},
+    NORMAL,
+    {ERROR: left_of((1 - S * A) * (1 - S * B))},
+    {sp.prod({"A": A, "B": B}[letter] for letter in word): TRACES[word] for word in WORDS},
+    symmetric=(A, B),
+    says="E (w*'(I - SA)(I - SB)x)^2 is the sum of products of traces of words in A and B, both symmetric, that the "
+    "other steps are about; S = XX'/n, and X, w* and x are standard normal",
+)
 
 
 def _part(word: Word) -> sp.Expr:

@@ -16,9 +16,9 @@ a ≠ b they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³
 as f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: it is a saddle. Up to the order of the steps f has two
 critical points, the minimum and that saddle.
 
-*The whole space.* By `two_layer_loss`, at Σ = I and for a symmetric direction of trace τ, f's slope at (a I, b I) is
-τ/d times that in a (in A_0) or in b (in A_1). For an antisymmetric direction V it is a multiple of E tr V S^k = 0.
-So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
+*The whole space.* At Σ = I and along V of trace τ, f's slope at (a I, b I) is −2 E tr V (I − b S) p(S) S, τ/d times
+that in a, where A_0 is moved, and −2 E tr V p(S) (I − a S) S, τ/d times that in b, where A_1 is: E S^k is a multiple
+of I. So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
 
 Three layers are `three_layer_minimum`, more are `multiples_of_the_inverse`, at each L, d and n.
 
@@ -53,7 +53,16 @@ from theorems.preconditioned_descent.trials.steps import (
     strict_at_steps,
 )
 from theorems.preconditioned_descent.trials.two_layers import gradient_vanishes
-from theorems.preconditioned_descent.two_layer_loss import WORDS, in_traces
+from theorems.preconditioned_descent.two_layer_loss import (
+    ERROR,
+    LETTERS,
+    NORMAL,
+    WORDS,
+    S,
+    in_traces,
+    left_of,
+)
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
     Derivation,
@@ -68,6 +77,7 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix,
 )
 
 MULTIPLES = Hypothesis("multiples", text="A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1}")
@@ -92,22 +102,9 @@ TOTAL, PRODUCT, LEAST = _solved()
 DETERMINANT = sp.factor(M[2] * M[4] - M[3] ** 2)
 
 
-def _moved(first: sp.Expr, second: sp.Expr, letter: str = "") -> dict[str, sp.Expr]:
-    """Return the traces of words at (a I, b I), with a direction e V, tr V = τ, to the first order in one letter."""
-    traces = {}
-    for word in WORDS:
-        powers = {"A": word.count("A"), "B": word.count("B")}
-        traces[word] = d * first ** powers["A"] * second ** powers["B"]
-        if powers.get(letter):
-            times = powers[letter]
-            powers[letter] -= 1
-            traces[word] += e * tau * times * first ** powers["A"] * second ** powers["B"]
-    return traces
-
-
 def loss(first: sp.Expr, second: sp.Expr) -> sp.Expr:
     """Return f at two steps, by the traces of words in A_0 and A_1."""
-    return in_traces(_moved(first, second))
+    return in_traces({word: d * first ** word.count("A") * second ** word.count("B") for word in WORDS})
 
 
 def orthogonality(order: int, total: sp.Expr, product: sp.Expr) -> sp.Expr:
@@ -118,11 +115,6 @@ def orthogonality(order: int, total: sp.Expr, product: sp.Expr) -> sp.Expr:
 def _slope(other: sp.Expr) -> sp.Expr:
     """Return −2(M_1 − b M_2), the slope in a where the other step is b."""
     return -2 * (orthogonality(1, a + b, a * b) - other * orthogonality(2, a + b, a * b))
-
-
-def _in_direction(letter: str) -> sp.Expr:
-    """Return the slope of f at (a I, b I) in a symmetric direction of trace τ, in one layer."""
-    return sp.diff(in_traces(_moved(a, b, letter)), e).subs(e, 0)  # pyright: ignore[reportReturnType]
 
 
 _CURVATURE = M[2] - 2 * c * M[3] + c**2 * M[4]
@@ -172,14 +164,34 @@ APART = Identity(
     -2 * e**2 * _CURVATURE + e**4 * M[4],
     "f(c + e, c - e) - f(c, c) = -2 e^2 (m_2 - 2 c m_3 + c^2 m_4) + e^4 m_4",
 )
+_V = matrix("V")
+_moves = sp.Symbol("moves", real=True)
+_first, _second = 1 - a * S, 1 - b * S
+LOSS = GaussianMoment(
+    "loss_in_steps",
+    ERROR**2,
+    loss(a, b),
+    LETTERS,
+    NORMAL,
+    {ERROR: left_of(_first * _second)},
+    says="E (w*'(I - aS)(I - bS)x)^2 is a polynomial in a and b, f; S = XX'/n, and X, w* and x are standard normal",
+)
 WHOLE = tuple(
-    Identity(
+    GaussianMoment(
         f"whole_{name}",
-        _in_direction(letter),
+        2 * ERROR * _moves,
         tau / d * slope.right,
-        f"in A_{index}'s symmetric directions of trace tau the slope is tau/d times that in {step}",
+        {**LETTERS, _V: (d, d)},
+        NORMAL,
+        {ERROR: left_of(_first * _second), _moves: left_of(moved)},
+        {_V: tau},
+        says=f"where A_{index} is moved by e V, tr V = tau, the slope of E (w*'(I - SA_0)(I - SA_1)x)^2 in e, twice "
+        f"the mean of the product of w*'(I - aS)(I - bS)x and its slope, is tau/d times that in {step}",
     )
-    for name, letter, index, step, slope in (("first", "A", 0, "a", SLOPE), ("second", "B", 1, "b", OTHER_SLOPE))
+    for name, moved, index, step, slope in (
+        ("first", -S * _V * _second, 0, "a", SLOPE),
+        ("second", -_first * S * _V, 1, "b", OTHER_SLOPE),
+    )
 )
 
 SECOND_VANISHES = Implication(
@@ -248,7 +260,7 @@ STATEMENT = Statement(
     variables=(a, b, c, e, tau, *MOMENTS, mean_1, mean_2, off_sum, off_product, det, form, r),
     claims=(LEAST_PAIR, STRICT, SADDLE, VANISHES),
     steps=(
-        *(WHITENED, LEFT, SLOPE, OTHER_SLOPE, *ORTHOGONAL, SQUARES, CURVED, DEFINITE, DIFFERENT, SUM, PROD),
+        *(WHITENED, LEFT, LOSS, SLOPE, OTHER_SLOPE, *ORTHOGONAL, SQUARES, CURVED, DEFINITE, DIFFERENT, SUM, PROD),
         *(SECOND_VANISHES, FIRST_VANISHES, *ELIMINATED, SAME, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
         *(EQUAL, RISING, APART, *WHOLE),
     ),
@@ -265,28 +277,21 @@ ARGUMENT = (
     ),
     Inference(
         "residual",
-        "each layer multiplies what is left of w* by I − A_l' S: after two it is (I − bS)(I − aS) w*",
-        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "multiples", "left_of_w"),
+        "each layer multiplies what is left of w* by I − A_l' S: after two it is (I − A_1' S)(I − A_0' S) w*",
+        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "left_of_w"),
         "induction",
     ),
     Inference(
-        "loss_on_S",
-        "w* and x are independent of S and of each other, with covariance I: f = E tr p(S)² = ∫ p² dμ, "
-        "p(s) = (1 − a s)(1 − b s), where ∫ s^k dμ = E tr S^k",
-        ("residual",),
-        "independent factors",
-    ),
-    Inference(
-        "in_traces",
-        "at Σ = I and any A_0 and A_1, f is a sum of products of traces of words in A_0, A_1 and their transposes, "
-        "whose coefficients the steps have",
-        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers"),
-        rules.GAUSSIAN_MOMENTS,
+        "loss",
+        "f is the mean square of w*'(I − S A_0)(I − S A_1)x: over A_0 = a I, A_1 = b I the polynomial in a and b that "
+        "the steps have, and along moves e V of one of them it has the slopes that they have",
+        ("residual", "multiples", "loss_in_steps", "whole_first", "whole_second"),
+        rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "quadratic",
         "f is a positive definite quadratic form in what the steps' sum and product have beyond σ* and π*, plus f*",
-        ("loss_on_S", "in_traces", "squares", "curved", "definite"),
+        ("loss", "squares", "curved", "definite"),
         "nonnegative terms",
     ),
     Inference(
@@ -314,7 +319,7 @@ ARGUMENT = (
         "where a ≠ b both slopes vanish where M_1 = M_2 = 0 alone, and that is so at the least pair alone: the sum and "
         "the product solve two linear equations, as those of the least pair do",
         (
-            *("in_traces", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
+            *("loss", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
             *("second_vanishes", "first_vanishes", "eliminated_product", "eliminated_sum", "same"),
         ),
         "application",
@@ -341,18 +346,11 @@ ARGUMENT = (
         rules.INDEFINITE_HESSIAN,
     ),
     Inference(
-        "antisymmetric",
-        "in an antisymmetric direction V the slope is a mean of traces tr V S^k, each of an antisymmetric and a "
-        "symmetric matrix, which is 0",
-        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "left_of_w"),
-        rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
-    ),
-    Inference(
         "vanishes",
-        "every direction is a symmetric one and an antisymmetric one; in the first the slope is τ/d times that in a "
-        "or b, which is 0 at both pairs, in the second it is 0; so it is at every Σ",
-        ("whitened", "in_traces", "critical", "one_equal_pair", "antisymmetric", "whole_first", "whole_second"),
-        rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
+        "along a move of trace τ in A_0 or A_1 the slope is τ/d times that in a or b, which is 0 at both pairs; so it "
+        "is at every Σ",
+        ("whitened", "loss", "critical", "one_equal_pair"),
+        "application",
     ),
 )
 
@@ -424,7 +422,6 @@ two_layer_minimum = Theorem(
         _canary("twice the quadratic form", replace(SQUARES, right=2 * SQUARES.right - LEAST, says="")),
         _canary("equal steps at the minimum", replace(DIFFERENT, relation=sp.Le(*DIFFERENT.relation.args), says="")),
         _canary("equal steps are a minimum", replace(APART, right=APART.right + 4 * e**2 * _CURVATURE, says="")),
-        _canary("the slope in the whole space without 1/d", replace(WHOLE[0], right=d * WHOLE[0].right, says="")),
     ),
     evaluations=EVALUATIONS,
     proof_uses=("ahn2023.lemma1",),

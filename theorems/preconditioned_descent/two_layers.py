@@ -36,6 +36,7 @@ from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LINEAR_ATTENTION, PATTERN, d, n
 from theorems.preconditioned_descent.trials.two_layers import least_over_symmetric
 from theorems.preconditioned_descent.two_layer_loss import (
+    LOSS,
     O0,
     O1,
     O2,
@@ -242,22 +243,16 @@ STATEMENT = Statement(
     ),
     claims=(DIAGONAL, MULTIPLES, ALL_MULTIPLES),
     steps=(
-        *(EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, COMPLETED, *POSITIVE, K_POSITIVE),
+        *(LOSS, EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, COMPLETED, *POSITIVE, K_POSITIVE),
         *(EXCESS, ENTRY, OFF_THE_MEAN, *DEFINITE, *FACTORS),
     ),
 )
 ARGUMENT = (
     Inference(
         "loss",
-        "f = E tr MM', M = (I − BS)(I − AS), S = XX'/n, A = A_0, B = A_1",
+        "the error of the prediction is w*'(I − SA)(I − SB)x, S = XX'/n, A = A_0, B = A_1, and f is its mean square",
         ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "symmetric", "standard"),
-        "independent factors",
-    ),
-    Inference(
-        "in_traces",
-        "that is a sum of products of traces of words in A and B, whose coefficients the steps have",
-        ("loss", "standard"),
-        rules.GAUSSIAN_MOMENTS,
+        "definition",
     ),
     Inference(
         "unchanged",
@@ -275,7 +270,7 @@ ARGUMENT = (
         "words",
         "A and D are diagonal and O has a zero diagonal, so that words with one O have trace 0: of the words of f "
         "only BB, ABB and AABB change, by tr O², tr AO² and tr A²O²",
-        ("turned", "in_traces", "expanded"),
+        ("turned", "loss", "in_traces", "expanded"),
         rules.TRACE_IN_ENTRIES,
     ),
     Inference(
@@ -304,7 +299,7 @@ ARGUMENT = (
         "entries",
         "as the y_i and the z_i have the sum 0, the sums over i of these squares, entry by entry, and the sum over "
         "i < j of (y_i z_j − y_j z_i)² are those of products of the y_i and z_i that `excess` has",
-        ("turned", "in_traces", "excess", "entry", "off_the_mean"),
+        ("turned", "loss", "in_traces", "excess", "entry", "off_the_mean"),
         rules.LAGRANGE_IDENTITY,
     ),
     Inference(

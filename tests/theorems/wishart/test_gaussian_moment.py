@@ -41,11 +41,6 @@ def test_the_re_checker_proves_it_and_no_other_value(name):
     assert result.outcome is Outcome.INCONCLUSIVE and "another polynomial" in result.detail
 
 
-def test_a_search_sees_whether_it_holds():
-    clause = CASES["not square"]
-    assert [each.scan(stated(each), {}) for each in (clause, replace(clause, right=clause.right * 2))] == [1, -1]
-
-
 def test_the_text_says_what_the_names_stand_for():
     clause = GaussianMoment("half", f * step, a / 2, {x: (d, 1)}, {x: None}, {f: t(x) * x}, steps={step: (x, x)})
     assert clause.text == "E f*theta = a/2, where f = tr(transpose(x)*x), theta = theta(transpose(x)*x), x normal"
