@@ -53,6 +53,8 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
+    Inequality,
     Inference,
     InWords,
     Source,
@@ -64,6 +66,14 @@ from verify import (
 r, h, phi, w, w_next = sp.symbols("r h phi w w_next", positive=True)
 rho = sp.Symbol("rho", real=True)
 e = sp.Symbol("e", real=True)
+size, moved, most, rate, K, b = sp.symbols("size moved most rate K b", nonnegative=True)
+value, share, others, inverse, part = sp.symbols("value share others inverse part", nonnegative=True)
+cube, next_cube, growth, both = sp.symbols("cube next_cube growth both", positive=True)
+x, y, m = sp.symbols("x y m", real=True)
+VARIABLES = (
+    *(h, phi, r, w, w_next, e, size, moved, most, rate, K, b, value, share, others, inverse, part),
+    *(cube, next_cube, growth, both, x, y, m),
+)
 
 
 def _substituted(expression: sp.Expr, alpha_value: sp.Expr, odds: sp.Expr) -> sp.Expr:
@@ -137,6 +147,118 @@ P_w, S_w, S_next = _at(P), _at(S), _at(S, w_next)
 alpha_w = 1 / S_w + e
 pull = eta * P_w * S_w / q
 spread = (T - q) * w**2 / (q + (T - q) * w**2)
+speed = eta * d / (q * (T - 1))
+AT_MOST_SIZE = (sp.Le(e, size), sp.Ge(e, -size))
+MOVE_OF_C = (
+    Inequality("others_at_most", sp.Le(1 - P_w, (T - q) * w / q), says="1 - P <= (T-q) w/q"),
+    Implication(
+        "pull_at_most",
+        (sp.Le(share, 1), sp.Le(inverse, 2), sp.Le(w, 1), *AT_MOST_SIZE),
+        sp.Le(w * inverse - share * (1 - w) * e, 2 * w + size),
+        says="w/S - P (1-w) e <= 2w + |e| where 1/S <= 2, w <= 1",
+    ),
+    Implication(
+        "pull_at_least",
+        (sp.Le(share, 1), sp.Le(inverse, 2), sp.Le(w, 1), *AT_MOST_SIZE),
+        sp.Ge(w * inverse - share * (1 - w) * e, -2 * w - size),
+        says="w/S - P (1-w) e >= -2w - |e| where 1/S <= 2, w <= 1",
+    ),
+    Implication(
+        "attended_at_most",
+        (sp.Le(value, 2), sp.Le(share, 1), sp.Le(others, (T - q) * w / q), sp.Le(x, size), sp.Ge(x, -size)),
+        sp.Le(value * share * others * x, 2 * (T - q) * w / q * size),
+        says="alpha P p x <= 2 (T-q)/q w |x| where alpha <= 2, P <= 1, p <= (T-q) w/q",
+    ),
+    Implication(
+        "move_at_most",
+        (sp.Le(x, most),),
+        sp.Le(speed * x, speed * most),
+        says="eta d/(q(T-1)) x <= eta d/(q(T-1)) y where x <= y",
+    ),
+)
+MOVE_OF_THE_BEST = (
+    Implication(
+        "factor_at_most",
+        (sp.Le(w, 1), sp.Le(w_next, 1)),
+        sp.Le(q * (1 - w - w_next) - (T - q) * w * w_next, T),
+        says="q (1 - w - w') - (T-q) w w' <= T where w, w' <= 1",
+    ),
+    Implication(
+        "factor_at_least",
+        (sp.Le(w, 1), sp.Le(w_next, 1)),
+        sp.Ge(q * (1 - w - w_next) - (T - q) * w * w_next, -T),
+        says="q (1 - w - w') - (T-q) w w' >= -T where w, w' <= 1",
+    ),
+    Inequality(
+        "both_at_least",
+        sp.Ge((q + (T - q) * w**2) * (q + (T - q) * w_next**2), q**2),
+        says="(q + (T-q) w²)(q + (T-q) w'²) >= q²",
+    ),
+    Implication(
+        "product_at_most",
+        (sp.Le(x, moved), sp.Ge(x, -moved), sp.Le(y, T), sp.Ge(y, -T)),
+        sp.Le(x * y, T * moved),
+        says="x y <= T |x| where |y| <= T",
+    ),
+    Implication(
+        "best_moves_by",
+        (sp.Le(y, most), sp.Ge(both, q**2)),
+        sp.Le((T - q) * y / both, (T - q) * most / q**2),
+        says="(T-q) y/D <= (T-q) k/q² where y <= k, k >= 0, D >= q²",
+    ),
+)
+ORDER_OF_THE_GAP = (
+    Implication(
+        "contraction",
+        (
+            *(sp.Le(part, 1), *AT_MOST_SIZE, sp.Ge(rate, 1 - eta / q), sp.Ge(rate, eta / q - 1)),
+            sp.Le(x, K * w**2 * (2 * w + size)),
+        ),
+        sp.Le((1 - eta * part / q) * e + x, (rate + eta / q * (1 - part) + K * w**2) * size + 2 * K * w**3),
+        says="(1 - eta PS/q) e + x <= (|1 - eta/q| + eta/q (1 - PS) + K w²) |e| + 2K w³ where PS <= 1, "
+        "x <= K w² (2w + |e|)",
+    ),
+    Implication(
+        "next_cube",
+        (sp.Le(x, most), sp.Le(cube, growth * next_cube)),
+        sp.Le(x / next_cube, growth * most / cube),
+        says="x/w'³ <= g y/w³ where x <= y, y >= 0, w³ <= g w'³",
+    ),
+    Identity("per_cube", (rate * size + 2 * K * cube) / cube, rate * size / cube + 2 * K, says="(c |e| + 2K w³)/w³"),
+    Identity("lag_in_parts", (1 + r - (x + e)) / r**2, (1 + r - x) / r**2 - e / r**2, says="h for alpha = 1/S + e"),
+    Implication(
+        "gap_in_odds",
+        (sp.Le(size, b * w**3),),
+        sp.Le(size / ((T - q) * w / q) ** 2, h_fixed**2 * b * w),
+        says="|e|/r² <= (q/(T-q))² b w where |e| <= b w³",
+    ),
+)
+INCREMENT = (
+    Identity(
+        "inverse_loss",
+        1 / (d / (2 * q) * (1 + b) * spread.subs(w, h_fixed * r)),
+        2 * q / d * ((T - q) / (q * r**2) + 1) / (1 + b),
+        says="the inverse of d/(2q) (1 + b) (T-q)w²/(q + (T-q)w²) is (2q/d) ((T-q)/(q r²) + 1)/(1 + b)",
+    ),
+    Identity(
+        "inverse_square",
+        1 / (r * sp.exp(-m)) ** 2 - 1 / r**2,
+        m / r**2 * (sp.exp(2 * m) - 1) / m,
+        says="1/r'² - 1/r² = m/r² (e^(2m) - 1)/m for r' = r e^(-m)",
+    ),
+    Identity(
+        "move_in_odds",
+        (speed * value * P_w * (1 - P_w) * (w * inverse - P_w * (1 - w) * e)).subs(w, h_fixed * r) / r**2,
+        speed * value / (1 + r) ** 2 * (h_fixed * inverse - (1 - h_fixed * r) / (1 + r) * e / r),
+        says="m/r² = eta d/(q(T-1)) alpha/(1+r)² (q/(T-q)/S - (1-w)/(1+r) e/r)",
+    ),
+    Identity(
+        "increment",
+        _at_zero(2 * (T - q) / d * 2 * speed / (1 + r) ** 2 * h_fixed),
+        inverse_loss_slope,
+        says="2(T-q)/d 2 eta d/(q(T-1)) 1/(1+r)² q/(T-q) -> 4 eta/(T-1) for r -> 0",
+    ),
+)
 STEPS = (
     Identity(
         "loss",
@@ -171,6 +293,11 @@ STEPS = (
         h_fixed * (1 + r) / (1 + h_fixed * r**2),
         says="(1 + r - 1/S)/r² = (1 + r) h/(1 + h r²) with h = q/(T-q)",
     ),
+    Identity("square_of_w", q * spread / ((T - q) * (1 - spread)), w**2, says="q s/((T-q)(1 - s)) = w² for that s"),
+    *MOVE_OF_C,
+    *MOVE_OF_THE_BEST,
+    *ORDER_OF_THE_GAP,
+    *INCREMENT,
 )
 
 LIMITS = InWords("limits", "along the run the odds r tend to 0, and the lag h tends to q/(T-q)")
@@ -193,55 +320,72 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
     domain=(sp.Lt(q, T),),
     hypotheses=(LAG_ATTRACTS, LOSS_VANISHES, *ONE_HOT_RUN),
-    variables=(h, phi, r, w, w_next, e),
+    variables=VARIABLES,
     claims=(*CLAIMS, LIMITS, SLOPE),
     steps=STEPS,
 )
 ARGUMENT = (
     Inference(
-        "end",
-        "the loss is a sum of two nonnegative terms, and each tends to 0: with (T−q)w²/(q + (T−q)w²) also w, so that P "
-        "and S tend to 1, and with PSe² also e",
+        "terms",
+        "2qL/d is a sum of two nonnegative terms, s = (T−q)w²/(q + (T−q)w²) and PSe², and each of these tends to 0",
         ("loss_vanishes", "loss", "wang2024.lemma1", *ONE_HOT_RUN_LABELS),
         "nonnegative terms",
     ),
     Inference(
+        "end",
+        "w² = q s/((T−q)(1 − s)) tends to 0, so that P, S and 1/S tend to 1, and with PSe² also e to 0: α tends to 1",
+        ("terms", "square_of_w"),
+        "continuity",
+    ),
+    Inference(
         "move_of_C",
-        "with 1 − P ≤ (T−q)w/q and α → 1, m = C' − C is at most K w (w + |e|) in size from some step on, K a number",
-        ("move", "end"),
-        "substitution",
+        "from some step on α ≤ 2, 1/S ≤ 2 and w ≤ 1: there m = C' − C is at most K w (2w + |e|) in size, K a number",
+        ("move", "end", *(step.label for step in MOVE_OF_C)),
+        "application",
     ),
     Inference("ratio", "so m → 0, and w'/w = e^{−m} → 1", ("move_of_C", "end"), "continuity"),
     Inference(
         "drift",
-        "|w − w'| ≤ w |m| exp|m|, so that 1/S moves by at most K w² (w + |e|) from some step on, with another K",
-        ("best_alpha", "move_of_C", "ratio", "end"),
+        "|w − w'| ≤ w |m| exp|m|, which from some step on is at most 2w|m|",
+        ("ratio",),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
-        "contraction",
-        "|e'| ≤ (|1 − η/q| + o(1)) |e| + K w³, as PS → 1 and w → 0",
-        ("gap", "drift", "end"),
-        "substitution",
+        "move_of_the_best",
+        "so 1/S moves by at most K w² (2w + |e|) from some step on, with another K",
+        ("best_alpha", "move_of_C", "drift", "end", *(step.label for step in MOVE_OF_THE_BEST)),
+        "application",
+    ),
+    Inference(
+        "contracts",
+        "|e'| ≤ (|1 − η/q| + (η/q)(1 − PS) + K w²) |e| + 2K w³, by `contraction` for e and x, and for −e and −x",
+        ("gap", "move_of_the_best", "contraction", "end"),
+        "application",
     ),
     Inference(
         "order_of_the_gap",
-        "b = |e|/w³ has b' ≤ (|1 − η/q| + o(1)) b + 2K, and |1 − η/q| < 1: it is bounded",
-        ("contraction", "ratio", "lag_attracts"),
+        "b = |e|/w³ has b' ≤ g ((|1 − η/q| + o(1)) b + 2K) with g = (w/w')³ → 1, and |1 − η/q| < 1: it is bounded",
+        ("contracts", "ratio", "end", "next_cube", "per_cube", "lag_attracts"),
         rules.LINEAR_RECURRENCE,
     ),
     Inference(
         "limits",
         "h = (1 + r − 1/S)/r² − e/r², whose first part tends to q/(T−q) with r → 0, and whose second is of order w",
-        ("order_of_the_gap", "lag_of_the_best", "end"),
+        ("order_of_the_gap", "lag_of_the_best", "lag_in_parts", "gap_in_odds", "end"),
+        "continuity",
+    ),
+    Inference(
+        "odds",
+        "r' = r e^{−m}; as e/r → 0, m/r² tends to ηd/(q(T−1)) q/(T−q), and (e^{2m} − 1)/m to 2, put so at m = 0",
+        ("move", "move_in_odds", "order_of_the_gap", "ratio", "end"),
         "continuity",
     ),
     Inference(
         "increments",
-        "as PSe² is of order w⁶, 1/L = (2q/d) ((T−q)/(q r²) + 1) + o(1); r' = r e^{−m}, and m/r² → ηd/((T−1)(T−q)), so "
-        "that 1/L' − 1/L tends to (2(T−q)/d) · 2ηd/((T−1)(T−q)) = 4η/(T−1)",
-        ("loss", "move", "order_of_the_gap", "ratio", "end"),
-        "substitution",
+        "PSe² is a multiple b of s that is of order w⁴, so that 1/L = (2q/d) ((T−q)/(q r²) + 1) + o(1), and 1/L' − 1/L "
+        "tends to the limit that `increment` has",
+        ("loss", "inverse_loss", "inverse_square", "increment", "odds", "order_of_the_gap", "end"),
+        "continuity",
     ),
     Inference("slope", "1/L_t divided by t tends to the same", ("increments",), rules.STOLZ_CESARO),
 )

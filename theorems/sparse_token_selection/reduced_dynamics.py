@@ -41,6 +41,7 @@ from verify import Derivation, Evaluation, Identity, Inference, InWords, Source,
 
 alpha, C = sp.symbols("alpha C", real=True)
 a, p_k = sp.symbols("a p_k", real=True)
+shift = sp.Symbol("shift", positive=True)
 
 # Moments of N(0, 1): symbols in the claim, so that it says where they are used.
 mu_1, mu_2, mu_3 = sp.symbols("mu_1 mu_2 mu_3", real=True)
@@ -161,6 +162,24 @@ EVALUATIONS = {
     ),
 }
 STEPS = (
+    Identity(
+        "logit_selected",
+        C * ((1 - 1 / T) - (q - 1) / T),
+        C * (1 - q / T),
+        says="C times a row of I - 11'/T, summed over y, is C (1 - q/T) for a selected token",
+    ),
+    Identity(
+        "share_selected",
+        sp.exp(C) * shift / (q * sp.exp(C) * shift + (T - q) * shift),
+        p_in,
+        says="softmax of the logit C among q of C and T - q of 0, moved by a common shift, is p_in",
+    ),
+    Identity(
+        "share_other",
+        shift / (q * sp.exp(C) * shift + (T - q) * shift),
+        p_out,
+        says="and of the logit 0 it is p_out",
+    ),
     Identity("loss", LOSS, loss, says="the mean of d/2 (Xr)_b² is d/(2q) (1 - 2 alpha P + alpha² P S)"),
     Identity("value_block_diagonal", V_DIAGONAL, slope_alpha / d, says="dL/dV, token block: diagonal (1/d) dL/dalpha"),
     Identity("value_block_off_diagonal", V_OFF_DIAGONAL, sp.Integer(0), says="dL/dV, token block: 0 off the diagonal"),
@@ -194,7 +213,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE),
     domain=(SUBSET_FITS,),
     hypotheses=ONE_HOT_RUN,
-    variables=(alpha, C, p_k, d, eta),
+    variables=(alpha, C, p_k, shift, d, eta),
     definitions=DEFINITIONS,
     claims=(KEPT, POPULATION_LOSS, *RECURSION),
     steps=STEPS,
@@ -202,10 +221,11 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "attention",
-        "at a point of the set token j has the logit C ([j ∈ y] − q/T): softmax gives p_in to each selected token and "
-        "p_out to each other one",
-        ("one_hot", "zero_query"),
-        "substitution",
+        "at a point of the set token j has the logit C times row j of I − 11'/T, summed over y: C (1 − q/T) for a "
+        "selected one, and −Cq/T for another; with e^{−Cq/T} for the common shift softmax gives p_in to the one and "
+        "p_out to the other",
+        ("one_hot", "zero_query", "logit_selected", "share_selected", "share_other"),
+        "definition",
     ),
     Inference(
         "under_the_mean",

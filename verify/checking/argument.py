@@ -14,6 +14,7 @@ from verify.errors import TheoremError, meant
 from verify.language.labels import NAME, SENTENCE, TITLE, refuse_bad_label, refuse_bad_text
 from verify.language.statement import Statement
 
+_ALGEBRA = ("substitution", "identity", "expansion")
 RuleKind = Literal["definition", "case", "analysis", "linear algebra", "probability"]
 """The part of mathematics that a rule is from. Algebra belongs into steps, which are proved."""
 
@@ -37,7 +38,7 @@ class Rule:
     Raises
     ------
     TheoremError
-        For text that is not one line, and an unknown kind.
+        For text that is not one line, an unknown kind, and a name of algebra: substitution, identity or expansion.
 
     Examples
     --------
@@ -55,6 +56,8 @@ class Rule:
         refuse_bad_text("rule", self.name, NAME)
         for part, longest in (("says", SENTENCE), ("reference", TITLE)):
             refuse_bad_text(f"rule {self.name}: {part}", getattr(self, part), longest, empty=True)
+        if self.name.strip().lower() in _ALGEBRA:
+            raise TheoremError(f"rule {self.name}: names algebra, which is a step of the statement, proved")
         if self.kind not in get_args(RuleKind):
             raise TheoremError(f"rule {self.name}: kind is {self.kind!r}, not one of {', '.join(get_args(RuleKind))}")
 
@@ -102,7 +105,6 @@ _SHIPPED = (
         "Rudin 1976, section 3.19",
         "analysis",
     ),
-    Rule("substitution", "of equals for equals, and of bounds into what is monotone in them", "elementary", "analysis"),
     Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary", "case"),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}

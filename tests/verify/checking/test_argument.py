@@ -40,7 +40,7 @@ def theorem(*argument, steps=(STEP,), claims=(CLAIM,), uses=()):
     return Theorem("u.t", "t", Source("1", "derived here"), statement, {"x": 2}, **more)
 
 
-def inference(label, *uses, rule="substitution"):
+def inference(label, *uses, rule="application"):
     return Inference(label, f"it follows: {label}", uses, rule)
 
 
@@ -137,6 +137,13 @@ def test_a_rule_of_ones_own_is_shown_with_its_reference():
 def test_a_rule_of_an_unknown_kind_is_refused():
     with pytest.raises(TheoremError, match="rule own: kind is 'algebra', not one of definition, case, analysis, "):
         Rule("own", "it is so", "Nobody 1900", "algebra")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("name", ["substitution", "Identity", "EXPANSION", " expansion "])
+def test_a_rule_that_names_algebra_is_refused(name):
+    with pytest.raises(TheoremError, match="names algebra, which is a step of the statement, proved"):
+        Rule(name, "it is so", "elementary", "analysis")
+    assert Rule(f"{name.strip()} of polynomials", "it is so", "elementary", "analysis").kind == "analysis"
 
 
 def test_a_search_names_the_claims_that_it_does_not_search():

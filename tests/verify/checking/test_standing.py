@@ -283,7 +283,7 @@ def test_what_cannot_be_read_ships_no_proof(monkeypatch, tmp_path):
 @pytest.mark.parametrize(("used", "known"), [("u.leaf:w", ForAll.ARGUED), ("u.leaf:i", ForAll.OPEN)])
 def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used, known):
     def words(name, uses, *steps, proof_uses=()):
-        claims, argument = (InWords("w", "all is well"),), (Inference("w", "so it is", uses, "substitution"),)
+        claims, argument = (InWords("w", "all is well"),), (Inference("w", "so it is", uses, "application"),)
         statement = Statement(X, claims=claims, steps=steps)
         more = {"proof_uses": proof_uses, "argument": argument, "evaluations": evaluations("w")}
         return Theorem(name, name, Source("1", "derived here"), statement, {"x": 1}, **more)

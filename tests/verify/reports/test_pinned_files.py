@@ -211,7 +211,7 @@ def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, 
 def test_a_claim_in_words_is_pinned_where_it_is_evaluated_and_its_wrong_variant_falls(package, cli, monkeypatch):
     theorem, said = verify.load_theorem(FIRST), InWords("w", "it is well")
     statement = replace(theorem.statement, claims=(*theorem.statement.claims, said))
-    inference = Inference("w", "it follows", ("c",), "substitution")
+    inference = Inference("w", "it follows", ("c",), "application")
     known = evaluations("w")["w"]
 
     def pinned(**changes):

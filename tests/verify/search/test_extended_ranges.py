@@ -35,7 +35,7 @@ def theorem(*hypotheses, clause=SQUARE, parameters=(X, Y), id_="user.small", **m
 
 
 def extension(*uses, label="square"):
-    return Inference(label, "the claim is the same", ("user.large:square", *uses), "substitution")
+    return Inference(label, "the claim is the same", ("user.large:square", *uses), "application")
 
 
 SMALL = Hypothesis("small", sp.Le(x, y / 100))
@@ -195,7 +195,7 @@ def test_no_violation_within_reach_is_open():
 )
 def test_a_bad_inference_beyond_is_refused(label, uses, said):
     with pytest.raises(TheoremError, match=said):
-        theorem(SMALL, extensions=(Inference(label, "it is so", uses, "substitution"),))
+        theorem(SMALL, extensions=(Inference(label, "it is so", uses, "application"),))
 
 
 def test_an_empty_effort_and_a_bad_value_are_refused():
@@ -222,7 +222,7 @@ def test_a_line_without_a_ratio():
 
 
 PRODUCT = Hypothesis("product", sp.Le(x * n, 5))
-OWN = Inference("bound", "it is less", ("product",), "substitution")
+OWN = Inference("bound", "it is less", ("product",), "application")
 
 
 def by_its_own_argument(*others, parameters=(X, N), most=6):

@@ -41,7 +41,7 @@ def theorem(*claims, steps=(), argument=(), hypotheses=()):
 
 
 def test_each_clause_is_carried_by_what_it_is():
-    argument = (Inference("words", "as it says", ("square",), "substitution"),)
+    argument = (Inference("words", "as it says", ("square",), "application"),)
     result = verify.prove(theorem(WORDS, steps=(PROVED,), argument=argument))
     assert (result.for_all.text(), result.counterexample, result.exit_code) == (
         "argued in prose (1 inference)",
@@ -61,7 +61,7 @@ def test_a_claim_in_words_that_a_drawn_instance_violates_is_refuted():
         yield Trial(u + 1 - float(instance["x"]), 1e-12, {"u": u})
 
     claim = Evaluation(below, "x <= u - 9 for a u in [0, 1]", evaluations("words")["words"].wrong_trials, draws=1)
-    argument = (Inference("words", "as it says", ("square",), "substitution"),)
+    argument = (Inference("words", "as it says", ("square",), "application"),)
     made = replace(theorem(WORDS, steps=(PROVED,), argument=argument), evaluations={"words": claim})
     # It stands at x = 1, and falls wherever x > 2.
     result = verify.prove(made)
@@ -83,7 +83,7 @@ def test_a_claim_in_words_that_a_drawn_instance_violates_is_refuted():
     ids=["tries nothing", "its wrong variant stands"],
 )
 def test_an_evaluation_that_shows_nothing_is_none(changes):
-    argument = (Inference("words", "as it says", ("square",), "substitution"),)
+    argument = (Inference("words", "as it says", ("square",), "application"),)
     known = replace(evaluations("words")["words"], **changes)
     result = verify.prove(replace(theorem(WORDS, steps=(PROVED,), argument=argument), evaluations={"words": known}))
     assert (result.for_all.standing, result.exit_code) == (ForAll.STATED, 3)
@@ -114,7 +114,7 @@ def test_a_claim_out_of_reach_of_any_instance_is_open(no_deduction):
 def test_what_is_argued_and_refuted_is_not_argued():
     # True at the example, and false at once beyond it.
     claim = Inequality("false", sp.Le(x, 2, evaluate=False))
-    argument = (Inference("false", "as it says", ("square",), "substitution"),)
+    argument = (Inference("false", "as it says", ("square",), "application"),)
     result = verify.prove(theorem(claim, steps=(PROVED,), argument=argument), seconds=10)
     assert (result.for_all.standing, result.exit_code, result.refuted.label) == (ForAll.OPEN, 1, "false")
     body = result.to_json()
@@ -133,7 +133,7 @@ def test_an_example_out_of_scope_is_named():
 
 def test_a_step_that_fails_carries_nothing():
     wrong = Inequality("wrong", sp.Gt(x, 20, evaluate=False))
-    argument = (Inference("words", "as it says", ("wrong",), "substitution"),)
+    argument = (Inference("words", "as it says", ("wrong",), "application"),)
     result = verify.prove(theorem(WORDS, steps=(wrong,), argument=argument), seconds=2)
     # The step's failure refutes no claim.
     assert (result.for_all.text(), result.counterexample) == ("open", None)
@@ -185,7 +185,7 @@ def test_the_command_line(cli, tmp_path):
     [("wang2024.lemma1", "argued", ""), ("nope.theorem", "open", "theorem = nope.theorem: unknown id")],
 )
 def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
-    extension = Inference("square", "it is the same", (uses,), "substitution")
+    extension = Inference("square", "it is the same", (uses,), "application")
     result = verify.prove(replace(theorem(PROVED), extensions=(extension,)), seconds=3)
     (row,) = result.to_json()["beyond"]
     assert (row["status"], row["label"]) == (standing, "square") and row["detail"].startswith(why)
@@ -195,7 +195,7 @@ def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
 
 def _in_steps(step, claim):
     statement = Statement((Parameter("x", "rational", "x", above=0),), (claim,), steps=(step,))
-    inference = (Inference(claim.label, "thus", (step.label,), "substitution"),)
+    inference = (Inference(claim.label, "thus", (step.label,), "application"),)
     more = {"argument": inference, "evaluations": evaluations(claim.label) if isinstance(claim, InWords) else {}}
     return Theorem("user.steps", "t", Source("1", "derived here"), statement, {x.name: "1/2"}, **more)
 

@@ -84,7 +84,7 @@ STATEMENT = Statement(
 
 # Each inference is one rule, in one sentence, and names by label what it uses; the last one has the claim's label.
 ARGUMENT = (
-    Inference("roots", "for a = x^2, b = y^2 the difference is (x - y)^2/2", ("square",), "substitution"),
+    Inference("roots", "for a = x^2, b = y^2 the difference is (x - y)^2/2", ("square",), "application"),
     Inference("means", "which is not negative", ("roots",), "nonnegative terms"),
 )
 

@@ -58,7 +58,7 @@ FALSE = Statement(PARAMETERS, (Inequality("below", sp.Le(2 * x, x / (1 + x))),),
 
 def theorem(name, title, **more):
     source = Source("Lemma 1", "printed", PAPER)
-    argument = (Inference("below", f"it follows, {HOSTILE}", ("half", "square", "small"), "substitution"),)
+    argument = (Inference("below", f"it follows, {HOSTILE}", ("half", "square", "small"), "application"),)
     known = {"argument": argument, "canaries": (Canary("twice", FALSE, "below"),)} | more
     return Theorem(name, title, source, STATEMENT, {"x": 1, "y": 2}, **known)
 
@@ -67,7 +67,7 @@ LEMMA = theorem("zeta2025.lemma1", HOSTILE)
 AGAIN = theorem(
     "zeta2025.again",
     "The same again",
-    argument=(Inference("below", "as before", ("half", "square", "zeta2025.lemma1"), "substitution"),),
+    argument=(Inference("below", "as before", ("half", "square", "zeta2025.lemma1"), "application"),),
     proof_uses=("zeta2025.lemma1",),
 )
 
