@@ -64,10 +64,14 @@ def test_opposite_moves():
 
 def test_small_scores():
     finding, w, beta = findings.small_scores_make_a_step, Fraction(1, 10_000), Fraction(1, 2)
-    # Half of √n = 5 times v n β (wG)²/8, v = η/(nw), at n = 25, η = 100, G = 4.
+    # v = η/(nw) and half of n β (wG)² √3/18 times v, over √2, at n = 25, η = 100, G = 4.
     v = 100 / (25 * w)
     assert within(finding, "values.v", v)
-    assert within(finding, "values.distance_at_most", Fraction(5, 2) * v * 25 * beta * (4 * w) ** 2 / 8)
+    unit = float(v * 25 * beta * (4 * w) ** 2)
+    assert within(finding, "values.distance_at_most", unit * math.sqrt(3) / 36 / math.sqrt(2))
+    # Two rows 9/64 apart in the moments; six groups of four of the 25 columns.
+    assert within(finding, "values.small_scores_at_most", unit * 9 / 64 / 4 / math.sqrt(2))
+    assert within(finding, "values.factor_needed", 24 / 25 * math.sqrt(2) / 64)
 
 
 @pytest.mark.audit

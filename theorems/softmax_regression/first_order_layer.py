@@ -9,17 +9,29 @@ with a preconditioner H (H = I: a plain one). At x = 0 the prediction is 1/n, so
 times what the rows read. Along scores t s_ij what row i reads is φ(t) = E_t c, the mean of c_j = n b_j under the
 softmax of t s_i, and
 
-    φ(0) = 1,   φ'(0) = Σ_j s_ij (b_j − 1/n),   φ'' = E_t (c − E_t c)(s − E_t s)²,
+    φ(0) = 1,   φ'(0) = Σ_j s_ij (b_j − 1/n),   φ'' = E_t (c − E_t c)(s − E_t s)².
 
-|φ''| ≤ nβ G²w²/4 for W = wH, with β = max b − min b and G the largest range of a_iᵀHa_j over j. With v = η/(nw) the two
-logits therefore differ, but for v in every row, which moves nothing, by at most ηβ w G²/8, and the predictions by
+*A mixed third moment.* For c and s in [0, 1] under any law, m = E c, A the mean of s under the law with the density
+c/m and B that with (1 − c)/(1 − m),
 
-    ‖layer − step‖ ≤ √n η β w G²/16.
+    E (c − E c)(s − E s)² ≤ m(1−m) (A(1−A) + (1−2m)(A−B)²) ≤ √3/18,
 
-It tends to 0 with w, on tasks of bounded data all at once. Under any law of tasks, bounded or not, the layers' mean
-loss tends to the step's, as losses are at most 1: the infimum over layers is at most the least mean loss of a step.
-Such a layer has small scores and a large v: whether the two are close is decided by W and v, not by bounds on the two
-shifts.
+with equality for c = s = 1 with the chance m = (3 − √3)/6 and else 0; 1 − c in place of c bounds it from below. So
+|φ''| ≤ nβ G²w² √3/18 for W = wH, with β = max b − min b and G the largest range of a_iᵀHa_j over j. With v = η/(nw) the
+two logits therefore differ, but for v in every row, which moves nothing, by at most o = √3 ηβ w G²/36, and the
+predictions by at most o/√2, for every n:
+
+    ‖layer − step‖ ≤ √6 η β w G²/72.
+
+*The best factor* of ηβ w G² is therefore between √2/64 = 0.0221 and √6/72 = 0.0340, uniformly in n. As w → 0 it is at
+most 9√2/512 = 0.0249: the means are then those of one law in every row, and the moments of two rows differ by
+(1−m)/8 + m(1−m)/4 ≤ 9/64 at most. A family reaches √2/64: four columns, b larger in two of them; the first row has the
+scores 0, G, G/2, G/2, the second G/2, G/2, 0, G, and all others 0, 0, G, G. The step gives the first two one logit, and
+moves all others away from them as η grows.
+
+The distance tends to 0 with w, on tasks of bounded data all at once. Under any law of tasks, bounded or not, the
+layers' X Such a layer has small scores and a large v: whether the two are close is decided by W and v, not by bounds on
+the two shifts.
 
 Source: the layer and the step are our reading of the experiment of Li et al. 2024; derived here.
 """
@@ -31,14 +43,16 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import DEFINITIONS, EIGENVALUE, b, c, e, h, k, norm, q, tau, variance
-from theorems.softmax_regression.trials.attention_layer import close, least_mean_loss
+from theorems.softmax_regression.setting import mean
+from theorems.softmax_regression.shifts import SQUARES, negative, positive
+from theorems.softmax_regression.trials.attention_layer import close, factor_needed, least_mean_loss, slope_at_most
 from verify import (
     Derivation,
     Evaluation,
     Hypothesis,
     Identity,
     Implication,
+    Inequality,
     Inference,
     InWords,
     Parameter,
@@ -53,14 +67,19 @@ eta, w, spread, beta = sp.symbols("eta w G beta", positive=True)
 t = sp.Symbol("t", real=True)
 # Means under the softmax: of c, s, cs, s² and cs².
 mean_c, mean_s, mean_cs, mean_ss, mean_css = sp.symbols("m_c m_s m_cs m_ss m_css", real=True)
-high, low = sp.symbols("high low", nonnegative=True)
+# m = E c, the means of s weighted by c and by 1 - c, and those of (s - E s)²; u is m A.
+m, A, B, u, k = sp.symbols("m A B u k", nonnegative=True)
+own, other, x = sp.symbols("K_1 K_0 x", real=True)
+four, left = sp.symbols("four left", positive=True)
 s_j, h_j, b_j, total_b, target = sp.symbols("s_j h_j b_j sum_b b_i", real=True)
-off, second_moment = sp.symbols("off second", nonnegative=True)
 v = sp.Symbol("v", positive=True)
 
 _path = (mean_c + mean_cs * t + mean_css * t**2 / 2) / (1 + mean_s * t + mean_ss * t**2 / 2)
 _bend = mean_css - mean_c * mean_ss - 2 * mean_s * mean_cs + 2 * mean_c * mean_s**2
-DISTANCE = sp.sqrt(n) * eta * beta * w * spread**2 / 16
+UNIT = eta * beta * w * spread**2
+DISTANCE = sp.sqrt(6) * UNIT / 72
+SMALL_FACTOR = 9 * sp.sqrt(2) / 512
+NEEDED_FACTOR = sp.floor(n / 4) * 4 / n * sp.sqrt(2) / 64
 
 SLOPE = Identity(
     "slope",
@@ -69,23 +88,74 @@ SLOPE = Identity(
     "phi' is the covariance of c and s",
 )
 BEND = Identity("bend", sp.Subs(sp.Derivative(_path, (t, 2)), t, 0), _bend, "phi'' is the mean of (c - E c)(s - E s)^2")
-RANGE = Implication(
-    "range",
-    (sp.Ge((high + low) * mean_s - high * low, mean_ss),),
-    sp.Le(mean_ss - mean_s**2, (high - low) ** 2 / 4),
-    "E s^2 - (E s)^2 <= (max - min)^2/4 where the mean of (max - s)(s - min) is not negative",
+SPLIT = Identity(
+    "split",
+    m * own - m * (m * own + (1 - m) * other),
+    m * (1 - m) * (own - other),
+    "the covariance of c and g is m (1-m) (K_1 - K_0), K_1 the mean of g weighted by c, and K_0 by 1 - c",
 )
-RANGE_OF_SCORES = Implication(
-    "range_of_scores",
-    (sp.Ge(high - low, 0), sp.Le(high - low, w * spread)),
-    sp.Le((high - low) ** 2 / 4, (w * spread) ** 2 / 4),
-    "(max - min)^2/4 <= (w G)^2/4 where 0 <= max - min <= w G",
+OWN_MEAN = Implication(
+    "own_mean",
+    (sp.Le(mean_ss, A), sp.Eq(mean_s, m * A + (1 - m) * B)),
+    sp.Le(mean_ss - 2 * mean_s * A + mean_s**2, A * (1 - A) + ((1 - m) * (A - B)) ** 2),
+    "E' (s - E s)^2 <= A (1-A) + (1-m)^2 (A-B)^2 where E' s^2 <= E' s = A and E s = m A + (1-m) B",
 )
-CURVED = Implication(
-    "curved",
-    (sp.Le(off, n * beta), sp.Le(second_moment, (w * spread) ** 2 / 4)),
-    sp.Le(off * second_moment, n * beta * (w * spread) ** 2 / 4),
-    "a bound n beta on |c - E c| times a variance of at most (w G)^2/4 is at most n beta (w G)^2/4",
+OTHER_MEAN = Implication(
+    "other_mean",
+    (sp.Ge(mean_ss, B**2), sp.Eq(mean_s, m * A + (1 - m) * B)),
+    sp.Ge(mean_ss - 2 * mean_s * B + mean_s**2, (m * (A - B)) ** 2),
+    "E' (s - E s)^2 >= m^2 (A-B)^2 where E' s^2 >= (E' s)^2 = B^2 and E s = m A + (1-m) B",
+)
+BETWEEN = Implication(
+    "between",
+    (sp.Le(own, k + ((1 - m) * x) ** 2), sp.Ge(other, (m * x) ** 2)),
+    sp.Le(own - other, k + (1 - 2 * m) * x**2),
+    "K_1 - K_0 <= k + (1-2m) x^2 where K_1 <= k + (1-m)^2 x^2 and K_0 >= m^2 x^2",
+)
+WEIGHTED = Implication(
+    "weighted",
+    (sp.Le(own - other, x), sp.Le(m, 1)),
+    sp.Le(m * (1 - m) * (own - other), m * (1 - m) * x),
+    "m (1-m) (K_1 - K_0) <= m (1-m) x where K_1 - K_0 <= x, for m <= 1",
+)
+LOW = Implication(
+    "low",
+    (sp.Le(B, A), sp.Le(2 * m, 1)),
+    sp.Le(m * (1 - m) * (A * (1 - A) + (1 - 2 * m) * (A - B) ** 2), (1 - m) * (m * A) * (1 - 2 * m * A)),
+    "m (1-m) (A (1-A) + (1-2m) (A-B)^2) <= (1-m) u (1-2u) at u = m A, where B <= A and m <= 1/2",
+)
+FLAT = Inequality(
+    "flat", sp.Le(A * (1 - A) - k * (A - B) ** 2, sp.Rational(1, 4)), "A (1-A) - k (A-B)^2 <= 1/4 for k >= 0"
+)
+QUARTER = Inequality("quarter", sp.Le(m * (1 - m) / 4, sp.Rational(1, 16)), "m (1-m)/4 <= 1/16")
+FEWER = Implication(
+    "fewer",
+    (sp.Le(u, m), sp.Le(2 * u, 1)),
+    sp.Le((1 - m) * u * (1 - 2 * u), (1 - u) * u * (1 - 2 * u)),
+    "(1-m) u (1-2u) <= (1-u) u (1-2u) where u <= m and u <= 1/2",
+)
+TOP = Inequality("top", sp.Le(k - k**3, 2 * sp.sqrt(3) / 9), "k - k^3 <= 2 sqrt(3)/9 for k >= 0")
+IN_HALF = Identity(
+    "in_half",
+    (1 - u) * u * (1 - 2 * u),
+    ((1 - 2 * u) - (1 - 2 * u) ** 3) / 4,
+    "(1-u) u (1-2u) = (k - k^3)/4 at k = 1 - 2u",
+)
+BELOW = Inequality("below", sp.Le(sp.Rational(1, 16), sp.sqrt(3) / 18, evaluate=False), "1/16 <= sqrt(3)/18")
+EIGHTH = Inequality("eighth", sp.Le(u * (1 - 2 * u), sp.Rational(1, 8)), "u (1-2u) <= 1/8")
+TWO_ROWS = Inequality(
+    "two_rows",
+    sp.Le((1 - m) / 8 + m * (1 - m) / 4, sp.Rational(9, 64)),
+    "(1-m)/8 + m (1-m)/4 <= 9/64",
+)
+FIRST_ROW = Identity(
+    "first_row",
+    sp.Subs(
+        sp.Derivative(four * (sp.exp(t) - 1) ** 2 / (four * (sp.exp(t) + 1) ** 2 + left * sp.exp(t)), (t, 2)), t, 0
+    ),
+    2 * four / (4 * four + left),
+    "(k (1 + e^2t) - 2k e^t)/(k (1 + e^2t) + (2k + r) e^t), the shares at scores 0 and 2t less those at t, has the "
+    "second derivative 2k/(4k + r) at t = 0",
 )
 MATCHED_LOGIT = Implication(
     "matched_logit",
@@ -96,8 +166,8 @@ MATCHED_LOGIT = Implication(
 TOGETHER = Implication(
     "together",
     (sp.Eq(n * w * v, eta),),
-    sp.Eq(sp.sqrt(n) / 2 * v * (n * beta * (w * spread) ** 2 / 4) / 2, DISTANCE),
-    "half of sqrt(n) times v times half of n beta (w G)^2/4 is sqrt(n) eta beta w G^2/16 where n w v = eta",
+    sp.Eq(v * (n * beta * (w * spread) ** 2 * sp.sqrt(3) / 18) / 2 / sp.sqrt(2), DISTANCE),
+    "v times half of n beta (w G)^2 sqrt(3)/18, over sqrt(2), is sqrt(6) eta beta w G^2/72 where n w v = eta",
 )
 FIRST = Identity(
     "first_order",
@@ -115,7 +185,17 @@ AT_ZERO = Implication(
 TARGETS = Hypothesis("targets", text="b is on the simplex: b_i >= 0, sum b_i = 1, and max b - min b <= beta")
 SCORES = Hypothesis("scores", text="for every row i the numbers a_i' H a_j differ by G at most over j")
 MATCHED = Hypothesis("matched", text="W = w H and v = eta/(n w); the step starts at x = 0, with the preconditioner H")
-CLOSE = InWords("close", "|layer - step| <= sqrt(n) eta beta w G^2/16")
+CLOSE = InWords("close", "|layer - step| <= sqrt(6) eta beta w G^2/72")
+IN_THE_LIMIT = InWords(
+    "in_the_limit",
+    "as w -> 0, on one task, with one H and one eta, |layer - step|/w has a limit of 9 sqrt(2)/512 eta beta G^2 at "
+    "most",
+)
+NEEDED = InWords(
+    "needed",
+    "for no c below 4 floor(n/4)/n sqrt(2)/64 is |layer - step| <= c eta beta w G^2 for all tasks, H and eta, not even "
+    "for all small w",
+)
 LEAST = InWords(
     "least",
     "for every law of the tasks the infimum of the mean loss over all W and v is at most the mean loss of any gradient "
@@ -131,13 +211,14 @@ STATEMENT = Statement(
     ),
     hypotheses=(TARGETS, SCORES, MATCHED),
     variables=(
-        *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, high, low, s_j, h_j, b_j, total_b, target),
-        *(off, second_moment, v),
-        *(b, c, e, h, k, q),
+        *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, s_j, h_j, b_j, total_b, target),
+        *(m, A, B, u, own, other, x, k, four, left, positive, negative, mean, v),
     ),
-    definitions={name: DEFINITIONS[name] for name in (tau, norm, variance)},
-    claims=(CLOSE, LEAST),
-    steps=(SLOPE, BEND, RANGE, RANGE_OF_SCORES, CURVED, FIRST, MATCHED_LOGIT, AT_ZERO, EIGENVALUE, TOGETHER),
+    claims=(CLOSE, IN_THE_LIMIT, NEEDED, LEAST),
+    steps=(
+        *(SLOPE, BEND, SPLIT, OWN_MEAN, OTHER_MEAN, BETWEEN, WEIGHTED, LOW, FLAT, QUARTER, FEWER, IN_HALF, TOP, BELOW),
+        *(EIGHTH, TWO_ROWS, FIRST, MATCHED_LOGIT, AT_ZERO, SQUARES, FIRST_ROW, TOGETHER),
+    ),
 )
 
 ARGUMENT = (
@@ -156,17 +237,43 @@ ARGUMENT = (
         "linearity of expectation",
     ),
     Inference(
-        "variance",
-        "the mean of (max − s)(s − min) ≥ 0 is not negative, and max s − min s ≤ wG: the variance of s is at most "
-        "(wG)²/4, under any weights",
-        ("scores", "matched", "range", "range_of_scores"),
-        "nonnegative terms",
+        "means",
+        "c and s in [0, 1] under any law, g = (s − E s)², m = E c strictly between 0 and 1: as c s² ≤ c s, the mean "
+        "of g weighted by c is at most A(1 − A) + (1 − m)²(A − B)²; by 1 − c it is at least m²(A − B)²",
+        ("own_mean", "other_mean"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "moment",
+        "E (c − E c) g, the covariance of c and g, is at most m(1 − m)(A(1 − A) + (1 − 2m)(A − B)²); it is 0 for m = "
+        "0, 1",
+        ("means", "split", "between", "weighted"),
+        "application",
+    ),
+    Inference(
+        "few",
+        "for m ≤ 1/2 it is at most (1 − m) u (1 − 2u), u = mA ≤ 1/2, where B ≤ A; else 1 − s in place of s has the "
+        "same moment, and 1 − A, 1 − B in place of A, B",
+        ("moment", "low"),
+        "case distinction",
+    ),
+    Inference(
+        "many",
+        "for m ≥ 1/2 it is at most m(1 − m)/4",
+        ("moment", "flat"),
+        "application",
+    ),
+    Inference(
+        "moment_at_most",
+        "so it is at most √3/18, and with 1 − c in place of c at least −√3/18",
+        ("few", "many", "fewer", "in_half", "top", "quarter", "below"),
+        "case distinction",
     ),
     Inference(
         "second",
-        "|φ''(t)| is at most the largest |c − E_t c|, which is at most nβ, times the variance of s",
-        ("bend", "variance", "targets", "curved"),
-        rules.HOLDER_INEQUALITY,
+        "φ''(t) is such a moment times nβ(wG)² at most: n b has the range nβ, and s = w h the range wG",
+        ("bend", "moment_at_most", "targets", "scores", "matched"),
+        "application",
     ),
     Inference(
         "logits",
@@ -176,11 +283,56 @@ ARGUMENT = (
         rules.TAYLOR_THEOREM,
     ),
     Inference(
+        "slope_of_softmax",
+        "softmax p moves along e at the rates p_i (e_i − Σ p_j e_j), which add up to 0; where no |e_i| exceeds o, "
+        "their absolute values add up to the mean deviation of e under p, which is at most o: the positive ones add "
+        "up to o/2 at most, and so do the negative ones, and the squares add up to o²/2 at most",
+        ("squares",),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
         "close",
-        "v in every row moves no output, and the Jacobian of softmax has the norm ½ at most (the eigenvalue's bound at "
-        "τ = 0): the predictions differ by at most half of √n times what a logit is off",
-        ("logits", "eigenvalue", "together"),
+        "v in every row moves no output: the predictions differ by at most what a logit is off, over √2",
+        ("logits", "slope_of_softmax", "together"),
         rules.MEAN_VALUE_INEQUALITY,
+    ),
+    Inference(
+        "slopes_at_zero",
+        "as w tends to 0 the logits' difference over w, but for what is the same in every row, tends to η/2 times the "
+        "covariance C_i of b and (h − E h)², h the scores a_i'Ha_j, under the uniform law on the rows j; the "
+        "predictions' over w tends to its image under the slope of softmax at the step",
+        ("layer", "bend", "matched"),
+        rules.DERIVATIVE,
+    ),
+    Inference(
+        "two_rows_apart",
+        "two rows have the same law of b: by the bounds, and with 1 − c for c, C_i − C_j is at most βG² times (1 − "
+        "m)/8 + m(1 − m)/4 ≤ 9/64 for an m ≤ 1/2",
+        ("slopes_at_zero", "few", "many", "eighth", "two_rows", "targets", "scores"),
+        "case distinction",
+    ),
+    Inference(
+        "in_the_limit",
+        "but for what is the same in every row, no logit's difference over w exceeds η/4 · 9/64 βG² in the limit",
+        ("slopes_at_zero", "two_rows_apart", "slope_of_softmax"),
+        "application",
+    ),
+    Inference(
+        "family",
+        "with k = floor(n/4) and r = n − 4k let A = I and β ≤ 2/n; b is 1/n + β/2 in 2k columns, 1/n − β/2 in 2k "
+        "others, 1/n in the last r. The first row of H is 0 in k of the first 2k columns, G in the other k, G/2 "
+        "elsewhere; the second is 0 and G so in the second 2k columns, G/2 elsewhere; all other rows are 0, G and G/2 "
+        "in the three. The step's logits are 0, 0 and −ηβGk/n, and the layer's, less v, differ from them by w times "
+        "±ηβG²k/(8n) in the first two rows, as w tends to 0",
+        ("layer", "first_row"),
+        rules.DERIVATIVE,
+    ),
+    Inference(
+        "needed",
+        "where the step's first two outputs are p, the difference of the two moves at the rate ηβG²k/(4n) p, and the "
+        "predictions' distance at that over √2 at least; as η grows p tends to 1/2",
+        ("family", "slopes_at_zero"),
+        rules.LOWER_BOUND_APPROACHED,
     ),
     Inference(
         "each_task",
@@ -205,21 +357,26 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the path of a mean under a tilted law, its range, the step at equal logits."""
-    m = sp.Symbol("m", real=True)
+    """Return the steps: the path of a mean under a tilted law, the moments' bounds, the step at equal logits."""
+    M = sp.Symbol("M", real=True)
     return Derivation(
         (
             Step("φ' is a covariance", SLOPE.left, SLOPE.right),
             Step("φ'' is a mean of (c − E c)(s − E s)²", BEND.left, BEND.right),
             Step(
                 "(c − C)(s − S)² expanded, term by term",
-                (mean_c - m) * (mean_s - t) ** 2,
-                mean_c * mean_s**2 - m * mean_s**2 - 2 * t * mean_c * mean_s + 2 * m * t * mean_s + (mean_c - m) * t**2,
+                (mean_c - M) * (mean_s - t) ** 2,
+                mean_c * mean_s**2 - M * mean_s**2 - 2 * t * mean_c * mean_s + 2 * M * t * mean_s + (mean_c - M) * t**2,
             ),
             Step(
-                "a quarter of the range² less E (max − s)(s − min) less the variance is a square",
-                (high - low) ** 2 / 4 - ((high + low) * mean_s - high * low - mean_ss) - (mean_ss - mean_s**2),
-                (mean_s - (high + low) / 2) ** 2,
+                "what 2x³ has beyond 3x²k − k³, with x = 1/√3 in the bound of k − k³",
+                2 * x**3 - 3 * x**2 * k + k**3,
+                (k - x) ** 2 * (k + 2 * x),
+            ),
+            Step(
+                "what 9/64 has beyond the difference of two rows",
+                sp.Rational(9, 64) - (1 - m) / 8 - m * (1 - m) / 4,
+                (m - sp.Rational(1, 4)) ** 2 / 4,
             ),
             Step("the covariance at equal scores", FIRST.left, FIRST.right),
             Step(
@@ -236,9 +393,22 @@ _canary = partial(with_changes, STATEMENT)
 EVALUATIONS = {
     "close": Evaluation(
         close(),
-        "|layer - step| <= sqrt(n) eta beta w G^2/16 for v = 5 eta/(4 n w)",
+        "|layer - step| <= sqrt(6) eta beta w G^2/72 for v = 5 eta/(4 n w)",
         close(factor=1.25),
         draws=40,
+    ),
+    "in_the_limit": Evaluation(
+        slope_at_most(SMALL_FACTOR),
+        "as w -> 0, on one task, with one H and one eta, |layer - step|/w has a limit of 1/60 eta beta G^2 at most",
+        slope_at_most(sp.Rational(1, 60)),
+        draws=20,
+    ),
+    "needed": Evaluation(
+        factor_needed(NEEDED_FACTOR),
+        "for no c below 4 floor(n/4)/n/40 is |layer - step| <= c eta beta w G^2 for all tasks, H and eta, not even for "
+        "all small w",
+        factor_needed(4 * sp.floor(n / 4) / n / 40),
+        sampled=True,
     ),
     "least": Evaluation(
         least_mean_loss(),
@@ -255,12 +425,18 @@ first_order_layer = Theorem(
     statement=STATEMENT,
     proof_uses=("li2024.gradient",),
     example={"n": 25, "eta": 100, "w": "1/10000", "G": 4, "beta": "1/2"},
-    values={"distance_at_most": DISTANCE, "v": eta / (n * w)},
+    values={
+        "distance_at_most": DISTANCE,
+        "small_scores_at_most": SMALL_FACTOR * UNIT,
+        "factor_needed": NEEDED_FACTOR,
+        "v": eta / (n * w),
+    },
     derivation=derivation,
     canaries=(
         _canary("a covariance without the means", "slope", right=mean_cs),
         _canary("c is not centred", "bend", right=_bend + mean_c * mean_ss),
-        _canary("a fifth for a quarter", "range", conclusion=sp.Le(mean_ss - mean_s**2, (high - low) ** 2 / 5)),
+        _canary("4/11 for 2 sqrt(3)/9", "top", relation=sp.Le(k - k**3, sp.Rational(4, 11))),
+        _canary("a ninth for an eighth", "eighth", relation=sp.Le(u * (1 - 2 * u), sp.Rational(1, 9))),
         _canary("the first order without 1/n", "first_order", right=s_j * b_j),
     ),
     evaluations=EVALUATIONS,

@@ -10,6 +10,7 @@ from scipy import special
 import verify
 from theorems.softmax_regression.first_order_layer import first_order_layer
 from verify import InputError
+from verify.outcomes import as_float
 
 softmax = partial(special.softmax, axis=-1)
 
@@ -33,8 +34,56 @@ def test_within_the_stated_distance_with_any_preconditioner(n, d, w):
         # At x = 0 the loss has the slopes J (p - b) in the logits, p = 1/n.
         slopes = (np.eye(n) / n - 1 / n**2) @ (1 / n - b)
         step = softmax(A @ (-eta * H @ A.T @ slopes))
-        most = float(getattr(values["distance_at_most"], "midpoint", values["distance_at_most"]))
-        assert np.linalg.norm(layer - step) <= most * (1 + 1e-9)
+        assert np.linalg.norm(layer - step) <= as_float(values["distance_at_most"]) * (1 + 1e-9)
+
+
+def four_columns(n, kappa, w):
+    """The predictions' first two entries at n columns in four groups, G = 1, eta beta = kappa, by hand."""
+    behind = kappa / (2 * w)
+    first = behind * np.tanh(w / 4) ** 2
+    logits = np.array([first, -first, *(n - 2) * [-behind * np.tanh(w / 2)]])
+    return softmax(logits), softmax(np.array([0, 0, *(n - 2) * [-kappa / 4]]))
+
+
+@pytest.mark.parametrize("n", [4, 8, 100])
+def test_layers_reach_the_factor_that_is_needed_as_steps_grow(n):
+    needed = as_float(verify.check(first_order_layer, **first_order_layer.example | {"n": n}).values["factor_needed"])
+    assert needed == pytest.approx(2**0.5 / 64, rel=1e-12)
+    ratios = []
+    for kappa in (4, 40, 120):
+        layer, step = four_columns(n, kappa, 1e-6)
+        ratios.append(np.linalg.norm(layer - step) / (kappa * 1e-6))
+    assert ratios[0] < 0.8 * needed and ratios[-1] == pytest.approx(needed, rel=1e-6)
+
+
+def mixed_moment(c, s, p):
+    """E (c - E c)(s - E s)^2 under the law p."""
+    return p @ ((c - p @ c) * (s - p @ s) ** 2)
+
+
+def test_the_mixed_moment_has_the_bound_that_the_proof_uses():
+    source, most, found = np.random.default_rng(2), 3**0.5 / 18, []
+    for _ in range(4000):
+        size = source.integers(2, 5)
+        c, s = (np.round(source.random(size)) if source.random() < 0.5 else source.random(size) for _ in range(2))
+        found.append(mixed_moment(c, s, source.dirichlet(np.ones(size))))
+    assert -most < min(found) < -0.95 * most and 0.95 * most < max(found) < most
+    # Reached where c = s is 1 with this chance.
+    m = (3 - 3**0.5) / 6
+    assert mixed_moment(np.array([0, 1]), np.array([0, 1]), np.array([1 - m, m])) == pytest.approx(most, rel=1e-12)
+
+
+def test_two_rows_differ_by_nine_sixty_fourths_at_most():
+    source, most = np.random.default_rng(3), 0
+    for _ in range(4000):
+        c, first, second = np.round(source.random((3, 8)) * source.integers(1, 3, (3, 1)) * 2) / 4
+        p = np.full(8, 1 / 8)
+        most = max(most, mixed_moment(c, first, p) - mixed_moment(c, second, p))
+    assert most <= 9 / 64
+    # Reached at a quarter of the columns: one row is 1 in these, the other half 0 and half 1 in the rest.
+    c, first = np.repeat([1, 0], [2, 6]), np.repeat([1, 0], [2, 6])
+    second = np.array([0.5, 0.5, 0, 0, 0, 1, 1, 1])
+    assert mixed_moment(c, first, p) - mixed_moment(c, second, p) == pytest.approx(9 / 64, rel=1e-12)
 
 
 def test_one_row_is_not_in_its_domain():

@@ -5,13 +5,14 @@ to all rows with scores s_ij = a_iᵀWa_j, to values n b_j; the prediction is th
 """
 
 from collections.abc import Iterator
-from math import sqrt
+from math import log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from verify import Trial, UndefinedError
 
 if TYPE_CHECKING:
     import numpy as np
+    import sympy as sp
     from numpy.random import Generator
 
     from verify.claims.in_words import Trials
@@ -94,7 +95,7 @@ def _read(instance: "Instance") -> int:
 
 
 def close(factor: float = 1) -> "Trials":
-    """Return trials of: the layer of W = wH and v = `factor` η/(nw) and the step are within √n ηβwG²/16.
+    """Return trials of: the layer of W = wH and v = `factor` η/(nw) and the step are within √6 ηβwG²/72.
 
     Tried are drawn tasks in one to four dimensions whose scores differ by G at most and targets by β at most, half of
     them by as much.
@@ -108,7 +109,7 @@ def close(factor: float = 1) -> "Trials":
         eta, w, spread, beta = (float(instance[name]) for name in ("eta", "w", "G", "beta"))
         if w * spread > 1 or not 0 < eta / (n * w) < float("inf"):
             raise UndefinedError("the scores of the layer are tried up to w G = 1, at v = eta/(n w) of float64")
-        most = sqrt(n) * eta * beta * w * spread**2 / 16
+        most = sqrt(6) * eta * beta * w * spread**2 / 72
         while True:
             d = int(random.integers(1, 5))
             task = drawn_task(random, n, random.normal(size=(d, d)))
@@ -118,6 +119,82 @@ def close(factor: float = 1) -> "Trials":
             layer, step = layer_logits(task, w, factor * eta / (n * w)), step_logits(task, eta)
             distance = float(np.linalg.norm(softmax(layer) - softmax(step)))
             yield Trial(most - distance, rounding(task, eta, w), {"A": task.data.tolist(), "b": task.target.tolist()})
+
+    return trials
+
+
+def slow_task(n: int) -> Task:
+    """Return the task and scores, of range 1 in a row, whose layers fall behind the step by most, for n ≥ 4."""
+    import numpy as np
+
+    k = n // 4
+    b, scores = np.full(n, 1 / n), np.tile(np.repeat([0.0, 1.0, 0.5], [2 * k, 2 * k, n - 4 * k]), (n, 1))
+    b[: 2 * k], b[2 * k : 4 * k] = 2 / n, 0
+    scores[:2] = 0.5
+    scores[0, : 2 * k] = scores[1, 2 * k : 4 * k] = np.repeat([0.0, 1.0], k)
+    return Task(np.eye(n), b, scores)
+
+
+def _apart(task: Task, eta: float, w: float) -> tuple[float, float]:
+    """Return the distance of the two predictions over ηβwG², and a bound on its rounding."""
+    import numpy as np
+    from scipy.special import softmax
+
+    unit = eta * np.ptp(task.target) * w * task.spread**2
+    layer, step = layer_logits(task, w, eta / (len(task.target) * w)), step_logits(task, eta)
+    return float(np.linalg.norm(softmax(layer) - softmax(step)) / unit), rounding(task, eta, w) / unit
+
+
+def _large_step(n: int) -> float:
+    """Return a step size at which, for `slow_task`, all outputs but two are n e¹² times smaller or more."""
+    # Their logits are lower by ηβk/n.
+    return n / (n // 4) * (log(n) + 12) * n / 2
+
+
+def slope_at_most(factor: "sp.Expr") -> "Trials":
+    """Return trials of: as w → 0, |layer − step|/w has a limit of `factor` ηβG² at most.
+
+    Tried are `slow_task`, for n ≥ 4, and drawn tasks, with scores of the range σ = 10⁻⁵. In units of ηβwG² the distance
+    is then within σ/5 + ηβGσ/400 of its limit: φ''' is at most 5/4 nβ(wG)³, as E (c − E c)(s − E s)³ and the product of
+    a covariance and three variances are at most 1 and 3/16, and the second derivative of softmax along e is at most
+    2 max e², its entries p_i ((e_i − E e)² − Var e).
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        n, sigma = _read(instance), 1e-5
+        if n >= 4:
+            yield trial(slow_task(n), _large_step(n), sigma)
+        while True:
+            d = int(random.integers(1, 5))
+            yield trial(drawn_task(random, n, random.normal(size=(d, d))), 10 ** random.uniform(-1, 3), sigma)
+
+    def trial(task: Task, eta: float, sigma: float) -> Trial:
+        import numpy as np
+
+        found, error = _apart(task, eta, sigma / task.spread)
+        error += sigma / 5 + eta * np.ptp(task.target) * task.spread * sigma / 400
+        return Trial(float(factor) - found, float(error), {"eta": eta, "b": task.target.tolist()})
+
+    return trials
+
+
+def factor_needed(factor: "sp.Expr") -> "Trials":
+    """Return trials of: no c below `factor`, of n, is enough for |layer − step| ≤ cηβwG², not even for all small w.
+
+    Tried is `slow_task`, for n ≥ 4, with scores of the range σ from 10⁻³ to 10⁻⁵. As p ≥ (1 − 4·10⁻⁶)/2, and tanh² x is
+    within 2x⁴/3 of x², the distance falls short of the limit of large steps by 10⁻⁵ + (ηβσ)² + σ² of it at most.
+    """
+
+    def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
+        n = _read(instance)
+        if n < 4:
+            return
+        task, eta = slow_task(n), _large_step(n)
+        for sigma in (1e-3, 1e-4, 1e-5):
+            found, error = _apart(task, eta, sigma)
+            short = 1e-5 + (2 * eta / n * sigma) ** 2 + sigma**2
+            least = float(factor.subs(dict.fromkeys(factor.free_symbols, n))) * (1 - short)
+            yield Trial(found - least, error, {"w": sigma})
 
     return trials
 
@@ -151,9 +228,9 @@ def least_mean_loss(gain: float = 0) -> "Trials":
             for w in (size / spread for size in SIZES):
                 losses = [_loss(layer_logits(task, w, eta / (n * w)), task.target) for task in tasks]
                 layers.append(float(law @ losses))
-            # The last layer's predictions are within √n ηβwG²/16, β ≤ 1, of the step's, and a loss has slopes of √2.
+            # The last layer's predictions are within √6 ηβwG²/72, β ≤ 1, of the step's, and a loss has slopes of √2.
             last = SIZES[-1] / spread
-            error = sqrt(2) * (sqrt(n) * eta * last * spread**2 / 16 + max(rounding(task, eta, last) for task in tasks))
+            error = sqrt(2) * (sqrt(6) * eta * last * spread**2 / 72 + max(rounding(task, eta, last) for task in tasks))
             tried = {"eta": eta, "H": preconditioner.tolist(), "law": law.tolist()}
             yield Trial(step - gain - min(layers), error, tried)
 

@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy.special import softmax
 
 from theorems.softmax_regression.trials import attention_layer
@@ -56,6 +57,29 @@ def test_a_drawn_target_is_on_the_simplex_and_the_spread_that_of_a_row():
 
 def test_the_layer_is_close_to_the_step_and_with_a_larger_v_it_is_not():
     assert not violated(attention_layer.close()) and violated(attention_layer.close(factor=1.1))
+
+
+def test_in_the_slow_task_only_two_rows_stay_with_the_step():
+    for n in (4, 7, 12):
+        slow = attention_layer.slow_task(n)
+        assert slow.target.min() >= 0 and slow.target.sum() == pytest.approx(1, abs=1e-15) and slow.spread == 1
+        step = attention_layer.step_logits(slow, 100)
+        assert np.allclose(step[:2], 0, atol=1e-13) and np.allclose(step[2:], step[2]) and step[2] < -100 / n**2
+
+
+def test_the_limit_of_small_scores_and_a_smaller_factor_that_is_exceeded():
+    below, above = (attention_layer.slope_at_most(sp.Float(factor)) for factor in (0.0249, 0.0170))
+    assert not violated(below, 20, INSTANCE | {"n": 8}) and violated(above, 20, INSTANCE | {"n": 8})
+    # With three rows nothing but drawn tasks is tried.
+    assert not violated(below, 20, INSTANCE | {"n": 3})
+
+
+def test_the_factor_that_is_needed_and_a_larger_one_that_is_not():
+    n = sp.Symbol("n", integer=True, positive=True)
+    at_six = 4 / n * sp.sqrt(2) / 64
+    assert not violated(attention_layer.factor_needed(at_six))
+    assert violated(attention_layer.factor_needed(sp.Rational(1001, 1000) * at_six))
+    assert list(attention_layer.factor_needed(at_six)(INSTANCE | {"n": 3}, np.random.default_rng(0))) == []
 
 
 def test_layers_reach_the_mean_loss_of_a_step_and_are_not_below_it_by_a_constant():
