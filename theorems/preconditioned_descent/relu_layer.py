@@ -84,7 +84,7 @@ def loss(multiple: sp.Expr, off: sp.Expr = sp.S.Zero) -> sp.Expr:
 
 
 kappa_1 = 1 / n + (n - 1) / (4 * n)
-"""What |Aᵀb|² is multiplied by in f."""
+"""The factor of |Aᵀb|² in f."""
 y, z, N = map(matrix, "yzN")
 """The tokens of two examples, and βA."""
 label, attended, other_attended, seen, other_seen = sp.symbols("label h_y h_z theta_y theta_z", real=True)
