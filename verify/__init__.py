@@ -28,7 +28,7 @@ Values are exact: integers, Fractions, or text such as "1/500" and "1e-9".
 `print(result)` shows what the command line prints, `result.to_json()` what `--json` prints; in a
 notebook a result is a table. An outcome is verified, refuted, inconclusive or out_of_scope
 (`verify.Outcome`), and rests on evidence: proved, certified, computed or simulated
-(`verify.Evidence`). What holds for all parameters stands apart (`verify.ForAll`).
+(`verify.Evidence`). The standing for all parameters is apart (`verify.ForAll`).
 
 A theorem of your own is written with `Theorem`, `Statement`, `Parameter`, `Hypothesis` and a kind
 of clause, such as `Inequality` or `Identity`; `verify.new("my_lemma.py")` writes one to begin with.

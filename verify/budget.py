@@ -1,7 +1,7 @@
 """The time that a computation has: set by who asks for it, looked at by what may take long, such as a primitive.
 
-What never looks, such as an algorithm of SymPy's, is ended by an alarm, where the system has one. What is
-no effort is refused here.
+Code that never looks at it, such as an algorithm of SymPy's, is ended by an alarm, where the system has one.
+Numbers that are no effort are refused here.
 """
 
 import math
@@ -20,13 +20,13 @@ from verify.errors import InputError, OutOfTimeError
 Result = TypeVar("Result")
 
 MOST_WORK = 60e6
-"""What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
+"""The cost of re-checking all clauses of an instance, at most, in nominal microseconds: as for a certificate."""
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _PROOF_WORK: ContextVar[int] = ContextVar("proof_work", default=4000)
 """Work, in columns of linear programs, that a search for a proof for all parameters may take beside a check."""
 _ALARM: ContextVar[float] = ContextVar("alarm", default=math.inf)
 _LEAST_SECONDS = 0.02
-"""What is begun when the time is over has so much all the same: much is decided in less."""
+"""Seconds that a computation has which is begun when the time is over: much is decided in less."""
 _AGAIN = 0.05
 """Seconds to the next alarm, where one was caught by what it was to end."""
 _SOON = 1e-3
@@ -46,7 +46,7 @@ EFFORTS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "jobs": ("must be an integer >= 1", _counts),
     "recheck": ("must be a number of rows, an integer >= 1", _counts),
 }
-"""What is required of an effort, by the name that it has everywhere: in words, and as a test."""
+"""The requirement on an effort, by the name that it has everywhere: in words, and as a test."""
 
 
 def require_effort(**given: Any) -> None:
@@ -117,7 +117,7 @@ def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> 
     """Return what a function returns. Raises OutOfTimeError soon after the deadline, wherever the function stands then.
 
     By the system's timer, on the main thread of a process: elsewhere, and where others use the timer, it takes as long
-    as it takes. What looks at the clock has ended before.
+    as it takes. Code that looks at the clock has ended before.
     """
     if not (_has_timer() and threading.current_thread() is threading.main_thread()):
         return function(*arguments)

@@ -10,7 +10,7 @@ from threading import Event, Lock
 def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = False) -> None:
     """Call `work` with 0 … count − 1, each once, in any order, on this thread and others; `alone` on this one alone.
 
-    What work writes must not depend on the order, and work must not come back here: the threads may all be waiting.
+    The results of work must not depend on the order, and work must not come back here: the threads may all be waiting.
     Where a piece raises, or Ctrl-C does, no other is begun; this thread's exception, else another's, is raised when all
     have ended.
     """

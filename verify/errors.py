@@ -132,7 +132,7 @@ class PrimitiveError(TheoremError):
 
 
 class BeyondReachError(TheoremError):
-    """What is in the language and is not evaluated here, such as the limit of what is not rational."""
+    """An expression of the language that is not evaluated here, such as a limit that is not rational."""
 
 
 class NoInstanceError(TheoremError):

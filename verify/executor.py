@@ -43,14 +43,14 @@ def _called(function: Callable[..., Result], arguments: tuple[object, ...], own_
         # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
         with contextlib.suppress(ValueError):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What a theorem's code prints is not our output.
+    # The text that a theorem's code prints is not our output.
     with _ONE_AT_A_TIME, contextlib.redirect_stdout(sys.stderr):
         return function(*arguments)
 
 
 @dataclass(frozen=True)
 class Answer(Generic[Result]):
-    """What the call of a number returned, or the error that it raised."""
+    """The value that the call of a number returned, or the error that it raised."""
 
     number: int
     result: Result | None = None
@@ -78,7 +78,7 @@ class Workers:
     ) -> Generator[Result, None, None]:
         """Yield what a function returns for each of some arguments, in any order.
 
-        At most two calls a worker are on their way. What a cluster's dead worker had is done by another; where a
+        At most two calls a worker are on their way. The calls of a cluster's dead worker are done by another; where a
         process of this machine dies, or a cluster is lost, LostError is raised. Where this is closed early, no other
         call is begun, and processes of this machine end.
         """
@@ -117,7 +117,7 @@ class Workers:
     ) -> Generator[Answer[Result], None, None]:
         """Yield the answer to each of some calls of a function as it comes, with the number of the call.
 
-        What comes after a call whose answer is `enough`, or an error, is no longer begun. What a dead process had is
+        Calls after one whose answer is `enough`, or an error, are no longer begun. The calls of a dead process are
         asked for again; LostError is raised where processes die again and again.
         """
         dealt, deaths = _Dealt(function, enumerate(calls)), 0
@@ -142,8 +142,8 @@ class Workers:
     ) -> Generator[Result, None, None]:
         """Yield what a function returns for each of some arguments, in their order, up to the first that is `enough`.
 
-        What is yielded is the same for any number of workers: an error that the function raises is raised in its place,
-        and what is under way after the last is ended, or not waited for. Raises LostError as `answers` does.
+        The answers are the same for any number of workers: an error that the function raises is raised in its place,
+        and calls under way after the last are ended, or not waited for. Raises LostError as `answers` does.
         """
         place, waiting = 0, dict[int, Answer[Result]]()
         with contextlib.closing(self.answers(function, calls, enough)) as arriving:

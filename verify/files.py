@@ -15,7 +15,7 @@ from typing import Any
 from verify.errors import InputError
 
 NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
-"""What an id or a label is to be, where it is part of a file's name."""
+"""The requirement on an id or a label that is part of a file's name."""
 _LONGEST_NAME = 100
 """Characters of such an id or label."""
 _OWN_PART = 150

@@ -1,6 +1,6 @@
-"""What is installed: the version of this package, and what its extras bring, without which much is done.
+"""Installed packages: the version of this one, and the packages of its extras, without which much is done.
 
-What asks for a package that is missing gets one line, with the command that installs its extra.
+A call for a package that is missing gets one line, with the command that installs its extra.
 """
 
 import sys

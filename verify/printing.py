@@ -23,7 +23,7 @@ _OPERATIONS = sp.Add | sp.Mul | sp.Pow
 _FACTORED = 10**6
 """Below it a number is factored at once."""
 _FAILS = (ArithmeticError, RecursionError, TypeError, ValueError)
-"""What SymPy raises where it computes with what has no value, such as one over a number that is found to be 0."""
+"""The errors of SymPy on an expression without a value, such as one over a number that is found to be 0."""
 
 
 def text_of(expression: Any) -> str:

@@ -1,4 +1,4 @@
-"""What was found and would be found again, in files of `.lemmascope/remembered` in the working directory.
+"""Results that would be found again, in files of `.lemmascope/remembered` in the working directory.
 
 Each file says by a digest what it was found from, and is believed for exactly that: a damaged one is none, nor is one
 that came with a copied folder, or from another machine. Who forges a file in this folder of yours, on this machine, is
@@ -39,7 +39,7 @@ def knows(name: str) -> bool:
 def recall(name: str, digest: str) -> Any:
     """Return what is remembered under a name, of a digest of what it was found from; None where there is nothing.
 
-    `name` is to be one of a file. What was remembered is data of JSON, and not None.
+    `name` is to be one of a file. The value is data of JSON, and not None.
     """
     path = _path(name)
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -39,7 +39,7 @@ def _display(form: str, value: Any) -> Any:
 
 
 class Shown:
-    """What has a short `repr`, a text as on the command line, and a table for notebooks, all of it escaped there.
+    """The base of results: a short `repr`, a text as on the command line, a table for notebooks, all of it escaped there.
 
     A dataclass of this kind is declared with `repr=False`.
     """
@@ -60,7 +60,7 @@ class Shown:
 
 
 class Formula(Shown):
-    """What is shown as a formula, too."""
+    """The base of results that are shown as a formula, too."""
 
     __slots__ = ()
 
@@ -69,7 +69,7 @@ class Formula(Shown):
 
 
 class Result(Shown):
-    """What a verb found: it has more than two outcomes, and so no truth value."""
+    """The base of a verb's results: they have more than two outcomes, and so no truth value."""
 
     __slots__ = ()
 
@@ -79,7 +79,7 @@ class Result(Shown):
 
 
 class Tabled:
-    """What has rows."""
+    """The base of results that have rows."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ class Tabled:
 
 
 class Plotted:
-    """What is drawn on one pair of axes."""
+    """The base of results that are drawn on one pair of axes."""
 
     __slots__ = ()
 
@@ -103,7 +103,7 @@ class Plotted:
 
 
 class Panelled:
-    """What is drawn in one or more panels."""
+    """The base of results that are drawn in one or more panels."""
 
     __slots__ = ()
 
@@ -113,7 +113,7 @@ class Panelled:
 
 
 class Witness(dict[str, Any]):
-    """What shows a refutation: the values of the parameters, and beside these what was found there, such as a step.
+    """The witness of a refutation: the values of the parameters, and beside these what was found there, such as a step.
 
     Given to a verb as an instance it is the values of the parameters alone.
     """

@@ -1,1 +1,1 @@
-"""What can be said: expressions, parameters, hypotheses, statements and the data of clauses."""
+"""The language of statements: expressions, parameters, hypotheses, statements and the data of clauses."""

@@ -22,14 +22,14 @@ REAL = frozenset({"real"})
 INTEGRAL = REAL | {"integer", "rational"}
 POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
 NATURAL = INTEGRAL | {"nonnegative"}
-"""What the symbol of an order k = 0, 1, 2, … may assume."""
+"""The assumptions that the symbol of an order k = 0, 1, 2, … may have."""
 _OPEN = REAL | {"positive", "negative", "nonzero", "nonnegative", "nonpositive"}
-"""What may be assumed of a symbol in which is differentiated, where it is > 0 or < 0: both sides are inside then."""
+"""The assumptions that a variable of differentiation may have, where it is > 0 or < 0: both sides are inside then."""
 _KINKED = (
     *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.binomial, sp.Piecewise, *SERIES),
     Iterate,
 )
-"""What has no derivative somewhere, or none here."""
+"""Functions that have no derivative somewhere, or none here."""
 _STRONGEST = ("even", "odd", "positive", "negative", "integer", "rational")
 
 

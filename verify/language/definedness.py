@@ -1,7 +1,7 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""What an expression needs to have a value: its parts as they are written, kept where rewriting would drop them.
+"""The needs of an expression that is to have a value: its parts as written, kept where rewriting would drop them.
 
 An expression has a value only where all that it is written with, as SymPy keeps it, has one: no divisor is 0, what is
 under a logarithm or a root is as it should be, limits exist, and what is differentiated has a value, on both sides of
@@ -21,7 +21,7 @@ from sympy.core.function import AppliedUndef
 from verify.language.heads.scopes import SCOPES, always_computed, changed
 
 Replaced: TypeAlias = Mapping[Any, sp.Basic]
-"""What is put for symbols or other nodes; a mapping of symbols is none of nodes to a type checker."""
+"""Replacements of symbols or other nodes; a mapping of symbols is none of nodes to a type checker."""
 
 
 class Provided(sp.Function):
@@ -133,7 +133,7 @@ def _replaced_in(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
     if result is expression:
         return expression
     parts = (*_outside(expression, replaced), *_inside(expression, replaced))
-    # What replaces a node may be no number, or need less.
+    # The replacement of a node may be no number, or need less.
     return provided(result, (need for part in parts for need in needs(part.xreplace(replaced))))
 
 
@@ -215,7 +215,7 @@ def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
 
 
 def _taken(node: sp.Basic, provisos: dict[sp.Basic, None]) -> sp.Basic:
-    # What is computed many times, or not at all, needs its parts there alone.
+    # A part that is computed many times, or not at all, has its needs there alone.
     if not node.has(Provided) or isinstance(node, SCOPES):
         return node
     if isinstance(node, Provided):

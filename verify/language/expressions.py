@@ -63,7 +63,7 @@ def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: 
     if not expression.has(Case):
         return expression
     if isinstance(expression, sp.core.relational.Relational):
-        # What a word makes trivial stays a relation.
+        # A relation that a word makes trivial stays one.
         sides = (decided(side, words, instance) for side in expression.args)
         return expression.func(*sides, evaluate=False)
 
@@ -270,7 +270,7 @@ def _registered(function: Callable[..., Any], version: int, scan: Callable[..., 
     if name in HEADS or (known and known.evaluate.__module__ != function.__module__):
         raise TheoremError(f"primitive {name}: the name is taken")
     PRIMITIVES[name] = Primitive(name, version, function, sp.Function(name), scan)
-    # What was written with another version is not so any more.
+    # Data that were written with another version are not so any more.
     _data.cache_clear()
     return PRIMITIVES[name]
 

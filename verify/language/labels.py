@@ -1,6 +1,6 @@
 """Names, labels, ids, titles and sentences: printable characters on one line, and not too many.
 
-What is written here is printed beside verdicts. A line break in it would begin a line of its own, such as a second
+Labels and texts are printed beside verdicts. A line break in it would begin a line of its own, such as a second
 verdict, and a control character would do to the terminal what it says.
 """
 
@@ -14,7 +14,7 @@ NAME, TITLE, SENTENCE = 100, 300, 4000
 ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 """The id of a theorem, an experiment or a finding, which files are named by."""
 _TAKEN = ".:;"
-"""What separates a paper, a theorem and one of its claims, as in `wang2024.lemma1:loss`, and clauses in a line."""
+"""Signs between a paper, a theorem and one of its claims, as in `wang2024.lemma1:loss`, and between clauses in a line."""
 _SHOWN = 60
 
 

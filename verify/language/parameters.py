@@ -83,7 +83,7 @@ class Parameter:
 
     @property
     def requirement(self) -> str:
-        """What a value has to be, in words."""
+        """The requirement on a value, in words."""
         if self.kind == "word":
             return f"must be one of {', '.join(self.words)}"
         number = "a number (such as 3, 0.25, 1e-3 or 1/500)"

@@ -48,7 +48,7 @@ _SEQUENCES = ("parameters", "claims", "hypotheses", "domain", "variables", "step
 
 @dataclass(frozen=True, repr=False)
 class Statement(Formula):
-    """What a theorem says, as data: parameters, hypotheses, definitions, claims and the steps of its proof.
+    """The statement of a theorem, as data: parameters, hypotheses, definitions, claims and the steps of its proof.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def unused_hypotheses(statement: Statement) -> list[Hypothesis]:
 
 _FLAGS = ("quantifies", "uses_matrices", "rests_on_hypotheses")
 _CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "to_data", "evaluate", "prove", "scan")
-"""What a clause has: its data, and what the engine asks of it (`verify.claims.question.Clause`)."""
+"""The protocol of a clause: its data, and the methods that the engine calls (`verify.claims.question.Clause`)."""
 
 
 def is_builtin(clause: ClauseData) -> bool:
@@ -311,7 +311,7 @@ def _refuse_misnamed(statement: Statement) -> None:
     for what, labelled in (("hypothesis", statement.hypotheses), ("clause", statement.clauses)):
         for each in labelled:
             refuse_bad_label(what, each.label)
-            # What an expression is written out as is as long as it is.
+            # The text of an expression is as long as the expression is.
             said = each.text if what == "hypothesis" else getattr(each, "says", "")
             refuse_bad_text(f"{what} {each.label}: text", said, empty=True)
     bound = set[str]().union(*(clause.bound_names() for clause in statement.clauses))
@@ -368,7 +368,7 @@ def _refuse_untold(clause: ClauseData) -> None:
     data, relation = clause.to_data(), clause.relation
     if relation is not None and data.get("relation") != to_data(relation):
         raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
-    # What is shown beside `proved` is what the digest covers; the shipped kinds write it out of their data.
+    # The text beside `proved` is covered by the digest; the shipped kinds write it from their data.
     if is_builtin(clause):
         return
     said = data.get("says") or (None if relation is None else text_of(relation))

@@ -28,7 +28,7 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
         return expression
     args = [differentiate(argument) for argument in expression.args]
     made = expression.func(*args)
-    # What is inside a limit is looked at when that is carried out.
+    # The inside of a limit is looked at when the limit is carried out.
     return made if isinstance(expression, sp.Limit) else evaluated(args, made)
 
 
@@ -62,7 +62,7 @@ def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
         limit, met = rational_limit(inside, *node.args[1:3])
         limits[node] = provided(limit, (part for part in needed if not part.has(symbol)))
         before += [_divided_by(part, symbol) for part in needed if part.has(symbol)]
-        # What is divided by is not 0 near the point, where it is not 0 everywhere.
+        # A divisor is not 0 near the point, unless it is 0 everywhere.
         divisors += [sp.LC(each, symbol) if each.has(symbol) else each for each in before] + met
     return substituted(done, limits) if limits else done, divisors
 

@@ -26,7 +26,7 @@ from verify.shown import Result, Shown, Tabled
 
 
 class Labelled(Protocol):
-    """What a result says which clause it is of by."""
+    """A label and a text, by which a result names its clause."""
 
     @property
     def label(self) -> str:
@@ -44,7 +44,7 @@ SCHEMA = 1
 
 
 class Outcome(StrEnum):
-    """What a check found: `verified`, `refuted`, `inconclusive` or `out_of_scope`.
+    """The outcome of a check: `verified`, `refuted`, `inconclusive` or `out_of_scope`.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Outcome(StrEnum):
 
 
 class Evidence(StrEnum):
-    """What an outcome rests on, strongest first: `proved`, `certified`, `computed`, `simulated`.
+    """The evidence of an outcome, strongest first: `proved`, `certified`, `computed`, `simulated`.
 
     `proved`: for all parameters in scope, by a proof that the re-checker accepts. `certified`: at this instance, in
     exact or ball arithmetic. `computed`: not re-checked: floating point with an error estimate, or a kind of proof
@@ -90,7 +90,7 @@ class Evidence(StrEnum):
 
 
 class Trust(NamedTuple):
-    """What evidence rests on beside the re-checker's core: the second computations, or kinds, that a package brings.
+    """A second computation, or a kind, of a package, which evidence rests on beside the re-checker's core.
 
     `name` and `version` say which, `package` is where they are from, `digest` is of their modules.
 
@@ -118,7 +118,7 @@ def how_sure(evidence: Evidence | str | None, trusts: Iterable[object]) -> str:
 
 
 class ForAll(StrEnum):
-    """What establishes a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `stated`, `open`.
+    """The standing of a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `stated`, `open`.
 
     `formal`: a proof assistant's kernel. `proved`: a certificate of the claim itself, which the re-checker accepts.
     `argued`: an argument in prose whose steps are all proved, for a claim that is evaluated at instances. `stated`: the
@@ -145,7 +145,7 @@ class ForAll(StrEnum):
 
 @dataclass(frozen=True)
 class Established:
-    """What establishes a clause, or a result, for all parameters.
+    """The standing of a clause, or of a result, for all parameters, with its reasons.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def trusts(self) -> tuple[Trust, ...]:
-        """What the headline's evidence rests on beside the re-checker's core, that all hypotheses hold included."""
+        """The packages that the headline's evidence trusts beside the core, also for that all hypotheses hold."""
         if self.evidence not in (Evidence.PROVED, Evidence.CERTIFIED):
             return ()
         scope = self.scope_trusts if self.in_scope else ()

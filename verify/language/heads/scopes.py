@@ -47,7 +47,7 @@ BINDERS = (*SERIES, Iterate)
 SCOPES = (*BINDERS, sp.Piecewise)
 """Heads that compute a part many times, or not at all."""
 Change: TypeAlias = Callable[[Any, Collection[Any]], Any]
-"""What becomes of a part in which some symbols are bound."""
+"""The change of a part in which some symbols are bound."""
 
 
 def outermost(series: Any) -> tuple[Any, tuple[Any, Any, Any]]:

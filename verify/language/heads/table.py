@@ -78,7 +78,7 @@ FORMS: Mapping[str, str] = {
     "x + y, x - y, x*y, x/y": "no value where y = 0 is divided by",
     "x**y": "x**0 is 1, 0**0 too; 0**y is 0 for y > 0, no value for y < 0; where x < 0, y must be an integer",
 }
-"""What a line is made of beside functions and constants, and what each part is."""
+"""The parts of a line beside functions and constants, each with its meaning."""
 
 
 def rows() -> list[tuple[str, str]]:

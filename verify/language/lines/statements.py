@@ -35,7 +35,7 @@ _KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", r
 
 @dataclass(frozen=True)
 class Line:
-    """What a line says: the parameters with their domains, the hypotheses and the claims.
+    """The contents of a line: the parameters with their domains, the hypotheses and the claims.
 
     `domain` are upper ends of parameters, which have lower ends of their own. `states` says what each state of a
     recursion is after t steps.
