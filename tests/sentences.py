@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CEILINGS = {"verify": 212, "tests": 129, "paper_checks": 0, "theorems": 4, "numerics": 0, "docs": 0}
+CEILINGS = {"verify": 127, "tests": 129, "paper_checks": 0, "theorems": 4, "numerics": 0, "docs": 0}
 """The sentences of a folder that are still to be rewritten."""
 _BEGINS = re.compile(r"(?:^|(?<=[.!?:] ))(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
 _INSTEAD = "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`"

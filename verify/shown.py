@@ -39,7 +39,7 @@ def _display(form: str, value: Any) -> Any:
 
 
 class Shown:
-    """The base of results: a short `repr`, a text as on the command line, a table for notebooks, all of it escaped there.
+    """The base of results: a short `repr`, text as on the command line, a table for notebooks, all of it escaped there.
 
     A dataclass of this kind is declared with `repr=False`.
     """

@@ -132,7 +132,7 @@ def written(value: Any) -> Any:
 def accepted_file(path: Path) -> Accepted:
     """Return what the certificate in a file shows, from memory where the same content was accepted before.
 
-    What is remembered is of the content, of the re-checker's sources, of the versions of Python and of the ball
+    The memory is of the content, of the re-checker's sources, of the versions of Python and of the ball
     library, and of the doors that it rests on: where one of these is another, the file is re-checked. A refusal is not
     remembered. `verify recheck` asks the re-checker always. Raises Rejected or Unreadable, and OSError where the file
     cannot be opened.

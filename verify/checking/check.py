@@ -37,7 +37,7 @@ from verify.printing import text_of
 from verify.provers.multipliers import Multipliers
 
 _LEAST_WORK = 5e6
-"""What re-checking may cost where little time is given, in nominal microseconds."""
+"""The cost of re-checking, at most, where little time is given, in nominal microseconds."""
 _HARD_END = 1.1
 """Times the time budget: when what does not look at the clock is ended, so that what does may end by itself."""
 _GRACE = 0.3

@@ -1,8 +1,8 @@
 """The one way to a decided clause: it is evaluated, its proof is re-checked, and that sets the evidence.
 
-A clause hands over an outcome and proof data, and does not say how sure it is. What the re-checker accepts is proved or
-certified, as it says; what it does not read, such as a primitive that it does not know, is computed at most; what it
-reads and refuses is not decided.
+A clause hands over an outcome and proof data, and does not say how sure it is. A clause that the re-checker accepts is
+proved or certified, as it says; one that it does not read, such as of a primitive that it does not know, is computed at
+most; one that it reads and refuses is not decided.
 """
 
 import json
@@ -45,7 +45,7 @@ _ALONE = 10.0
 
 
 Rechecked: TypeAlias = frozenset[Trust] | None
-"""What a value that is re-checked trusts beside the re-checker's core; None of one that is not."""
+"""The packages that a re-checked value trusts beside the re-checker's core; None of one that is not."""
 
 
 def proofs_for_all(
@@ -71,14 +71,14 @@ def proofs_for_all(
     except (TheoremError, UndefinedError, UndecidedError) as error:
         yield None, str(error)
     else:
-        # What is no mapping is refused with the result.
+        # A proof that is no mapping is refused with the result.
         yield (ProofForAll(own) if isinstance(own, Mapping) else own), ""
 
 
 class Decider:
     """Decides clauses of a statement at an instance; `statement` has its words undecided, as its digest does.
 
-    What the re-checker reads is taken at first: nothing that a clause does as it is evaluated changes it. All that is
+    The data that the re-checker reads are taken at first: a clause's evaluation does not change them. All that is
     re-checked costs at most `work`, in nominal microseconds. Ctrl-C is passed on, but by `clauses`.
     """
 
@@ -236,7 +236,7 @@ def _evaluated(clause: Clause, question: Question) -> ClauseResult:
             raise
         raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
     _refuse_ill_typed(clause, result)
-    # What is decided is what the statement says, and a witness is one of a refutation.
+    # The verdict is on the statement, and a witness is one of a refutation.
     witness = Witness(result.witness if result.holds is False else {}, frozenset(question.instance))
     return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
 

@@ -2,8 +2,8 @@
 
 Each names a `Rechecks`, as `module:object`. A door is known by the modules that its module reaches inside its package,
 by relative imports, and by the digest of their text. They are read, and not run, to find out; where they import
-anything else than the standard library, FLINT and the re-checker's public helpers, the door is refused. What is run
-later is the very text that was read, under names of its own, and nothing else of the package. It is no sandbox: the
+anything else than the standard library, FLINT and the re-checker's public helpers, the door is refused. The code
+that is run later is the very text that was read, under names of its own, and nothing else of the package. It is no sandbox: the
 package vouches for its code.
 """
 
@@ -29,7 +29,7 @@ from verify.rechecker.registry import Door, Rechecks, Registry, Trusted
 
 GROUP = "lemmascope.rechecks"
 HELPERS = frozenset(f"verify.rechecker.{name}" for name in ("balls", "reading", "registry"))
-"""What of the re-checker the modules behind a door may import."""
+"""The parts of the re-checker that the modules behind a door may import."""
 _REFUSED = {"builtins", "importlib", "runpy", "pkgutil", "imp", "zipimport", "ctypes"}
 _REFUSED_NAMES = {"__import__", "exec", "eval", "compile", "__builtins__", "__loader__"}
 _REFUSED_ATTRIBUTES = {"__import__", "__builtins__", "__loader__", "__globals__", "modules"}
@@ -117,7 +117,7 @@ def _with_doors(known: tuple[Door, ...]) -> tuple[Registry, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Code:
-    """What a door names, as `module:object`, and the modules behind it: their names, their files and their text."""
+    """The object that a door names, as `module:object`, and the modules behind it: names, files and text."""
 
     value: str
     modules: tuple[tuple[str, tuple[Path, str]], ...]
@@ -196,7 +196,7 @@ def _refuse(module: str, where: str, own: str, names: Sequence[str] = ()) -> Non
         raise Unknown(f"{where}: imports {module} by its full name; a door imports its own package relatively")
     if bad := [name for name in names if name in _REFUSED_ATTRIBUTES | _REFUSED_NAMES]:
         raise Unknown(f"{where}: imports {bad[0]}, which a door may not")
-    # What is imported without a name from it binds the package above it, and so all of it.
+    # An import without a name from the module binds the package above it, and so all of it.
     helpers = [f"{module}.{name}" for name in names] if module == "verify.rechecker" else [module] if names else []
     if top in sys.stdlib_module_names - _REFUSED or top == "flint" or (helpers and HELPERS.issuperset(helpers)):
         return

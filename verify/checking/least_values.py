@@ -51,7 +51,7 @@ def _enough(room: sp.Expr, name: str, candidate: int, question: Question) -> boo
     except UndecidedError:
         sign = None
     except UndefinedError:
-        # What has no value is at most no level.
+        # An expression without a value is at most no level.
         return False
     if sign is None:
         raise UndefinedError(f"{text_of(room)}: the sign is undecided at {name} = {candidate}")

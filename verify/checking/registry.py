@@ -1,4 +1,4 @@
-"""What is installed, by id, and what a file holds, as `file.py:name`.
+"""The objects that are installed, by id, and those of a file, as `file.py:name`.
 
 An entry point in the group `lemmascope.catalogue` names a package. The file `catalogue.json` in its folder maps ids to
 `module:object`, for each kind; `verify pin` writes it. An object is imported when it is asked for, by what loads its
@@ -25,7 +25,7 @@ from verify.language.labels import ID
 
 Kind = TypeVar("Kind")
 KINDS = ("theorem", "experiment", "comparison", "prediction", "finding", "diagram")
-"""What a package brings, each by an id."""
+"""The kinds of objects that a package brings, each by an id."""
 _GROUP = "lemmascope.catalogue"
 CATALOGUE = "catalogue.json"
 PACKAGES = "packages"

@@ -31,7 +31,7 @@ DIGESTS = "statement_digests.json"
 
 @dataclass(frozen=True)
 class Standing:
-    """What a theorem is known by.
+    """The standing of a theorem: its evidence, and what establishes its clauses.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
 @cache
 def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
     data = json.loads(path.read_text(encoding="utf-8"))
-    # What is said to be proved, and is of a kind that is: the re-checker reads it when it is used.
+    # Proofs that are said to be for all parameters, of a kind that is: the re-checker reads it when it is used.
     proofs = {c["label"]: c["proof"] for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED)}
     registry = with_doors()[0] if asks_for_doors(proofs=proofs.values()) else CORE
     return data["statement_digest"], {label: proof for label, proof in proofs.items() if is_for_all(proof, registry)}

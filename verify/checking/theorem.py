@@ -26,9 +26,9 @@ from verify.provers.multipliers import Multipliers
 from verify.shown import Formula
 
 _LINE = "line."
-"""What the id of a theorem begins with that is stated in a line; the statement's digest follows."""
+"""The beginning of the id of a theorem that is stated in a line; the statement's digest follows."""
 WITHOUT = " without "
-"""What stands between a theorem's id and the label of a hypothesis, in the id of a variant that does without it."""
+"""The text between a theorem's id and the label of a hypothesis, in the id of a variant without it."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Canary:
 
 @dataclass(frozen=True)
 class Bound:
-    """What a clause's upper bound is compared with, to measure how sharp it is and where it is not vacuous.
+    """The bounds that a clause's upper bound is compared with, to measure its sharpness and where it is not vacuous.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ class Theorem(Formula):
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data; no argument is one for it.
 
-        What evaluates a claim in words is kept where the claim is.
+        The evaluation of a claim in words is kept where the claim is.
         """
         same = {claim.label for claim in statement.claims if claim in self.statement.claims}
         evaluations = {label: evaluation for label, evaluation in self.evaluations.items() if label in same}

@@ -14,7 +14,7 @@ NAME, TITLE, SENTENCE = 100, 300, 4000
 ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 """The id of a theorem, an experiment or a finding, which files are named by."""
 _TAKEN = ".:;"
-"""Signs between a paper, a theorem and one of its claims, as in `wang2024.lemma1:loss`, and between clauses in a line."""
+"""Signs that separate a paper, a theorem and a claim, as in `wang2024.lemma1:loss`, and the clauses in a line."""
 _SHOWN = 60
 
 

@@ -175,7 +175,7 @@ def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Mar
         tree = {"slack": name, "relation": place, "then": parts[0][1]}
         if parts[1] is not None:
             tree = {"slack": name, "at": "0", "times": None, "below": parts[1][1], "above": tree}
-        # What is written over its bound in one part only does not occur in the other.
+        # A parameter that is written over its bound in one part only does not occur in the other.
         return replace(margin, bounds=bounds), tree
     return None
 
@@ -245,7 +245,7 @@ def _square(margin: Margin, *, strict: bool) -> Proof | None:
     for factor, root in _candidates(polynomial):
         left, divisor = sp.fraction(sp.together(above - factor * root**2))
         (top, below_factor), (_, below_root) = (sp.fraction(sp.together(part)) for part in (factor, root))
-        # What the square divides by is no 0 either, though it may cancel in what is left.
+        # The square's divisors are no 0 either, though they may cancel in the rest.
         if (
             is_shown(top, symbols, strict=False)
             and is_shown(left, symbols, strict=strict)

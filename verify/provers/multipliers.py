@@ -21,8 +21,8 @@ class Multipliers:
     ----------
     of
         By the label of a hypothesis, or of a step or a claim, which is shown first, the multiplier of its slack: an
-        expression, or its text as in a line. What is no label is itself an expression that is shown to be ≥ 0, such
-        as `(x - y)**2`.
+        expression, or its text as in a line. A key that is no label is itself an expression that is shown to be
+        ≥ 0, such as `(x - y)**2`.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Polynomials with integer coefficients on an orthant, shown there by cases to be nowhere negative.
 
-A polynomial is {powers: coefficient}; of its variables, all ≥ 0, some are > 0. Where it has negative coefficients, it
+A polynomial is {powers: coefficient}; of its variables, all ≥ 0, some are > 0. If it has negative coefficients, it
 is multiplied with powers of 1 plus the sum of the variables (Pólya), or the orthant is split, where a variable is a
 number or a multiple of another: of x = t/(1 + s) and x = t + s, s ≥ 0, one holds. A polynomial of degree n on x < t has
 for coefficients in s its Bernstein coefficients. Splits go through where the polynomial is smallest for the size of its
@@ -222,7 +222,7 @@ class Orthant:
 
 @dataclass(frozen=True)
 class _Split:
-    """What is left to show where a variable is told apart from a number, or a multiple of another variable."""
+    """A goal that is left where a variable is told apart from a number, or from a multiple of another variable."""
 
     name: Name
     cut: Fraction

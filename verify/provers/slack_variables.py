@@ -79,7 +79,7 @@ class Margin:
         symbols = sorted(self.expression.free_symbols, key=str)
         if not all(symbol.is_nonnegative for symbol in symbols) or not above.is_polynomial(*symbols):
             return None
-        # What is cancelled was divided by all the same.
+        # A divisor that cancels was divided by all the same.
         divisors = [p.base for p in self.expression.atoms(sp.Pow) if p.exp.is_negative]
         for divisor in (*(sp.fraction(sp.together(base))[0] for base in divisors), below):
             sign = sign_of(divisor, symbols)

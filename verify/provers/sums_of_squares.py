@@ -67,7 +67,7 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
         # Those without a weight alone.
         blocks = _blocks(terms, weights[:1])
     if not any(place for _, place, _ in blocks):
-        # What is a sum of squares on the orthant, without weights and anything left, is one everywhere.
+        # A sum of squares on the orthant, without weights and a remainder, is one everywhere.
         flips = (
             tuple(s * x for s, x in zip(signs, zero, strict=True))
             for zero in zeros

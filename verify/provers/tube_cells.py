@@ -73,7 +73,7 @@ def _programs(dynamics: Dynamics, tube: Tube, names: frozenset[str]) -> tuple[li
 
 @dataclass
 class Cell:
-    """What is enclosed on a cell, in balls.
+    """The enclosures on a cell, in balls.
 
     For each of the others `slopes` has those of its lower and upper edge, `faces` its move and D on either, and `own`
     the slopes of its move and of D in itself. D times the slow one's sign is between `lo` and `hi`.
@@ -100,7 +100,7 @@ class Cell:
 
 
 class Builder:
-    """What encloses cells, at the bits in force.
+    """The encloser of cells, at the bits in force.
 
     `values` and `slopes` are functions of the slow variable and the others, in `order`: the first gives the moves of
     the others, that of the slow one, and the observable; the second their slopes, row by row, and then these. `sign` is

@@ -119,7 +119,7 @@ def certify_tube(
 
     `near` is in steps of the recursion; the deadline is a time of `time.monotonic()`.
     """
-    # What is small at the level is a difference of what is not.
+    # A number that is small at the level is a difference of larger ones.
     bits = max(start.bits, 128) + 4 * max(0, level.denominator.bit_length() - abs(level.numerator).bit_length())
     result: Horizon | str | None = "the level is too small"
     while bits <= LAST_BITS:

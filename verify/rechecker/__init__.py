@@ -2,7 +2,7 @@
 
 It trusts nothing that the engine did. It reads the statement's data itself, and proves each clause
 again from what the certificate lists, with the standard library's integers and fractions and, for
-balls, Arb's; it shares no code with the search, the theorems or SymPy. What it trusts is in a
+balls, Arb's; it shares no code with the search, the theorems or SymPy. Its trust is in a
 file's statement: an accepted certificate is about the statement that it contains, named by its
 digest. `uses` names what the theorem's proof rests on, and is carried through. `trusts` names the
 packages' second computations and kinds that it rests on beside this program: they are looked up
@@ -60,7 +60,7 @@ _MOST_DOORS = 100
 
 @dataclass(frozen=True)
 class Accepted:
-    """What an accepted certificate proves.
+    """The results of an accepted certificate.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _within_limits(work: Callable[[], T]) -> T:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is found of one clause's proof.
+    """The verdict on one clause's proof.
 
     Parameters
     ----------

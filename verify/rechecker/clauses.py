@@ -13,7 +13,7 @@ from .registry import Checked, ClauseKind, ProofKind, Registry, Trusted, guarded
 
 
 class Shown(NamedTuple):
-    """What is accepted of one clause: its outcome, by which evidence (None for none), by which kind of proof.
+    """The accepted result of one clause: its outcome, by which evidence (None for none), by which kind of proof.
 
     `trusts` are the doors that it rests on; none where the core accepts it.
     """
@@ -72,7 +72,7 @@ KINDS = {
     "no_root": ProofKind({"root": _FAILS}, "bits", roots.no_root),
 }
 CORE = Registry(1, CLAUSES, KINDS)
-"""What this program knows without a package's help: no primitive."""
+"""The registry of this program without a package's help: no primitive."""
 
 
 def is_for_all(proof: Data, registry: Registry) -> bool:

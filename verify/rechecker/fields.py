@@ -18,7 +18,7 @@ from .terms import Terms
 
 _MOST_BITS, _SERIES_TERMS = 10**6, (6, 12, 24)
 _FUNCTION = 100
-"""What a function costs, in multiplications."""
+"""The cost of a function, in multiplications."""
 _LAZY = ("Limit", *SCOPES)
 """Heads whose parts are computed many times, or not at all."""
 
@@ -27,7 +27,7 @@ V = TypeVar("V")
 
 
 class Field(Protocol[V]):
-    """What expressions have values in; operations raise Rejected where there is no value, or none that is known."""
+    """A field that expressions have values in; operations raise Rejected without a value, or a known one."""
 
     effort: Effort
 
@@ -232,7 +232,7 @@ class Balls(Field[arb]):
 
 
 EvaluateIn: TypeAlias = Callable[[Field[V], Sequence[Node], Mapping[Node, V]], list[V]]
-"""What returns the values of nodes in a field, those of some being known."""
+"""A function that returns the values of nodes in a field, those of some being known."""
 
 
 def _bounds(effort: Effort, node: Node) -> Enclosure:

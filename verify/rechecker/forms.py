@@ -9,7 +9,7 @@ ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
 REAL = frozenset({"real"})
-"""What a symbol may assume that has no domain, such as a bound one."""
+"""The assumptions that a symbol without a domain may have, such as a bound one."""
 INTEGRAL = REAL | {"integer", "rational"}
 POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
 NATURAL = INTEGRAL | {"nonnegative"}

@@ -90,7 +90,7 @@ def integer(value: Fraction | arb) -> int:
 
 
 class _Computes(Protocol[V]):
-    """What pieces, sums, products and recursions need of a field."""
+    """The operations of a field that pieces, sums, products and recursions need."""
 
     def number(self, value: Fraction) -> V: ...
     def plus(self, left: V, right: V) -> V: ...
@@ -101,7 +101,7 @@ class _Computes(Protocol[V]):
 
 
 Evaluate = Callable[[Sequence[Node], Mapping[Node, V]], list[V]]
-"""What returns the values of nodes, those of some being known."""
+"""A function that returns the values of nodes, those of some being known."""
 
 
 def scope_value(node: Node, field: _Computes[V], evaluate: Evaluate[V]) -> V:

@@ -1,4 +1,4 @@
-"""What a certificate gives before its proofs: the statement, read from its data, and the instance."""
+"""The part of a certificate before its proofs: the statement, read from its data, and the instance."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Parameter:
 
     @property
     def sign(self) -> Sign:
-        """What the domain says of the sign."""
+        """The sign, as far as the domain decides it."""
         if (self.minimum is not None and self.minimum > 0) or (self.above is not None and self.above >= 0):
             return "positive"
         return "nonnegative" if self.minimum == 0 else "real"
@@ -155,7 +155,7 @@ class Given:
         try:
             meaning = self.expression(value, where)
         except Unknown as error:
-            # What does not use it is read all the same.
+            # Clauses that do not use it are read all the same.
             self._unread[self.new_name(name, where)] = error
             return
         whole = is_integral(self.effort, meaning, self.integers)
@@ -281,7 +281,7 @@ class Given:
             try:
                 return self.holds(relation, where)
             except Undefined:
-                # What has no value does not hold.
+                # A relation without a value does not hold.
                 return False
 
         return held
@@ -388,7 +388,7 @@ class Given:
         raise failed
 
     def sign_of(self, name: Name) -> Sign:
-        """What is known of a symbol: a parameter's by its domain, a variable's by its assumptions."""
+        """The sign of a symbol: a parameter's by its domain, a variable's by its assumptions."""
         self.effort.spend(1)
         if name in self.parameters:
             return self.parameters[name].sign
@@ -397,7 +397,7 @@ class Given:
             return "positive"
         if "nonzero" in assumed or "negative" in assumed:
             return "nonzero"
-        # What a statement is about are real numbers.
+        # The symbols of a statement are real numbers.
         return "nonnegative" if "nonnegative" in assumed else "real"
 
 

@@ -9,7 +9,7 @@ from .reading import Effort, bits_of
 from .registry import Primitive
 
 Name: TypeAlias = str | tuple[str, "Name | int"]
-"""What a symbol is called: as in the file, or, where this program introduces it, what it is for and of what."""
+"""The name of a symbol: as in the file, or, where this program introduces it, what it is for and of what."""
 
 LARGEST_POWER, _FOLDED_BITS = 10_000, 2**14
 

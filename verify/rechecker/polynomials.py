@@ -270,7 +270,7 @@ class Quotients(Field[Quotient]):
     def _divided(self, polynomial: Polynomial, divisor: Polynomial) -> Polynomial | None:
         """Return the quotient where the division by a primitive polynomial is exact, else None.
 
-        What is returned was checked by multiplying: the remainder, updated term by term, ends at 0.
+        The quotient was checked by multiplying: the remainder, updated term by term, ends at 0.
         """
         if len(divisor) == 1:
             ((key, sign),) = divisor.items()

@@ -1,7 +1,7 @@
-"""What a certificate is read with: strict and bounded JSON, canonical numbers, and the effort a file may ask for.
+"""The reading of a certificate: strict and bounded JSON, canonical numbers, and the effort a file may ask for.
 
-What a file asks for is counted in units that are the same everywhere, before it is done: work in nominal microseconds,
-bytes of what is made, bits of a number. A file that asks for more is too large, and is rejected.
+The effort that a file asks for is counted in units that are the same everywhere, before it is done: work in nominal
+microseconds, bytes of what is made, bits of a number. A file that asks for more is too large, and is rejected.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 from flint import fmpz
 
 Data: TypeAlias = dict[str, "Data"] | list["Data"] | str | int | None
-"""What JSON says here: an object, a list, a string, an integer, true or false, or null."""
+"""The values of JSON here: an object, a list, a string, an integer, true or false, or null."""
 MOST_BYTES, DEEPEST, MOST_DIGITS = 64 * 2**20, 200, 20_000
 _MOST_MARKS, _MOST_QUOTES = 4_000_000, 6_000_000
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
@@ -22,9 +22,9 @@ _RATIONAL = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
 NAME, SENTENCE = 100, 4000
 """How many letters a name, a label or a word, and a sentence may have."""
 LONGEST_WORK = 60e6
-"""What one file may cost, in nominal microseconds."""
+"""The cost of one file, at most, in nominal microseconds."""
 MOST_MADE = 2**29
-"""Bytes of all that one file may have made: nodes, polynomials, monomials. What is not used any more counts too."""
+"""Bytes of all that one file may have made: nodes, polynomials, monomials. Those not used any more count too."""
 
 
 class Rejected(ValueError):  # noqa: N818
@@ -32,7 +32,7 @@ class Rejected(ValueError):  # noqa: N818
 
 
 class Unknown(Rejected):
-    """What this program does not read: a primitive, a kind of clause or a form of expression that it does not know."""
+    """A primitive, a kind of clause or a form of expression that this program does not know."""
 
 
 class TooLarge(Rejected):

@@ -104,7 +104,7 @@ _PARTS = {"clauses": ClauseKind, "proofs": ProofKind, "primitives": Primitive}
 
 @dataclass(frozen=True)
 class Rechecks:
-    """What a package brings: kinds of clause, kinds of proof, and primitives by name and version ("name/1").
+    """A package's part of a registry: kinds of clause, kinds of proof, and primitives by name and version ("name/1").
 
     `version` is that of all of these together, an integer from 1 on.
     """
@@ -158,7 +158,7 @@ def closed(name: str) -> Door:
 
 @dataclass(frozen=True)
 class Registry(Rechecks):
-    """What is known at a re-check; `brought` says which door a part's entry is from, by part and name: else it is ours.
+    """The registry of a re-check; `brought` says which door a part's entry is from, by part and name: else it is ours.
 
     A part is `clauses`, `proofs` or `primitives`.
     """

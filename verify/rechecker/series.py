@@ -19,7 +19,7 @@ class TooFewTerms(ArithmeticError):  # noqa: N818
 
 
 class _Computes(Protocol[V]):
-    """What series need of a field."""
+    """The operations of a field that series need."""
 
     effort: Effort
 

@@ -1,7 +1,7 @@
 """Expressions of a statement as a shared graph: read from data, substituted into, differentiated.
 
 Equal expressions are one node. Sums collect equal terms, products their numerical factors, and
-numbers are folded exactly. What would drop out by this, as x does from x − x, does so only where it
+numbers are folded exactly. A part that would drop out by this, as x does from x − x, does so only if it
 has a value whatever the symbols' values are; else it stays, times 0. The same holds for what is
 differentiated, and for the point of a substitution. So a node has a value only where all that it was
 written with has one: no divisor is 0, and what is under a logarithm or a root is as it should be.
@@ -40,7 +40,7 @@ _BINDERS = ("Derivative", *BINDERS)
 
 _serial = attrgetter("serial")
 Names: TypeAlias = Mapping[Name, Node]
-"""What is put for names."""
+"""Replacements of names."""
 MayAssume: TypeAlias = Callable[[str, tuple[str, ...]], bool]
 
 

@@ -1,1 +1,1 @@
-"""What a proof assistant has accepted: the `.v` files of a package, the propositions in them, and the record."""
+"""Results that a proof assistant accepted: the `.v` files of a package, the propositions in them, and the record."""

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""What is known at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
+"""The knowledge at a place of a deduction: facts, signs of atoms, and sums that show a goal from them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace

@@ -185,7 +185,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         ways += by_roots if many else []
         if depth:
             ways += [lambda: self.by_invariants(scope, goal)]
-            # What counts to n is seldom shown without an induction.
+            # A goal that counts to n is seldom shown without an induction.
             ways += [lambda: self._by_induction(scope, goal, depth - 1)] if counts else []
         linear: list[Callable[[], Tree | None]] = [
             lambda: scope.sum(goal, 1),

@@ -23,7 +23,7 @@ from verify.provers.deduction.values import computed
 
 Then: TypeAlias = Callable[[Scope], Tree | None]
 Onward: TypeAlias = Callable[[Scope, Goal, sp.Symbol | None], Tree | None]
-"""What proves a goal at the start of a segment, and, at the point given, the goal for the slope."""
+"""A prover of a goal at the start of a segment and, at the point given, of the goal for the slope."""
 TRIVIAL: Tree = {"rule": "sum", "times": ["Integer", "1"], "terms": []}
 
 

@@ -56,7 +56,7 @@ _INDENT = "  "
 _NUMBERED = re.compile(r"hypothesis \d+")
 """The label of a hypothesis of a line: it says less than what it is."""
 _RULES: ContextVar[dict[str, str] | None] = ContextVar("rules", default=None)
-"""What each rule says that is still to be explained; None where nothing is."""
+"""The texts of the rules that are still to be explained; None where nothing is."""
 Facts = Sequence[str]
 
 

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""What a search for a deduction sees at a place: which expressions have a value, which signs and choices are known."""
+"""The view of a search for a deduction at a place: expressions with a value, known signs and choices."""
 
 import math
 import random

@@ -61,7 +61,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class _Extended:
-    """What a search asks of a statement: that of a recursion's clause, or none, with the states as real parameters."""
+    """The question of a search to a statement: that of a recursion's clause, or none; states are real parameters."""
 
     dynamics: Dynamics
     level: sp.Expr

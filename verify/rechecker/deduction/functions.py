@@ -2,8 +2,8 @@
 """Functions, sums, products and recursions as quotients of polynomials, with atoms for what is no quotient.
 
 A sum up to L + c, for an integer c, is the sum up to L, an atom, and c terms more; so are a product, a factorial and
-the states of a recursion. What has no value somewhere is refused: each term is computed at a new symbol between the
-ends, and a recursion's steps have a value everywhere, or after any number of steps by what was shown before.
+the states of a recursion. An expression without a value somewhere is refused: each term is computed at a new symbol
+between the ends, and a recursion's steps have a value everywhere, or after any number of steps by what was shown before.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -221,7 +221,7 @@ class FunctionAtoms(Quotients):
         if node.head == "Piecewise":
             return scope_value(node, self, partial(evaluate, self))
         inside, names, outside = bound_in(node)
-        # What is inside may have symbols whose values are bound further out.
+        # The inside may have symbols whose values are bound further out.
         mask = free_in(inside) & ~free_in(names)
         parts = sorted((part for part in symbols if part.free & mask), key=lambda part: part.serial)
         bound = [part for part in parts if symbols[part] != self.symbol(part)]

@@ -1,4 +1,4 @@
-"""What is known of growth: tangents of exp and log anywhere, powers of integers, and integers."""
+"""Known facts of growth: tangents of exp and log anywhere, powers of integers, and integers."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction

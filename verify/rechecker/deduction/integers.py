@@ -1,4 +1,4 @@
-"""What is an integer in a deduction, by its atoms."""
+"""Integers in a deduction, told by their atoms."""
 
 from ..polynomials import Quotient
 from .atoms import Atoms

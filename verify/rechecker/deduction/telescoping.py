@@ -11,7 +11,7 @@ from .integers import is_integer
 
 
 class Telescope(NamedTuple):
-    """What is to be shown of each term, in which scope, and what follows."""
+    """The goals for each term, their scope, and the conclusion."""
 
     inner: Scope
     step: Goal

@@ -203,7 +203,7 @@ def _compact(terms: Terms, node: Node, compact: Mapping[Name, Node]) -> Node:
                     raise Rejected(f"{shown(name)} occurs in an exponential other than by an integer multiple")
                 rest = terms.substitute(rest, {name: terms.zero})
                 powers.append(terms.power(u, terms.number(-times.number)))
-            # What is left has no state of this chart; others stay as they are.
+            # The rest has no state of this chart; others stay as they are.
             done[part] = terms.mul((terms.exp(rest), *powers))
         else:
             done[part] = terms.build(part.head, args) if args != list(part.args) else part

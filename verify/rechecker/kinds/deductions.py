@@ -134,7 +134,7 @@ def _by_contradiction(scope: Scope, goal: Goal, tree: dict[str, Data], where: st
 
 
 def _by_both(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """What is to be 0 is ≥ 0, and its negative is."""
+    """An equation's side that is to be 0 is ≥ 0, and its negative is."""
     if goal.relation != "Eq":
         raise Rejected(f"{where}: shows an equation alone")
     _show(scope, Goal(goal.node, "Ge"), tree["above"], f"{where}.above")
@@ -142,7 +142,7 @@ def _by_both(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> Non
 
 
 def _by_whole(scope: Scope, goal: Goal, tree: dict[str, Data], where: str) -> None:
-    """What is an integer is ≥ 0 where it is > −1."""
+    """An integer is ≥ 0 where it is > −1."""
     if goal.relation != "Ge" or not is_integer(scope.field, scope.value(goal.node)):
         raise Rejected(f"{where}: shows that an integer is >= 0 alone")
     terms = scope.given.terms

@@ -16,8 +16,8 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
     """`identity`, verified: both sides are one rational function of the symbols and of exponentials.
 
     Everything that is divided by is a product of atoms that are nowhere zero and of the listed
-    factors, each of which keeps one sign on the domain. What was divided by and cancelled is such a
-    product or keeps one sign; what is under a logarithm or a root and cancelled is positive.
+    factors, each of which keeps one sign on the domain. A divisor that cancelled is such a
+    product or keeps one sign; an argument of a logarithm or a root that cancelled is positive.
     """
     everywhere = string(proof["scope"], f"{where}.scope", ("all", "instance")) == "all"
     nodes = [given.expression(clause[side], f"clause.{side}") for side in ("left", "right")]

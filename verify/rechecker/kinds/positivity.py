@@ -128,7 +128,7 @@ def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
     """`inequality`, verified for all parameters in scope: as the others, once logarithms are bounded one by one.
 
     Each occurs in the margin times a number alone. Where that is positive, log u ≥ 0, by a proof that u ≥ 1; where it
-    is negative, log u ≤ u − 1, by a proof that u > 0. What is left of the margin has a proof of its own.
+    is negative, log u ≤ u − 1, by a proof that u > 0. The rest of the margin has a proof of its own.
     """
     relation, terms = _inequality(given, clause, where), given.terms
     margin, used = terms.minus(*reversed(sides(relation))), False

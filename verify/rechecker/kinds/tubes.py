@@ -46,7 +46,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Part:
-    """What is enclosed on a cell: D, the observable; for each other variable f and D on both edges, and slopes."""
+    """The enclosures on a cell: D, the observable; for each other variable f and D on both edges, and slopes."""
 
     edges: list[tuple[Edge, Edge]]
     move: arb

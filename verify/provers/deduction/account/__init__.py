@@ -1,1 +1,1 @@
-"""What is told of a search for a deduction, and of what it found."""
+"""The account of a search for a deduction, and of its result."""

@@ -1,6 +1,6 @@
 # SymPy says little of its types.
 # pyright: reportAttributeAccessIssue=false
-"""What a search for a deduction did: the ways it went, its programs, and the goals that it left open."""
+"""The record of a search for a deduction: the ways it went, its programs, and the goals that it left open."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -54,7 +54,7 @@ class Part:
 
 @dataclass
 class Record:
-    """What one search did; filled while it goes on.
+    """The record of one search; filled while it goes on.
 
     Parameters
     ----------

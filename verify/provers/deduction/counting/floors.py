@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Goals about floors: integers between integers are rounded, and fractional parts are told apart.
 
-What is true of the integers in a goal is guessed at points that are drawn, and proved.
+Relations of the integers in a goal are guessed at points that are drawn, and proved.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -23,7 +23,7 @@ from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.values import bound_of
 
 Step: TypeAlias = Callable[[Scope, Goal, Goal, sp.Symbol], Tree | None]
-"""What proves a goal at n + 1 from it at n, an integer."""
+"""A prover of a goal at n + 1 from it at n, an integer."""
 
 
 class Inductions(Invariants, Telescoping, ABC):
