@@ -15,9 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CEILINGS = {"verify": 127, "tests": 129, "paper_checks": 0, "theorems": 4, "numerics": 0, "docs": 0}
+CEILINGS = {"verify": 44, "tests": 127, "paper_checks": 0, "theorems": 4, "numerics": 0, "docs": 0}
 """The sentences of a folder that are still to be rewritten."""
 _BEGINS = re.compile(r"(?:^|(?<=[.!?:] ))(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
+HEADINGS = (
+    *("What does not hold as printed", "What the printed figures show", "What was observed and is not proved"),
+    *("What the papers claim", "What rests on what", "What the words for evidence mean", "What it reports:"),
+)
+"""Headings of findings and of the report: each is the question that its section answers."""
 _INSTEAD = "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`"
 _PAGES = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md", "*.md")
 
@@ -27,7 +32,9 @@ def sentences(path: Path) -> Iterator[tuple[int, str]]:
     text = path.read_text(encoding="utf-8")
     for line, said in _python(text) if path.suffix == ".py" else _page(text):
         words = " ".join(said.split())
-        yield from ((line, words[found.start() : found.start() + 70]) for found in _BEGINS.finditer(words))
+        for found in _BEGINS.finditer(words):
+            if not words[found.start() :].startswith(HEADINGS):
+                yield line, words[found.start() : found.start() + 70]
 
 
 def _python(text: str) -> Iterator[tuple[int, str]]:

@@ -3,8 +3,8 @@
 Each names a `Rechecks`, as `module:object`. A door is known by the modules that its module reaches inside its package,
 by relative imports, and by the digest of their text. They are read, and not run, to find out; where they import
 anything else than the standard library, FLINT and the re-checker's public helpers, the door is refused. The code
-that is run later is the very text that was read, under names of its own, and nothing else of the package. It is no sandbox: the
-package vouches for its code.
+that is run later is the very text that was read, under names of its own, and nothing else of the package. That is no
+sandbox: the package vouches for its code.
 """
 
 import ast

@@ -1,1 +1,1 @@
-"""What an expression is worth, in which arithmetic: exact, in balls, in floats with error estimates."""
+"""Values of expressions in each arithmetic: exact, in balls, in floats with error estimates."""

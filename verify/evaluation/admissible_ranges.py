@@ -3,7 +3,7 @@
 A relation that is rational in the parameter is solved exactly, by isolating the real roots of its
 numerator and denominator. Any other is solved by bisection between probes at which its sign is
 certified: a thin part between two probes may be missed, and one taken in that should not be, so that
-who draws from such a range checks what was drawn. What a primitive encloses is replaced by its approximation
+who draws from such a range checks what was drawn. The enclosure of a primitive is replaced by its approximation
 (its `scan`), which only confirming a counterexample replaces in turn.
 """
 

@@ -35,7 +35,7 @@ _LARGEST_EXPONENT = 2**22
 
 
 class Arithmetic(Protocol[Raw]):
-    """What a program needs of an arithmetic; `raw` numbers are the backend's own."""
+    """The operations that a program needs of an arithmetic; `raw` numbers are the backend's own."""
 
     name: str
 

@@ -28,7 +28,7 @@ _HOLDS: dict[str, Callable[[int], bool]] = {
 
 
 class Functions(Generic[Raw]):
-    """What all arithmetics share: pieces, sums, products and recursions of what a program computes."""
+    """The functions that all arithmetics share: pieces, sums, products and recursions of what a program computes."""
 
     most = MOST_TERMS
 

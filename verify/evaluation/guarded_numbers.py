@@ -107,7 +107,7 @@ class Number:
 
 
 class GuardedArithmetic:
-    """What a primitive sees of the arithmetic: exact constants and the elementary functions."""
+    """The view that a primitive has of the arithmetic: exact constants and the elementary functions."""
 
     def __init__(self, arithmetic: Arithmetic[Any]) -> None:
         self._arithmetic = arithmetic
@@ -146,7 +146,7 @@ class GuardedArithmetic:
 
 
 _MEANT = (TheoremError, UndefinedError, UndecidedError, NotExactError, OutOfTimeError, ZeroDivisionError)
-"""What a primitive may raise: it has no value there, none that is exact or decided, or the time is over."""
+"""The errors that a primitive may raise: it has no value there, none that is exact or decided, or the time is over."""
 
 
 def run_primitive(name: str, function: Callable[..., T], *arguments: object) -> T:

@@ -25,7 +25,7 @@ _JUST_PAST = Fraction(201, 200)
 
 
 class Line(Protocol):
-    """What is said in one line beside the conditions."""
+    """A line beside the conditions."""
 
     def text(self) -> str:
         """Return the line."""
@@ -59,7 +59,7 @@ class ConditionsResult(Result):
 
     @property
     def admissible(self) -> str:
-        """What heads the ranges: where a hypothesis fails already, no value of what is left satisfies all."""
+        """The heading of the ranges: where a hypothesis fails already, no value of what is left satisfies all."""
         failing = [h.label for h in self.hypotheses if h.status == "fails"]
         return f"admissible, if {' and '.join(failing)} held" if failing else "admissible"
 
@@ -86,16 +86,16 @@ class ConditionsResult(Result):
 
 
 class Stated(Protocol):
-    """What has an id and a statement, such as a theorem."""
+    """An object with an id and a statement, such as a theorem."""
 
     @property
     def id(self) -> str:
-        """What it is called."""
+        """The id."""
         ...
 
     @property
     def statement(self) -> Statement:
-        """What is claimed."""
+        """The statement."""
         ...
 
 
@@ -198,8 +198,8 @@ def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:
     """Return whether the hypothesis holds, with its slack; structural ones are assumed, unless they are varied.
 
-    So is a relation at a word that only supposes it. What has no value does not hold; None where the sign of the slack
-    is not decided.
+    So is a relation at a word that only supposes it. A relation without a value does not hold; None where the sign of
+    the slack is not decided.
     """
     if hypothesis.relation is None:
         word = hypothesis.varies
@@ -236,7 +236,7 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
     ratio = Fraction(small) / Fraction(large)
     if ratio <= _JUST_PAST:
         return replace(result, past="just past the limit")
-    # What is to be large, such as d_e in d_e >= 150, is below its limit.
+    # A side that is to be large, such as d_e in d_e >= 150, is below its limit.
     below = _limited(relation) == relation.gts  # pyright: ignore[reportAttributeAccessIssue]
     return replace(
         result, past=f"1/{times_text(ratio)} of the limit" if below else f"{times_text(ratio)} times the limit"

@@ -71,7 +71,7 @@ def compile_program(
     """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
 
     UndefinedError is raised for a number that is divided by and is 0, and for a root of a negative one.
-    What depends on the fixed inputs alone is computed once, when the program is bound.
+    A part that depends on the fixed inputs alone is computed once, when the program is bound.
     """
     carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
     evaluated, exponentials = share_exponentials(carried_out)
@@ -104,7 +104,7 @@ def _carried_out(expression: sp.Basic) -> sp.Basic:
 def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Basic]]:
     """Return expressions with symbols for sums, products, recursions and pieces, and what the symbols stand for.
 
-    What is inside one is computed there alone: nothing in it is shared with what stands outside.
+    The inside of one is computed there alone: nothing in it is shared with what stands outside.
     """
     symbols: dict[sp.Basic, sp.Symbol] = {}
 

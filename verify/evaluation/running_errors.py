@@ -19,7 +19,7 @@ _FUNCTION = 8 * _UNIT
 _TINY = 2.0**-1020
 """Below this float64 loses digits; added to what may underflow."""
 SAFETY = 2.0
-"""What an error is multiplied by before it decides anything: for the rounding of the errors themselves."""
+"""The factor on an error before it decides anything; it covers the rounding of the errors themselves."""
 _LARGEST_POWER = 2**30
 """Up to this exponent the rounding of a base hardly moves the bound of a power's error."""
 
@@ -138,6 +138,6 @@ class Estimates:
 def _scaled(value: Array, moved: Array) -> Array:
     """Return the error of a positive function's value that is carried as a factor 1 + moved.
 
-    What underflowed may be anything up to _TINY, and the factor large.
+    A number that underflowed may be anything up to _TINY, and the factor large.
     """
     return np.maximum(value, _TINY) * (moved + _FUNCTION) + _TINY

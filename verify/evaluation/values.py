@@ -198,7 +198,7 @@ def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Value
     try:
         names, program = _scan_program(expressions)
     except UndefinedError:
-        # What is kept has no value anywhere, such as one over log 1.
+        # The expression that is kept has no value anywhere, such as one over log 1.
         return (nothing,) * len(expressions)
     if program.primitives:
         return (nothing,) * len(expressions)

@@ -1,1 +1,1 @@
-"""What people see: the command line, text, plots, the ledger, findings and maps."""
+"""Output for people: the command line, text, plots, the ledger, findings and maps."""

@@ -1,6 +1,6 @@
 """The command line: `verify VERB …`, the same as `python -m verify VERB …`.
 
-What a verb needs is imported when it is called, so that the help does without SymPy and the other heavy ones.
+The modules of a verb are imported when it is called, so that the help does without SymPy and the other heavy ones.
 """
 
 import io

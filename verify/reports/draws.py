@@ -1,4 +1,4 @@
-"""What Hypothesis draws in a test run; importing it needs no pytest, as `verify.load_profile` is a public name."""
+"""The draws of Hypothesis in a test run; importing it needs no pytest, as `verify.load_profile` is a public name."""
 
 from typing import TYPE_CHECKING
 

@@ -81,7 +81,7 @@ class Weight(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check established about a paper beyond "holds".
+    """A fact about a paper, beyond "holds", that a check established.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
 
 _NAME = "theorems"
-"""What the rows are remembered under."""
+"""The name under which the rows are remembered."""
 
 
 def list_rows(

@@ -1,7 +1,7 @@
-"""What a package ships beside its theorems, written anew where it no longer fits them: `verify pin`.
+"""The files that a package ships beside its theorems, written anew where it no longer fits them: `verify pin`.
 
 These are the digests of the statements, a certificate of each example, the map of which hypotheses are needed, and
-FINDINGS.md. What still fits is left as it is, and so is what is better than what is found now.
+FINDINGS.md. A file that still fits is left as it is, and so is one that is better than what is found now.
 """
 
 import json

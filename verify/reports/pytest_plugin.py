@@ -85,7 +85,7 @@ def draw_by_id(config: pytest.Config) -> None:
         # Those of a worker are its controller's.
         config.option.seed = getattr(config, "workerinput", {}).get(SEED, secrets.randbelow(2**32))
     name = settings.get_current_profile_name()
-    # What a test draws by `given` inside itself is repeated by derandomizing alone, which goes with no database.
+    # The draws of a `given` inside a test are repeated by derandomizing alone, which goes with no database.
     own = not fresh and config.getoption("--hypothesis-seed", None) is None
     database = settings.get_profile("default").database if fresh else None
     settings.register_profile(name, settings.get_profile(name), derandomize=own, database=database, print_blob=False)
@@ -142,7 +142,7 @@ def device(request: pytest.FixtureRequest) -> str:
     A test of a crossing runs on each of the two, or on the one that was asked for; it is skipped where there is none.
     """
     asked = str(request.config.getoption("--device"))
-    # What is quick is quicker without a card, whose context each worker would have to make.
+    # A quick run is quicker without a card, whose context each worker would have to make.
     quick = "cpu" if asked == "auto" and not request.config.getoption("--full") else asked
     named = getattr(request, "param", quick)
     try:
@@ -163,7 +163,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class Ledger:
-    """What a test writes into the ledger: checks of theorems, comparisons with simulations, findings."""
+    """The writer of a test into the ledger: checks of theorems, comparisons with simulations, findings."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
@@ -180,8 +180,9 @@ class Ledger:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
         An expected refutation is a finding, and is entered as one. Where nothing evaluates a claim in words, or its
-        evaluation decides nothing at the instance, as `undecided` says, all others have to be verified. What is proved
-        or certified is written down as a certificate, and the test fails where the re-checker does not accept it.
+        evaluation decides nothing at the instance, as `undecided` says, all others have to be verified. A clause that
+        is proved or certified is written down as a certificate, and the test fails where the re-checker does not accept
+        it.
         """
         __tracebackhide__ = True
         from verify.claims.in_words import in_words
@@ -319,7 +320,7 @@ def ledger(request: pytest.FixtureRequest) -> Ledger:
 
 
 class Crossed:
-    """What a test does with a crossing, each of it entered into the ledger."""
+    """The acts of a test with a crossing, each entered into the ledger."""
 
     def __init__(self, request: pytest.FixtureRequest, device: str) -> None:
         self._request, self._device = request, device
@@ -345,7 +346,7 @@ class Crossed:
             said = "" if what == "holds" else ", expected refuted"
             pytest.fail(f"{crossing.id} at {instance}: {verdict.outcome}{said}: {verdict.detail} ({self._device})")
         if failed:
-            # What Hypothesis tries to simplify a failure is no draw.
+            # An instance that Hypothesis tries to simplify a failure is no draw.
             return
         entry["outcome"] = "as_expected"
         self._seen.add(str(instance))
@@ -387,7 +388,7 @@ class Crossed:
 
 @pytest.fixture
 def crossing(request: pytest.FixtureRequest, device: str) -> Crossed:
-    """What a test of a crossing holds theory against drawn instances with."""
+    """The fixture with which a test of a crossing holds theory against drawn instances."""
     return Crossed(request, device)
 
 

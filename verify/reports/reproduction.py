@@ -80,7 +80,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
     started = time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         words = shlex.split(finding.command)[1:]
-        # What was measured once reproduces nothing.
+        # A stored measurement reproduces nothing.
         anew = ["--no-cache"] if words[0] == "simulate" and "--no-cache" not in words else []
         code = run([*words, *anew, "--json"])
     if code == INTERRUPTED:

@@ -1,4 +1,4 @@
-"""What `verify simulate` does around a run: where results are kept and written, and what theory says of them."""
+"""The work of `verify simulate` around a run: where results are kept and written, and what theory says of them."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from verify.runs.store import Store, default_store
 _SUFFIXES = (".json", ".csv", ".parquet", ".png")
 """Of the files of one result."""
 _RESULT = {"schema", "version", "seed"}
-"""What the JSON file of a result has."""
+"""The keys of the JSON file of a result."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 

@@ -1,1 +1,1 @@
-"""What takes long, is stored and resumes: experiments, comparisons and sweeps."""
+"""Long runs, which are stored and resume: experiments, comparisons and sweeps."""

@@ -1,4 +1,4 @@
-"""What a long measurement is given while it runs: where it was left, where to leave its state, whom to tell."""
+"""Checkpoints of a long measurement: where it was left, where to leave its state, whom to tell."""
 
 import contextlib
 import math
@@ -22,8 +22,8 @@ SECONDS_BETWEEN = 30.0
 class Running:
     """A run of a measurement: its checkpoint, where it has one, and its progress.
 
-    A measurement has named parts, such as trainings. What `keep` is given for one of them, `left` returns after the
-    process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings, lists and
+    A measurement has named parts, such as trainings. The state that `keep` is given for one of them is returned by
+    `left` after the process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings, lists and
     dicts. `seconds_before` is what the run had taken when it was left, in seconds.
 
     Parameters

@@ -106,7 +106,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What theory says of an experiment's curves, to be drawn over them.
+    """Theory for an experiment's curves, to be drawn over them.
 
     Parameters
     ----------

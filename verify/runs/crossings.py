@@ -32,7 +32,7 @@ LOOKED_THROUGH = 4 * QUICK
 
 @dataclass(frozen=True)
 class Crossing(Generic[Theory, Drawn]):
-    """What theory says of an object of a paper, against simulation from the definitions at drawn instances.
+    """Theory for an object of a paper, against simulation from the definitions at drawn instances.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExperimentResult(Panelled, Shown):
-    """What an experiment measured, what is needed to measure it again, and what theory says, where it does.
+    """The result of an experiment: its measurements, the settings that repeat them, and theory where there is some.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a simulation measures: numbers with standard errors, curves and matrices; and what theory says of a curve."""
+"""Measurements of a simulation: numbers with standard errors, curves and matrices; and theory for a curve."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -158,7 +158,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Predicted:
-    """What theory says of a quantity along something: that it lies between two curves, which may be one.
+    """Theory for a quantity along something: it lies between two curves, which may be one.
 
     It is drawn over the simulated curves whose axes it shares.
 

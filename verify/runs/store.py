@@ -33,7 +33,7 @@ _AT_ONCE = 500
 
 
 class Key(NamedTuple):
-    """What identifies a result."""
+    """The key of a result."""
 
     digest: str
     code: str
@@ -162,7 +162,7 @@ class Store:
         if form != _FORMAT:
             raise self._unreadable(f"has the format {form}, where this version reads {_FORMAT}")
         self._write_ahead(connection)
-        # What cannot be written is refused now, not after hours.
+        # A store that cannot be written is refused now, not after hours.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
 

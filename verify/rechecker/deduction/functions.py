@@ -3,7 +3,7 @@
 
 A sum up to L + c, for an integer c, is the sum up to L, an atom, and c terms more; so are a product, a factorial and
 the states of a recursion. An expression without a value somewhere is refused: each term is computed at a new symbol
-between the ends, and a recursion's steps have a value everywhere, or after any number of steps by what was shown before.
+between the ends, and a recursion's steps have a value everywhere, or after any number of steps by earlier results.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -99,7 +99,7 @@ def _known(words: list[str], current: str) -> Iterable[str]:
     if current.startswith("-"):
         return [*options, "--help"]
     taken = [word for before, word in pairwise(words) if _stands(word, before, options)]
-    # What an option is given, but for those that are on or off.
+    # The value of an option, but for those that are on or off.
     if last in options and not getattr(options[last], "is_flag", False):
         return _values(options[last], taken)
     named = {each.name: each for each in command.params if each.param_type_name == "argument"}

@@ -1,4 +1,4 @@
-"""What the commands share: how each is derived from its verb, how they speak and show progress.
+"""The frame of the commands: how each is derived from its verb, how they speak and show progress.
 
 A verb's signature and docstring are written once, for Python and for a shell. Of its parameters those become options
 that a shell can give: numbers, words, and switches that are off by default. Their texts are those of the docstring's
@@ -51,7 +51,7 @@ _BY_PLACE: Mapping[str, Any] = {
 }
 """The arguments that are typed without a name."""
 _ALWAYS = "keep"
-"""What a command does unasked, and Python where it is told to."""
+"""An option that a command has on, and Python where it is told to."""
 _METAVARS = {
     "device": "auto|cpu|cuda",
     "kind": "inequality|identity|recursion|argument",
@@ -59,7 +59,7 @@ _METAVARS = {
     "scheduler": "ADDRESS",
     "to": "rocq",
 }
-"""What the help shows in the place of an option's value, where its type says too little."""
+"""The text in the place of an option's value in the help, where its type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)
 """Of a parameter, in a docstring."""
 
@@ -120,9 +120,9 @@ def _root(
 def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -> Callable[[Command], Command]:
     """Register the command of a verb, with an example for its help.
 
-    What is decorated is called with what was typed, all by keyword. Parameters that it annotates as Typer's are its
-    own, in place of the verb's of that name or after all of them; its docstring follows the verb's. What a theorem's
-    code prints while it runs goes to standard error; ours alone to output.
+    The decorated function is called with what was typed, all by keyword. Parameters that it annotates as Typer's are
+    its own, in place of the verb's of that name or after all of them; its docstring follows the verb's. Text that a
+    theorem's code prints while it runs goes to standard error; ours alone to output.
     """
 
     def register(body: Command) -> Command:
@@ -262,7 +262,7 @@ def progress_shown(
 ) -> Iterator[Callable[[int], None] | None]:
     """Yield a callback that shows a count on standard error, on a terminal and after two seconds; else None.
 
-    What is counted ends at `most`, where that is known, or after so many seconds.
+    The count ends at `most`, where that is known, or after so many seconds.
     """
     with bar_shown(unit, seconds) as tell:
         yield None if tell is None else lambda count: tell(count if most is None else min(count, most), most)

@@ -13,7 +13,7 @@ _BAD = ("fails", "refuted", "counterexample")
 _UNDECIDED = ("needs", "inconclusive", "undecided", "open", "argued")
 _COLOURS = {**dict.fromkeys(_GOOD, _GREEN), **dict.fromkeys(_BAD, _RED), **dict.fromkeys(_UNDECIDED, _YELLOW)}
 _MARKS = {**dict.fromkeys(_GOOD, "✓"), **dict.fromkeys(_BAD, "✗"), **dict.fromkeys(_UNDECIDED, "?")}
-# What a line goes on with is indented by six or more: a word there is no status, whatever it is.
+# The continuation of a line is indented by six or more: a word there is no status, whatever it is.
 _STATUS = re.compile(rf"( {{0,4}})({'|'.join(_COLOURS)})(?=[ ;(]|$)")
 
 

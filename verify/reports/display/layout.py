@@ -18,7 +18,7 @@ _LEAST = 20
 def fitted(lines: Iterable[str], width: int = WIDTH) -> str:
     """Return lines as text of at most so many columns, at least 40; what goes on is indented by six more.
 
-    What does not show in a line, a line break too, is written as `visible` writes it.
+    A character that does not show in a line, a line break too, is written as `visible` writes it.
     """
     return "\n".join(part for line in lines for part in wrapped(visible(line), width))
 

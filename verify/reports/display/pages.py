@@ -1,4 +1,4 @@
-"""What is shown of each kind of result, whatever the form: a heading, lines, and tables of text and formulas."""
+"""The page of each kind of result, whatever the form: a heading, lines, and tables of text and formulas."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ def page_of(value: Any) -> Page:
     """Return what is shown of a value."""
     if (page := of_kind(_PAGES, value)) is not None:
         return page(value)
-    # What is a row elsewhere is a line by itself.
+    # A row elsewhere is a line by itself.
     return Page(of_kind(LINES, value)(value))
 
 

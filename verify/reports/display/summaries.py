@@ -50,7 +50,7 @@ class TheoremSummary(Shown):
 
     @property
     def known(self) -> str:
-        """What establishes the claims for all parameters, and how sure they are at the example."""
+        """The standing of the claims for all parameters, and the evidence at the example."""
         known = self.standing
         why = known.why if kind_of(self.theorem.id) == "theorem" else "a search for a proof is `verify prove`"
         why = f" ({why})" if known.why else ""

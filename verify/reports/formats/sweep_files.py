@@ -1,4 +1,4 @@
-"""What `verify sweep --out` writes: the rows as CSV and Parquet, the plot, and the summary; streamed from the store."""
+"""The files of `verify sweep --out`: the rows as CSV and Parquet, the plot, the summary; streamed from the store."""
 
 import csv
 import json

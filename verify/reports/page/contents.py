@@ -1,4 +1,4 @@
-"""What the report shows, gathered: what is recorded, what is quickly found, and why something was not run."""
+"""The contents of the report, gathered: what is recorded, what is quickly found, and why something was not run."""
 
 import hashlib
 import json
@@ -137,7 +137,7 @@ def gathered(
 
 
 class _Counted:
-    """What hears of each thing that is done."""
+    """A counter that hears of each thing that is done."""
 
     def __init__(self, total: int, tell: Tell | None) -> None:
         self.total, self.tell, self.done = total, tell, 0

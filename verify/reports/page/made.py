@@ -1,4 +1,4 @@
-"""What the library cost to run, and how the report was made: benchmarks, versions, seeds, digests."""
+"""The cost of the library, and the making of the report: benchmarks, versions, seeds, digests."""
 
 from verify.outcomes import count_text
 from verify.reports.page.contents import Contents

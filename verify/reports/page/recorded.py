@@ -23,7 +23,7 @@ SHIPPED = "recorded.json"
 """The file of a package's folder that holds what runs have entered, to be shipped with it."""
 _NAME = "ledger"
 _ABOUT = ("kind", "id", "label", "what", "device", "full")
-"""What of an entry says which thing it is of: a later one of the same replaces it."""
+"""The keys of an entry that name its subject: a later one of the same replaces it."""
 
 
 def recorded() -> list[Entry]:

@@ -126,7 +126,7 @@ def findings(contents: Contents) -> Html:
 def sure(finding: Finding, claims: Collection[str]) -> list[str]:
     """Return the words that say how sure a finding is, of those that its command is to report: strongest first.
 
-    What is said of the whole result and of its claims, by their labels, counts; a step that is proved makes nothing
+    The words for the whole result and for its claims, by their labels, count; a step that is proved makes nothing
     proved that is argued. Nothing is read into a command that reports none.
     """
     if shlex.split(finding.command)[1] == "simulate":

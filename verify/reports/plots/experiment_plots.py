@@ -91,7 +91,7 @@ def _title(result: ExperimentResult) -> str:
 def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted]) -> None:
     logarithmic = any(curve.logarithmic for curve in curves.values())
     if logarithmic:
-        # What has no logarithm is left out of a band, not clipped to the edge of the axis.
+        # A number without a logarithm is left out of a band, not clipped to the edge of the axis.
         axes.set_yscale("log", nonpositive="mask")
     for i, (name, curve) in enumerate(curves.items()):
         body, colour = curve.to_json(), _COLOURS[i % len(_COLOURS)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from verify.runs.store import Store
 
 OF_REPORT = ("latex2mathml", "matplotlib", "networkx", "torch")
-"""What a report is made with, of the extras: its formulas, plots and graph, and the figures that it trains."""
+"""The packages of the extras that a report needs: for its formulas, plots and graph, and the figures that it trains."""
 
 
 def pin(

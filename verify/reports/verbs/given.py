@@ -1,4 +1,4 @@
-"""What a verb is given: a theorem, and values by keyword or, where a name is that of an option, in a mapping."""
+"""The arguments of a verb: a theorem, and values by keyword or, where a name is that of an option, in a mapping."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 A statement is scanned where each clause is an inequality between expressions of the parameters, or proved for all of
 them, and its reported values are expressions. Domain and hypotheses are decided exactly, all clauses and values by
-estimates. What these leave open, and all that they would refute, is left to the exact check.
+estimates. An instance that these leave open, or would refute, is left to the exact check.
 """
 
 import time
@@ -178,7 +178,7 @@ _IN_WORDS: dict[str, Any] = {
     "trusts": [],
     "witness": {},
 }
-"""What a row has of a claim in words, but for its label."""
+"""The entry of a claim in words in a row, but for its label."""
 
 
 def _clause(label: str, margin: Estimate | None, i: int, trusts: list[str] | None) -> dict[str, Any]:

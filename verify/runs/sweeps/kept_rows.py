@@ -1,4 +1,4 @@
-"""What a store has kept of a sweep is believed where it fits: rows read by a schema, and compared with new ones."""
+"""Stored rows of a sweep are believed where they fit: rows read by a schema, and compared with new ones."""
 
 import json
 import math
@@ -77,7 +77,7 @@ def _clause_fits(clause: object) -> bool:
     if not isinstance(clause, dict) or not _has(dict.fromkeys(_FLOATS_OF_CLAUSE) | clause, _CLAUSE):
         return False
     holds, evidence = clause["holds"], clause["evidence"]
-    # What is re-checked is proved or certified, and nothing else is.
+    # A clause that is re-checked is proved or certified, and no other is.
     if evidence not in (None, *_EVIDENCE) or clause["rechecked"] is not (evidence in _EVIDENCE[:2]):
         return False
     if not _trusts_fit(clause["trusts"]) or (clause["trusts"] and not clause["rechecked"]):

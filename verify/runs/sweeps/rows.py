@@ -18,7 +18,7 @@ from verify.runs.store import Key, settings_digest
 
 DEVICE = "cpu"
 NO_INSTANCE = "no_instance"
-"""What a point counts as that breaks the statement's domain."""
+"""The outcome of a point that breaks the statement's domain."""
 OUTCOMES = ("verified", "refuted", "inconclusive", NO_INSTANCE)
 Row = dict[str, Any]
 Point = Mapping[str, Value]
@@ -68,7 +68,7 @@ def trusted(trusts: Iterable[Trust]) -> list[str]:
 
 
 _SAID_ELSEWHERE = ("claim", "role", "for_all_parameters")
-"""What of a clause is the same in every row, and so in none."""
+"""The keys of a clause that are the same in every row, and so in none."""
 
 
 def row_of(result: CheckResult) -> Row:

@@ -21,7 +21,7 @@ from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
 
 @dataclass(frozen=True)
 class Task:
-    """What is computed of each instance, such that another process finds it."""
+    """The computation for each instance, such that another process finds it."""
 
     theorem: Located
     effort: Effort
