@@ -23,8 +23,8 @@ class Running:
     """A run of a measurement: its checkpoint, where it has one, and its progress.
 
     A measurement has named parts, such as trainings. The state that `keep` is given for one of them is returned by
-    `left` after the process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings, lists and
-    dicts. `seconds_before` is what the run had taken when it was left, in seconds.
+    `left` after the process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings,
+    lists and dicts. `seconds_before` is what the run had taken when it was left, in seconds.
 
     Parameters
     ----------
