@@ -268,6 +268,7 @@ def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
             nearest = assignments_text(result.nearest or {}) or _ONE
             lines.append(f"smallest relative margin {result.smallest_margin:.3g} at {nearest}")
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
+        lines += [result.dead_ends] if result.dead_ends else []
     if result.in_words:
         looked = f"looked at: {', '.join(result.looked_at)}; " if result.looked_at else ""
         lines.append(f"{looked}in words, and not searched: {', '.join(result.in_words)}")

@@ -163,6 +163,8 @@ def _result(state: Search, dropped: tuple[str, ...], stopped: str, seed: int, se
         replayed=state.replayed,
         seconds=seconds,
         seed=seed,
+        drawn=state.drawn,
+        rejected=dict(state.rejected.most_common()),
         looked_at=state.tally.labels,
         in_words=tuple(sorted(in_words(state.statement))),
     )
@@ -312,7 +314,8 @@ def _drawn(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
         while len(new) < most and goes_on():
             state.tick()
             near = source.choice(misses) if misses and source.random() < EXPLORE.near else None
-            instance = state.plan.draw(source, near)
+            instance = state.plan.draw(source, near, state.rejects)
+            state.drawn += 1
             fruitless += 1
             if instance is not None and (key := tuple(instance.values())) not in state.tried and key not in new:
                 fruitless = 0

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import cycle, islice, permutations
 
-import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, domain_of, meet, solvable
@@ -27,7 +27,7 @@ from verify.search.limits import EXPLORE
 class ByWord:
     """A relation in which words choose, to be solved for one of its parameters once they are drawn."""
 
-    relation: sp.core.relational.Relational
+    relation: Relational
     unknown: str
     names: frozenset[str]
     words: Mapping[str, tuple[str, ...]]
@@ -91,10 +91,16 @@ class Plan:
     def _satisfied(self, parameter: Parameter, instance: Mapping[str, Value]) -> bool:
         return all(bound.satisfied(instance) for bound in self.bounds[parameter.name])
 
-    def draw(self, source: random.Random, near: Mapping[str, Value] | None = None) -> dict[str, Value] | None:
+    def draw(
+        self,
+        source: random.Random,
+        near: Mapping[str, Value] | None = None,
+        rejected: Callable[[Relational | None], None] = lambda relation: None,
+    ) -> dict[str, Value] | None:
         """Return an instance that is drawn; None at a dead end.
 
-        `near` is an instance whose numbers are kept or moved a little, three of four, where that is admissible.
+        `near` is an instance whose numbers are kept or moved a little, three of four, where that is admissible. At a
+        dead end `rejected` is called with the relation that leaves no value, None where no relation is known to.
         """
 
         def number(parameter: Parameter, parts: Ranges) -> Value:
@@ -107,7 +113,7 @@ class Plan:
             drawn = drawn_integer if parameter.kind == "integer" else drawn_rational
             return drawn(source.choice(parts), source)
 
-        return self._walk(source.choice, number)
+        return self._walk(source.choice, number, rejected)
 
     def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
         """Yield instances away from ends and from what is simple, where special cases hide; each word has its turn."""
@@ -162,35 +168,60 @@ class Plan:
             return None
 
     def _walk(
-        self, word: Callable[[Sequence[str]], str], number: Callable[[Parameter, Ranges], Value]
+        self,
+        word: Callable[[Sequence[str]], str],
+        number: Callable[[Parameter, Ranges], Value],
+        rejected: Callable[[Relational | None], None] = lambda relation: None,
     ) -> dict[str, Value] | None:
         """Return the instance that is made of each parameter's admissible values, one by one; None at a dead end."""
         drawn: dict[str, Value] = {}
         for parameter in self.parameters:
-            name = parameter.name
-            if name in self.given:
-                drawn[name] = self.given[name]
-            elif self.defaulted(parameter):
-                filled = self._filled(drawn)
-                if filled is None or not self._satisfied(parameter, filled):
-                    return None
-                drawn = filled
-            elif parameter.kind == "word":
-                words = [each for each in parameter.words if self._satisfied(parameter, {**drawn, name: each})]
-                if not words:
-                    # What is given, or a word before, leaves none.
-                    return None
-                drawn[name] = word(words)
-            else:
-                parts = self.ranges(parameter, drawn)
-                # Rare: an order in which the fewest trials met an empty range was chosen.
-                if not parts:
-                    return None
-                drawn[name] = number(parameter, parts)
-                # An end may have too many digits to be given; between two probes of a bisection a relation may fail.
-                if drawn[name] not in parameter or not self._satisfied(parameter, drawn):
-                    return None
+            after = self._after(parameter, drawn, word, number)
+            if after is None:
+                rejected(self._against(parameter, drawn))
+                return None
+            # An end may have too many digits to be given; between two probes of a bisection a relation may fail.
+            if after[parameter.name] not in parameter or not self._satisfied(parameter, after):
+                rejected(self._against(parameter, after))
+                return None
+            drawn = after
         return drawn
+
+    def _after(
+        self,
+        parameter: Parameter,
+        drawn: dict[str, Value],
+        word: Callable[[Sequence[str]], str],
+        number: Callable[[Parameter, Ranges], Value],
+    ) -> dict[str, Value] | None:
+        """Return the values with that of one more parameter; None where no value is left for it."""
+        name = parameter.name
+        if name in self.given:
+            return {**drawn, name: self.given[name]}
+        if self.defaulted(parameter):
+            return self._filled(drawn)
+        if parameter.kind == "word":
+            words = [each for each in parameter.words if self._satisfied(parameter, {**drawn, name: each})]
+            # What is given, or a word before, may leave none.
+            return {**drawn, name: word(words)} if words else None
+        parts = self.ranges(parameter, drawn)
+        # Seldom empty: an order in which the fewest trials met an empty range was chosen.
+        return {**drawn, name: number(parameter, parts)} if parts else None
+
+    def _against(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Relational | None:
+        """Return a relation that leaves a parameter no value, or not that drawn: one that alone does, or the last."""
+        if self.defaulted(parameter) and parameter.name not in drawn:
+            return None
+        bounds = self.bounds[parameter.name]
+        against = [bound for bound in bounds if self._leaves_none(bound, parameter, drawn)] or bounds[-1:]
+        return against[0].relation if against else None
+
+    def _leaves_none(self, bound: Solvable | ByWord, parameter: Parameter, drawn: Mapping[str, Value]) -> bool:
+        if parameter.name in drawn:
+            return not bound.satisfied(drawn)
+        if parameter.kind == "word":
+            return not any(bound.satisfied({**drawn, parameter.name: each}) for each in parameter.words)
+        return not replace(self, bounds={parameter.name: (bound,)}).ranges(parameter, drawn)
 
 
 def drawn_rational(admissible: Range, source: random.Random) -> Fraction:
@@ -258,7 +289,7 @@ _Steps = dict[tuple[tuple[str, ...], int], dict[str, Value] | None]
 
 def plan(
     parameters: Sequence[Parameter],
-    relations: Sequence[sp.core.relational.Relational],
+    relations: Sequence[Relational],
     given: Mapping[str, Value],
     *,
     tick: Callable[[], None] = lambda: None,
@@ -293,7 +324,7 @@ def plan(
 
 def quick_plan(
     parameters: Sequence[Parameter],
-    relations: Sequence[sp.core.relational.Relational],
+    relations: Sequence[Relational],
     given: Mapping[str, Value],
     *,
     completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
@@ -320,7 +351,7 @@ def _grouped(parameters: Sequence[Parameter], given: Mapping[str, Value]) -> tup
 
 def _bounded(
     order: Sequence[Parameter],
-    relations: Sequence[sp.core.relational.Relational],
+    relations: Sequence[Relational],
     given: Mapping[str, Value],
     known: dict[tuple[str, frozenset[str]], tuple[Solvable | ByWord, ...]],
 ) -> Plan:

@@ -45,7 +45,9 @@ class ExploreResult(Result):
     to the size of what is compared, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
     counterexample they are its. `needed` is the number of instances up to the first one that was refuted; `sharpness`
     has an entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
-    `replayed`: what was found was kept from an earlier search with the same seed.
+    `replayed`: what was found was kept from an earlier search with the same seed. Of so many draws (`drawn`) those that
+    are `rejected` came to no instance, as a relation left a parameter no value; they are counted by the hypothesis's
+    label, the most frequent one first.
     """
 
     theorem: str
@@ -68,6 +70,8 @@ class ExploreResult(Result):
     replayed: bool
     seconds: float
     seed: int
+    drawn: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict[str, int])
     looked_at: tuple[str, ...] = ()
     in_words: tuple[str, ...] = ()
 
@@ -121,6 +125,15 @@ class ExploreResult(Result):
         counts[_UNREACHED.get(self.stopped, "not reached")] = self.not_reached
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
+    @property
+    def dead_ends(self) -> str:
+        """How many draws were rejected, where these are more than half, and by what most often; else nothing."""
+        count = sum(self.rejected.values())
+        if 2 * count <= self.drawn:
+            return ""
+        label, times = next(iter(self.rejected.items()))
+        return f"{count} of {count_text(self.drawn, 'draw')} were rejected, most often by {label} ({times})"
+
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify explore --json`, without `schema` and `version`."""
         return {
@@ -138,6 +151,8 @@ class ExploreResult(Result):
             "sharpness": [bound.to_json() for bound in self.sharpness],
             **{name: getattr(self, name) for name in ("examples", "clean", "refuted", "undecided", "without_value")},
             **{name: getattr(self, name) for name in ("not_reached", "polished", "needed", "stopped", "replayed")},
+            "drawn": self.drawn,
+            "rejected": dict(self.rejected),
             "looked_at": list(self.looked_at),
             "in_words": list(self.in_words),
             "seconds": round(self.seconds, 3),

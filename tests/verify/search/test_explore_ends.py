@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from tests.verify.searched import M, N, X, Y, m, n, theorem, x, y, z
-from verify import Dynamics, Inequality, Outcome, Reaches
+from verify import Dynamics, Hypothesis, Inequality, Outcome, Reaches
 from verify.errors import OutOfTimeError
 from verify.language.expressions import primitive
 from verify.outcomes import ClauseResult
@@ -179,3 +179,16 @@ def test_what_little_time_does_not_decide_is_decided_after_the_draws(clock, monk
     monkeypatch.setattr(Judge, "decide", slow)
     result = explore(theorem((N,), Inequality("claim", sp.Le(n, 20))), {}, max_examples=40, seconds=60, guided=False)
     assert result.counterexample == {"n": 21} and result.needed == 40 and min(little) > 20
+
+
+def test_draws_that_come_to_nothing_are_counted_by_what_rejects_them():
+    square = Hypothesis("square", sp.Eq(n, m**2))
+    solved = explore(theorem((M, N), Inequality("claim", sp.Ge(n, m)), square), {}, max_examples=30)
+    assert solved.counterexample is None and solved.drawn > 10 and solved.dead_ends == ""
+    assert 0 < sum(solved.rejected.values()) < solved.drawn / 2
+    circle = Hypothesis("circle", sp.Eq(x**2 + y**2, 1))
+    found = explore(theorem((X, Y), Inequality("claim", sp.Le(x * y, 1)), circle), {}, max_examples=30)
+    assert set(found.rejected) == {"circle"} and found.drawn // 2 < found.rejected["circle"] < found.drawn
+    told = f"{found.rejected['circle']} of {found.drawn} draws were rejected, most often by circle"
+    assert told in found.dead_ends and found.dead_ends in str(found)
+    assert found.to_json()["rejected"] == found.rejected and found.to_json()["drawn"] == found.drawn

@@ -13,7 +13,7 @@ from verify import Case, Inequality, Parameter, Statement, TheoremError, load_th
 from verify.evaluation.admissible_ranges import Range
 from verify.evaluation.instances import completed
 from verify.language.parameters import LARGEST_INTEGER
-from verify.search.plans import drawn_integer, drawn_rational, plan
+from verify.search.plans import drawn_integer, drawn_rational, plan, quick_plan
 
 THEOREM = load_theorem("wang2024.theorem1")
 RELATIONS = [*THEOREM.statement.domain, *(h.relation for h in THEOREM.statement.hypotheses if h.relation is not None)]
@@ -361,3 +361,22 @@ def test_a_leap_takes_defaults_along():
     found = defaulted(n + 1, [le(n, 50)], Parameter("n", "integer", "", minimum=1))
     assert found.leap({"n": 3, "z": Fraction(4)}, "n", up=True) == {"n": 50, "z": 51}
     assert found.leap({"n": 3, "z": Fraction(4)}, "z", up=True) is None
+
+
+@pytest.mark.parametrize(
+    ("relations", "against"),
+    [
+        # Of two that leave nothing together, the last.
+        ([sp.Ge(x, 2 * y), sp.Le(x, y)], sp.Le(x, y)),
+        # That which leaves nothing alone.
+        ([sp.Lt(x**2, -y), sp.Le(x, y)], sp.Lt(x**2, -y)),
+        # An interval without an integer.
+        ([sp.Ge(2 * n, 2 * y + 1), sp.Le(2 * n, 2 * y + 1)], sp.Le(2 * n, 2 * y + 1)),
+    ],
+)
+def test_a_dead_end_names_the_relation_that_leaves_no_value(relations, against):
+    symbols = {symbol.name for relation in relations for symbol in relation.free_symbols}
+    parameters = [parameter for parameter in (Y, X, N) if parameter.name in symbols]
+    met = []
+    planned = quick_plan(parameters, relations, {"y": Fraction(1)})
+    assert planned.draw(random.Random(0), rejected=met.append) is None and met == [against]

@@ -3,10 +3,13 @@
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+
+from sympy.core.relational import Relational
 
 from verify.budget import ended
 from verify.checking.theorem import Theorem
@@ -16,6 +19,7 @@ from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value
 from verify.language.statement import Statement, is_builtin
 from verify.outcomes import ClauseResult, Outcome
+from verify.printing import text_of
 from verify.search.limits import EXPLORE
 from verify.search.plans import Plan
 from verify.search.sharpness import Sharpness
@@ -42,9 +46,18 @@ class Search:
     tried: dict[tuple[Value, ...], Tried] = field(default_factory=dict)
     limited: int | None = None
     """How many were tried where the number of instances was the limit; None while that goes on."""
+    drawn: int = 0
+    """How many instances were drawn, those at which a draw came to no end with them."""
+    rejected: Counter[str] = field(default_factory=Counter[str])
+    """Of these the ones without an instance, by the label of a hypothesis that left no value, or a relation."""
     degenerate: int = 0
     replayed: bool = False
     bounds: tuple[Sharpness, ...] = ()
+
+    def rejects(self, relation: Relational | None) -> None:
+        """Count a draw that has no instance, by a relation that leaves no value for a parameter."""
+        labels = (h.label for h in self.statement.hypotheses if h.relation == relation is not None)
+        self.rejected[next(labels, "a default without a value" if relation is None else text_of(relation))] += 1
 
     def tick(self) -> None:
         """Raise OutOfTimeError when the search's time is over."""
