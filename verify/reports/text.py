@@ -271,7 +271,12 @@ def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
         lines += [result.dead_ends] if result.dead_ends else []
     if result.in_words:
         looked = f"looked at: {', '.join(result.looked_at)}; " if result.looked_at else ""
-        lines.append(f"{looked}in words, and not searched: {', '.join(result.in_words)}")
+        told = [f"{label} (not violated at {count_text(n, 'instance')})" for label, n in result.evaluated.items() if n]
+        refuted = result.clause.label if result.clause is not None else ""
+        unsearched = [label for label in result.in_words if label != refuted and not result.evaluated.get(label)]
+        words = {"in words": told, "in words, and not searched": unsearched}
+        said = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in words.items() if labels)
+        lines += [looked + said] if said else []
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
     beside = f", and {result.polished} near the closest" if result.polished else ""

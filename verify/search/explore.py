@@ -23,9 +23,10 @@ from verify.evaluation.numerical.suspects import Suspect, suspects
 from verify.executor import Workers, workers
 from verify.language.parameters import Value
 from verify.outcomes import json_number
-from verify.search.limits import EXPLORE
+from verify.search.limits import EXPLORE, PROVE
 from verify.search.narrowing import fixed_values, narrowed, told_to_drop
 from verify.search.plans import Plan, plan, quick_plan
+from verify.search.proofs.words import Evaluated, evaluate_at
 from verify.search.results import ExploreResult
 from verify.search.sharpness import sharpness
 from verify.search.simplify import Instance, neighbours, simplest
@@ -96,7 +97,9 @@ def explore(
     statement = narrowed(theorem.statement, drop)
     fixed = fixed_values(statement, given)
     state = Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
+    said = () if drop or theorem.is_variant else _evaluations(theorem)
     state.deadline -= seconds * (EXPLORE.few_verdicts if state.tally.takes_little() else EXPLORE.verdicts)
+    state.deadline -= seconds * (PROVE.in_words if said else 0)
     # The seed is part of the key: a search repeats itself, whatever others have found.
     key = remembered.digest_of(f"{statement.digest} {sorted(fixed.items())} {seed}".encode()) if keep else ""
     with workers(jobs, scheduler) as others, told_to_drop(statement, given):
@@ -107,6 +110,10 @@ def explore(
             now = time.monotonic()
             state.deadline = min(started + seconds, now + max(EXPLORE.least_verdicts, now - started))
             judged = _run(state, partial(_judge, state))
+            stopped = judged if judged in ("found", "interrupted") else stopped
+        if said and stopped in ("examples", "seconds"):
+            state.deadline = min(started + seconds, time.monotonic() + PROVE.in_words * seconds)
+            judged = _run(state, partial(_evaluate, state, said))
             stopped = judged if judged in ("found", "interrupted") else stopped
     if state.counterexample is not None and keep:
         remembered.make_folder()
@@ -167,7 +174,27 @@ def _result(state: Search, dropped: tuple[str, ...], stopped: str, seed: int, se
         rejected=dict(state.rejected.most_common()),
         looked_at=state.tally.labels,
         in_words=tuple(sorted(in_words(state.statement))),
+        evaluated=dict(state.evaluated),
     )
+
+
+def _evaluations(theorem: Theorem) -> tuple[str, ...]:
+    """Return the labels of the claims in words that code of a theorem evaluates."""
+    return tuple(sorted(in_words(theorem.statement) & theorem.evaluations.keys()))
+
+
+def _evaluate(state: Search, labels: Sequence[str]) -> None:
+    """Evaluate claims in words at what was tried, in the order in which it was."""
+    found = Evaluated(dict.fromkeys(labels, 0))
+    instances = [each.instance for each in islice(_counted(state), PROVE.instances_in_words)]
+    state.evaluated = found.instances
+    evaluate_at(state.theorem, state.statement, found, instances, state.deadline)
+    if (
+        found.counterexample is not None
+        and found.clause is not None
+        and state.takes(found.counterexample, found.clause)
+    ):
+        state.tried[tuple(found.counterexample.values())].refuted = True
 
 
 def _counted(state: Search) -> list[Tried]:

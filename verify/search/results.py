@@ -38,8 +38,9 @@ class ExploreResult(Result):
     beyond a running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1
     or 0, as the first refutation ends a search; `without_value` are those at which a clause has no value, and
     `undecided` the others, of which `not_reached` are those without an answer when the search ended or its time for
-    verdicts was over: that no counterexample was found is said of the clean ones alone. `in_words` are claims that
-    nothing evaluates; where all claims are such, no instance is clean.
+    verdicts was over: that no counterexample was found is said of the clean ones alone. `in_words` are the claims in
+    words; where all claims are such, no instance is clean. Those that have an evaluation were evaluated, and not
+    violated, at so many instances (`evaluated`, by label).
 
     `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative
     to the size of what is compared, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
@@ -74,6 +75,7 @@ class ExploreResult(Result):
     rejected: Mapping[str, int] = field(default_factory=dict[str, int])
     looked_at: tuple[str, ...] = ()
     in_words: tuple[str, ...] = ()
+    evaluated: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def witness(self) -> Instance | None:
@@ -155,6 +157,7 @@ class ExploreResult(Result):
             "rejected": dict(self.rejected),
             "looked_at": list(self.looked_at),
             "in_words": list(self.in_words),
+            "evaluated": dict(self.evaluated),
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
         }

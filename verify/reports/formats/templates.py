@@ -150,8 +150,8 @@ _PRINTED = {
 
 _IN_WORDS = """
 
-A claim in words is established by its argument, see prove; check evaluates it by drawn trials. explore does not search
-it, so that no instance is clean here.
+A claim in words is established by its argument, see prove; check evaluates it by drawn trials, and explore at drawn
+instances, of which that makes none clean.
 """
 
 

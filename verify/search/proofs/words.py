@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +12,7 @@ from verify.claims.in_words import InWords
 from verify.errors import NoInstanceError, OutOfTimeError
 from verify.evaluation.instances import completed
 from verify.evaluation.iteration import Progress
+from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Outcome, count_text
 from verify.search.limits import PROVE
 from verify.search.plans import plan
@@ -52,27 +53,39 @@ def evaluated(
 
     Those that `stand` do so at the example. The draws are the same each time; how far they come in the time is not.
     """
-    deadline = time.monotonic() + seconds
+    deadline, statement = time.monotonic() + seconds, theorem.statement.alone(*claims)
     found = Evaluated({claim.label: int(claim.label in stand) for claim in claims})
-    judge = Judge(theorem, theorem.statement.alone(*claims), most_draws=PROVE.draws)
     with suppress(NoInstanceError, OutOfTimeError):
-        for number, instance in enumerate(_drawn(judge, deadline), 1):
-            for label in found.instances:
-                if time.monotonic() > deadline:
-                    return found
-                result = judge.decide(label, instance, min(deadline, time.monotonic() + PROVE.evaluation))
-                found.instances[label] += result.outcome is Outcome.VERIFIED
-                if result.outcome is Outcome.REFUTED:
-                    found.counterexample, found.clause = instance, result
-                    return found
-            if progress:
-                progress(number)
+        evaluate_at(theorem, statement, found, _drawn(statement, deadline), deadline, progress)
     return found
 
 
-def _drawn(judge: Judge, deadline: float) -> Iterator[Instance]:
+def evaluate_at(
+    theorem: Theorem,
+    statement: Statement,
+    found: Evaluated,
+    instances: Iterable[Instance],
+    deadline: float,
+    progress: Progress | None = None,
+) -> None:
+    """Evaluate claims in words at instances in scope, until one is violated or the time is over; count them."""
+    judge = Judge(theorem, statement, most_draws=PROVE.draws)
+    for number, instance in enumerate(instances, 1):
+        for label in found.instances:
+            if time.monotonic() > deadline:
+                return
+            result = judge.decide(label, instance, min(deadline, time.monotonic() + PROVE.evaluation))
+            found.instances[label] += result.outcome is Outcome.VERIFIED
+            if result.outcome is Outcome.REFUTED:
+                found.counterexample, found.clause = instance, result
+                return
+        if progress:
+            progress(number)
+
+
+def _drawn(statement: Statement, deadline: float) -> Iterator[Instance]:
     """Yield instances that keep the hypotheses, each once."""
-    statement, source, seen = judge.statement, random.Random(0), set[tuple[object, ...]]()
+    source, seen = random.Random(0), set[tuple[object, ...]]()
 
     def tick() -> None:
         if time.monotonic() > deadline:

@@ -50,6 +50,8 @@ class Search:
     """How many instances were drawn, those at which a draw came to no end with them."""
     rejected: Counter[str] = field(default_factory=Counter[str])
     """Of these the ones without an instance, by the label of a hypothesis that left no value, or a relation."""
+    evaluated: Mapping[str, int] = field(default_factory=dict[str, int])
+    """At how many instances each claim in words was evaluated and not violated."""
     degenerate: int = 0
     replayed: bool = False
     bounds: tuple[Sharpness, ...] = ()

@@ -1,0 +1,64 @@
+"""A search evaluates claims in words at what it tried: a violation is a counterexample, with its instance."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from tests.verify.searched import W, theorem, w
+from verify import Evaluation, Hypothesis, InWords, Outcome, Trial
+from verify.search.explore import explore
+from verify.search.limits import PROVE
+
+SAID = InWords("words", "w is at most a number that is drawn from [3, 4]")
+
+
+def trials(instance, random):
+    while True:
+        yield Trial(3 + random.random() - float(instance["w"]), 1e-12, {"drawn": Fraction(7, 2)})
+
+
+def never(instance, random):
+    yield Trial(1)
+
+
+def said(evaluated=trials, **more):
+    evaluation = Evaluation(evaluated, "w is at most a number of [-9, -8]", trials, draws=10)
+    return replace(theorem((W,), SAID, **more), evaluations={"words": evaluation})
+
+
+def test_a_violation_is_a_counterexample():
+    found = explore(said(), {}, max_examples=60, seconds=20)
+    assert (found.clause.label, found.clause.outcome, found.stopped) == ("words", Outcome.REFUTED, "found")
+    assert found.counterexample["w"] > 3 and (found.refuted, found.certified, found.exit_code) == (1, False, 1)
+    assert dict(found.clause.witness) == {**found.counterexample, "drawn": Fraction(7, 2)}
+    assert "refuted (simulated)" in str(found) and "not searched" not in str(found)
+
+
+def test_what_is_not_violated_is_counted_and_makes_nothing_clean():
+    found = explore(said(never), {}, max_examples=20, seconds=20)
+    assert found.evaluated == {"words": found.examples} == found.to_json()["evaluated"] and found.clean == 0
+    assert f"in words: words (not violated at {found.examples} instances)" in str(found)
+    many = explore(said(never), {}, max_examples=3 * PROVE.instances_in_words, seconds=60)
+    assert many.evaluated == {"words": PROVE.instances_in_words} and many.examples > PROVE.instances_in_words
+
+
+def test_it_has_its_part_of_the_time(clock):
+    def slow(instance, random):
+        clock.sleep(0.4)
+        yield Trial(1)
+
+    found = explore(said(slow), {}, max_examples=100, seconds=20)
+    assert 2 <= found.evaluated["words"] < 20 * PROVE.in_words / 0.4 + 2 and found.seconds < 20
+
+
+@pytest.mark.parametrize("drop", [True, False])
+def test_beyond_the_hypotheses_nothing_is_evaluated(drop):
+    # Its code may suppose them.
+    of = said()
+    low = Hypothesis("low", w <= 3)
+    if drop:
+        of = replace(of, statement=replace(of.statement, hypotheses=(low,)))
+    searched = of if drop else of.variant(replace(of.statement, hypotheses=(low,))).variant(of.statement)
+    found = explore(searched, {}, drop="low" if drop else (), max_examples=20)
+    assert found.counterexample is None and found.evaluated == {} and "not searched: words" in str(found)
