@@ -125,12 +125,6 @@ GAUSSIAN_CONDITIONING = Rule(
     "Anderson 2003, An Introduction to Multivariate Statistical Analysis, section 2.5",
     "probability",
 )
-GAUSSIAN_MOMENTS = Rule(
-    "Gaussian moments",
-    "a moment of a Gaussian vector is the sum over pairings of products of covariances",
-    "Isserlis 1918, Biometrika 12, 134-139",
-    "probability",
-)
 HALF_OF_A_VANISHING_SUM = Rule(
     "half of a vanishing sum",
     "any part of a sum that is 0 is at most half of the sum of absolute values",
@@ -237,12 +231,6 @@ ORTHOGONAL_PROJECTION = Rule(
     "the nearest point of a subspace is the one from which the rest is orthogonal to it",
     "Rudin 1987, Real and Complex Analysis, Theorem 4.11",
     "linear algebra",
-)
-PARITY = Rule(
-    "parity",
-    "under a law that is symmetric about 0 a product of an odd and an even function has mean 0",
-    "elementary",
-    "probability",
 )
 QUADRATIC_FORMULA = Rule(
     "quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary", "linear algebra"

@@ -60,3 +60,16 @@ def column_after(token: sp.Expr, label: sp.Expr, last: sp.Expr = s, corner: sp.E
 def label_after(labels: sp.Expr, label: sp.Expr, token: sp.Expr, preconditioner: sp.Expr) -> sp.Expr:
     """Return a column's label after a layer of pattern (8), or a row of them; the examples' labels are a row 1×n."""
     return label - r * labels * t(X) * preconditioner * token
+
+
+S = X * t(X) / n
+STAR, QUERY = matrix("w_star"), matrix("x_query")
+ERROR = sp.Symbol("error", real=True)
+LETTERS = {X: (d, n), STAR: (d, sp.S.One), QUERY: (d, sp.S.One)}
+NORMAL = dict.fromkeys(LETTERS)
+"""Tokens of the examples, w* and the query's token at Σ = Ψ = I: independent, of standard normal entries."""
+
+
+def left_of(middle: sp.Expr) -> sp.Expr:
+    """Return w*ᵀ M x for a polynomial M in matrices."""
+    return t(STAR) * middle * QUERY

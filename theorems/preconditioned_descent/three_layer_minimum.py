@@ -31,16 +31,22 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, LEFT, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
+    ERROR,
     EXAMPLES,
     GAUSSIAN_TOKENS,
+    LETTERS,
     LINEAR_ATTENTION,
+    NORMAL,
     PATTERN,
+    S,
     d,
+    left_of,
     n,
     r,
 )
 from theorems.preconditioned_descent.trials.steps import least_at_steps
 from theorems.stored_forms import Forms, stored
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
     Canary,
@@ -115,6 +121,16 @@ def derived_forms() -> Forms:
 FORMS = stored(derived_forms, d, n)
 LEAST_AT, LEAST = tuple(FORMS[f"e_{k}"] for k in (1, 2, 3)), FORMS["least"]
 _OFF = sp.Matrix([e - at for e, at in zip(SYMMETRIC, LEAST_AT, strict=True)])
+LOSS = GaussianMoment(
+    "loss_in_steps",
+    ERROR**2,
+    loss(*SYMMETRIC),
+    LETTERS,
+    NORMAL,
+    {ERROR: left_of(1 - e1 * S + e2 * S * S - e3 * S * S * S)},
+    says="E (w*'(I - e_1 S + e_2 S^2 - e_3 S^3)x)^2 is the quadratic polynomial f in the e_i; S = XX'/n, and X, w* and "
+    "x are standard normal",
+)
 SQUARES = Identity(
     "form",
     loss(*SYMMETRIC),
@@ -157,7 +173,7 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, THREE_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(*SYMMETRIC, *STEPS, s, r),
     claims=(LEAST_STEPS,),
-    steps=(WHITENED, LEFT, EXPANDED, SQUARES, *DEFINITE, *POSITIVE, DIFFERENT, NOT_AT_MOST_0),
+    steps=(WHITENED, LEFT, EXPANDED, LOSS, SQUARES, *DEFINITE, *POSITIVE, DIFFERENT, NOT_AT_MOST_0),
 )
 ARGUMENT = (
     Inference(
@@ -174,11 +190,11 @@ ARGUMENT = (
         "induction",
     ),
     Inference(
-        "loss_on_S",
-        "w* and x are independent of S and of each other, with covariance I: f = E tr p(S)², a quadratic function of "
-        "e_1, e_2, e_3",
-        ("residual", "whitened", "expanded"),
-        "independent factors",
+        "loss",
+        "w* and x are normal and independent of S and of each other, with covariance I: f is the mean square of "
+        "w*'p(S)x, a quadratic function of e_1, e_2, e_3",
+        ("residual", "whitened", "expanded", "loss_in_steps"),
+        "definition",
     ),
     Inference(
         "definite", "the form is positive definite", ("minor_1", "minor_2", "minor_3"), rules.SYLVESTER_CRITERION
@@ -186,7 +202,7 @@ ARGUMENT = (
     Inference(
         "bounded",
         "f ≥ f*, with equality only where all e_k = e_k*",
-        ("loss_on_S", "form", "definite"),
+        ("loss", "form", "definite"),
         "nonnegative terms",
     ),
     Inference(

@@ -44,14 +44,17 @@ from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
     GAUSSIAN_TOKENS,
+    LETTERS,
     LINEAR_ATTENTION,
+    NORMAL,
     PATTERN,
+    S,
     d,
+    left_of,
     n,
     r,
 )
 from theorems.preconditioned_descent.trials.two_layers import positive_definite, strict_minimum
-from theorems.preconditioned_descent.two_layer_loss import LETTERS, NORMAL, S, left_of
 from theorems.preconditioned_descent.two_layer_minimum import (
     BOTH_POSITIVE,
     CURVED,

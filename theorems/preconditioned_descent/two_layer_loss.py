@@ -16,8 +16,9 @@ from itertools import product
 
 import sympy as sp
 
+from theorems.preconditioned_descent.setting import ERROR, LETTERS, NORMAL, S, left_of
 from theorems.wishart.gaussian_moment import GaussianMoment
-from theorems.wishart.trace_moments import d, n
+from theorems.wishart.trace_moments import d
 from theorems.wishart.word_moments import word_formula
 from verify import matrix
 
@@ -71,19 +72,7 @@ O0, O1, O2 = sp.symbols("o_0 o_1 o_2", real=True)
 WITH_O = {"BB": O0, "ABB": O1, "AABB": O2}
 assert not any("BAB" in word for word in WORDS)
 
-X, STAR, QUERY, A, B = map(matrix, ("X", "w_star", "x_query", "A", "B"))
-"""Tokens of the examples, w*, the query's token, A_0 and A_1, of which the first three are standard normal."""
-LETTERS = {X: (d, n), STAR: (d, 1), QUERY: (d, 1)}
-NORMAL = dict.fromkeys(LETTERS)
-S = X * sp.transpose(X) / n
-ERROR = sp.Symbol("error", real=True)
-
-
-def left_of(middle: sp.Expr) -> sp.Expr:
-    """Return w*ᵀ M x for a polynomial M in matrices."""
-    return sp.transpose(STAR) * middle * QUERY
-
-
+A, B = map(matrix, "AB")
 LOSS = GaussianMoment(
     "in_traces",
     ERROR**2,

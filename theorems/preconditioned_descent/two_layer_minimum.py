@@ -38,11 +38,16 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, LEFT, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
+    ERROR,
     EXAMPLES,
     GAUSSIAN_TOKENS,
+    LETTERS,
     LINEAR_ATTENTION,
+    NORMAL,
     PATTERN,
+    S,
     d,
+    left_of,
     n,
     r,
 )
@@ -53,15 +58,7 @@ from theorems.preconditioned_descent.trials.steps import (
     strict_at_steps,
 )
 from theorems.preconditioned_descent.trials.two_layers import gradient_vanishes
-from theorems.preconditioned_descent.two_layer_loss import (
-    ERROR,
-    LETTERS,
-    NORMAL,
-    WORDS,
-    S,
-    in_traces,
-    left_of,
-)
+from theorems.preconditioned_descent.two_layer_loss import WORDS, in_traces
 from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
