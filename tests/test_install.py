@@ -1,4 +1,4 @@
-"""What is built is complete, and works from outside the checkout, on other systems and without what is heavy."""
+"""The distributions are complete, and work from outside the checkout, on other systems, without heavy packages."""
 
 import ast
 import json
@@ -41,7 +41,7 @@ for module, names in ((os, ["fork", "sched_getaffinity", "killpg"]), (signal, ["
         delattr(module, name)
 sys.modules.update(dict.fromkeys(["fcntl", "resource", "termios", "pwd", "grp"]))
 """
-"""What Windows lacks, taken away before anything is loaded."""
+"""Code that takes away the functions that Windows lacks, before anything is loaded."""
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_the_pins_keep_the_ranges():
 
 
 BROUGHT = {extra: f"python -m pip install {' '.join(packages)}" for extra, packages in EXTRAS.items()}
-"""What installs an extra where there is no checkout."""
+"""The commands that install an extra where there is no checkout."""
 LIGHT = tuple(sorted({*(package for brought in EXTRAS.values() for package in brought), "_pytest", "xdist", "IPython"}))
 CHECKED = "check wang2024.fcn_width T=200 q=3 d=5 m=500 eps=1/10"
 
@@ -306,7 +306,7 @@ def test_the_papers_checks_run_as_installed(outside):
 
 
 def not_portable(path):
-    """What a file uses that Windows lacks, and where it reads or writes text in a way that depends on the system."""
+    """The uses in a file of functions that Windows lacks, or of text in a way that depends on the system."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [str(node.module)]

@@ -69,7 +69,7 @@ SHOWN = {
 
 
 def run(notebook, folder):
-    """What each cell of code shows, by its id. Raises CellExecutionError."""
+    """The output of each cell of code, by its id. Raises CellExecutionError."""
     NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(folder)}}).execute()
     return {cell.id: "\n".join(map(text, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"}
 

@@ -50,7 +50,7 @@ def test_there_are_pages_and_blocks():
     counts = Counter(block.language for found in BLOCKS.values() for block in found)
     assert {"README.md", "docs/index.md", "docs/tutorial.md", "docs/howto/sweeps.md"} <= set(PAGES)
     assert counts["console"] >= 15 and counts["pycon"] >= 5 and counts["python"] >= 5 and len(SHELL) >= 15
-    # What is in no known language would be read by nobody; every fence is one that is found here.
+    # A block in no known language would be read by nobody; every fence is one that is found here.
     assert set(counts) <= {*RUN, "sh", "text", "toml", "py", "mermaid"}
     fences = sum(len(re.findall(r"^```\w+$", text, re.MULTILINE)) for text in TEXTS.values())
     assert fences == sum(counts.values())
@@ -61,7 +61,7 @@ def test_there_are_pages_and_blocks():
     "page", [pytest.param(page, marks=[pytest.mark.audit] * (page not in FIRST)) for page in WITH_BLOCKS]
 )
 def test_a_page_shows_what_is_printed(page, tmp_path):
-    # What the README shows of the site is run there.
+    # The commands that the README shares with the site are run there.
     known = commands_of_the_site() if page == README else {}
     with reading(tmp_path, known) as reader:
         for block in BLOCKS[page]:
@@ -156,7 +156,7 @@ def _options_of_pytest():
 
 
 def _pip(words):
-    """What is installed is this package, with extras that it has, or some of what it depends on, with the pins."""
+    """The command installs this package, with extras that it has, or some of its dependencies, with the pins."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     known = project["optional-dependencies"]
     if words[:3] == ["install", "-c", "constraints.txt"] and "." not in words[-1]:

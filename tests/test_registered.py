@@ -1,4 +1,4 @@
-"""What this package registers: ids as registered, references that exist, and FINDINGS.md as the findings say."""
+"""The objects of this package: ids as registered, references that exist, and FINDINGS.md as the findings say."""
 
 import re
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_the_catalogue_has_what_the_modules_have():
 
 
 def quick_claims(name):
-    """What the claims come to on a diagram's quick grid, by what is swept; where that is in scope they are verified."""
+    """The outcomes of the claims on a diagram's quick grid, by the parameter; in scope they are verified."""
     rows = list(load_diagram(name).run(None).rows())
     within = [row["claim"] for _, row in rows if row["in_scope"]]
     # On a machine with much else to do the time may not do for one of them.

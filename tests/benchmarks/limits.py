@@ -1,4 +1,4 @@
-"""What this machine can do at best: the bandwidth of a copy and the rate of a product, measured when asked for."""
+"""The limits of this machine: the bandwidth of a copy and the rate of a product, measured when asked for."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -39,7 +39,7 @@ _HEAD = (
 def rows_of(run):
     """Return the rows of a run as they are kept: when, of which commit, on which kind of machine, and the numbers."""
     commit = run.get("commit_info", {})
-    # What is measured while the tree differs from a commit is of no commit.
+    # A measurement while the tree differs from a commit is of no commit.
     of_commit = f"{(commit.get('id') or '?')[:7]}{'+' if commit.get('dirty') else ''}"
     measured = {"date": run["datetime"][:19], "commit": of_commit, "machine": machine_of(run["machine_info"])}
     return [
@@ -259,7 +259,7 @@ def page(rows, names):
         "",
     ]
     text += others_lines([row for row in rows if row["kind"] == "others"])
-    for title, some in (("What bounds the ratios that are not reached", missed), ("How it was measured", notes)):
+    for title, some in (("Bounds on the ratios that are not reached", missed), ("How it was measured", notes)):
         if some:
             text += [f"## {title}", "", *(f"- {row['work']}: {row['note'] or 'not known'}" for row in some), ""]
     grown = [row for row in rows if row["kind"] == "growth"]

@@ -25,7 +25,7 @@ PEERS = {"z3": "z3-solver", "cvc5": "cvc5"}
 """The package of each solver."""
 _UNINTERPRETED = ("exp", "log", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh")
 _NATIVE = {"exp": "Exponential", "sin": "Sine", "cos": "Cosine", "tan": "Tangent", "atan": "Arctangent", "pi": "Pi"}
-"""What cvc5 has; its `Pi` is a function without arguments."""
+"""The functions of cvc5; its `Pi` is a function without arguments."""
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
 

@@ -10,7 +10,7 @@ from verify.search.limits import EXPLORE
 def needed(theorem, canary, seed, *, guided, most=EXPLORE.max_examples, seconds=600):
     """Return how many examples a search needs, or, where it refutes nothing, how many it has tried; and whether.
 
-    What is found is not made readable, and where nothing is found no bound's sharpness is asked. An unguided search
+    A counterexample is not made readable, and where nothing is found no bound's sharpness is asked. An unguided search
     draws alone: nothing is tried before, margins are no targets, and the nearest misses are not polished.
     """
     with pytest.MonkeyPatch.context() as patched:

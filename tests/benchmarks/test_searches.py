@@ -1,4 +1,4 @@
-"""What a search needs is counted, and how much was tried where it finds nothing."""
+"""The effort of a search is counted, also where it finds nothing."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""What of a theorem is evaluated at an instance: all but its claims in words."""
+"""The clauses of a theorem that are evaluated at an instance: all but its claims in words."""
 
 from verify import Outcome, load_theorem
 from verify.claims.in_words import in_words

@@ -1,4 +1,4 @@
-"""What every theorem of the library has: a pinned statement, a checked derivation, canaries that are refuted."""
+"""Every theorem of the library has a pinned statement, a checked derivation, canaries that are refuted."""
 
 import json
 from dataclasses import replace

@@ -27,7 +27,7 @@ def test_mutants(ledger, name):
     if not any(found.fate == "killed" for found in tried):
         # A draw of changes that prove all the same, or are too dear to search, says nothing: one more.
         tried += ledger.mutants(theorem, most=MOST, seconds=SECONDS, max_examples=INSTANCES, seed=1)
-    # What is undecided at every change of a statement checks nothing of it.
+    # A theorem that is undecided at every change of its statement checks nothing of it.
     needed = any(row["status"] == "needed" for row in shipped(theorem).hypotheses)
     assert any(found.fate == "killed" for found in tried) or (name in BY_THE_MAP and needed)
 

@@ -1,4 +1,4 @@
-"""What the engine's tests share: small theorems, theorem files, the command line in process."""
+"""Fixtures that the engine's tests share: small theorems, theorem files, the command line in process."""
 
 import sys
 from types import SimpleNamespace

@@ -174,7 +174,7 @@ def test_an_interrupt_within_a_finalizer_is_not_lost(request, clock, monkeypatch
         Finalized()
         clock.spin(seconds)
 
-    # What a shell puts in the background ignores the signal.
+    # A process that a shell puts in the background ignores the signal.
     request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Pytest's own hook would take note of it.

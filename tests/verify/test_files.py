@@ -56,7 +56,7 @@ def test_no_link_is_followed(tmp_path, monkeypatch):
     victim, path = tmp_path / "victim", tmp_path / "f"
     victim.write_text("mine")
     monkeypatch.setattr("verify.files.secrets.token_hex", lambda _: "0" * 16)
-    # What lies where the file is written, be it a link, is not opened.
+    # A file, or a link, at the place that is written is not opened.
     (tmp_path / "f.0000000000000000.part").symlink_to(victim)
     with pytest.raises(FileExistsError):
         write_whole(path, "text")

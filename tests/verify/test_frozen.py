@@ -1,4 +1,4 @@
-"""What is frozen does not change, also inside, and is itself where there is nothing to freeze."""
+"""A frozen value does not change, also inside, and is itself where there is nothing to freeze."""
 
 import copy
 import pickle

@@ -12,9 +12,9 @@ ROOT = Path(verify.__file__).parents[1]
 OURS = {"verify", "theorems", "numerics", "paper_checks", "tests"}
 ALLOWED = {"verify": {"verify"}, "theorems": {"verify", "theorems"}, "numerics": {"verify", "numerics"}}
 HEAVY = {package for brought in EXTRAS.values() for package in brought}
-"""What may be missing, most of it heavy."""
+"""Packages that may be missing, most of them heavy."""
 PLUGIN = "verify/reports/pytest_plugin.py"
-"""It is pytest that loads it."""
+"""Pytest loads it."""
 
 
 def _literal(call):

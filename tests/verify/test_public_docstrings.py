@@ -55,7 +55,7 @@ def raising(value):
         return False
     tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(part))))
     raised = (ast.unparse(node.exc) for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc is not None)
-    # What is private is caught by itself.
+    # A private error is caught by itself.
     return any(not error.startswith("_") for error in raised)
 
 

@@ -1,4 +1,4 @@
-"""What is remembered is believed for what it was found from, whole, in the folder that it was written in."""
+"""A remembered result is believed for the inputs that it was found from, in the folder that it was written in."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What a seed draws does not depend on what else the process has imported."""
+"""The draws of a seed do not depend on what else the process has imported."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What every result has by being one: light until it is shown, and a witness that is an instance."""
+"""Every result is light until it is shown, and a witness that is an instance."""
 
 import pickle
 import subprocess

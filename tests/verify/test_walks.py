@@ -27,7 +27,7 @@ def test_a_check_goes_from_the_command_to_the_re_checker_by_the_files_of_its_wal
         if event == "call" and "/rechecker/kinds/" in code.co_filename and code.co_name != "<module>":
             ways.append(below(frame))
 
-    # What is imported is loaded before, so that no module is on the way to another.
+    # All imports are done before, so that no module is on the way to another.
     assert cli("check", INEQUALITY, "x=1", "y=2")[0] == 0
     before = sys.getprofile()
     sys.setprofile(entered)

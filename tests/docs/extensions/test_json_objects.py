@@ -9,7 +9,7 @@ from docs.extensions import json_objects
 from tests.pages import PAGES
 from verify.reports.commands.frame import app
 
-# What the page's text has between backticks beside keys: words and options.
+# Words and options that the page's text has between backticks, beside keys.
 WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
     *("formal", "argued", "stated", "open", "tried", "work", "refused"),

@@ -93,7 +93,7 @@ def test_a_layer_in_another_order_would_be_seen():
 
 
 def entries(prompts):
-    """What second moments, weights and query are told apart by: each entry, and a trace, determinant and square."""
+    """Numbers that tell second moments, weights and query apart: each entry, and a trace, determinant and square."""
     S, w, x = prompts
     d = len(S)
     matrices = S.permute(2, 0, 1)

@@ -285,7 +285,7 @@ def test_quadrature_agrees_with_samples(kind, L, d, n):
     value = exact_loss(layers, n, *distributions(d)).item()
     found = in_context_loss(layers, *sample(100_000, n, *distributions(d), generator(9)))
     assert abs(found.mean.item() - value) < 5 * found.standard_error.item()
-    # What the comparison could see.
+    # An error that the comparison could see.
     assert 5 * found.standard_error.item() < 0.2 * value
 
 

@@ -58,7 +58,7 @@ def test_a_net_is_what_its_weights_say(reads, depth):
 
 @pytest.mark.parametrize("reads", READINGS)
 def test_only_the_first_layer_reads_the_tokens(reads):
-    # What moves X in the kernel of the first layer's weights on it does not move the output.
+    # A move of X in the kernel of the first layer's weights on it does not move the output.
     net, (tokens, subsets) = made(3, reads=reads), sample_batch(5, T, Q, D, generator(4))
     on_X = net.first.weight.detach()[:, : D * T]
     kernel = torch.linalg.svd(on_X)[2][len(on_X) :]

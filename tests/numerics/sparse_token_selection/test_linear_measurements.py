@@ -79,7 +79,7 @@ def test_the_regression_leaves_what_is_said_and_no_other_prediction_less(device)
         errors = truth - measured @ M.T
         losses = errors.square().sum(dim=1) / 2
         assert abs(losses.mean() - claimed) < 6 * losses.std() / math.sqrt(len(losses))
-        # What is left does not correlate with what was measured.
+        # The remainder does not correlate with the measurements.
         products = errors[:, :, None] * measured[:, None]
         assert (products.mean(dim=0).abs() < 6 * products.std(dim=0) / math.sqrt(len(losses))).all()
 

@@ -22,7 +22,7 @@ from verify.errors import UndefinedError
 def test_the_least_dimension_is_where_the_loss_crosses(sizes: tuple[int, int, bool], d: int, eps: Fraction) -> None:
     T, q, query = sizes
     lower, upper = least_dimension(T, q, d, eps, query)
-    # What is required of the ends: 3 per cent and three dimensions apart.
+    # The requirement on the ends: 3 per cent and three dimensions apart.
     assert lower <= upper <= 1.03 * lower + 3
     assert Fraction(d, 2 * q) * (1 - greatest_gain(T, q, upper, query).lower) <= eps
     # A dimension less moves the loss by more than the enclosure's width.

@@ -1,6 +1,6 @@
 """The set of Lemma 2: the mean over the signed permutations, counted; the steps, against differences of the loss.
 
-What its claims are at small sizes, at large ones and for other laws.
+Its claims at small sizes, at large ones and for other laws.
 """
 
 from itertools import permutations, product

@@ -90,6 +90,6 @@ def test_the_variance_is_bounded(T: int, q: int, D: int, C: float) -> None:
     rounding = 1e-12
     assert exact <= bound + rounding
     assert bound <= min(found) + rounding
-    # What is added is what the moments leave open of up and down; more of them leave less, and 12 a fiftieth at C = 2.
+    # The moments leave a part of up and down open, which is added; more of them leave less, and 12 a fiftieth at C = 2.
     assert all(more <= fewer + rounding for fewer, more in pairwise(found))
     assert found[-1] <= bound * (1.02 if C > 1 else 1 + 1e-5)

@@ -1,4 +1,4 @@
-"""What a check decides is written as a certificate that the independent program accepts."""
+"""The verdict of a check is written as a certificate that the independent program accepts."""
 
 import json
 import os

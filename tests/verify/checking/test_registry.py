@@ -145,7 +145,7 @@ def test_a_catalogue_that_is_none_says_so(installed, text, why):
         verify.ids("finding")
     with pytest.raises(InputError, match=rf"lemmascope\.catalogue = others_catalogued: .*{why}"):
         verify.load_finding("zeta2025.thing")
-    # What others list is there all the same.
+    # The entries of others are there all the same.
     assert verify.load_finding(ours).id == ours and load_theorem("wang2024.lemma1").id == "wang2024.lemma1"
 
 

@@ -112,7 +112,7 @@ def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
         established = shelf.standing_of(name).for_all
         assert established.standing is ForAll.OPEN and why in established.why
     assert shelf.standing_of("u.leaf").evidence is None
-    # What it found by itself at its example stays so.
+    # Its own evidence at its example stays.
     assert shelf.standing_of("u.middle").evidence is Evidence.PROVED
     assert for_all(shelf, "u.apart") is ForAll.PROVED
 
@@ -177,7 +177,7 @@ def test_a_check_says_what_its_proof_uses(monkeypatch):
     assert sound.rests_on["wang2024.one_hot_descent"].standing is ForAll.ARGUED
     monkeypatch.setattr("verify.checking.standing.rechecked", lambda _: "broken")
     broken = verify.check(theorem1, **theorem1.example)
-    # What is found at the instance does not rest on it; what is said of all parameters does.
+    # The verdict at the instance does not rest on it; the standing for all parameters does.
     assert (broken.outcome, broken.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     assert broken.for_all.standing is ForAll.OPEN and "broken" in broken.for_all.why
     body = broken.to_json()

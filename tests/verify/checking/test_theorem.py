@@ -87,7 +87,7 @@ def test_a_hypothesis_on_what_nothing_depends_on_is_refused(hypotheses, unused):
     if unused:
         with pytest.raises(TheoremError, match=f"hypothesis {unused[0]}: none of its parameters appears in a claim"):
             theorem(statement=statement)
-    # What is said in words may be about anything.
+    # A claim in words may be about anything.
     said = replace(statement, claims=(CLAUSE, InWords("said", "for all y")))
     assert unused_hypotheses(said) == [] and theorem(statement=said).statement is said
 

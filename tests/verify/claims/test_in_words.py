@@ -103,7 +103,7 @@ def test_the_time_ends_the_trials(clock, evaluate):
     [
         (Trial(math.nan), "the margin of trial 1 is not a number"),
         (Trial(1, math.nan), "the error of trial 1 is nan"),
-        # What is within an infinite error says nothing.
+        # A trial with an infinite error says nothing.
         (Trial(-5, math.inf), "the error of trial 1 is inf, and must be finite and at least 0"),
         (Trial(1, -2), "the error of trial 1 is -2"),
     ],

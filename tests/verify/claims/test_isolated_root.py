@@ -76,7 +76,7 @@ def test_a_root_is_what_its_symbol_assumes(check):
 
 
 def test_outside_of_what_is_assumed_no_root_is_missed(check):
-    # What is typed as √(s²) − 3 is s − 3 then, and has a root in the box all the same.
+    # The expression typed as √(s²) − 3 is s − 3 then, and has a root in the box all the same.
     s = sp.Symbol("s", positive=True)
     result = check(IsolatedRoot("r", (sp.sqrt(s**2) - 3,), (s,), (sp.Integer(-3),), sp.Integer(1)), a=1)
     assert result.outcome is Outcome.INCONCLUSIVE and "the assumptions of s exclude" in result.detail

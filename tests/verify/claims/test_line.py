@@ -67,7 +67,7 @@ def test_what_a_line_may_contain_is_listed(cli):
     rows = json.loads(out)["language"]
     assert code == 0 and rows == verify.list_language() and all(row["form"] and row["says"] for row in rows)
     forms = " ".join(row["form"] for row in rows)
-    # What is refused lists what there is, and the list has it all.
+    # A refusal lists the functions that there are, and the list has them all.
     with pytest.raises(verify.InputError, match=rf"{len(FUNCTIONS)} in all"):
         verify.claim("zeta(x) <= 1")
     assert all(f"{name}(" in forms for name in FUNCTIONS) and all(f" {name} " in forms for name in CONSTANTS)

@@ -1,4 +1,4 @@
-"""What an export writes, what it refuses, and what it says of it."""
+"""The files of an export, its refusals, and its account of them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a symbol may assume: SymPy simplifies by it as an expression is typed, so that no check sees what was typed."""
+"""The assumptions that a symbol may have: SymPy simplifies by them as an expression is typed, before any check."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What an expression needs to have a value: kept by each rewriting, and by nothing more than is needed."""
+"""The needs of an expression that is to have a value: kept by each rewriting, and by nothing more than is needed."""
 
 import pytest
 import sympy as sp
@@ -40,7 +40,7 @@ def test_what_was_kept_from_being_evaluated_is_needed_when_it_is():
     assert rebuilt(sp.Mul(x, 1 / x, **KEPT)) == Provided(1, 1 / x)
     pair = sp.Mul(a, sp.exp(1 / (x - 1)), sp.exp(-1 / (x - 1)), **KEPT)
     assert rebuilt(pair) == Provided(a, 1 / (x - 1))
-    # What is needed is written as SymPy writes it: a second look finds nothing more.
+    # The needs are written as SymPy writes them: a second look finds nothing more.
     odd = sp.Pow(sp.Add(x, sp.Mul(-1, 3, **KEPT), **KEPT), -1, **KEPT)
     assert rebuilt(odd) == 1 / (x - 3) and rebuilt(rebuilt(pair)) == rebuilt(pair)
     # As it was written, SymPy's own search for common parts would lose a term: x³ + 3x became 2x³.

@@ -51,13 +51,13 @@ def test_of_a_factor_0_that_is_kept_sympy_does_not_contradict_itself(name, monke
     assumptions = sys.modules["sympy.core.assumptions"]
     facts = sorted({*sp.Symbol("all", zero=True).assumptions0, "antihermitian"})
     for leaf in (sp.S.Zero, sp.S.One, sp.S.NegativeOne, x):
-        # What SymPy knows of these does not depend on what ran before.
+        # The facts that SymPy knows of these do not depend on what ran before.
         assert all(hasattr(leaf, f"is_{fact}") for fact in facts)
 
     def contradictions(prepare):
         count = 0
         for seed in range(500):
-            # SymPy draws the order in which it asks; here each seed has its own. What it found before is forgotten.
+            # SymPy draws the order in which it asks; here each seed has its own. Earlier answers are forgotten.
             order = random.Random(seed).sample(facts, len(facts))
             monkeypatch.setattr(assumptions, "shuffle", lambda asked, order=order: asked.sort(key=order.index))
             clear_cache()

@@ -50,7 +50,7 @@ def test_the_margin_is_the_sum_that_was_given():
         ("x*y <= z if x == z/2 for y <= 2, z > 0", {"hypothesis 1": "-y"}),
         # A sign that the re-check does not see by itself is shown first.
         ("exp(x)*y >= y + x*y if y >= 0", {"hypothesis 1": "exp(x) - 1 - x"}),
-        # What is no label is an expression that is shown to be at least 0.
+        # A key that is no label is an expression that is shown to be at least 0.
         ("x**2 + y**2 >= 2*x*y + z if z <= 0", {"hypothesis 1": 1, "(x - y)**2": 1}),
         ("exp(x) >= 1 + x + z if z <= 0", {"hypothesis 1": 1, "exp(x) - 1 - x": 1}),
     ],

@@ -19,7 +19,7 @@ z, u, v, x, y = sp.symbols("z u v x y", real=True)
 # 1/z grows by about x a step; e^z by about x.
 FALLING = Dynamics((z,), (sp.S.One,), (z - x * z**2,), z)
 RISING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.exp(-z)) / 2), u + sp.exp(-z))
-# What is slow falls, and stands between what goes along with it; CHAIN: one goes along with the other.
+# The slow variable falls, and stands between those that go along with it; CHAIN: one goes along with the other.
 THREE = Dynamics(
     (u, z, v),
     (sp.S.Zero, sp.S.One, sp.S.Zero),

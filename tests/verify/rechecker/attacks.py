@@ -48,7 +48,7 @@ EVERYWHERE = [
     ("*", r"clauses\.\d\.proof\.(entry_)?bits", SAME + ": other bits decide as well"),
     ("*", r"instance\.\w+(\.\d+)?", ELSEWHERE),
 ]
-"""What is harmless of any certificate."""
+"""The changes that are harmless to any certificate."""
 
 
 def _paths(value, path=()):

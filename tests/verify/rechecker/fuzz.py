@@ -77,7 +77,7 @@ SECONDS = 300
 
 
 class Drawn:
-    """What a file is drawn of; sizes are drawn over magnitudes."""
+    """The parts that a file is drawn of; sizes are drawn over magnitudes."""
 
     def __init__(self, source: random.Random) -> None:
         self.source = source
@@ -273,7 +273,7 @@ def answer(made: Callable[[], bytes], door: Doors) -> dict[str, Data]:
         except BaseException:
             traceback.print_exc()
         finally:
-            # What is beyond this is the parent's.
+            # The code beyond this is the parent's.
             os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:

@@ -14,7 +14,7 @@ from verify.language.expressions import digest
 
 pytestmark = pytest.mark.audit
 
-# What may be accepted: certificate, field, and why that is no harm. A mutant outside this list fails.
+# Mutants that may be accepted: certificate, field, and why that is no harm. A mutant outside this list fails.
 HARMLESS = [
     ("ball|constant", r"clauses\.0\.proof\.margin.*", SAME + ": a wider interval that decides"),
     (

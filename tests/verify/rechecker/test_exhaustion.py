@@ -96,7 +96,7 @@ def test_a_few_drawn_files_are_answered():
 def test_every_file_is_answered_in_a_process_of_15_gigabytes(arguments, record_property):
     rows, largest = answers(FUZZ, *arguments)
     record_property("largest", largest)
-    # What is made is counted a little after it is made: one operation's overshoot.
+    # Memory is counted a little after it is taken: one operation's overshoot.
     assert len(rows) == (300 if "--count" in arguments else len(BOMBS)) and largest["made"] < 1.5 * reading.MOST_MADE
     accepted = {row["name"] for row in rows if row["verdict"] == "accepted"}
     if arguments == ["--named"]:

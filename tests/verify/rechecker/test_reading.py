@@ -1,4 +1,4 @@
-"""What is no certificate is unreadable, whatever is wrong with its JSON."""
+"""A file that is no certificate is unreadable, whatever is wrong with its JSON."""
 
 import pytest
 import sympy as sp

@@ -73,7 +73,7 @@ def test_some_clauses_are_checked_by_themselves():
         return Instance(data, instance).verdict(clause or claim[stated["label"]], stated)
 
     assert verdict(strict) == verdict(weak) == Verdict("proved")
-    # What is proved at an instance is certified, whatever is stated.
+    # A proof at an instance makes a clause certified, whatever is stated.
     assert verdict(weak | {"evidence": "certified"}).evidence == "proved"
     wrong = verdict(strict | {"proof": strict["proof"] | {"relations": []}})
     assert (wrong.evidence, wrong.rejected) == (None, True) and "not all positive" in wrong.why

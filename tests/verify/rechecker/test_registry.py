@@ -151,7 +151,7 @@ def test_a_kind_of_proof_of_a_package_is_trusted_where_it_is_used():
     assert (claim.kind, claim.evidence, [str(each) for each in claim.trusts]) == ("believed", "proved", ["mine.help/3"])
     with pytest.raises(Unknown, match="'believed' is not a kind of proof that this program knows"):
         recheck_text(text_of(made), door=at_hand)
-    # What a check finds is held against what is stated.
+    # The verdict of a check is held against the stated one.
     other = replace(BELIEVED, check=lambda *_: Checked(False, hypotheses_used=False))
     at_hand, trusted = brought(Rechecks(3, proofs={"believed": other}))
     with pytest.raises(Rejected, match="the check finds otherwise"):
@@ -159,7 +159,7 @@ def test_a_kind_of_proof_of_a_package_is_trusted_where_it_is_used():
 
 
 def at_one(statement, clause, proof, **brought):
-    """What the doors are that the re-checker's verdict at x = 1 rests on, and those of the scope."""
+    """The doors that the re-checker's verdict at x = 1 rests on, and those of the scope."""
     registry = CORE.with_rechecks(Trusted("mine.help", 1, "mine", "0" * 64), Rechecks(1, **brought))
     instance = Instance(statement.to_data(), {"x": "1"}, registry=registry)
     verdict = instance.verdict(clause.to_data(), {"label": clause.label, "outcome": "verified", "proof": proof})

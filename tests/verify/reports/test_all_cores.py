@@ -10,7 +10,7 @@ from verify.reports.pytest_plugin import use_all_cores
 
 @pytest.mark.parametrize(("given", "processes", "threads"), [(0, "auto", "1"), (2, 2, None)])
 def test_processes_on_all_cores_have_one_thread_each(monkeypatch, tmp_path, given, processes, threads):
-    # What is set first is put back.
+    # A variable that was set is put back.
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.delenv("OMP_NUM_THREADS")
     option = SimpleNamespace(numprocesses=given or None, collectonly=False, usepdb=False)

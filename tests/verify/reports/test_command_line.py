@@ -173,7 +173,7 @@ def test_every_verbs_help_has_an_example_of_its_own_arguments(cli):
     for name, command in commands.items():
         (example,) = re.findall(r"Example: verify (.*)", command.epilog)
         assert example.split()[0] == name and "Example: verify" in cli(name, "--help")[1]
-        # What it is given is understood as it stands; nothing is run.
+        # The example is understood as it stands; nothing is run.
         with command.make_context(name, example.split()[1:]) as context:
             assert context.params
         with pytest.raises(typer.TyperException):

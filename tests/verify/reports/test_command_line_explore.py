@@ -105,7 +105,7 @@ def test_control_c_ends_a_search_with_what_it_met(theorem_file, tmp_path, as_jso
     running = subprocess.Popen(
         [*command, *(["--json"] if as_json else [])],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,
-        # What a shell puts in the background ignores the signal, and so would what it starts.
+        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
     try:

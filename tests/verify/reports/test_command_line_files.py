@@ -1,4 +1,4 @@
-"""What the command line writes replaces files of its own only, and nothing runs for what is refused."""
+"""The command line replaces files of its own only, and a refused command runs nothing."""
 
 import json
 

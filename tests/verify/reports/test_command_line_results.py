@@ -1,4 +1,4 @@
-"""What `conditions`, `check`, `list` and `derive` report: exit codes, JSON by the contract, interrupts."""
+"""The output of `conditions`, `check`, `list` and `derive`: exit codes, JSON by the contract, interrupts."""
 
 import math
 import re
@@ -237,7 +237,7 @@ def test_an_interrupt_prints_what_was_found(cli, monkeypatch):
     assert (code, err, body["outcome"]) == (130, "", "inconclusive")
     assert "interrupted at step 2048" in body["clauses"][0]["detail"]
     assert body["values"]["steps_to_epsilon"]["lower"] in (2048, 2049)
-    # What does not need the rest of the run is there: staying is certified by the invariant box.
+    # A claim that does not need the rest of the run is there: staying is certified by the invariant box.
     assert body["clauses"][1]["evidence"] == "certified"
 
 

@@ -100,7 +100,7 @@ def test_an_approximation_may_have_no_value_and_no_other_fault(cli, theorem_file
     if fails:
         assert_one_line(result, "primitive own")
     else:
-        # What floats do not see is decided exactly: own(x) = x is not below 2.
+        # A difference that floats do not see is decided exactly: own(x) = x is not below 2.
         assert result[0] == 1 and "refuted" in result[1]
 
 

@@ -1,4 +1,4 @@
-"""What a run of pytest draws: of each test the same everywhere, or anew from a number that is printed."""
+"""The draws of a run of pytest: of each test the same everywhere, or anew from a number that is printed."""
 
 import os
 import subprocess
@@ -80,7 +80,7 @@ def test_fresh_draws_are_others_and_their_number_repeats_them(drawn):
     _, first = drawn()
     lines, fresh = drawn("--fresh", "-n", "2")
     (seed,) = [line.split()[3] for line in lines if line.startswith("draws: fresh; --seed ")]
-    # What is drawn within a test, as in c, has no seed that could be given.
+    # The draws within a test, as in c, have no seed that could be given.
     again, other = drawn("--seed", seed)[1], drawn("--fresh")[1]
     assert all(again[name] == fresh[name] and first[name] != fresh[name] != other[name] for name in "ab")
 

@@ -1,4 +1,4 @@
-"""What a package ships is written anew where it no longer fits, and is else left as it is."""
+"""The files that a package ships are written anew where they no longer fit, and else left as they are."""
 
 import importlib
 import json
@@ -276,7 +276,7 @@ def _interrupted(*_, **__):
     [
         ("verify.claims.inequality.Inequality.evaluate", _interrupted, 2),
         ("verify.reports.pinned_files.necessity", _interrupted, 4),
-        # What was found of some hypotheses is no map of all.
+        # The statuses of some hypotheses are no map of all.
         (
             "verify.reports.pinned_files.necessity",
             lambda theorem, **effort: replace(necessity(theorem, **effort), interrupted=True),

@@ -58,7 +58,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
         killed = run(tmp_path / "other", step)
         assert killed.returncode == -signal.SIGKILL and killed.stdout == ""
         assert len(list((tmp_path / "other" / "store" / "s.unfinished").glob("*.pt"))) == 1
-    # What a process that is killed as it writes leaves is in the next one's way no more than its lock.
+    # The file of a process that is killed as it writes is in the next one's way no more than its lock.
     (kept,) = (tmp_path / "other" / "store" / "s.unfinished").glob("*.pt")
     kept.with_name(kept.name + ".0123456789abcdef.part").write_bytes(b"half of a checkpoint")
     resumed = run(tmp_path / "other", -1)

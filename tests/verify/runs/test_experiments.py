@@ -69,7 +69,7 @@ def test_a_protocol_stands_in_the_place_of_quick_and_full_values():
             "rate": rate,
             "attend": "all" if full else "tokens",
         }
-    # What is given stands before a protocol's.
+    # A given value stands before a protocol's.
     assert made.run(device="cpu", protocol="text", n=8).settings["n"] == 8
     with pytest.raises(InputError, match="protocol = paper: must be one of code, text, quick"):
         made.run(device="cpu", protocol="paper")

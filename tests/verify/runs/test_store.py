@@ -205,7 +205,7 @@ def test_code_that_was_edited_since_it_was_loaded_is_not_kept(tmp_path, monkeypa
     experiment = Experiment("user.edited", "a title", Source("1", "derived here"), SETTINGS, measure)
     (tmp_path / "edited_later.py").write_text("edited = True\n")
     store = Store(tmp_path / "s")
-    # What is loaded is the former code: under neither version is it kept, or served.
+    # The loaded code is the former one: under neither version is it kept, or served.
     assert not any(experiment.run(device="cpu", store=store).from_store for _ in range(2))
     with closing(sqlite3.connect(store.path)) as connection:
         assert connection.execute("SELECT count(*) FROM results").fetchone() == (0,)

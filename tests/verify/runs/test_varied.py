@@ -66,7 +66,7 @@ def test_control_c_leaves_the_values_that_were_measured(slow, tmp_path, jobs):
         [sys.executable, "-m", "verify", "simulate", path, f"n={values}", "--device", "cpu", "--jobs", jobs, "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT},
         start_new_session=True,
-        # What a shell puts in the background ignores the signal, and so would what it starts.
+        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
     try:

@@ -47,7 +47,7 @@ from verify.search.explore import explore
 from verify.search.narrowing import without
 from verify.search.verdicts.state import scan
 
-# What is false, and its simplest witness.
+# False statements, each with its simplest witness.
 FALSE = {
     "off by one": (theorem((N,), sp.Le(n + 1, 2 * n - 1)), {"n": 1}),
     "strict at its boundary": (theorem((N,), sp.Gt(n, 1, evaluate=False)), {"n": 1}),
@@ -91,7 +91,7 @@ def test_what_is_false_is_refuted_with_the_simplest_witness(what, seed):
     assert result.clause.outcome is Outcome.REFUTED and result.sharpness == ()
     assert 1 <= result.needed <= result.examples and result.refuted == 1
     assert result.clean + result.refuted + result.undecided + result.without_value == result.examples
-    # What was found is found again by a check.
+    # A check finds the counterexample again.
     assert [clause.holds for clause in verify.check(false, **result.counterexample).clauses] == [False]
 
 

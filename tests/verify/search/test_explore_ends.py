@@ -1,4 +1,4 @@
-"""What ends a search: its number of instances, an interrupt, the time; what was found is kept."""
+"""The ends of a search: its number of instances, an interrupt, the time; what was found is kept."""
 
 import time
 from dataclasses import replace

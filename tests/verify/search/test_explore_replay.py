@@ -1,4 +1,4 @@
-"""What a search keeps and replays: for the same statement, what is still a counterexample."""
+"""A search keeps and replays counterexamples of the same statement that still are some."""
 
 import pytest
 import sympy as sp

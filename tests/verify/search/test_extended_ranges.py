@@ -141,7 +141,7 @@ def test_of_two_that_show_a_claim_those_are_named_that_are_needed(monkeypatch):
         (found,) = shown_ranges(theorem(SMALL, TIDY, extensions=tuple(beyond[name] for name in names)), {"y": 1})
         return found.shown_to, found.by
 
-    # What (0, 2] shows, (0, 3] shows too, in either order.
+    # A claim that (0, 2] shows is shown by (0, 3] too, in either order.
     assert shown("user.large", "user.larger") == shown("user.larger", "user.large") == (3, ("user.larger",))
     assert shown("user.large", "user.large") == (2, ("user.large",))
 
@@ -237,7 +237,7 @@ def test_its_own_argument_holds_where_the_other_hypotheses_do():
     assert (
         "holds up to 5/2 (2.5 times), argued by its own argument, which does not use it (1 inference); " in found.text()
     )
-    # What one of the others needs is not known: nothing is claimed.
+    # A need of one of the others is not known: nothing is claimed.
     found = shown_ranges(made, {"x": Fraction(1, 2)})[0]
     assert (found.established, found.why) == (None, "its own argument needs n")
 

@@ -64,7 +64,7 @@ def start(*words, cwd):
         [sys.executable, "-m", "verify", *words, "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd, env={**os.environ, "PYTHONPATH": ROOT},
         start_new_session=True,
-        # What a shell puts in the background ignores the signal, and so would what it starts.
+        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What establishes a theorem for all parameters, as `prove` says it, in Python and on the command line."""
+"""The standing of a theorem for all parameters, as `prove` says it, in Python and on the command line."""
 
 import json
 from dataclasses import replace

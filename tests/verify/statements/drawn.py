@@ -51,6 +51,6 @@ def names(count: int) -> list[str]:
     """Return the names of so many statements, each category by its share."""
     whole = sum(share for _, share in CATEGORIES.values())
     counts = {category: count * share // whole for category, (_, share) in CATEGORIES.items()}
-    # What rounding leaves goes to the first.
+    # The remainder of rounding goes to the first.
     counts["relations"] += count - sum(counts.values())
     return [f"{category}:{i}" for category, number in counts.items() for i in range(number)]

@@ -1,4 +1,4 @@
-"""What a check says of a drawn statement, held against what is true of it."""
+"""The verdict of a check on a drawn statement, held against the truth."""
 
 import warnings
 from collections.abc import Mapping
@@ -105,7 +105,7 @@ def agrees(reported: Any, right: Any) -> bool:
         return (low is None or (low > right) is not True) and (high is None or (high < right) is not True)
     if isinstance(right, Fraction | int):
         return reported == right
-    # What is not the number is in so narrow an interval around it by accident alone.
+    # Another number is in so narrow an interval around it by accident alone.
     exact = lifted(Fraction(reported))
     return (exact < right) is not True and (exact > right) is not True
 

@@ -78,7 +78,7 @@ def lists(draw: random.Random) -> Specimen:
         found = [value_at(inner, {**here, "u": x}) for x in entries]
         if None in found:
             return None
-        # What is not known to be rational may be: then it is held against an interval.
+        # A number not known to be rational may be so: then it is held against an interval.
         return summed(found) if total else found
 
     symbols = symbols_of([inner, term, U, T, N])

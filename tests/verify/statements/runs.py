@@ -38,7 +38,7 @@ class Run:
                 if any(isinstance(z, Fraction) and z.denominator * abs(z) > _LONG for z in state):
                     raise UnsureError("numbers too long to be followed")
                 yield here.value(self.observable)
-                # What comes after the last step is not asked for.
+                # Nothing after the last step is asked for.
                 state = [here.value(step) for step in self.step] if count < steps else []
         except NoValueError:
             yield None

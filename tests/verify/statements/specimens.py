@@ -60,7 +60,7 @@ class Claim:
 
 def theorem_of(statement: Statement, values: Mapping[str, Any] | None = None, **more: Any) -> Theorem:
     """Return a theorem that says no more than the statement."""
-    # What is drawn may suppose what nothing depends on, as a variant may.
+    # A drawn statement may suppose something that nothing depends on, as a variant may.
     return Theorem("user.drawn", "drawn", SOURCE, statement, {}, values or {}, is_variant=True, **more)
 
 

@@ -209,7 +209,7 @@ def test_a_check_that_says_the_same_of_all_is_caught(category):
         for specimen in specimens:
             faults, _, result = judged(specimen, _says(outcome, holds))
             truths = [at(specimen.instance) for at in specimen.clauses.values()]
-            # What is refused altogether says nothing.
+            # A statement that is refused altogether says nothing.
             if not isinstance(result, Exception) and any(t is not (outcome is Outcome.VERIFIED) for t in truths):
                 assert faults
             seen |= any(fault.kind == kind for fault in faults)

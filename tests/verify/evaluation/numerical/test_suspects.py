@@ -140,7 +140,7 @@ def test_the_points_are_bounded(monkeypatch, most):
         return scores(read, points)
 
     monkeypatch.setattr(Compiled, "scores", counted)
-    # What is begun is finished, and the nearest miss is rounded.
+    # A search that is begun is finished, and the nearest miss is rounded.
     for line in ("0 <= x + 1 for x > 0", "x + y <= 1.5 if x**2 + y**2 <= 1"):
         evaluated.clear()
         list(suspects(claim(line).statement, {}, most, 0, lambda: None))

@@ -31,7 +31,7 @@ def part(text):
         ("12_000", sp.Integer(12000)),
         ("2**0.5", sp.sqrt(2)),
         ("2**3**2", sp.Integer(512)),
-        # What is positive may cancel.
+        # A positive factor may cancel.
         ("p/p + sqrt(p)**2", 1 + sp.Symbol("p", positive=True)),
     ],
 )

@@ -166,7 +166,7 @@ def test_every_certificate_holds_point_by_point():
     assert sum(certified) >= 9
 
 
-# What never comes to an attracting cycle above the level, each with the reason.
+# Recursions that never come to an attracting cycle above the level, each with the reason.
 NONE = {
     # 1/x grows by about 1 a step: after 10^4 steps it moves by 10^-8 a step, and it comes down to any level > 0.
     "parabolic": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2,), x), "1e-9", {}),

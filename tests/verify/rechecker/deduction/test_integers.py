@@ -1,4 +1,4 @@
-"""What is an integer is at least 0 where it is above -1: floors, factorials and powers are; other values are not."""
+"""An integer is at least 0 where it is above -1: floors, factorials and powers are; other values are not."""
 
 import pytest
 import sympy as sp

@@ -129,7 +129,7 @@ def test_a_change_of_a_proof_by_cases_is_rejected(name, path, value, why):
         (gt(2, X), bounded("x", 0), (sp.Lt(X**2 + X, 1),), "does not bound"),
         # Nothing is known of the sign of what the slack is multiplied with.
         (gt(2, X), bounded("x", 0), (sp.Lt(X * (1 - M), 1),), "does not bound"),
-        # What is divided by is 0 at x = 1, on the split.
+        # The divisor is 0 at x = 1, on the split.
         (ge(1 / SQUARE), apart("x", "1"), (), "one sign"),
     ],
 )

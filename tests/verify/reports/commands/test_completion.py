@@ -37,7 +37,7 @@ from verify.reports.commands.completion import SCRIPTS, complete
         ("verify simulate li2024.closeness --device c", ["cpu", "cuda"]),
         ("verify simulate li2024.clos", ["li2024.closeness"]),
         ("verify simulate wang2024.separation sh", ["share="]),
-        # What is not known, or fails, completes to nothing.
+        # An unknown verb, or one that fails, completes to nothing.
         ("verify chek ", []),
         ("verify check no.theorem ", []),
         ("verify explore no.theorem --drop ", []),

@@ -25,7 +25,7 @@ LINES = {
     "verify recheck kep\t": "verify recheck kept.json",
     "verify check no.theorem x\t": "verify check no.theorem x",
 }
-"""What is typed, and what stands there then: verbs, ids, parameters, options, labels, words, files, nothing."""
+"""The typed text, and its completion: verbs, ids, parameters, options, labels, words, files, nothing."""
 SECONDS = 60
 
 

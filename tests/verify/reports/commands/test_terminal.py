@@ -1,4 +1,4 @@
-"""What a terminal shows, and a pipe does not: wrapped lines, colours."""
+"""Output that a terminal shows, and a pipe does not: wrapped lines, colours."""
 
 import io
 import re

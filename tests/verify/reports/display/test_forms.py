@@ -1,4 +1,4 @@
-"""What shows itself: a line at the prompt, the command line's text in print, tables in a notebook, all escaped."""
+"""The forms of a result: a line at the prompt, the command line's text in print, tables in a notebook, all escaped."""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What a test shows of a check that did not come out as it expects."""
+"""The output of a test whose check did not come out as it expects."""
 
 import sympy as sp
 

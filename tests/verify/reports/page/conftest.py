@@ -41,7 +41,7 @@ from verify.reports.page.document import document
 from verify.runs.sweeps.sweep import sweep
 
 HOSTILE = '<script>document.title = "taken"</script> & "quoted" <b id=x>'
-"""What must never be markup."""
+"""Text that must never be markup."""
 
 x, y = sp.symbols("x y", positive=True)
 total, eps = sp.symbols("total eps", real=True)

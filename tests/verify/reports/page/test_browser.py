@@ -14,7 +14,7 @@ WIDE, NARROW = 1280, 360
 
 @pytest.fixture(scope="module")
 def seen(text, tmp_path_factory):
-    """What the browser finds, by width and whether it is dark."""
+    """The findings of the browser, by width and whether it is dark."""
     looks = ((WIDE, False), (NARROW, False), (NARROW, True))
     return {look: looked_at(text, tmp_path_factory.mktemp("seen"), width=look[0], dark=look[1]) for look in looks}
 

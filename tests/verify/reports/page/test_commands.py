@@ -10,7 +10,7 @@ from verify.reports.page import contents as gathering
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch, contents):
-    """What is asked of the gathering, which has the small report's contents at once."""
+    """The calls of the gathering, which has the small report's contents at once."""
     calls = []
 
     def gathered(**options):

@@ -1,4 +1,4 @@
-"""What the report gathers: what is recorded or quick, and under `full` what takes long."""
+"""The contents of the report: recorded and quick results, and under `full` those that take long."""
 
 from fractions import Fraction
 

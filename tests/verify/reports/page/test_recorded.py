@@ -1,4 +1,4 @@
-"""What runs have entered is kept for the report, of the same sources alone."""
+"""The entries of runs are kept for the report, of the same sources alone."""
 
 import subprocess
 

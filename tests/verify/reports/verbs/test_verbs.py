@@ -1,4 +1,4 @@
-"""What the verbs take in Python, and how each says what it does not take: one line that names it."""
+"""The arguments of the verbs in Python, and the refusals of others: one line that names it."""
 
 from fractions import Fraction
 from types import ModuleType

@@ -61,7 +61,7 @@ def start(path, store, *more):
     return subprocess.Popen(
         [*command, "--json", *more],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
-        # What a shell puts in the background ignores the signal, and so would what it starts.
+        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_a_sweep_that_is_killed_goes_on_without_a_lost_or_doubled_row(slow, tmp_
     body = body_of(out)
     assert (again.returncode, body["rows"], body["from_store"], body["failed"]) == (0, POINTS, len(before), 0), err
     assert sorted(stored(store)) == list(range(1, POINTS + 1))
-    # What was there was not computed again: each instance tells as often as any other.
+    # The rows that were there were not computed again: each instance tells as often as any other.
     times, rest = divmod(len(told(trace)), POINTS - len(before))
     assert rest == 0 and 1 <= times <= 4
 

@@ -38,7 +38,7 @@ def test_a_search_that_is_over_says_what_it_tried_and_what_stays_open():
     assert row["reasons"]["work_limit"] == PROVE.work >= row["reasons"]["work"] > 0
     assert row["reasons"]["open_parts"] == reasons.record.open_parts()
     assert (result.to_json()["stopped"], result.exit_code) == (result.stopped, 3)
-    # What is told comes from the work alone: a search from the beginning tells the same.
+    # The account comes from the work alone: a search from the beginning tells the same.
     deduction_proof.cache_clear()
     assert list(verify.prove(FALSE, seconds=60).reasons["claim"].lines()) == list(reasons.lines())
 

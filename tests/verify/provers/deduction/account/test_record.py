@@ -1,4 +1,4 @@
-"""What a search for a deduction notes of itself: what ended it, and what stayed open."""
+"""The notes of a search for a deduction: the reason of its end, and the goals that stayed open."""
 
 import pytest
 
