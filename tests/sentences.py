@@ -20,13 +20,8 @@ CEILINGS = {"verify": 44, "tests": 4, "paper_checks": 0, "theorems": 4, "numeric
 _BEGINS = re.compile(r"(?:^|(?<=[.!?:] ))(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
 HEADINGS = (
     *("What does not hold as printed", "What the printed figures show", "What was observed and is not proved"),
-    *(
-        "What the papers claim",
-        "What rests on what",
-        "What the words for evidence mean",
-        "What it reports:",
-        "Where it holds",
-    ),
+    *("What the papers claim", "What rests on what", "What the words for evidence mean", "What it reports:"),
+    *("What bounds the ratios", "Where it holds"),
 )
 """Headings of findings and of the report: each is the question that its section answers."""
 _INSTEAD = "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`"

@@ -259,7 +259,7 @@ def page(rows, names):
         "",
     ]
     text += others_lines([row for row in rows if row["kind"] == "others"])
-    for title, some in (("Bounds on the ratios that are not reached", missed), ("How it was measured", notes)):
+    for title, some in (("What bounds the ratios that are not reached", missed), ("How it was measured", notes)):
         if some:
             text += [f"## {title}", "", *(f"- {row['work']}: {row['note'] or 'not known'}" for row in some), ""]
     grown = [row for row in rows if row["kind"] == "growth"]
