@@ -11,7 +11,7 @@ help:
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff, sentences and pyright"
 	@echo "make audit          slow checks: attacks, mutation, many more drawn instances"
-	@echo "make formal         export the library to build/formal and have Rocq compile it, where it is installed"
+	@echo "make formal         have Rocq compile what is formal, where it is installed, and write the record theorems/formal.json"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
 	@echo "make bench          time ours against plain ways (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
 	@echo "make record         run the checks and canaries, and write what the report shows of them"
@@ -39,7 +39,7 @@ audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
 	$(BIN)/python -m pytest paper_checks -m audit $(ARGS)
 
-# It installs nothing: where coqc is missing it names the Debian packages.
+# It installs nothing: where coqc is missing it names the Debian packages. ARGS=--all compiles what is on record too.
 formal: $(READY)
 	$(BIN)/python -m verify.formal build/formal $(ARGS)
 

@@ -25,6 +25,7 @@ from verify.checking.certificates import write_certificate as write_certificate
 from verify.checking.argument import Inference as Inference
 from verify.checking.argument import Rule as Rule
 from verify.checking.derivation import Derivation as Derivation
+from verify.checking.formal.propositions import formal_text as formal_text
 from verify.checking.derivation import Step as Step
 from verify.checking.reported_values import ClauseValue as ClauseValue
 from verify.checking.reported_values import ValueLargest as ValueLargest
@@ -38,6 +39,7 @@ from verify.checking.theorem import Canary as Canary
 from verify.checking.theorem import Theorem as Theorem
 from verify.checking.theorem import claim as claim
 from verify.language.clause_data import Dynamics as Dynamics
+from verify.language.clause_data import FormalText as FormalText
 from verify.language.expressions import Case as Case
 from verify.language.expressions import enclosed as enclosed
 from verify.language.expressions import primitive as primitive

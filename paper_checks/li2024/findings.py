@@ -38,10 +38,10 @@ constant_is_half_the_radius = Finding(
     "claimed factor is 10^72.03….",
     command="verify check li2024.weight_shift n=50 d=20 R=4",
     expect={
-        "for_all_parameters": "argued",
+        "for_all_parameters": "formal",
         "clauses.eigenvalue.evidence": "proved",
         "clauses.bound.evidence": "proved",
-        "clauses.sharp.for_all_parameters": "argued",
+        "clauses.sharp.for_all_parameters": "formal",
         "values.sharp_factor": 2,
         "values.reached_factor": between("1.99953", "1.99954"),
         "values.best_factor": between("1.99953", "1.99954"),
@@ -93,7 +93,7 @@ bounded_shifts_are_not_closeness = Finding(
     "opposite directions",
     weight=Weight.CONTRADICTED,
     summary="The paper calls the two models close because both shifts are bounded; an explicit pair within all the "
-    "bounds moves in opposite directions: certified there, and argued for all such pairs.",
+    "bounds moves in opposite directions: certified there, and formal for all such pairs.",
     text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1/60 moves the prediction towards the "
     "target by 0.00195…, a self-attention layer with query-key weight 1 and value weight −1/100 moves it away by "
     "0.00212…; their distance is the sum, within all the hypotheses, small moves included. Alone the step lowers "
@@ -105,7 +105,7 @@ bounded_shifts_are_not_closeness = Finding(
     expect={
         "outcome": "verified",
         "evidence": "certified",
-        "for_all_parameters": "argued",
+        "for_all_parameters": "formal",
         "clauses.further_than_the_step.evidence": "certified",
         "clauses.further_than_the_layer.evidence": "certified",
         "values.gradient_shift": between("0.00195", "0.00196"),

@@ -60,7 +60,7 @@ stays_needs_more_than_stability = Finding(
     "3.7, where the approach to zero loss is stable up to η = 2q = 4 (wang2024.inverse_loss_rate, clause lag). The "
     "loss, 1250 at the start, is below ε at step 169 and above it again from step 170 to step 200, with 23 at step "
     "185. So the second half of the theorem needs a smaller bound on η than stability there gives; the largest that is "
-    "known to be enough, 2q(T − 1)/(T − 1 + 6d) (wang2024.one_hot_larger_steps, argued), is 1332/10333, about 0.13.",
+    "known to be enough, 2q(T − 1)/(T − 1 + 6d) (wang2024.one_hot_larger_steps, formal), is 1332/10333, about 0.13.",
     command="verify check wang2024.theorem1 T=1000 q=2 d=5000 eta=37/10 eps=2",
     expect={
         "in_scope": False,
@@ -198,7 +198,7 @@ larger_steps = Finding(
     expect={
         "outcome": "verified",
         "evidence": "certified",
-        "for_all_parameters": "argued",
+        "for_all_parameters": "formal",
         "values.largest_step_size": Fraction(1194, 229),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, SETTINGS, RECURSION),
@@ -245,7 +245,7 @@ exact_rate = Finding(
     command="verify check wang2024.one_hot_rate T=200 q=3 d=5 eta=1",
     expect={
         "in_scope": True,
-        "for_all_parameters": "argued",
+        "for_all_parameters": "formal",
         "clauses.slope.claim": "along the run 1/(t L_t) -> 4 eta/(T-1)",
         "clauses.attracts.holds": True,
         "clauses.attracts.evidence": "proved",

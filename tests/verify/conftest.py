@@ -1,10 +1,12 @@
 """Fixtures that the engine's tests share: small theorems, theorem files, the command line in process."""
 
+import re
 import sys
 from types import SimpleNamespace
 
 import pytest
 
+from tests.verify import halves
 from tests.verify.clock import Clock
 from tests.verify.examples import example_of
 from verify import Parameter, Source, Statement, Theorem
@@ -138,3 +140,19 @@ def theorem_file(tmp_path):
 def no_deduction(monkeypatch):
     """Let no inequality be proved by a deduction, for tests of what is true and not proved."""
     monkeypatch.setattr("verify.provers.deduction.proofs.deduction_proof", lambda *_, **__: None)
+
+
+@pytest.fixture
+def halves_package(tmp_path, monkeypatch):
+    """Return the name of a package with claims in Rocq and their proofs."""
+    # What is known of a package's files is kept by its name.
+    name = re.sub(r"\W", "_", f"rocq_{tmp_path.parent.name}_{tmp_path.name}")
+    halves.write(tmp_path / name)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+@pytest.fixture
+def halves_folder(halves_package, tmp_path):
+    """Return the folder of the package's `.v` files, which a test may change."""
+    return tmp_path / halves_package / "halves"

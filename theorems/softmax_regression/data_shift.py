@@ -16,8 +16,10 @@ every d.
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.
 """
 
+from dataclasses import replace
+
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import DEFINITIONS, derivation_steps
+from theorems.softmax_regression.setting import DEFINITIONS, derivation_steps, formal
 from theorems.softmax_regression.shifts import ARGUMENT, BEST, BETTER_CASES, VALUES, canaries, evaluations, statement
 from theorems.softmax_regression.trials.moves import data_move, data_pair
 from verify import Derivation, Hypothesis, InWords, Source, Theorem
@@ -34,7 +36,16 @@ data_shift = Theorem(
     id="li2024.data_shift",
     title="Moving the data shifts the target by at most R/2 times the move; the claimed factor beside it",
     source=Source("Main theorem, data shift", "recalled", LI2024, "sharp, reached and free bounds: derived here"),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "shift": formal(
+                data_shift_shift="shifts.data_shift_holds", spectral_norm_is_lub="sums.spectral_norm_is_lub"
+            ),
+            "sharp": formal(data_shift_sharp="shifts.data_shift_is_sharp"),
+            "free": formal(free="total_variation.free_bounds"),
+        },
+    ),
     example={"n": 50, "d": 20, "R": 4},
     values=VALUES | {"reached_factor": BETTER_CASES, "best_factor": BEST},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),

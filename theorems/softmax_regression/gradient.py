@@ -20,6 +20,7 @@ import sympy as sp
 
 from theorems.canaries import with_clause
 from theorems.papers import LI2024
+from theorems.softmax_regression.setting import formal
 from verify import Canary, Derivation, Identity, Parameter, Source, Statement, Step, Theorem
 
 x, y, b_i, b_j, C, B = sp.symbols("x y b_i b_j C B", real=True)
@@ -90,7 +91,14 @@ gradient = Theorem(
     id="li2024.gradient",
     title="Gradient and Hessian of softmax regression in the logits, for any number of rows",
     source=Source("gradient and Hessian", "derived here", LI2024),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "gradient": formal(gradient="gradient.gradient_holds", gradient_in_x="gradient.gradient_in_x_holds"),
+            "hessian_diagonal": formal(hessian_diagonal="gradient.hessian_diagonal_holds"),
+            "hessian_off_diagonal": formal(hessian_off_diagonal="gradient.hessian_off_diagonal_holds"),
+        },
+    ),
     example={"n": 50},
     derivation=derivation,
     canaries=(

@@ -25,6 +25,7 @@ moves included; the clauses need none of them.
 Source: Li et al. 2024 conclude from the boundedness of both shifts that the two models are close; derived here.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -32,7 +33,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import R
+from theorems.softmax_regression.setting import R, formal
 from verify import (
     Derivation,
     Hypothesis,
@@ -274,7 +275,21 @@ opposite_moves = Theorem(
     id="li2024.opposite_moves",
     title="A gradient step and an attention layer may move the prediction in opposite directions",
     source=Source("closeness of the two shifts", "derived here", LI2024),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "further_than_the_step": formal(
+                further_than_the_step="opposite_moves.further_than_the_step_holds",
+                moves_exist="opposite_moves.moves_exist_holds",
+                moved_probabilities="opposite_moves.probabilities_of_the_moves",
+            ),
+            "further_than_the_layer": formal(
+                further_than_the_layer="opposite_moves.further_than_the_layer_holds",
+            ),
+            "step_lowers_the_loss": formal(step_lowers_the_loss="opposite_moves.step_lowers_the_loss_holds"),
+            "layer_raises_the_loss": formal(layer_raises_the_loss="opposite_moves.layer_raises_the_loss_holds"),
+        },
+    ),
     example={"a": 1, "x": "1/2", "eta": "1/60", "w": 1, "v": "1/100", "R": 4},
     values={
         "gradient_shift": sp.sqrt(2) * (step - first),

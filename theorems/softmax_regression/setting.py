@@ -31,7 +31,7 @@ Source: Li et al. 2024 for the regression and the shifts; the rest is derived he
 
 import sympy as sp
 
-from verify import Hypothesis, Identity, Inequality, Parameter, Step
+from verify import FormalText, Hypothesis, Identity, Inequality, Parameter, Step, formal_text
 
 n, d = sp.symbols("n d", integer=True, positive=True)
 R = sp.Symbol("R", positive=True)
@@ -142,3 +142,9 @@ def derivation_steps() -> tuple[Step, ...]:
         Step("small moves: (B−1)/(B+1) is the largest total variation", CHORD.left, CHORD.right),
         Step("the residual is as it was", after - target, before - new_target),
     )
+
+
+def formal(**proofs: str) -> FormalText:
+    """Return the formal text of a claim: propositions of `formal/claims.v`, each with its theorem."""
+    root = "SoftmaxRegression.formal"
+    return formal_text("theorems", {f"{root}.claims.{claim}": f"{root}.{proof}" for claim, proof in proofs.items()})

@@ -24,10 +24,12 @@ never moves: f = 1.
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.
 """
 
+from dataclasses import replace
+
 import sympy as sp
 
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import DEFINITIONS, d, derivation_steps
+from theorems.softmax_regression.setting import DEFINITIONS, d, derivation_steps, formal
 from theorems.softmax_regression.shifts import (
     ARGUMENT,
     BEST,
@@ -57,7 +59,16 @@ weight_shift = Theorem(
     id="li2024.weight_shift",
     title="Moving the weights shifts the target by at most R/2 times the move; the claimed factor beside it",
     source=Source("Main theorem, weight shift", "recalled", LI2024, "sharp, reached and free bounds: derived here"),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "shift": formal(
+                weight_shift_shift="shifts.weight_shift_holds", spectral_norm_is_lub="sums.spectral_norm_is_lub"
+            ),
+            "sharp": formal(weight_shift_sharp="shifts.weight_shift_is_sharp"),
+            "free": formal(free="total_variation.free_bounds"),
+        },
+    ),
     example={"n": 50, "d": 20, "R": 4},
     values=VALUES | {"reached_factor": REACHED, "best_factor": WIDE},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),

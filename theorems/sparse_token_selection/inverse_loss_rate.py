@@ -27,6 +27,7 @@ Theorem 1, and for all η ≤ 4q²/(5q+2d), the loss does tend to 0 (`one_hot_ra
 Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
 """
 
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -39,12 +40,14 @@ from theorems.sparse_token_selection.task import (
     LENGTH,
     ONE_HOT_RUN,
     ONE_HOT_RUN_LABELS,
+    RUNS_EXIST,
     STEP_SIZE,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
     T,
     d,
     eta,
+    formal,
     q,
 )
 from theorems.sparse_token_selection.trials import one_hot_runs
@@ -422,7 +425,13 @@ inverse_loss_rate = Theorem(
     id="wang2024.inverse_loss_rate",
     title="If the loss tends to 0 and η < 2q, each step adds 4η/(T−1) to the inverse loss in the limit",
     source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "limits": formal(rate_limits="one_hot_rate.limits_of_odds_and_lag", **RUNS_EXIST),
+            "slope": formal(rate_slope="one_hot_rate.slope_of_inverse_loss"),
+        },
+    ),
     example={"T": 200, "q": 3, "d": 5, "eta": "1/500"},
     values={"inverse_loss_slope": inverse_loss_slope, "correction": correction},
     derivation=derivation,

@@ -30,6 +30,7 @@ from theorems.sparse_token_selection.task import (
     LENGTH,
     ONE_HOT_RUN,
     ONE_HOT_RUN_LABELS,
+    RUNS_EXIST,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
@@ -38,6 +39,7 @@ from theorems.sparse_token_selection.task import (
     d,
     eps,
     eta,
+    formal,
     q,
 )
 from verify import (
@@ -176,7 +178,13 @@ theorem1 = Theorem(
     id="wang2024.theorem1",
     title="One-hot encoding: gradient descent reaches any small loss and stays below it",
     source=Source("Theorem 1", "printed", WANG2024, "hypotheses as printed; its time bound is not known to us"),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "reached": formal(theorem1_reached="one_hot_convergence.theorem1_reaches", **RUNS_EXIST),
+            "stays": formal(theorem1_stays="one_hot_convergence.theorem1_stay"),
+        },
+    ),
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
     values={
         "steps_to_epsilon": ClauseValue("reached", "steps"),

@@ -54,6 +54,7 @@ from theorems.sparse_token_selection.task import (
     ACCURACY,
     LENGTH,
     ONE_HOT_RUN,
+    RUNS_EXIST,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
@@ -62,6 +63,7 @@ from theorems.sparse_token_selection.task import (
     d,
     eps,
     eta,
+    formal,
     q,
 )
 from verify import (
@@ -450,7 +452,12 @@ one_hot_descent = Theorem(
     title="One-hot encoding, η ≤ 4q²/(5q + 2d): the loss falls below every ε and stays there, with a bound "
     "on the steps",
     source=Source("Theorem 1's number of steps", "derived here", WANG2024, "the paper's time bound is not known to us"),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "stays": formal(small_steps_stays="one_hot_convergence.small_steps_stay", **RUNS_EXIST),
+        },
+    ),
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
     values={"steps_at_most": STEPS, "largest_step_size": LARGEST_STEP},
     derivation=derivation,

@@ -32,6 +32,7 @@ from theorems.sparse_token_selection.task import (
     ACCURACY,
     LENGTH,
     ONE_HOT_RUN,
+    RUNS_EXIST,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
@@ -39,6 +40,7 @@ from theorems.sparse_token_selection.task import (
     T,
     d,
     eta,
+    formal,
     q,
 )
 from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem
@@ -196,7 +198,13 @@ one_hot_larger_steps = Theorem(
     id="wang2024.one_hot_larger_steps",
     title="One-hot encoding, η < 2q(T − 1)/(T − 1 + 6d): the loss falls at every step, and below every ε",
     source=Source("Theorem 1's step sizes", "derived here", WANG2024, "the paper has η ≤ 1/(20 d²)"),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "reached": formal(larger_steps_reached="one_hot_convergence.larger_steps_reach", **RUNS_EXIST),
+            "stays": formal(larger_steps_stays="one_hot_convergence.larger_steps_stay"),
+        },
+    ),
     example={"T": 9, "q": 2, "d": 1, "eta": "2", "eps": "1/200"},
     values={"largest_step_size": LARGEST_STEP},
     derivation=derivation,

@@ -26,6 +26,7 @@ from theorems.sparse_token_selection.one_hot_descent import LARGEST_STEP, PAPERS
 from theorems.sparse_token_selection.task import (
     LENGTH,
     ONE_HOT_RUN_LABELS,
+    RUNS_EXIST,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
@@ -34,6 +35,7 @@ from theorems.sparse_token_selection.task import (
     d,
     eps,
     eta,
+    formal,
     q,
 )
 from theorems.sparse_token_selection.trials import one_hot_runs
@@ -116,7 +118,13 @@ one_hot_rate = Theorem(
     id="wang2024.one_hot_rate",
     title="One-hot encoding, q < T, η ≤ 4q²/(5q + 2d): along the run 1/(t L_t) tends to 4η/(T − 1)",
     source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "slope": formal(small_steps_slope="one_hot_rate.slope_for_small_steps", **RUNS_EXIST),
+            "steps": formal(small_steps_number="one_hot_rate.number_of_small_steps"),
+        },
+    ),
     example={"T": 200, "q": 3, "d": 5, "eta": "1"},
     values={"inverse_loss_slope": inverse_loss_slope, "steps_times_epsilon": 1 / inverse_loss_slope},
     derivation=derivation,

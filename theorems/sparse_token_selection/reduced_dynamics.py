@@ -18,6 +18,7 @@ The blocks that stay zero are kept there by odd Gaussian moments, or multiply x_
 Source: Wang et al. 2024, Lemma 1 (informal); the closed forms are derived here.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -28,11 +29,13 @@ from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
     LENGTH,
     ONE_HOT_RUN,
+    RUNS_EXIST,
     SUBSET_FITS,
     SUBSET_SIZE,
     T,
     d,
     eta,
+    formal,
     q,
 )
 from theorems.sparse_token_selection.trials import one_hot_layer
@@ -340,7 +343,15 @@ lemma1 = Theorem(
     id="wang2024.lemma1",
     title="One-hot encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)), and its steps",
     source=Source("Lemma 1", "derived here", WANG2024, "the paper's lemma is known to us informally"),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            "kept": formal(kept="layer.reduced_dynamics.lemma1_kept", **RUNS_EXIST),
+            "population_loss": formal(loss_on_the_set="layer.reduced_dynamics.lemma1_loss_on_the_set"),
+            "step_alpha": formal(step_from_the_set="layer.reduced_dynamics.lemma1_step"),
+            "step_C": formal(step_from_the_set="layer.reduced_dynamics.lemma1_step"),
+        },
+    ),
     example={"T": 200, "q": 3},
     derivation=derivation,
     canaries=(

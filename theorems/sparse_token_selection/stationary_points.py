@@ -13,6 +13,7 @@ direction of I − 11ᵀ/T, whose cosine with W* = diag(0, I_T) is √(1 − 1/T
 Source: derived here.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -30,6 +31,7 @@ from theorems.sparse_token_selection.task import (
     ZERO_QUERY,
     T,
     d,
+    formal,
     q,
 )
 from verify import Derivation, Identity, Source, Statement, Step, Theorem
@@ -115,7 +117,14 @@ stationary_points = Theorem(
     id="wang2024.stationary_points",
     title="The one-hot recursion has no finite stationary point; at infinity α = 1 has loss 0 and α = 0 has d/(2q)",
     source=Source("stationary points", "derived here", WANG2024),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        formal={
+            clause.label: formal(**{f"stationary_{name}": f"stationary_points.{name}_holds"})
+            for clause in CLAUSES
+            for name in [clause.label.replace("slope_C_at", "C_at")]
+        },
+    ),
     example={"T": 200, "q": 3, "d": 5},
     derivation=derivation,
     canaries=(

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 import sympy as sp
 
 from theorems import rules
-from verify import Case, Hypothesis, Inference, Parameter
+from verify import Case, FormalText, Hypothesis, Inference, Parameter, formal_text
 
 T, q, d, d_e = sp.symbols("T q d d_e", integer=True, positive=True)
 eta, eps = sp.symbols("eta eps", positive=True)
@@ -93,3 +93,23 @@ def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.
     Z = tokens.col_join(encodings)
     query = sp.zeros(tokens.rows, 1).col_join(sum((encodings[:, i] for i in subset), sp.zeros(encodings.rows, 1)))
     return V * Z * softmax(Z.T * W * query)
+
+
+_BESIDES = (
+    "the normal law is a mean with the moments of independent standard normal entries up to degree 3",
+    "the gradient of the population loss is the mean of the gradients of the samples",
+)
+
+
+def formal(**proofs: str) -> FormalText:
+    """Return the formal text of a claim on full matrices: propositions of `formal/claims.v`, each with its theorem."""
+    root = "SparseTokenSelection.formal"
+    named = {f"{root}.claims.{claim}": f"{root}.{proof}" for claim, proof in proofs.items()}
+    return formal_text("theorems", named, besides=_BESIDES)
+
+
+RUNS_EXIST = {
+    "run_exists": "layer.reduced_dynamics.lemma1_run_exists",
+    "mean_exists": "layer.sign_tables.sign_tables_are_a_mean",
+}
+"""That there are such means and runs, for the formal text of a claim on all of them."""

@@ -1,8 +1,9 @@
 """The evidence graph: what each theorem is known by, from shipped certificates that are re-checked, and its argument.
 
 A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim that it proves is proved; one
-that an argument concludes from what is proved is argued. A theorem stands no higher than
-its weakest claim, and the weakest theorem which its proof uses, down to the leaves.
+that an argument concludes from what is proved is argued; one that a proof assistant's kernel accepted, by the package's
+record, is formal. A theorem stands no higher than its weakest claim, and the weakest theorem which its proof uses, down
+to the leaves; where all its claims are formal, its proof uses no other.
 """
 
 import json
@@ -16,6 +17,7 @@ from typing import Any
 from verify.checking.argument import Inference, theorem_of
 from verify.checking.certificates import accepted_file
 from verify.checking.doors import asks_for_doors, with_doors
+from verify.checking.formal.record import Kernel, recorded
 from verify.checking.registry import package_folder, package_of, packages
 from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.in_words import in_words
@@ -136,15 +138,20 @@ def standing(
 
 
 def established(
-    theorem: Theorem, proved: Mapping[str, Iterable[Trust]], refuted: Mapping[str, str] | None = None
+    theorem: Theorem,
+    proved: Mapping[str, Iterable[Trust]],
+    refuted: Mapping[str, str] | None = None,
+    kernel: Kernel | None = None,
 ) -> tuple[Mapping[str, Established], Established]:
     """Return what establishes each clause of a theorem for all parameters, and what its claims, where some are proved.
 
     `proved` says of each what the proof trusts. A clause that the certificate of its package proves, and that is not
     among these, counts as well. One that is refuted in scope is open, and so is what an argument has from it; `refuted`
-    says where each is.
+    says where each is. `kernel` has what a proof assistant accepted of the theorem, by default what is on record.
     """
     standings = _Standings(rechecked, load_theorem)
+    if kernel is not None:
+        standings.kernels[theorem.id] = kernel
     if any(label not in proved for label in shipped_proofs(theorem)):
         accepted = standings.accepted(theorem)
         proved = {**({} if isinstance(accepted, str) else proved_by(accepted)), **proved}
@@ -182,6 +189,7 @@ class _Standings:
     def __init__(self, certificate: Callable[[str], Accepted | str], load: Callable[[str], Theorem]) -> None:
         self.certificate, self.load = certificate, load
         self.known: dict[str, Standing | None] = {}
+        self.kernels: dict[str, Kernel] = {}
 
     def of(self, theorem: Theorem) -> Standing:
         """Return a theorem's standing."""
@@ -235,6 +243,9 @@ class _Standings:
         for clause in theorem.statement.clauses:
             known[clause.label] = Established(ForAll.OPEN, why=f"{clause.label} is open")
         known |= {label: Established(ForAll.PROVED, trusts=frozenset(trusts)) for label, trusts in proved.items()}
+        # The kernel's verdict is on the claim under every hypothesis.
+        formal = {} if without else self.kernel(theorem).clauses
+        known |= {label: Established(ForAll.FORMAL, formal=frozenset({how})) for label, how in formal.items()}
         known |= {label: Established(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}
         unevaluated = in_words(theorem.statement) - theorem.evaluations.keys()
         for inference in theorem.argument:
@@ -246,15 +257,23 @@ class _Standings:
                     why = f"nothing evaluates {inference.label}"
                     used = replace(used, standing=ForAll.STATED, why=why)
             # A claim that is proved by itself needs no argument.
-            itself = known.get(inference.label, used).standing is ForAll.PROVED
+            itself = known.get(inference.label, used).standing in (ForAll.FORMAL, ForAll.PROVED)
             if not itself and inference.label not in refuted:
                 known[inference.label] = used
         clauses = {
             clause.label: replace(known[clause.label], theorem=theorem.id) for clause in theorem.statement.clauses
         }
+        claims = Established.by_all((clauses[claim.label] for claim in theorem.statement.claims), theorem.id)
+        if claims.standing is ForAll.FORMAL:
+            return clauses, claims
         below = [self.of(self.load(name)).for_all for name in theorem.proof_uses]
-        claims = (clauses[claim.label] for claim in theorem.statement.claims)
-        return clauses, Established.by_all([*claims, *below], theorem.id)
+        return clauses, Established.by_all([claims, *below], theorem.id)
+
+    def kernel(self, theorem: Theorem) -> Kernel:
+        """Return what a proof assistant accepted of a theorem."""
+        if theorem.id not in self.kernels:
+            self.kernels[theorem.id] = recorded(theorem)
+        return self.kernels[theorem.id]
 
     def elsewhere(self, used: str) -> Established:
         """Return what establishes another theorem's claims, or one of them."""

@@ -215,7 +215,7 @@ class Theorem(Formula):
     def _refuse_unused(self) -> None:
         """Refuse proof data, values and hypotheses that nothing here is about, such as one of a label mistyped."""
         labels = [clause.label for clause in self.statement.clauses]
-        asked = [("proofs", label) for label in self.proofs]
+        asked = [("proofs", label) for label in self.proofs] + [("formal", label) for label in self.statement.formal]
         said = in_words(self.statement)
         for label in self.evaluations:
             if label not in said:

@@ -39,12 +39,12 @@ def compiled(folder: Path) -> Compiled:
     return Compiled(not_allowed(axioms), axioms)
 
 
-def accepted_part(theorem: Theorem, folder: Path) -> tuple[Export, Compiled, tuple[str, ...]]:
+def accepted_part(theorem: Theorem, folder: Path, *, seconds: float = 60) -> tuple[Export, Compiled, tuple[str, ...]]:
     """Export a theorem and compile it, without the proofs that Rocq refuses; these are the labels at the end."""
     folder.mkdir(parents=True, exist_ok=True)
     refused: tuple[str, ...] = ()
     while True:
-        exported = export(theorem, without=refused)
+        exported = export(theorem, seconds=seconds, without=refused)
         exported.write(folder)
         found = compiled(folder)
         label = exported.proof_at(found.line) if found.line else ""

@@ -1,10 +1,10 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The parts of a statement as data: a clause, a labelled hypothesis, and a recursion."""
+"""The parts of a statement as data: a clause, a labelled hypothesis, a formal text, and a recursion."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import sympy as sp
@@ -135,6 +135,37 @@ class Hypothesis:
         data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
         supposed = {"supposed_at": list(self.supposed_at)} if self.supposed_at else {}
         return data | ({"varies": self.varies.name} if self.varies else {}) | supposed
+
+
+@dataclass(frozen=True)
+class FormalText:
+    """A claim as propositions of Rocq over definitions that are typed by hand; `verify.formal_text` reads it.
+
+    Parameters
+    ----------
+    propositions
+        The whole name of each, and its text.
+    definitions
+        The whole names of the definitions that they rest on.
+    digest
+        Of the texts of the propositions and of the definitions.
+    besides
+        The sentences in prose by which the claim follows from the propositions, where there are such.
+    proofs, package
+        The theorem of each proposition, and the package whose files hold all this: no part of the statement.
+    """
+
+    propositions: tuple[tuple[str, str], ...]
+    definitions: tuple[str, ...]
+    digest: str
+    besides: tuple[str, ...] = ()
+    proofs: tuple[str, ...] = field(default=(), compare=False)
+    package: str = field(default="", compare=False)
+
+    def to_data(self) -> Mapping[str, object]:
+        """Return what the digest covers."""
+        names = [name for name, _ in self.propositions]
+        return {"propositions": names, "text": self.digest, "besides": list(self.besides)}
 
 
 @dataclass(frozen=True)

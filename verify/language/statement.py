@@ -21,7 +21,7 @@ from verify.language.assumptions import (
     refuse_bound_assumptions,
     refuse_misused,
 )
-from verify.language.clause_data import ClauseData, Hypothesis
+from verify.language.clause_data import ClauseData, FormalText, Hypothesis
 from verify.language.definedness import substituted
 from verify.language.expressions import (
     RELATIONS,
@@ -66,6 +66,8 @@ class Statement(Formula):
         Names for expressions, each in terms of the parameters, the variables and earlier definitions.
     steps
         Clauses that the proof shows on the way; the digest covers which clauses are steps.
+    formal
+        Claims as propositions for a proof assistant, by label.
 
     Raises
     ------
@@ -89,6 +91,7 @@ class Statement(Formula):
     variables: tuple[sp.Symbol, ...] = ()
     definitions: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     steps: tuple[ClauseData, ...] = ()
+    formal: Mapping[str, FormalText] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for part in _SEQUENCES:
@@ -98,6 +101,7 @@ class Statement(Formula):
             raise TheoremError("a statement needs at least one claim")
         _refuse_ill_typed(self)
         object.__setattr__(self, "definitions", Frozen(self.definitions))
+        object.__setattr__(self, "formal", Frozen(self.formal))
         for part in ("parameters", "claims", "steps", "hypotheses"):
             object.__setattr__(self, part, frozen(getattr(self, part)))
         _refuse_misnamed(self)
@@ -124,11 +128,11 @@ class Statement(Formula):
     def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
         """Return the statement with each clause changed, in its role; without those of which nothing is left."""
         claims, steps = (tuple(new for old in part if (new := change(old))) for part in (self.claims, self.steps))
-        return replace(self, claims=claims, steps=steps)
+        return replace(self, claims=claims, steps=steps, formal={})
 
     def alone(self, *clauses: ClauseData) -> "Statement":
         """Return the statement that claims these clauses and nothing else."""
-        return replace(self, claims=clauses, steps=())
+        return replace(self, claims=clauses, steps=(), formal={})
 
     @staticmethod
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
@@ -205,6 +209,7 @@ class Statement(Formula):
         return deepcopy(self._data())
 
     def _data(self) -> dict[str, Any]:
+        formal = [[label, text.to_data()] for label, text in self.formal.items()]
         return {
             "parameters": [_parameter_data(parameter) for parameter in self.parameters],
             "variables": [to_data(variable) for variable in self.variables],
@@ -213,7 +218,7 @@ class Statement(Formula):
             "definitions": [[to_data(name), to_data(value)] for name, value in self.definitions.items()],
             "claims": [clause.to_data() for clause in self.claims],
             "steps": [clause.to_data() for clause in self.steps],
-        }
+        } | ({"formal": formal} if formal else {})
 
     @cached_property
     def digest(self) -> str:
@@ -303,8 +308,9 @@ def _refuse_ill_typed(statement: Statement) -> None:
             needs = f", such as Inequality(label, relation): it has no {_lacking(wrong)}"
             hint = needs if what == "a clause" else ""
             raise TheoremError(f"{text_of(wrong)}: is a {type(wrong).__name__}, where {what} is needed{hint}")
-    if not isinstance(statement.definitions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TheoremError(f"definitions: is a {type(statement.definitions).__name__}, where a mapping is needed")
+    for part in ("definitions", "formal"):
+        if not isinstance(given := getattr(statement, part), Mapping):
+            raise TheoremError(f"{part}: is a {type(given).__name__}, where a mapping is needed")
 
 
 def _refuse_misnamed(statement: Statement) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from verify.outcomes.numbers import (
     DIGITS as DIGITS,
@@ -21,6 +21,15 @@ from verify.outcomes.numbers import (
     number_text as number_text,
     short_text as short_text,
     times_text as times_text,
+)
+from verify.outcomes.standings import (
+    OPEN as OPEN,
+    Established as Established,
+    ForAll as ForAll,
+    Formal as Formal,
+    Trust as Trust,
+    formal_claims as formal_claims,
+    how_sure as how_sure,
 )
 from verify.shown import Result, Shown, Tabled
 
@@ -87,121 +96,6 @@ class Evidence(StrEnum):
     def weakest(evidence: Sequence["Evidence"]) -> "Evidence":
         """Return the weakest of some kinds of evidence."""
         return max(evidence, key=list(Evidence).index)
-
-
-class Trust(NamedTuple):
-    """A second computation, or a kind, of a package, which evidence rests on beside the re-checker's core.
-
-    `name` and `version` say which, `package` is where they are from, `digest` is of their modules.
-
-    Examples
-    --------
-    >>> from verify.outcomes import Trust
-    >>> str(Trust("a-distribution.moments", 1, "a_package", "0" * 64))
-    'a-distribution.moments/1'
-    """
-
-    name: str
-    version: int
-    package: str
-    digest: str
-
-    def __str__(self) -> str:
-        """Return name and version."""
-        return f"{self.name}/{self.version}"
-
-
-def how_sure(evidence: Evidence | str | None, trusts: Iterable[object]) -> str:
-    """Return evidence with what it trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
-    named = ", ".join(map(str, trusts))
-    return f"{evidence}, trusting {named}" if evidence and named else str(evidence or "")
-
-
-class ForAll(StrEnum):
-    """The standing of a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `stated`, `open`.
-
-    `formal`: a proof assistant's kernel. `proved`: a certificate of the claim itself, which the re-checker accepts.
-    `argued`: an argument in prose whose steps are all proved, for a claim that is evaluated at instances. `stated`: the
-    same for a claim in words that nothing evaluates. `open`: nothing yet.
-
-    Examples
-    --------
-    >>> from verify import ForAll
-    >>> [str(standing) for standing in ForAll]
-    ['formal', 'proved', 'argued', 'stated', 'open']
-    """
-
-    FORMAL = "formal"
-    PROVED = "proved"
-    ARGUED = "argued"
-    STATED = "stated"
-    OPEN = "open"
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether something that was checked carries the claim: a proof, or an argument for what is evaluated."""
-        return self in (ForAll.FORMAL, ForAll.PROVED, ForAll.ARGUED)
-
-
-@dataclass(frozen=True)
-class Established:
-    """The standing of a clause, or of a result, for all parameters, with its reasons.
-
-    Parameters
-    ----------
-    standing
-        How it stands.
-    inferences
-        The inferences that it rests on, as `theorem:label`, those of other theorems included.
-    why
-        What is missing, where it is stated or open.
-    theorem
-        The id of the theorem, whose own inferences are counted apart from those that it inherits.
-    trusts
-        What that rests on beside the re-checker's core.
-
-    Examples
-    --------
-    >>> from verify import Established, ForAll
-    >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim"}), theorem="user.lemma").text()
-    'argued in prose (1 inference)'
-    >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim", "user.main:sum"}), theorem="user.main").text()
-    'argued in prose (1 own + 1 inherited inference)'
-    """
-
-    standing: ForAll
-    inferences: frozenset[str] = frozenset()
-    why: str = ""
-    theorem: str = ""
-    trusts: frozenset[Trust] = frozenset()
-
-    @staticmethod
-    def by_all(parts: "Iterable[Established]", theorem: str = "") -> "Established":
-        """Return what establishes all of some parts, of a theorem or of several."""
-        parts = tuple(parts)
-        order = list(ForAll)
-        standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
-        why = "; ".join(dict.fromkeys(part.why for part in parts if not part.standing.is_shown and part.why))
-        inferences = frozenset[str]().union(*(part.inferences for part in parts))
-        trusts = frozenset[Trust]().union(*(part.trusts for part in parts))
-        return Established(standing, inferences, why, theorem, trusts)
-
-    @property
-    def own(self) -> int:
-        """How many of the inferences are the theorem's own."""
-        return sum(name.startswith(f"{self.theorem}:") for name in self.inferences)
-
-    def text(self, *, briefly: bool = False) -> str:
-        """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits.
-
-        That they are prose is not said `briefly`, where the claims beside it say so.
-        """
-        inherited = len(self.inferences) - self.own
-        apart = f"{self.own} own + {count_text(inherited, 'inherited inference')}"
-        counted = apart if inherited and self.theorem else count_text(len(self.inferences), "inference")
-        argued = f"{self.standing}{'' if briefly else ' in prose'} ({counted})"
-        standing = argued if self.standing is ForAll.ARGUED else str(self.standing)
-        return how_sure(standing, sorted(self.trusts))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -351,7 +245,7 @@ class CheckResult(Result, Tabled):
     seconds: float
     digits: int = DIGITS
     interrupted: bool = False
-    for_all: Established = Established(ForAll.OPEN)
+    for_all: Established = OPEN
     established: Mapping[str, Established] = field(default_factory=dict)
     rests_on: Mapping[str, Established] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)

@@ -109,7 +109,9 @@ class Given:
 
         Raises Rejected where the statement is not read, or the instance is none of it.
         """
-        statement = entries(statement, "statement", "parameters variables domain hypotheses definitions claims steps")
+        parts = "parameters variables domain hypotheses definitions claims steps"
+        # A formal text is for a proof assistant: no proof here uses it.
+        statement = entries(statement, "statement", parts, ["formal"])
         definitions = items(statement["definitions"], "definitions")
         self.effort, self.registry = effort, registry
         self.terms = Terms(effort, registry, map(_name, definitions), self._may_assume, self._is_introduced)

@@ -113,9 +113,10 @@ def _state(file: str) -> list[Any]:
 
 def theorem_row(theorem: "Theorem") -> dict[str, Any]:
     """Return what the list has of a theorem."""
+    from verify.checking.formal.record import recorded
     from verify.checking.standing import standing
 
-    known = standing(theorem)
+    known, claims = standing(theorem), [claim.label for claim in theorem.statement.claims]
     return {
         "id": theorem.id,
         "title": theorem.title,
@@ -129,6 +130,9 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
         "why": known.why,
         "inferences_argued": len(known.for_all.inferences),
         "inferences_own": known.for_all.own,
+        "formal": known.for_all.formal_to_json(),
+        "formal_claims": [label for label in claims if known.clauses[label].standing is ForAll.FORMAL],
+        "not_formal": recorded(theorem).stale,
         "proved": known.for_all.standing in (ForAll.FORMAL, ForAll.PROVED),
         "best_instance_evidence": known.evidence,
         "trusts": [trust._asdict() for trust in known.trusts],
@@ -154,9 +158,12 @@ def established_text(row: Mapping[str, Any]) -> str:
     """Return a row's standing, with the numbers of inferences of its argument: its own, and those it inherits."""
     own = row["inferences_own"]
     counted = f" ({own} + {row['inferences_argued'] - own})" if row["for_all_parameters"] == ForAll.ARGUED else ""
+    counted = f" ({'; '.join(row['formal']['stated'])})" if row["formal"] else counted
     # Nothing is looked for here: what is open without a certificate may be proved, and is once `verify pin` wrote one.
     counted = f" ({row['why']})" if row["for_all_parameters"] == ForAll.OPEN and row["why"] else counted
-    return how_sure(f"{row['for_all_parameters']}{counted}", _trusts(row["for_all_trusts"]))
+    some = "" if row["formal"] or not row["formal_claims"] else f"; formal: {', '.join(row['formal_claims'])}"
+    some += f"; not formal: {row['not_formal']}" if row["not_formal"] else ""
+    return how_sure(f"{row['for_all_parameters']}{counted}", _trusts(row["for_all_trusts"])) + some
 
 
 def _trusts(listed: Iterable[dict[str, Any]]) -> list[Trust]:
@@ -167,7 +174,9 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return one line on some rows: how many stand how, and how many inferences are prose."""
     rows = list(rows)
     counts = Counter(row["for_all_parameters"] for row in rows)
-    stands = ", ".join(f"{counts[each]} {each}" for each in ForAll if counts[each])
+    recorded = sorted({by for row in rows if row["formal"] for by in row["formal"]["by"]})
+    meant = {ForAll.FORMAL: f" ({' and '.join(recorded)})"}
+    stands = ", ".join(f"{counts[each]} {each}{meant.get(each, '')}" for each in ForAll if counts[each])
     helped = [sum(bool(row[trusts]) for row in rows) for trusts in ("for_all_trusts", "trusts")]
     of = ("for all parameters", "at the example")
     more = "".join(f"; trusting a package {each}: {n}" for each, n in zip(of, helped, strict=True) if n)
@@ -183,5 +192,6 @@ def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
         claims = "; ".join(f"{claim['label']} ({claim['for_all_parameters']})" for claim in row["claims"])
         own = row["inferences_own"]
         counts = f"{own} | {row['inferences_argued'] - own}"
-        lines.append(f"| `{row['id']}` | {row['for_all_parameters']} | {counts} | {claims} |")
+        stated = f" ({'; '.join(row['formal']['stated'])})" if row["formal"] else ""
+        lines.append(f"| `{row['id']}` | {row['for_all_parameters']}{stated} | {counts} | {claims} |")
     return "\n".join([*lines, ""])

@@ -15,6 +15,7 @@ from verify.outcomes import (
     HypothesisResult,
     assignments_text,
     count_text,
+    formal_claims,
     how_sure,
     number_text,
     short_text,
@@ -213,10 +214,11 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         lines += [title] if of_role else []
         for clause in of_role:
             how = result.how(clause)
-            by = f" by {how}" if how not in ("", "argument") else ""
+            by = f" by {how}" if how not in ("", "argument", "rocq") else ""
             lines.append(f"  {result.established[clause.label].text()}{by}  {clause.label}: {clause.claim}")
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
+            lines += [f"      {name}: {text}" for name, text in result.formal_texts.get(clause.label, {}).items()]
             told = result.deductions.get(clause.label, ())
             most = len(told) if result.explained else _LINES
             lines += [f"      {line}" for line in told[:most]]
@@ -241,9 +243,14 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         if result.refuted is not None:
             lines.append(f"  {result.refuted.label}: refuted ({result.refuted.how_sure})")
     lines += [found.text() for found in (result.searched, result.evaluated) if found is not None]
+    besides = {sentence: None for part in sorted(result.for_all.formal) for sentence in part.besides}
+    lines += [f"in prose: {sentence}" for sentence in besides]
+    lines += [f"not formal: {result.not_formal}"] if result.not_formal else []
     missing = f": {result.for_all.why}" if result.for_all.why else ""
     vouched = ", not machine-checked" if result.for_all.standing is ForAll.ARGUED else ""
-    headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{vouched}{missing}"
+    formal = formal_claims(result.established, (c.label for c in result.clauses if c.role == "claim"))
+    stands = f"{result.for_all.text()}{vouched}{formal}{missing}"
+    headline = "refuted" if result.counterexample is not None else stands
     stopped = _STOPPED.get(result.stopped, "")
     return fitted([*lines, f"{headline}{stopped}   {result.seconds:.2f} s"], width)
 

@@ -10,6 +10,7 @@ from typing import Any
 from verify.budget import proving, require_effort
 from verify.checking.argument import Inference
 from verify.checking.check import check, check_wrong
+from verify.checking.formal.record import Kernel, recorded
 from verify.checking.standing import established, established_by_extension, shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.claims.first_passage import Reaches
@@ -70,6 +71,10 @@ class ProveResult(Result):
     evaluated
         At how many instances, the example and drawn ones, each claim in words stands that is not proved; None where
         there is none.
+    formal_texts
+        Of each claim that has a formal text, its propositions for Rocq, by name.
+    not_formal
+        Why what is on record as accepted by Rocq is not believed.
     """
 
     theorem: str
@@ -92,6 +97,8 @@ class ProveResult(Result):
     searched: Searched | None = None
     limit: float = math.inf
     evaluated: Evaluated | None = None
+    formal_texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    not_formal: str = ""
 
     @property
     def witness(self) -> Instance | None:
@@ -131,6 +138,8 @@ class ProveResult(Result):
         established = self.established[clause.label]
         if established.standing is ForAll.ARGUED:
             return "argument"
+        if established.standing is ForAll.FORMAL:
+            return "rocq"
         if established.standing is not ForAll.PROVED:
             return ""
         found = clause.proof if clause.evidence is Evidence.PROVED else self.shipped.get(clause.label)
@@ -154,6 +163,8 @@ class ProveResult(Result):
                 | {"lines": [text for text, _ in self.told.get(clause.label, ())]}
                 | {"reasons": self.reasons[clause.label].to_json() if clause.label in self.reasons else None}
                 | {"trusts": [trust._asdict() for trust in sorted(self.established[clause.label].trusts)]}
+                | {"formal": self.established[clause.label].formal_to_json()}
+                | {"propositions": dict(self.formal_texts.get(clause.label, {}))}
                 for clause in self.clauses
             ],
             "argument": [_json(inference) | {"status": str(ForAll.ARGUED)} for inference in self.argument],
@@ -166,6 +177,8 @@ class ProveResult(Result):
             "for_all_parameters": self.for_all.standing,
             "inferences_argued": len(self.for_all.inferences),
             "inferences_own": self.for_all.own,
+            "formal": self.for_all.formal_to_json(),
+            "not_formal": self.not_formal,
             "detail": self.for_all.why,
             "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
             "clause": self.refuted.label if self.refuted else None,
@@ -194,12 +207,18 @@ def _established(theorem: Theorem, extension: Inference) -> Established:
 
 
 def prove(
-    theorem: Theorem, *, explain: bool = False, seconds: float = PROVE.seconds, progress: Progress | None = None
+    theorem: Theorem,
+    *,
+    explain: bool = False,
+    seconds: float = PROVE.seconds,
+    progress: Progress | None = None,
+    kernel: Kernel | None = None,
 ) -> ProveResult:
     """Say what establishes a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
 
     Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
     of the time is for a search of a counterexample to the claims that are not proved, a short one where all are argued.
+    `kernel` has what a proof assistant accepted, by default what is on record.
 
     Raises
     ------
@@ -218,6 +237,7 @@ def prove(
     by_clause, for_all = checked.established, checked.for_all
     # What is argued is searched a little: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
+    doubtful -= proved.keys()
     most = PROVE.max_examples if for_all.standing is ForAll.OPEN else PROVE.argued_examples
     searched = [c for c in theorem.statement.claims if c.label in doubtful and not isinstance(c, InWords)]
     left, seen = seconds - (time.monotonic() - started), None
@@ -242,8 +262,8 @@ def prove(
     fallen = {label: f"at {_at(where)}" for label, where in steps.items()}
     fallen |= {refuted.label: f"at {_at(counterexample)}"} if counterexample is not None and refuted else {}
     theorem, refused = _with_sound_evaluations(theorem, stands)
-    if fallen or refused:
-        by_clause, for_all = established(theorem, proved, fallen)
+    if fallen or refused or kernel is not None:
+        by_clause, for_all = established(theorem, proved, fallen, kernel)
     if not checked.in_scope:
         why = "; ".join(filter(None, (for_all.why, "the example is out of scope")))
         for_all = replace(for_all, why=why)
@@ -268,6 +288,8 @@ def prove(
         searched=seen,
         limit=seconds,
         evaluated=stands if counterexample is None else None,
+        formal_texts={label: dict(text.propositions) for label, text in theorem.statement.formal.items()},
+        not_formal=(recorded(theorem) if kernel is None else kernel).stale,
     )
 
 

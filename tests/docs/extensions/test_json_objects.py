@@ -12,7 +12,7 @@ from verify.reports.commands.frame import app
 # Words and options that the page's text has between backticks, beside keys.
 WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
-    *("formal", "argued", "stated", "open", "tried", "work", "refused"),
+    *("formal", "argued", "stated", "by", "besides", "rocq", "open", "tried", "work", "refused"),
     *("holds", "fails", "needs", "assumed", "needed", "redundant", "undecided"),
     *("digest", "certificate", "map", "findings", "pin", "file", "full", "report", "text", "latex"),
     *("shell", "script", "proof", "statement", "nothing", "accepted", "rejected", "unknown", "unreadable"),

@@ -171,12 +171,12 @@ def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
 
 
 def test_a_check_says_what_its_proof_uses(monkeypatch):
-    theorem1 = load_theorem("wang2024.theorem1")
-    sound = verify.check(theorem1, **theorem1.example)
+    steps = load_theorem("wang2024.one_hot_steps")
+    sound = verify.check(steps, **steps.example)
     assert (sound.outcome, sound.for_all.standing) == (Outcome.VERIFIED, ForAll.ARGUED)
     assert sound.rests_on["wang2024.one_hot_descent"].standing is ForAll.ARGUED
     monkeypatch.setattr("verify.checking.standing.rechecked", lambda _: "broken")
-    broken = verify.check(theorem1, **theorem1.example)
+    broken = verify.check(steps, **steps.example)
     # The verdict at the instance does not rest on it; the standing for all parameters does.
     assert (broken.outcome, broken.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     assert broken.for_all.standing is ForAll.OPEN and "broken" in broken.for_all.why

@@ -170,6 +170,7 @@ def test_the_whole_list(cli):
     assert (code, err, set(body)) == (0, "", {"schema", "version", "theorems"})
     for row in body["theorems"]:
         own = {"why", "claims", "for_all_parameters", "inferences_argued", "inferences_own", "trusts", "for_all_trusts"}
+        own |= {"formal", "formal_claims", "not_formal"}
         assert set(row) == {"id", "title", "paper", "source", "proved", "best_instance_evidence"} | own
         assert row["id"].startswith("li2024.") and row["paper"] == "li2024"
     (row,) = [row for row in body["theorems"] if row["id"] == "li2024.gradient"]

@@ -68,6 +68,9 @@ def test_a_row_says_what_is_proved_and_the_evidence_at_the_example():
         "why": "",
         "inferences_argued": 0,
         "inferences_own": 0,
+        "formal": None,
+        "formal_claims": [],
+        "not_formal": "",
         "proved": False,
         "best_instance_evidence": "certified",
         "trusts": [],
@@ -118,8 +121,38 @@ def test_the_rows_for_people():
     assert "no certificate is shipped" in (false, unknown) and lines[4].index("-") == lines[1].index("certified")
 
 
+NOT_FORMAL = {"formal": None, "formal_claims": [], "not_formal": ""}
+
+
+def test_what_is_formal_says_how_it_is_stated_and_by_which_record():
+    row = {"id": "p.t", "for_all_parameters": "formal", "inferences_argued": 0, "inferences_own": 0, "trusts": []}
+    formal = {"stated": ["statement typed, 3 definitions"], "by": ["as recorded with Rocq 8.16.1"], "besides": []}
+    row |= {"formal": formal, "formal_claims": ["c"], "not_formal": "", "for_all_trusts": [], "claims": []}
+    assert established_text(row) == "formal (statement typed, 3 definitions)"
+    said = "1 formal (as recorded with Rocq 8.16.1); argued inferences: 0"
+    assert standings_text([row]) == f"for all parameters: {said}"
+    assert standings_table([row]).splitlines()[-1].startswith("| `p.t` | formal (statement typed, 3 definitions) | 0 |")
+
+
+def test_some_claims_that_are_formal_and_a_record_that_is_not_believed_are_told():
+    row = {
+        "for_all_parameters": "proved",
+        "inferences_argued": 0,
+        "inferences_own": 0,
+        "for_all_trusts": [],
+    } | NOT_FORMAL
+    assert established_text(row | {"formal_claims": ["a", "b"]}) == "proved; formal: a, b"
+    old = "the record is older than the statement"
+    assert established_text(row | {"not_formal": old}) == f"proved; not formal: {old}"
+
+
 def test_a_claim_that_is_argued_shows_how_many_inferences_it_takes():
-    made = {"for_all_parameters": "argued", "inferences_argued": 3, "inferences_own": 2, "for_all_trusts": []}
+    made = {
+        "for_all_parameters": "argued",
+        "inferences_argued": 3,
+        "inferences_own": 2,
+        "for_all_trusts": [],
+    } | NOT_FORMAL
     assert established_text(made) == "argued (2 + 1)"
     row = {**made, "id": "p.t", "trusts": [], "claims": [{"label": "c", "for_all_parameters": "argued"}]}
     table = standings_table([row]).splitlines()
@@ -131,7 +164,7 @@ def test_a_claim_that_is_argued_shows_how_many_inferences_it_takes():
 def test_a_standing_and_an_example_that_trust_a_package_say_so():
     trust = {"name": "a.b", "version": 1, "package": "a", "digest": "0" * 64}
     row = {"id": "p.t", "for_all_parameters": "proved", "why": "", "inferences_argued": 0, "inferences_own": 0}
-    row |= {"best_instance_evidence": "certified", "paper": "p", "title": "a title", "claims": []}
+    row |= {"best_instance_evidence": "certified", "paper": "p", "title": "a title", "claims": []} | NOT_FORMAL
     none, at, both = (
         {"trusts": [], "for_all_trusts": []} | more
         for more in (

@@ -149,12 +149,14 @@ def test_the_command_line(cli, tmp_path):
     file = tmp_path / "c.json"
     code, out, err = cli("prove", "li2024.gradient", "--json", "--certificate", str(file))
     body = body_of(out)
-    assert (code, err, body["for_all_parameters"], body["argument"]) == (0, "", "proved", [])
+    assert (code, err, body["for_all_parameters"], body["argument"]) == (0, "", "formal", [])
     assert set(body) == {
         *("schema", "version", "theorem", "statement_digest", "clauses", "argument", "beyond", "for_all_parameters"),
         *(
             "inferences_argued",
             "inferences_own",
+            "formal",
+            "not_formal",
             "detail",
             "counterexample",
             "clause",

@@ -31,6 +31,13 @@ Definition loss_on_the_set : Prop := forall T q d alpha C E W V,
   sizes T q d -> normal_mean d T 3 E -> on_the_set d T alpha C W V ->
   one_hot_loss d T q E W V = recursion.loss (INR T) (INR q) (INR d) alpha C.
 
+(** Lemma 1, `step_alpha` and `step_C`: one step of gradient descent from any point of the set. *)
+Definition step_from_the_set : Prop := forall T q d eta alpha C E W V W' V',
+  sizes T q d -> normal_mean d T 3 E -> on_the_set d T alpha C W V ->
+  descent_step d T T one_hot q E eta W V W' V' ->
+  on_the_set d T (recursion.step_alpha (INR T) (INR q) eta alpha C)
+    (recursion.step_C (INR T) (INR q) (INR d) eta alpha C) W' V'.
+
 (** A run exists: every entry of the gradient is defined at every point. *)
 Definition run_exists : Prop := forall T q d eta E, sizes T q d -> exists W V, one_hot_descent d T q E eta W V.
 
@@ -105,3 +112,46 @@ Definition small_steps_number : Prop := forall T q d eta E W V,
   (forall eps, 0 < eps -> exists n, first_below (loss_of_run T q d E W V) eps n) /\
   forall steps : R -> nat, (forall eps, 0 < eps -> first_below (loss_of_run T q d E W V) eps (steps eps)) ->
     filterlim (fun eps => eps * INR (steps eps)) (at_right 0) (locally ((INR T - 1) / (4 * eta))).
+
+(** ** `stationary_points`: the loss on the set as a function L of α and C, and its slopes, for q < T *)
+
+Definition loss_in_two_numbers (T q d : nat) (L : R -> R -> R) : Prop :=
+  sizes T q d /\ (q < T)%nat /\ exists E, normal_mean d T 3 E /\
+  forall alpha C W V, on_the_set d T alpha C W V -> one_hot_loss d T q E W V = L alpha C.
+
+Definition slope_in_alpha (L : R -> R -> R) (alpha C g : R) : Prop := is_derive (fun a => L a C) alpha g.
+Definition slope_in_C (L : R -> R -> R) (alpha C g : R) : Prop := is_derive (fun c => L alpha c) C g.
+
+Definition stationary_slope_alpha : Prop := forall T q d L alpha C, loss_in_two_numbers T q d L ->
+  slope_in_alpha L alpha C
+    (- INR d / INR q * recursion.P (INR T) (INR q) C * (1 - alpha * recursion.S' (INR T) (INR q) C)).
+Definition stationary_slope_C : Prop := forall T q d L alpha C, loss_in_two_numbers T q d L ->
+  slope_in_C L alpha C
+    (- INR d / INR q * alpha * recursion.P (INR T) (INR q) C * recursion.Q (INR T) (INR q) C
+      * (1 - alpha * recursion.P (INR T) (INR q) C * (1 - recursion.w C))).
+(** The two slopes are not 0 at once. *)
+Definition stationary_none_finite : Prop := forall T q d L alpha C g g', loss_in_two_numbers T q d L ->
+  slope_in_alpha L alpha C g -> slope_in_C L alpha C g' -> g <> 0 \/ g' <> 0.
+
+(** The slopes g and g' at one α, as functions of C, and their limits and the loss's. *)
+Definition slopes (L : R -> R -> R) (alpha : R) (g g' : R -> R) : Prop :=
+  forall C, slope_in_alpha L alpha C (g C) /\ slope_in_C L alpha C (g' C).
+Definition stationary_alpha_at_plus_infinity : Prop := forall T q d L alpha g g',
+  loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g p_infty (INR d * (alpha - 1) / INR q).
+Definition stationary_C_at_plus_infinity : Prop := forall T q d L alpha g g',
+  loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g' p_infty 0.
+Definition stationary_loss_at_plus_infinity : Prop := forall T q d L alpha, loss_in_two_numbers T q d L ->
+  is_lim (fun C => L alpha C) p_infty (INR d * (alpha - 1) ^ 2 / (2 * INR q)).
+Definition stationary_alpha_at_minus_infinity : Prop := forall T q d L alpha g g',
+  loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g m_infty (INR d * alpha / (INR T - INR q)).
+Definition stationary_C_at_minus_infinity : Prop := forall T q d L alpha g g',
+  loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g' m_infty 0.
+Definition stationary_loss_at_minus_infinity : Prop := forall T q d L alpha, loss_in_two_numbers T q d L ->
+  is_lim (fun C => L alpha C) m_infty (INR d / (2 * INR q) + INR d * alpha ^ 2 / (2 * (INR T - INR q))).
+
+(** The squared cosine of I − 11ᵀ/T with I, in the inner product of the entries. *)
+Definition inner (T : nat) (A B : matrix) : R := sum T (fun i => sum T (fun j => A i j * B i j)).
+Definition centred (T : nat) : matrix := fun i j => one_hot i j - / INR T.
+Definition stationary_cosine : Prop := forall T, (2 <= T)%nat ->
+  0 < inner T (centred T) (centred T) /\ 0 < inner T one_hot one_hot /\
+  inner T (centred T) one_hot ^ 2 / (inner T (centred T) (centred T) * inner T one_hot one_hot) = 1 - 1 / INR T.

@@ -2,11 +2,12 @@
   as C → +∞ the slope in α tends to d(α − 1)/q and the loss
     to d(α − 1)²/(2q), as C → −∞ to dα/(T − q) and d/(2q) + dα²/(2(T − q)). *)
 
-Require Import Reals Lra Arith Lia.
+Require Import Reals Lra Arith Lia Bool FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From SparseTokenSelection Require Import definitions.
+From SparseTokenSelection.formal Require Import claims.
 From SparseTokenSelection.formal Require recursion.
-From SparseTokenSelection.formal.layer Require Import sums.
+From SparseTokenSelection.formal.layer Require Import sums reduced_dynamics.
 From SparseTokenSelection.formal.run Require Import scaled_loss.
 Open Scope R_scope.
 
@@ -152,15 +153,57 @@ Qed.
 End Limits.
 End StationaryPoints.
 
-(** The squared cosine of I − 11ᵀ/T with I is 1 − 1/T, in the inner product of the entries. *)
-Definition inner (T : nat) (A B : matrix) : R := sum T (fun i => sum T (fun j => A i j * B i j)).
+(** ** The claims *)
 
-Theorem cosine T : (2 <= T)%nat ->
-  inner T (fun i j => one_hot i j - / INR T) one_hot ^ 2
-    / (inner T (fun i j => one_hot i j - / INR T) (fun i j => one_hot i j - / INR T) * inner T one_hot one_hot)
-  = 1 - 1 / INR T.
+Lemma loss_is T q d L : loss_in_two_numbers T q d L ->
+  L = recursion.loss (INR T) (INR q) (INR d) /\ 1 <= INR q < INR T /\ 1 <= INR d.
 Proof.
-  intro HT. assert (2 <= INR T) by (apply (le_INR 2); assumption).
+  intros (Size & Less & E & Mean & Loss). destruct Size as (HT & Hq & Hd). repeat split.
+  - apply functional_extensionality. intro alpha. apply functional_extensionality. intro C.
+    pose (W := fun r c => if (r <? d) || (c <? d) then 0 else C * (one_hot r c - / INR T)).
+    pose (V := fun a r => alpha * one_hot a r).
+    assert (On : on_the_set d T alpha C W V) by (split; intros; reflexivity).
+    rewrite <- (Loss alpha C W V On). apply lemma1_loss_on_the_set; [repeat split; lia|assumption|assumption].
+  - apply (le_INR 1). lia.
+  - apply lt_INR. assumption.
+  - apply (le_INR 1). assumption.
+Qed.
+
+Ltac of_the_recursion H := apply loss_is in H as (-> & Hq & Hd).
+
+Theorem slope_alpha_holds : stationary_slope_alpha.
+Proof. intros T q d L alpha C H. of_the_recursion H. apply slope_alpha; assumption. Qed.
+
+Theorem slope_C_holds : stationary_slope_C.
+Proof. intros T q d L alpha C H. of_the_recursion H. apply slope_C; assumption. Qed.
+
+Theorem none_finite_holds : stationary_none_finite.
+Proof. intros T q d L alpha C g g' H. of_the_recursion H. apply no_stationary_point; assumption. Qed.
+
+Ltac limit limit_of := let H := fresh in let G := fresh in
+  intros T q d L alpha g g' H G; of_the_recursion H; eapply limit_of; try eassumption; intro; apply G.
+
+Theorem alpha_at_plus_infinity_holds : stationary_alpha_at_plus_infinity.
+Proof. limit alpha_at_plus_infinity. Qed.
+
+Theorem C_at_plus_infinity_holds : stationary_C_at_plus_infinity.
+Proof. limit slope_C_at_plus_infinity. Qed.
+
+Theorem loss_at_plus_infinity_holds : stationary_loss_at_plus_infinity.
+Proof. intros T q d L alpha H. of_the_recursion H. apply loss_at_plus_infinity; assumption. Qed.
+
+Theorem alpha_at_minus_infinity_holds : stationary_alpha_at_minus_infinity.
+Proof. limit alpha_at_minus_infinity. Qed.
+
+Theorem C_at_minus_infinity_holds : stationary_C_at_minus_infinity.
+Proof. limit slope_C_at_minus_infinity. Qed.
+
+Theorem loss_at_minus_infinity_holds : stationary_loss_at_minus_infinity.
+Proof. intros T q d L alpha H. of_the_recursion H. apply loss_at_minus_infinity; assumption. Qed.
+
+Theorem cosine_holds : stationary_cosine.
+Proof.
+  intros T HT. unfold centred. assert (2 <= INR T) by (apply (le_INR 2); assumption).
   assert (Row : forall i f, (i < T)%nat -> sum T (fun j => f j * one_hot i j) = f i).
   { intros i f Hi. rewrite (sum_ext T _ (fun j => one_hot j i * f j)) by (intros; rewrite one_hot_sym; ring).
     apply sum_one_hot. assumption. }
@@ -178,5 +221,5 @@ Proof.
       rewrite (sum_ext T _ (fun j => (one_hot i j - 2 * / INR T) * one_hot i j + / INR T * / INR T)) by (intros; ring).
       rewrite sum_plus, (Row i (fun j => one_hot i j - 2 * / INR T)), one_hot_same, sum_const by assumption. field.
       lra. }
-  rewrite E1, E2, E3. field. lra.
+  rewrite E1, E2, E3. repeat split; [lra|lra|]. field. lra.
 Qed.

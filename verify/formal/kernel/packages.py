@@ -1,6 +1,7 @@
 """The `.v` files of a package are compiled, each after what it needs."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from verify.checking.formal.sources import Sources
@@ -16,20 +17,33 @@ class Failure(NamedTuple):
 
 def options(sources: Sources) -> list[str]:
     """Return the options by which Rocq finds the files."""
-    return [part for name, folder in sources.roots.items() for part in ("-Q", folder, name)]
+    here = sources.folder.resolve()
+    return [part for name, folder in sources.roots.items() for part in ("-Q", str(here / folder), name)]
 
 
 def compiled(sources: Sources, modules: Iterable[str]) -> Failure | None:
     """Compile modules and all that they need, where that is not done; return the first failure, None for none."""
     for module in sources.closure(modules):
-        if not sources.files[module].with_suffix(".vo").is_file():
+        # Beside what is compiled stands the digest of all that it was made from.
+        path, digest = sources.files[module], sources.digest([module])
+        made = path.with_suffix(".made")
+        if _text(made) != digest or not path.with_suffix(".vo").is_file():
+            made.unlink(missing_ok=True)
             found = ran(sources.folder, "coqc", "-q", *options(sources), sources.file(module))
             if not found.good:
                 return Failure(sources.file(module), found.said)
+            made.write_text(digest, encoding="utf-8")
     return None
 
 
 def asked(sources: Sources, text: str, name: str = "asked.v") -> Ran:
     """Compile a text beside the compiled files."""
-    (sources.folder / name).write_text(text, encoding="utf-8")
-    return ran(sources.folder, "coqc", "-q", *options(sources), name)
+    path = sources.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    # Its own folder may be a new one.
+    return ran(sources.folder, "coqc", "-q", *options(Sources(sources.folder)), name)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""

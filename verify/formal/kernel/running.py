@@ -49,6 +49,19 @@ def not_run(*libraries: str) -> str:
     return f"rocq: not run; it needs {packages}"
 
 
+def rocq_version() -> str:
+    """Return Rocq's version."""
+    return ran(Path(), "coqc", "--print-version").printed.split()[0]
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that proofs use, as Debian's packages have them."""
+    if not shutil.which("dpkg-query"):
+        return {"Coquelicot": "unknown"}
+    found = ran(Path(), "dpkg-query", "--show", "--showformat", "${Version}", "libcoq-coquelicot")
+    return {"Coquelicot": found.printed if found.good else "unknown"}
+
+
 def ran(folder: Path, *command: str) -> Ran:
     """Run a program in a folder."""
     try:

@@ -19,7 +19,7 @@ def summary(contents: Contents) -> Html:
     papers = [tag("article", *_paper(contents, paper), class_="paper") for paper in contents.papers]
     counts = Counter(known.standing.for_all.standing for known in contents.theorems)
     helped = sum(bool(known.standing.for_all.trusts) for known in contents.theorems)
-    meant = {ForAll.ARGUED: " (proved steps joined by prose)"}
+    meant = {ForAll.FORMAL: " (as recorded with Rocq)", ForAll.ARGUED: " (proved steps joined by prose)"}
     stands = ", ".join(f"{counts[each]} {each}{meant.get(each, '')}" for each in ForAll if counts[each])
     lead = (
         f"{count_text(len(contents.theorems), 'result')}. For all parameters: {stands}"

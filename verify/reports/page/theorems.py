@@ -1,10 +1,10 @@
 """The cards: a theorem each, with its statement, what establishes it, and what was tried against it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
-from verify.outcomes import CheckResult, assignments_text, count_text, how_sure, short_text
+from verify.outcomes import CheckResult, ForAll, assignments_text, count_text, how_sure, short_text
 from verify.reports.display.pages import Table, formula, page_of
 from verify.reports.display.short import headline, instance, number
 from verify.reports.ledger import Entry, crossing_rows
@@ -63,6 +63,9 @@ def _headline(known: Known) -> list[Node]:
     stands = known.standing.for_all
     missing = f": {stands.why}" if stands.why else ""
     said: list[Node] = [f"For all parameters: {stands.text()}{missing}. "]
+    besides = {sentence: None for part in sorted(stands.formal) for sentence in part.besides}
+    if stands.standing is ForAll.FORMAL and besides:
+        said += [f"In prose: {'; '.join(besides)}. "]
     if isinstance(known.checked, CheckResult):
         said += [f"At its example, {instance(known.checked.instance)}: {headline(known.checked)}."]
         if stated := sorted(in_words(known.theorem.statement) - known.theorem.evaluations.keys()):
@@ -79,12 +82,19 @@ def _claims(known: Known, claims: Table | None) -> Html:
         rows.append(
             [
                 str(label),
-                formulas.cell(claim),
+                joined([formulas.cell(claim), *_formal_text(known.theorem, str(label))]),
                 badge(str(established.standing), established.text()),
                 _at(known, str(label)),
             ]
         )
     return table(("claim", "statement", "for all parameters", "at the example"), rows, "claims")
+
+
+def _formal_text(theorem: Theorem, label: str) -> Iterator[Node]:
+    """Yield the propositions of a claim for a proof assistant."""
+    if label in theorem.statement.formal:
+        rows = theorem.statement.formal[label].propositions
+        yield details("formal text", [tag("p", code(name), ": ", code(text), class_="small") for name, text in rows])
 
 
 def _at(known: Known, label: str) -> Node:

@@ -244,11 +244,14 @@ def prove(
     *,
     by: Mapping[str, Any] | None = None,
     explain: bool = False,
+    formal: bool = False,
     seconds: float = PROVE.seconds,
     progress: "Progress | None" = None,
     **values: Any,
 ) -> "ProveResult":
     """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
+
+    A claim that Rocq's kernel accepted is formal, by the record of the theorem's package.
 
     Parameters
     ----------
@@ -259,6 +262,8 @@ def prove(
         text. They are checked, and no other proof is looked for.
     explain
         Explain every inference of a deduction: the facts that it begins with, and what each rule says.
+    formal
+        Whether Rocq compiles the formal texts and the exported statement now, in place of what is on record.
     seconds
         Time budget, in seconds; what proofs leave of it goes into a search for a counterexample to what is not proved.
     progress
@@ -274,7 +279,8 @@ def prove(
     Raises
     ------
     InputError
-        For an unknown theorem, for multipliers where there are several claims, and for values.
+        For an unknown theorem, for multipliers where there are several claims, for values, and for `formal` without
+        Rocq.
 
     Examples
     --------
@@ -287,7 +293,13 @@ def prove(
     for name, value in values.items():
         raise InputError(name, value, "prove takes no values, as it is about all of them: leave it out")
     loaded = loaded_theorem(theorem)
-    return proving.prove(loaded if by is None else loaded.by(by), explain=explain, seconds=seconds, progress=progress)
+    loaded = loaded if by is None else loaded.by(by)
+    kernel = None
+    if formal:
+        from verify.formal.kernel.acceptance import compiled_now
+
+        kernel = compiled_now(loaded, seconds=seconds)
+    return proving.prove(loaded, explain=explain, seconds=seconds, progress=progress, kernel=kernel)
 
 
 def derive(theorem: "Theorem | str") -> Iterator[Any]:

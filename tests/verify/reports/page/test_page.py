@@ -8,8 +8,8 @@ import pytest
 from latex2mathml.converter import convert
 
 from tests.verify.reports.page.conftest import HOSTILE, Read
-from verify import InputError
-from verify.outcomes import CheckResult, Established, ForAll, Trust
+from verify import FormalText, InputError
+from verify.outcomes import CheckResult, Established, ForAll, Formal, Trust
 from verify.reports.page import document as written, elements, summary, theorems
 from verify.reports.page.pictures import picture
 
@@ -145,6 +145,18 @@ def test_what_passes_the_core_alone_is_counted(contents):
         "1 of 2 clauses re-checked at the examples, and 0 of 1 certificate as a whole, pass the re-checker's core alone"
     )
     assert f"{said}. 3 findings" in lead
+
+
+def test_a_formal_claim_shows_its_formal_text_and_what_stays_in_prose(contents):
+    known = contents.theorems[-1]
+    text = FormalText((("Z.claims.below", "0 < half"),), ("Z.definitions.half",), "0" * 64, ("a sentence",))
+    theorem = replace(known.theorem, statement=replace(known.theorem.statement, formal={"below": text}))
+    formal = Formal("statement typed, 1 definition", "as recorded with Rocq 8.16.1", ("a sentence",))
+    established = Established(ForAll.FORMAL, formal=frozenset({formal}))
+    shown = replace(known, theorem=theorem, standing=replace(known.standing, for_all=established))
+    card = Read(str(theorems.cards(replace(contents, theorems=(shown,))))).all("section")[0]["text"]
+    assert re.search(r"Z\.claims\.below ?: ?0 < half", card) and "In prose: a sentence." in card
+    assert "formal (statement typed, 1 definition; 1 sentence in prose), as recorded with Rocq 8.16.1" in card
 
 
 def test_what_is_open_is_said_once(contents):

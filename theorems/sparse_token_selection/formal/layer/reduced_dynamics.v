@@ -382,6 +382,12 @@ Proof.
     exact (step_on_the_set T q d HT Hq E HE alpha C (W n) (V n) IH eta _ _ (Step n)).
 Qed.
 
+Theorem lemma1_step : step_from_the_set.
+Proof.
+  intros T q d eta alpha C E W V W' V' (HT & Hq & Hd) HE On.
+  exact (step_on_the_set T q d HT Hq E HE alpha C W V On eta W' V').
+Qed.
+
 Theorem lemma1_loss_on_the_set : loss_on_the_set.
 Proof.
   intros T q d alpha C E W V (HT & Hq & Hd) HE On.

@@ -1,0 +1,41 @@
+"""The record of what Rocq accepted is of the statements and files that are there: no Rocq is needed to see it."""
+
+import pytest
+
+import verify
+from tests.theorems import rocq
+from verify.checking.formal.record import entries, recorded
+from verify.checking.registry import ids
+from verify.formal.kernel.acceptance import exported_again
+
+RECORD = entries("theorems")
+SENTENCES = {
+    "the normal law is a mean with the moments of independent standard normal entries up to degree 3",
+    "the gradient of the population loss is the mean of the gradients of the samples",
+}
+"""The only inferences of what is formal that are prose."""
+EXPORTED = [name for name, entry in RECORD.items() if entry["exported"]["clauses"]]
+
+
+def test_the_record_is_of_the_statements_and_of_the_files_that_are_there():
+    assert set(RECORD) <= set(ids("theorem", "theorems"))
+    assert {name: stale for name in RECORD if (stale := recorded(verify.load_theorem(name)).stale)} == {}
+
+
+def test_the_record_is_on_the_axioms_of_the_reals_alone():
+    assert len(RECORD) > 10
+    for entry in RECORD.values():
+        assert set(entry["axioms"]) == rocq.ALLOWED and entry["rocq"] and entry["libraries"]["Coquelicot"]
+
+
+def test_every_formal_text_is_on_record():
+    for name in ids("theorem", "theorems"):
+        formal = verify.load_theorem(name).statement.formal
+        assert sorted(formal) == RECORD.get(name, {"typed": {"claims": []}})["typed"]["claims"], name
+        assert {sentence for text in formal.values() for sentence in text.besides} <= SENTENCES
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_exported_files_are_those_that_were_accepted(name):
+    exported = RECORD[name]["exported"]
+    assert exported_again(verify.load_theorem(name), exported["without"]) == exported["files"]

@@ -1,0 +1,103 @@
+"""What a proof assistant's kernel accepted, as a package records it, and whether it is of what is there now.
+
+`formal.json` in a package's folder has an entry a theorem: the statement's digest, the versions of Rocq and of its
+libraries, the axioms, and which claims were accepted as typed in `.v` files, and which as exported from the statement's
+data, each with the digest of its files. `make formal` writes it.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from verify.checking.formal.propositions import check_text, modules_of, sources_of
+from verify.checking.registry import package_folder, package_of
+from verify.checking.theorem import Theorem
+from verify.errors import InputError
+from verify.files import write_whole
+from verify.outcomes import Formal, count_text
+
+RECORD = "formal.json"
+EXPORTED = "statement exported"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What the kernel accepted of a theorem: how each clause was stated, by label.
+
+    `stale` says why a record is of something else, and is not believed.
+    """
+
+    clauses: Mapping[str, Formal] = field(default_factory=dict[str, Formal])
+    stale: str = ""
+
+
+NOTHING = Kernel()
+
+
+def entries(package: str) -> dict[str, Any]:
+    """Return the entries that a package records, by theorem; none where it can hold no files. Raises InputError."""
+    try:
+        path = package_folder(package) / RECORD
+    except InputError:
+        return {}
+    try:
+        read = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise InputError("record", path, f"cannot be read: {error}") from error
+    if not isinstance(read, dict):
+        raise InputError("record", path, "must map ids to what Rocq accepted")
+    return read
+
+
+def recorded(theorem: Theorem) -> Kernel:
+    """Return what is on record of a theorem: nothing where it is not installed, or is not on record."""
+    try:
+        entry = entries(package_of(theorem.id)).get(theorem.id)
+    except InputError as error:
+        return Kernel(stale=str(error))
+    try:
+        if entry is None or not (entry["exported"]["clauses"] or entry["typed"]["claims"]):
+            return NOTHING
+        if stale := outdated(theorem, entry):
+            return Kernel(stale=f"the record is older than {stale}")
+        by = f"as recorded with Rocq {entry['rocq']}"
+        exported = dict.fromkeys(entry["exported"]["clauses"], Formal(EXPORTED, by))
+        return Kernel(exported | {label: typed(theorem, label, by) for label in entry["typed"]["claims"]})
+    except (KeyError, TypeError, AttributeError) as error:
+        return Kernel(stale=f"the record is not read: {error!r}")
+
+
+def write(found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Put entries into the records of the packages that the theorems are of. Raises InputError and OSError."""
+    for package in {package_of(name) for name in found}:
+        now = entries(package) | {name: entry for name, entry in found.items() if package_of(name) == package}
+        write_whole(package_folder(package) / RECORD, json.dumps(dict(sorted(now.items())), indent=1) + "\n")
+
+
+def outdated(theorem: Theorem, entry: Mapping[str, Any]) -> str:
+    """Return what a record is older than: the statement, or the files of its propositions; nothing where it fits."""
+    if entry["statement_digest"] != theorem.statement.digest:
+        return "the statement"
+    if entry["typed"]["claims"] and entry["typed"]["files"] != typed_digest(theorem):
+        return "the files that it compiled"
+    return ""
+
+
+def typed(theorem: Theorem, label: str, by: str) -> Formal:
+    """Return how a claim with a formal text is stated. Raises KeyError where it has none."""
+    text = theorem.statement.formal[label]
+    names = {name for each in theorem.statement.formal.values() for name in each.definitions}
+    return Formal(f"statement typed, {count_text(len(names), 'definition')}", by, text.besides)
+
+
+def typed_digest(theorem: Theorem) -> str:
+    """Return a digest of the files of the formal texts and their proofs, and of what says that they fit each other."""
+    texts = theorem.statement.formal
+    try:
+        (package,) = {text.package for text in texts.values()}
+        files = sources_of(package).digest(modules_of(texts))
+    except KeyError as error:
+        return f"there is no file of {error}"
+    return hashlib.sha256(f"{files}\n{check_text(texts)}".encode()).hexdigest()

@@ -1,0 +1,112 @@
+"""A theorem is put before Rocq's kernel: its formal texts, and what is exported from its statement."""
+
+import hashlib
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from verify.checking.formal.propositions import check_text, modules_of, sources_of
+from verify.checking.formal.record import EXPORTED, Kernel, typed, typed_digest
+from verify.checking.formal.sources import Sources
+from verify.checking.theorem import Theorem
+from verify.errors import InputError
+from verify.formal.compiling import accepted_part, logical_name
+from verify.formal.export import Export, export
+from verify.formal.kernel.packages import asked, compiled, options
+from verify.formal.kernel.running import axioms_printed, not_allowed, not_run, rocq_version
+from verify.outcomes import Formal
+
+_CHECKS = "rocq_checks", "RocqChecks"
+"""The folder of the files that say that proofs are of their propositions, and its name in Rocq."""
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """What Rocq accepted of a theorem, as its record says it, and why it refused the rest.
+
+    `modules` are the compiled files that `coqchk` is to read, and `roots` the options by which it finds them.
+    """
+
+    entry: dict[str, Any]
+    refused: tuple[str, ...]
+    modules: tuple[str, ...]
+    roots: tuple[str, ...]
+
+    def kernel(self, theorem: Theorem) -> Kernel:
+        """Return what a standing rests on."""
+        by = f"compiled with Rocq {self.entry['rocq']}"
+        exported = dict.fromkeys(self.entry["exported"]["clauses"], Formal(EXPORTED, by))
+        return Kernel(exported | {label: typed(theorem, label, by) for label in self.entry["typed"]["claims"]})
+
+
+def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptance:
+    """Compile a theorem's formal texts and what is exported of it, below a folder."""
+    typed_part, exported_part = _typed(theorem, folder), _exported(theorem, folder, seconds)
+    entry = {"statement_digest": theorem.statement.digest, "rocq": rocq_version()}
+    entry |= {"typed": typed_part.entry, "exported": exported_part.entry}
+    parts = (typed_part, exported_part)
+    return Acceptance(
+        entry,
+        tuple(each for part in parts for each in part.refused),
+        tuple(each for part in parts for each in part.modules),
+        tuple(each for part in parts for each in part.roots),
+    )
+
+
+def compiled_now(theorem: Theorem, *, seconds: float = 60) -> Kernel:
+    """Return what Rocq accepts of a theorem, compiled in a folder that is removed. Raises InputError without Rocq."""
+    if why := not_run():
+        raise InputError("--formal", theorem.id, why)
+    with TemporaryDirectory() as folder:
+        found = accepted(theorem, Path(folder), seconds=seconds)
+    kernel = found.kernel(theorem)
+    return replace(kernel, stale="; ".join(found.refused))
+
+
+def exported_digest(exported: Export) -> str:
+    """Return a digest of exported files."""
+    digest = hashlib.sha256()
+    for name, text in exported.files.items():
+        digest.update(f"{name} {len(text)}\n{text}".encode())
+    return digest.hexdigest()
+
+
+def exported_again(theorem: Theorem, refused: Collection[str]) -> str:
+    """Return the digest of a theorem's exported files, without proofs that Rocq refused."""
+    return exported_digest(export(theorem, without=refused))
+
+
+def _typed(theorem: Theorem, folder: Path) -> Acceptance:
+    texts = theorem.statement.formal
+    if not texts:
+        return _none("claims")
+    (package,) = {text.package for text in texts.values()}
+    sources = sources_of(package).copied(folder / "typed" / package)
+    if failure := compiled(sources, modules_of(texts)):
+        return _none("claims", f"{failure.file}: {failure.message[-400:]}")
+    name = f"of_{re.sub(r'[^A-Za-z0-9]', '_', theorem.id)}"
+    found = asked(sources, check_text(texts), f"{_CHECKS[0]}/{name}.v")
+    if why := not_allowed(axioms_printed(found.printed)) if found.good else found.error:
+        return _none("claims", f"the formal text: {why}")
+    roots = tuple(options(Sources(sources.folder)))
+    return Acceptance({"claims": sorted(texts), "files": typed_digest(theorem)}, (), (f"{_CHECKS[1]}.{name}",), roots)
+
+
+def _exported(theorem: Theorem, folder: Path, seconds: float) -> Acceptance:
+    here = folder / theorem.id
+    exported, found, without = accepted_part(theorem, here, seconds=seconds)
+    proved = [clause.label for clause in exported.clauses if clause.exported == "proof"]
+    if not found.accepted:
+        return _none("clauses", found.refused)
+    why = ["the example is not proved to satisfy the hypotheses"] if proved and not exported.example else []
+    clauses = proved if exported.example else []
+    entry = {"clauses": clauses, "files": exported_digest(exported), "without": list(without)}
+    name = logical_name(here)
+    return Acceptance(entry, tuple(why), (f"{name}.Check",), ("-R", str(here.resolve()), name))
+
+
+def _none(what: str, *why: str) -> Acceptance:
+    return Acceptance({what: [], "files": ""}, why, (), ())

@@ -1,0 +1,176 @@
+"""What establishes a claim for all parameters, and what that rests on."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from verify.outcomes.numbers import count_text
+
+
+class Trust(NamedTuple):
+    """A second computation, or a kind, of a package, which evidence rests on beside the re-checker's core.
+
+    `name` and `version` say which, `package` is where they are from, `digest` is of their modules.
+
+    Examples
+    --------
+    >>> from verify.outcomes import Trust
+    >>> str(Trust("a-distribution.moments", 1, "a_package", "0" * 64))
+    'a-distribution.moments/1'
+    """
+
+    name: str
+    version: int
+    package: str
+    digest: str
+
+    def __str__(self) -> str:
+        """Return name and version."""
+        return f"{self.name}/{self.version}"
+
+
+def how_sure(evidence: str | None, trusts: Iterable[object]) -> str:
+    """Return evidence with what it trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
+    named = ", ".join(map(str, trusts))
+    return f"{evidence}, trusting {named}" if evidence and named else str(evidence or "")
+
+
+class ForAll(StrEnum):
+    """The standing of a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `stated`, `open`.
+
+    `formal`: a proof assistant's kernel. `proved`: a certificate of the claim itself, which the re-checker accepts.
+    `argued`: an argument in prose whose steps are all proved, for a claim that is evaluated at instances. `stated`: the
+    same for a claim in words that nothing evaluates. `open`: nothing yet.
+
+    Examples
+    --------
+    >>> from verify import ForAll
+    >>> [str(standing) for standing in ForAll]
+    ['formal', 'proved', 'argued', 'stated', 'open']
+    """
+
+    FORMAL = "formal"
+    PROVED = "proved"
+    ARGUED = "argued"
+    STATED = "stated"
+    OPEN = "open"
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether something that was checked carries the claim: a proof, or an argument for what is evaluated."""
+        return self in (ForAll.FORMAL, ForAll.PROVED, ForAll.ARGUED)
+
+
+class Formal(NamedTuple):
+    """How a claim was stated that a proof assistant's kernel accepted, when, and by which sentences in prose besides.
+
+    Examples
+    --------
+    >>> from verify.outcomes import Formal
+    >>> Formal.text([Formal("statement exported", "as recorded with Rocq 8.16.1")])
+    'formal (statement exported), as recorded with Rocq 8.16.1'
+    """
+
+    how: str
+    by: str
+    besides: tuple[str, ...] = ()
+
+    @staticmethod
+    def text(parts: "Iterable[Formal]") -> str:
+        """Return the standing of claims that are formal."""
+        parts = tuple(parts)
+        besides = {sentence for part in parts for sentence in part.besides}
+        how = sorted({part.how for part in parts})
+        how += [f"{count_text(len(besides), 'sentence')} in prose"] if besides else []
+        return f"formal ({'; '.join(how)}), {' and '.join(sorted({part.by for part in parts}))}"
+
+
+@dataclass(frozen=True)
+class Established:
+    """The standing of a clause, or of a result, for all parameters, with its reasons.
+
+    Parameters
+    ----------
+    standing
+        How it stands.
+    inferences
+        The inferences that it rests on, as `theorem:label`, those of other theorems included.
+    why
+        What is missing, where it is stated or open.
+    theorem
+        The id of the theorem, whose own inferences are counted apart from those that it inherits.
+    trusts
+        What that rests on beside the re-checker's core.
+    formal
+        What a proof assistant's kernel accepted of it.
+
+    Examples
+    --------
+    >>> from verify import Established, ForAll
+    >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim"}), theorem="user.lemma").text()
+    'argued in prose (1 inference)'
+    >>> Established(ForAll.ARGUED, frozenset({"user.lemma:claim", "user.main:sum"}), theorem="user.main").text()
+    'argued in prose (1 own + 1 inherited inference)'
+    """
+
+    standing: ForAll
+    inferences: frozenset[str] = frozenset()
+    why: str = ""
+    theorem: str = ""
+    trusts: frozenset[Trust] = frozenset()
+    formal: frozenset[Formal] = frozenset()
+
+    @staticmethod
+    def by_all(parts: "Iterable[Established]", theorem: str = "") -> "Established":
+        """Return what establishes all of some parts, of a theorem or of several."""
+        parts = tuple(parts)
+        order = list(ForAll)
+        standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
+        why = "; ".join(dict.fromkeys(part.why for part in parts if not part.standing.is_shown and part.why))
+        inferences = frozenset[str]().union(*(part.inferences for part in parts))
+        trusts = frozenset[Trust]().union(*(part.trusts for part in parts))
+        formal = frozenset[Formal]().union(*(part.formal for part in parts))
+        return Established(standing, inferences, why, theorem, trusts, formal)
+
+    def formal_to_json(self) -> dict[str, object] | None:
+        """Return what a proof assistant accepted, as `--json` has it; None where it is not formal."""
+        if self.standing is not ForAll.FORMAL:
+            return None
+        parts = sorted(self.formal)
+        besides = dict.fromkeys(sentence for part in parts for sentence in part.besides)
+        return {
+            "stated": [part.how for part in parts],
+            "by": sorted({part.by for part in parts}),
+            "besides": [*besides],
+        }
+
+    @property
+    def own(self) -> int:
+        """How many of the inferences are the theorem's own."""
+        return sum(name.startswith(f"{self.theorem}:") for name in self.inferences)
+
+    def text(self, *, briefly: bool = False) -> str:
+        """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits.
+
+        That they are prose is not said `briefly`, where the claims beside it say so.
+        """
+        if self.standing is ForAll.FORMAL:
+            return Formal.text(self.formal)
+        inherited = len(self.inferences) - self.own
+        apart = f"{self.own} own + {count_text(inherited, 'inherited inference')}"
+        counted = apart if inherited and self.theorem else count_text(len(self.inferences), "inference")
+        argued = f"{self.standing}{'' if briefly else ' in prose'} ({counted})"
+        standing = argued if self.standing is ForAll.ARGUED else str(self.standing)
+        return how_sure(standing, sorted(self.trusts))
+
+
+def formal_claims(established: Mapping[str, Established], claims: Iterable[str]) -> str:
+    """Return which of some claims are formal, to be said after the standing of a theorem that is not so as a whole."""
+    claims = list(claims)
+    formal = [label for label in claims if established[label].standing is ForAll.FORMAL]
+    return f"; formal: {', '.join(formal)}" if formal and len(formal) < len(claims) else ""
+
+
+OPEN = Established(ForAll.OPEN)
+"""Of nothing that is known."""
