@@ -119,6 +119,12 @@ EXCHANGES_OF_NEIGHBOURS = Rule(
     "Knuth 1998, The Art of Computer Programming, volume 3, section 5.1.1",
     "linear algebra",
 )
+FUNDAMENTAL_THEOREM_OF_CALCULUS = Rule(
+    "fundamental theorem of calculus",
+    "a function changes along a path by the integral of its slope",
+    "Rudin 1976, Theorem 6.21",
+    "analysis",
+)
 GAUSSIAN_CONDITIONING = Rule(
     "Gaussian conditioning",
     "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",
