@@ -26,7 +26,14 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.setting import EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, n
+from theorems.preconditioned_descent.setting import (
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LINEAR_ATTENTION,
+    NORMAL_MEAN,
+    formal,
+    n,
+)
 from theorems.preconditioned_descent.trials.component_problems import DRAWS, convex, minimised_at
 from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.word_moments import matrix_formula
@@ -186,7 +193,17 @@ def _stationary_at(position: sp.Expr) -> Identity:
     return replace(STATIONARY, left=sp.Subs(sp.Derivative(component(c), c), c, position), says="")
 
 
-LEMMA2 = statement(MINIMISER, STATIONARY, OTHERS)
+LEMMA2 = replace(
+    statement(MINIMISER, STATIONARY, OTHERS),
+    formal={
+        "minimiser": formal(
+            NORMAL_MEAN,
+            lemma2_minimiser="one_layer.convexity.component_minimum",
+            lemma2_slopes="one_layer.convexity.component_slopes",
+            normal_mean_exists="one_layer.normal_mean.normal_mean_exists",
+        )
+    },
+)
 lemma2 = Theorem(
     id="ahn2023.lemma2",
     title="The componentwise problems are minimised at A",

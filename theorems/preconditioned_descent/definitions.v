@@ -10,13 +10,11 @@
 
 Require Import Reals Arith.
 From Coquelicot Require Import Coquelicot.
+From Formal Require Export definitions.
 Open Scope R_scope.
 
 Definition vector := nat -> R.
 Definition matrix := nat -> nat -> R.
-
-(** f 0 + … + f (n − 1), 0 for n = 0. *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
 
 (** The product A B, for A of m columns and B of m rows; the transpose. *)
 Definition product (m : nat) (A B : matrix) : matrix := fun i j => sum m (fun k => A i k * B k j).

@@ -20,6 +20,7 @@ from theorems.preconditioned_descent.setting import (
     X,
     Y,
     d,
+    formal,
     label_after,
     r,
     x,
@@ -83,6 +84,10 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, SCALAR),
     variables=(r, a, b),
     claims=(EVERY_ORDER, *CLAUSES),
+    formal={
+        "every_order": formal(lemma4_every_order="exchange.every_order", lemma4_loss="exchange.loss_in_every_order"),
+        **dict.fromkeys(("examples", "query"), formal(lemma4_every_order="exchange.every_order")),
+    },
 )
 ARGUMENT = (
     Inference(

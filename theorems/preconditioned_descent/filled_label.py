@@ -12,6 +12,7 @@ neither holds.
 Source: Ahn et al. 2023, Lemmas 5 and 6; that they need the last column of Q alone is derived here.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import sympy as sp
@@ -30,6 +31,7 @@ from theorems.preconditioned_descent.setting import (
     b,
     beta,
     column_after,
+    formal,
     p,
     r,
     s,
@@ -51,6 +53,7 @@ from verify import (
     Case,
     Derivation,
     Evaluation,
+    FormalText,
     Hypothesis,
     Inference,
     InWords,
@@ -108,12 +111,16 @@ MEAN_SQUARE = InWords(
 )
 
 
-def _statement(claim: InWords, *clauses: MatrixIdentity) -> Statement:
+ADDED = formal(lemma6_outputs="filled_label.label_is_added")
+
+
+def _statement(claim: InWords, *clauses: MatrixIdentity, texts: Mapping[str, FormalText]) -> Statement:
     return Statement(
         parameters=(DIMENSION, EXAMPLES, LAST_COLUMN),
         hypotheses=(LINEAR_ATTENTION, ZERO_LAST_COLUMN),
         variables=(r, beta, tau),
         claims=(claim, *clauses),
+        formal=texts,
     )
 
 
@@ -190,7 +197,7 @@ def _derivation5() -> Derivation:
     )
 
 
-LEMMA6 = _statement(OUTPUTS, TOKEN, LABEL)
+LEMMA6 = _statement(OUTPUTS, TOKEN, LABEL, texts=dict.fromkeys(("outputs", "token", "label"), ADDED))
 lemma6 = Theorem(
     id="ahn2023.lemma6",
     title="The query's label is only added to the outputs if the last column of every Q is zero",
@@ -216,7 +223,16 @@ lemma6 = Theorem(
     },
 )
 
-LEMMA5 = _statement(MEAN_SQUARE, LABEL, LOSS)
+LEMMA5 = _statement(
+    MEAN_SQUARE,
+    LABEL,
+    LOSS,
+    texts={
+        "mean_square": formal(lemma5_mean_square="filled_label.loss_is_mean_square"),
+        "label": ADDED,
+        "loss": formal(lemma5_error="filled_label.error_is_filled_in_label"),
+    },
+)
 lemma5 = Theorem(
     id="ahn2023.lemma5",
     title="The loss is the mean square of the last layer's label, with the query's true label filled in",

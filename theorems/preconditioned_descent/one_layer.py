@@ -46,12 +46,14 @@ from theorems.preconditioned_descent.setting import (
     BLOCKS,
     EXAMPLES,
     LINEAR_ATTENTION,
+    NORMAL_MEAN,
     SHAPES,
     X,
     Y,
     beta,
     column_after,
     d,
+    formal,
     n,
     p,
     r,
@@ -140,6 +142,15 @@ STATEMENT = Statement(
     variables=(lam, trace, size, c, r, beta, gamma, delta, *ODD_NAMES),
     claims=(GLOBAL, RESCALING),
     steps=(PREDICTION, ODD_PART, SQUARE, CONVEX, MINIMUM),
+    formal={
+        "global": formal(
+            NORMAL_MEAN,
+            theorem1_global="one_layer.minimum.global_minimum_of_one_layer",
+            theorem1_minimum="one_layer.minimum.minimum_of_one_layer",
+            normal_mean_exists="one_layer.normal_mean.normal_mean_exists",
+        ),
+        "rescaling": formal(theorem1_rescaling="one_layer.minimum.one_layer_rescaled"),
+    },
 )
 ARGUMENT = (
     Inference(

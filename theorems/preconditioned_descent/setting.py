@@ -19,9 +19,11 @@ In blocks, P = [[B, b], [pᵀ, β]], Q = [[A, s], [uᵀ, τ]] and z = (x; y). S 
 Source: Ahn et al. 2023, section 2.
 """
 
+from collections.abc import Iterable
+
 import sympy as sp
 
-from verify import Hypothesis, Parameter, matrix
+from verify import FormalText, Hypothesis, Parameter, formal_text, matrix
 
 d, n, L = sp.symbols("d n L", integer=True, positive=True)
 r = sp.Symbol("r", positive=True)
@@ -73,3 +75,15 @@ NORMAL = dict.fromkeys(LETTERS)
 def left_of(middle: sp.Expr) -> sp.Expr:
     """Return w*ᵀ M x for a polynomial M in matrices."""
     return t(STAR) * middle * QUERY
+
+
+NORMAL_MEAN = (
+    "the normal law is a mean with the moments of independent standard normal entries, up to the exponent 4 of each",
+)
+
+
+def formal(besides: Iterable[str] = (), **proofs: str) -> FormalText:
+    """Return the formal text of a claim: propositions of `formal/claims.v`, each with its theorem."""
+    root = "PreconditionedDescent.formal"
+    named = {f"{root}.claims.{claim}": f"{root}.{proof}" for claim, proof in proofs.items()}
+    return formal_text("theorems", named, besides=besides)

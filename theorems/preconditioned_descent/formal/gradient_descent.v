@@ -11,13 +11,6 @@ Open Scope R_scope.
 Definition examples_gradient (d n : nat) (x : matrix) (w v : vector) (k : nat) : R :=
   sum n (fun i => sum d (fun m => (v m - w m) * x m i) * x k i) / INR n.
 
-Lemma is_derive_sum n (f : nat -> R -> R) (l : nat -> R) (t : R) :
-  (forall i, (i < n)%nat -> is_derive (f i) t (l i)) -> is_derive (fun t => sum n (fun i => f i t)) t (sum n l).
-Proof.
-  induction n as [|n IH]; intro H; simpl; [exact (is_derive_const 0 t)|].
-  apply (is_derive_plus (fun t => sum n (fun i => f i t)) (f n)); auto with arith.
-Qed.
-
 (** One entry of v changed: ⟨v − w, x_i⟩ changes by the difference times the token's entry. *)
 Lemma residual_with_entry d (x : matrix) w v k t i : (k < d)%nat ->
   sum d (fun m => (with_entry v k t m - w m) * x m i) = sum d (fun m => (v m - w m) * x m i) + (t - v k) * x k i.

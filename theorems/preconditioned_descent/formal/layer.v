@@ -1,54 +1,18 @@
 (** Finite sums, and a layer: a column sees the examples alone, and a layer of pattern (8) moves the labels alone. *)
 
 Require Import Reals Lra Lia Arith.
+From Formal Require Export sums.
 From PreconditionedDescent Require Import definitions.
 From PreconditionedDescent.formal Require Import claims.
 Open Scope R_scope.
 
 (** ** Sums *)
 
-Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
-Proof. induction n as [|n IH]; intro H; simpl; [reflexivity|]. rewrite IH, (H n) by auto with arith. reflexivity. Qed.
-
-Lemma sum_plus n f g : sum n (fun i => f i + g i) = sum n f + sum n g.
-Proof. induction n as [|n IH]; simpl; [ring|rewrite IH; ring]. Qed.
-
-Lemma sum_minus n f g : sum n (fun i => f i - g i) = sum n f - sum n g.
-Proof. induction n as [|n IH]; simpl; [ring|rewrite IH; ring]. Qed.
-
-Lemma sum_scal n c f : sum n (fun i => c * f i) = c * sum n f.
-Proof. induction n as [|n IH]; simpl; [ring|rewrite IH; ring]. Qed.
-
-Lemma sum_scal_r n c f : sum n (fun i => f i * c) = sum n f * c.
-Proof. induction n as [|n IH]; simpl; [ring|rewrite IH; ring]. Qed.
-
-Lemma sum_zero n f : (forall i, (i < n)%nat -> f i = 0) -> sum n f = 0.
-Proof. intro H. induction n as [|n IH]; simpl; [reflexivity|]. rewrite IH, H by auto with arith. ring. Qed.
-
-Lemma sum_swap n m f : sum n (fun i => sum m (fun j => f i j)) = sum m (fun j => sum n (fun i => f i j)).
-Proof.
-  induction n as [|n IH]; simpl; [symmetry; apply sum_zero; reflexivity|]. rewrite IH, <- sum_plus. reflexivity.
-Qed.
-
 Lemma sum_single n f j : (j < n)%nat -> (forall i, (i < n)%nat -> i <> j -> f i = 0) -> sum n f = f j.
 Proof.
   intros Hj H. induction n as [|n IH]; [lia|]. simpl. destruct (Nat.eq_dec j n) as [->|N].
   - rewrite sum_zero; [ring|]. intros i Hi. apply H; lia.
   - rewrite IH, (H n) by (lia || (intros; apply H; lia)). ring.
-Qed.
-
-Lemma sum_nonneg m f : (forall i, (i < m)%nat -> 0 <= f i) -> 0 <= sum m f.
-Proof.
-  induction m as [|m IH]; intro P; simpl; [lra|]. pose proof (P m (Nat.lt_succ_diag_r m)).
-  enough (0 <= sum m f) by lra. auto with arith.
-Qed.
-
-Lemma term_le_sum m f i : (forall j, (j < m)%nat -> 0 <= f j) -> (i < m)%nat -> f i <= sum m f.
-Proof.
-  induction m as [|m IH]; intros P Hi; [lia|]. simpl. pose proof (P m (Nat.lt_succ_diag_r m)).
-  assert (P' : forall j, (j < m)%nat -> 0 <= f j) by auto with arith.
-  destruct (Nat.eq_dec i m) as [->|N]; [pose proof (sum_nonneg m f P'); lra|].
-  assert (f i <= sum m f) by (apply IH; [exact P'|lia]). lra.
 Qed.
 
 (** ** A layer *)
