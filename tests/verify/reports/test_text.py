@@ -8,6 +8,7 @@ import verify
 from verify import Hypothesis, Inequality, load_theorem
 from verify.outcomes import Trust
 from verify.reports.display.latex import document
+from verify.reports.display.layout import stated_table
 from verify.reports.display.pages import page_of
 from verify.reports.display.short import headline
 from verify.reports.text import check_text, conditions_text
@@ -138,3 +139,8 @@ def test_a_table_of_hypotheses_keeps_to_the_width(make_theorem):
     assert lines[4].endswith("  -19/20, 20 times the limit")
     assert [line[27:] for line in lines if line.startswith(" " * 27)][-1].endswith("goes on and ends")
     assert str(result) == check_text(result)
+
+
+def test_the_heading_above_short_notes_is_within_the_width():
+    rows = list(stated_table("claims", "for all parameters", [("label", "many words " * 20, "open")], 60))
+    assert rows[0].endswith("for all parameters") and max(map(len, rows)) <= 60

@@ -55,8 +55,9 @@ def stated_table(
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 2)]
     start = indent + sum(column + _GAP for column in wide)
     note = max(len(row[-1]) for row in rows)
+    headed = max(note, len(beside)) if note else 0
     noted = max((len(row[-2]) for row in rows if row[-1]), default=0)
-    most = max(width - start - note - _GAP, _LEAST)
+    most = max(width - start - headed - _GAP, _LEAST)
     text = min(noted, most)
     yield f"{title.ljust(start + text + _GAP)}{beside}" if note and beside else title
     for row in rows:
