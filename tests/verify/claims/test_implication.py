@@ -176,3 +176,21 @@ def test_its_data_cover_the_conditions(theorem):
     other = Implication("bounded", (sp.Ge(u, 0), sp.Le(u * v**2, u)), sp.Le(v, 1))
     assert theorem(BOUNDED).statement.digest != theorem(other).statement.digest
     assert BOUNDED.text == "v <= 1 where u > 0, u*v**2 <= u"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "point"),
+    [
+        # Both give all values; of u v = 0 and u^2 > 0 it is v that vanishes.
+        ((sp.Eq(u, -u),), {"u": 0}),
+        ((sp.Eq(u * n, 7), sp.Eq(v, 2 * u)), {"u": Fraction(7, 3), "v": Fraction(14, 3)}),
+        ((sp.Gt(u**2, 0), sp.Eq(u * v, 0)), {"u": 1, "v": 0}),
+    ],
+)
+def test_conditions_that_are_equations_are_kept_exactly(decided, conditions, point):
+    result = decided(Implication("false", conditions, sp.Lt(1, 0, evaluate=False)))
+    assert (result.outcome, result.evidence) == (Outcome.REFUTED, Evidence.CERTIFIED)
+    assert {name: result.witness[name] for name in point} == point
+    # Where nothing keeps the conditions, nothing refutes.
+    never = Implication("never", (*conditions, sp.Lt(u**2, 0, evaluate=False)), sp.Lt(1, 0, evaluate=False))
+    assert decided(never).outcome is not Outcome.REFUTED

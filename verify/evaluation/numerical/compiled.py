@@ -233,9 +233,9 @@ def _compiled(
     symbols = symbols_by_name(sp.Tuple(*slacks, *sides))
     solutions = dict[str, sp.Expr]()
     for relation, slack in [pair for pair in zip(relations, slacks, strict=True) if isinstance(pair[0], sp.Eq)]:
-        if (
-            found := _solution(slack.xreplace({symbols[n]: e for n, e in solutions.items()}), left, symbols)
-        ) is not None:
+        others = sp.Tuple(*(each for each in slacks if each is not slack))
+        left_over = slack.xreplace({symbols[n]: e for n, e in solutions.items()})
+        if (found := _solution(left_over, left, symbols, others)) is not None:
             name, value = found
             solutions = {n: e.subs(symbols[name], value) for n, e in solutions.items()} | {name: value}
             place = relations.index(relation)
@@ -297,14 +297,22 @@ def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any
     return Box(within.integers() if parameter.kind == "integer" else within, parameter.kind == "integer")
 
 
-def _solution(slack: Any, left: Sequence[Parameter], symbols: Mapping[str, sp.Symbol]) -> tuple[str, sp.Expr] | None:
-    """Return a parameter that an equation gives, and its value; an integer only where no other number is divided by."""
+def _solution(
+    slack: Any, left: Sequence[Parameter], symbols: Mapping[str, sp.Symbol], others: sp.Tuple
+) -> tuple[str, sp.Expr] | None:
+    """Return a parameter that an equation gives, and its value; an integer only where no other number is divided by.
+
+    One whose factor is a number first, then one that is in few of the other relations: of a b = 0 and a > 0 it is b.
+    """
+    found: list[tuple[bool, int, str, sp.Expr]] = []
     for parameter in reversed(left):
         symbol = symbols.get(parameter.name)
         if symbol is None or not slack.has(symbol):
             continue
         slope = sp.diff(slack, symbol)
+        by_number = slope.is_number
         if slope.has(symbol) or slope == 0 or (parameter.kind == "integer" and slope not in (1, -1)):
             continue
-        return parameter.name, -slack.subs(symbol, 0) / slope
-    return None
+        elsewhere = sum(symbol in each.free_symbols for each in others)
+        found.append((not by_number, elsewhere, parameter.name, -slack.subs(symbol, 0) / slope))
+    return min(found, key=lambda each: each[:2])[2:] if found else None

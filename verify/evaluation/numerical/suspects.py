@@ -96,7 +96,13 @@ class _Numerical:
     silent: dict[int, list[np.ndarray]] = field(default_factory=dict)
 
     def suspects(self) -> Iterator[Suspect]:
-        """Yield from each way in turn, then the nearest miss of each clause, and where it has no value."""
+        """Yield from each way in turn, then the nearest miss of each clause, and where it has no value.
+
+        Where equations give all values there is one point.
+        """
+        if not self.read.boxes:
+            yield from (self._suspect(i, each) for i in range(len(self.read.labels)) for each in self._instances([[]]))
+            return
         source = np.random.default_rng(random.Random(self.seed).getrandbits(64))  # noqa: S311 -- of any integer
         ways = (
             self._on_lattices(),

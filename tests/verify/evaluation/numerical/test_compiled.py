@@ -76,6 +76,22 @@ def test_an_equation_is_solved_exactly():
     assert [p.name for p in half.solved] == ["x"] and half.instance([Fraction(3)]) == {"n": 3, "x": Fraction(3, 2)}
 
 
+def test_an_equation_is_solved_for_what_leaves_the_other_relations_room():
+    a, b, c = sp.symbols("a b c", real=True)
+
+    def solved(*relations):
+        statement = theorem((W,), sp.Le(w, 0), variables=(a, b, c)).statement
+        read = compiled(statement, {"w": Fraction(1)}, statement.clauses, lambda: None, relations)
+        return {parameter.name for parameter in read.solved}, {parameter.name for parameter in read.free}
+
+    # Of a b = 0 and b^2 > 0 it is a, whichever of them comes last.
+    assert solved(sp.Eq(a * b, 0), sp.Gt(b**2, 0)) == ({"a"}, {"b"})
+    assert solved(sp.Eq(a * b, 0), sp.Gt(a**2, 0)) == ({"b"}, {"a"})
+    # c = a b divides by nothing, and then b (a - 1) = 0 gives b, as a is not 1.
+    assert solved(sp.Eq(c - a * b, 0), sp.Eq(b - c, 0), sp.Gt((a - 1) ** 2, 0)) == ({"b", "c"}, {"a"})
+    assert solved(sp.Eq(a, -a), sp.Eq(b * w, 3)) == ({"a", "b"}, set())
+
+
 def test_words_and_given_values_are_fixed():
     of = theorem((X, NOISE), sp.Le(Case(noise, 1, 2) * x, y), STRUCTURAL, variables=(y,))
     for word, factor in (("gaussian", 1), ("uniform", 2)):
