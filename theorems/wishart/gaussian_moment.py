@@ -69,7 +69,7 @@ class GaussianMoment(Equality):
     ...     "fourth", length**2, d * (d + 2), {x: (d, 1)}, {x: None}, {length: sp.transpose(x) * x}
     ... )
     >>> fourth.text
-    'E length^2 = d*(d + 2), where length = tr(transpose(x)*x), x normal'
+    'E length**2 = d*(d + 2), where length = tr(transpose(x)*x), x normal'
     """
 
     uses_matrices: ClassVar[bool] = True
