@@ -163,5 +163,7 @@ Definition theorem1_rescaling : Prop := forall d n P Q x y gamma delta, (1 <= n)
   prediction d n 1 (fun _ => scaled gamma P) (fun _ => scaled delta Q) (prompt d n x y 0) =
   gamma * delta * prediction d n 1 (fun _ => P) (fun _ => Q) (prompt d n x y 0).
 
-(** Normal means exist. *)
+(** Normal means exist, and so does a C for every orthogonal U and all positive λ; the identity is orthogonal. *)
 Definition normal_mean_exists : Prop := forall d m, exists N, normal_mean d m N.
+Definition covariance_exists : Prop := forall d, orthogonal d identity /\
+  (forall U lambda, orthogonal d U -> (forall k, (k < d)%nat -> 0 < lambda k) -> exists C, covariance d C U lambda).

@@ -26,6 +26,7 @@ PROOFS = {
     "one_layer.minimum.minimum_of_one_layer": "theorem1_minimum",
     "one_layer.minimum.one_layer_rescaled": "theorem1_rescaling",
     "one_layer.normal_mean.normal_mean_exists": "normal_mean_exists",
+    "one_layer.component.covariance_exists": "covariance_exists",
 }
 
 

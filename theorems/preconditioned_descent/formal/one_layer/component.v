@@ -107,3 +107,15 @@ Proof.
     apply sum_ext. intros j _. ring.
 Qed.
 End Covariance.
+
+(** C = U diag(√λ). *)
+Theorem covariance_exists : claims.covariance_exists.
+Proof.
+  intro d. split.
+  - intros i j Hi Hj. unfold product, transpose, identity. rewrite (sum_single d _ i Hi).
+    + rewrite Nat.eqb_refl. ring.
+    + intros k _ K. rewrite (proj2 (Nat.eqb_neq k i) K). ring.
+  - intros U lambda O P. exists (fun i k => U i k * sqrt (lambda k)). split; [exact O|]. split; [exact P|].
+    intros i j _ _. apply sum_ext. intros k Hk. specialize (P k Hk). unfold transpose.
+    replace (lambda k) with (sqrt (lambda k) * sqrt (lambda k)) at 3 by (apply sqrt_sqrt; lra). ring.
+Qed.
