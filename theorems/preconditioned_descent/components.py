@@ -249,7 +249,17 @@ def _convex_above(bound: sp.Expr) -> Inequality:
     return replace(CONVEX, relation=sp.Gt(curvature(lam, prior(lam), prior_trace), bound, evaluate=False), says="")
 
 
-LEMMA3 = statement(CONVEX_PROBLEM, CONVEX)
+LEMMA3 = replace(
+    statement(CONVEX_PROBLEM, CONVEX),
+    formal={
+        "convex_problem": formal(
+            NORMAL_MEAN,
+            lemma3_convex="one_layer.convexity.component_convex",
+            lemma3_strictly="one_layer.convexity.component_strictly_convex",
+            normal_mean_exists="one_layer.normal_mean.normal_mean_exists",
+        )
+    },
+)
 lemma3 = Theorem(
     id="ahn2023.lemma3",
     title="The componentwise problems are convex",

@@ -1,11 +1,13 @@
 """`python -m verify.formal DIR [--all] [THEOREM ...]` has Rocq compile what is formal, and writes what it accepts.
 
-Of theorems, all by default, the formal texts and the exported statements are compiled below DIR. What a package's
-record has of the same files is not compiled again, but with `--all`.
+Of theorems, all by default, formal texts and exported statements are compiled below DIR, two theorems at a time. A
+theorem that is on record with the same files is not compiled again, but with `--all`.
 """
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +17,29 @@ from verify.checking.theorem import Theorem, load_theorem
 from verify.formal.kernel.acceptance import Acceptance, accepted, exported_again
 from verify.formal.kernel.running import checked, library_versions, not_run, rocq_version
 
+PROCESSES = 2
+"""The number of theorems that are compiled at the same time."""
 
-def main(folder: Path, names: Iterable[str], *, every: bool = False) -> int:
+
+def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
     """Compile some theorems, list what Rocq refuses, and write the record; 1 where it or its checker refuses."""
     if why := not_run():
         sys.stdout.write(f"{why}\n")
         return 0
     found, folder = dict[str, Acceptance](), folder.resolve()
-    for name in names:
-        theorem = load_theorem(name)
-        if not every and _fits(theorem, entries(package_of(name)).get(name)):
-            _say(f"{name}: as recorded")
-            continue
-        found[name] = accepted(theorem, folder)
-        entry = found[name].entry
-        kinds = (("exported", "clauses"), ("typed", "claims"))
-        counts = ", ".join(f"{len(entry[kind][of])} {kind}" for kind, of in kinds)
-        counts += "".join(f"; without the proof of {label}" for label in entry["exported"].get("without", ()))
-        _say(f"{name}: {counts}{''.join(f'; refused: {why}' for why in found[name].refused)}")
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        for name, result in zip(names, pool.map(partial(_compiled, folder, every), names), strict=True):
+            if result is None:
+                _say(f"{name}: as recorded")
+                continue
+            found[name] = result
+            _say(f"{name}: {_counts(result)}{''.join(f'; refused: {why}' for why in result.refused)}")
+    for name, result in found.items():
+        for other in result.others:
+            _say(f"not exported: {name} {other}")
+    proved = sum(len(each.entry["exported"]["clauses"]) for each in found.values())
+    others = sum(len(each.others) for each in found.values())
+    _say(f"{proved} of {proved + others} proofs accepted in {len(found)} theorems")
     modules = [module for each in found.values() for module in each.modules]
     if modules:
         roots = dict.fromkeys(_threes(part for each in found.values() for part in each.roots))
@@ -43,6 +50,19 @@ def main(folder: Path, names: Iterable[str], *, every: bool = False) -> int:
         seen = {"libraries": library_versions(), "axioms": sorted(axioms)}
         write({name: each.entry | seen for name, each in found.items()})
     return int(any(each.refused for each in found.values()))
+
+
+def _compiled(folder: Path, every: bool, name: str) -> Acceptance | None:
+    """Return what Rocq accepts of a theorem, None where it is on record."""
+    theorem = load_theorem(name)
+    if not every and _fits(theorem, entries(package_of(name)).get(name)):
+        return None
+    return accepted(theorem, folder)
+
+
+def _counts(result: Acceptance) -> str:
+    kinds = (("exported", "clauses"), ("typed", "claims"))
+    return ", ".join(f"{len(result.entry[kind][of])} {kind}" for kind, of in kinds)
 
 
 def _fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:

@@ -117,7 +117,7 @@ def export(
     in_scope = "" if EXAMPLE in without else example_of(stated)
     files = {
         "Statement.v": stated.text,
-        "Proof.v": "\n".join([comment(f"{_OURS}proofs"), header_of(stated), *shown.values(), in_scope]),
+        "Proof.v": "\n".join([comment(f"{_OURS}proofs"), header_of(stated, shown.values()), *shown.values(), in_scope]),
         "Check.v": _check(stated, [stated.claims[label] for label in shown] + [EXAMPLE] * bool(in_scope)),
     }
     return Export(

@@ -54,13 +54,14 @@ class Need(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A derivative: the symbol of the function's argument, what its body needs to have a value, and propositions.
+    """A derivative: the symbol of the function's argument, the point, what the body needs, and propositions.
 
     These say of the variable `name` that it is the derivative, and that the body has a value around the point.
     """
 
     name: str
     symbol: str
+    point: Data
     needs: tuple[Need, ...]
     said: tuple[str, ...]
 
@@ -159,13 +160,15 @@ class Terms:
         return _Written(text, _CALL if " " in text else _ATOM)
 
     def _at_point(self, body: Data, symbols: Data, points: Data) -> _Written:
-        """Return a derivative at a point of the symbol that it is taken in."""
-        if body[0] != "Derivative" or len(symbols) > 1:
-            raise NotSaidError("Subs other than a derivative at a point is not exported")
-        of, times = _only(body[2:])
-        if of != symbols[0]:
-            raise NotSaidError("Subs other than a derivative at a point is not exported")
-        return self._derivative(_data(body[1]), of, _data(points[0]), times)
+        """Return an expression at a point of one symbol; it may be a derivative in that symbol."""
+        if len(symbols) > 1:
+            raise NotSaidError("Subs of several symbols is not exported")
+        symbol, point = _data(symbols[0]), _data(points[0])
+        if body[0] == "Derivative" and _only(body[2:])[0] == symbol:
+            return self._derivative(_data(body[1]), symbol, point, _only(body[2:])[1])
+        if _bound_in(body) & {str(part[1]) for part in parts_of(point) if part[0] == "Symbol"}:
+            raise NotSaidError("Subs of a symbol that is bound in the expression is not exported")
+        return self._written(put(body, {str(symbol[1]): point}))
 
     def _derivative(self, body: Data, symbol: Data, point: Data, times: Data) -> _Written:
         """Return a variable that is the derivative of a body in a symbol at a point."""
@@ -182,7 +185,7 @@ class Terms:
         if key not in self.slopes:
             called = f"slope_{len(self.slopes)}"
             needs = tuple(inner.needs.values())
-            self.slopes[key] = Slope(called, name, needs, (*said, f"{key} {called}"))
+            self.slopes[key] = Slope(called, name, point, needs, (*said, f"{key} {called}"))
         return _Written(self.slopes[key].name, _ATOM)
 
     def _function(self, head: str, rest: Data) -> _Written:
@@ -338,6 +341,22 @@ def inverse(data: Data) -> Data | None:
 def sides(relation: Data) -> tuple[Data, Data]:
     """Return the left and the right side of a relation."""
     return _two(relation[1:])
+
+
+def put(data: Data, values: Mapping[str, Data]) -> Data:
+    """Return an expression with other ones in the places of symbols."""
+    if data[0] == "Symbol":
+        return values.get(str(data[1]), data)
+    return [data[0], *(part if isinstance(part, str) else put(part, values) for part in data[1:])]
+
+
+def _bound_in(data: Data) -> set[str]:
+    """Return the names of the symbols that are bound somewhere in an expression."""
+    bound = set[str]()
+    for part in parts_of(data):
+        if part[0] in ("Derivative", "Subs"):
+            bound |= {str(each[1]) for each in parts_of(["Tuple", *part[2:]]) if each[0] == "Symbol"}
+    return bound
 
 
 def parts_of(data: Data) -> Iterator[Data]:

@@ -8,7 +8,8 @@ PRINTED = (
     *("atan", "sinh", "cosh", "tanh", "PI", "Rabs", "Rmax", "Rmin", "Rpower", "powerRZ", "Int_part", "True", "False"),
     *("Rlt_dec", "Rle_dec", "Req_EM_T", "is_derive", "left", "right", "eq", "not", "and", "or"),
     *("locally", "sgn", "whole_part", "real_power", "real_power_defined", *(f"slope_{i}" for i in range(100))),
-    *("in_domain", "example_in_scope"),
+    *("in_domain", "example_in_scope", "nil", "cons", "ln_below", "ln_at_least_0", "ln_below_tangent"),
+    "exp_above_tangent",
 )
 """Global names that a file of ours mentions, which no variable may hide."""
 KEYWORDS = (

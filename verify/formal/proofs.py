@@ -1,15 +1,16 @@
 """`Proof.v`: a proof of each clause that is proved, from the data that the re-checker accepts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from verify.formal.clauses import Clause
 from verify.formal.deductions import by_deduction
 from verify.formal.expressions import NotSaidError
 from verify.formal.identities import by_field
-from verify.formal.slacks import by_slacks
-from verify.formal.statements import DERIVATIVES, Stated
-from verify.formal.tactics import DERIVE, TACTICS
+from verify.formal.known import by_constant
+from verify.formal.slacks import by_logarithms, by_slacks
+from verify.formal.statements import Stated
 from verify.rechecker.reading import Rejected
 from verify.rechecker.registry import Registry
 
@@ -19,6 +20,8 @@ KINDS: Mapping[str, Callable[[Clause, Mapping[str, Any]], None]] = {
     "squares": by_slacks,
     "cases": by_slacks,
     "deduction": by_deduction,
+    "constant": by_constant,
+    "logarithms": by_logarithms,
 }
 """The kinds of proof that are exported."""
 
@@ -38,16 +41,16 @@ def proof_of(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
     return f"Theorem {name} : Statement.{name}.\nProof.\n{body}\nQed.\n"
 
 
-def header_of(stated: Stated) -> str:
-    """Return the beginning of the file."""
-    return HEADER + (f"{DERIVATIVES}\n{DERIVE}" if stated.derives else "")
+def header_of(stated: Stated, proofs: Collection[str]) -> str:
+    """Return the beginning of the file of some proofs: the lemmas and tactics of the files beside this one."""
+    bounds = any(tactic in proof for proof in proofs for tactic in ("exp_bounds", "ln_above"))
+    names = ["signs.v", "tactics.v", *["derivatives.v"] * stated.derives, *["numbers.v"] * bounds]
+    texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
+    return "".join(["Require Statement.\n", *texts, _LIMIT])
 
 
-HEADER = (
-    "From Coq Require Import Reals ZArith List Lra Lia.\nRequire Statement.\nLocal Open Scope R_scope.\n"
-    # A step that takes longer is an error at its line.
-    f"Set Default Timeout 20.\n{TACTICS}"
-)
+# A step that takes longer is an error at its line.
+_LIMIT = "Set Default Timeout 60.\n"
 
 
 def example_of(stated: Stated) -> str:

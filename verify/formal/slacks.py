@@ -6,14 +6,15 @@ from fractions import Fraction
 from typing import Any
 
 from verify.formal.clauses import Clause, Fact
-from verify.formal.expressions import NotSaidError
+from verify.formal.expressions import Data, NotSaidError
+from verify.formal.known import signed
 from verify.rechecker.fields import evaluate
 from verify.rechecker.given import sides, with_units
 from verify.rechecker.kinds.positivity import over_bounds, with_slack
 from verify.rechecker.nodes import Name, Node
 from verify.rechecker.polynomials import Atom, Exponent, Polynomial, Quotient, Quotients, Sign, admit_positive
 
-_WHERE = "formal"
+_WHERE, _LOGARITHM = "formal", "the logarithm"
 
 
 @dataclass
@@ -101,10 +102,10 @@ class Slacks:
         field, (value,) = self.values([node])
         return bool(value.numerator) and field.one_sign(value.numerator) != 0
 
-    def margin(self, leaf: Mapping[str, Any], sign: str) -> list[str]:
-        """Return the proof of the claim: squares, and what is left, which times multipliers has a sign."""
+    def margin(self, relation: Data, leaf: Mapping[str, Any], sign: str) -> list[str]:
+        """Return the proof of a relation: squares, and what is left, which times multipliers has a sign."""
         clause = self.clause
-        low, high = sides(clause.relation_node(clause.relations[-1]))
+        low, high = sides(clause.relation_node(relation))
         nodes = [clause.given.terms.minus(high, low)]
         for entry in leaf["squares"]:
             nodes += [clause.node(entry[key]) for key in ("factor", "root")]
@@ -150,37 +151,91 @@ class Slacks:
 
 def by_slacks(clause: Clause, proof: Mapping[str, Any]) -> None:
     """Write a proof of kind `positive`, `squares` or `cases`."""
-    slacks = Slacks(clause)
     if clause.goal.slopes:
         raise NotSaidError("a proof by slacks of what has a derivative")
     clause.begin()
-    for place in proof["relations"]:
-        slacks, lines = slacks.with_relation(place)
-        clause.say(*lines)
-    slacks, lines = slacks.with_bounds([*proof["shifts"]])
+    slacks, lines = _in_slacks(clause, proof)
     clause.say(*lines)
     for need in clause.leaves():
         clause.show(slacks.leaf(need.sign, clause.node(need.of)))
     sign = clause.end()
-    tree = proof.get("cases") or {"multipliers": [], "squares": proof.get("squares", [])}
-    clause.say(*_Cases(slacks, sign).lines(tree))
+    clause.say(*_Cases(slacks, clause.relations[-1], sign).lines(_tree(proof)))
+
+
+def _in_slacks(clause: Clause, proof: Mapping[str, Any]) -> tuple[Slacks, list[str]]:
+    """Return a clause in the slacks that a proof lists, and the lines that write it so."""
+    slacks, lines = Slacks(clause), list[str]()
+    for place in proof["relations"]:
+        slacks, more = slacks.with_relation(place)
+        lines += more
+    slacks, more = slacks.with_bounds([*proof["shifts"]])
+    return slacks, [*lines, *more]
+
+
+def _tree(proof: Mapping[str, Any]) -> Mapping[str, Any]:
+    return proof.get("cases") or {"multipliers": [], "squares": proof.get("squares", [])}
+
+
+def by_logarithms(clause: Clause, proof: Mapping[str, Any]) -> None:
+    """Write a proof of kind `logarithms`: log u >= 0 where that rises, and log u <= u - 1 where it falls."""
+    clause.begin()
+    relation = clause.relations[-1]
+    left = clause.resolved(signed(relation).of)
+    for i, entry in enumerate(proof["logarithms"]):
+        of, text = entry["of"], clause.text(entry["of"])
+        left, rises = _bounded(clause, left, of)
+        bound = ["Ge", of, ["Integer", "1"]] if rises else ["Gt", of, ["Integer", "0"]]
+        said, lemma = (f"1 <= {text}", "ln_at_least_0") if rises else (f"0 < {text}", "ln_below")
+        clause.say(f"assert (L_{i} : {said}).", *_block(_separately(clause, bound, entry["proof"])))
+        clause.say(f"pose proof ({lemma} _ L_{i}) as K_{i}.")
+    for need in clause.leaves():
+        clause.show([f"{need.sign}."])
+    clause.end()
+    strict = relation[0] in ("Lt", "Gt")
+    last = ["Gt" if strict else "Ge", left, ["Integer", "0"]]
+    clause.say(f"assert (M : 0 {'<' if strict else '<='} {clause.text(left)}).")
+    clause.say(*_block(_separately(clause, last, proof["left"])), "lra.")
+
+
+def _bounded(clause: Clause, margin: Data, of: Data) -> tuple[Data, bool]:
+    """Return a margin with a bound in the place of log u, and whether the margin rises with that."""
+    opened = clause.node(_exchanged(clause, margin, of, ["Symbol", _LOGARITHM, "real"]), [_LOGARITHM])
+    rises = clause.given.terms.slope(opened, _LOGARITHM).number > 0
+    bound = ["Integer", "0"] if rises else ["Add", of, ["Integer", "-1"]]
+    return _exchanged(clause, margin, of, bound), rises
+
+
+def _exchanged(clause: Clause, data: Data, of: Data, by: Data) -> Data:
+    """Return an expression with another one in the place of log u."""
+    if data[0] == "log" and clause.node(data[1]) is clause.node(of):
+        return by
+    return [data[0], *(part if isinstance(part, str) else _exchanged(clause, part, of, by) for part in data[1:])]
+
+
+def _separately(clause: Clause, relation: Data, proof: Mapping[str, Any]) -> list[str]:
+    """Return the proof of another relation than the claim."""
+    slacks, lines = _in_slacks(clause, proof)
+    sign = "positive" if relation[0] == "Gt" else "nonnegative"
+    end = "lt_by" if relation[0] == "Gt" else "le_by"
+    return [*lines, f"apply {end}.", *_Cases(slacks, relation, sign).lines(_tree(proof))]
 
 
 @dataclass
 class _Cases:
-    """A tree of cases; `made` counts the slacks that are written anew, each under a name of its own."""
+    """A tree of cases of a relation; `made` counts the slacks that are written anew, each under a name of its own."""
 
     slacks: Slacks
+    relation: Data
     sign: str
     made: int = 0
 
     def lines(self, tree: Mapping[str, Any]) -> list[str]:
-        """Return the proof of the claim by a tree of cases."""
+        """Return the proof of the relation by a tree of cases."""
         if "at" in tree:
             return self._told_apart(tree)
         if "relation" in tree:
             return self._bounded(tree)
-        return self.slacks.margin(tree, self.sign)
+        return self.slacks.margin(self.relation, tree, self.sign)
 
     def _told_apart(self, tree: Mapping[str, Any]) -> list[str]:
         """A slack x is 0 or positive; or it is t/(1 + s), s > 0, or t + s, s >= 0, for a number or a multiple t."""
@@ -245,7 +300,7 @@ class _Cases:
             signs={**slacks.signs, **(more or {}), name: sign},
             texts={**slacks.texts, name: text},
         )
-        return _Cases(inner, self.sign, self.made + 1)
+        return _Cases(inner, self.relation, self.sign, self.made + 1)
 
 
 def _written_anew(lemma: str, new: str, text: str) -> str:

@@ -64,7 +64,6 @@ def test_signs_and_quotients_are_written_as_such(data, term):
         sp.Derivative(x**2 * y, x, y),
         sp.Subs(sp.Derivative(x**2 * y, x, y), x, 1),
         sp.Subs(sp.Derivative(x**2 * y, x), (x, y), (1, 2)),
-        sp.Subs(x**2, x, 1),
         sp.Derivative(x**3, (x, 2)),
     ],
 )
@@ -84,3 +83,21 @@ def test_a_divisor_that_is_a_power_is_not_0():
 def test_a_form_that_is_not_exported_is_refused_by_name(expression):
     with pytest.raises(NotSaidError, match=type(expression).__name__):
         written(expression)
+
+
+def at(body, symbol, point):
+    return ["Subs", body, ["Tuple", symbol], ["Tuple", point]]
+
+
+def test_an_expression_at_a_point_has_the_point_in_the_symbols_place():
+    slope = ["Derivative", ["Mul", X, ["Pow", Y, ["Integer", "2"]]], ["Tuple", Y, ["Integer", "1"]]]
+    terms = Terms(SYMBOLS)
+    assert terms.term(at(["Add", X, Y], X, ["Integer", "3"])) == "3 + y"
+    assert terms.term(at(slope, X, ["Integer", "3"])) == "slope_0"
+    assert "fun y : R => 3 * y ^ 2" in next(iter(terms.slopes))
+
+
+def test_a_point_that_is_bound_in_the_expression_is_refused():
+    slope = ["Derivative", ["Mul", X, Y], ["Tuple", Y, ["Integer", "1"]]]
+    with pytest.raises(NotSaidError, match="bound in the expression"):
+        Terms(SYMBOLS).term(at(slope, X, Y))

@@ -4,6 +4,7 @@ import pytest
 import sympy as sp
 
 import verify
+from verify.formal.__main__ import main
 from verify.formal.compiling import accepted_part, compiled, logical_name, rechecked
 from verify.formal.export import export
 from verify.formal.kernel.running import NEEDED, not_run
@@ -42,7 +43,20 @@ def changed(folder, name, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.parametrize("line", [SQUARES, RATIO])
+@pytest.mark.parametrize(
+    "line",
+    [
+        SQUARES,
+        RATIO,
+        # Numbers, whose exponentials and logarithms have bounds.
+        "exp(3/5) <= 183/100",
+        "log(2) > 693147/1000000",
+        # A logarithm that is bounded alone.
+        "4*log(t) <= t**2 for t > 0",
+        # The mean of three numbers is at least the cube root of their product.
+        "x**3 + y**3 + z**3 >= 3*x*y*z for x >= 0, y >= 0, z >= 0",
+    ],
+)
 def test_a_statement_in_a_line_is_accepted_on_the_axioms_of_the_reals(tmp_path, line):
     assert [c.exported for c in written(line, tmp_path / "it").clauses] == ["proof"]
     found = compiled(tmp_path / "it")
@@ -117,6 +131,31 @@ def test_the_negation_of_a_false_statement_is_proved_at_its_witness(tmp_path, li
     assert found.accepted, found.refused
 
 
+CONSTANT = {"kind": "constant", "bits": 64, "margin": ["0", "1"]}
+MEAN = {"rule": "known", "name": "mean", "then": {**SUM, "terms": [[["Integer", "1"], [0], None]]}}
+
+
+@pytest.mark.parametrize(
+    ("line", "proof", "refused"),
+    [
+        ("exp(2) <= 37/5", CONSTANT, ""),
+        ("exp(2) <= 7", CONSTANT, "lra."),
+        # The mean of x and 1 is at least 1 where x >= 1, and not everywhere.
+        ("x + 1 >= 2 if x >= 1 for x >= 0", ["Integer", "1"], ""),
+        ("x + 1 >= 4 if x >= 1 for x >= 0", ["Integer", "2"], "by_mean (2)"),
+    ],
+)
+def test_a_known_fact_is_accepted_where_it_is_true_alone(tmp_path, line, proof, refused):
+    if proof is not CONSTANT:
+        tree = {**MEAN, "of": [proof, ["Symbol", "x", "nonnegative", "real"], ["Integer", "1"]]}
+        proof = {"kind": "deduction", "relations": [], "tree": tree}
+    found = written(line, tmp_path / "it", proofs={"claim": proof})
+    assert [c.exported for c in found.clauses] == ["proof"]
+    result = compiled(tmp_path / "it")
+    lines = found.files["Proof.v"].splitlines()
+    assert result.accepted == (not refused) and refused in lines[result.line - 1]
+
+
 def test_a_proof_that_rocq_refuses_is_left_out_and_the_others_are_accepted(tmp_path, monkeypatch):
     def proof(stated, clause, *data):
         name = stated.claims[clause["label"]]
@@ -136,6 +175,18 @@ def test_a_proof_that_rocq_refuses_is_left_out_and_the_others_are_accepted(tmp_p
 
 
 SCRIPTS = {"true": "intros x _; pose proof (pow2_ge_0 (x - 1)); lra.", "unproved": "intros; lra."}
+
+
+def test_the_command_counts_the_proofs_and_names_the_clauses_that_are_left_out(tmp_path, capsys, monkeypatch):
+    written_down = []
+    monkeypatch.setattr("verify.formal.__main__.checked", lambda *_: ("", frozenset()))
+    monkeypatch.setattr("verify.formal.__main__.write", written_down.append)
+    assert main(tmp_path, ["ahn2023.lemma3"], every=True) == 0
+    *others, total, checked = capsys.readouterr().out.splitlines()[1:]
+    accepted, proved = (int(count) for count in total.split(" proofs ")[0].split(" of "))
+    assert checked.startswith("coqchk: accepts") and len(others) == proved - accepted
+    assert all(line.startswith("not exported: ahn2023.lemma3 ") for line in others)
+    assert len(written_down[0]["ahn2023.lemma3"]["exported"]["clauses"]) == accepted
 
 
 @pytest.mark.audit

@@ -11,6 +11,7 @@ from typing import Any
 from verify.checking.formal.propositions import check_text, modules_of, sources_of
 from verify.checking.formal.record import EXPORTED, Kernel, typed, typed_digest
 from verify.checking.formal.sources import Sources
+from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.formal.compiling import accepted_part, logical_name
@@ -27,13 +28,15 @@ _CHECKS = "rocq_checks", "RocqChecks"
 class Acceptance:
     """What Rocq accepted of a theorem, as its record says it, and why it refused the rest.
 
-    `modules` are the compiled files that `coqchk` is to read, and `roots` the options by which it finds them.
+    `modules` are the compiled files that `coqchk` is to read, and `roots` the options by which it finds them. `others`
+    are the clauses with a proof that it does not read, each with the reason.
     """
 
     entry: dict[str, Any]
     refused: tuple[str, ...]
     modules: tuple[str, ...]
     roots: tuple[str, ...]
+    others: tuple[str, ...] = ()
 
     def kernel(self, theorem: Theorem) -> Kernel:
         """Return what a standing rests on."""
@@ -53,6 +56,7 @@ def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptan
         tuple(each for part in parts for each in part.refused),
         tuple(each for part in parts for each in part.modules),
         tuple(each for part in parts for each in part.roots),
+        exported_part.others,
     )
 
 
@@ -99,13 +103,15 @@ def _exported(theorem: Theorem, folder: Path, seconds: float) -> Acceptance:
     here = folder / theorem.id
     exported, found, without = accepted_part(theorem, here, seconds=seconds)
     proved = [clause.label for clause in exported.clauses if clause.exported == "proof"]
+    shipped = shipped_proofs(theorem)
+    others = tuple(f"{c.label}: {c.why}" for c in exported.clauses if c.exported != "proof" and c.label in shipped)
     if not found.accepted:
-        return _none("clauses", found.refused)
+        return replace(_none("clauses", found.refused), others=others)
     why = ["the example is not proved to satisfy the hypotheses"] if proved and not exported.example else []
     clauses = proved if exported.example else []
     entry = {"clauses": clauses, "files": exported_digest(exported), "without": list(without)}
     name = logical_name(here)
-    return Acceptance(entry, tuple(why), (f"{name}.Check",), ("-R", str(here.resolve()), name))
+    return Acceptance(entry, tuple(why), (f"{name}.Check",), ("-R", str(here.resolve()), name), others)
 
 
 def _none(what: str, *why: str) -> Acceptance:

@@ -1,6 +1,4 @@
-"""The lemmas and tactics that every `Proof.v` begins with: signs of explicit sums and products, and slacks."""
-
-TACTICS = r"""
+(* What every proof begins with: relations and their margins, signs, slacks. *)
 Lemma and_then : forall A B : Prop, A -> (A -> B) -> A /\ B.
 Proof. tauto. Qed.
 Lemma and_flat : forall A B C : Prop, A /\ (B /\ C) -> (A /\ B) /\ C.
@@ -63,6 +61,55 @@ Proof.
   intros x n; induction n as [|n IH]; [rewrite Rmult_0_l, exp_0; reflexivity|].
   rewrite <- tech_pow_Rmult, IH, <- exp_plus, S_INR; f_equal; ring.
 Qed.
+Lemma exp_above_tangent : forall u v : R, exp v * (1 + u - v) <= exp u.
+Proof.
+  intros u v; replace (exp u) with (exp v * exp (u - v)) by (rewrite <- exp_plus; f_equal; ring).
+  apply Rmult_le_compat_l; [left; apply exp_pos | pose proof (exp_ineq1_le (u - v)); lra].
+Qed.
+Lemma ln_below : forall u : R, 0 < u -> ln u <= u - 1.
+Proof. intros u U; pose proof (exp_ineq1_le (ln u)) as H; rewrite exp_ln in H by exact U; lra. Qed.
+Lemma ln_at_least_0 : forall u : R, 1 <= u -> 0 <= ln u.
+Proof. intros u [U | <-]; [rewrite <- ln_1; left; apply ln_increasing; lra | rewrite ln_1; right; reflexivity]. Qed.
+Lemma ln_below_tangent : forall u v : R, 0 < u -> 0 < v -> ln u <= ln v + (u - v) / v.
+Proof.
+  intros u v U V; assert (Q : 0 < u / v) by (apply Rmult_lt_0_compat; [exact U | apply Rinv_0_lt_compat, V]).
+  replace (ln u) with (ln v + ln (u / v)) by (rewrite <- ln_mult by assumption; f_equal; field; lra).
+  replace ((u - v) / v) with (u / v - 1) by (field; lra). pose proof (ln_below _ Q); lra.
+Qed.
+(* The arithmetic mean is at least the geometric one. *)
+Definition sum_of := fold_right Rplus 0.
+Definition product_of := fold_right Rmult 1.
+Lemma sum_over : forall (v : R) (l : list R), 0 < v -> Forall (fun u => 0 < u) l ->
+  INR (length l) * (1 - ln v) + ln (product_of l) <= sum_of l / v.
+Proof.
+  intros v l V P; induction P as [|u l U P IH]; cbn [length product_of sum_of fold_right] in *.
+  - rewrite ln_1; simpl; lra.
+  - assert (Q : 0 < product_of l) by (clear IH; induction P; simpl; [lra | apply Rmult_lt_0_compat; assumption]).
+    fold (product_of l) in *; fold (sum_of l) in *; rewrite S_INR, ln_mult by assumption.
+    pose proof (ln_below_tangent u v U V). replace ((u + sum_of l) / v) with (u / v + sum_of l / v) by (field; lra).
+    replace ((u - v) / v) with (u / v - 1) in * by (field; lra). lra.
+Qed.
+Lemma product_zero : forall l, Forall (fun u => 0 <= u) l -> Forall (fun u => 0 < u) l \/ product_of l = 0.
+Proof.
+  intros l P; induction P as [|u l [U | <-] P IH]; [left; constructor | | right; apply Rmult_0_l].
+  destruct IH as [IH | IH]; [left; constructor; assumption | right].
+  unfold product_of in *; simpl; rewrite IH; apply Rmult_0_r.
+Qed.
+Lemma mean : forall (v : R) (l : list R), Forall (fun u => 0 <= u) l -> v ^ length l <= product_of l ->
+  INR (length l) * v <= sum_of l.
+Proof.
+  intros v l P H.
+  assert (S : 0 <= sum_of l) by (clear H; induction P; simpl; [lra | apply Rplus_le_le_0_compat; assumption]).
+  destruct (Rle_lt_dec v 0) as [V | V].
+  { apply Rle_trans with 0; [|exact S]. pose proof (Rmult_le_compat_l _ _ _ (pos_INR (length l)) V); lra. }
+  pose proof (pow_lt _ (length l) V) as W.
+  destruct (product_zero l P) as [Q | Q]; [|rewrite Q in H; lra].
+  pose proof (sum_over v l V Q) as B.
+  assert (L : INR (length l) * ln v <= ln (product_of l)).
+  { rewrite <- ln_pow by exact V. destruct H as [H | ->]; [left; apply ln_increasing; assumption | right; reflexivity]. }
+  apply Rmult_le_reg_r with (/ v); [apply Rinv_0_lt_compat, V|].
+  replace (INR (length l) * v * / v) with (INR (length l)) by (field; lra). unfold Rdiv in B; lra.
+Qed.
 
 Ltac flat :=
   repeat first
@@ -73,6 +120,7 @@ Ltac flat :=
 Ltac positive :=
   first
     [ assumption
+    | signs ltac:(of_atom)
     | match goal with
       | |- 0 < exp _ => apply exp_pos
       | |- 0 < _ * _ => apply Rmult_lt_0_compat; positive
@@ -87,6 +135,7 @@ Ltac positive :=
 with nonnegative :=
   first
     [ assumption
+    | signs ltac:(of_atom)
     | match goal with
       | |- 0 <= exp _ => left; apply exp_pos
       | |- 0 <= sqrt _ => apply sqrt_pos
@@ -100,11 +149,22 @@ with nonnegative :=
       | |- 0 <= _ + _ => apply Rplus_le_le_0_compat; nonnegative
       end
     | left; positive
+    | lra ]
+(* The sign of what is no sum, product, quotient or power. *)
+with of_atom :=
+  first
+    [ match goal with
+      | |- 0 < exp _ => apply exp_pos
+      | |- 0 < sqrt _ => apply sqrt_lt_R0; positive
+      | |- 0 <= sqrt _ => apply sqrt_pos
+      | |- 0 <= Rabs _ => apply Rabs_pos
+      end
     | lra ].
 
 Ltac nonzero :=
   first
     [ assumption
+    | signs ltac:(of_atom)
     | match goal with
       | |- _ * _ <> 0 => apply Rmult_integral_contrapositive_currified; nonzero
       | |- _ / _ <> 0 => unfold Rdiv; apply Rmult_integral_contrapositive_currified; nonzero
@@ -129,7 +189,7 @@ Ltac here :=
     | apply lt_by; field_simplify; lra | apply Rlt_gt, lt_by; field_simplify; lra
     | apply eq_by; field_simplify; lra | repeat constructor; lra ].
 
-Ltac nonzeros := repeat match goal with |- _ /\ _ => split end; nonzero.
+Ltac nonzeros := repeat match goal with |- _ /\ _ => split end; first [exact I | nonzero].
 (* Exponentials of sums and of small multiples are products and powers. *)
 Lemma exp_double : forall x : R, exp (2 * x) = exp x ^ 2.
 Proof. intros; rewrite exp_power; f_equal; simpl; ring. Qed.
@@ -137,6 +197,7 @@ Lemma exp_triple : forall x : R, exp (3 * x) = exp x ^ 3.
 Proof. intros; rewrite exp_power; f_equal; simpl; ring. Qed.
 Ltac exponentials :=
   repeat match goal with
+    | |- context [exp 0] => rewrite exp_0
     | |- context [exp (- ?x)] => rewrite (exp_Ropp x)
     | |- context [exp (?x - ?y)] => unfold Rminus at 1; rewrite (exp_plus x (- y))
     | |- context [exp (?x + ?y)] => rewrite (exp_plus x y)
@@ -168,20 +229,19 @@ Ltac roots :=
   | A : sqrt _ * sqrt _ = _, B : sqrt _ * sqrt _ = _ |- _ => first [ring [A B] | field [A B]; nonzeros]
   | A : sqrt _ * sqrt _ = _ |- _ => first [ring [A] | field [A]; nonzeros]
   end.
+Ltac identity := equal_where_defined; nonzeros.
 Ltac equal :=
   first
-    [ ring
-    | field; nonzeros
-    | match goal with |- context [exp _] => exponentials; first [ring | field; nonzeros] end
-    | progress chosen; first [ring | field; nonzeros | roots]
+    [ identity
+    | match goal with |- context [exp _] => exponentials; identity end
+    | progress chosen; first [identity | roots]
     | match goal with |- context [sqrt _] => roots end ].
-"""
-
-DERIVE = r"""
-Ltac derive :=
-  auto_derive;
-  first
-    [ reflexivity
-    | repeat match goal with |- _ /\ _ => split end; first [exact I | nonzero | positive] ].
-"""
-"""A tactic that shows derivatives, with Coquelicot."""
+(* Numbers >= 0 whose product is at least v to their number have a mean of at least v. *)
+Ltac by_mean v l :=
+  let P := fresh "P" in assert (P : Forall (fun u => 0 <= u) l) by (repeat (apply Forall_cons; [nonnegative |]); apply Forall_nil);
+  let Q := fresh "Q" in
+  assert (Q : v ^ length l <= product_of l)
+    by (cbv [length product_of fold_right]; first [right; equal | apply le_by; nonnegative]);
+  let M := fresh "M" in
+  pose proof (mean v l P Q) as M; cbv [length sum_of fold_right] in M; rewrite INR_IZR_INZ in M;
+  cbv [Z.of_nat Pos.of_succ_nat Pos.succ] in M; lra.
