@@ -25,7 +25,7 @@ SHOWN = {
             "given 1 (500 times); holds for eta < 1194/229 (2 607 times)",
             "out of scope",
         ],
-        "covered": ["steps_to_epsilon 303823", "verified (certified); for all parameters: argued"],
+        "covered": ["steps_to_epsilon 303823", "verified (certified); for all parameters: formal"],
         "beyond": ["steps_to_epsilon 607", "out of scope; the claim there: verified (certified)"],
         "ratio": ["500.53"],
         "how_far": [

@@ -186,7 +186,8 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
 def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return, in Markdown, what establishes each theorem, with how many inferences are prose in all."""
     rows = list(rows)
-    lines = ["# How each theorem is established", "", f"{standings_text(rows).capitalize()}. {WRITTEN_BY}.", ""]
+    said = standings_text(rows)
+    lines = ["# How each theorem is established", "", f"{said[0].upper()}{said[1:]}. {WRITTEN_BY}.", ""]
     lines += ["| theorem | for all parameters | own inferences | inherited | claims |", "|---|---|---|---|---|"]
     for row in rows:
         claims = "; ".join(f"{claim['label']} ({claim['for_all_parameters']})" for claim in row["claims"])

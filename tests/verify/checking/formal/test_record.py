@@ -125,3 +125,25 @@ def test_other_entries_are_kept(theorem, halves_package, tmp_path):
     write({theorem.id: entry_of(theorem)})
     kept = json.loads((tmp_path / halves_package / "formal.json").read_text(encoding="utf-8"))
     assert list(kept) == [theorem.id, "user.other"] and kept["user.other"] == {"kept": True}
+
+
+def test_prove_shows_the_formal_text_the_sentences_in_prose_and_a_record_that_is_not_believed(theorem, halves_folder):
+    write({theorem.id: entry_of(theorem)})
+    found = verify.prove(theorem, seconds=2)
+    lines = [line.strip() for line in str(found).splitlines()]
+    assert "Halves.claims.positive: 0 < half" in lines
+    assert "\nformal (statement exported; statement typed, 1 definition; 2 sentences in prose)" in str(found)
+    assert [line for line in lines if line.startswith("in prose: ")] == [f"in prose: {each}" for each in SENTENCES]
+    body = {clause["label"]: clause for clause in found.to_json()["clauses"]}
+    assert body["typed"]["kind"] == "rocq" and body["typed"]["propositions"] == {"Halves.claims.positive": "0 < half"}
+    assert body["exported"]["formal"]["stated"] == ["statement exported"] and body["exported"]["propositions"] == {}
+    path = halves_folder / "proofs.v"
+    path.write_text(path.read_text(encoding="utf-8").replace("lra", "nra"), encoding="utf-8")
+    again = verify.prove(theorem, seconds=2)
+    assert "not formal: the record is older than the files that it compiled" in str(again).splitlines()
+    assert again.for_all.standing is ForAll.PROVED and again.to_json()["not_formal"]
+
+
+def test_the_claims_that_are_formal_are_named_where_not_all_are(theorem):
+    write({theorem.id: entry_of(theorem, exported={"clauses": [], "files": ""})})
+    assert "proved; formal: typed" in str(verify.prove(theorem, seconds=2)).splitlines()[-1]
