@@ -125,6 +125,12 @@ FUNDAMENTAL_THEOREM_OF_CALCULUS = Rule(
     "Rudin 1976, Theorem 6.21",
     "analysis",
 )
+EXTREME_VALUE = Rule(
+    "extreme value theorem",
+    "a continuous function on a closed interval attains its least value",
+    "Rudin 1976, Theorem 4.16",
+    "analysis",
+)
 GAUSSIAN_CONDITIONING = Rule(
     "Gaussian conditioning",
     "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",

@@ -1,0 +1,349 @@
+r"""Theorem 1's loss for Σ = I over all P and Q: its landscape, with and without other local minima.
+
+x, w* ~ N(0, I). The prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q, j = 1 … d. For p ≠ 0
+the loss is quadratic and strictly convex in these columns, and by rotations of the tokens and w* its least value over
+them depends on z = β²/|v|² alone. With v = e_1 it is the sum of
+
+    F_1: least of B u² + 2Cβuτ + Lβ²τ² + 1 + 2(βu + τ) + g(βu + τ)²    over u = u_11, τ = τ_1,
+    F_j: least of h y² + 1 + 2βy + g z y²                              over y = u_jj, j ≥ 2,
+
+and of positive definite forms in the other entries, where G = n + d + 1 and
+
+    g = G/n, h = 1/n, B = E S_11² = (n+2)/n, C = E S_11 tr S = d + 2/n, L = E (wᵀSw)² = (n+2)d(d+2)/n.
+
+It exceeds the least loss d(1 − 1/g), that of v = 0, by R(z), which tends to 0 as z → ∞ and is positive for d ≥ 2, with
+
+    R'(z) = a positive number times K(z),
+    K(z) = E (1 − d(d+2)z²)(1 + Gz)² − (d−1)(n+2) (G(1 + d(d+2)z²) + 2(d−1)(d+2)z)²,   E = 2dG² − 2(d−1)²(d+2).
+
+So the local minima of f are the least points of R nearby: where K < 0 for all z > 0 every local minimum is global, and
+where K(z) > 0 for some z there is another below z. With x = z√(d(d+2)), a = G/√(d(d+2)), M = E − 2(d−1)²(d+2)(n+2),
+
+    K(z) ≤ (1 − x²)(E + 2aMx + Ea²x²) − (d−1)(n+2)G²(1 + x²)²,
+    (1 − x²)(1, 2x, x²) ≤ (1, 1/2, 1/8)(1 + x²)²,
+
+as (1+x²)² − 4x(1−x²) and (1+x²)² − 8x²(1−x²) are squares, so that K < 0 for x ≤ 1, and so for all x, where
+E + a max(M, 0)/2 + Ea²/8 < (d−1)(n+2)G²: for d = 3, 4 and 5 up to n = 15, 44 and 80.
+For d = 2 there are other local minima for all n, as K(1/10) > 0. By exact counts of K's zeros the first n with some is
+24, 53 and 89 for d = 3, 4 and 5: some 4d², as K's leading terms in n for x of order 1 say, which are
+2G⁴x²(1−x²)/(d+2) − (d−1)G³(1+x²)².
+
+Source: derived here; Ahn et al. 2023, Theorem 1, is about the global minimum.
+"""
+
+from functools import partial
+
+import sympy as sp
+
+from theorems import rules
+from theorems.canaries import with_clause
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.components import ONE_LAYER, size
+from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
+from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, beta, d, n, r, tau
+from theorems.preconditioned_descent.trials.isotropic_landscape import falls_towards_the_pattern, local_minimum
+from verify import (
+    Derivation,
+    Evaluation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+
+z, place = sp.symbols("z place", positive=True)
+x, e, m, c, b_0 = sp.symbols("xi e m_0 c b_0", nonnegative=True)
+u, tau_1, y = sp.symbols("u_11 tau_1 y_j", real=True)
+
+DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=2)
+PLACE = Parameter("place", "rational", "a value of beta^2/|v|^2, P's last row being (v, beta)", above=0)
+
+G = n + d + 1
+g, h = G / n, 1 / n
+B, C, L = (n + 2) / n, d + 2 / n, (n + 2) * d * (d + 2) / n
+GAP = B * L - C**2
+E = 2 * d * G**2 - 2 * (d - 1) ** 2 * (d + 2)
+
+
+def form(z: sp.Expr) -> sp.Expr:
+    """Return q: g q is the determinant of F_1's second derivatives, halved."""
+    return L * z**2 + (GAP / g - 2 * C) * z + B
+
+
+def excess(z: sp.Expr) -> sp.Expr:
+    """Return R: by how much the least loss at a last row of P exceeds that over all."""
+    return GAP * z / (g**2 * form(z)) + (d - 1) * h / (g * (h + g * z))
+
+
+def sides(z: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Return the two parts of K, the first less the second."""
+    square = G * (1 + d * (d + 2) * z**2) + 2 * (d - 1) * (d + 2) * z
+    return E * (1 - d * (d + 2) * z**2) * (1 + G * z) ** 2, (d - 1) * (n + 2) * square**2
+
+
+def rise(z: sp.Expr) -> sp.Expr:
+    """Return K, which has the sign of R'."""
+    first, second = sides(z)
+    return first - second
+
+
+_OWN = 1 - 1 / g + GAP * b_0**2 / (g**2 * form(b_0**2))
+_U = u + b_0 * (L * b_0**2 - C) / (g * form(b_0**2))
+_TAU = tau_1 + (B - C * b_0**2) / (g * form(b_0**2))
+_PIVOT = B + g * b_0**2
+OWN = Identity(
+    "own",
+    B * u**2 + 2 * C * b_0 * u * tau_1 + L * b_0**2 * tau_1**2 + 1 + 2 * (b_0 * u + tau_1) + g * (b_0 * u + tau_1) ** 2,
+    _OWN + (_PIVOT * _U + b_0 * (C + g) * _TAU) ** 2 / _PIVOT + g * form(b_0**2) / _PIVOT * _TAU**2,
+    "F_1 less 1 - 1/g + (BL - C^2) z/(g^2 q), z = b_0^2, is a sum of two squares with the factors 1/(B + g z) and "
+    "g q/(B + g z)",
+)
+REST = Identity(
+    "rest",
+    h * y**2 + 1 + 2 * b_0 * y + g * b_0**2 * y**2,
+    1 - b_0**2 / (h + g * b_0**2) + (h + g * b_0**2) * (y + b_0 / (h + g * b_0**2)) ** 2,
+    "F_j less 1 - z/(h + g z), z = b_0^2, is (h + g z)(y + b_0/(h + g z))^2",
+)
+OTHERS = Identity(
+    "others",
+    B * u**2 + 2 * C * b_0 * u * tau_1 + L * b_0**2 * tau_1**2 + g * (b_0 * u + tau_1) ** 2,
+    (B * u + C * b_0 * tau_1) ** 2 / B + GAP / B * (b_0 * tau_1) ** 2 + g * (b_0 * u + tau_1) ** 2,
+    "the form in u_j1 and tau_j, j > 1, is a sum of three squares, with the factors 1/B, (BL - C^2)/B and g",
+)
+GAP_POSITIVE = Inequality("gap", sp.Gt(GAP, 0, evaluate=False), "B L - C^2 > 0")
+FORM = Identity(
+    "form",
+    G * n * form(z),
+    (n + 2) * (G * (1 + d * (d + 2) * z**2) + 2 * (d - 1) * (d + 2) * z),
+    "G n q = (n+2) (G (1 + d(d+2) z^2) + 2(d-1)(d+2) z)",
+)
+EXCESS = Identity(
+    "excess",
+    1 - 1 / g + GAP * z / (g**2 * form(z)) + (d - 1) * (1 - z / (h + g * z)),
+    d * (1 - 1 / g) + excess(z),
+    "the sum of the least F_j is d (1 - 1/g) + R(z), R(z) = (BL - C^2) z/(g^2 q) + (d-1) h/(g (h + g z))",
+)
+SLOPE = Identity(
+    "slope",
+    sp.Derivative(excess(z), z),
+    (n + 2) * rise(z) / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2),
+    "R'(z) = (n+2) K(z)/(n^5 g^2 q^2 (h + g z)^2)",
+)
+STEPS = (PREDICTION, OWN, REST, OTHERS, GAP_POSITIVE, FORM, EXCESS, SLOPE)
+
+TWO_DIMENSIONS = Inequality(
+    "two_dimensions",
+    sp.Gt(rise(sp.Rational(1, 10)).subs(d, 2), 0, evaluate=False),
+    "at d = 2, K(1/10) > 0 for all n",
+)
+IN_X = Identity(
+    "in_x",
+    (e + m / 2 + c / 8) * (1 + x**2) ** 2 - (1 - x**2) * (e + 2 * m * x + c * x**2),
+    e * x**2 * (3 + x**2) + m / 2 * (x**2 + 2 * x - 1) ** 2 + c / 8 * (1 - 3 * x**2) ** 2,
+    "(e + m/2 + c/8)(1 + x^2)^2 - (1 - x^2)(e + 2m x + c x^2) = e x^2 (3 + x^2) + m/2 (x^2 + 2x - 1)^2 + c/8 (1 - "
+    "3x^2)^2",
+)
+_SQUARE = (G * (1 + x**2) + c) ** 2
+CROSS = Inequality(
+    "cross",
+    sp.Ge(_SQUARE, G**2 * (1 + x**2) ** 2 + 2 * G * c * (1 - x**2)),
+    "(G (1 + x^2) + c)^2 >= G^2 (1 + x^2)^2 + 2 G c (1 - x^2) for c >= 0",
+)
+E_POSITIVE = Inequality("e_positive", sp.Gt(E, 0, evaluate=False), "E > 0")
+_A = G / sp.sqrt(d * (d + 2))
+M = E - 2 * (d - 1) ** 2 * (d + 2) * (n + 2)
+FEW = sp.Lt(E + _A * sp.Max(M, 0) / 2 + E * _A**2 / 8, (d - 1) * (n + 2) * G**2)
+
+ISOTROPIC = Hypothesis("isotropic", text="x_i ~ N(0, I) i.i.d.")
+STRUCTURE = (LINEAR_ATTENTION, ONE_LAYER, ISOTROPIC, STANDARD_PRIOR)
+VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size)
+COMMON = (
+    Inference(
+        "seen",
+        "the prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q alone, and f is the sum of "
+        "the F_j = E (p'Gq_j + w_j)²",
+        ("prediction", "linear_attention", "one_layer", "isotropic"),
+        "independent factors",
+    ),
+    Inference(
+        "rotated",
+        "rotations of the tokens and w* keep their law: where they turn P and Q too f is the same, and for v ≠ 0 one "
+        "of them takes v to a multiple of e_1; so is f at cP, Q/c: v = e_1 and β = b_0 ≥ 0 are enough",
+        ("seen", "isotropic", "standard_prior"),
+        rules.INVARIANCE_OF_THE_LAW,
+    ),
+    Inference(
+        "quadratic",
+        "at v = e_1, F_1 is the form in u_11 and τ_1 of the step `own`, plus (h + gβ²)u_i1² for i ≥ 2, and F_j, j ≥ 2, "
+        "is that in u_jj of `rest`, plus that in u_1j and τ_j of `others`, plus (h + gβ²)u_ij² for all other i ≥ 2",
+        ("rotated", "isotropic", "standard_prior"),
+        rules.GAUSSIAN_MOMENTS,
+    ),
+    Inference(
+        "convex",
+        "so for v ≠ 0 the loss is strictly convex in what is seen of Q, as q > 0, and least at d(1 − 1/g) + R(z), "
+        "z = β²/|v|²; at v = 0, β ≠ 0 it is least at d(1 − 1/g), to which R tends to add 0 as z → ∞",
+        ("quadratic", "own", "rest", "others", "gap", "form", "excess"),
+        "nonnegative terms",
+    ),
+)
+SOME = InWords(
+    "some",
+    "f over all P and Q has a local minimum that is not global, where P's last row is (v, sqrt(z) |v|), v != 0, for an "
+    "z < place; its loss exceeds the least by at most R(place)",
+)
+some_statement = Statement(
+    parameters=(DIMENSION, EXAMPLES, PLACE),
+    hypotheses=(*STRUCTURE, Hypothesis("rises", sp.Gt(rise(place), 0), "K(place) > 0")),
+    variables=VARIABLES,
+    claims=(SOME, TWO_DIMENSIONS),
+    steps=STEPS,
+)
+SOME_ARGUMENT = (
+    *COMMON,
+    Inference(
+        "least_before",
+        "R is continuous on [0, place] and rises at place: its least value there is at a z_0 < place, where R has a "
+        "local minimum on z ≥ 0",
+        ("rises", "slope", "form"),
+        rules.EXTREME_VALUE,
+    ),
+    Inference(
+        "some",
+        "at v = e_1, β² = z_0 and the best Q f is at most what its least over Q is nearby; it is R(z_0) > 0 above the "
+        "least, and R(z_0) ≤ R(place)",
+        ("least_before", "convex", "gap", "form", "ahn2023.theorem1:global"),
+        "application",
+    ),
+)
+NONE = InWords("none", "every local minimum of f over all P and Q is global")
+none_statement = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(
+        *STRUCTURE,
+        Hypothesis(
+            "few_examples",
+            FEW,
+            "E + a max(M, 0)/2 + E a^2/8 < (d-1)(n+2) G^2, M = E - 2(d-1)^2 (d+2)(n+2), G = n+d+1, a = G/sqrt(d(d+2))",
+        ),
+    ),
+    variables=(*VARIABLES, x, e, m, c),
+    claims=(NONE,),
+    steps=(*STEPS, IN_X, CROSS, E_POSITIVE),
+)
+NONE_ARGUMENT = (
+    *COMMON,
+    Inference(
+        "negative",
+        "with x = z√(d(d+2)), K(z) = E (1 − x²)(1 + ax)² − (d−1)(n+2)(G(1 + x²) + c)², Gc = 2(d−1)(d+2)ax: for x ≥ 1 "
+        "that is negative, and for x ≤ 1 at most (1 − x²)(E + 2a max(M, 0) x + E a²x²) − (d−1)(n+2)G²(1 + x²)², and so "
+        "at most (E + a max(M, 0)/2 + E a²/8 − (d−1)(n+2)G²)(1 + x²)² < 0",
+        ("in_x", "cross", "e_positive", "few_examples"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "falls",
+        "R'(z) < 0 for all z > 0, and R is continuous at 0: where v ≠ 0 and Q is best, a larger |β|, with the best Q "
+        "there, has a lower loss",
+        ("negative", "slope", "convex"),
+        rules.DERIVATIVE,
+    ),
+    Inference(
+        "at_zero",
+        "at p = 0 f is d for every Q, and −2d εδ + O(δ²) is added by β = δ and moving Q by −ε diag(I, 0), plus 2δ tr "
+        "u: with the sign of δ such that δ tr u ≤ 0, small ε > 0 of that sign and smaller δ it is lower",
+        ("seen", "quadratic"),
+        rules.DERIVATIVE,
+    ),
+    Inference(
+        "none",
+        "a local minimum has p ≠ 0, and by convexity the best Q there, and so v = 0: its loss is d(1 − 1/g), the least",
+        ("falls", "at_zero", "convex", "ahn2023.theorem1:global"),
+        "case distinction",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the determinant, the slope in parts, K's two bounds."""
+    q = sp.Symbol("q")
+    return Derivation(
+        (
+            Step(
+                "F_1's second derivatives, halved, have the determinant g q",
+                (B + g * z) * (L * z + g) - z * (C + g) ** 2,
+                g * form(z),
+            ),
+            Step("the slope of z/q in z, q's being 2Ls + k", L * z**2 + q * z + B - z * (2 * L * z + q), B - L * z**2),
+            Step("E is n² (BL − C²)", n**2 * GAP, E),
+            Step("(1+x²)² − 4x(1−x²)", (1 + x**2) ** 2 - 4 * x * (1 - x**2), (x**2 + 2 * x - 1) ** 2),
+            Step("(1+x²)² − 8x²(1−x²)", (1 + x**2) ** 2 - 8 * x**2 * (1 - x**2), (1 - 3 * x**2) ** 2),
+        )
+    )
+
+
+_SOURCE = Source("Theorem 1, the landscape", "derived here", AHN2023)
+_VALUES = {"least_loss": d * (1 - 1 / g)}
+_canary = partial(with_clause, some_statement)
+
+isotropic_other_minima = Theorem(
+    id="ahn2023.isotropic_other_minima",
+    title="One layer over all P and Q, Σ = I: where a local minimum is not global",
+    source=_SOURCE,
+    statement=some_statement,
+    example={"d": 2, "n": 20, "place": "1/10"},
+    values={**_VALUES, "excess_at_most": excess(place)},
+    derivation=derivation,
+    canaries=(
+        _canary(
+            "the label's part forgotten",
+            Identity("slope", SLOPE.left, (n + 2) * sides(z)[0] / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2)),
+        ),
+        _canary("1/100 for 1/10", Inequality("two_dimensions", sp.Gt(rise(sp.Rational(1, 100)).subs(d, 2), 0))),
+        _canary("d^2 for d(d+2)", Identity("form", G * n * form(z), FORM.right.subs(d * (d + 2), d**2))),
+    ),
+    proof_uses=("ahn2023.theorem1",),
+    argument=SOME_ARGUMENT,
+    evaluations={
+        "some": Evaluation(
+            local_minimum(rise(z), excess, above=False),
+            "f over all P and Q has a local minimum that is not global, where P's last row is (v, sqrt(z) |v|), v != "
+            "0, for a z > place; its loss exceeds the least by at most R(place)",
+            local_minimum(rise(z), excess, above=True),
+            draws=40,
+        )
+    },
+)
+
+_none_canary = partial(with_clause, none_statement)
+
+isotropic_landscape = Theorem(
+    id="ahn2023.isotropic_landscape",
+    title="One layer over all P and Q, Σ = I and few examples: every local minimum is global",
+    source=_SOURCE,
+    statement=none_statement,
+    example={"d": 5, "n": 20},
+    values=_VALUES,
+    derivation=derivation,
+    canaries=(
+        _none_canary("a tenth for an eighth", Identity("in_x", IN_X.left - c / 40 * (1 + x**2) ** 2, IN_X.right)),
+        _none_canary("E < 0", Inequality("e_positive", sp.Lt(E, 0))),
+        _none_canary("twice the square", Inequality("cross", sp.Ge(_SQUARE, 2 * G**2 * (1 + x**2) ** 2))),
+    ),
+    proof_uses=("ahn2023.theorem1",),
+    argument=NONE_ARGUMENT,
+    evaluations={
+        "none": Evaluation(
+            falls_towards_the_pattern(all_rows=False),
+            "f over all P and Q has no local minimum",
+            falls_towards_the_pattern(all_rows=True),
+            draws=20,
+        )
+    },
+)
