@@ -41,7 +41,7 @@ COMPARED = Premise(
 EQUAL_STEPS = Premise("the loss of equal preconditioned steps: E tr (I − aS)^{2L}, S of n − 1 examples", "derived here")
 RELU = Premise("the set-up of Theorem 5: one layer of ReLU attention, x_i ~ N(0, I), w* ~ N(0, I)", "printed")
 RELU_LOSS = Premise(
-    "the loss at any P and Q in closed form, by Gaussian moments (in the theorem's argument), compared with "
+    "the loss at any P and Q in closed form, by Gaussian moments (steps of the theorem), compared with "
     "losses on fresh prompts",
     "derived here",
 )
