@@ -129,12 +129,13 @@ narrower_from_280_tokens_on = Finding(
     "wang2024.enough_dimensions. Once the second is smaller it stays so for all larger T: for q = 3, d = 5, σ = 1/8 "
     "attending to Z from T = 280 on, and attending to [Z, z_query], as the experiments do, from T = 2070 on; at T = "
     "200 that layer takes between 911 and 919 numbers, and is certified to be wider than the 874 that a net needs at "
-    "least (attend=tokens_and_query). The rest is about Z alone. The widths themselves, 165 or 166 against 1224 "
-    "there, cross earlier: at T = 12 attention needs 49 or 50 numbers and a net at least 51 units. Below T = 280, "
-    "where nothing is said for all T, each T is certified by itself: from 12 to 279 attention is narrower, from 4 to "
-    "11 wider than a net needs at least (`verify sweep wang2024.separation --over T=4:280:277 q=3 d=5 share=1/8 "
-    "--certify`, some six minutes; a check there says out of scope, as `long_enough` fails, but whether the clause "
-    "`narrower` holds is certified all the same).",
+    "least (attend=tokens_and_query). At T = 211, too, it is certified to be wider, and at T = 215, 300, 700 and 2069 "
+    "to be narrower. The rest is about Z alone. The widths themselves, 165 or 166 against 1224 there, cross earlier: "
+    "at T = 12 attention needs 49 or 50 numbers and a net at least 51 units. Below T = 280, where nothing is said for "
+    "all T, each T is certified by itself: from 12 to 279 attention is narrower, from 4 to 11 wider than a net needs "
+    "at least (`verify sweep wang2024.separation --over T=4:280:277 q=3 d=5 share=1/8 --certify`, some six minutes; a "
+    "check there says out of scope, as `long_enough` fails, but whether the clause `narrower` holds is certified all "
+    "the same).",
     command="verify check wang2024.separation T=280 q=3 d=5 share=1/8",
     expect={
         "outcome": "verified",

@@ -18,8 +18,9 @@ For the loss ε = σ d/(2q), the share σ of the zero predictor's,
 
 As log² (cT)/T falls from cT = e² on, and n(T)/T does not, d + b(T) + 1 ≤ n(T) at one T_0 ≥ 4q makes attention narrower
 at every T ≥ T_0: at q = 3, d = 5, σ = 1/8, attending to Z from T = 280 on, to [Z, z_query] from T = 2070 on, where at
-T = 200 it is wider (911 to 919 numbers against 874). Attending to Z it is narrower from much smaller T on, as
-the dimension needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of b there.
+T = 200 it is wider (911 to 919 numbers against 874). The widths themselves cross at smaller T, attending to
+[Z, z_query] between 211 and 215, as the dimension needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of
+b there.
 
 *What is exponential.* At fixed d and q the nets' width grows like T, and attention's beyond d at most like log² T, so
 that T is at least exponential in its square root; where Õ stands for log T, in attention's width itself. In d nothing

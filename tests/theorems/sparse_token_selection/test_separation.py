@@ -84,6 +84,16 @@ def test_with_the_query_attention_is_wider_at_the_figures_length():
     assert before - 4 * error > 5 / 48 > after + 4 * other and 869 + 5 < width.lower and width.upper < 940 + 5
 
 
+@pytest.mark.audit
+@pytest.mark.parametrize(
+    ("T", "narrower"), [(12, False), (100, False), (211, False), *((T, True) for T in (215, 216, 300, 700, 2069))]
+)
+def test_with_the_query_the_widths_cross_between_211_and_215_tokens(T, narrower):
+    result = verify.check(THEOREM, T=T, q=3, d=5, share="1/8", attend="tokens_and_query")
+    (clause,) = (clause for clause in result.clauses if clause.label == "narrower")
+    assert (clause.evidence, clause.holds, clause.rechecked) == ("certified", narrower, True)
+
+
 def _least_loss(T, D, samples=40_000):
     """Return d/(2q) (1 - P²/(qR)) at q = 3, d = 5, least over C, with the query's token, and its standard error.
 
