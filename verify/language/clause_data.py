@@ -153,6 +153,13 @@ class FormalText:
         The sentences in prose by which the claim follows from the propositions, where there are such.
     proofs, package
         The theorem of each proposition, and the package whose files hold all this: no part of the statement.
+
+    Examples
+    --------
+    >>> from verify import FormalText
+    >>> text = FormalText((("Halves.claims.positive", "0 < half"),), ("Halves.definitions.half",), "0" * 64)
+    >>> text.to_data()["propositions"]
+    ['Halves.claims.positive']
     """
 
     propositions: tuple[tuple[str, str], ...]

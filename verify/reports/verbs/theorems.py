@@ -230,7 +230,7 @@ def check(
     >>> result.outcome, result.in_scope
     (<Outcome.VERIFIED: 'verified'>, True)
     >>> str(result.for_all.standing)
-    'argued'
+    'formal'
     """
     from verify.checking import check as checking
 
@@ -286,7 +286,7 @@ def prove(
     --------
     >>> import verify
     >>> str(verify.prove("wang2024.lemma1", seconds=1).for_all.standing)
-    'argued'
+    'formal'
     """
     from verify.search import proving
 
