@@ -198,6 +198,7 @@ Proof. intros; rewrite exp_power; f_equal; simpl; ring. Qed.
 Ltac exponentials :=
   repeat match goal with
     | |- context [exp 0] => rewrite exp_0
+    | |- context [exp (ln ?x)] => rewrite (exp_ln x) by positive
     | |- context [exp (- ?x)] => rewrite (exp_Ropp x)
     | |- context [exp (?x - ?y)] => unfold Rminus at 1; rewrite (exp_plus x (- y))
     | |- context [exp (?x + ?y)] => rewrite (exp_plus x y)
