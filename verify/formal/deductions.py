@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from verify.formal.clauses import Clause
-from verify.formal.expressions import NotSaidError, put
+from verify.formal.expressions import Data, NotSaidError, put
 from verify.formal.identities import keeps_sign
 from verify.formal.known import KNOWN, Signed, bounds_of_numbers, negative, signed
 from verify.formal.slacks import Slacks
+from verify.rechecker.reading import Rejected
 
 _PROPOSITIONS: Mapping[str, str] = {"Gt": "0 < {}", "Ge": "0 <= {}", "Eq": "{} = 0"}
 _BY_MULTIPLE: Mapping[str, str] = {"Gt": "positive", "Ge": "nonnegative", "Eq": "zero"}
@@ -86,14 +87,23 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
         rewritten = "; ".join(f"rewrite Z_{i}" for i in range(len(zeros)))
         equation = f"transitivity ({left}); [equal | {rewritten}; ring]"
     ending = {"Gt": "positive", "Ge": "nonnegative", "Eq": "reflexivity"}[goal.sign]
-    if (shown := keeps_sign(Slacks(scope.clause), scope.clause.node(tree["times"]), "positive")) is None:
-        shown = ["positive."]
+    shown = _positive(scope.clause, tree["times"])
     return [
         *lines,
         f"assert (T_0 : 0 < {times}).",
         *_block(shown),
         f"apply ({_BY_MULTIPLE[goal.sign]}_by_multiple ({times}) _ ({total})); [exact T_0 | {equation} | {ending}].",
     ]
+
+
+def _positive(clause: Clause, data: Data) -> list[str]:
+    """Return the proof that something is positive: by the signs of symbols, else over the bounds of parameters."""
+    slacks, node = Slacks(clause), clause.node(data)
+    try:
+        plain = node.head == "number" or slacks.keeps_sign(node)
+    except (Rejected, NotSaidError):
+        plain = True
+    return (None if plain else keeps_sign(slacks, node, "positive")) or ["positive."]
 
 
 def _by_lemma(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
