@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CEILINGS = {"verify": 44, "tests": 4, "paper_checks": 0, "theorems": 4, "numerics": 0, "docs": 0}
+CEILINGS = {"verify": 0, "tests": 4, "paper_checks": 0, "theorems": 0, "numerics": 0, "docs": 0}
 """The sentences of a folder that are still to be rewritten; the four of tests are examples of it."""
 _BEGINS = re.compile(r"(?:^|(?<=[.!?:] ))(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
 HEADINGS = (

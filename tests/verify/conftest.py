@@ -145,7 +145,7 @@ def no_deduction(monkeypatch):
 @pytest.fixture
 def halves_package(tmp_path, monkeypatch):
     """Return the name of a package with claims in Rocq and their proofs."""
-    # What is known of a package's files is kept by its name.
+    # The facts on a package's files are kept by its name.
     name = re.sub(r"\W", "_", f"rocq_{tmp_path.parent.name}_{tmp_path.name}")
     halves.write(tmp_path / name)
     monkeypatch.syspath_prepend(str(tmp_path))

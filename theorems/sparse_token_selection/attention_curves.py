@@ -167,7 +167,7 @@ def _cell(sizes: Sizes, middle: float, half: float, degree: int) -> Cell:
 
 @dataclass(frozen=True)
 class Strip:
-    """What holds in a strip around the real axis: the most by which two logits over C differ in a kept sample."""
+    """A strip around the real axis: the most by which two logits over C differ in a kept sample."""
 
     width: float
 

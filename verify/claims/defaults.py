@@ -1,6 +1,6 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false
-"""What most kinds of clause have in common: a kind overrides what is otherwise with it."""
+"""Defaults shared by most kinds of clause; a kind overrides those that differ."""
 
 from collections.abc import Iterator
 from typing import ClassVar

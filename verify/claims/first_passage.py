@@ -140,7 +140,7 @@ class Reaches(ClauseDefaults):
 
     @property
     def above(self) -> sp.Expr:
-        """What is positive above the level."""
+        """The observable less the level, positive above the level."""
         return self.dynamics.observable - self.level
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:

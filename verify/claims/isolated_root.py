@@ -131,7 +131,7 @@ class IsolatedRoot(ClauseDefaults):
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
-                    # What was typed was simplified by the assumptions, and is another equation at the other points.
+                    # The typed equation was simplified by the assumptions, and is another one at the other points.
                     return ClauseResult.undecided(
                         self, f"the box has points that the assumptions of {wrong[0]} exclude"
                     )

@@ -1,7 +1,7 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""What a clause is asked, and what the engine asks of it."""
+"""The question to a clause, and the methods that the engine calls on it."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ Proofs: TypeAlias = Iterator[tuple[ProofForAll | None, str]]
 
 @dataclass(frozen=True)
 class Question:
-    """What a clause is asked: whether it holds at an instance, within a budget.
+    """The question to a clause: whether it holds at an instance, within a budget.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Question:
         if (run := self.runs[key]) is not None:
             return run
         rest = self.passage(dynamics, level)
-        # What was looked for in between may have left too little time to come as far again.
+        # The search in between may have left too little time to come as far again.
         return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
 
     def _kept(self, dynamics: Dynamics, level: Fraction) -> "Kept | None":

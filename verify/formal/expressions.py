@@ -79,7 +79,7 @@ class Terms:
     """Writes expressions; `symbols` are the terms of real numbers, `integers` those of integers, by name.
 
     `definitions` are calls of definitions and of what says that they have a value, `bind` gives the variable of a
-    symbol that is bound, `inside` is where functions of ours are defined. What is needed is collected in `needs`,
+    symbol that is bound, `inside` is where functions of ours are defined. Conditions are collected in `needs`,
     derivatives in `slopes`, functions of ours in `used`.
     """
 

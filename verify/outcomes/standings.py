@@ -1,4 +1,4 @@
-"""What establishes a claim for all parameters, and what that rests on."""
+"""Standings: how a claim is established for all parameters, and what that rests on."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

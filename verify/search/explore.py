@@ -78,8 +78,8 @@ def explore(
         Whether instances are tried before and after the draws, and a quarter of these are near the nearest misses (to
         measure what that is worth).
     jobs, scheduler
-        How many processes of this machine look at instances, or the address of a Dask scheduler whose workers do. What
-        is looked at, and what is found, does not depend on how many there are.
+        How many processes of this machine look at instances, or the address of a Dask scheduler whose workers do. The
+        instances and the result do not depend on how many there are.
     progress
         Called with the number of instances tried.
 
@@ -376,8 +376,8 @@ def _polish(state: Search, look: Look, most: int) -> bool:
 def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> Iterator[Iterable[Instance]]:
     """Yield instances down from a clause's nearest miss, one parameter at a time, by factors and steps that shrink.
 
-    Until so many instances have been tried in all, or the time is over. What has a default is moved as well: it may
-    have other values.
+    Until so many instances have been tried in all, or the time is over. A parameter with a default is moved as well: it
+    may have other values.
     """
     for share in EXPLORE.shares:
         improved = True

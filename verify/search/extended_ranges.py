@@ -138,7 +138,7 @@ class _Region:
 
 @dataclass(frozen=True)
 class _Supposed:
-    """What has to hold, in whose statement, for what to say something; `domain`: without it that has no meaning."""
+    """A condition, its statement, and the claim that needs it; `domain`: without it the claim has no meaning."""
 
     by: str
     statement: Statement
@@ -426,7 +426,8 @@ def _where(
 ) -> tuple[Ranges, tuple[str, ...], str]:
     """Return where in a region all holds that is supposed, what of it is open, and why it is nowhere.
 
-    What does not depend on the parameter, and is not known here, is open with `supposing`; else it is nowhere then.
+    A condition that does not depend on the parameter, and is not known here, is open with `supposing`; else it is
+    nowhere then.
     """
     open_ = list[str]()
     for each in supposed:

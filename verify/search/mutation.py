@@ -41,13 +41,13 @@ class Mutant:
 
     @property
     def label(self) -> str:
-        """What was changed, in one line."""
+        """The change, in one line."""
         return f"{self.part}: {self.operator}: {self.change}"
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of a mutant, and why."""
+    """The fate of a mutant, and the reason."""
 
     mutant: Mutant
     fate: Fate
@@ -57,7 +57,7 @@ class Tried:
 def mutants(statement: Statement) -> Iterator[Mutant]:
     """Yield the mutants of a statement, each another statement than it and than those before.
 
-    A changed clause stands alone: the others would be what they are in the statement. What is in words is left out.
+    A changed clause stands alone: the others would be what they are in the statement. Claims in words are left out.
     """
     statement = _evaluated(statement)
     yield from _built(statement, _changes(statement))
@@ -126,7 +126,7 @@ def fate(
     if not open_:
         trusts = sorted({trust for clause in result.clauses for trust in clause.trusts})
         return Tried(mutant, "equivalent", how_sure("proved for all parameters", trusts))
-    # What is proved is not searched.
+    # A proved clause is not searched.
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
     searched = variant.variant(mutant.statement.alone(*clauses))
     try:

@@ -50,7 +50,7 @@ _EVERY_CLAIM = "every claim is proved for all parameters without it"
 
 @dataclass(frozen=True, repr=False)
 class Need(Shown):
-    """What was found about one hypothesis.
+    """The result for one hypothesis.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Need(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NecessityResult(Result, Tabled):
-    """What was found about each hypothesis of a theorem; about those that were decided where it was interrupted."""
+    """The result for each hypothesis of a theorem; for those that were decided, where it was interrupted."""
 
     theorem: str
     statement_digest: str
@@ -201,7 +201,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
         with until(deadline):
             ended(deadline, approach.run, seed)
     except OutOfTimeError:
-        # What was found stays, as after Ctrl-C.
+        # The results so far stay, as after Ctrl-C.
         pass
     except KeyboardInterrupt:
         stopped = True

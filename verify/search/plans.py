@@ -202,7 +202,7 @@ class Plan:
             return self._filled(drawn)
         if parameter.kind == "word":
             words = [each for each in parameter.words if self._satisfied(parameter, {**drawn, name: each})]
-            # What is given, or a word before, may leave none.
+            # A given value, or a word before, may leave none.
             return {**drawn, name: word(words)} if words else None
         parts = self.ranges(parameter, drawn)
         # Seldom empty: an order in which the fewest trials met an empty range was chosen.

@@ -1,4 +1,4 @@
-"""What establishes a theorem for all parameters, what is missing, and a counterexample where one is met."""
+"""A theorem's standing for all parameters, with what is missing, and a counterexample where one is met."""
 
 import math
 import time
@@ -38,7 +38,7 @@ from verify.shown import Result
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ProveResult(Result):
-    """What establishes a theorem for all parameters.
+    """A theorem's standing for all parameters.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class ProveResult(Result):
 
     @property
     def stopped(self) -> str:
-        """What ended it: `proved`, `refuted`, `seconds`, `work`, `tried`: all that is known, or `open`: nothing was."""
+        """The end: `proved`, `refuted`, `seconds`, `work`, `tried` (all that is known), or `open` (nothing was)."""
         if self.counterexample is not None:
             return "refuted"
         if self.for_all.standing.is_shown:
@@ -235,7 +235,7 @@ def prove(
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
     by_clause, for_all = checked.established, checked.for_all
-    # What is argued is searched a little: an inference may be wrong.
+    # An argued claim is searched a little: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
     doubtful -= proved.keys()
     most = PROVE.max_examples if for_all.standing is ForAll.OPEN else PROVE.argued_examples

@@ -1,4 +1,4 @@
-"""What a search found, and what it took."""
+"""The results of a search, and its effort."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ _UNREACHED = {"seconds": "not reached in time", "examples": "not reached in the 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExploreResult(Result):
-    """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
+    """The result of a search; the effort (examples, seconds, seed, what ended it) is part of it.
 
     `examples` are the instances that `max_examples` limits, and the refuted one; `polished` are those tried after them,
     beside the nearest miss of each clause and to make what was found simple. A counterexample is always confirmed in
@@ -110,7 +110,7 @@ class ExploreResult(Result):
 
     @property
     def headline(self) -> str:
-        """What is said of a search that found no counterexample."""
+        """The headline of a search that found no counterexample."""
         if self.examples and self.without_value == self.examples:
             return "undecided: at every instance a clause has no value"
         if not self.found_clean:

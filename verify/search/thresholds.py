@@ -1,7 +1,7 @@
 """From a violation towards the hypothesis that it breaks: the nearest one that is found, and where violations begin.
 
-Each step is a check of the clause alone, under the other hypotheses. What is clear of violations is what was looked at,
-and no proof.
+Each step is a check of the clause alone, under the other hypotheses. The clear range is clear at the points that were
+looked at, and that is no proof.
 """
 
 import math
@@ -305,7 +305,7 @@ class Ray:
 
     @property
     def start(self) -> Fraction:
-        """Where it begins, as the values that it returns, which grow outwards."""
+        """The beginning, as the values that it returns, which grow outwards."""
         return self.end if self.upward else -self.end
 
     def past(self, ranges: Ranges) -> tuple[Range, ...]:

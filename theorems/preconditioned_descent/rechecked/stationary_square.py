@@ -28,7 +28,7 @@ from verify.rechecker.registry import Checked
 
 BITS, MOST_NAMES = (64, 8192), 16
 _NATURAL = frozenset({"real", "rational", "integer", "nonnegative"})
-"""What the moment's index may assume."""
+"""The assumptions that the moment's index may have."""
 _MOST_LAYERS, _MOST_DEGREE, _MOST_TERMS, _MOST_POWER = 30, 30, 20_000, 100
 _MOST_COEFFICIENT, _TERM = 2**18, 1024
 """Bits of a coefficient, and of a term beside it."""

@@ -196,7 +196,7 @@ class Attention:
         self._tables: dict[Fraction, Table] = {}
         self._tilts: dict[tuple[str, int], list[Fraction]] = {}
         self._moments: dict[tuple[str, Fraction], list[arb]] = {}
-        # What a mean of a monomial costs.
+        # The cost of a mean of a monomial.
         self.each = 1.5 + 0.08 * self.D.bit_length() + 0.1 * len(self.sums)
         effort.spend(40 + 4 * len(self.sums))
 

@@ -391,7 +391,7 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
             under, D = (under, guess) if less >= goal else (guess, D)
             if D is None and under >= MOST:
                 raise Rejected(f"the least dimension is above {MOST}")
-            # What is missing to 1 is about like 1/D; on one side of it, steps grow.
+            # The distance to 1 is about like 1/D; on one side of it, steps grow.
             aim, tries = round(guess * min(Fraction(2), (2 - less - more) / (2 * (1 - goal)))), tries + 1
             if D is None:
                 guess, step = min(MOST, max(aim, under + step)), 2 * step

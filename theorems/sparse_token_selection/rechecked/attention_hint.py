@@ -53,7 +53,7 @@ def _tokens_alone(T: int, q: int, D: int, C: float) -> float:
     for node, weight in _NODES:
         odds = exp(min(_WIDEST, first - spread / 2 + sqrt(spread) * node))
         p += weight / (1 + odds)
-        # What the others add to R goes with the square of the odds.
+        # The others' part of R goes with the square of the odds.
         r += weight * (own + exp(twice - second) * odds**2) / (1 + odds) ** 2
     return p * p / (q * r)
 

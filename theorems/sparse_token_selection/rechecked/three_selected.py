@@ -54,7 +54,7 @@ class _Part(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What is kept: by m, the laws of the others' v as columns, and a bound of the probability that an n_i is not."""
+    """The kept laws: by m, those of the others' v as columns, and a bound of the probability that an n_i is not."""
 
     parts: list[_Part]
     laws: arb_mat

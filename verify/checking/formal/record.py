@@ -1,4 +1,4 @@
-"""What a proof assistant's kernel accepted, as a package records it, and whether it is of what is there now.
+"""The record of what a proof assistant's kernel accepted, and whether it is of the files that are there now.
 
 `formal.json` in a package's folder has an entry a theorem: the statement's digest, the versions of Rocq and of its
 libraries, the axioms, and which claims were accepted as typed in `.v` files, and which as exported from the statement's
@@ -24,7 +24,7 @@ EXPORTED = "statement exported"
 
 @dataclass(frozen=True)
 class Kernel:
-    """What the kernel accepted of a theorem: how each clause was stated, by label.
+    """The clauses of a theorem that the kernel accepted, each with how it was stated, by label.
 
     `stale` says why a record is of something else, and is not believed.
     """

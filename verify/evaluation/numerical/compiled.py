@@ -31,7 +31,7 @@ _TINY = sp.Rational(1, 10**300)
 
 @dataclass(frozen=True)
 class Scores:
-    """What is known of n points: each an array of shape (n,), or (n, clauses).
+    """The values at n points: each an array of shape (n,), or (n, clauses).
 
     `violation` is 0 where the relations hold, else the sum of the relative amounts by which they do not; `relative` is
     each clause's margin over the sizes of its sides and `absolute` the margin, infinite where there is none.

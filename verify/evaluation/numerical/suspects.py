@@ -1,6 +1,6 @@
 """Instances at which a clause seems to fail, or comes nearest to it: from lattices, draws, and descents from the best.
 
-What float64 suspects is for the search to confirm in rigorous arithmetic.
+The search confirms suspects of float64 in rigorous arithmetic.
 """
 
 import random

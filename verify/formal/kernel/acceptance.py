@@ -26,7 +26,7 @@ _CHECKS = "rocq_checks", "RocqChecks"
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What Rocq accepted of a theorem, as its record says it, and why it refused the rest.
+    """The parts of a theorem that Rocq accepted, as its record says them, and why it refused the rest.
 
     `modules` are the compiled files that `coqchk` is to read, and `roots` the options by which it finds them. `others`
     are the clauses with a proof that it does not read, each with the reason.

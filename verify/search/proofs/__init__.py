@@ -1,1 +1,1 @@
-"""What is told of claims that `prove` leaves open."""
+"""The account of claims that `prove` leaves open."""

@@ -139,7 +139,7 @@ def bounds_of(relation: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Searched:
-    """What the search for a counterexample to the open claims saw, where it found none."""
+    """The account of a search for a counterexample to the open claims that found none."""
 
     found: ExploreResult
 

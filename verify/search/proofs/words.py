@@ -22,7 +22,7 @@ from verify.search.verdicts.decision import Judge
 
 @dataclass
 class Evaluated:
-    """What drawn instances show of claims in words.
+    """The evaluation of claims in words at drawn instances.
 
     Parameters
     ----------

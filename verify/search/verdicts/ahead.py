@@ -25,7 +25,7 @@ Look = Callable[[Iterable[Instance]], bool]
 
 @dataclass(frozen=True)
 class Sought:
-    """What is searched, such that another process finds it: a theorem, without some hypotheses."""
+    """The object of a search, such that another process finds it: a theorem, without some hypotheses."""
 
     theorem: Located
     dropped: tuple[str, ...]
@@ -33,7 +33,7 @@ class Sought:
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found at one instance: its margins, those that guide a search, the refuted clause, and the effort.
+    """The findings at one instance: its margins, those that guide a search, the refuted clause, and the effort.
 
     `degenerate` counts the clauses that were decided because their limit degenerates there.
     """

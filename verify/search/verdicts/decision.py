@@ -44,7 +44,7 @@ class Judge:
     ) -> ClauseResult:
         """Decide a clause at an instance, without a proof for all parameters; `points` as a Question has them.
 
-        Where it is refuted, the re-checker has to find the hypotheses to hold as well: else that is computed at most.
+        For a refutation the re-checker has to find the hypotheses to hold as well: else it is computed at most.
         """
         place, question, decider = self._prepared(label, instance, deadline)
         question = replace(question, points=points)

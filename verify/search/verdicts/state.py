@@ -88,7 +88,7 @@ class Search:
             statement = self.statement.specialised(instance)
             scanned = ended(self.hard_end, _scanned, statement, instance)
             silent = frozenset(label for label, margin in scanned.items() if margin == math.inf)
-            # What is not looked at steers nothing, as what has no value.
+            # A clause that is not looked at steers nothing, as one without a value.
             margins = {label: math.inf if math.isnan(margin) else margin for label, margin in scanned.items()}
             near = {label: margin for label, margin in margins.items() if margin > 0}
             self.tries(instance, Tried(instance, margins, silent), near)
@@ -139,7 +139,7 @@ class Search:
                     return result
                 if result.outcome is Outcome.INCONCLUSIVE and label is None:
                     self.look_up(instance).doubtful.add(suspect)
-                # What only rounding made negative steers nothing.
+                # A margin that only rounding made negative steers nothing.
                 margins[suspect] = 0.0 if result.margin == 0 else EXPLORE.rounded
                 if result.outcome is Outcome.VERIFIED and result.margin == 0:
                     self._near(suspect, 0.0, instance)
@@ -169,7 +169,7 @@ class Search:
     ) -> ClauseResult:
         """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.
 
-        What is claimed for all values of variables is tried at `points` of them first.
+        A claim for all values of variables is tried at `points` of them first.
         """
         deadline = min(self.deadline, time.monotonic() + seconds)
         result = self.tally.judge.decide(suspect, instance, deadline, points)

@@ -1,4 +1,4 @@
-"""What was tried and what is known of it: an instance is clean, refuted, undecided, or has no value.
+"""The tally of what was tried: an instance is clean, refuted, undecided, or has no value.
 
 A clause holds at an instance where its float64 margin is positive beyond a running bound of its error, where exact or
 ball arithmetic decides that it does, or where it is proved for all parameters. An instance is clean where all clauses
@@ -23,7 +23,7 @@ from verify.search.verdicts.decision import Judge
 
 
 class Verdict(StrEnum):
-    """What is known of an instance."""
+    """The state of an instance."""
 
     CLEAN = "clean"
     REFUTED = "refuted"
@@ -120,7 +120,7 @@ class Tally:
         for seconds in EXPLORE.clause_seconds:
             missed = dict.fromkeys(self.labels, 0)
             for each in simplest_first:
-                # What one clause takes too long for is left to the next round, and the dearest is asked first.
+                # An instance at which one clause takes too long waits for the next round; the dearest is asked first.
                 for label in sorted(self._open_labels(each), key=lambda label: -missed[label]):
                     begun = time.monotonic()
                     if begun >= deadline:
