@@ -9,7 +9,13 @@ import verify
 from paper_checks.ahn2023 import landscape_findings
 from paper_checks.ahn2023.descent_ends import descent_ends, least_loss, loss_and_slopes
 from paper_checks.ahn2023.label_in_q import labels_in_q
+from theorems.preconditioned_descent.isotropic_landscape import isotropic_landscape, isotropic_other_minima
 from verify import InputError
+
+
+@pytest.mark.parametrize("theorem", [isotropic_landscape, isotropic_other_minima])
+def test_the_landscape_is_argued_from_steps_that_are_proved(ledger, theorem):
+    assert ledger.check(theorem, **theorem.example).for_all.standing == "argued"
 
 
 @pytest.mark.parametrize(("n", "spectrum"), [(1, (1.0, 0.5)), (2, (0.7,))])
