@@ -192,6 +192,17 @@ def rise(T: Fraction, D: Fraction, query: Fraction, reach: Fraction) -> Enclosur
     return _rise(T, D, query, reach)
 
 
+def _gain_at(T: Fraction, D: Fraction, query: Fraction, reach: Fraction) -> Enclosure:
+    gain = _curves(T, D, query, reach).gain
+    return _outside(float(gain.low[-1]), float(gain.high[-1]))
+
+
+@enclosed(version=1, scan=lambda *at: _scanned(_gain_at, *at))
+def gain_at(T: Fraction, D: Fraction, query: Fraction, reach: Fraction) -> Enclosure:
+    """Enclose G at C = reach."""
+    return _gain_at(T, D, query, reach)
+
+
 def _gain_from(T: Fraction, D: Fraction, query: Fraction, C: Fraction) -> Enclosure:
     sizes = _sizes(T, D, query, C)
     return Enclosure(*gain_from(sizes.T, 3, sizes.D, bool(query), C))

@@ -15,8 +15,9 @@ gradient vanishes at one point of it only, at which G is largest.
 K, F, G and its zeros are enclosed at an instance by `attention_curves`, from P and R at some hundred C.
 
 With the figures' sizes K is about 0.40 up to C = 9 attending to Z, and below 0.13 up to C = 13/2 with the query's
-token: η = 1 is small, where bounds that hold for all parameters ask for η below 0.26 or 0.059 (`descent_on_the_set`,
-`descent_with_the_query`). The schedule of the figures, 1 and then 1/3, is one of the step sizes that are covered.
+token, as the first of the two computations encloses it: η = 1 is small, where bounds that hold for all parameters ask
+for η below 0.26 or 0.059 (`descent_on_the_set`, `descent_with_the_query`). The schedule of the figures, 1 and then 1/3,
+is one of the step sizes that are covered.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; everything here is derived here.
 """
@@ -32,6 +33,7 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.descent_primitives import (
+    gain_at,
     largest_curvature,
     largest_gain_from,
     least_curvature,
@@ -41,7 +43,6 @@ from theorems.sparse_token_selection.descent_primitives import (
     turning_point,
     turning_points,
 )
-from theorems.sparse_token_selection.gain_primitives import selected_attention, squared_attention
 from theorems.sparse_token_selection.invariant_set import LOSS, P, P_slope, R, R_slope, alpha
 from theorems.sparse_token_selection.task import (
     ATTEND,
@@ -99,7 +100,7 @@ MORE_TOKENS = Hypothesis("more_tokens", sp.Gt(T, q))
 MODEL = (T, d_e, QUERY, reach)
 K = largest_curvature(T, d, d_e, QUERY, reach)
 F = least_fall(T, d, d_e, QUERY, reach)
-GAIN_AT_REACH = selected_attention(T, q, d_e, reach, QUERY) ** 2 / (q * squared_attention(T, q, d_e, reach, QUERY))
+GAIN_AT_REACH = gain_at(T, d_e, QUERY, reach)
 
 AT_Z = {alpha: (1 + z) * P / (q * R)}
 GAIN = P**2 / (q * R)
@@ -318,7 +319,7 @@ descent_to_the_least_loss = Theorem(
     "C ≥ 0 on the invariant set",
     source=Source("Theorem 2, global convergence", "derived here", WANG2024, "its constants are not known to us"),
     statement=STATEMENT,
-    example={"T": 8, "q": 3, "d": 2, "d_e": 8, "eta": "1", "reach": 4, "attend": "tokens_and_query"},
+    example={"T": 8, "q": 3, "d": 1, "d_e": 8, "eta": "1", "reach": 4, "attend": "tokens_and_query"},
     values={
         "C": turning_point(*MODEL),
         "least_loss": d / (2 * q) * (1 - turning_gain(*MODEL)),

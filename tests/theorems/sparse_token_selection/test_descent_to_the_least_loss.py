@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,14 +24,21 @@ THEOREM = load_theorem("wang2024.descent_to_the_least_loss")
 SIZES = [(4, 3, 0), (4, 3, 1), (5, 2, 0), (5, 2, 1)]
 D_TOKEN = 2
 SMALL = (8, 8, 1, 4)
+STEPS = ("small_step", "not_back", "not_reached", "one_turn", "largest", "curved")
+
+
+@cache
+def logits(T, D):
+    """Return the tokens' logits over C, attending to them alone, for all signs."""
+    signs = np.array(list(itertools.product((1, -1), repeat=T * D))).reshape(-1, D, T)
+    return np.einsum("nbt,nb->nt", signs, signs[:, :, :3].sum(axis=2)) / D
 
 
 def exact(T, D, query, C):
     """Return P, R and two slopes of each from the definition of the softmax, over all signs."""
     if query:
         return means_with_the_query(T, 3, D, C)
-    signs = np.array(list(itertools.product((1, -1), repeat=T * D))).reshape(-1, D, T)
-    v = np.einsum("nbt,nb->nt", signs, signs[:, :, :3].sum(axis=2)) / D
+    v = logits(T, D)
     p = np.exp(C * (v - v.max(axis=1, keepdims=True)))
     p /= p.sum(axis=1, keepdims=True)
     x = v - (p * v).sum(axis=1, keepdims=True)
@@ -97,7 +105,7 @@ def test_curvature_and_fall_are_those_over_all_signs(sizes):
         assert low <= 1.02 * integral and 0.98 * integral <= high and high - low < 0.2 * integral
 
 
-@pytest.mark.parametrize("name", ["turning_point", "turning_gain", "rise", "largest_gain_from"])
+@pytest.mark.parametrize("name", ["turning_point", "turning_gain", "rise", "gain_at", "largest_gain_from"])
 def test_both_computations_agree(name):
     (low, high), (less, more) = ends(name, *SMALL), second(name, *SMALL)
     assert max(low, less) <= min(high, more)
@@ -116,10 +124,29 @@ def test_one_turn_and_the_curvature_there():
     assert 0 < max(low, less) <= min(high, more)
 
 
+def test_the_run_over_all_signs_ends_where_it_is_said_to():
+    T, D, d, eta, reach, steps = 4, 3, 1, 1 / 4, 5, 2500
+    largest, fall = (ends(name, T, d, D, 0, reach) for name in ("largest_curvature", "least_fall"))
+    assert math.sqrt(1 - (eta * largest[1]) ** 2) * fall[0] > ends("gain_at", T, D, 0, reach)[1]
+    assert ends("rise", T, D, 0, reach)[0] ** 2 > eta * d / (3 * D)
+    alpha = C = 0.0
+    loss = before = math.inf
+    for _ in range(steps):
+        (P, P1, _), (R, R1, _) = exact(T, D, 0, C)
+        loss = d / 2 * (alpha**2 * R - 2 * alpha * P / 3 + 1 / 3)
+        assert loss < before + 1e-15 and 0 <= C < reach
+        before = loss
+        alpha, C = alpha - eta * (alpha * R - P / 3), C - eta * d / (2 * D) * (alpha**2 * R1 - 2 * alpha * P1 / 3)
+    (low, high), (less, more) = (ends(name, T, D, 0, reach) for name in ("turning_point", "turning_gain"))
+    # λ is at least 0.0239 there: errors fall by e^(-0.0239/4) a step, to below 10^-6.
+    assert low - 1e-5 <= C <= high + 1e-5 and high - low < Fraction(1, 100)
+    assert d / 6 * (1 - more) - 1e-9 <= loss <= d / 6 * (1 - less) + 1e-9 and more - less < Fraction(1, 1000)
+
+
 def test_the_example_is_shown_step_by_step():
-    result = verify.check(THEOREM, **THEOREM.example)
+    result = verify.check(THEOREM, **THEOREM.example, seconds=600)
     held = {clause.label: clause for clause in result.clauses}
-    for label in ("small_step", "not_back", "not_reached", "one_turn", "largest", "curved"):
+    for label in STEPS:
         assert held[label].holds and str(held[label].evidence).startswith("certified"), label
     assert result.outcome is Outcome.VERIFIED
 

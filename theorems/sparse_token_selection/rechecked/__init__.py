@@ -5,6 +5,7 @@ from functools import partial
 from verify.rechecker.registry import Primitive, Rechecks
 
 from .descent_region import (
+    gain_at,
     largest_curvature,
     largest_gain_from,
     least_curvature,
@@ -31,6 +32,7 @@ RECHECKS = Rechecks(
         "turning_gain/1": Primitive(4, None, turning_gain),
         "least_curvature/1": Primitive(5, None, least_curvature),
         "rise/1": Primitive(4, None, rise),
+        "gain_at/1": Primitive(4, None, gain_at),
         "largest_gain_from/1": Primitive(4, None, largest_gain_from),
         "gradient_off_the_set/1": Primitive(9, None, off_the_set),
         "loss_less_means/1": Primitive(9, None, partial(less_means, "loss")),

@@ -361,6 +361,13 @@ def rise(effort: Effort, T: Fraction, D: Fraction, query: Fraction, reach: Fract
     return first, reach
 
 
+def gain_at(effort: Effort, T: Fraction, D: Fraction, query: Fraction, reach: Fraction) -> Enclosure:
+    """Enclose G at C = reach."""
+    with ctx.workprec(BITS):
+        gain = _pieces_of(effort, _model(T, D, query, reach), reach)[-1].gain()
+        return low(gain), high(gain)
+
+
 def largest_gain_from(effort: Effort, T: Fraction, D: Fraction, query: Fraction, C: Fraction) -> Enclosure:
     """Enclose sup G over all C from a positive one on."""
     model = _model(T, D, query, C)
