@@ -30,6 +30,8 @@ from verify.rechecker.reading import Effort
 BITS = 96
 _DEVIATIONS, _FIRST, _AMPLE = 5.2, -27, 32
 """How far m and n_i go; k of the least x; N times the largest x."""
+_BELOW = 7.0
+"""How far m goes below its mean with the query's token, whose small m have the larger attention."""
 _TINY = arb(2) ** -130
 """Below it the others' part of the mean of e^{−xN} is left out."""
 _ROW, _ENTRY = 40, 1.0
@@ -61,8 +63,8 @@ class _Kept(NamedTuple):
     missed: arb
 
 
-def _range(mean: float, deviation: float, most: int) -> tuple[int, int]:
-    return max(0, floor(mean - _DEVIATIONS * deviation)), min(most, ceil(mean + _DEVIATIONS * deviation))
+def _range(mean: float, deviation: float, most: int, below: float = _DEVIATIONS) -> tuple[int, int]:
+    return max(0, floor(mean - below * deviation)), min(most, ceil(mean + _DEVIATIONS * deviation))
 
 
 def _law(m: int, n: int) -> list[arb]:
@@ -74,9 +76,9 @@ def _law(m: int, n: int) -> list[arb]:
 
 
 @lru_cache(maxsize=4)
-def _kept(D: int) -> _Kept:
+def _kept(D: int, query: int) -> _Kept:
     with ctx.workprec(BITS):
-        low, high = _range(D / 4, sqrt(3 * D / 16), D)
+        low, high = _range(D / 4, sqrt(3 * D / 16), D, _BELOW if query else _DEVIATIONS)
         parts, laws, missed = list[_Part](), list[list[arb]](), arb(0)
         for m in range(low, high + 1):
             n = D - m
@@ -99,13 +101,13 @@ def chance(D: int, m: int) -> Fraction:
 
 def most_alike(D: int) -> int:
     """Return the largest m that is kept."""
-    return _kept(D).parts[-1].m
+    return _kept(D, 0).parts[-1].m
 
 
 def _left_out(model: Model, C: Fraction, power: int) -> arb:
     """Return a bound of what P (power 1) or R (power 2) has beyond the m and n_i that are kept, at C and beyond."""
     T, D, query = model
-    kept, total = _kept(D), arb(0)
+    kept, total = _kept(D, query), arb(0)
     for m in range(D + 1):
         share = kept.missed if kept.parts[0].m <= m <= kept.parts[-1].m else arb(1)
         size = (T * ball(-6 * power * C * m / D).exp()).min(arb(1)) if query else arb(1)
@@ -136,7 +138,7 @@ class _Table(NamedTuple):
 
 
 def _xs(model: Model, C: Fraction) -> list[arb]:
-    kept = _kept(model.D).parts[0]
+    kept = _kept(model.D, model.query).parts[0]
     own = float(Fraction(8 * kept.m + model.D, model.D))
     least = exp(float(C) * (own - 3)) if model.query else 3 * exp(float(C) * (own / 3 - 1))
     # With a little room for rounding.
@@ -148,7 +150,7 @@ def _xs(model: Model, C: Fraction) -> list[arb]:
 def _table(effort: Effort, model: Model, C: arb, furthest: Fraction) -> _Table:
     _, D, query = model
     sizes = [(C * (y - D) / D).exp() for y in range(-3 * D, 3 * D + 1, 2)]
-    scale, x, laws = (2 * C * query).exp(), _xs(model, furthest), _kept(D).laws
+    scale, x, laws = (2 * C * query).exp(), _xs(model, furthest), _kept(D, query).laws
     effort.spend(len(x) * len(sizes) * (_ENTRY + 0.05 * laws.ncols()))
     shifted = [size / scale for size in sizes]
     rows = [[(-each * size).exp() for size in shifted] for each in x]
@@ -160,7 +162,7 @@ def sums(effort: Effort, model: Model, C: arb, furthest: Fraction) -> Pair:
     """Return S for P and for R at C; each is one function up to the furthest C."""
     table = _table(effort, model, C, furthest)
     P, R = arb(0), arb(0)
-    for column, part in enumerate(_kept(model.D).parts):
+    for column, part in enumerate(_kept(*model[1:]).parts):
         one, two = _given(effort, model, C, (column, part), table)
         P, R = P + part.chance * one, R + part.chance * two
     h = 3 * arb(2).log() / 4
@@ -171,7 +173,7 @@ def numerators(model: Model, C: Fraction) -> Pair:
     """Return bounds of E A for P and R at C, which are convex in C."""
     T, D, query = model
     P, R, shift = arb(0), arb(0), 3 if query else 1
-    for part in _kept(D).parts:
+    for part in _kept(D, query).parts:
         most = 2 * part.m + D
         each = ball(C * (Fraction(most - 2 * part.first, D) - shift)).exp()
         P += part.chance * 3 * each
