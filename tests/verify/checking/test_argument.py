@@ -221,7 +221,8 @@ def test_the_inferences_of_the_library_are_counted(ledger):
     argued = [theorem for theorem in theorems if standing(theorem).for_all.standing is ForAll.ARGUED]
     for theorem in argued:
         assert standing(theorem).for_all.own == len(_led_to_claims(theorem)), theorem.id
-    # Two of its inferences lead to a claim that is proved by itself.
-    assert [t.id for t in argued if len(_led_to_claims(t)) < len(t.argument)] == ["ahn2023.theorem4"]
+    # Some of their inferences lead to a claim that is proved by itself, or that is formal.
+    by_itself = ["ahn2023.theorem4", "wang2024.one_hot_descent"]
+    assert [t.id for t in argued if len(_led_to_claims(t)) < len(t.argument)] == by_itself
     total = sum(standing(theorem).for_all.own for theorem in theorems)
     assert f"; argued inferences: {total}; trusting a package" in ledger.standings()
