@@ -124,9 +124,7 @@ class Clause:
             if name in integers and proposition.endswith("%Z"):
                 self.say(f"apply {'IZR_le' if '<=' in proposition else 'IZR_lt'} in B_{self.texts[name]}.")
         for name in integers:
-            text = self.texts[name]
-            # A number is not to be computed where it is compared with the integer.
-            self.say(f"with_strategy opaque [IZR] (set ({text} := IZR {stated.called[name]}) in *); clearbody {text}.")
+            self.say(f"as_real (IZR {stated.called[name]}) {self.texts[name]}.")
 
     def _unnamed(self, relation: Data) -> list[str]:
         terms = self.stated.terms()

@@ -170,8 +170,7 @@ def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[
     values = {name: clause.resolved(value)}
     facts = tuple(Signed(put(clause.resolved(f.of), values), f.sign) for f in scope.facts)
     inner = replace(scope, facts=facts)
-    equation = f"E_{text}"
-    line = f"assert ({equation} : {text} = {clause.text(value)}) by lra; rewrite {equation} in *."
+    line = f"assert (E : {text} = {clause.text(value)}) by lra; put E {text}."
     return [line, *_shown(inner, Signed(put(clause.resolved(goal.of), values), goal.sign), tree["then"])]
 
 

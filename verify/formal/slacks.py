@@ -50,7 +50,7 @@ class Slacks:
         end = "lt" if strict else "le"
         lemma = f"above_{end} _ _ {fact.name}" if above else f"below_{end} _ _ P_{slack} {fact.name}"
         lines = [] if above else [f"assert (P_{slack} : 0 < {text}) by lra."]
-        lines.append(f"destruct ({lemma}) as ({slack} & {slack.upper()} & E); subst {text}.")
+        lines.append(f"destruct ({lemma}) as ({slack} & {slack.upper()} & E); put E {text}.")
         return replace(self, gone=self.gone | {name}), lines
 
     def with_bounds(self, names: Sequence[str]) -> "tuple[Slacks, list[str]]":
@@ -245,7 +245,7 @@ class _Cases:
             below = self._with(name, terms.zero, "", text)
             above = self._with(name, terms.symbol(name), "positive", text)
             split = f"destruct (Rle_lt_dec {text} 0) as [{fact} | {fact}]."
-            first = [f"assert (E : {text} = 0) by lra; subst {text}.", *below.lines(tree["below"])]
+            first = [f"assert (E : {text} = 0) by lra; put E {text}.", *below.lines(tree["below"])]
             return [split, *_block(first), *_block(above.lines(tree["above"]))]
         top, shown = terms.number(Fraction(tree["at"])), f"({tree['at']})"
         signs = dict[Name, Sign]()
@@ -304,7 +304,7 @@ class _Cases:
 
 
 def _written_anew(lemma: str, new: str, text: str) -> str:
-    return f"destruct ({lemma}) as ({new} & {new.upper()} & E); subst {text}."
+    return f"destruct ({lemma}) as ({new} & {new.upper()} & E); put E {text}."
 
 
 def _block(lines: Sequence[str]) -> list[str]:

@@ -116,6 +116,18 @@ Ltac flat :=
     [ match goal with |- (_ /\ _) /\ _ => apply and_flat end
     | match goal with |- True /\ _ => split; [exact I|] end ].
 
+(* A number that is a whole one is any real number from here on. *)
+Ltac as_real t x :=
+  repeat match goal with H : context [t] |- _ => revert H end; generalize t as x; intros.
+(* A variable is what an equation E says, whatever other equations say of it. *)
+Ltac put E x :=
+  first
+    [ match goal with
+      | H : x = _ |- _ => tryif constr_eq H E then fail else (rewrite E in *; clear E)
+      | H : _ = x |- _ => rewrite E in *; clear E
+      end
+    | subst x ].
+
 (* Signs of sums, products, quotients and powers, by those of their parts. *)
 Ltac positive :=
   first
