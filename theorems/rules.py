@@ -182,12 +182,6 @@ INVARIANCE_OF_THE_LAW = Rule(
     "Billingsley 1995, Probability and Measure, Theorem 16.13",
     "probability",
 )
-LAGRANGE_IDENTITY = Rule(
-    "Lagrange's identity",
-    "|y|²|z|² − (y'z)² is the sum of (y_i z_j − y_j z_i)² over i < j",
-    "Steele 2004, chapter 3",
-    "linear algebra",
-)
 LINEAR_RECURRENCE = Rule(
     "linear recurrence",
     "numbers b >= 0 with b' <= c b + k from some step on, c < 1, are bounded",
@@ -249,9 +243,6 @@ ORTHOGONAL_PROJECTION = Rule(
     "the nearest point of a subspace is the one from which the rest is orthogonal to it",
     "Rudin 1987, Real and Complex Analysis, Theorem 4.11",
     "linear algebra",
-)
-QUADRATIC_FORMULA = Rule(
-    "quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary", "linear algebra"
 )
 REMAINDER_OF_THE_EXPONENTIAL = Rule(
     "remainder of the exponential",

@@ -205,7 +205,7 @@ def _mean(polynomial: sp.Expr) -> sp.Expr:
 
 IDLE = Identity(
     "idle",
-    sp.diff(polynomials(2, eigenvalue), steps[0]).subs(steps[0], 0),
+    sp.Subs(sp.Derivative(polynomials(2, eigenvalue), steps[0]), steps[0], 0),
     -eigenvalue + (1 + 2 * rates[0]) * steps[1] * eigenvalue**2,
     "where a_0 = 0 the slope of r_2 in a_0 is -s + (1 + 2 b_0) a_1 s^2: where b_0 = -1/2 that of 1 - a_1 s in a_1",
 )
@@ -241,9 +241,29 @@ def derived_forms() -> Forms:
     return {"saddle": sp.factor(in_a * in_b - mixed**2)}  # pyright: ignore[reportReturnType]
 
 
+_SLOPE = (
+    2
+    * (1 - steps[1] * eigenvalue)
+    * (2 * rates[0] * steps[1] * eigenvalue**2 - eigenvalue * (1 - steps[1] * eigenvalue))
+)
+_MIXED = 4 * steps[1] * eigenvalue**2 * (1 - steps[1] * eigenvalue)
+OF_THE_SQUARE = (
+    Identity(
+        "slope_of_the_square",
+        sp.Subs(sp.Derivative(_TWO**2, steps[0]), steps[0], 0),
+        _SLOPE,
+        "at a_0 = 0 the slope of r_2^2 in a_0 is 2 (1 - a_1 s)(2 b_0 a_1 s^2 - s (1 - a_1 s))",
+    ),
+    Identity(
+        "mixed_of_the_square",
+        sp.Derivative(_SLOPE, rates[0]),
+        _MIXED,
+        "whose slope in b_0 is 4 a_1 s^2 (1 - a_1 s)",
+    ),
+)
 MIXED = Identity(
     "mixed_derivative",
-    _mean(sp.expand(sp.diff(sp.expand(_TWO**2), steps[0], rates[0]).subs(IDLE_POINT)).subs(eigenvalue, s)),
+    _mean(sp.expand(_MIXED.subs(steps[1], BEST_STEP)).subs(eigenvalue, s)),
     -4 * BEST_STEP * (_ONE * _CUBE - _SQUARE**2) / _SQUARE,
     "there the second derivative of E tr r_2(S)^2 in a_0 and b_0 is -4 a_1 (E tr S E tr S^3 - (E tr S^2)^2)/E tr S^2",
 )
@@ -274,7 +294,7 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(r, eigenvalue, *steps, *rates),
     claims=(VANISHES, STATIONARY, TWO, THREE, SADDLE),
-    steps=(IDLE, IDLE_AT_HALF, IDLE_RATE, LAST, STRICT, MIXED, NO_BEND, *LAYERS_ON_S),
+    steps=(IDLE, IDLE_AT_HALF, IDLE_RATE, LAST, STRICT, *OF_THE_SQUARE, MIXED, NO_BEND, *LAYERS_ON_S),
 )
 LOSS_ON_S = (
     Inference(
@@ -323,9 +343,13 @@ ARGUMENT = (
     Inference(
         "mixed",
         "for l < L − 1 layer l makes two layers with the last, the others being idle: the second derivative in b_l is "
-        "0, and the mixed one in a_l and b_l is not 0",
-        ("loss_on_S", "idle", "idle_layers", "mixed_derivative", "no_bend_in_the_rate", "strict"),
-        "application",
+        "0, and the mixed one in a_l and b_l, the mean of `mixed_of_the_square`, is not 0",
+        (
+            *("loss_on_S", "idle", "idle_layers", *(step.label for step in OF_THE_SQUARE)),
+            "mixed_derivative",
+            *("no_bend_in_the_rate", "strict"),
+        ),
+        "linearity of expectation",
     ),
     Inference(
         "saddle",

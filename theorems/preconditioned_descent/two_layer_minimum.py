@@ -118,6 +118,26 @@ _CURVATURE = M[2] - 2 * c * M[3] + c**2 * M[4]
 """∫ s² (1 − c s)² dμ."""
 OFF_SUM, OFF_PRODUCT = a + b - TOTAL, a * b - PRODUCT
 
+PAIR = (
+    Identity(
+        "product_of_steps",
+        (c + e) / 2 * ((c - e) / 2),
+        (c**2 - e**2) / 4,
+        "the product of (sigma + e)/2 and (sigma - e)/2 is (sigma^2 - e^2)/4",
+    ),
+    Implication(
+        "smaller_step",
+        (sp.Gt(c, 0), sp.Gt(c**2 - e**2, 0)),
+        sp.Gt((c - e) / 2, 0),
+        "(sigma - e)/2 > 0 where sigma > 0, sigma^2 - e^2 > 0",
+    ),
+    Identity(
+        "same_pair",
+        (c - a) * (c - b),
+        c**2 - (a + b) * c + a * b,
+        "(x - a)(x - b) = x^2 - (a + b) x + a b: a pair with the same sum and product has the same entries",
+    ),
+)
 SLOPE = Identity("slope", sp.Derivative(loss(a, b), a), _slope(b), "the slope of f in a is -2 (M_1 - b M_2)")
 OTHER_SLOPE = Identity(
     "other_slope", sp.Derivative(loss(a, b), b), _slope(a), "the slope of f in b is -2 (M_1 - a M_2)"
@@ -257,7 +277,21 @@ STATEMENT = Statement(
     variables=(a, b, c, e, tau, *MOMENTS, mean_1, mean_2, off_sum, off_product, det, form, r),
     claims=(LEAST_PAIR, STRICT, SADDLE, VANISHES),
     steps=(
-        *(WHITENED, LEFT, LOSS, SLOPE, OTHER_SLOPE, *ORTHOGONAL, SQUARES, CURVED, DEFINITE, DIFFERENT, SUM, PROD),
+        *(
+            WHITENED,
+            LEFT,
+            LOSS,
+            SLOPE,
+            OTHER_SLOPE,
+            *ORTHOGONAL,
+            SQUARES,
+            CURVED,
+            DEFINITE,
+            DIFFERENT,
+            SUM,
+            PROD,
+            *PAIR,
+        ),
         *(SECOND_VANISHES, FIRST_VANISHES, *ELIMINATED, SAME, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
         *(EQUAL, RISING, APART, *WHOLE),
     ),
@@ -299,9 +333,10 @@ ARGUMENT = (
     ),
     Inference(
         "real_steps",
-        "these are the sum and product of two real numbers, different and positive",
-        ("different", "sum", "product"),
-        rules.QUADRATIC_FORMULA,
+        "with e = √(σ*² − 4π*) > 0 these are the sum and product of (σ* ± e)/2, different and positive, and of no "
+        "others",
+        ("different", "sum", "product", "product_of_steps", "smaller_step", "same_pair"),
+        "application",
     ),
     Inference("least", "f* is attained at that pair alone", ("bounded", "real_steps"), "lower bound attained"),
     Inference(

@@ -101,7 +101,7 @@ D, off = map(matrix, ("D", "O"))
 x_j, o = sp.symbols("x_j o", real=True)
 parts = p1, p2, p3, p4 = sp.symbols("q_1:5", real=True)
 along_x, along_v = sp.symbols("along_x along_v", real=True)
-y_i, z_i, q_i, total = sp.symbols("y_i z_i q_i s", real=True)
+y_i, z_i, y_j, z_j, q_i, total = sp.symbols("y_i z_i y_j z_j q_i s", real=True)
 EXPANDED = MatrixIdentity(
     "expanded",
     (D + off) * (D + off),
@@ -212,6 +212,12 @@ OFF_THE_MEAN = Identity(
     (y_i * z_i) ** 2 - 2 * total / d * (y_i * z_i) + total**2 / d**2,
     "q_i^2 = (y_i z_i - s/d)^2 = (y_i z_i)^2 - 2 s/d y_i z_i + s^2/d^2, s the sum of the y_j z_j",
 )
+PAIR_OF_PRODUCTS = Identity(
+    "pair_of_products",
+    (y_i * z_j - y_j * z_i) ** 2,
+    y_i**2 * z_j**2 + y_j**2 * z_i**2 - 2 * (y_i * z_i) * (y_j * z_j),
+    "(y_i z_j - y_j z_i)^2 = y_i^2 z_j^2 + y_j^2 z_i^2 - 2 y_i z_i y_j z_j",
+)
 DIAGONAL = InWords("diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal")
 ALL_MULTIPLES = InWords(
     "all_multiples",
@@ -239,12 +245,12 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
     variables=(
         *(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), a, b, *DEVIATIONS.values()),
-        *(x_j, o, *parts, along_x, along_v, y_i, z_i, q_i, total),
+        *(x_j, o, *parts, along_x, along_v, y_i, z_i, y_j, z_j, q_i, total),
     ),
     claims=(DIAGONAL, MULTIPLES, ALL_MULTIPLES),
     steps=(
         *(LOSS, EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, COMPLETED, *POSITIVE, K_POSITIVE),
-        *(EXCESS, ENTRY, OFF_THE_MEAN, *DEFINITE, *FACTORS),
+        *(EXCESS, ENTRY, OFF_THE_MEAN, PAIR_OF_PRODUCTS, *DEFINITE, *FACTORS),
     ),
 )
 ARGUMENT = (
@@ -298,9 +304,10 @@ ARGUMENT = (
     Inference(
         "entries",
         "as the y_i and the z_i have the sum 0, the sums over i of these squares, entry by entry, and the sum over "
-        "i < j of (y_i z_j − y_j z_i)² are those of products of the y_i and z_i that `excess` has",
-        ("turned", "loss", "in_traces", "excess", "entry", "off_the_mean"),
-        rules.LAGRANGE_IDENTITY,
+        "i < j of (y_i z_j − y_j z_i)², half of that over all i and j, are those of products of the y_i and z_i that "
+        "`excess` has",
+        ("turned", "loss", "in_traces", "excess", "entry", "off_the_mean", "pair_of_products"),
+        rules.TRACE_IN_ENTRIES,
     ),
     Inference(
         "definite",

@@ -126,6 +126,15 @@ NOT_RISING, AT_LEAST_ONE = (
 WITHOUT_FIRST = Identity(
     "without_first", sp.Subs(polynomials(2, x), a0, 0), 1 - a1 * x, "where a_0 = 0, r_2 is 1 - a_1 s"
 )
+SQUARE_OF_ONE = Identity(
+    "square_of_one", (1 - a1 * x) ** 2, 1 - 2 * a1 * x + a1**2 * x**2, "(1 - a_1 s)^2 = 1 - 2 a_1 s + a_1^2 s^2"
+)
+SLOPE_OF_ONE = Identity(
+    "slope_of_one",
+    sp.Derivative(d - 2 * a1 * m1 + a1**2 * m2, a1),
+    -2 * m1 + 2 * a1 * m2,
+    "d - 2 a_1 m_1 + a_1^2 m_2 has the slope -2 m_1 + 2 a_1 m_2",
+)
 BEST_OF_ONE = Implication(
     "best_of_one", (sp.Eq(-2 * m1 + 2 * a1 * m2, 0),), sp.Eq(a1, m1 / m2), "a_1 = m_1/m_2 where -2 m_1 + 2 a_1 m_2 = 0"
 )
@@ -180,10 +189,16 @@ NO_MEAN_AT_INFINITY = Implication(
     "(s - t) s^2 kappa (t^3 - s^3) <= 0 for kappa, s, t >= 0",
 )
 _AT_ZERO = polynomials(2, x).subs(a0, 0).subs(a1, BEST_STEP)
-_SLOPE = sp.diff(polynomials(2, x), a0).subs(a0, 0).subs(a1, BEST_STEP)
+_SLOPE = 2 * a1 * b0 * x**2 - x * (1 - a1 * x)
+SLOPE_AT_ZERO = Identity(
+    "slope_at_zero",
+    sp.Subs(sp.Derivative(polynomials(2, x), a0), a0, 0),
+    _SLOPE,
+    "where a_0 = 0 the slope of r_2 in a_0 is 2 a_1 b_0 s^2 - s (1 - a_1 s)",
+)
 IDLE = Identity(
     "idle_slope",
-    _mean(sp.expand(2 * _AT_ZERO * _SLOPE)),  # pyright: ignore[reportOperatorIssue]
+    _mean(sp.expand(2 * _AT_ZERO * _SLOPE.subs(a1, BEST_STEP))),  # pyright: ignore[reportOperatorIssue]
     -2 * BEST_STEP * (1 + 2 * b0) * (M[1] * M[3] - M[2] ** 2) / M[2],
     "where a_0 = 0 and a_1 = n/(n + d + 1) the slope of f in a_0 is -2 a_1 (1 + 2 b_0) (m_1 m_3 - m_2^2)/m_2",
 )
@@ -233,20 +248,10 @@ STATEMENT = Statement(
     variables=(a0, a1, b0, x, p, t, u, kappa, h, m1, m2, m3, in_step, in_product, r),
     claims=(POSITIVE, ATTAINED, OF_TWO, BETWEEN, VALLEY, LIMIT, *OTHERS),
     steps=(
-        *(
-            *LAYERS_ON_S,
-            POLYNOMIAL,
-            FIRST,
-            NOT_RISING,
-            SECOND,
-            AT_LEAST_ONE,
-            PRODUCT,
-            WITHOUT_FIRST,
-            BEST_OF_ONE,
-            FACTOR,
-            ONE_RATE,
-        ),
-        *(*ALL_SLOPES, TOGETHER, FALLS, NO_MEAN, AT_INFINITY, CUBIC, NO_MEAN_AT_INFINITY, LAST, IDLE, STRICT),
+        *(*LAYERS_ON_S, POLYNOMIAL, FIRST, NOT_RISING, SECOND, AT_LEAST_ONE, PRODUCT, WITHOUT_FIRST, SQUARE_OF_ONE),
+        *(SLOPE_OF_ONE, BEST_OF_ONE, FACTOR, ONE_RATE),
+        *(*ALL_SLOPES, TOGETHER, FALLS, NO_MEAN, AT_INFINITY, CUBIC, NO_MEAN_AT_INFINITY, LAST),
+        *(SLOPE_AT_ZERO, IDLE, STRICT),
     ),
 )
 
@@ -283,10 +288,16 @@ ARGUMENT = (
         rules.CHAIN_RULE,
     ),
     Inference(
+        "one_layer",
+        "at a point with a_0 = 0 f is the loss of one layer, ∫ (1 − a_1 s)² dμ = d − 2 a_1 m_1 + a_1² m_2, and its "
+        "slope in a_0 is the mean of 2 r_2 times that of r_2",
+        ("loss_on_S", "without_first", "square_of_one", "slope_at_zero"),
+        "linearity of expectation",
+    ),
+    Inference(
         "first_is_zero",
-        "at a critical point with a_0 = 0, f as a function of a_1 is the loss of one layer, ∫ (1 − a_1 s)² dμ, of "
-        "slope −2 m_1 + 2 a_1 m_2: a_1 = m_1/m_2 > 0, and the slope in a_0 vanishes for b_0 = −1/2 alone",
-        ("loss_on_S", "without_first", "best_of_one", "last", "idle_slope", "strict", "factor", "one_rate"),
+        "at a critical point with a_0 = 0, a_1 = m_1/m_2 > 0, and the slope in a_0 vanishes for b_0 = −1/2 alone",
+        ("one_layer", "slope_of_one", "best_of_one", "last", "idle_slope", "strict", "factor", "one_rate"),
         "application",
     ),
     Inference(

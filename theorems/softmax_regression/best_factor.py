@@ -50,17 +50,22 @@ from theorems.softmax_regression.three_levels import (
     HALF_C,
     HALF_ROOT,
     HEIGHT,
+    LARGER_OF_TWO,
     LARGEST_SHARE,
     LOW,
     LOW_ROOT,
+    LOW_STEPS,
     MANY,
     NORM,
     ODDS,
+    PAIR_STEPS,
     ROOT_SUM,
     ROOTS_BELOW,
     SECULAR,
     SHARE,
     SPAN,
+    SUM_IN_Q,
+    SUM_STEPS,
     TANH,
     THIRD,
     VARIABLES,
@@ -241,7 +246,7 @@ STATEMENT = Statement(
             LAST,
         ),
         *(LEAST_PAIR, LEAST_SUM, APART, ON_THE_SPHERE, ONE_ZERO, DETERMINANT, AT_THE_SECOND, HEIGHT, SPAN, SHARE, ODDS),
-        *(TANH, THIRD, LARGEST_SHARE, MANY, FEW),
+        *(TANH, THIRD, LARGEST_SHARE, MANY, FEW, SUM_IN_Q, LARGER_OF_TWO, *LOW_STEPS, *SUM_STEPS, *PAIR_STEPS),
     ),
 )
 
@@ -329,9 +334,9 @@ ARGUMENT = (
     ),
     Inference(
         "within",
-        "where Q(x) ≥ 0 and twice x is at least the sum of the roots, λ ≤ x",
-        ("larger_root",),
-        rules.QUADRATIC_FORMULA,
+        "where Q(x) ≥ 0 and twice x is at least the sum of the roots, λ ≤ x: Q(x) is x − λ times that of the other",
+        ("larger_root", "sum_in_Q", "larger_of_two"),
+        "application",
     ),
     Inference(
         "half_of_two",
@@ -344,8 +349,8 @@ ARGUMENT = (
         "low",
         "where σ < n/(2(n−1)), y is between (n−2)/(2(n−1)) and (n−2)/n, and σ²t² ≤ (1 − ny/(n−2))²: Q(n/(4(n−1))) ≥ 0 "
         "and λ ≤ n/(4(n−1))",
-        ("angle", "within", "roots_below", "low_root", "low_sigma"),
-        "nonnegative terms",
+        ("angle", "within", "roots_below", "low_root", "low_sigma", *(step.label for step in LOW_STEPS)),
+        "application",
     ),
     Inference(
         "pair_is_enough",
@@ -354,7 +359,7 @@ ARGUMENT = (
         "(n−1)²/(2n(n−2)) ≤ σ_0: λ ≤ σ_0/2 again",
         (
             *("in_reach", "half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "within"),
-            *("angle", "tanh", "root_sum", "least_sum"),
+            *("angle", "odds_at_least", "tanh", "root_sum", "least_sum", *(step.label for step in PAIR_STEPS)),
         ),
         "case distinction",
     ),
@@ -369,7 +374,7 @@ ARGUMENT = (
         "largest_share",
         "M + m ≤ S = R² √((n−1)/(n−2)) for that norm, and M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = e^S + e^{M_0}, "
         "and σ = 1/(1 + (n−2)/(e^{α−γ} + e^{β−γ})) ≤ σ̄ = 1/(1 + (n−2)/E)",
-        ("angle", "span", "largest_sum"),
+        ("angle", "span", "largest_sum", *(step.label for step in SUM_STEPS)),
         "application",
     ),
     Inference(

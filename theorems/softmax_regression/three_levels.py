@@ -131,3 +131,59 @@ MANY, FEW = (
     )
     for name, order, sign in (("large_exponentials", sp.Ge, ">="), ("small_exponentials", sp.Le, "<="))
 )
+SUM_IN_Q = Identity(
+    "sum_in_Q",
+    characteristic(level, sigma, t**2) - characteristic(sp.S.Zero, sigma, t**2),
+    level**2 - SUM_OF_ROOTS * level,
+    "Q(lambda) - Q(0) = lambda^2 - (the sum of the roots) lambda",
+)
+LARGER_OF_TWO = Implication(
+    "larger_of_two",
+    (sp.Ge((q - level) * (q - rest), 0), sp.Ge(2 * q, level + rest)),
+    sp.Ge(q, level),
+    "x >= lambda where (x - lambda)(x - mu) >= 0, 2x >= lambda + mu",
+)
+LOW_STEPS = (
+    Implication(
+        "others_at_least",
+        (sp.Le(2 * (n - 1) * sigma, n),),
+        sp.Ge(1 - sigma, (n - 2) / (2 * (n - 1))),
+        "1 - sigma >= (n-2)/(2(n-1)) where sigma <= n/(2(n-1))",
+    ),
+    Implication(
+        "square_at_most",
+        (sp.Ge(q, 0), sp.Le(q, rest)),
+        sp.Le(q**2, rest**2),
+        "x^2 <= y^2 where 0 <= x <= y",
+    ),
+    Implication(
+        "low_factor",
+        (sp.Le(q + rest, M), sp.Le(m, rest)),
+        sp.Ge(M - q - m, 0),
+        "k - x - z >= 0 where x + y <= k, z <= y",
+    ),
+)
+SUM_STEPS = (
+    Implication("root", (sp.Le(q**2, top**2),), sp.Le(q, top), "x <= y where x^2 <= y^2, y > 0"),
+    Implication("lower_level", (sp.Le(M, top), sp.Ge(m, 0)), sp.Le(M - m, top), "M - m <= M_0 where M <= M_0, m >= 0"),
+    Implication(
+        "sum_of_exponentials",
+        (sp.Le(q, M), sp.Le(rest, m)),
+        sp.Le(sp.exp(q) + sp.exp(rest), sp.exp(M) + sp.exp(m)),
+        "e^x + e^y <= e^a + e^b where x <= a, y <= b",
+    ),
+)
+PAIR_STEPS = (
+    Implication(
+        "odds_of_the_pair",
+        (sp.Le((n - 1) * lowest, 1),),
+        sp.Le((n - 1) * (n - 2) * lowest, n - 2),
+        "(n-1)(n-2) e^-M_0 <= n-2 where (n-1) e^-M_0 <= 1",
+    ),
+    Implication(
+        "pair_at_least",
+        (sp.Le(2 * (n - 1) * lowest, n - 2),),
+        sp.Le((n - 1) * 2 * (1 + lowest), 3 * n - 4),
+        "2(n-1)(1 + e) <= 3n-4 where 2(n-1) e <= n-2",
+    ),
+)
