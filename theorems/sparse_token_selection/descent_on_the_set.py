@@ -31,6 +31,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection import share_slopes as slopes
 from theorems.sparse_token_selection.invariant_set import LOSS, P, P_slope, R, R_slope, alpha, t
 from theorems.sparse_token_selection.task import (
     ENCODING_DIMENSION,
@@ -72,7 +73,7 @@ best, pull, square = sp.symbols("best pull square", nonnegative=True)
 P_bend, R_bend, cross, h_a, h_m, h_c, slope, C = sp.symbols("P_bend R_bend cross h_a h_m h_c slope C", real=True)
 VARIABLES = (
     *(A, beta, u, w, best, pull, square, alpha, t, P, R, P_slope, R_slope),
-    *(P_bend, R_bend, cross, h_a, h_m, h_c, slope, C),
+    *(P_bend, R_bend, cross, h_a, h_m, h_c, slope, C, *slopes.VARIABLES),
 )
 
 BETA_SQUARED = 9 * d * (T + 2 / q) / (8 * d_e)
@@ -276,7 +277,7 @@ STATEMENT = Statement(
     variables=VARIABLES,
     claims=(FALLS, VANISHES, NONNEGATIVE, CONVERGES, GEOMETRIC),
     steps=(
-        *(*BEST_ALPHA, *NEXT_ALPHA, *SECOND_DERIVATIVES, *ENTRIES),
+        *(*BEST_ALPHA, *NEXT_ALPHA, *slopes.OF_THE_SHARES, *slopes.DERIVATIVES, *SECOND_DERIVATIVES, *ENTRIES),
         *(PRODUCT, EIGENVALUE, DESCENT, NEXT_C, MULTIPLIER),
     ),
 )
@@ -322,15 +323,23 @@ ARGUMENT = (
     ),
     Inference(
         "of_the_shares",
-        "p_i' = p_i x_i and x_i' = −Var v, so that P' = E Σ_y p_i x_i, P'' = E Σ_y p_i (x_i² − Var v), "
+        "P and R are means of sums of shares and their squares: P' = E Σ_y p_i x_i, P'' = E Σ_y p_i (x_i² − Var v), "
         "R' = 2 E Σ p_i² x_i and R'' = E (4 Σ p_i² x_i² − 2 Var v Σ p_i²)",
-        ("wang2024.lemma2:steps", "signs_are_symmetric", "logit"),
+        ("wang2024.lemma2:steps", "signs_are_symmetric", "logit", *(step.label for step in slopes.OF_THE_SHARES)),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
+        "for_an_encoding",
+        "with s = Σ p_j|x_j|, whose square is at most Var v: |Σ_y p_i x_i| and Σ p_i²|x_i| are at most s/2, as Σ p_i = "
+        "1, and Σ p_i² x_i² at most s²/2; Σ_y p_i x_i² ≤ Var v, and Σ_y p_i and Σ p_i² are at most 1",
+        ("halves", "variance"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
         "derivatives",
-        "|P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q",
-        ("of_the_shares", "halves", "variance"),
+        "|P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q: for an encoding with |s|² for q, by the steps, and so in "
+        "the mean, as (E|s|)² ≤ E|s|² = q",
+        ("of_the_shares", "for_an_encoding", "variance", *(step.label for step in slopes.DERIVATIVES)),
         "Cauchy-Schwarz",
     ),
     Inference(

@@ -76,10 +76,13 @@ from verify.language.parameters import Instance
 kappa, scale = sp.symbols("kappa scale", positive=True)
 root_R, root_share = sp.symbols("r a", nonnegative=True)
 """√R, at most 1, and α√(qR), at most 2."""
+root_d, root_q, root_e = sp.symbols("root_d root_q root_e", positive=True)
+size, value = sp.symbols("size value", nonnegative=True)
+"""The bound q(1+q) of the logits, and α."""
 p, x, c, variance, d_alpha, d_C, curvature = sp.symbols("p x c variance d_alpha d_C curvature", real=True)
 VARIABLES = (
     *(beta, u, w, kappa, scale, root_R, root_share, alpha, t, C, slope, square),
-    *(p, x, c, variance, d_alpha, d_C, curvature),
+    *(p, x, c, variance, d_alpha, d_C, curvature, root_d, root_q, root_e, size, value),
 )
 
 BETA_SQUARED = 9 * d * q * (1 + q) ** 2 / d_e
@@ -103,6 +106,33 @@ FORM = Implication(
         (u + 3 * kappa * w) ** 2,
     ),
     says="r^2 u^2 + 2 r (a+1) kappa u w + (a^2 + a) (kappa w)^2 <= (u + 3 kappa w)^2 for 0 <= r <= 1, 0 <= a <= 2",
+)
+HESSIAN = (
+    Identity(
+        "first_part_of_the_form",
+        root_d**2 * root_R**2 * (u / root_d + value * size * w / root_e) ** 2,
+        root_R**2 * u**2
+        + 2 * root_R * (value * root_q * root_R) * (root_d * size / (root_q * root_e)) * u * w
+        + (value * root_q * root_R) ** 2 * (root_d * size / (root_q * root_e)) ** 2 * w**2,
+        says="d R (u/d^(1/2) + alpha w c/d_e^(1/2))^2 = R u^2 + 2 R^(1/2) a kappa u c + a^2 (kappa c)^2 for a = alpha "
+        "(q R)^(1/2), kappa = w (d/(q d_e))^(1/2)",
+    ),
+    Identity(
+        "second_part_of_the_form",
+        root_d**2 * root_R / root_q * (2 * size * u * w / (root_d * root_e) + value * size**2 * w**2 / root_e**2),
+        2 * root_R * (root_d * size / (root_q * root_e)) * u * w
+        + value * root_q * root_R * (root_d * size / (root_q * root_e)) ** 2 * w**2,
+        says="d (R/q)^(1/2) (2 w u c/(d d_e)^(1/2) + alpha w^2 c^2/d_e) = 2 R^(1/2) kappa u c + a (kappa c)^2",
+    ),
+)
+CURVATURE_NEAR_ZERO = Implication(
+    "curvature_of_C",
+    (
+        *(sp.Le(curvature, 16 * square * root_share), sp.Le(slope, 2 * square * root_R)),
+        sp.Le(8 * root_share + root_R / 2, 12),
+    ),
+    sp.Le((curvature + slope / 2) / 2, 12 * square),
+    says="(x + y/2)/2 <= 12 b where x <= 16 b g, y <= 2 b h, 8g + h/2 <= 12, as for b = w^2/q",
 )
 EIGENVALUE = Inequality(
     "eigenvalue",
@@ -219,7 +249,7 @@ STATEMENT = Statement(
     claims=(FALLS, VANISHES, NONNEGATIVE, CONVERGES, GEOMETRIC),
     steps=(
         *(SECOND_VARIATION, FORM, EIGENVALUE, DESCENT, STARTING_SLOPE, NEAR_ZERO, NOT_ACROSS, NEXT_C, FIRST),
-        *(SMALL_CURVATURE, MULTIPLIER),
+        *(*HESSIAN, CURVATURE_NEAR_ZERO, SMALL_CURVATURE, MULTIPLIER),
     ),
 )
 ARGUMENT = (
@@ -243,9 +273,10 @@ ARGUMENT = (
         "hessian",
         "in a direction (u, c) of (√d α, √d_e C) the form is d E Σ ((δr_i)² + r_i δ²r_i), δr_i = p_i (u/√d + αx_i "
         "c/√d_e) and δ²r_i = p_i (2x_i uc/√(d d_e) + α(x_i² − Var v) c²/d_e): with |x_i| ≤ w and |x_i² − Var v| ≤ w² "
-        "it is at most (|u| + 3κ|c|)², κ² = d w²/(q d_e), where L ≤ d/(2q)",
+        "its parts are at most those of the steps for |u| and |c|, as E Σ r_i² ≤ 1/q, and so it is at most "
+        "(|u| + 3κ|c|)², where L ≤ d/(2q)",
         (
-            *("logits", "residual", "second_variation", "form"),
+            *("logits", "residual", "second_variation", *(step.label for step in HESSIAN), "form"),
             *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
         ),
         "Cauchy-Schwarz",
@@ -279,12 +310,21 @@ ARGUMENT = (
         "Cauchy-Schwarz",
     ),
     Inference(
-        "curvature_near_zero",
+        "growth_near_zero",
         "for the same α and from C ≤ 1/(6w) down to 0, R grows by e^{1/3} at most and P by e^{1/6}, as |R'| ≤ 2wR and "
-        "|P'| ≤ wP; with R'' ≤ 4w²R, −P'' ≤ w²P/4 and αP ≤ α√(qR) ≤ 2 the second derivative of L in C is at most "
-        "12dw²/q there",
-        ("logits", "residual", "near_zero", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
+        "|P'| ≤ wP",
+        ("logits",),
         rules.MEAN_VALUE_INEQUALITY,
+    ),
+    Inference(
+        "curvature_near_zero",
+        "as R'' ≤ 4w²R, −P'' ≤ w²P/4, α²R ≤ 4/q and αP ≤ α√(qR) ≤ 2 at that C, `curvature_of_C` with g = e^{1/3}, "
+        "h = e^{1/6}, x = α²R'' and y = −4αP''/q has the second derivative of L in C, d/2 (x + y/2), at most 12dw²/q",
+        (
+            *("growth_near_zero", "residual", "near_zero", "curvature_of_C"),
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
+        ),
+        "application",
     ),
     Inference(
         "slope_at_zero",

@@ -1,0 +1,55 @@
+r"""Steps for sign encodings: how softmax's shares p_i move with C, and bounds of these slopes in the logits' variance.
+
+With the logits C v_i the shares have the slopes p_i x_i, x_i = v_i − v̄. After a move t of C a share is p_i e^{v_i t}
+over the mean of e^{v t} under the shares, of which only the first two moments of v matter to the second order.
+"""
+
+import sympy as sp
+
+from verify import Identity, Implication
+
+spread, variance, part = sp.symbols("spread variance part", nonnegative=True)
+p, v, mean, moment, bound, t = sp.symbols("p v mean moment bound t", real=True)
+VARIABLES = (spread, variance, part, p, v, mean, moment, bound)
+
+_MOVED = p * sp.exp(v * t) / (1 + mean * t + moment * t**2 / 2)
+_X, _VAR = v - mean, moment - mean**2
+
+
+def _slope(expression: sp.Expr, order: int) -> sp.Subs:
+    return sp.Subs(sp.Derivative(expression, (t, order)), t, 0)
+
+
+OF_THE_SHARES = (
+    Identity("share_slope", _slope(_MOVED, 1), p * _X, says="p' = p x, x = v less its mean under the shares"),
+    Identity("share_bend", _slope(_MOVED, 2), p * (_X**2 - _VAR), says="p'' = p (x^2 - Var v)"),
+    Identity("square_slope", _slope(_MOVED**2, 1), 2 * p**2 * _X, says="(p^2)' = 2 p^2 x"),
+    Identity("square_bend", _slope(_MOVED**2, 2), p**2 * (4 * _X**2 - 2 * _VAR), says="(p^2)'' = p^2 (4x^2 - 2 Var)"),
+)
+_SPREAD = sp.Le(spread**2, variance)
+DERIVATIVES = (
+    Implication(
+        "square_of_a_part",
+        (sp.Le(bound, spread / 2), sp.Ge(bound, -spread / 2), _SPREAD),
+        sp.Le(4 * bound**2, variance),
+        says="4 x^2 <= Var where |x| <= s/2, s^2 <= Var",
+    ),
+    Implication(
+        "part_of_the_variance",
+        (sp.Ge(bound, 0), sp.Le(bound, variance), sp.Le(part, 1)),
+        sp.Le((bound - part * variance) ** 2, variance**2),
+        says="|x - a Var| <= Var where 0 <= x <= Var, 0 <= a <= 1",
+    ),
+    Implication(
+        "bend_at_most",
+        (sp.Le(bound, spread**2 / 2), _SPREAD),
+        sp.Le(4 * bound - 2 * part * variance, 2 * variance),
+        says="4x - 2 a Var <= 2 Var where x <= s^2/2, s^2 <= Var, a >= 0",
+    ),
+    Implication(
+        "bend_at_least",
+        (sp.Ge(bound, 0), sp.Le(part, 1)),
+        sp.Ge(4 * bound - 2 * part * variance, -2 * variance),
+        says="4x - 2 a Var >= -2 Var where x >= 0, a <= 1",
+    ),
+)
