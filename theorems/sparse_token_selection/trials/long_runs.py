@@ -32,9 +32,12 @@ class Reached:
 def after(move: Move, state: State, steps: int) -> State:
     """Return the state after so many steps. Raises UndefinedError where it is not finite."""
     x, y = state
-    for _ in range(steps):
-        u, v = move(x, y)
-        x, y = x + u, y + v
+    try:
+        for _ in range(steps):
+            u, v = move(x, y)
+            x, y = x + u, y + v
+    except OverflowError:
+        x = math.inf
     if not (math.isfinite(x) and math.isfinite(y)):
         raise UndefinedError("the run leaves the range of floating point")
     return x, y

@@ -35,6 +35,8 @@ def test_an_oscillation_is_not_joined():
 def test_what_overflows_is_not_followed():
     with pytest.raises(UndefinedError, match="leaves the range"):
         after(shrinking(-1.0, 0.1), (1.0, 1.0), 2000)
+    with pytest.raises(UndefinedError, match="leaves the range"):
+        after(lambda x, y: (math.exp(x), y), (1.0, 1.0), 2000)
 
 
 def test_a_mark_that_is_not_reached_is_said():
