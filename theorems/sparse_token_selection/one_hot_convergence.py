@@ -50,6 +50,7 @@ from verify import (
     Descent,
     Dynamics,
     Hypothesis,
+    Inequality,
     Inference,
     Reaches,
     Source,
@@ -73,6 +74,13 @@ STAYS = Stays(
     "stays", DYNAMICS, reached=eps, level=eps, says="L_s <= eps at every step s from the first with L_t <= eps on"
 )
 
+LARGER_STEP = 2 * q * (T - 1) / (T - 1 + 6 * d)
+"""The limit of `one_hot_larger_steps`."""
+PAPERS_STEP = Inequality(
+    "papers_step",
+    sp.Lt(1 / (20 * d**2), LARGER_STEP, evaluate=False),
+    says="1/(20 d^2) < 2q(T-1)/(T-1+6d)",
+)
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
@@ -84,21 +92,17 @@ STATEMENT = Statement(
         *ONE_HOT_RUN,
     ),
     claims=(REACHED, STAYS),
+    steps=(PAPERS_STEP,),
 )
 
-ARGUMENT = (
+ARGUMENT = tuple(
     Inference(
-        "reached",
-        "η ≤ 1/(20 d²) is among the step sizes for which a number of steps is known that reaches ε, whatever ε is",
-        ("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:papers_step", "step_size", *ONE_HOT_RUN_LABELS),
+        label,
+        "η ≤ 1/(20 d²) is among the step sizes for which this is known",
+        (f"wang2024.one_hot_larger_steps:{label}", "papers_step", "step_size", *ONE_HOT_RUN_LABELS),
         "application",
-    ),
-    Inference(
-        "stays",
-        "for these step sizes the loss, once it is at most ε, stays there",
-        ("wang2024.one_hot_descent:stays", "wang2024.one_hot_descent:papers_step", "step_size", *ONE_HOT_RUN_LABELS),
-        "application",
-    ),
+    )
+    for label in ("reached", "stays")
 )
 
 EXTENSIONS = tuple(
@@ -207,7 +211,7 @@ theorem1 = Theorem(
         _canary("reached at once", "reached", replace(REACHED, within=sp.Integer(0), says="")),
     ),
     statement_uses=("wang2024.lemma1",),
-    proof_uses=("wang2024.one_hot_descent",),
+    proof_uses=("wang2024.one_hot_larger_steps",),
     argument=ARGUMENT,
     extensions=EXTENSIONS,
     # Beyond it the end of the run, α = 1 as C → ∞, repels along α: the clause `lag` there.

@@ -26,7 +26,7 @@ from theorems import rules
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
 from theorems.sparse_token_selection.one_hot_box import LAG, SECOND_DERIVATIVES, SLOPES, VARIABLES
-from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
+from theorems.sparse_token_selection.one_hot_convergence import LARGER_STEP, NEVER_INCREASES, REACHED, SLOW, STAYS
 from theorems.sparse_token_selection.one_hot_descent import COORDINATES, RANGE, P, at_most, b, c, m, rho, u, v, x, y
 from theorems.sparse_token_selection.task import (
     ACCURACY,
@@ -47,7 +47,6 @@ from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Inferen
 
 p = sp.Symbol("p", nonnegative=True)
 
-LARGEST_STEP = 2 * q * (T - 1) / (T - 1 + 6 * d)
 BETA = eta / q * (1 + 6 * d / (T - 1))
 share, other, attended = 1 / (1 + p), 1 / (1 + v), 2 / (1 + x)
 """P, w and a, over their ranges."""
@@ -62,7 +61,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
     hypotheses=(
-        Hypothesis("below_the_limit", sp.Lt(eta, LARGEST_STEP), text="eta < 2q(T-1)/(T-1+6d)"),
+        Hypothesis("below_the_limit", sp.Lt(eta, LARGER_STEP), text="eta < 2q(T-1)/(T-1+6d)"),
         *ONE_HOT_RUN,
     ),
     variables=tuple(dict.fromkeys((v, x, p, rho, b, c, u, y, *VARIABLES))),
@@ -183,7 +182,7 @@ def derivation() -> Derivation:
                 sp.Derivative(loss, C, 2),
                 d / q * a * (1 - own) * (a * ((2 - 3 * own) * (1 - w) + w) - (1 - 2 * own)),
             ),
-            Step("the limit is below 2q by", 2 * q - LARGEST_STEP, 12 * q * d / (T - 1 + 6 * d)),
+            Step("the limit is below 2q by", 2 * q - LARGER_STEP, 12 * q * d / (T - 1 + 6 * d)),
         ),
         shorthands=reduced.SHORTHANDS,
     )
@@ -206,7 +205,7 @@ one_hot_larger_steps = Theorem(
         },
     ),
     example={"T": 9, "q": 2, "d": 1, "eta": "2", "eps": "1/200"},
-    values={"largest_step_size": LARGEST_STEP},
+    values={"largest_step_size": LARGER_STEP},
     derivation=derivation,
     proofs={"reached": SLOW, "stays": NEVER_INCREASES},
     canaries=(

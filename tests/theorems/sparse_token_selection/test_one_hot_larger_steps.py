@@ -9,7 +9,7 @@ import pytest
 
 import verify
 from theorems.sparse_token_selection.one_hot_descent import LARGEST_STEP as OTHER_STEP
-from theorems.sparse_token_selection.one_hot_larger_steps import LARGEST_STEP, one_hot_larger_steps
+from theorems.sparse_token_selection.one_hot_larger_steps import LARGER_STEP, one_hot_larger_steps
 from theorems.sparse_token_selection.task import T, d, q
 from verify import InputError, Outcome
 from verify.outcomes import ForAll
@@ -73,9 +73,9 @@ def test_it_is_the_larger_of_the_two_limits_where_it_says_so():
         at = dict(zip((T, q, d), map(int, sizes), strict=True))
         length, subset, dimension = sizes
         if length >= subset and (length > 6 * subset or length > 4 * dimension):
-            assert LARGEST_STEP.subs(at) > OTHER_STEP.subs(at)
+            assert LARGER_STEP.subs(at) > OTHER_STEP.subs(at)
     few = {T: 5, q: 2, d: 10}
-    assert LARGEST_STEP.subs(few) < OTHER_STEP.subs(few)
+    assert LARGER_STEP.subs(few) < OTHER_STEP.subs(few)
 
 
 def test_it_is_formal_and_ends_before_its_limit():
