@@ -39,7 +39,11 @@ import sympy as sp
 
 from theorems import rules
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection import reduced_dynamics as reduced
+from theorems.sparse_token_selection import (
+    one_hot_curvature as entries,
+    one_hot_domination as domination,
+    reduced_dynamics as reduced,
+)
 from theorems.sparse_token_selection.one_hot_box import (
     FALL_OF_C,
     LAG,
@@ -135,7 +139,7 @@ SPREAD = at_most(
     "h^2 ((T-q)m/q + T/(qm)) <= 2T/q, with m = 1/(1+x), h = m/(1+g)",
 )
 ROOT = Identity(
-    "root",
+    "square",
     (3 + 7 * y**2) / 2 - 3 * y - 2 * y**2,
     3 * (1 - y) ** 2 / 2,
     says="a - 3 A^(1/2) - 2A is a square, with y^2 = A",
@@ -170,7 +174,9 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
     hypotheses=SCOPE,
-    variables=tuple(dict.fromkeys((v, x, g, rho, b, c, u, y, t, *VARIABLES))),
+    variables=tuple(
+        dict.fromkeys((v, x, g, rho, b, c, u, y, t, *VARIABLES, *entries.VARIABLES, *domination.VARIABLES))
+    ),
     claims=(
         replace(
             REACHED,
@@ -185,6 +191,10 @@ STATEMENT = Statement(
         *COORDINATES,
         *RANGE,
         *STEPS_OF_THE_BOX,
+        *entries.STEPS_OF_THE_ENTRIES,
+        *domination.STEPS_OF_THE_DOMINATION,
+        at_most("steps_at_first", 5 * T * K / (6 * eta), 5 * A / 3, "5T/(6 eta) <= 5A/(3k)"),
+        at_most("roundings", 3 * K, 5 * (3 + EXCESS), "3k <= 5 (3 + a)"),
         at_most("eighth", w * (1 - 2 * w), sp.Rational(1, 8), "w (1 - 2w) <= 1/8"),
         MIXED,
         at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
@@ -221,15 +231,8 @@ STATEMENT = Statement(
             says="u^2 + 2b uy + c y^2 is (1 + c)(u^2 + y^2) less (c - b^2) u^2 and a square",
         ),
         BETA_AT_MOST,
-        Identity(
-            "cauchy",
-            (u**2 + y**2) * (b**2 + c**2) - (u * b + y * c) ** 2,
-            (u * c - y * b) ** 2,
-            says="(u^2 + y^2)(b^2 + c^2) - (ub + yc)^2 is a square",
-        ),
         Identity("attended", ((1 - P) / S) ** 2, (T - q) / q * m * (1 - m), says="((1 - P)/S)^2 = (T-q)/q m (1 - m)"),
         SPREAD,
-        at_most("square", (1 + 1 / (1 + x)) ** 2, 1 + 3 / (1 + x), "(1 + t)^2 <= 1 + 3t for t = 1/(1+x) <= 1"),
         ROOT,
         at_most("sixth", 8 * A / 5, (9 + 3 * EXCESS) / 6, "8A/5 <= (9 + 3a)/6"),
         at_most("least_share", q / T, P, "P >= q/T"),
@@ -298,19 +301,22 @@ ARGUMENT = (
     ),
     Inference(
         "mixed_entry",
-        "ℓ_αC = 4αP²(1−P)(1−w) − 2P(1−P), of which the last is at most 1/2, is between −16r/27 and 16r/27 in the box: "
-        "neither of its two terms, of opposite signs, is larger",
-        ("range", "C_stays_positive", "wang2024.lemma1:population_loss", "mixed_bend", "mixed", "other_mixed"),
-        "case distinction",
+        "ℓ_αC = 4αP²(1−P)(1−w) − 2P(1−P) is between −16r/27 and 16r/27 in the box",
+        (
+            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "mixed_bend", "mixed", "other_mixed"),
+            *(step.label for step in entries.MIXED_ENTRY),
+        ),
+        "application",
     ),
     Inference(
         "entry_of_C",
-        "ℓ_CC = −2αP(1−P)(1−2P) + 2α²P²(1−P)((2−3P)(1−w) + w) ≤ 4(T−1)/(5q) in the box: the mean of 2 − 3P and 1, "
-        "times P²(1−P), is at most 4/27, and α ≤ r ≤ (r² + 4)/4. For T = 2, q = 1 P = 1/(1+w) and α ≤ √2 < 3/2; "
-        "where the second term is negative the first is at most r/5. For q = T both are 0",
+        "ℓ_CC = −2αP(1−P)(1−2P) + 2α²P²(1−P)((2−3P)(1−w) + w) ≤ 4(T−1)/(5q) in the box: by `entry_at_most` and one of "
+        "the two bounds that follow it where T > 2; for T = 2, q = 1, where P = 1/(1+w), by those of two tokens, as "
+        "the second term is negative or not; for q = T it is 0, as P = 1",
         (
             *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "bend_in_C", "bend", "turn", "mixed"),
             *("mean", "curvature_C", "curvature_of_one", "curvature_of_two_tokens"),
+            *(step.label for step in entries.ENTRY_OF_C),
         ),
         "case distinction",
     ),
@@ -346,9 +352,10 @@ ARGUMENT = (
         "application",
     ),
     Inference(
-        "far",
-        "where P²ρ² ≥ d/(T−1) ℓ²h², so is G; elsewhere, as P = mS ≥ hS and S² ≥ q/T, |ρ| < √A ℓ, A = dT/(q(T−1))",
-        ("rest", "scale", "coordinates"),
+        "far_or_near",
+        "where P²ρ² ≥ d/(T−1) ℓ²h², so is G; elsewhere P = mS ≥ hS and S² ≥ q/T, and for h > 0 `far` has |ρ| < √A ℓ, "
+        "A = dT/(q(T−1))",
+        ("rest", "scale", "coordinates", *(step.label for step in domination.FAR), "root"),
         "case distinction",
     ),
     Inference(
@@ -359,21 +366,27 @@ ARGUMENT = (
     ),
     Inference(
         "near_the_best",
-        "where ρ > −1, ℓ² ≤ G ((T−1)/(d (1+ρ)² m²) + (z+|ρ|)²/S²), and so ℓ²h² ≤ G ((T−1)/d (1−ρ)² + h²(z+|ρ|)²/S²)",
-        ("loss_near_the_best", "cauchy", "rest"),
-        "Cauchy-Schwarz",
+        "ℓ²h² ≤ G ((T−1)/d (1−ρ)² + h²(z+|ρ|)²/S²)",
+        ("loss_near_the_best", "rest", *(step.label for step in domination.NEAR)),
+        "application",
     ),
     Inference(
         "of_the_others",
         "z ≤ 1 − P, so that (z + |ρ|)²/S² ≤ ((T−q)m/q + T/(qm)) ((1 − m) + mρ²), and h² times it is at most 2Tℓ/q",
-        ("attended", "scale", "cauchy", "spread", "rest", "box_and_descent"),
-        "Cauchy-Schwarz",
+        (
+            *("attended", "scale", "spread", "rest", "box_and_descent"),
+            *(step.label for step in domination.OTHERS),
+        ),
+        "application",
     ),
     Inference(
         "domination",
-        "d/(T−1) ℓ²h² ≤ (1 + aℓ) G: in the first case G alone is enough, in the other (1−ρ)² ≤ 1 + 3|ρ| ≤ 1 + 3√A ℓ; "
-        "at ρ = −1 h = 0",
-        ("far", "near_the_best", "of_the_others", "square", "root", "rest"),
+        "d/(T−1) ℓ²h² ≤ (1 + aℓ) G: in the first case G alone is enough, in the other `dominates` has it, and at h = 0 "
+        "the left side is 0",
+        (
+            *("far_or_near", "near_the_best", "of_the_others", "square", "rest"),
+            *(step.label for step in domination.DOMINATION),
+        ),
         "case distinction",
     ),
     Inference(
@@ -384,17 +397,20 @@ ARGUMENT = (
     ),
     Inference(
         "start_of_alpha",
-        "as m ≥ q/T, ρ² > 1/2 while h < q/(2T), and with P ≥ q/T the fall is at least 3ηq/(5T²): h ≥ q/(2T) after at "
-        "most 5T/(6η) + 1 steps",
-        ("rest", "least_m", "least_share", "fall", "beta", "box_and_descent"),
+        "while h < q/(2T) the fall is at least 3ηq/(5T²), a share 6η/(5T) of q/(2T): h ≥ q/(2T) after at most "
+        "5T/(6η) + 1 steps",
+        (
+            *("rest", "least_m", "least_share", "fall", "beta", "box_and_descent"),
+            *("left_at_first", "lag_at_first", "square_of_the_least_share", "fall_at_first"),
+        ),
         "telescoping",
     ),
     Inference(
         "start_of_C",
         "from there on 1/h, at most 2T/q, falls while ℓ ≥ 1/3 by at least c/(1 + ch) a step, c = k/(9 + 3a), and "
-        "that is at least 9c/10: c ≤ 1/6, as k ≤ 2ηd/(q(T−1)) ≤ 8A/5, and h ≤ 2/3. So ℓ ≤ 1/3 after at most "
-        "20 (3 + a) T/(3qk) − 5 (3 + a)/k + 1 steps more",
-        ("least_fall", "third", "inverse", "between", "sixth", "start_of_alpha"),
+        "that is at least 9c/10, as c ≤ 1/6 and h ≤ 2/3. So ℓ ≤ 1/3, where 1/h ≤ 3/2, after at most as many steps more "
+        "as `steps_of_C` has, and 1",
+        ("least_fall", "third", "inverse", "between", "sixth", "start_of_alpha", "least_growth", "steps_of_C"),
         "telescoping",
     ),
     Inference(
@@ -406,18 +422,12 @@ ARGUMENT = (
     ),
     Inference(
         "reached",
-        "for Y ≥ 3 F at ℓ = 1/Y is by at most Y + (2 + a) ln Y above that at 1/3, as ln 2 ≥ 1/2, and 2 + a = 7(1+A)/2. "
-        "5 (3 + a)/k ≥ 3 has the roundings, and 5T/(6η) ≤ 5A/(3k): within the bound ℓ ≤ 1/Y. Where 1 < Y < 3 the "
-        "steps to ℓ ≤ 1/3 are enough, and none are needed where Y ≤ 1",
+        "for Y ≥ 3 F at ℓ = 1/Y, where t = Y − 1, is by at most Y + (2 + a) ln Y above that at 1/3, as ln 2 ≥ 1/2; "
+        "2 + a = 7(1+A)/2. With one step for each rounding `all_steps` has the sum: ℓ ≤ 1/Y within the bound. Where "
+        "1 < Y < 3 the steps to ℓ ≤ 1/3 are enough, and none are needed where Y ≤ 1",
         (
-            "potential_grows",
-            "start_of_alpha",
-            "start_of_C",
-            "start",
-            "between",
-            "sixth",
-            "beta",
-            "box_and_descent",
+            *("potential_grows", "start_of_alpha", "start_of_C", "start", "steps_at_first", "roundings", "log_of_two"),
+            *("rise_of_the_potential", "all_steps", "box_and_descent"),
         ),
         "telescoping",
     ),

@@ -32,8 +32,10 @@ from functools import partial
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection import one_hot_counting as counting
 from theorems.sparse_token_selection.one_hot_box import (
     LAG,
     RANGE_OF_ALPHA,
@@ -154,7 +156,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
     hypotheses=(Hypothesis("others", sp.Ge(T, q + 1), text="q < T, of integers: T >= q + 1"), *SCOPE),
-    variables=tuple(dict.fromkeys((v, rho, b, c, t, gap, least_gap, delta, later, y, *VARIABLES))),
+    variables=tuple(dict.fromkeys((v, rho, b, c, t, gap, least_gap, delta, later, y, *VARIABLES, *counting.VARIABLES))),
     claims=(COUNTED,),
     steps=(
         *COORDINATES,
@@ -174,6 +176,13 @@ STATEMENT = Statement(
             says="M N' - M' N = (T-q)(w-w')((T-q)w'^2 + 2qw' - q + (w-w')N')",
         ),
         *NEXT_GAP,
+        *counting.STEPS_OF_THE_COUNT,
+        Identity(
+            "rise_of_alpha",
+            KAPPA * rho * (1 - sigma),
+            2 * d / (T - 1) * ((sigma - 1) / P) * (-eta / q * P * rho),
+            says="kappa rho (1 - sigma) = 2d/(T-1) psi (alpha' - alpha) for alpha' - alpha = -(eta/q) P rho",
+        ),
         BEFORE,
         AFTER,
         ROOM,
@@ -206,10 +215,9 @@ ARGUMENT = (
     ),
     Inference(
         "small_move",
-        "y ≤ κ/4 ≤ 1: where ρ ≤ 0, y ≤ κu(1−u) with u = (1+ρ)m, as z ≤ 1; where ρ > 0, σ ≥ 1 and y ≥ 0 are "
-        "supposed, as the induction of C_never_falls gives them (for y < 0 there is nothing to show), "
-        "(1+ρ)(1−ρσ) ≤ 1 − ρ² and m(1−m) ≤ 1/4",
-        ("coordinates", "lag", "move"),
+        "y ≤ κ/4 ≤ 1: where ρ ≤ 0 as z ≤ 1; where ρ > 0 σ ≥ 1 and y ≥ 0 are supposed, as the induction of "
+        "C_never_falls gives them (for y < 0 there is nothing to show)",
+        ("coordinates", "lag", "move", *(s.label for s in counting.SMALL_MOVE)),
         "case distinction",
     ),
     Inference(
@@ -222,7 +230,7 @@ ARGUMENT = (
         "below_before_the_turn",
         "let C not have fallen so far. While N(1−w) ≤ Tw, which is σ ≤ 1 and (T−q)w² + 2qw ≥ q, S falls as w does: α, "
         "at most 1/S at the start, stays so, and ρ ≤ 0",
-        ("towards", "turn", "total", "zero_initialisation"),
+        ("towards", "turn", "total", "zero_initialisation", *(s.label for s in counting.BEFORE_THE_TURN)),
         "induction",
     ),
     Inference(
@@ -236,9 +244,12 @@ ARGUMENT = (
     Inference(
         "enough_room",
         "let the step end beyond the turn, where w' < 1/2. Then (T/(T−1))Ξ ≤ 1/2, and the last factor is at least 0: "
-        "from before the turn as αP = (1+ρ)m ≤ m and 1 − w' ≥ 1/2; from beyond it as αP(1−w) ≤ 1, w' ≤ w and "
-        "w/(1−w) ≤ N/T",
-        ("next_gap", "below_before_the_turn", "before_the_turn", "after_the_turn", "room", "turn", "small_step"),
+        "from before the turn as αP = (1+ρ)m ≤ m; from beyond it as αP(1−w) ≤ 1, w' ≤ w, and P(1−P) = q(T−q)w/N², so "
+        "that Ξ ≤ q(T−q)/N² (w/(1−w))² ≤ q(T−q)/T²",
+        (
+            *("next_gap", "below_before_the_turn", "before_the_turn", "after_the_turn", "room", "turn", "small_step"),
+            *(s.label for s in counting.ENOUGH_ROOM),
+        ),
         "case distinction",
     ),
     Inference(
@@ -249,33 +260,45 @@ ARGUMENT = (
         "induction",
     ),
     Inference(
+        "series",
+        "e^y ≤ 1 + y + 3y²/4 for 0 ≤ y ≤ 1",
+        ("exponential_at_one",),
+        rules.REMAINDER_OF_THE_EXPONENTIAL,
+    ),
+    Inference(
         "growth",
-        "1 + X = 1/(1−m) and X = q e^{2C}/(T−q), so that X' = X e^y ≤ X(1 + y + 3y²/4) for 0 ≤ y ≤ 1, by the series, "
-        "and ln((1+X')/(1+X)) = ln(1 − m + me^y) ≥ my, as the logarithm is concave",
-        ("C_never_falls", "below_before_the_turn", "small_move", "odds"),
+        "1 + X = 1/(1−m) and X = q e^{2C}/(T−q), so that X' = X e^y ≤ X(1 + y + 3y²/4), and ln((1+X')/(1+X)) = "
+        "ln(1 − m + me^y) ≥ my, as the logarithm is concave",
+        ("C_never_falls", "below_before_the_turn", "small_move", "odds", "series", "mean_of_growth"),
         "Jensen's inequality",
     ),
     Inference(
         "potential",
         "X − (3κ/2) ln(1+X) rises by at most Xy + (3/4)y(Xy − 2κm) ≤ κ(1 + ρ(1−σ)), where Xy = κm²g, "
-        "g = (1+ρ)(1−ρσ) ≥ 0: with ρ ≥ 0 g ≤ 2 and m ≤ 1. With s = −ρ > 0, g ≤ 1 + sσ, the second term is positive "
-        "only where mg > 2, and then at most (3/4)κ²m³(s²σ²)/X ≤ κm²s²σ, as (3/4)κmσ/X = (3/4)κmz ≤ 1",
-        ("growth", "C_never_falls", "lag", "product", "second_order", "largest_kappa", "sigma", "odds"),
+        "g = (1+ρ)(1−ρσ) ≥ 0: where mg ≤ 2, as it is for ρ ≥ 0, by `rise_where_small`; else with s = −ρ and mz = "
+        "(1−m)σ by the steps after it",
+        (
+            *("growth", "C_never_falls", "lag", "product", "second_order", "largest_kappa", "sigma", "odds"),
+            *("rise_in_parts", *(s.label for s in counting.POTENTIAL)),
+        ),
         "case distinction",
     ),
     Inference(
         "sum_of_moves",
-        "κρ(1−σ) = (2d/(T−1))ψ(α' − α), and ψ(α' − α) ≤ ψ'α' − ψα, as ψ does not fall: the sum over the steps before t "
-        "is at most (2d/(T−1))√(T/q)/w ≤ 2A√X at step t, as α(0) = 0, α ≤ √(T/q), ψ ≤ 1/w and 1/w² = (T−q)X/q ≤ TX/q",
-        ("potential", "psi", "C_never_falls", "towards", "coordinates", "odds", "zero_initialisation"),
+        "κρ(1−σ) = (2d/(T−1))ψ(α' − α), and ψ(α' − α) ≤ ψ'α' − ψα: the sum over the steps before t is at most "
+        "(2d/(T−1))√(T/q)/w ≤ 2A√X at step t, as α(0) = 0, α ≤ √(T/q), ψ ≤ 1/w and 1/w² = (T−q)X/q",
+        (
+            *("potential", "psi", "C_never_falls", "towards", "coordinates", "odds", "zero_initialisation"),
+            *("rise_of_alpha", *(s.label for s in counting.SUM_OF_MOVES)),
+        ),
         "telescoping",
     ),
     Inference(
         "not_before",
         "with Z = 1 + X, T/(T−q) at the start, and ln Z ≤ √Z: Z − (2A + 3κ/2)√Z ≤ T/(T−q) + κt at step t. If ℓ ≤ 1/Y "
-        "there, Z = 1/(1−m) ≥ 1/ℓ ≥ Y. Where Y − (2A + 3κ/2)√Y is positive it is no larger than the left side, as that "
-        "is √Z times what grows with Z; elsewhere the bound is negative",
-        ("sum_of_moves", "potential", "logarithm", "odds", "coordinates"),
+        "there, Z = 1/(1−m) ≥ 1/ℓ ≥ Y. Where Y − (2A + 3κ/2)√Y is positive it is no larger than the left side; "
+        "elsewhere the bound is negative",
+        ("sum_of_moves", "potential", "logarithm", "odds", "coordinates", *(s.label for s in counting.NOT_BEFORE)),
         "telescoping",
     ),
     Inference(

@@ -1,0 +1,94 @@
+r"""Steps for the one-hot run: the entries of the Hessian in the box 0 ≤ α ≤ √(T/q), C ≥ 0, term by term.
+
+The names are those of `one_hot_descent`, where the proof is: `share` is P, `w` is e^{−C}, `value` is α, `top` √(T/q).
+"""
+
+import sympy as sp
+
+from theorems.sparse_token_selection.one_hot_box import alpha, other, top
+from theorems.sparse_token_selection.task import T, q
+from verify import Identity, Implication
+
+share = sp.Symbol("share", nonnegative=True)
+x, y = sp.symbols("bend_part turn_part", real=True)
+VARIABLES = (share, x, y)
+
+_CUBIC = share**2 * (1 - share)
+_IN_THE_BOX = (sp.Ge(alpha, 0), sp.Le(alpha, top), sp.Le(share, 1), sp.Le(other, 1))
+_FOUR = sp.Rational(4, 27)
+MIXED_ENTRY = (
+    Implication(
+        "mixed_at_most",
+        (*_IN_THE_BOX, sp.Le(_CUBIC, _FOUR)),
+        sp.Le(4 * alpha * _CUBIC * (1 - other) - 2 * share * (1 - share), 16 * top / 27),
+        says="4 alpha P^2 (1-P)(1-w) - 2P(1-P) <= 16r/27 where 0 <= alpha <= r, P^2 (1-P) <= 4/27",
+    ),
+    Implication(
+        "mixed_at_least",
+        (sp.Ge(x, 0), sp.Le(sp.Rational(1, 2), 16 * top / 27)),
+        sp.Ge(4 * x - 2 * share * (1 - share), -16 * top / 27),
+        says="4x - 2P(1-P) >= -16r/27 where x = alpha P^2 (1-P)(1-w) >= 0, 1/2 <= 16r/27",
+    ),
+)
+_FALLING = -share * (1 - share) * (1 - 2 * share)
+_MEAN = _CUBIC * ((2 - 3 * share) * (1 - other) + other)
+_OF_TWO = 4 * other - 1 - other**2
+_FIRST_OF_TWO = 2 * alpha * other * (1 - other) / (1 + other) ** 3
+_SECOND_OF_TWO = 2 * alpha**2 * other * _OF_TWO / (1 + other) ** 4
+ENTRY_OF_C = (
+    Implication(
+        "bend_at_most",
+        (sp.Ge(alpha, 0), sp.Le(alpha, top), sp.Le(_FALLING, sp.Rational(1, 10))),
+        sp.Le(2 * alpha * _FALLING, top / 5),
+        says="-2 alpha P(1-P)(1-2P) <= r/5 where 0 <= alpha <= r, -P(1-P)(1-2P) <= 1/10",
+    ),
+    Implication(
+        "mean_at_most",
+        (sp.Le(other, 1), sp.Le(_CUBIC, _FOUR), sp.Le(_CUBIC * (2 - 3 * share), _FOUR)),
+        sp.Le(_MEAN, _FOUR),
+        says="P^2 (1-P)((2-3P)(1-w) + w) <= 4/27 where P^2 (1-P) and P^2 (1-P)(2-3P) are",
+    ),
+    Implication(
+        "turn_at_most",
+        (sp.Le(x, _FOUR), sp.Le(q * alpha**2, T)),
+        sp.Le(2 * alpha**2 * x, 8 * T / (27 * q)),
+        says="2 alpha^2 x <= 8T/(27q) where x <= 4/27, q alpha^2 <= T",
+    ),
+    Implication(
+        "entry_at_most",
+        (sp.Le(x, top / 5), sp.Le(top, (T / q + 4) / 4), sp.Le(y, 8 * T / (27 * q))),
+        sp.Le(x + y, (T / q + 4) / 20 + 8 * T / (27 * q)),
+        says="x + y <= (T/q + 4)/20 + 8T/(27q) where x <= r/5, r <= (T/q + 4)/4, y <= 8T/(27q)",
+    ),
+    Identity(
+        "entry_of_two_tokens",
+        (2 * alpha * _FALLING + 2 * alpha**2 * _MEAN).subs(share, 1 / (1 + other)),
+        _FIRST_OF_TWO + _SECOND_OF_TWO,
+        says="at P = 1/(1+w) the entry is 2 alpha w(1-w)/(1+w)^3 + 2 alpha^2 w(4w-1-w^2)/(1+w)^4",
+    ),
+    Implication(
+        "alpha_of_two_tokens",
+        (sp.Le(alpha**2, 2),),
+        sp.Le(alpha, sp.Rational(3, 2)),
+        says="alpha <= 3/2 where alpha^2 <= 2",
+    ),
+    Implication(
+        "first_of_two_tokens",
+        (sp.Le(alpha, sp.Rational(3, 2)), sp.Le(other, 1)),
+        sp.Le(_FIRST_OF_TWO, 3 * other * (1 - other) / (1 + other) ** 3),
+        says="2 alpha w(1-w)/(1+w)^3 <= 3w(1-w)/(1+w)^3 where alpha <= 3/2, w <= 1",
+    ),
+    Implication(
+        "second_of_two_tokens",
+        (sp.Le(alpha**2, 2), sp.Ge(_OF_TWO, 0)),
+        sp.Le(_SECOND_OF_TWO, 4 * other * _OF_TWO / (1 + other) ** 4),
+        says="2 alpha^2 w x/(1+w)^4 <= 4w x/(1+w)^4 where alpha^2 <= 2, x = 4w-1-w^2 >= 0",
+    ),
+    Implication(
+        "second_is_negative",
+        (sp.Le(_OF_TWO, 0), sp.Le(x, sp.Rational(3, 10))),
+        sp.Le(x + _SECOND_OF_TWO, sp.Rational(4, 5)),
+        says="x + 2 alpha^2 w(4w-1-w^2)/(1+w)^4 <= 4/5 where 4w-1-w^2 <= 0, x <= 3/10",
+    ),
+)
+STEPS_OF_THE_ENTRIES = (*MIXED_ENTRY, *ENTRY_OF_C)

@@ -1,0 +1,173 @@
+r"""Steps for the one-hot run: the squares of the slopes dominate that of the loss, and how many steps that takes.
+
+The names are those of `one_hot_descent`, where the proof is: `lag` is ρ, `size` |ρ|, `left` h = 1 − ℓ, `level` ℓ,
+`near` |B|, `reach` z + |ρ|, `squares` G, `root` √A, `low` h².
+"""
+
+import sympy as sp
+
+from theorems.sparse_token_selection.one_hot_box import curve, level, low, m, size
+from theorems.sparse_token_selection.task import T, d, eta, q
+from verify import Identity, Implication
+
+share, left, near, reach, squares, root, grown, first, second, odds, rest = sp.symbols(
+    "share left near reach squares root grown first second odds rest", nonnegative=True
+)
+ahead, behind = sp.symbols("ahead behind", nonnegative=True)
+"""1 + ρ and 1 − ρ."""
+S, K = sp.symbols("S k", positive=True)
+lag, bound, other_bound, excess = sp.symbols("lag bound other_bound excess", real=True)
+VARIABLES = (
+    *(share, left, near, reach, squares, root, grown, first, second, odds, rest, ahead, behind),
+    *(S, K, lag, bound, other_bound, excess),
+)
+
+D = d / (T - 1)
+
+FAR = (
+    Implication(
+        "square_of_the_share",
+        (sp.Ge(share, left * S),),
+        sp.Ge(share**2, left**2 * S**2),
+        says="P^2 >= h^2 S^2 where P >= hS",
+    ),
+    Implication(
+        "share_of_the_slope",
+        (sp.Ge(bound, low * other_bound), sp.Ge(other_bound, odds)),
+        sp.Ge(bound * grown, low * odds * grown),
+        says="P^2 rho^2 >= h^2 k rho^2 where P^2 >= h^2 S^2, S^2 >= k",
+    ),
+    Implication(
+        "far",
+        (sp.Gt(low, 0), sp.Lt(low * bound, low * other_bound)),
+        sp.Lt(bound, other_bound),
+        says="x < y where h^2 x < h^2 y, h^2 > 0",
+    ),
+)
+_SLOPES = (m * S) ** 2 * size**2 + D * ahead**2 * m**2 * near**2
+_WEIGHTS = behind**2 / D + (ahead * m * behind) ** 2 * reach**2 / S**2
+NEAR = (
+    Identity(
+        "cauchy_of_the_loss",
+        _SLOPES * _WEIGHTS - (ahead * m * behind) ** 2 * (near + m * size * reach) ** 2,
+        (m * S * size * behind - D * ahead * m * near * ahead * m * behind * reach / S) ** 2 / D,
+        says="G ((T-1)/d (1-rho)^2 + h^2 k^2/S^2) - h^2 (|B| + m |rho| k)^2 is (T-1)/d times a square, for P = mS, "
+        "h = (1+rho) m (1-rho)",
+    ),
+    Implication(
+        "square_of_the_loss",
+        (sp.Le(level, bound), sp.Le(left**2 * bound**2, other_bound)),
+        sp.Le(left**2 * level**2, other_bound),
+        says="h^2 l^2 <= y where 0 <= l <= x, h^2 x^2 <= y",
+    ),
+)
+OTHERS = (
+    Implication(
+        "product_of_squares",
+        (sp.Le(first**2, bound), sp.Le(second**2, other_bound)),
+        sp.Le((first * second) ** 2, bound * other_bound),
+        says="(u v)^2 <= x y where u^2 <= x, v^2 <= y",
+    ),
+    Implication(
+        "twice_the_product",
+        (sp.Le(first**2, odds * rest),),
+        sp.Le((2 * first) ** 2, (odds + rest) ** 2),
+        says="(2n)^2 <= (x + y)^2 where n^2 <= x y",
+    ),
+    Implication("root", (sp.Le(size**2, S**2),), sp.Le(size, S), says="n <= x where n^2 <= x^2, x > 0"),
+    Implication(
+        "square_of_a_sum",
+        (
+            *(sp.Le(first**2, odds * bound), sp.Le(second**2, rest * other_bound)),
+            sp.Le(2 * first * second, odds * other_bound + rest * bound),
+        ),
+        sp.Le((first + second) ** 2, (odds + rest) * (bound + other_bound)),
+        says="(u + v)^2 <= (a + b)(x + y) where u^2 <= a x, v^2 <= b y, 2uv <= a y + b x",
+    ),
+    Implication(
+        "others_at_most",
+        (sp.Le(bound, odds * level),),
+        sp.Le(low * bound, low * odds * level),
+        says="h^2 x <= h^2 k l where x <= k l",
+    ),
+    Implication(
+        "spread_of_the_others",
+        (sp.Le(bound, rest),),
+        sp.Le(bound * level, rest * level),
+        says="h^2 k l <= y l where h^2 k <= y",
+    ),
+)
+DOMINATION = (
+    Implication(
+        "square_of_the_lag",
+        (sp.Ge(lag, -size), sp.Le(lag, size), sp.Le(size, 1)),
+        sp.Le((1 - lag) ** 2, 1 + 3 * size),
+        says="(1 - rho)^2 <= 1 + 3 |rho| where |rho| <= 1",
+    ),
+    Implication(
+        "dominates",
+        (
+            *(sp.Le(bound, squares * (other_bound + 2 * excess * level)), sp.Le(other_bound, 1 + 3 * size)),
+            *(sp.Le(size, root * level), sp.Le(3 * root + 2 * excess, curve)),
+        ),
+        sp.Le(bound, (1 + curve * level) * squares),
+        says="x <= (1 + a l) G where x <= G (y + 2A l), y <= 1 + 3 |rho|, |rho| <= A^(1/2) l, 3 A^(1/2) + 2A <= a",
+    ),
+)
+
+STEP = 2 * eta / q
+COUNTING = (
+    Implication(
+        "left_at_first",
+        (sp.Ge(m, S), sp.Le(size, 1)),
+        sp.Ge(m * (1 - size), S * (1 - size)),
+        says="m (1 - rho^2) >= k (1 - rho^2) where m >= k, rho^2 <= 1",
+    ),
+    Implication(
+        "lag_at_first",
+        (sp.Lt(S * (1 - size), S / 2),),
+        sp.Gt(size, sp.Rational(1, 2)),
+        says="rho^2 > 1/2 where k (1 - rho^2) < k/2, as for k = q/T",
+    ),
+    Implication(
+        "square_of_the_least_share",
+        (sp.Ge(share, q / T),),
+        sp.Ge(share**2, (q / T) ** 2),
+        says="P^2 >= (q/T)^2 where P >= q/T",
+    ),
+    Implication(
+        "fall_at_first",
+        (sp.Ge(bound, (q / T) ** 2), sp.Ge(size, sp.Rational(1, 2)), sp.Ge(other_bound, sp.Rational(3, 5))),
+        sp.Ge(STEP * other_bound * bound * size, 3 * eta * q / (5 * T**2)),
+        says="2 eta/q x P^2 rho^2 >= 3 eta q/(5T^2) where x >= 3/5, P^2 >= (q/T)^2, rho^2 >= 1/2",
+    ),
+    Implication(
+        "least_growth",
+        (sp.Le(rest, sp.Rational(1, 6)), sp.Le(left, sp.Rational(2, 3))),
+        sp.Ge(rest / (1 + rest * left), 9 * rest / 10),
+        says="c/(1 + c h) >= 9c/10 where c <= 1/6, h <= 2/3",
+    ),
+    Identity(
+        "steps_of_C",
+        (2 * T / q - sp.Rational(3, 2)) / (sp.Rational(9, 10) * K / (9 + 3 * curve)),
+        20 * (3 + curve) * T / (3 * q * K) - 5 * (3 + curve) / K,
+        says="(2T/q - 3/2)/(9c/10) = 20 (3+a) T/(3qk) - 5 (3+a)/k for c = k/(9 + 3a)",
+    ),
+    Implication(
+        "rise_of_the_potential",
+        (sp.Le(bound, other_bound),),
+        sp.Le(
+            (S + (2 + curve) * bound - (1 + curve) / S) - (2 + (2 + curve) / 2 - (1 + curve) / 2),
+            1 + S + (2 + curve) * other_bound,
+        ),
+        says="t + (2+a) x - (1+a)/t - (2 + (2+a)/2 - (1+a)/2) <= (1 + t) + (2+a) y where x <= y, as for x = ln t, "
+        "y = ln(1 + t)",
+    ),
+    Implication(
+        "all_steps",
+        (sp.Le(bound + other_bound, rest), sp.Le(3 * K, low)),
+        sp.Le((bound + other_bound - low + grown) / K + 3, (grown + rest) / K),
+        says="(x + y - c + n)/k + 3 <= (n + z)/k where x + y <= z, 3k <= c",
+    ),
+)
+STEPS_OF_THE_DOMINATION = (*FAR, *NEAR, *OTHERS, *DOMINATION, *COUNTING)
