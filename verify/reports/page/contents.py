@@ -242,7 +242,7 @@ def _made(seconds: float, *, full: bool) -> dict[str, str]:
     made = {
         "command": "verify report --full" if full else "verify report",
         "lemmascope": version(),
-        "by": metadata.metadata("lemmascope").get("Author", ""),
+        "by": str(metadata.metadata("lemmascope").json.get("author", "")),
         "commit": commit_of(Path(__file__).parent),
         "Python": sys.version.split()[0],
         "machine": f"{platform.system()} {platform.machine()}",
