@@ -319,7 +319,7 @@ descent_to_the_least_loss = Theorem(
     "C ≥ 0 on the invariant set",
     source=Source("Theorem 2, global convergence", "derived here", WANG2024, "its constants are not known to us"),
     statement=STATEMENT,
-    example={"T": 8, "q": 3, "d": 1, "d_e": 8, "eta": "1/16", "reach": 4, "attend": "tokens_and_query"},
+    example={"T": 8, "q": 3, "d": 1, "d_e": 8, "eta": "1", "reach": 4, "attend": "tokens_and_query"},
     values={
         "C": turning_point(*MODEL),
         "least_loss": d / (2 * q) * (1 - turning_gain(*MODEL)),
@@ -328,7 +328,7 @@ descent_to_the_least_loss = Theorem(
     },
     derivation=derivation,
     canaries=(
-        _canary("a curvature below a hundredth", replace(SMALL_STEP, relation=sp.Lt(K, sp.Rational(1, 100)))),
+        _canary("half of the curvature's bound", replace(SMALL_STEP, relation=sp.Lt(eta * K, sp.Rational(1, 8)))),
         _canary("two turns", replace(ONE_TURN, relation=sp.Eq(turning_points(*MODEL), 2))),
         _canary(
             "twice as far down",
