@@ -119,12 +119,6 @@ EXCHANGES_OF_NEIGHBOURS = Rule(
     "Knuth 1998, The Art of Computer Programming, volume 3, section 5.1.1",
     "linear algebra",
 )
-FUNDAMENTAL_THEOREM_OF_CALCULUS = Rule(
-    "fundamental theorem of calculus",
-    "a function changes along a path by the integral of its slope",
-    "Rudin 1976, Theorem 6.21",
-    "analysis",
-)
 EXTREME_VALUE = Rule(
     "extreme value theorem",
     "a continuous function on a closed interval attains its least value",

@@ -138,15 +138,6 @@ def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
         return best.lower < goal and search.bound(goal, best.C, give_up=True)[0] < level
 
 
-@lru_cache(maxsize=64)
-def gain_from(T: int, q: int, D: int, query: bool, C: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose sup G over all C from a positive one on; the lower end is G's there."""
-    with flint.ctx.workprec(BITS):
-        search = _Search(SignAttention(T, q, D, query))
-        lower, upper, *_ = search.gain(C, len(EFFORTS) - 1)
-        return lower, search.bound(upper + _MARGIN * (1 - upper), C, first=C)[0]
-
-
 def _closed(T: int, q: int, query: bool) -> bool:
     return q == T or (q <= 2 and not query)
 
@@ -272,19 +263,17 @@ class _Search:
             if upper - lower <= accuracy * (1 - lower):
                 return
 
-    def bound(
-        self, goal: Fraction, start: Fraction, *, first: Fraction = Fraction(0), give_up: bool = False
-    ) -> tuple[Fraction, Fraction]:
-        """Return a bound of G over all C from the first one on, and of what it is beyond the cells.
+    def bound(self, goal: Fraction, start: Fraction, *, give_up: bool = False) -> tuple[Fraction, Fraction]:
+        """Return a bound of G over all C ≥ 0, and of what it is beyond the cells, whose end is looked for from `start`.
 
-        Their end is looked for from `start`. The bound is the goal, or what was found where that was missed; 1 where it
-        is given up at the first cell that misses it, or beyond them.
+        The bound is the goal, or what was found where that was missed; 1 where it is given up at the first cell that
+        misses it, or beyond them.
         """
         end, beyond = self._end(goal, start)
         if give_up and beyond > goal + _MARGIN / 4 * (1 - goal):
             return Fraction(1), beyond
         goal = max(goal, beyond)
-        here, width = self.point(first, len(EFFORTS) - 1 if first else 0), Fraction(1, 8)
+        here, width = self.point(Fraction(0), 0), Fraction(1, 8)
         while here.C < end:
             width = min(width, end - here.C)
             there, found = self._cell(here, width, goal)

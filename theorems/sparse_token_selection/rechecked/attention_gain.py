@@ -44,8 +44,6 @@ Sizes: TypeAlias = tuple[int, int, int, int]
 Interval: TypeAlias = tuple[Fraction, Fraction]
 _SLACKS = tuple(Fraction(n, 1000) for n in (4, 10, 25, 80, 250, 600))
 """How far above the best that was found, relative to what is missing to 1, the bound is tried."""
-_BEYOND = tuple(Fraction(n, 1000) for n in (4, 25, 100, 200, 250, 300, 350, 400, 500))
-"""The same for the gain from some C on, above that there."""
 MOST, _SUMMED, _FURTHEST, _FINEST, _GRID = 10**6, 256, 400, Fraction(1, 1024), 256
 _STRIDE, _MOST_STRIDES, _FEW_STRIDES, _SHARP = 1.12, 12, 3, 0.02
 _HUGE = Fraction(10**30)
@@ -165,8 +163,8 @@ class Search:
                 break
         return best, least
 
-    def exceeds(self, goal: Fraction, C: Fraction, start: Fraction = Fraction(0)) -> Fraction | None:
-        """Return None where G ≤ goal is shown for all C from a start on, else about the least goal that might be.
+    def exceeds(self, goal: Fraction, C: Fraction) -> Fraction | None:
+        """Return None where G ≤ goal is shown for all C ≥ 0, else about the least goal that might be.
 
         At the given C it is largest, about.
         """
@@ -175,7 +173,7 @@ class Search:
         level = self._level(*self._bounds(C, goal))
         if level > goal or (end := self._end(goal, C)) is None:
             return max(level, goal)
-        width, ends = Fraction(1, 4), self._bounds(start, goal)
+        start, width, ends = Fraction(0), Fraction(1, 4), self._bounds(Fraction(0), goal)
         while start < end:
             width = min(width, end - start)
             beyond = self._bounds(start + width, goal)
@@ -325,18 +323,6 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
                 if less > best:
                     best, C, slacks = less, best_C, list(_SLACKS)
         return best, search.most
-
-
-def gain_from(effort: Effort, sizes: Sizes, C: Fraction) -> Interval:
-    """Enclose sup G over all C from a positive one on. Raises Rejected where no bound below 1 is found."""
-    with ctx.workprec(BITS):
-        search = Search(effort, sizes)
-        less, more = search.surely(C)
-        for slack in _BEYOND:
-            goal = more + (1 - more) * slack
-            if search.exceeds(goal, C, C) is None:
-                return less, goal
-    raise Rejected("no bound of the gain from there on is found")
 
 
 class _Gains:
