@@ -127,7 +127,7 @@ def _verb(words):
     command = typer.main.get_command(app).commands[words[0]]
     known = {name for parameter in command.params for name in getattr(parameter, "opts", ())}
     given = {word.partition("=")[0] for word in words[1:] if "=" in word and not word.startswith("-")}
-    return {word for word in words[1:] if word.startswith("--")} <= known and (not given or given <= _named(*words[:2]))
+    return {word for word in words[1:] if word.startswith("--")} <= known and given <= _named(*words[:2])
 
 
 def _named(verb, reference=""):

@@ -19,7 +19,7 @@ def made(name):
 def test_a_page_has_statement_standing_and_command():
     page = made("wang2024.theorem1")
     assert page.startswith("# wang2024.theorem1\n") and r"$\eta \leq \frac{1}{20 d^{2}}$" in page
-    assert re.search(r"For all parameters: \*\*argued \(\d+ \+ \d+\)\*\*\. At its example: \*\*certified\*\*\.", page)
+    assert re.search(r"For all parameters: \*\*formal \(.*?\)\*\*\. At its example: \*\*certified\*\*\.", page)
     assert "verify check wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200\n" in page
     assert [part.partition("\n")[0] for part in page.split("\n## ")[1:]] == [
         *("Parameters", "Domain", "Hypotheses", "Claims", "Argument", "Check it", "Findings"),

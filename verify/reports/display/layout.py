@@ -55,7 +55,8 @@ def stated_table(
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 2)]
     start = indent + sum(column + _GAP for column in wide)
     note = max(len(row[-1]) for row in rows)
-    headed = max(note, len(beside)) if note else 0
+    # The notes have at most half of the room.
+    headed = min(max(note, len(beside)), (width - start) // 2) if note else 0
     noted = max((len(row[-2]) for row in rows if row[-1]), default=0)
     most = max(width - start - headed - _GAP, _LEAST)
     text = min(noted, most)
