@@ -11,6 +11,7 @@ from verify.formal.kernel.acceptance import exported_again
 RECORD = entries("theorems")
 SENTENCES = {
     "the normal law is a mean with the moments of independent standard normal entries up to degree 3",
+    "the normal law is a mean with the moments of independent standard normal entries, up to the exponent 4 of each",
     "the gradient of the population loss is the mean of the gradients of the samples",
 }
 """The only inferences of what is formal that are prose."""

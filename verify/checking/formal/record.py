@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verify.checking.formal.propositions import check_text, modules_of, sources_of
-from verify.checking.registry import kind_of, package_folder, package_of
+from verify.checking.registry import package_folder, package_of
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.files import write_whole
@@ -53,10 +53,13 @@ def entries(package: str) -> dict[str, Any]:
 
 def recorded(theorem: Theorem) -> Kernel:
     """Return what is on record of a theorem: nothing where it is not installed, or is not on record."""
-    if kind_of(theorem.id) != "theorem":
+    try:
+        package = package_of(theorem.id)
+    except InputError:
+        # It is not installed.
         return NOTHING
     try:
-        entry = entries(package_of(theorem.id)).get(theorem.id)
+        entry = entries(package).get(theorem.id)
     except InputError as error:
         return Kernel(stale=str(error))
     try:
