@@ -149,9 +149,6 @@ HOEFFDING_LEMMA = Rule(
     "Boucheron, Lugosi and Massart 2013, Concentration Inequalities, Lemma 2.2",
     "probability",
 )
-HOLDER_INEQUALITY = Rule(
-    "Hölder's inequality", "|E XY| is at most E|Y| times a bound on |X|", "Rudin 1987, Theorem 3.8", "probability"
-)
 IDENTITY_OF_POLYNOMIALS = Rule(
     "identity of polynomials",
     "a polynomial that vanishes on a set of positive measure is 0",

@@ -14,7 +14,7 @@ import verify
 from docs.extensions.markdown import code, first_paragraph, plain, table
 from verify.checking.argument import Rule
 from verify.checking.doors import with_doors
-from verify.checking.registry import ids
+from verify.checking.registry import ids, packages
 from verify.language.expressions import PRIMITIVES, RELATIONS, Case, to_data
 from verify.language.heads.scopes import Iterate
 from verify.rechecker.clauses import KINDS
@@ -139,6 +139,7 @@ def primitives(theorems: Iterable[str] | None = None) -> str:
             str(brought.get(("primitives", f"{name}/{known.version}"), "none")),
         )
         for name, known in sorted(PRIMITIVES.items())
+        if known.evaluate.__module__.partition(".")[0] in packages()
     )
     return table(("primitive", "version", "value", "second computation"), rows)
 

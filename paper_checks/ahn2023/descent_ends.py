@@ -97,7 +97,7 @@ def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[s
 
 descent_ends = Experiment(
     id="ahn2023.descent_ends",
-    title="One layer over all P and Q: how often descent from small entries ends at a minimum that is not global",
+    title="One layer over all P and Q: how often descent from small entries ends above the least loss, without slopes",
     source=Source("Theorem 1, the landscape", "derived here"),
     settings=(
         Setting(EXAMPLES, 20, 20),

@@ -16,8 +16,8 @@ from theorems.preconditioned_descent.one_layer_local_minimum import one_layer_lo
 TRAINED, EXACT = one_layer.one_layer_preconditioner, one_layer.theorem1_exact
 
 
-def test_theorem_1_is_argued_from_steps_that_are_proved(ledger):
-    assert ledger.check(theorem1, **theorem1.example).for_all.standing == "argued"
+def test_theorem_1_is_formal(ledger):
+    assert ledger.check(theorem1, **theorem1.example).for_all.standing == "formal"
 
 
 @pytest.mark.crossing(TRAINED.id)

@@ -187,7 +187,7 @@ larger_steps = Finding(
     weight=Weight.STRONGER,
     summary="Beyond 2q the approach to zero loss is unstable; nearly up to there, for large T, Theorem 1's conclusion "
     "holds, by an argument whose decisive inequalities are proved.",
-    text="For all T, q and d the loss of the one-hot layer falls at every step, and below every ε, if "
+    text="For all T, q and d the loss of the one-hot layer never rises, and falls below every ε, if "
     "η < 2q(T − 1)/(T − 1 + 6d): 1194/229, about 5.21, at the experiments' T = 200, q = 3, d = 5, where Theorem 1 asks "
     "for η ≤ 1/500 and 2q is 6. The curvature is small where the loss is at most that of the start, and no step leaves "
     "that set, which is not convex. The inequalities are proved, and an argument joins them to the claim. The number "

@@ -12,6 +12,8 @@ RECORD = entries("theorems")
 SENTENCES = {
     "the normal law is a mean with the moments of independent standard normal entries up to degree 3",
     "the normal law is a mean with the moments of independent standard normal entries, up to the exponent 4 of each",
+    "every Sigma of full rank is U diag(lambda) U' = C C', and C g is N(0, Sigma) for a standard normal g",
+    "the mean under a law gives equal functions equal means",
     "the gradient of the population loss is the mean of the gradients of the samples",
 }
 """The only inferences of what is formal that are prose."""

@@ -115,7 +115,9 @@ MINIMISER = InWords(
     "f_j = E (tr(G M) + w_j)^2 over all matrices M, and the slopes vanish there",
 )
 CONVEX_PROBLEM = InWords(
-    "convex_problem", "f_j is convex in the matrix M, and strictly so in c, the sum of its last column and last row"
+    "convex_problem",
+    "in an eigenbasis of Sigma f_j = E (tr(G M) + w_j)^2 is convex in the matrix M, and strictly so in c, the sum of "
+    "its last column and last row",
 )
 _X, _w, _c, _e, _B, _sigma = map(letter, ("X", "w", "v", "e", "B", "Sigma"))
 _S = _X * sp.transpose(_X) / n
@@ -200,6 +202,7 @@ LEMMA2 = replace(
             NORMAL_MEAN,
             lemma2_minimiser="one_layer.convexity.component_minimum",
             lemma2_slopes="one_layer.convexity.component_slopes",
+            covariance_exists="one_layer.component.covariance_exists",
             normal_mean_exists="one_layer.normal_mean.normal_mean_exists",
         )
     },
@@ -256,6 +259,7 @@ LEMMA3 = replace(
             NORMAL_MEAN,
             lemma3_convex="one_layer.convexity.component_convex",
             lemma3_strictly="one_layer.convexity.component_strictly_convex",
+            covariance_exists="one_layer.component.covariance_exists",
             normal_mean_exists="one_layer.normal_mean.normal_mean_exists",
         )
     },
@@ -290,7 +294,8 @@ lemma3 = Theorem(
     evaluations={
         "convex_problem": Evaluation(
             convex(1),
-            "f_j is convex in the matrix M, and strictly so in c, its last column minus its last row",
+            "in an eigenbasis of Sigma f_j = E (tr(G M) + w_j)^2 is convex in the matrix M, and strictly so in c, its "
+            "last column minus its last row",
             convex(-1),
             DRAWS,
         )

@@ -13,6 +13,7 @@ from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
+    EQUAL_MEANS,
     EXAMPLES,
     LINEAR_ATTENTION,
     PATTERN,
@@ -85,7 +86,9 @@ STATEMENT = Statement(
     variables=(r, a, b),
     claims=(EVERY_ORDER, *CLAUSES),
     formal={
-        "every_order": formal(lemma4_every_order="exchange.every_order", lemma4_loss="exchange.loss_in_every_order"),
+        "every_order": formal(
+            EQUAL_MEANS, lemma4_every_order="exchange.every_order", lemma4_loss="exchange.loss_in_every_order"
+        ),
         **dict.fromkeys(("examples", "query"), formal(lemma4_every_order="exchange.every_order")),
     },
 )

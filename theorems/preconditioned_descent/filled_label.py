@@ -22,6 +22,7 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
     BLOCKS,
     DIMENSION,
+    EQUAL_MEANS,
     EXAMPLES,
     LINEAR_ATTENTION,
     SHAPES,
@@ -228,7 +229,7 @@ LEMMA5 = _statement(
     LABEL,
     LOSS,
     texts={
-        "mean_square": formal(lemma5_mean_square="filled_label.loss_is_mean_square"),
+        "mean_square": formal(EQUAL_MEANS, lemma5_mean_square="filled_label.loss_is_mean_square"),
         "label": ADDED,
         "loss": formal(lemma5_error="filled_label.error_is_filled_in_label"),
     },

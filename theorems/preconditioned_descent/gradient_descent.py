@@ -102,19 +102,9 @@ STATEMENT = Statement(
     variables=(r,),
     claims=CLAUSES,
     formal={
-        **dict.fromkeys(
-            ("every_layer", "examples", "query"),
-            formal(
-                lemma1_every_layer="gradient_descent.every_layer",
-                lemma1_descent_exists="gradient_descent.descent_exists",
-            ),
-        ),
-        **dict.fromkeys(
-            ("examples_as_printed", "query_as_printed"),
-            formal(
-                lemma1_as_printed="gradient_descent.every_layer_as_printed",
-                lemma1_descent_exists="gradient_descent.descent_exists",
-            ),
+        "every_layer": formal(
+            lemma1_every_layer="gradient_descent.every_layer",
+            lemma1_descent_exists="gradient_descent.descent_exists",
         ),
     },
 )

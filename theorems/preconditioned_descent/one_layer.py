@@ -147,6 +147,7 @@ STATEMENT = Statement(
             NORMAL_MEAN,
             theorem1_global="one_layer.minimum.global_minimum_of_one_layer",
             theorem1_minimum="one_layer.minimum.minimum_of_one_layer",
+            covariance_exists="one_layer.component.covariance_exists",
             normal_mean_exists="one_layer.normal_mean.normal_mean_exists",
         ),
         "rescaling": formal(theorem1_rescaling="one_layer.minimum.one_layer_rescaled"),

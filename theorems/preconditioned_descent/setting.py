@@ -79,7 +79,9 @@ def left_of(middle: sp.Expr) -> sp.Expr:
 
 NORMAL_MEAN = (
     "the normal law is a mean with the moments of independent standard normal entries, up to the exponent 4 of each",
+    "every Sigma of full rank is U diag(lambda) U' = C C', and C g is N(0, Sigma) for a standard normal g",
 )
+EQUAL_MEANS = ("the mean under a law gives equal functions equal means",)
 
 
 def formal(besides: Iterable[str] = (), **proofs: str) -> FormalText:

@@ -30,8 +30,9 @@ scores 0, G, G/2, G/2, the second G/2, G/2, 0, G, and all others 0, 0, G, G. The
 moves all others away from them as η grows.
 
 The distance tends to 0 with w, on tasks of bounded data all at once. Under any law of tasks, bounded or not, the
-layers' X Such a layer has small scores and a large v: whether the two are close is decided by W and v, not by bounds on
-the two shifts.
+layers' mean loss tends to the step's, as losses are at most 1: the infimum over layers is at most the least mean loss
+of a step. Such a layer has small scores and a large v: whether the two are close is decided by W and v, not by bounds
+on the two shifts.
 
 Source: the layer and the step are our reading of the experiment of Li et al. 2024; derived here.
 """

@@ -428,7 +428,11 @@ inverse_loss_rate = Theorem(
     statement=replace(
         STATEMENT,
         formal={
-            "limits": formal(rate_limits="one_hot_rate.limits_of_odds_and_lag", **RUNS_EXIST),
+            "limits": formal(
+                rate_limits="one_hot_rate.limits_of_odds_and_lag",
+                kept="layer.reduced_dynamics.lemma1_kept",
+                **RUNS_EXIST,
+            ),
             "slope": formal(rate_slope="one_hot_rate.slope_of_inverse_loss"),
         },
     ),

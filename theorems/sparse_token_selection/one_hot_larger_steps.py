@@ -1,4 +1,4 @@
-r"""Theorem 1's conclusion for η < 2q (T−1)/(T−1+6d): the loss falls at every step, and below every ε.
+r"""Theorem 1's conclusion for η < 2q (T−1)/(T−1+6d): the loss never rises, and falls below every ε.
 
 In the coordinates of `one_hot_descent`, ℓ = 2qL/d = (1 − m) + mρ², let a = αP = (1 + ρ)m. Where ℓ ≤ 1 and C ≥ 0, ρ² ≤ 1
 and so 0 ≤ a ≤ 2. There in coordinates scaled by the steps the Hessian is (η/q) times the matrix with the entries
@@ -6,8 +6,8 @@ and so 0 ≤ a ≤ 2. There in coordinates scaled by the steps the Hessian is (�
     PS ≤ 1,   √(d/(T−1)) P(1−P)(2a(1−w) − 1),   d/(T−1) a(1−P)(a((2−3P)(1−w) + w) − (1−2P)),
 
 the last at most 6d/(T−1), and the square of the other as well: no eigenvalue is above β = (η/q)(1 + 6d/(T−1)) < 2. The
-set where ℓ ≤ 1 is not convex, but a step stays in it: along the step ℓ falls as long as it has stayed there. So L falls
-at every step. Where ℓ ≥ x the sum of squares G of the slopes is at least (q/T)² x² min(1/16, 9d/(64(T−1))), so that ℓ
+set where ℓ ≤ 1 is not convex, but a step stays in it: along the step ℓ falls as long as it has stayed there. So L never
+rises. Where ℓ ≥ x the sum of squares G of the slopes is at least (q/T)² x² min(1/16, 9d/(64(T−1))), so that ℓ
 falls below every x.
 
 For T → ∞ the bound tends to 2q, beyond which the approach to zero loss is unstable (`inverse_loss_rate`). Where
@@ -195,7 +195,7 @@ def _canary(label: str, clause: Inequality | Identity) -> Canary:
 
 one_hot_larger_steps = Theorem(
     id="wang2024.one_hot_larger_steps",
-    title="One-hot encoding, η < 2q(T − 1)/(T − 1 + 6d): the loss falls at every step, and below every ε",
+    title="One-hot encoding, η < 2q(T − 1)/(T − 1 + 6d): the loss never rises, and falls below every ε",
     source=Source("Theorem 1's step sizes", "derived here", WANG2024, "the paper has η ≤ 1/(20 d²)"),
     statement=replace(
         STATEMENT,

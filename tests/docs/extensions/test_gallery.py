@@ -22,7 +22,7 @@ def test_a_page_has_statement_standing_and_command():
     assert re.search(r"For all parameters: \*\*formal \(.*?\)\*\*\. At its example: \*\*certified\*\*\.", page)
     assert "verify check wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200\n" in page
     assert [part.partition("\n")[0] for part in page.split("\n## ")[1:]] == [
-        *("Parameters", "Domain", "Hypotheses", "Claims", "Argument", "Check it", "Findings"),
+        *("Parameters", "Domain", "Hypotheses", "Claims", "Steps", "Argument", "Check it", "Findings"),
     ]
 
 

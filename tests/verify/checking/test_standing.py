@@ -174,7 +174,7 @@ def test_a_check_says_what_its_proof_uses(monkeypatch):
     steps = load_theorem("wang2024.one_hot_steps")
     sound = verify.check(steps, **steps.example)
     assert (sound.outcome, sound.for_all.standing) == (Outcome.VERIFIED, ForAll.ARGUED)
-    assert sound.rests_on["wang2024.one_hot_larger_steps"].standing is ForAll.ARGUED
+    assert sound.rests_on["wang2024.one_hot_descent"].standing is ForAll.ARGUED
     monkeypatch.setattr("verify.checking.standing.rechecked", lambda _: "broken")
     broken = verify.check(steps, **steps.example)
     # The verdict at the instance does not rest on it; the standing for all parameters does.

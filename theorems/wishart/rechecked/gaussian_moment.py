@@ -38,6 +38,8 @@ Scalars: TypeAlias = tuple[tuple[str, int], ...]
 """A product of symbols: names and powers, sorted."""
 Sum: TypeAlias = dict[tuple[Scalars, tuple[Word, ...]], Fraction]
 """Coefficients of products of scalars and words. Of a matrix a product has one word, of a number the traces of some."""
+_HEADS = {"Add", "Mul", "Pow", "Symbol", "Integer", "Rational"}
+"""The heads of a polynomial in traces."""
 _ONE: Sum = {((), ()): Fraction(1)}
 
 
@@ -308,6 +310,7 @@ def gaussian_moment(given: Any, clause: dict[str, Data], proof: dict[str, Data],
         random[_new(given, symbol, random, place)] = matrices.trace(data, place)
     steps = _steps(given, matrices, clause, random)
     field = _Sums(given, random)
+    _refuse_other_heads(clause["left"], "clause.left")
     (left,) = given.evaluated([given.expression(clause["left"], "clause.left", [*random, *steps])], field)
     (right,) = given.evaluated([given.expression(clause["right"], "clause.right")], matrices.sums)
     values, means, mean = _values(given, matrices, clause), _Means(matrices), dict[Any, Fraction]()
@@ -321,6 +324,15 @@ def gaussian_moment(given: Any, clause: dict[str, Data], proof: dict[str, Data],
     if mean != right:
         raise Rejected(f"{where}: the mean of the left side is not the right side")
     return Checked(True, hypotheses_used=False)
+
+
+def _refuse_other_heads(data: Data, where: str) -> None:
+    """Refuse all but sums, products and powers: a derivative would take the names of traces for constants."""
+    if isinstance(data, list) and data and isinstance(data[0], str):
+        if data[0] not in _HEADS:
+            raise Rejected(f"{where}: {shown(data[0])} is no part of a polynomial in traces")
+        for part in data[1:]:
+            _refuse_other_heads(part, where)
 
 
 def _new(given: Any, data: Data, taken: Mapping[str, object], where: str) -> str:

@@ -32,7 +32,7 @@ def compiled(sources: Sources, modules: Iterable[str]) -> Failure | None:
             found = ran(sources.folder, "coqc", "-q", *options(sources), sources.file(module))
             if not found.good:
                 return Failure(sources.file(module), found.said)
-            made.write_text(digest, encoding="utf-8")
+            made.write_text(digest, encoding="utf-8", newline="\n")
     return None
 
 
@@ -40,7 +40,7 @@ def asked(sources: Sources, text: str, name: str = "asked.v") -> Ran:
     """Compile a text beside the compiled files."""
     path = sources.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="\n")
     # Its own folder may be a new one.
     return ran(sources.folder, "coqc", "-q", *options(Sources(sources.folder)), name)
 

@@ -114,7 +114,7 @@ def test_the_time_ends_a_run():
 def test_clauses_stand_in_their_order():
     first = load_theorem("wang2024.theorem1").statement
     words = {p.name: p.words[0] for p in first.parameters if p.words}
-    read = compiled(first.specialised(words), words, first.specialised(words).clauses, lambda: None)
+    read = compiled(first.specialised(words), words, first.specialised(words).claims, lambda: None)
     assert read.labels == ("reached", "stays") and set(read.runs) == {0, 1}
     both = theorem((AT_LEAST_ONE, M), sp.Le(x, m)).statement
     runs = Reaches("run", HALVING, sp.Integer(1), within=m)
