@@ -16,8 +16,6 @@ symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
 curved = lazily("theorems.preconditioned_descent.two_layer_curvature")
 EXACT, MINIMUM = two_layers.theorem2_exact, two_layers.two_layer_minimum_exact
 CURVED = two_layers.two_layer_curvature_exact
-DIAGONAL = ("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4")
-MULTIPLES = ("excess", "g_1", "g_2", "g_3", "r_1", "r_2", "r_3", "mu", "nu")
 
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
@@ -25,10 +23,8 @@ def test_theorem_2_is_argued_from_what_is_proved(ledger, d, n):
     # Means over all matrices are computed up to d = 24.
     undecided = ("diagonal", "all_multiples") if d > 24 else ()
     result = ledger.check(symmetric_layers.theorem2, undecided=undecided, d=d, n=n)
-    assert {clause.label for clause in result.clauses if clause.evidence == "proved"} == {
-        *(*DIAGONAL, *MULTIPLES),
-        *("entry", "expanded", "off_the_mean", "pair_of_entries", "k_positive"),
-    }
+    proved = {clause.label for clause in result.clauses if clause.evidence == "proved"}
+    assert proved == {step.label for step in symmetric_layers.theorem2.statement.steps} and len(proved) > 20
     assert result.for_all.standing == "argued"
     assert result.values == {
         k: v for k, v in verify.check(multiples.theorem3, L=2, d=d, n=n).values.items() if k != "attained"

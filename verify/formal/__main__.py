@@ -14,7 +14,7 @@ from typing import Any
 from verify.checking.formal.record import entries, outdated, write
 from verify.checking.registry import ids, package_of
 from verify.checking.theorem import Theorem, load_theorem
-from verify.formal.kernel.acceptance import Acceptance, accepted, exported_again
+from verify.formal.kernel.acceptance import Acceptance, accepted, compile_texts, exported_again
 from verify.formal.kernel.running import checked, library_versions, not_run, rocq_version
 
 PROCESSES = 2
@@ -27,6 +27,12 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
         sys.stdout.write(f"{why}\n")
         return 0
     found, folder = dict[str, Acceptance](), folder.resolve()
+    # The files of the formal texts are shared by theorems: two processes would write the same ones.
+    for name in names:
+        theorem = load_theorem(name)
+        entry = entries(package_of(name)).get(name)
+        if every or entry is None or outdated(theorem, entry):
+            compile_texts(theorem, folder)
     with ProcessPoolExecutor(PROCESSES) as pool:
         for name, result in zip(names, pool.map(partial(_compiled, folder, every), names), strict=True):
             if result is None:

@@ -83,14 +83,22 @@ def exported_again(theorem: Theorem, refused: Collection[str]) -> str:
     return exported_digest(export(theorem, without=refused))
 
 
-def _typed(theorem: Theorem, folder: Path) -> Acceptance:
+def compile_texts(theorem: Theorem, folder: Path) -> tuple[Sources | None, str]:
+    """Compile the files of a theorem's formal texts below a folder; return them, and why Rocq refuses one."""
     texts = theorem.statement.formal
     if not texts:
-        return _none("claims")
+        return None, ""
     (package,) = {text.package for text in texts.values()}
     sources = sources_of(package).copied(folder / "typed" / package)
-    if failure := compiled(sources, modules_of(texts)):
-        return _none("claims", f"{failure.file}: {failure.message[-400:]}")
+    failure = compiled(sources, modules_of(texts))
+    return sources, f"{failure.file}: {failure.message[-400:]}" if failure else ""
+
+
+def _typed(theorem: Theorem, folder: Path) -> Acceptance:
+    texts = theorem.statement.formal
+    sources, failure = compile_texts(theorem, folder)
+    if sources is None or failure:
+        return _none("claims", *([failure] if failure else []))
     name = f"of_{re.sub(r'[^A-Za-z0-9]', '_', theorem.id)}"
     found = asked(sources, check_text(texts), f"{_CHECKS[0]}/{name}.v")
     if why := not_allowed(axioms_printed(found.printed)) if found.good else found.error:
