@@ -467,21 +467,6 @@ class TestTheLibrary:
         assert set(lines) == {"subset_below_quarter", "step_size"}
         assert lines["subset_below_quarter"].shown_to == 200
 
-    def test_by_its_own_argument_where_the_others_hold_or_may(self):
-        lines = {
-            line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5).extended_ranges
-        }
-        assert set(lines) == {"accuracy", "step_size"} and lines["accuracy"].supposing == ("step_size",)
-        assert lines["accuracy"].text() == (
-            "accuracy: eps < 10/591; holds without limit, argued by its own argument, which does not use it "
-            "(2 own + 21 inherited inferences), where step_size holds"
-        )
-        # Out of scope, and beyond what the other one supposes, the argument says nothing.
-        assert not any(
-            line.hypothesis == "accuracy"
-            for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5, eta=9).extended_ranges
-        )
-
     def test_necessity_finds_the_violation(self, cli):
         given = ("T=9", "q=2", "d=1", "eta=1/20", "eps=1/200")
         code, out, _ = cli("necessity", "wang2024.theorem1", *given, "--seconds", "12", "--json")

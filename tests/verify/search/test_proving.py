@@ -176,7 +176,9 @@ def test_the_command_line(cli, tmp_path):
     assert (
         code == 0
         and "argument\n  1. residual: " in out
-        and out.splitlines()[-1].startswith(f"argued in prose ({inferences} inferences), not machine-checked")
+        and out.splitlines()[-1].startswith(
+            f"argued in prose ({inferences} inferences), trusting lemmascope.wishart/1, not machine-checked"
+        )
     )
     assert_one_line(cli("prove", "nobody.knows"), "nobody.knows", "unknown id")
     assert_one_line(cli("prove", "wang2024.lemma1", "T=3"), "T=3")

@@ -46,7 +46,7 @@ def test_a_failure_shows_both_sides_the_instance_and_the_command():
 def test_a_clause_without_two_sides_has_none():
     theorem = load_theorem("wang2024.theorem1")
     result = check(theorem, theorem.example)
-    assert not any(list(sides(theorem, clause, {}, result)) for clause in theorem.statement.clauses)
+    assert not any(list(sides(theorem, clause, {}, result)) for clause in theorem.statement.claims)
     assert command_of(theorem, result.instance, 60).startswith("verify check wang2024.theorem1 T=9 q=2 d=1 eta=1/20 ")
 
 
