@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,47 @@ class Area:
 
 
 axioms = axioms_printed
+
+
+def near(value):
+    """Return a text that says that g is within 10⁻⁹ of a float."""
+    return f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
+
+
+def folder_of(area, *targets):
+    """Return a fixture: the folder in which some files of an area are compiled, all by default."""
+
+    @pytest.fixture(scope="module")
+    def compiled(tmp_path_factory):
+        folder = area.copied(tmp_path_factory.mktemp("area"))
+        failure = area.compiled(folder, *(targets or area.sources()))
+        assert failure is None, failure
+        return folder
+
+    return compiled
+
+
+class ProofsOfAnArea:
+    """The tests of an area's proofs: `AREA`, `PROOFS`, each theorem with its claim, and `OTHER`, one of another claim.
+
+    The module has the fixture `area`, the folder in which all files are compiled.
+    """
+
+    def test_nothing_is_left_unproved(self):
+        assert len(self.AREA.sources()) > 5
+        assert self.AREA.unproved() == []
+
+    @needs_rocq
+    def test_the_claims_follow_from_the_definitions(self, area):
+        good, answer = self.AREA.asked(area, self.AREA.statements(self.PROOFS))
+        assert good and axioms(answer) == ALLOWED
+
+    @needs_rocq
+    def test_a_theorem_of_another_claim_is_refused(self, area):
+        good, answer = self.AREA.asked(area, self.AREA.statements(self.OTHER))
+        assert not good and all(claim in answer for claim in self.OTHER.values())
+
+    @needs_rocq
+    @pytest.mark.audit
+    def test_the_checker_lists_no_other_axiom(self, area):
+        assert self.AREA.checked(area) == ALLOWED

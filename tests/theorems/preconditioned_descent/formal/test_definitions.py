@@ -84,14 +84,14 @@ def values():
 
 def goal(name, value):
     """That a value, or an entry of a descent's iterate, is near to a float."""
-    near = f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
     kind, *of = name.split()
     if kind != "descent":
         numerals = " ".join(f"{part}%nat" if part.isdigit() else part for part in name.split(" "))
-        return f"Goal forall g, g = {numerals.replace('^ 2%nat', '^ 2')} -> {near}. Proof. intros g ->. {UNFOLD}."
+        value_of = numerals.replace("^ 2%nat", "^ 2")
+        return f"Goal forall g, g = {value_of} -> {rocq.near(value)}. Proof. intros g ->. {UNFOLD}."
     step, entry = of
     return f"""From PreconditionedDescent.formal Require Import gradient_descent.
-Goal forall v g, descent 2 2 x w 2 (by_layer A0 A1) v -> g = v {step}%nat {entry}%nat -> {near}.
+Goal forall v g, descent 2 2 x w 2 (by_layer A0 A1) v -> g = v {step}%nat {entry}%nat -> {rocq.near(value)}.
 Proof. intros v g D ->.
 pose proof (fun l k Hn Hl Hk => descent_entry 2%nat 2%nat x w 2%nat (by_layer A0 A1) v l k Hn D Hl Hk) as E.
 rewrite !E by lia. unfold examples_gradient. cbn [sum]. rewrite ?E by lia. cbv [examples_gradient]. destruct D as [Z _].
@@ -104,13 +104,7 @@ def text(found):
     return "\n".join([*instance(), *goals])
 
 
-@pytest.fixture(scope="module")
-def area(tmp_path_factory):
-    """The folder in which the definitions and the gradient are compiled."""
-    folder = AREA.copied(tmp_path_factory.mktemp("area"))
-    failure = AREA.compiled(folder, "formal/gradient_descent.v")
-    assert failure is None, failure
-    return folder
+area = rocq.folder_of(AREA, "formal/gradient_descent.v")
 
 
 def test_layers_losses_and_descent_are_those_of_the_reference(area):

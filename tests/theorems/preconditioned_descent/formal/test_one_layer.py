@@ -68,15 +68,14 @@ def values():
 
 def goal(name, value):
     """That a loss is near to a float."""
-    near = f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
     if name == "least":
         return f"""Goal forall N C g, normal_mean 2 3 N -> covariance 2 C U (eigenvalues 0%nat) ->
-g = best_loss 2 1 N C U (eigenvalues 0%nat) -> {near}.
+g = best_loss 2 1 N C U (eigenvalues 0%nat) -> {rocq.near(value)}.
 Proof. intros N C' g HN H ->. rewrite (minimum_of_one_layer 2%nat 1%nat N C' U (eigenvalues 0%nat) (le_n 1) HN H).
 cbv [sum best_step eigenvalues nth]. simpl INR."""
     mean = "(table_mean 1 3) C"
     term = f"one_layer_loss 1 1 {mean} P Q" if name == "loss" else f"component_loss 1 1 {mean} 0 M"
-    return f"Goal forall g, g = {term} -> {near}. Proof. intros g ->. {UNFOLD}."
+    return f"Goal forall g, g = {term} -> {rocq.near(value)}. Proof. intros g ->. {UNFOLD}."
 
 
 def text(found):
@@ -85,13 +84,7 @@ def text(found):
     return "\n".join([*instance(), *goals])
 
 
-@pytest.fixture(scope="module")
-def area(tmp_path_factory):
-    """The folder in which Theorem 1 is compiled."""
-    folder = AREA.copied(tmp_path_factory.mktemp("area"))
-    failure = AREA.compiled(folder, "formal/one_layer/minimum.v")
-    assert failure is None, failure
-    return folder
+area = rocq.folder_of(AREA, "formal/one_layer/minimum.v")
 
 
 def test_losses_are_those_of_the_quadrature(area):

@@ -30,30 +30,11 @@ PROOFS = {
 }
 
 
-@pytest.fixture(scope="module")
-def area(tmp_path_factory):
-    """The folder in which all files are compiled."""
-    folder = AREA.copied(tmp_path_factory.mktemp("area"))
-    failure = AREA.compiled(folder, *AREA.sources())
-    assert failure is None, failure
-    return folder
+area = rocq.folder_of(AREA)
 
 
-def test_nothing_is_left_unproved():
-    assert len(AREA.sources()) > 5
-    assert AREA.unproved() == []
-
-
-@rocq.needs_rocq
-def test_the_claims_follow_from_the_definitions(area):
-    good, answer = AREA.asked(area, AREA.statements(PROOFS))
-    assert good and rocq.axioms(answer) == rocq.ALLOWED
-
-
-@rocq.needs_rocq
-def test_a_theorem_of_another_claim_is_refused(area):
-    good, answer = AREA.asked(area, AREA.statements({"exchange.every_order": "lemma4_loss"}))
-    assert not good and "lemma4_loss" in answer
+class TestProofs(rocq.ProofsOfAnArea):
+    AREA, PROOFS, OTHER = AREA, PROOFS, {"exchange.every_order": "lemma4_loss"}
 
 
 # Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
@@ -161,9 +142,3 @@ def test_a_wrong_definition_is_refused(tmp_path, error):
     name, old, new, place = PLANTED[error]
     failure = AREA.compiled(AREA.copied(tmp_path, **{name: (old, new)}), f"formal/{place}.v")
     assert failure is not None and failure.file == f"formal/{place}.v"
-
-
-@rocq.needs_rocq
-@pytest.mark.audit
-def test_the_checker_lists_no_other_axiom(area):
-    assert AREA.checked(area) == rocq.ALLOWED

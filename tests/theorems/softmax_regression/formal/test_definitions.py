@@ -78,22 +78,18 @@ def values():
     return {name: value.item() for name, value in found.items()}
 
 
-def near(value):
-    return f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
-
-
 def goal(name, value):
     """That a value, what is a slope in x, or the length of the target's move to a point, is near to a float."""
     kind, *of = name.split()
     if kind == "slope":
         return f"""From SoftmaxRegression.formal Require Import gradient.
-Goal forall g, slope (loss_at 3 2 A b) x {of[0]} g -> {near(value)}.
+Goal forall g, slope (loss_at 3 2 A b) x {of[0]} g -> {rocq.near(value)}.
 Proof. intros g D. pose proof (gradient_in_x_holds 3%nat 2%nat A b x {of[0]}%nat) as C. unfold slope in *.
 apply is_derive_unique in D. rewrite (is_derive_unique _ _ _ (C ltac:(auto) ltac:(auto))) in D. rewrite <- D."""
     if kind != "shift":
-        return f"Goal forall g, g = {name} -> {near(value)}. Proof. intros g ->."
+        return f"Goal forall g, g = {name} -> {rocq.near(value)}. Proof. intros g ->."
     A, x = of
-    return f"""Goal forall b' g, shifts 3 2 A x {A} {x} b b' -> g = norm 3 (minus b' b) -> {near(value)}.
+    return f"""Goal forall b' g, shifts 3 2 A x {A} {x} b b' -> g = norm 3 (minus b' b) -> {rocq.near(value)}.
 Proof. intros b' g H ->.
 assert (E : forall i, (i < 3)%nat -> minus b' b i = prediction 3 2 A x i - prediction 3 2 {A} {x} i)
 by (intros i Hi; specialize (H i Hi); unfold minus; lra). cbv [norm]. cbn [sum].
@@ -106,13 +102,7 @@ def text(found):
     return "\n".join([*instance(), *goals])
 
 
-@pytest.fixture(scope="module")
-def area(tmp_path_factory):
-    """The folder in which the definitions and the gradient are compiled."""
-    folder = AREA.copied(tmp_path_factory.mktemp("area"))
-    failure = AREA.compiled(folder, "formal/gradient.v")
-    assert failure is None, failure
-    return folder
+area = rocq.folder_of(AREA, "formal/gradient.v")
 
 
 def test_predictions_losses_and_targets_are_those_of_the_reference(area):
@@ -131,7 +121,7 @@ def test_another_value_is_refused(area):
 def spectral(value):
     """A text that Rocq accepts if a 2 × 2 matrix has some spectral norm, which (1, 1)/√2 reaches."""
     lines = [*instance(), "From SoftmaxRegression.formal Require Import sums."]
-    lines.append(f"Goal forall g, g = spectral_norm 2 2 S -> {near(value)}. Proof. intros g ->.")
+    lines.append(f"Goal forall g, g = spectral_norm 2 2 S -> {rocq.near(value)}. Proof. intros g ->.")
     lines.append("""
 assert (L : forall x, norm 2 (applied 2 S x) = sqrt (9 * x 0%nat ^ 2 + (4 * x 0%nat + 5 * x 1%nat) ^ 2)).
 { intro x. unfold norm. f_equal. cbv [applied sum nth S]. ring. }

@@ -71,10 +71,6 @@ def values():
     return found | {f"slope_in_V 2 3 2 e 2 W V X y {r} {c}": in_V[r, c].item() for r, c in IN_V}
 
 
-def near(value):
-    return f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
-
-
 def instance():
     """The matrices and the subset, with the logits and the attention, which enclose what holds exponentials."""
     yield from (HEAD, matrix("X", X), matrix("e", ENCODINGS), matrix("W", W), matrix("V", V))
@@ -91,10 +87,10 @@ def instance():
 def goal(name, value):
     """That a value, or what is a slope, is near to a float; a slope is the gradient in closed form, as it is unique."""
     if not name.startswith("slope"):
-        return f"Goal forall g, g = {name} -> {near(value)}.\nProof. intros g ->. unfold {name.split()[0]}."
+        return f"Goal forall g, g = {name} -> {rocq.near(value)}.\nProof. intros g ->. unfold {name.split()[0]}."
     kind, *of = name.split()
     closed = kind.replace("slope_in", "gradient") + " 2 3 2 2 " + " ".join(of[3:4] + of[5:])
-    return f"""Goal forall g, {name} g -> {near(value)}.
+    return f"""Goal forall g, {name} g -> {rocq.near(value)}.
 Proof. intros g D. assert (C : {name} ({closed})) by (apply {closed.split()[0]}_is_slope; auto with arith).
 unfold {kind} in *. apply is_derive_unique in C. apply is_derive_unique in D. rewrite <- D, C.
 unfold {closed.split()[0]}, residual."""
@@ -156,7 +152,7 @@ def recursion(found):
     """A text that Rocq accepts if two steps of the recursion for T = 4, q = 2, d = 2, η = 1/2 have some values."""
     lines = [HEAD, f"From {AREA.name}.formal Require recursion."]
     for name, value in found.items():
-        lines.append(f"Goal forall g, g = {name} -> {near(value)}. Proof. intros g ->.")
+        lines.append(f"Goal forall g, g = {name} -> {rocq.near(value)}. Proof. intros g ->.")
         lines.append(
             "cbv [fst snd recursion.loss_at recursion.run recursion.loss recursion.step_alpha recursion.step_C"
         )
