@@ -25,7 +25,7 @@ HEADINGS = (
 )
 """Headings of findings and of the report: each is the question that its section answers."""
 _INSTEAD = "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`"
-_PAGES = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md", "*.md")
+_PAGES = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md", "docs/reference/*.md", "*.md")
 
 
 def sentences(path: Path) -> Iterator[tuple[int, str]]:

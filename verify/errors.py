@@ -132,7 +132,7 @@ class PrimitiveError(TheoremError):
 
 
 class BeyondReachError(TheoremError):
-    """An expression of the language that is not evaluated here, such as a limit that is not rational."""
+    """An expression that is not evaluated here, such as the limit of a function that is not rational."""
 
 
 class NoInstanceError(TheoremError):

@@ -1,4 +1,4 @@
-"""Results that would be found again, in files of `.lemmascope/remembered` in the working directory.
+"""Results that were found and would be found again, in files of `.lemmascope/remembered` in the working directory.
 
 Each file says by a digest what it was found from, and is believed for exactly that: a damaged one is none, nor is one
 that came with a copied folder, or from another machine. Who forges a file in this folder of yours, on this machine, is

@@ -16,7 +16,7 @@ RESOLUTION = 0.25
 FINE = 0.05
 """The same for a loss whose mean over w* and the query is exact."""
 FALLEN, KEPT = 0.1, 0.5
-"""Shares: of its beginning, that the distance of Σ^½ A Σ^½ falls below; of Dist(Σ^-1, I), that A stays above."""
+"""The distance of Σ^½ A Σ^½ falls below the first share of its start; A's stays above the second of Dist(Σ^-1, I)."""
 NEAR_PRINTED = 0.1
 """Of a printed number: how far the weights of a short training may be off without telling against it."""
 

@@ -1,9 +1,9 @@
-"""How often gradient descent on Theorem 1's loss over all P and Q, from small random entries, ends at another minimum.
+"""How often gradient descent on Theorem 1's loss over all P and Q, from small random entries, ends above the least.
 
 The expected loss in closed form, as in `one_layer_local_minimum`, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): with the
 last row (v, β) of P and the columns (u_j, τ_j) of Q it is Σ_j λ_j F_j. Descent has a fixed step. It has ended at
-another minimum if the loss exceeds the least by a thousandth or more and all slopes are below a millionth; where the
-loss does and some slope is not, it is unsettled.
+a stationary point above the least loss if the loss exceeds the least by a thousandth or more and all slopes are below a
+millionth; where the loss does and some slope is not, it is unsettled. That such a point is a minimum is not checked.
 """
 
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ def least_loss(n: int, eigenvalues: np.ndarray) -> float:
 
 
 def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Measurement]:
-    """Return the share of descents that end at another minimum, its 95 % Clopper-Pearson interval, and the excess."""
+    """Return the share of descents that end above the least without slopes, its 95 % interval, and the excess."""
     from scipy.stats import binomtest
 
     del device
@@ -97,7 +97,7 @@ def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[s
 
 descent_ends = Experiment(
     id="ahn2023.descent_ends",
-    title="One layer over all P and Q: how often descent from small entries ends above the least loss, without slopes",
+    title="One layer over all P and Q: the stationary points where descent from small entries ends",
     source=Source("Theorem 1, the landscape", "derived here"),
     settings=(
         Setting(EXAMPLES, 20, 20),

@@ -1,4 +1,7 @@
-"""The findings about the landscape of Theorem 1's loss; `test_descent_ends.py` derives the numbers a second time."""
+"""The findings about the landscape of Theorem 1's loss.
+
+`test_descent_ends.py` derives the losses a second time; the shares of descents are those of the runs themselves.
+"""
 
 from fractions import Fraction
 
@@ -37,19 +40,19 @@ theorem1_at_equal_eigenvalues = Finding(
 descents_end_elsewhere = Finding(
     id="ahn2023.descents_end_elsewhere",
     paper=AHN2023,
-    title="At d = 2 descent on Theorem 1's loss from small random entries often ends, without slopes, above the least",
+    title="At d = 2 descent on Theorem 1's loss from small entries often ends at a stationary point above the least",
     weight=Weight.OBSERVED,
     summary="Theorem 1 gives a global minimiser over all P and Q; of 100 descents on the loss from small random "
-    "entries, at d = 2, n = 20 and eigenvalues 1 and 1/2, 53 end at a point without slopes above the least loss, as "
+    "entries, at d = 2, n = 20 and eigenvalues 1 and 1/2, 53 end at a stationary point above the least loss, as "
     "simulated.",
-    text="All entries of P and Q start from N(0, 1/100²), and gradient descent goes on the expected loss. At n = 20 "
+    text="All entries of P and Q start from N(0, 1/100²), and gradient descent runs on the expected loss. At n = 20 "
     "and eigenvalues 1 and 1/2, 53 of 100 descents end at a loss 0.374 above the least, where Q reads the label "
     "besides P; that it is a minimum is not checked. The 95 % interval of Clopper and Pearson for their share is 0.43 "
     "to 0.63. Of 300 by other draws "
     "(runs=300 --seed 1) it is 137. From entries a hundred times smaller 50 of 100 end there, by the same draws "
     "(scale=1/10000). At Σ = I it is 18 of 100, and 2 of 100 from the smaller entries (spectrum=1,1): near 0 the "
     "entries that Theorem 1's minimiser uses grow faster than the others by a factor of √d at Σ = I, and less so "
-    "where one eigenvalue stands out. That another minimum is there is argued for Σ = I alone "
+    "where one eigenvalue stands out. That a minimum is there is argued, of these two Σ, for Σ = I alone "
     "(ahn2023.theorem1_at_equal_eigenvalues).",
     command="verify simulate ahn2023.descent_ends n=20 spectrum=1,1/2 scale=1/100 runs=100 --device cpu --seed 0",
     expect={

@@ -1,4 +1,4 @@
-"""The lemmas: accepted by a proof assistant's kernel, and held against transformers of random matrices."""
+"""The lemmas: formal or proved, and held against transformers of random matrices."""
 
 import pytest
 from hypothesis import given

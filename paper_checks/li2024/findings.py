@@ -28,9 +28,9 @@ constant_is_half_the_radius = Finding(
     paper=LI2024,
     title="Both shifts are at most R/2 times the move, where the paper has n^1.5 exp(10 R²)",
     weight=Weight.STRONGER,
-    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times suffices, for every n, and the "
-    "best factor is known exactly for R ≥ 4 and up to 81 000 rows, by arguments whose decisive inequalities are "
-    "proved.",
+    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times suffices, for every n, as "
+    "Rocq's kernel accepts, and the best factor is known exactly for R ≥ 4 and up to 81 000 rows, by an argument whose "
+    "decisive inequalities are proved.",
     text="‖b̃ − b‖ ≤ ½‖A(x' − x)‖ ≤ (R/2)‖x' − x‖, and the same for the data, without R ≥ 4 and for moves of any "
     "size. At n = 2 no factor below R/2 suffices. For n ≥ 3 the best factor is R/(2 + (n−2) exp(−R² √(n/(2(n−2))))) "
     "where log(n−1) ≤ R² √(n/(2(n−2))), so for R ≥ 4 and n up to 81 000 (`li2024.best_factor`; for the weights d ≥ 2): "

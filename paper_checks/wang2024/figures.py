@@ -42,7 +42,7 @@ PRINTED, NOTHING = 0.15, 5 / 6
 MANY = ("runs", "steps", "late", "batch_size", "readings")
 """Settings in which Figure 1's and Figure 3's single run differs from the many of the other figures."""
 BLOCKS = 5
-"""The growth of an identity block, as a multiple of another entry's."""
+"""The least growth of an identity block, as a multiple of another entry's."""
 POSITIVE = Fraction(1, 20)
 """How near the least loss on the set is enclosed: here it is only to be positive."""
 

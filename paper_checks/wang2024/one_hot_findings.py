@@ -166,7 +166,7 @@ every_level_at_the_figures_step = Finding(
     "most ε is bounded for every ε, here by 470 thousand for ε = 1/1000, where the run reaches it at step 55766, which "
     "is certified. For q < T and ε → 0 the number is (T−1)/(4ηε) (wang2024.one_hot_rate), and the bound this divided "
     "by 1 − η(5q + 2d)/(10q²), a number of at least 3/5. The inequalities are proved for all T, q, d and η, and an "
-    "argument joins them to the claim. Without a bound on the steps it is argued for larger ones too "
+    "argument joins them to the claim. Without a bound on the steps it holds for larger ones too "
     "(wang2024.larger_steps).",
     command="verify check wang2024.one_hot_descent T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
@@ -186,11 +186,11 @@ larger_steps = Finding(
     title="Theorem 1's conclusion holds for every step size below 2q(T − 1)/(T − 1 + 6d), which tends to 2q as T grows",
     weight=Weight.STRONGER,
     summary="Beyond 2q the approach to zero loss is unstable; nearly up to there, for large T, Theorem 1's conclusion "
-    "holds, by an argument whose decisive inequalities are proved.",
+    "holds, as Rocq's kernel accepts.",
     text="For all T, q and d the loss of the one-hot layer never rises, and falls below every ε, if "
     "η < 2q(T − 1)/(T − 1 + 6d): 1194/229, about 5.21, at the experiments' T = 200, q = 3, d = 5, where Theorem 1 asks "
     "for η ≤ 1/500 and 2q is 6. The curvature is small where the loss is at most that of the start, and no step leaves "
-    "that set, which is not convex. The inequalities are proved, and an argument joins them to the claim. The number "
+    "that set, which is not convex. The number "
     "of steps is not bounded this way, as it is up to 4q²/(5q + 2d) (wang2024.every_level_at_the_figures_step), which "
     "is larger where T is small. Between the larger of the two and 2q nothing is shown for all sizes: the loss can "
     "rise (wang2024.stays_needs_more_than_stability).",
@@ -235,7 +235,7 @@ exact_rate = Finding(
     title="With one-hot encoding the inverse loss grows by 4η/(T − 1) per step in the limit, whatever q < T and d",
     weight=Weight.STRONGER,
     summary="Figure 1 shows 1/L growing linearly; with one-hot encoding its slope tends to 4η/(T − 1) along every run "
-    "with η ≤ 4q²/(5q + 2d), by an argument whose decisive inequalities are proved.",
+    "with η ≤ 4q²/(5q + 2d), as Rocq's kernel accepts.",
     text="The figure's caption reads Theorem 1 as: the inverse loss increases linearly, L = O(1/t). With one-hot "
     "encoding and q < T, 1/(t·L_t) tends to 4η/(T − 1) along every run from zero with η ≤ 4q²/(5q + 2d), which "
     "contains Theorem 1's step sizes: at T = 200 and η = 1 to 4/199, for q = 3, d = 5 and all q < T and d with 2d ≤ "

@@ -38,12 +38,17 @@ class Area:
         return sorted(path.relative_to(self.path).as_posix() for path in self.path.rglob("*.v"))
 
     def unproved(self):
-        """Return the names of the files in which something is taken for granted."""
-        return [name for name in self.sources() if UNPROVED.search((self.path / name).read_text(encoding="utf-8"))]
+        """Return the files, those that all areas share included, in which something is taken for granted."""
+        files = [path for path in self.files() if UNPROVED.search(path.read_text(encoding="utf-8"))]
+        return sorted(path.relative_to(self.path.parent).as_posix() for path in files)
+
+    def files(self):
+        """Return the area's `.v` files and those that all areas share."""
+        return [*self.path.rglob("*.v"), *(self.path.parent / SHARED).rglob("*.v")]
 
     def copied(self, folder, **changes):
         """Copy the area's `.v` files; `recursion=(old, new)` replaces a text that stands once in recursion.v."""
-        for path in [*self.path.rglob("*.v"), *(self.path.parent / SHARED).rglob("*.v")]:
+        for path in self.files():
             text = path.read_text(encoding="utf-8")
             old, new = changes.get(path.stem, ("", "")) if path.is_relative_to(self.path) else ("", "")
             assert not old or text.count(old) == 1

@@ -22,7 +22,7 @@ EXPORTED = [name for name, entry in RECORD.items() if entry["exported"]["clauses
 
 def test_the_record_is_of_the_statements_and_of_the_files_that_are_there():
     assert set(RECORD) <= set(ids("theorem", "theorems"))
-    assert {name: stale for name in RECORD if (stale := recorded(verify.load_theorem(name)).stale)} == {}
+    assert {name: why for name in RECORD if (why := recorded(verify.load_theorem(name)).not_formal)} == {}
 
 
 def test_the_record_is_on_the_axioms_of_the_reals_alone():

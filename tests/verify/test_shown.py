@@ -1,4 +1,4 @@
-"""Every result is light until it is shown, and a witness that is an instance."""
+"""Every result is light until it is shown, and a witness is an instance."""
 
 import pickle
 import subprocess

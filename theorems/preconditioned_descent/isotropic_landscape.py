@@ -257,7 +257,7 @@ NONE_ARGUMENT = (
     Inference(
         "at_zero",
         "at p = 0 f is d for every Q, and −2d εδ + O(δ²) is added by β = δ and moving Q by −ε diag(I, 0), plus 2δ tr "
-        "u: with the sign of δ such that δ tr u ≤ 0, small ε > 0 of that sign and smaller δ it is lower",
+        "u: with the sign of δ such that δ tr u ≤ 0, small ε ≠ 0 of δ's sign and much smaller δ it is lower",
         ("seen", "quadratic"),
         rules.DERIVATIVE,
     ),

@@ -35,7 +35,7 @@ The proof does not use C ≥ 0. Encodings that are uniform on the unit sphere ha
 of E Y², a step of the derivation, so that L is bounded so for them too. Of matrices off the set nothing is said.
 
 Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants, and whether ε is in them, are not known
-to us. The results here are derived here.
+to us. All of it is derived here.
 """
 
 from functools import partial

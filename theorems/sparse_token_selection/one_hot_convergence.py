@@ -13,8 +13,8 @@ Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's
 not known to us; the number of steps is computed here, and bounded for all sizes in `one_hot_descent`,
 which needs only η ≤ 4q²/(5q+2d), a larger bound: neither q ≥ 2, nor q < T/4, nor the bound on ε. Nor
 does `one_hot_larger_steps`, with η < 2q(T−1)/(T−1+6d).
-If it is too far to be followed step by step, C changes slowly and α tracks it: a tube
-around the run encloses it, and so the steps.
+If ε is too small to follow the run step by step, a tube around the run encloses it, and so the
+steps: C changes slowly there, and α tracks it.
 """
 
 from dataclasses import replace

@@ -30,8 +30,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
     # The files of the formal texts are shared by theorems: two processes would write the same ones.
     for name in names:
         theorem = load_theorem(name)
-        entry = entries(package_of(name)).get(name)
-        if every or entry is None or outdated(theorem, entry):
+        if every or not _typed_fits(theorem, entries(package_of(name)).get(name)):
             compile_texts(theorem, folder)
     with ProcessPoolExecutor(PROCESSES) as pool:
         for name, result in zip(names, pool.map(partial(_compiled, folder, every), names), strict=True):
@@ -71,11 +70,16 @@ def _counts(result: Acceptance) -> str:
     return ", ".join(f"{len(result.entry[kind][of])} {kind}" for kind, of in kinds)
 
 
-def _fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
-    """Whether a record is of the files that are there, and of the Rocq that is installed."""
+def _typed_fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
+    """Whether a record is of the statement and the formal texts that are there, and of the Rocq that is installed."""
     if entry is None or entry["rocq"] != rocq_version() or outdated(theorem, entry):
         return False
-    if sorted(entry["typed"]["claims"]) != sorted(theorem.statement.formal):
+    return sorted(entry["typed"]["claims"]) == sorted(theorem.statement.formal)
+
+
+def _fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
+    """Whether a record is of all files that are there, the exported ones too."""
+    if entry is None or not _typed_fits(theorem, entry):
         return False
     exported = entry["exported"]
     return exported_again(theorem, exported.get("without", ())) == exported["files"]

@@ -1,6 +1,6 @@
 """Standings: how a claim is established for all parameters, and what that rests on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -79,11 +79,19 @@ class Formal(NamedTuple):
     @staticmethod
     def text(parts: "Iterable[Formal]") -> str:
         """Return the standing of claims that are formal."""
-        parts = tuple(parts)
-        besides = {sentence for part in parts for sentence in part.besides}
-        how = sorted({part.how for part in parts})
-        how += [f"{count_text(len(besides), 'sentence')} in prose"] if besides else []
-        return f"formal ({'; '.join(how)}), {' and '.join(sorted({part.by for part in parts}))}"
+        parts = sorted(parts)
+        how = Formal.stated_text(dict.fromkeys(part.how for part in parts), Formal.prose(parts))
+        return f"formal ({how}), {' and '.join(sorted({part.by for part in parts}))}"
+
+    @staticmethod
+    def prose(parts: "Iterable[Formal]") -> list[str]:
+        """Return the sentences in prose of claims that are formal, each once."""
+        return list(dict.fromkeys(sentence for part in sorted(parts) for sentence in part.besides))
+
+    @staticmethod
+    def stated_text(stated: Iterable[str], besides: Sized) -> str:
+        """Return how claims are stated, with how many sentences in prose there are besides."""
+        return "; ".join([*stated, *([f"{count_text(len(besides), 'sentence')} in prose"] if besides else [])])
 
 
 @dataclass(frozen=True)
@@ -137,12 +145,10 @@ class Established:
         """Return what a proof assistant accepted, as `--json` has it; None where it is not formal."""
         if self.standing is not ForAll.FORMAL:
             return None
-        parts = sorted(self.formal)
-        besides = dict.fromkeys(sentence for part in parts for sentence in part.besides)
         return {
-            "stated": [part.how for part in parts],
-            "by": sorted({part.by for part in parts}),
-            "besides": [*besides],
+            "stated": sorted({part.how for part in self.formal}),
+            "by": sorted({part.by for part in self.formal}),
+            "besides": Formal.prose(self.formal),
         }
 
     @property

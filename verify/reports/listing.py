@@ -14,7 +14,7 @@ from verify.checking.doors import doors
 from verify.checking.registry import ids, listed, package_folder, packages
 from verify.errors import InputError, meant
 from verify.files import sources
-from verify.outcomes import ForAll, Trust, how_sure
+from verify.outcomes import ForAll, Formal, Trust, how_sure
 from verify.reports.display.layout import WIDTH, fitted
 from verify.reports.findings import WRITTEN_BY
 
@@ -132,7 +132,7 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
         "inferences_own": known.for_all.own,
         "formal": known.for_all.formal_to_json(),
         "formal_claims": [label for label in claims if known.clauses[label].standing is ForAll.FORMAL],
-        "not_formal": recorded(theorem).stale,
+        "not_formal": recorded(theorem).not_formal,
         "proved": known.for_all.standing in (ForAll.FORMAL, ForAll.PROVED),
         "best_instance_evidence": known.evidence,
         "trusts": [trust._asdict() for trust in known.trusts],
@@ -158,12 +158,17 @@ def established_text(row: Mapping[str, Any]) -> str:
     """Return a row's standing, with the numbers of inferences of its argument: its own, and those it inherits."""
     own = row["inferences_own"]
     counted = f" ({own} + {row['inferences_argued'] - own})" if row["for_all_parameters"] == ForAll.ARGUED else ""
-    counted = f" ({'; '.join(row['formal']['stated'])})" if row["formal"] else counted
+    counted = _stated(row) or counted
     # Nothing is looked for here: what is open without a certificate may be proved, and is once `verify pin` wrote one.
     counted = f" ({row['why']})" if row["for_all_parameters"] == ForAll.OPEN and row["why"] else counted
     some = "" if row["formal"] or not row["formal_claims"] else f"; formal: {', '.join(row['formal_claims'])}"
     some += f"; not formal: {row['not_formal']}" if row["not_formal"] else ""
     return how_sure(f"{row['for_all_parameters']}{counted}", _trusts(row["for_all_trusts"])) + some
+
+
+def _stated(row: Mapping[str, Any]) -> str:
+    formal = row["formal"]
+    return f" ({Formal.stated_text(formal['stated'], formal['besides'])})" if formal else ""
 
 
 def _trusts(listed: Iterable[dict[str, Any]]) -> list[Trust]:
@@ -193,6 +198,5 @@ def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
         claims = "; ".join(f"{claim['label']} ({claim['for_all_parameters']})" for claim in row["claims"])
         own = row["inferences_own"]
         counts = f"{own} | {row['inferences_argued'] - own}"
-        stated = f" ({'; '.join(row['formal']['stated'])})" if row["formal"] else ""
-        lines.append(f"| `{row['id']}` | {row['for_all_parameters']}{stated} | {counts} | {claims} |")
+        lines.append(f"| `{row['id']}` | {row['for_all_parameters']}{_stated(row)} | {counts} | {claims} |")
     return "\n".join([*lines, ""])

@@ -163,7 +163,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class Ledger:
-    """The writer of a test into the ledger: checks of theorems, comparisons with simulations, findings."""
+    """The entries of a test into the ledger: checks of theorems, comparisons with simulations, findings."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
@@ -320,7 +320,7 @@ def ledger(request: pytest.FixtureRequest) -> Ledger:
 
 
 class Crossed:
-    """The acts of a test with a crossing, each entered into the ledger."""
+    """A crossing in a test: each comparison is entered into the ledger."""
 
     def __init__(self, request: pytest.FixtureRequest, device: str) -> None:
         self._request, self._device = request, device
@@ -346,7 +346,7 @@ class Crossed:
             said = "" if what == "holds" else ", expected refuted"
             pytest.fail(f"{crossing.id} at {instance}: {verdict.outcome}{said}: {verdict.detail} ({self._device})")
         if failed:
-            # An instance that Hypothesis tries to simplify a failure is no draw.
+            # An instance that Hypothesis tries in simplifying a failure is no draw.
             return
         entry["outcome"] = "as_expected"
         self._seen.add(str(instance))

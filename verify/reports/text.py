@@ -12,6 +12,7 @@ from verify.outcomes import (
     ClauseResult,
     Evidence,
     ForAll,
+    Formal,
     HypothesisResult,
     assignments_text,
     count_text,
@@ -123,7 +124,7 @@ def experiment_summary_text(summary: "ExperimentSummary", width: int = WIDTH) ->
     settings = [(s.parameter, number_text(s.quick), number_text(s.full)) for s in experiment.settings]
     rows = ((p.name, quick, full, p.meaning, p.domain) for p, quick, full in settings)
     lines = [experiment.id, experiment.title, str(experiment.source)]
-    heading = "settings: the default, the paper's own with --full, the meaning, and the values that it may have"
+    heading = "settings: the default, the value with --full, the meaning, and the values that it may have"
     lines += _rows(heading, "", rows, width)
     return fitted([*lines, f"  verify simulate {experiment.id}"], width)
 
@@ -243,8 +244,7 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         if result.refuted is not None:
             lines.append(f"  {result.refuted.label}: refuted ({result.refuted.how_sure})")
     lines += [found.text() for found in (result.searched, result.evaluated) if found is not None]
-    besides = {sentence: None for part in sorted(result.for_all.formal) for sentence in part.besides}
-    lines += [f"in prose: {sentence}" for sentence in besides]
+    lines += [f"in prose: {sentence}" for sentence in Formal.prose(result.for_all.formal)]
     lines += [f"not formal: {result.not_formal}"] if result.not_formal else []
     missing = f": {result.for_all.why}" if result.for_all.why else ""
     vouched = ", not machine-checked" if result.for_all.standing is ForAll.ARGUED else ""

@@ -289,7 +289,7 @@ def prove(
         limit=seconds,
         evaluated=stands if counterexample is None else None,
         formal_texts={label: dict(text.propositions) for label, text in theorem.statement.formal.items()},
-        not_formal=(recorded(theorem) if kernel is None else kernel).stale,
+        not_formal=(recorded(theorem) if kernel is None else kernel).not_formal,
     )
 
 

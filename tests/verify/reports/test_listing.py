@@ -129,6 +129,9 @@ def test_what_is_formal_says_how_it_is_stated_and_by_which_record():
     formal = {"stated": ["statement typed, 3 definitions"], "by": ["as recorded with Rocq 8.16.1"], "besides": []}
     row |= {"formal": formal, "formal_claims": ["c"], "not_formal": "", "for_all_trusts": [], "claims": []}
     assert established_text(row) == "formal (statement typed, 3 definitions)"
+    prose = row | {"formal": formal | {"besides": ["the runs are so"]}}
+    assert established_text(prose) == "formal (statement typed, 3 definitions; 1 sentence in prose)"
+    assert "| formal (statement typed, 3 definitions; 1 sentence in prose) |" in standings_table([prose])
     said = "1 formal (as recorded with Rocq 8.16.1); argued inferences: 0"
     assert standings_text([row]) == f"for all parameters: {said}"
     assert standings_table([row]).splitlines()[-1].startswith("| `p.t` | formal (statement typed, 3 definitions) | 0 |")

@@ -6,9 +6,10 @@ sentences that a proposition rests on, so that a change of one shows in the dige
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from verify.checking.formal.sources import Sources, sentences
 from verify.checking.registry import package_folder
@@ -18,6 +19,8 @@ from verify.language.clause_data import FormalText
 _DEFINITION = re.compile(r"(?:Definition|Fixpoint|Inductive|Record)\s+([\w']+)(?![\w']).*", re.DOTALL)
 _ALWAYS = ("Inductive", "Record")
 """Kinds of definition that others use by the names of their parts: they count as used wherever they are at hand."""
+_MORE = re.compile(r"\bwhere\b|\bmatch\b|\bwith\b")
+"""Words that a definition of several names has: `where` before a notation, and a `with` that is of no `match`."""
 _OTHER = re.compile(r"(?:From|Require|Import|Export|Open Scope|Local Open Scope|Section|End|Variables?)\b.*", re.DOTALL)
 _WORD = re.compile(r"[\w']+")
 _NAME = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z][\w']*)+", re.ASCII)
@@ -44,7 +47,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     package
         The package whose `.v` files hold it.
     proofs
-        Propositions, such as `SparseTokens.claims.reached`, each with the name of its theorem.
+        Propositions, such as `Halves.claims.positive`, each with the name of its theorem.
     besides
         The sentences in prose by which the claim follows from them, where there are such.
 
@@ -145,12 +148,18 @@ def _parts(sources: Sources, module: str) -> Iterator[Definition | str]:
     """Yield a file's sentences, and those that are definitions as such."""
     for sentence in sentences(sources.files[module].read_text(encoding="utf-8")):
         if named := _DEFINITION.fullmatch(sentence):
+            words = Counter(_MORE.findall(sentence))
+            if words["where"] or words["with"] != words["match"]:
+                _refuse(sources, module, f"{sentence[:60]!r} is no definition of one name")
             yield Definition(module, named[1], sentence)
         elif _OTHER.fullmatch(sentence):
             yield sentence
         else:
-            why = f"{sentence[:60]!r} is no definition, and propositions rest on the file"
-            raise TheoremError(f"formal text: {sources.file(module)}: {why}")
+            _refuse(sources, module, f"{sentence[:60]!r} is no definition")
+
+
+def _refuse(sources: Sources, module: str, why: str) -> NoReturn:
+    raise TheoremError(f"formal text: {sources.file(module)}: {why}, and propositions rest on the file")
 
 
 def _read(sources: Sources, module: str, used: Collection[Definition]) -> list[str]:

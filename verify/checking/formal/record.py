@@ -19,18 +19,17 @@ from verify.files import write_whole
 from verify.outcomes import Formal, count_text
 
 RECORD = "formal.json"
-EXPORTED = "statement exported"
 
 
 @dataclass(frozen=True)
 class Kernel:
     """The clauses of a theorem that the kernel accepted, each with how it was stated, by label.
 
-    `stale` says why a record is of something else, and is not believed.
+    `not_formal` says why a record is not believed, or why the kernel refuses a part.
     """
 
     clauses: Mapping[str, Formal] = field(default_factory=dict[str, Formal])
-    stale: str = ""
+    not_formal: str = ""
 
 
 NOTHING = Kernel()
@@ -61,17 +60,15 @@ def recorded(theorem: Theorem) -> Kernel:
     try:
         entry = entries(package).get(theorem.id)
     except InputError as error:
-        return Kernel(stale=str(error))
+        return Kernel(not_formal=str(error))
     try:
         if entry is None or not (entry["exported"]["clauses"] or entry["typed"]["claims"]):
             return NOTHING
-        if stale := outdated(theorem, entry):
-            return Kernel(stale=f"the record is older than {stale}")
-        by = f"as recorded with Rocq {entry['rocq']}"
-        exported = dict.fromkeys(entry["exported"]["clauses"], Formal(EXPORTED, by))
-        return Kernel(exported | {label: typed(theorem, label, by) for label in entry["typed"]["claims"]})
+        if newer := outdated(theorem, entry):
+            return Kernel(not_formal=f"the record is older than {newer}")
+        return kernel_of(theorem, entry, f"as recorded with Rocq {entry['rocq']}")
     except (KeyError, TypeError, AttributeError) as error:
-        return Kernel(stale=f"the record is not read: {error!r}")
+        return Kernel(not_formal=f"the record is not read: {error!r}")
 
 
 def write(found: Mapping[str, Mapping[str, Any]]) -> None:
@@ -90,11 +87,13 @@ def outdated(theorem: Theorem, entry: Mapping[str, Any]) -> str:
     return ""
 
 
-def typed(theorem: Theorem, label: str, by: str) -> Formal:
-    """Return how a claim with a formal text is stated. Raises KeyError where it has none."""
-    text = theorem.statement.formal[label]
-    names = {name for each in theorem.statement.formal.values() for name in each.definitions}
-    return Formal(f"statement typed, {count_text(len(names), 'definition')}", by, text.besides)
+def kernel_of(theorem: Theorem, entry: Mapping[str, Any], by: str) -> Kernel:
+    """Return what an entry says of a theorem. Raises KeyError for a typed claim without a formal text."""
+    texts = theorem.statement.formal
+    names = {name for text in texts.values() for name in text.definitions}
+    how = f"statement typed, {count_text(len(names), 'definition')}"
+    typed = {label: Formal(how, by, texts[label].besides) for label in entry["typed"]["claims"]}
+    return Kernel(dict.fromkeys(entry["exported"]["clauses"], Formal("statement exported", by)) | typed)
 
 
 def typed_digest(theorem: Theorem) -> str:

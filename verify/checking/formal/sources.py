@@ -1,7 +1,7 @@
 """The `.v` files of a package, which others each needs, and a digest of them: read as text, without Rocq.
 
-Each folder of the package that holds such files is a root, named by the folder's words: `sparse_tokens/sums.v` is
-`SparseTokens.sums`.
+Each folder of the package that holds such files is a root, named by the folder's words: `finite_sums/bounds.v` is
+`FiniteSums.bounds`.
 """
 
 import hashlib
@@ -89,9 +89,10 @@ class Sources:
         return digest.hexdigest()
 
     def copied(self, folder: Path) -> "Sources":
-        """Copy the files to another folder."""
+        """Copy the files to another folder, but those that are there already."""
         for path in self.files.values():
             to = folder / path.relative_to(self.folder)
             to.parent.mkdir(parents=True, exist_ok=True)
-            to.write_bytes(path.read_bytes())
+            if not to.is_file() or to.read_bytes() != path.read_bytes():
+                to.write_bytes(path.read_bytes())
         return Sources(folder)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from verify.checking.formal.propositions import check_text, modules_of, sources_of
-from verify.checking.formal.record import EXPORTED, Kernel, typed, typed_digest
+from verify.checking.formal.record import Kernel, kernel_of, typed_digest
 from verify.checking.formal.sources import Sources
 from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
@@ -18,7 +18,6 @@ from verify.formal.compiling import accepted_part, logical_name
 from verify.formal.export import Export, export
 from verify.formal.kernel.packages import asked, compiled, options
 from verify.formal.kernel.running import axioms_printed, not_allowed, not_run, rocq_version
-from verify.outcomes import Formal
 
 _CHECKS = "rocq_checks", "RocqChecks"
 """The folder of the files that say that proofs are of their propositions, and its name in Rocq."""
@@ -37,12 +36,6 @@ class Acceptance:
     modules: tuple[str, ...]
     roots: tuple[str, ...]
     others: tuple[str, ...] = ()
-
-    def kernel(self, theorem: Theorem) -> Kernel:
-        """Return what a standing rests on."""
-        by = f"compiled with Rocq {self.entry['rocq']}"
-        exported = dict.fromkeys(self.entry["exported"]["clauses"], Formal(EXPORTED, by))
-        return Kernel(exported | {label: typed(theorem, label, by) for label in self.entry["typed"]["claims"]})
 
 
 def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptance:
@@ -66,8 +59,8 @@ def compiled_now(theorem: Theorem, *, seconds: float = 60) -> Kernel:
         raise InputError("--formal", theorem.id, why)
     with TemporaryDirectory() as folder:
         found = accepted(theorem, Path(folder), seconds=seconds)
-    kernel = found.kernel(theorem)
-    return replace(kernel, stale="; ".join(found.refused))
+    kernel = kernel_of(theorem, found.entry, f"compiled with Rocq {found.entry['rocq']}")
+    return replace(kernel, not_formal="; ".join(found.refused))
 
 
 def exported_digest(exported: Export) -> str:

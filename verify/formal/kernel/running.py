@@ -42,7 +42,7 @@ class Ran(NamedTuple):
 def not_run(*libraries: str) -> str:
     """Return why Rocq is not run, nothing where it and Coquelicot are installed, and some more libraries."""
     if shutil.which("coqc") and shutil.which("coqchk"):
-        there = Path(ran(Path(), "coqc", "-where").said.strip(), "user-contrib")
+        there = Path(ran(Path(), "coqc", "-where").printed.strip(), "user-contrib")
         if all((there / library).is_dir() for library in ("Coquelicot", *libraries)):
             return ""
     packages = ", ".join([NEEDED, *(f"libcoq-{library.lower()}" for library in libraries)])

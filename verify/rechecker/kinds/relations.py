@@ -36,7 +36,7 @@ def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str)
     try:
         small, large = evaluate(given.terms, nodes, Exact(given.effort))
     except NotExact:
-        # A rational number need not be so in all its parts: e^x e^{-x}.
+        # An expression may be rational where its parts are not: e^x e^{-x}.
         with ctx.workprec(_BALL_BITS):
             lower, upper = evaluate(given.terms, nodes, Balls(given.effort, _BALL_BITS))
             ends = low(upper - lower), high(upper - lower)

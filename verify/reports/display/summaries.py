@@ -3,12 +3,13 @@
 import shlex
 from dataclasses import dataclass
 
+from verify.checking.formal.record import recorded
 from verify.checking.registry import ids, kind_of
 from verify.checking.standing import Standing, standing
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.language.clause_data import Dynamics
-from verify.outcomes import how_sure, json_numbers
+from verify.outcomes import formal_claims, how_sure, json_numbers
 from verify.printing import text_of
 from verify.reports.verbs.given import loaded_theorem
 from verify.runs.experiments import Experiment, load_experiment
@@ -17,7 +18,7 @@ from verify.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class TheoremSummary(Shown):
-    """A theorem, and what its shipped certificate and its argument establish of it.
+    """A theorem, and what establishes it: its shipped certificate, its argument, and the record of what Rocq accepts.
 
     Parameters
     ----------
@@ -25,6 +26,8 @@ class TheoremSummary(Shown):
         The theorem.
     standing
         What establishes each claim for all parameters, and the evidence at the example.
+    not_formal
+        Why the record is not believed, where there is one.
     reference
         How the theorem is named on the command line; empty for a theorem that has no name there.
 
@@ -37,6 +40,7 @@ class TheoremSummary(Shown):
 
     theorem: Theorem
     standing: Standing
+    not_formal: str = ""
     reference: str = ""
 
     @property
@@ -55,7 +59,9 @@ class TheoremSummary(Shown):
         why = known.why if kind_of(self.theorem.id) == "theorem" else "a search for a proof is `verify prove`"
         why = f" ({why})" if known.why else ""
         at = f"; at its example: {how_sure(known.evidence, known.trusts)}" if known.evidence else ""
-        return f"for all parameters: {known.for_all.text()}{why}{at}"
+        formal = formal_claims(known.clauses, (claim.label for claim in self.theorem.statement.claims))
+        formal += f"; not formal: {self.not_formal}" if self.not_formal else ""
+        return f"for all parameters: {known.for_all.text()}{formal}{why}{at}"
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify show THEOREM --json`, without `schema` and `version`."""
@@ -96,6 +102,8 @@ class TheoremSummary(Shown):
             "uses": list(theorem.proof_uses),
             "example": json_numbers(dict(theorem.example)),
             "for_all_parameters": known.for_all.standing,
+            "formal": known.for_all.formal_to_json(),
+            "not_formal": self.not_formal,
             "inferences_argued": len(known.for_all.inferences),
             "inferences_own": known.for_all.own,
             "best_instance_evidence": known.evidence,
@@ -143,7 +151,8 @@ def summary_of(name: Theorem | str) -> TheoremSummary | ExperimentSummary:
     if isinstance(name, str) and kind_of(name) == "experiment":
         return ExperimentSummary(load_experiment(name))
     theorem = loaded_theorem(name)
-    return TheoremSummary(theorem, standing(theorem), shlex.quote(name) if isinstance(name, str) else "")
+    reference = shlex.quote(name) if isinstance(name, str) else ""
+    return TheoremSummary(theorem, standing(theorem), recorded(theorem).not_formal, reference)
 
 
 def experiment_summaries(paper: str | None = None) -> list[ExperimentSummary]:

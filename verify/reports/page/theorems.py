@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
-from verify.outcomes import CheckResult, ForAll, assignments_text, count_text, how_sure, short_text
+from verify.outcomes import CheckResult, ForAll, Formal, assignments_text, count_text, how_sure, short_text
 from verify.reports.display.pages import Table, formula, page_of
 from verify.reports.display.short import headline, instance, number
 from verify.reports.ledger import Entry, crossing_rows
@@ -63,7 +63,7 @@ def _headline(known: Known) -> list[Node]:
     stands = known.standing.for_all
     missing = f": {stands.why}" if stands.why else ""
     said: list[Node] = [f"For all parameters: {stands.text()}{missing}. "]
-    besides = {sentence: None for part in sorted(stands.formal) for sentence in part.besides}
+    besides = Formal.prose(stands.formal)
     if stands.standing is ForAll.FORMAL and besides:
         said += [f"In prose: {'; '.join(besides)}. "]
     if isinstance(known.checked, CheckResult):

@@ -70,6 +70,28 @@ def test_a_file_that_holds_more_than_definitions_is_refused(halves_package, halv
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    [
+        "Fixpoint even (n : nat) := match n with O => true | S m => odd m end\nwith odd (n : nat) := false.",
+        "Inductive left : Prop := one : right -> left with right : Prop := two : right.",
+        'Fixpoint add (n m : nat) : nat := n where "n +++ m" := (add n m).',
+    ],
+)
+def test_a_definition_of_several_names_is_refused(halves_package, halves_folder, sentence):
+    path = halves_folder / "definitions.v"
+    path.write_text(f"{path.read_text(encoding='utf-8')}{sentence}\n", encoding="utf-8")
+    with pytest.raises(TheoremError, match=r"definitions\.v: .* is no definition of one name, and propositions rest"):
+        verify.formal_text(halves_package, POSITIVE)
+
+
+def test_a_definition_by_cases_is_read(halves_package, halves_folder):
+    path = halves_folder / "definitions.v"
+    cases = "half : R := match O with O => 1 / 2 | _ => 1 end"
+    path.write_text(path.read_text(encoding="utf-8").replace("half : R := 1 / 2", cases), encoding="utf-8")
+    assert verify.formal_text(halves_package, POSITIVE).definitions == ("Halves.definitions.half",)
+
+
+@pytest.mark.parametrize(
     ("name", "said"),
     [
         ("Halves.claims.none", "there is no Definition none : Prop"),

@@ -76,7 +76,7 @@ def test_a_record_of_other_files_is_not_believed(theorem, halves_folder, file):
     path = halves_folder / f"{file}.v"
     path.write_text(f"{path.read_text(encoding='utf-8')}\n", encoding="utf-8")
     found = recorded(theorem)
-    assert (found.clauses, found.stale) == ({}, "the record is older than the files that it compiled")
+    assert (found.clauses, found.not_formal) == ({}, "the record is older than the files that it compiled")
     assert established(theorem, {})[1].standing is ForAll.OPEN
 
 
@@ -85,14 +85,14 @@ def test_a_record_of_another_proof_is_not_believed(theorem):
     text = theorem.statement.formal["typed"]
     other = replace(theorem.statement, formal={"typed": replace(text, proofs=("Halves.proofs.below_holds",))})
     assert other.digest == theorem.statement.digest
-    assert "older than the files" in recorded(replace(theorem, statement=other)).stale
+    assert "older than the files" in recorded(replace(theorem, statement=other)).not_formal
 
 
 def test_a_record_of_another_statement_is_not_believed(theorem):
     write({theorem.id: entry_of(theorem)})
     changed = replace(theorem.statement, claims=theorem.statement.claims[::-1])
     found = recorded(replace(theorem, statement=changed))
-    assert (found.clauses, found.stale) == ({}, "the record is older than the statement")
+    assert (found.clauses, found.not_formal) == ({}, "the record is older than the statement")
 
 
 def test_a_formal_text_is_part_of_the_digest(theorem):
@@ -111,13 +111,13 @@ def test_a_formal_text_of_no_claim_is_refused(theorem):
 def test_a_record_that_is_not_read_is_not_believed(theorem, broken):
     write({theorem.id: entry_of(theorem, **broken)})
     found = recorded(theorem)
-    assert not found.clauses and found.stale.startswith("the record is not read: ")
+    assert not found.clauses and found.not_formal.startswith("the record is not read: ")
 
 
 @pytest.mark.parametrize("text", ["no JSON", "[]"])
 def test_a_file_that_is_no_record_is_not_believed(theorem, halves_package, tmp_path, text):
     (tmp_path / halves_package / "formal.json").write_text(text)
-    assert "formal.json" in recorded(theorem).stale
+    assert "formal.json" in recorded(theorem).not_formal
 
 
 def test_other_entries_are_kept(theorem, halves_package, tmp_path):

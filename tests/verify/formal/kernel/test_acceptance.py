@@ -8,6 +8,7 @@ import sympy as sp
 
 import verify
 from tests.verify.command_line import assert_one_line, body_of
+from verify.checking.formal.record import kernel_of
 from verify.formal import __main__ as command
 from verify.formal.kernel.acceptance import accepted
 from verify.formal.kernel.running import NEEDED, not_run
@@ -58,12 +59,13 @@ def test_formal_texts_are_accepted_and_a_proof_of_another_proposition_is_not(hal
     right = halves(halves_package, **{label: f"{label}_holds" for label in HALVES})
     found = accepted(right, tmp_path)
     assert (found.entry["typed"]["claims"], found.refused) == (sorted(HALVES), ())
-    known = found.kernel(right).clauses["below"]
-    assert known.how == "statement typed, 1 definition" and known.by.startswith("compiled with Rocq 8.")
+    known = kernel_of(right, found.entry, "compiled").clauses["below"]
+    assert known.how == "statement typed, 1 definition" and known.by == "compiled"
     wrong = accepted(halves(halves_package, positive="positive_holds", below="positive_holds"), tmp_path)
     assert wrong.entry["typed"] == {"claims": [], "files": ""}
     assert "the formal text: " in wrong.refused[0] and "claims.below" in wrong.refused[0]
-    assert "below" not in {label for label, how in wrong.kernel(right).clauses.items() if "typed" in how.how}
+    stated = kernel_of(right, wrong.entry, "compiled").clauses
+    assert "below" not in {label for label, formal in stated.items() if "typed" in formal.how}
 
 
 @needs_rocq
