@@ -23,7 +23,6 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
-    InWords,
     LeastResidual,
     MatrixIdentity,
     Parameter,
@@ -57,14 +56,14 @@ def ball():
     return certificate(statement, {"x": "1"}, ("verified", "certified", proof))
 
 
-def without_words(statement):
-    """The same with every clause that is no sentence as a claim."""
-    return statement.alone(*(clause for clause in statement.clauses if not isinstance(clause, InWords)))
+def identities(statement):
+    """The same with every clause that is an identity as a claim, and no other."""
+    return statement.alone(*(clause for clause in statement.clauses if isinstance(clause, Identity)))
 
 
 def symbolic(name="wang2024.lemma1"):
-    """All clauses of a symbolic theorem: T − 1, T − q, N and M in w = e^(−C), T − q + qr² and 1 + r are divided by."""
-    statement = without_words(load_theorem(name).statement)
+    """All identities of a theorem: T − 1, T − q, N and M in w = e^(−C), T − q + qr², 1 + r and 1 + b are divided by."""
+    statement = identities(load_theorem(name).statement)
     T, q, C = (next((s for s in statement.symbols() if s.name == name), sp.Symbol(name)) for name in ("T", "q", "C"))
     factors = [{"factor": to_data(T - 1), "shift": None}]
     if "lemma1" not in name:
@@ -76,7 +75,8 @@ def symbolic(name="wang2024.lemma1"):
         factors += [{"factor": to_data(q + (T - q) * w**power), "shift": 0} for power in (1, 2)]
     if "w" in named:
         r = named["r"]
-        factors += [{"factor": to_data(T - q + q * r**2), "shift": 0}, {"factor": to_data(1 + r), "shift": None}]
+        factors += [{"factor": to_data(T - q + q * r**2), "shift": 0}]
+        factors += [{"factor": to_data(1 + each), "shift": None} for each in (r, named["b"])]
     proofs = [("verified", "proved", {"kind": "identity", "scope": "all", "factors": factors})] * len(statement.clauses)
     example = {key: str(value) for key, value in load_theorem(name).example.items()}
     return certificate(statement, example, *copy.deepcopy(proofs), theorem=name)

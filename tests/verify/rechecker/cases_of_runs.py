@@ -96,7 +96,9 @@ def before_the_start():
 
 @cache
 def theorem1():
-    return load_theorem("wang2024.theorem1")
+    """The statement with its claims about the run alone: its steps need no run."""
+    statement = load_theorem("wang2024.theorem1").statement
+    return statement.alone(*statement.claims)
 
 
 def _descent(proof, **more):
@@ -106,20 +108,20 @@ def _descent(proof, **more):
 
 @cache
 def _theorem1_proofs():
-    data = theorem1().statement.to_data()
+    data = theorem1().to_data()
     marks = _checkpoints(data, EXAMPLE, 0, (0, 3000, STEPS), bits=128, last=STEPS)
-    descent = _descent(theorem1().proofs["stays"], bits=256, cuts=[])
+    descent = _descent(load_theorem("wang2024.theorem1").proofs["stays"], bits=256, cuts=[])
     descent["cuts"] = _cuts(given_at(data, EXAMPLE), data["claims"][1], descent)
     return {"kind": "passage", "bits": 128, "steps": STEPS, "checkpoints": marks}, descent
 
 
 def trajectory():
     proofs = (("verified", "certified", proof) for proof in copy.deepcopy(_theorem1_proofs()))
-    return certificate(theorem1().statement, EXAMPLE, *proofs, theorem="wang2024.theorem1")
+    return certificate(theorem1(), EXAMPLE, *proofs, theorem="wang2024.theorem1")
 
 
 def excess():
-    data = theorem1().statement.to_data()
+    data = theorem1().to_data()
     marks = _checkpoints(data, RISING, 1, (50, 700), bits=1024, last=LATER)
     proofs = (
         ("verified", "certified", {"kind": "passage", "bits": 128, "steps": FIRST, "checkpoints": []}),
@@ -135,7 +137,7 @@ def excess():
 @cache
 def _cycle():
     values = {name: Fraction(value) for name, value in CYCLING.items()}
-    found = avoids(theorem1().statement.clauses[0].dynamics, values["eps"], values, deadline=time.monotonic() + 60)
+    found = avoids(theorem1().clauses[0].dynamics, values["eps"], values, deadline=time.monotonic() + 60)
     proof = {"kind": "cycle", "bits": 192, "entry_bits": found.passage.bits, "period": found.period}
     proof |= {"entered_at": found.entered_at, "centre": [str(c) for c in found.centre], "radius": str(found.radius)}
     return proof | {"axes": [[str(a) for a in row] for row in found.axes], "checkpoints": []}
@@ -143,7 +145,7 @@ def _cycle():
 
 def cycle():
     proofs = (("refuted", "certified", _cycle()), ("verified", "certified", copy.deepcopy(_cycle())))
-    return certificate(theorem1().statement, CYCLING, *proofs, in_scope=False)
+    return certificate(theorem1(), CYCLING, *proofs, in_scope=False)
 
 
 def _parabola():

@@ -11,10 +11,9 @@ from verify.evaluation.iteration import first_passage
 def test_a_long_run_is_checked_in_seconds():
     # 300 000 steps at T = 200, at which the loss is still far above this level.
     instance = {"T": "200", "q": "3", "d": "5", "eta": "1/500", "eps": "1/1000000000"}
-    statement = replaced = theorem1().statement
-    data = statement.to_data()
+    data = theorem1().to_data()
     data["claims"] = [data["claims"][0] | {"within": integer(300_000)}]
-    assert replaced.to_data() != data
+    assert theorem1().to_data() != data
     proof = {"kind": "above", "bits": 128, "last": 300_000, "checkpoints": []}
     started = time.monotonic()
     recheck(certificate(data, instance, ("refuted", "certified", proof)))
@@ -24,5 +23,5 @@ def test_a_long_run_is_checked_in_seconds():
 
 def test_the_passage_of_the_example_is_that_of_the_engine():
     values = {name: Fraction(value) for name, value in EXAMPLE.items()}
-    dynamics = theorem1().statement.clauses[0].dynamics
+    dynamics = theorem1().clauses[0].dynamics
     assert first_passage(dynamics, values["eps"], values, deadline=time.monotonic() + 60).step == STEPS
