@@ -110,6 +110,12 @@ REST = Identity(
     1 - b_0**2 / (h + g * b_0**2) + (h + g * b_0**2) * (y + b_0 / (h + g * b_0**2)) ** 2,
     "F_j less 1 - z/(h + g z), z = b_0^2, is (h + g z)(y + b_0/(h + g z))^2",
 )
+LABEL_ALONE = Identity(
+    "label_alone",
+    1 + 2 * b_0 * y + g * b_0**2 * y**2,
+    1 - 1 / g + g * (b_0 * y + 1 / g) ** 2,
+    "1 + 2 b_0 y + g b_0^2 y^2 is 1 - 1/g + g (b_0 y + 1/g)^2",
+)
 OTHERS = Identity(
     "others",
     B * u**2 + 2 * C * b_0 * u * tau_1 + L * b_0**2 * tau_1**2 + g * (b_0 * u + tau_1) ** 2,
@@ -135,7 +141,7 @@ SLOPE = Identity(
     (n + 2) * rise(z) / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2),
     "R'(z) = (n+2) K(z)/(n^5 g^2 q^2 (h + g z)^2)",
 )
-STEPS = (PREDICTION, OWN, REST, OTHERS, GAP_POSITIVE, FORM, EXCESS, SLOPE)
+STEPS = (PREDICTION, OWN, REST, LABEL_ALONE, OTHERS, GAP_POSITIVE, FORM, EXCESS, SLOPE)
 
 TWO_DIMENSIONS = Inequality(
     "two_dimensions",
@@ -181,7 +187,8 @@ COMMON = (
     Inference(
         "quadratic",
         "at v = e_1, F_1 is the form in u_11 and τ_1 of the step `own`, plus (h + gβ²)u_i1² for i ≥ 2, and F_j, j ≥ 2, "
-        "is that in u_jj of `rest`, plus that in u_1j and τ_j of `others`, plus (h + gβ²)u_ij² for all other i ≥ 2",
+        "is that in u_jj of `rest`, plus that in u_1j and τ_j of `others`, plus (h + gβ²)u_ij² for all other i ≥ 2; at "
+        "v = 0 each F_j is 1 + 2βu_jj + gβ²u_jj², plus gβ²u_ij² for the other i and Lβ²τ_j²",
         ("rotated", "isotropic", "standard_prior"),
         rules.GAUSSIAN_MOMENTS,
     ),
@@ -189,7 +196,7 @@ COMMON = (
         "convex",
         "so for v ≠ 0 the loss is strictly convex in what is seen of Q, as q > 0, and least at d(1 − 1/g) + R(z), "
         "z = β²/|v|²; at v = 0, β ≠ 0 it is least at d(1 − 1/g), to which R tends to add 0 as z → ∞",
-        ("quadratic", "own", "rest", "others", "gap", "form", "excess"),
+        ("quadratic", "own", "rest", "label_alone", "others", "gap", "form", "excess"),
         "nonnegative terms",
     ),
 )
@@ -250,14 +257,14 @@ NONE_ARGUMENT = (
     Inference(
         "falls",
         "R'(z) < 0 for all z > 0, and R is continuous at 0: where v ≠ 0 and Q is best, a larger |β|, with the best Q "
-        "there, has a lower loss",
+        "there, which is near as it is a rational function of v and β, has a lower loss",
         ("negative", "slope", "convex"),
         rules.DERIVATIVE,
     ),
     Inference(
         "at_zero",
-        "at p = 0 f is d for every Q, and −2d εδ + O(δ²) is added by β = δ and moving Q by −ε diag(I, 0), plus 2δ tr "
-        "u: with the sign of δ such that δ tr u ≤ 0, small ε ≠ 0 of δ's sign and much smaller δ it is lower",
+        "at p = 0 f is d for every Q; at p = (0, δ) and Q moved by −ε diag(I, 0) it is d + 2δ(tr u − dε) + O(δ²), "
+        "which is below d for a small ε and far smaller δ of one sign with δ tr u ≤ 0",
         ("seen", "quadratic"),
         rules.DERIVATIVE,
     ),

@@ -19,11 +19,12 @@ In blocks, P = [[B, b], [pᵀ, β]], Q = [[A, s], [uᵀ, τ]] and z = (x; y). S 
 Source: Ahn et al. 2023, section 2.
 """
 
-from collections.abc import Iterable
+from functools import partial
 
 import sympy as sp
 
-from verify import FormalText, Hypothesis, Parameter, formal_text, matrix
+from theorems.formal_texts import formal_text_of
+from verify import Hypothesis, Parameter, matrix
 
 d, n, L = sp.symbols("d n L", integer=True, positive=True)
 r = sp.Symbol("r", positive=True)
@@ -83,9 +84,5 @@ NORMAL_MEAN = (
 )
 EQUAL_MEANS = ("the mean under a law gives equal functions equal means",)
 
-
-def formal(besides: Iterable[str] = (), **proofs: str) -> FormalText:
-    """Return the formal text of a claim: propositions of `formal/claims.v`, each with its theorem."""
-    root = "PreconditionedDescent.formal"
-    named = {f"{root}.claims.{claim}": f"{root}.{proof}" for claim, proof in proofs.items()}
-    return formal_text("theorems", named, besides=besides)
+formal = partial(formal_text_of, "PreconditionedDescent")
+"""The formal text of a claim."""

@@ -204,7 +204,6 @@ LEAST_SUM = Inequality(
 )
 
 NORMS = Hypothesis("norms", text="|A| <= R (spectral) and |x| <= R, before and after the move; weights: d >= 2")
-REACH = Hypothesis("in_reach", IN_REACH, "log(n-1) <= R^2 sqrt(n/(2(n-2)))")
 THREE_LEVELS = InWords(
     "three_levels",
     "the largest eigenvalue of J over logits of norm at most R^2 is attained where n - 2 logits are equal and least, "
@@ -212,11 +211,12 @@ THREE_LEVELS = InWords(
 )
 BEST = InWords(
     "best",
-    "the best factor of both shifts is R/(2 + (n-2) exp(-R^2 sqrt(n/(2(n-2))))): it is enough, no smaller one is",
+    "where log(n-1) <= R^2 sqrt(n/(2(n-2))) the best factor of both shifts is R/(2 + (n-2) exp(-R^2 "
+    "sqrt(n/(2(n-2))))): it is enough, no smaller one is",
 )
 ALWAYS_AT_MOST = InWords(
     "at_most",
-    "in reach or not, with E = exp(R^2 sqrt((n-1)/(n-2))) + exp(R^2 sqrt(n/(2(n-2)))) the best factor is at most "
+    "with E = exp(R^2 sqrt((n-1)/(n-2))) + exp(R^2 sqrt(n/(2(n-2)))) the best factor is at most "
     "R/(2(1 + (n-2)/E)) where E >= n, and at most R/(1 + (n-2)/E) and R n/(4(n-1)) where E <= n",
 )
 BELOW_HALF = Inequality(
@@ -224,7 +224,7 @@ BELOW_HALF = Inequality(
 )
 STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
-    hypotheses=(NORMS, REACH),
+    hypotheses=(NORMS,),
     variables=(
         *(room, below, extra, weight, p, above, mu, kappa, x, value, first, second, S, odds),
         *VARIABLES,
@@ -354,19 +354,19 @@ ARGUMENT = (
     ),
     Inference(
         "pair_is_enough",
-        "M_0 ≥ log(n−1) says that e_0 ≤ (n−2)/(2(n−1)), so that σ_0/2 ≥ (n−1)/(3n−4) ≥ n/(4(n−1)): λ ≤ σ_0/2 where σ ≤ "
+        "where M_0 ≥ log(n−1), e_0 ≤ (n−2)/(2(n−1)), so that σ_0/2 ≥ (n−1)/(3n−4) ≥ n/(4(n−1)): λ ≤ σ_0/2 where σ ≤ "
         "σ_0. Where σ > σ_0, f < 1 and t² ≥ 1 − f²: Q(σ_0/2) ≥ 0, and the roots add up to at most "
         "(n−1)²/(2n(n−2)) ≤ σ_0: λ ≤ σ_0/2 again",
         (
-            *("in_reach", "half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "within"),
+            *("half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "within"),
             *("angle", "odds_at_least", "tanh", "root_sum", "least_sum", *(step.label for step in PAIR_STEPS)),
         ),
         "case distinction",
     ),
     Inference(
         "best",
-        "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: the best "
-        "factor is R σ_0/2",
+        "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: where M_0 "
+        "≥ log(n−1) the best factor is R σ_0/2",
         ("factor", "pair_is_enough", "angle"),
         "lower bound attained",
     ),
@@ -437,6 +437,7 @@ def derivation() -> Derivation:
 _canary = partial(with_changes, STATEMENT)
 
 _BOUNDS = values_of(R * largest / 2, R * largest, R * n / (4 * (n - 1)), 1 / exponentials)
+_ROOM = values_of(gap - sp.log(n - 1))
 EVALUATIONS = {
     "three_levels": Evaluation(
         largest_at(three_levels),
@@ -445,9 +446,10 @@ EVALUATIONS = {
         draws=20,
     ),
     "best": Evaluation(
-        best_is(values_of(PAIR)),
-        "the best factor of both shifts is 49/50 R/(2 + (n-2) exp(-R^2 sqrt(n/(2(n-2)))))",
-        best_is(values_of(PAIR, factors=(Fraction(49, 50),))),
+        best_is(values_of(PAIR), _ROOM),
+        "where log(n-1) <= R^2 sqrt(n/(2(n-2))) the best factor of both shifts is 49/50 R/(2 + (n-2) exp(-R^2 "
+        "sqrt(n/(2(n-2)))))",
+        best_is(values_of(PAIR, factors=(Fraction(49, 50),)), _ROOM),
         draws=40,
     ),
     "at_most": Evaluation(

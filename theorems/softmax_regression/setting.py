@@ -29,9 +29,12 @@ prediction moves by √2 tanh(ε/2) at most, which n = 2 approaches from logits 
 Source: Li et al. 2024 for the regression and the shifts; the rest is derived here.
 """
 
+from functools import partial
+
 import sympy as sp
 
-from verify import FormalText, Hypothesis, Identity, Inequality, Parameter, Step, formal_text
+from theorems.formal_texts import formal_text_of
+from verify import Hypothesis, Identity, Inequality, Parameter, Step
 
 n, d = sp.symbols("n d", integer=True, positive=True)
 R = sp.Symbol("R", positive=True)
@@ -144,7 +147,5 @@ def derivation_steps() -> tuple[Step, ...]:
     )
 
 
-def formal(**proofs: str) -> FormalText:
-    """Return the formal text of a claim: propositions of `formal/claims.v`, each with its theorem."""
-    root = "SoftmaxRegression.formal"
-    return formal_text("theorems", {f"{root}.claims.{claim}": f"{root}.{proof}" for claim, proof in proofs.items()})
+formal = partial(formal_text_of, "SoftmaxRegression")
+"""The formal text of a claim."""

@@ -76,6 +76,7 @@ from verify import (
 
 A, B, beta, Y, x, y, spread, power = sp.symbols("A B beta Y x y spread power", positive=True)
 weight, gain, second, capped, part, least = sp.symbols("weight gain second capped part least", nonnegative=True)
+distance, another = sp.symbols("distance another", nonnegative=True)
 s = sp.Symbol("s", nonnegative=True)
 x_1, x_2, c = sp.symbols("x_1 x_2 c", real=True)
 alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
@@ -119,10 +120,22 @@ STEPS = (
         1 - A**2 / (q * B),
         says="(q - 2 beta A + beta^2 B)/q = 1 - A^2/(qB) at beta = A/B",
     ),
+    Implication(
+        "capped_square",
+        (sp.Ge(distance, sp.Min(1, part) / 2),),
+        sp.Ge(distance**2, sp.Min(1, part**2) / 4),
+        says="D^2 >= min(1, F^2)/4 where D >= min(1, F)/2",
+    ),
     Inequality(
         "pair",
         sp.Ge((x_1 - c) ** 2 + (x_2 - c) ** 2, (x_1 - x_2) ** 2 / 2),
         says="(x_1 - c)^2 + (x_2 - c)^2 >= (x_1 - x_2)^2/2",
+    ),
+    Implication(
+        "capped_pair",
+        (sp.Le(Y, part + another),),
+        sp.Ge(sp.Min(1, part) + sp.Min(1, another), sp.Min(1, Y)),
+        says="min(1, F) + min(1, G) >= min(1, Y) where Y <= F + G",
     ),
     Implication(
         "equal_sizes",
@@ -167,6 +180,7 @@ STATEMENT = Statement(
     hypotheses=(*SIGNS_ON_THE_SET, TWO_SELECTED),
     variables=(
         *(A, B, beta, Y, x, y, spread, power, weight, gain, second, capped, part, least),
+        *(distance, another),
         *(x_1, x_2, c, alpha, P, R),
     ),
     claims=(FROM_BELOW,),
@@ -201,11 +215,18 @@ ARGUMENT = (
         rules.CHORD,
     ),
     Inference(
+        "distances",
+        "with that β = 2^{−c} each (1 − β2^{r v_i})² is at least min(1, (r v_i − c)²)/4: m is at least (1/4q) Σ_{i∈y} "
+        "min(1, (r v_i − c)²)",
+        ("powers", "capped_square"),
+        "application",
+    ),
+    Inference(
         "pairs",
-        "with that β = 2^{−c} m is at least (1/4q) Σ_{i∈y} min(1, (r v_i − c)²); two of these terms are at least "
-        "min(1, r²(v_i − v_k)²/2), so that m is at least the sum of that over pairs in y, divided by 4q(q − 1)",
-        ("powers", "pair", "two_selected"),
-        "case distinction",
+        "two of these terms are together at least min(1, r²(v_i − v_k)²/2), and each is in q − 1 of the pairs in y: m "
+        "is at least the sum of that over the pairs, divided by 4q(q − 1)",
+        ("distances", "pair", "capped_pair", "two_selected"),
+        "application",
     ),
     Inference(
         "two",

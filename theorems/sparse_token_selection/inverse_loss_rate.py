@@ -37,6 +37,7 @@ from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import C, P, S, alpha, loss, step_alpha, step_C
 from theorems.sparse_token_selection.task import (
+    DESCENT_ON_MEANS,
     LENGTH,
     ONE_HOT_RUN,
     ONE_HOT_RUN_LABELS,
@@ -429,11 +430,12 @@ inverse_loss_rate = Theorem(
         STATEMENT,
         formal={
             "limits": formal(
+                DESCENT_ON_MEANS,
                 rate_limits="one_hot_rate.limits_of_odds_and_lag",
                 kept="layer.reduced_dynamics.lemma1_kept",
                 **RUNS_EXIST,
             ),
-            "slope": formal(rate_slope="one_hot_rate.slope_of_inverse_loss"),
+            "slope": formal(DESCENT_ON_MEANS, rate_slope="one_hot_rate.slope_of_inverse_loss"),
         },
     ),
     example={"T": 200, "q": 3, "d": 5, "eta": "1/500"},

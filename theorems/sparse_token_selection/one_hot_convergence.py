@@ -27,6 +27,7 @@ from theorems.sparse_token_selection.inverse_loss_rate import LAG_ATTRACTS, RATE
 from theorems.sparse_token_selection.reduced_dynamics import C, N, P, Q, S, alpha, loss, step_alpha, step_C, w
 from theorems.sparse_token_selection.task import (
     ACCURACY,
+    DESCENT_ON_MEANS,
     LENGTH,
     ONE_HOT_RUN,
     ONE_HOT_RUN_LABELS,
@@ -185,8 +186,8 @@ theorem1 = Theorem(
     statement=replace(
         STATEMENT,
         formal={
-            "reached": formal(theorem1_reached="one_hot_convergence.theorem1_reaches", **RUNS_EXIST),
-            "stays": formal(theorem1_stays="one_hot_convergence.theorem1_stay"),
+            "reached": formal(DESCENT_ON_MEANS, theorem1_reached="one_hot_convergence.theorem1_reaches", **RUNS_EXIST),
+            "stays": formal(DESCENT_ON_MEANS, theorem1_stays="one_hot_convergence.theorem1_stay"),
         },
     ),
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},

@@ -56,6 +56,7 @@ from theorems.sparse_token_selection.one_hot_box import (
 from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
 from theorems.sparse_token_selection.task import (
     ACCURACY,
+    DESCENT_ON_MEANS,
     LENGTH,
     ONE_HOT_RUN,
     RUNS_EXIST,
@@ -465,7 +466,7 @@ one_hot_descent = Theorem(
     statement=replace(
         STATEMENT,
         formal={
-            "stays": formal(small_steps_stays="one_hot_convergence.small_steps_stay", **RUNS_EXIST),
+            "stays": formal(DESCENT_ON_MEANS, small_steps_stays="one_hot_convergence.small_steps_stay", **RUNS_EXIST),
         },
     ),
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},

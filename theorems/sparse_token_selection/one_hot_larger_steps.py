@@ -30,6 +30,7 @@ from theorems.sparse_token_selection.one_hot_convergence import LARGER_STEP, NEV
 from theorems.sparse_token_selection.one_hot_descent import COORDINATES, RANGE, P, at_most, b, c, m, rho, u, v, x, y
 from theorems.sparse_token_selection.task import (
     ACCURACY,
+    DESCENT_ON_MEANS,
     LENGTH,
     ONE_HOT_RUN,
     RUNS_EXIST,
@@ -200,8 +201,10 @@ one_hot_larger_steps = Theorem(
     statement=replace(
         STATEMENT,
         formal={
-            "reached": formal(larger_steps_reached="one_hot_convergence.larger_steps_reach", **RUNS_EXIST),
-            "stays": formal(larger_steps_stays="one_hot_convergence.larger_steps_stay"),
+            "reached": formal(
+                DESCENT_ON_MEANS, larger_steps_reached="one_hot_convergence.larger_steps_reach", **RUNS_EXIST
+            ),
+            "stays": formal(DESCENT_ON_MEANS, larger_steps_stays="one_hot_convergence.larger_steps_stay"),
         },
     ),
     example={"T": 9, "q": 2, "d": 1, "eta": "2", "eps": "1/200"},

@@ -24,6 +24,7 @@ from theorems.sparse_token_selection.inverse_loss_rate import (
 )
 from theorems.sparse_token_selection.one_hot_descent import LARGEST_STEP, PAPERS_STEP, SCOPE, K, Y
 from theorems.sparse_token_selection.task import (
+    DESCENT_ON_MEANS,
     LENGTH,
     ONE_HOT_RUN_LABELS,
     RUNS_EXIST,
@@ -121,8 +122,8 @@ one_hot_rate = Theorem(
     statement=replace(
         STATEMENT,
         formal={
-            "slope": formal(small_steps_slope="one_hot_rate.slope_for_small_steps", **RUNS_EXIST),
-            "steps": formal(small_steps_number="one_hot_rate.number_of_small_steps"),
+            "slope": formal(DESCENT_ON_MEANS, small_steps_slope="one_hot_rate.slope_for_small_steps", **RUNS_EXIST),
+            "steps": formal(DESCENT_ON_MEANS, small_steps_number="one_hot_rate.number_of_small_steps"),
         },
     ),
     example={"T": 200, "q": 3, "d": 5, "eta": "1"},

@@ -27,7 +27,11 @@ from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
+    DESCENT_ON_MEANS,
     LENGTH,
+    LOSS_ON_THE_SET,
+    MEAN_EXISTS,
+    NORMAL_MEAN,
     ONE_HOT_RUN,
     RUNS_EXIST,
     SUBSET_FITS,
@@ -346,10 +350,17 @@ lemma1 = Theorem(
     statement=replace(
         STATEMENT,
         formal={
-            "kept": formal(kept="layer.reduced_dynamics.lemma1_kept", **RUNS_EXIST),
-            "population_loss": formal(loss_on_the_set="layer.reduced_dynamics.lemma1_loss_on_the_set"),
-            "step_alpha": formal(step_from_the_set="layer.reduced_dynamics.lemma1_step"),
-            "step_C": formal(step_from_the_set="layer.reduced_dynamics.lemma1_step"),
+            "kept": formal(DESCENT_ON_MEANS, kept="layer.reduced_dynamics.lemma1_kept", **RUNS_EXIST),
+            "population_loss": formal(NORMAL_MEAN, **LOSS_ON_THE_SET),
+            **dict.fromkeys(
+                ("step_alpha", "step_C"),
+                formal(
+                    DESCENT_ON_MEANS,
+                    step_from_the_set="layer.reduced_dynamics.lemma1_step",
+                    step_exists="layer.reduced_dynamics.lemma1_step_exists",
+                    **MEAN_EXISTS,
+                ),
+            ),
         },
     ),
     example={"T": 200, "q": 3},

@@ -24,6 +24,8 @@ from theorems.sparse_token_selection.reduced_dynamics import SHORTHANDS, C, P, Q
 from theorems.sparse_token_selection.task import (
     GAUSSIAN_TOKENS,
     LENGTH,
+    LOSS_ON_THE_SET,
+    NORMAL_MEAN,
     ONE_HOT,
     POPULATION_GRADIENT,
     SUBSET_SIZE,
@@ -120,9 +122,13 @@ stationary_points = Theorem(
     statement=replace(
         STATEMENT,
         formal={
-            clause.label: formal(**{f"stationary_{name}": f"stationary_points.{name}_holds"})
-            for clause in CLAUSES
-            for name in [clause.label.replace("slope_C_at", "C_at")]
+            "cosine": formal(stationary_cosine="stationary_points.cosine_holds"),
+            **{
+                label: formal(
+                    NORMAL_MEAN, **{f"stationary_{label}": f"stationary_points.{label}_holds"}, **LOSS_ON_THE_SET
+                )
+                for label in (clause.label for clause in CLAUSES if clause.label != "cosine")
+            },
         },
     ),
     example={"T": 200, "q": 3, "d": 5},

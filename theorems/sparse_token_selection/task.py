@@ -15,11 +15,13 @@ Sizes are explicit here (small T, any entries); the results beside this file kee
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import sympy as sp
 
 from theorems import rules
-from verify import Case, FormalText, Hypothesis, Inference, Parameter, formal_text
+from theorems.formal_texts import formal_text_of
+from verify import Case, Hypothesis, Inference, Parameter
 
 T, q, d, d_e = sp.symbols("T q d d_e", integer=True, positive=True)
 eta, eps = sp.symbols("eta eps", positive=True)
@@ -95,21 +97,15 @@ def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.
     return V * Z * softmax(Z.T * W * query)
 
 
-_BESIDES = (
-    "the normal law is a mean with the moments of independent standard normal entries up to degree 3",
-    "the gradient of the population loss is the mean of the gradients of the samples",
-)
+formal = partial(formal_text_of, "SparseTokenSelection")
+"""The formal text of a claim on full matrices."""
+NORMAL_MEAN = ("the normal law is a mean with the moments of independent standard normal entries up to degree 3",)
+"""The sentence in prose on a population loss."""
+DESCENT_ON_MEANS = (*NORMAL_MEAN, "the gradient of the population loss is the mean of the gradients of the samples")
+"""The sentences in prose on gradient descent."""
 
-
-def formal(**proofs: str) -> FormalText:
-    """Return the formal text of a claim on full matrices: propositions of `formal/claims.v`, each with its theorem."""
-    root = "SparseTokenSelection.formal"
-    named = {f"{root}.claims.{claim}": f"{root}.{proof}" for claim, proof in proofs.items()}
-    return formal_text("theorems", named, besides=_BESIDES)
-
-
-RUNS_EXIST = {
-    "run_exists": "layer.reduced_dynamics.lemma1_run_exists",
-    "mean_exists": "layer.sign_tables.sign_tables_are_a_mean",
-}
+MEAN_EXISTS = {"mean_exists": "layer.sign_tables.sign_tables_are_a_mean"}
+RUNS_EXIST = {"run_exists": "layer.reduced_dynamics.lemma1_run_exists", **MEAN_EXISTS}
 """That there are such means and runs, for the formal text of a claim on all of them."""
+LOSS_ON_THE_SET = {"loss_on_the_set": "layer.reduced_dynamics.lemma1_loss_on_the_set", **MEAN_EXISTS}
+"""The population loss on the set as a function of α and C."""

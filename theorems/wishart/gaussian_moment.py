@@ -69,7 +69,7 @@ class GaussianMoment(Equality):
     ...     "fourth", length**2, d * (d + 2), {x: (d, 1)}, {x: None}, {length: sp.transpose(x) * x}
     ... )
     >>> fourth.text
-    'E length**2 = d*(d + 2), where length = tr(transpose(x)*x), x normal'
+    'E length**2 = d*(d + 2), where length = tr(transpose(x)*x), x normal (d by 1)'
     """
 
     uses_matrices: ClassVar[bool] = True
@@ -99,11 +99,21 @@ class GaussianMoment(Equality):
 
     def in_symbols(self) -> str:
         """Return both sides, and what the names stand for."""
+        shapes = {letter: f"({text_of(rows)} by {text_of(columns)})" for letter, (rows, columns) in self.shapes.items()}
         names = [f"{name} = tr({text_of(matrix)})" for name, matrix in self.random.items()]
         names += [f"{name} = theta({text_of(sp.transpose(x) * v)})" for name, (x, v) in self.steps.items()]
         names += [f"tr({text_of(word)}) = {text_of(value)}" for word, value in self.traces.items()]
-        names += [f"{x} normal{f' of covariance {along}' if along else ''}" for x, along in self.normal.items()]
+        names += [" ".join((*self._kind(letter), shape)) for letter, shape in shapes.items()]
         return f"E {super().in_symbols()}, where {', '.join(names)}"
+
+    def _kind(self, letter: sp.Symbol) -> Iterator[str]:
+        """Yield a letter's name, and whether it is normal or symmetric."""
+        yield letter.name
+        if letter in self.normal:
+            along = self.normal[letter]
+            yield f"normal of covariance {along}" if along else "normal"
+        elif letter in self.symmetric or letter in self.normal.values():
+            yield "symmetric"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield both sides, the matrices whose traces are named, and their values."""

@@ -9,7 +9,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
+from math import prod
 from typing import NamedTuple
+
+from verify import TheoremError
+
+MOST_PAIRINGS = 135_135
+"""As many as 14 letters have: some seconds."""
 
 Letter = tuple[str, bool]
 """A name, and whether it is transposed."""
@@ -49,9 +55,12 @@ class Letters(NamedTuple):
 
 @cache
 def mean_of_traces(words: tuple[Word, ...], letters: Letters) -> Mapping[Left, int]:
-    """Return how many pairings leave each product of sizes and traces."""
+    """Return how many pairings leave each product of sizes and traces. Raises TheoremError for too many."""
     glued, total = _Glued(words, letters), Counter[Left]()
     places = [[i for i, (name, _) in enumerate(glued.slots) if name == letter] for letter, _ in letters.normal]
+    # 2k letters have (2k − 1)!! pairings, and an odd number has none.
+    if (many := prod(prod(range(1, len(each), 2)) for each in places if len(each) % 2 == 0)) > MOST_PAIRINGS:
+        raise TheoremError(f"{len(glued.slots)} normal letters have {many} pairings, and may have {MOST_PAIRINGS}")
     for chosen in product(*(list(_pairings(each)) for each in places)):
         pairs = [pair for each in chosen for pair in each]
         total[glued.left({**dict(pairs), **{other: one for one, other in pairs}})] += 1

@@ -200,9 +200,9 @@ class InWords(ClauseDefaults):
                 seen = _seen(islice(evaluation.trials(question.instance, random), most), question.budget.end)
         except (TheoremError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError):
             raise
-        except OverflowError as error:
-            # At this instance the trials leave the range of floats.
-            raise UndecidedError(f"evaluation of {self.label}: OverflowError: {error}") from error
+        except (OverflowError, MemoryError) as error:
+            # At this instance the trials leave the range of floats, or need more memory than there is.
+            raise UndecidedError(f"evaluation of {self.label}: {type(error).__name__}: {error}") from error
         except Exception as error:
             raise TheoremError(f"evaluation of {self.label}: {type(error).__name__}: {error}") from error
         is_sample = evaluation.draws or evaluation.sampled or evaluation.limit

@@ -8,7 +8,7 @@ import sympy as sp
 from tests.theorems.wishart.gaussian_cases import CASES, SIZES, X, a, b, d, entry_by_entry, f, n, stated, step, t, x
 from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.pairings import Letters, mean_of_traces
-from verify import Evidence, Outcome, Source, Statement, Theorem, TheoremError, check
+from verify import Evidence, Outcome, Source, Statement, Theorem, TheoremError, check, matrix
 
 AT = [(1, 1), (1, 2), (2, 1), (2, 2)]
 
@@ -31,6 +31,12 @@ def test_all_pairings_are_counted():
     assert sum(mean_of_traces(words, Letters(frozenset(), (("X", None),))).values()) == 7 * 5 * 3
 
 
+def test_too_many_pairings_are_refused():
+    words = (((("X", False), ("X", True)) * 8),)
+    with pytest.raises(TheoremError, match="16 normal letters have 2027025 pairings, and may have 135135"):
+        mean_of_traces(words, Letters(frozenset(), (("X", None),)))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_re_checker_proves_it_and_no_other_value(name):
     clause = CASES[name]
@@ -43,7 +49,15 @@ def test_the_re_checker_proves_it_and_no_other_value(name):
 
 def test_the_text_says_what_the_names_stand_for():
     clause = GaussianMoment("half", f * step, a / 2, {x: (d, 1)}, {x: None}, {f: t(x) * x}, steps={step: (x, x)})
-    assert clause.text == "E f*theta = a/2, where f = tr(transpose(x)*x), theta = theta(transpose(x)*x), x normal"
+    stated = "f = tr(transpose(x)*x), theta = theta(transpose(x)*x), x normal (d by 1)"
+    assert clause.text == f"E f*theta = a/2, where {stated}"
+
+
+def test_the_text_names_covariances_and_symmetric_letters():
+    S, M = matrix("S"), matrix("M")
+    shapes = {X: (d, n), S: (d, d), M: (d, d)}
+    clause = GaussianMoment("mean", f, a, shapes, {X: S}, {f: t(X) * M * X}, symmetric=(M,))
+    assert clause.text.endswith("X normal of covariance S (d by n), S symmetric (d by d), M symmetric (d by d)")
 
 
 @pytest.mark.parametrize("matrix", [X, X * X, X * t(X) + X])

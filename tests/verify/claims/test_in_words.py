@@ -161,9 +161,15 @@ def test_what_draws_says_so(evaluate):
         evaluate(Evaluation(drawn, "wrong", listed(-1)))
 
 
-def test_trials_that_leave_the_range_of_floats_decide_nothing(evaluate):
-    result = evaluate(Evaluation(lambda instance, random: iter([Trial(math.exp(10**4))]), "wrong", listed(-1)))
-    assert result.outcome is Outcome.INCONCLUSIVE and "evaluation of above: OverflowError" in result.detail
+@pytest.mark.parametrize("error", [OverflowError, MemoryError])
+def test_trials_without_room_in_floats_or_memory_decide_nothing(evaluate, error):
+    def trials(instance, random):
+        yield Trial(1)
+        raise error("too large")
+
+    result = evaluate(Evaluation(trials, "wrong", listed(-1)))
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert f"evaluation of above: {error.__name__}: too large" in result.detail
 
 
 def test_a_variant_keeps_what_evaluates_the_claims_that_it_keeps(make_theorem):

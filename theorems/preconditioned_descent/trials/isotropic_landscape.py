@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 
 LARGEST_MOVE = 0.02
 """Of the entries of P and Q, which are of size 1 or so."""
+MOST_DIMENSIONS = 8
+"""With which a best Q is solved for: from (d+1)d losses, each of some 3d³ numbers."""
 
 
 def best_columns(data: Data, row: "Numbers") -> "Numbers":
-    """Return the columns of Q at which the loss is least for a last row of P: its slopes are affine in them."""
+    """Return the columns of Q at which the loss is least for a last row of P: its slopes are affine in them.
+
+    Raises UndefinedError where there are too many.
+    """
     import numpy as np
 
+    if data.d > MOST_DIMENSIONS:
+        raise UndefinedError(f"d = {data.d}: the best Q is solved for up to d = {MOST_DIMENSIONS}")
     shape = (data.d + 1, data.d)
     at_zero = linear_loss(data, row, np.zeros(shape)).in_columns.ravel()
     units = np.eye(at_zero.size).reshape(-1, *shape)

@@ -120,8 +120,8 @@ def largest_at(levels: Callable[[int, float], float]) -> "Trials":
     return trials
 
 
-def best_is(factor: Values) -> "Trials":
-    """Return trials of: this factor is enough for both shifts, and no smaller one is.
+def best_is(factor: Values, room: Values) -> "Trials":
+    """Return trials of: where this room is not negative, this factor is enough for both shifts, and no smaller one is.
 
     Tried are small moves between two rows far above the others, which need all of it but what a move that is not small
     loses, and drawn small moves of the data and of the weights.
@@ -131,6 +131,8 @@ def best_is(factor: Values) -> "Trials":
         import numpy as np
 
         (n, d, radius), best = _read(instance), float(factor(instance)[0])
+        if room(instance)[0] < 0:
+            raise UndefinedError(f"n = {n}: the claim asks for log(n-1) <= R^2 sqrt(n/(2(n-2)))")
         for most in (1e-2, 1e-3):
             moved = min(most, radius**2 / 10)
             angle = float(np.arcsin(moved / (sqrt(2) * radius**2)))

@@ -38,7 +38,9 @@ Definition step_from_the_set : Prop := forall T q d eta alpha C E W V W' V',
   on_the_set d T (recursion.step_alpha (INR T) (INR q) eta alpha C)
     (recursion.step_C (INR T) (INR q) (INR d) eta alpha C) W' V'.
 
-(** A run exists: every entry of the gradient is defined at every point. *)
+(** A step from any point exists, and a run: every entry of the gradient is defined at every point. *)
+Definition step_exists : Prop := forall T q d eta E W V,
+  sizes T q d -> exists W' V', descent_step d T T one_hot q E eta W V W' V'.
 Definition run_exists : Prop := forall T q d eta E, sizes T q d -> exists W V, one_hot_descent d T q E eta W V.
 
 (** A mean with the normal moments up to degree 3 exists. *)
@@ -138,13 +140,13 @@ Definition slopes (L : R -> R -> R) (alpha : R) (g g' : R -> R) : Prop :=
   forall C, slope_in_alpha L alpha C (g C) /\ slope_in_C L alpha C (g' C).
 Definition stationary_alpha_at_plus_infinity : Prop := forall T q d L alpha g g',
   loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g p_infty (INR d * (alpha - 1) / INR q).
-Definition stationary_C_at_plus_infinity : Prop := forall T q d L alpha g g',
+Definition stationary_slope_C_at_plus_infinity : Prop := forall T q d L alpha g g',
   loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g' p_infty 0.
 Definition stationary_loss_at_plus_infinity : Prop := forall T q d L alpha, loss_in_two_numbers T q d L ->
   is_lim (fun C => L alpha C) p_infty (INR d * (alpha - 1) ^ 2 / (2 * INR q)).
 Definition stationary_alpha_at_minus_infinity : Prop := forall T q d L alpha g g',
   loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g m_infty (INR d * alpha / (INR T - INR q)).
-Definition stationary_C_at_minus_infinity : Prop := forall T q d L alpha g g',
+Definition stationary_slope_C_at_minus_infinity : Prop := forall T q d L alpha g g',
   loss_in_two_numbers T q d L -> slopes L alpha g g' -> is_lim g' m_infty 0.
 Definition stationary_loss_at_minus_infinity : Prop := forall T q d L alpha, loss_in_two_numbers T q d L ->
   is_lim (fun C => L alpha C) m_infty (INR d / (2 * INR q) + INR d * alpha ^ 2 / (2 * (INR T - INR q))).

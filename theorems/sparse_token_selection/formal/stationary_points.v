@@ -186,7 +186,7 @@ Ltac limit limit_of := let H := fresh in let G := fresh in
 Theorem alpha_at_plus_infinity_holds : stationary_alpha_at_plus_infinity.
 Proof. limit alpha_at_plus_infinity. Qed.
 
-Theorem C_at_plus_infinity_holds : stationary_C_at_plus_infinity.
+Theorem slope_C_at_plus_infinity_holds : stationary_slope_C_at_plus_infinity.
 Proof. limit slope_C_at_plus_infinity. Qed.
 
 Theorem loss_at_plus_infinity_holds : stationary_loss_at_plus_infinity.
@@ -195,7 +195,7 @@ Proof. intros T q d L alpha H. of_the_recursion H. apply loss_at_plus_infinity; 
 Theorem alpha_at_minus_infinity_holds : stationary_alpha_at_minus_infinity.
 Proof. limit alpha_at_minus_infinity. Qed.
 
-Theorem C_at_minus_infinity_holds : stationary_C_at_minus_infinity.
+Theorem slope_C_at_minus_infinity_holds : stationary_slope_C_at_minus_infinity.
 Proof. limit slope_C_at_minus_infinity. Qed.
 
 Theorem loss_at_minus_infinity_holds : stationary_loss_at_minus_infinity.

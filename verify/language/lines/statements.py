@@ -222,6 +222,8 @@ def _domain(part: Part, *, integer: bool, alone: bool) -> tuple[str, _Domain]:
     tree, wanted = part.parsed(), "a domain is written x > 0, 0 <= p < 1, y real or integer n >= 2"
     if isinstance(tree, ast.Name) and alone:
         return tree.id, _Domain(integer)
+    if len({name for name, _ in names_in(part)}) > 1:
+        raise part.error(tree, "a relation between names is a hypothesis, after `if`")
     sides = [tree.left, *tree.comparators] if isinstance(tree, ast.Compare) else []
     named = [i for i, side in enumerate(sides) if isinstance(side, ast.Name)]
     if len(named) != 1:

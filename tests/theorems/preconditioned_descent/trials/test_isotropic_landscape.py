@@ -37,3 +37,8 @@ def test_the_loss_falls_towards_the_pattern_for_few_examples_alone():
     falls = trials.falls_towards_the_pattern(all_rows=False)
     assert not violated(falls, {"d": 5, "n": 20}) and violated(falls, {"d": 2, "n": 20}, 200)
     assert violated(trials.falls_towards_the_pattern(all_rows=True), {"d": 5, "n": 20})
+
+
+def test_the_best_columns_of_many_dimensions_are_not_solved_for():
+    with pytest.raises(UndefinedError, match="d = 9: the best Q is solved for up to d = 8"):
+        violated(trials.falls_towards_the_pattern(all_rows=False), {"d": 9, "n": 20})

@@ -17,6 +17,10 @@ BEST = 2 / (2 + 3 * np.exp(-4 * np.sqrt(5 / 6)))
 """R/(2 + (n − 2) exp(−R² √(n/(2(n − 2)))))."""
 
 
+def in_reach(_):
+    return [Fraction(1)]
+
+
 def violated(trials, count=30, instance=INSTANCE):
     return any(trial.violates for trial in islice(trials(instance, np.random.default_rng(0)), count))
 
@@ -46,7 +50,13 @@ def test_three_levels_are_best_and_one_row_above_is_not():
 
 def test_the_best_factor_is_enough_and_no_smaller_or_larger_one_is_best():
     for factor, wrong in ((1, False), (0.98, True), (1.02, True)):
-        assert violated(largest_slope.best_is(lambda instance, f=factor: [Fraction(f * BEST)])) is wrong
+        assert violated(largest_slope.best_is(lambda _, f=factor: [Fraction(f * BEST)], in_reach)) is wrong
+
+
+def test_out_of_reach_the_best_factor_is_not_tried():
+    trials = largest_slope.best_is(lambda _: [Fraction(1)], lambda _: [Fraction(-1, 100)])
+    with pytest.raises(UndefinedError, match=r"n = 5: the claim asks for log\(n-1\) <= "):
+        next(trials(INSTANCE, np.random.default_rng(0)))
 
 
 def test_the_bounds_hold_and_smaller_ones_do_not():

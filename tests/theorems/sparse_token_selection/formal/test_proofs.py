@@ -9,6 +9,7 @@ LEMMA1 = {
     "layer.reduced_dynamics.lemma1_kept": "kept",
     "layer.reduced_dynamics.lemma1_loss_on_the_set": "loss_on_the_set",
     "layer.reduced_dynamics.lemma1_step": "step_from_the_set",
+    "layer.reduced_dynamics.lemma1_step_exists": "step_exists",
     "layer.reduced_dynamics.lemma1_run_exists": "run_exists",
     "layer.sign_tables.sign_tables_are_a_mean": "mean_exists",
 }
@@ -28,10 +29,10 @@ RUNS = {
     "stationary_points.slope_C_holds": "stationary_slope_C",
     "stationary_points.none_finite_holds": "stationary_none_finite",
     "stationary_points.alpha_at_plus_infinity_holds": "stationary_alpha_at_plus_infinity",
-    "stationary_points.C_at_plus_infinity_holds": "stationary_C_at_plus_infinity",
+    "stationary_points.slope_C_at_plus_infinity_holds": "stationary_slope_C_at_plus_infinity",
     "stationary_points.loss_at_plus_infinity_holds": "stationary_loss_at_plus_infinity",
     "stationary_points.alpha_at_minus_infinity_holds": "stationary_alpha_at_minus_infinity",
-    "stationary_points.C_at_minus_infinity_holds": "stationary_C_at_minus_infinity",
+    "stationary_points.slope_C_at_minus_infinity_holds": "stationary_slope_C_at_minus_infinity",
     "stationary_points.loss_at_minus_infinity_holds": "stationary_loss_at_minus_infinity",
     "stationary_points.cosine_holds": "stationary_cosine",
 }

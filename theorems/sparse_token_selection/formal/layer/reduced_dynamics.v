@@ -395,19 +395,30 @@ Proof.
 Qed.
 
 (** Every step is defined, so that runs exist. *)
-Theorem lemma1_run_exists : run_exists.
+Definition next T q d eta E (point : matrix * matrix) : matrix * matrix :=
+  let (W, V) := point in
+  (fun r c => W r c - eta * population_mean T q E (fun X y => gradient_W d T T q one_hot W V X y r c),
+   fun a r => V a r - eta * population_mean T q E (fun X y => gradient_V d T T q one_hot W V X y a r)).
+
+Lemma next_is_a_step T q d eta E W V : sizes T q d ->
+  descent_step d T T one_hot q E eta W V (fst (next T q d eta E (W, V))) (snd (next T q d eta E (W, V))).
 Proof.
-  intros T q d eta E (HT & Hq & Hd). assert (T0 : (0 < T)%nat) by lia.
-  pose (next := fun point : matrix * matrix => let (W, V) := point in
-    (fun r c => W r c - eta * population_mean T q E (fun X y => gradient_W d T T q one_hot W V X y r c),
-     fun a r => V a r - eta * population_mean T q E (fun X y => gradient_V d T T q one_hot W V X y a r)) : matrix *
-       matrix).
-  pose (points := fix points n : matrix * matrix :=
-    match n with O => (fun _ _ => 0, fun _ _ => 0) | S m => next (points m) end).
-  exists (fun n => fst (points n)), (fun n => snd (points n)). split; [reflexivity|]. split; [reflexivity|]. intro n.
-  change (points (S n)) with (next (points n)). destruct (points n) as [W V]. simpl fst. simpl snd. split.
+  intros (HT & Hq & Hd). assert (T0 : (0 < T)%nat) by lia. split.
   - intros r c Hr Hc. exists (fun X y => gradient_W d T T q one_hot W V X y r c). split; [|reflexivity].
     intros X y. apply gradient_W_is_slope; assumption.
   - intros a r Ha Hr. exists (fun X y => gradient_V d T T q one_hot W V X y a r). split; [|reflexivity].
     intros X y. apply gradient_V_is_slope; assumption.
+Qed.
+
+Theorem lemma1_step_exists : step_exists.
+Proof. intros T q d eta E W V Size. eexists. eexists. apply next_is_a_step. exact Size. Qed.
+
+Theorem lemma1_run_exists : run_exists.
+Proof.
+  intros T q d eta E Size.
+  pose (points := fix points n : matrix * matrix :=
+    match n with O => (fun _ _ => 0, fun _ _ => 0) | S m => next T q d eta E (points m) end).
+  exists (fun n => fst (points n)), (fun n => snd (points n)). split; [reflexivity|]. split; [reflexivity|]. intro n.
+  change (points (S n)) with (next T q d eta E (points n)). destruct (points n) as [W V].
+  apply next_is_a_step. exact Size.
 Qed.
