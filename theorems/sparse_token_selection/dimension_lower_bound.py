@@ -122,9 +122,9 @@ STEPS = (
     ),
     Implication(
         "capped_square",
-        (sp.Ge(distance, sp.Min(1, part) / 2),),
-        sp.Ge(distance**2, sp.Min(1, part**2) / 4),
-        says="D^2 >= min(1, F^2)/4 where D >= min(1, F)/2",
+        (sp.Ge(distance, least / 2),),
+        sp.Ge(distance**2, least**2 / 4),
+        says="D^2 >= least^2/4 where D >= least/2",
     ),
     Inequality(
         "pair",
@@ -133,9 +133,9 @@ STEPS = (
     ),
     Implication(
         "capped_pair",
-        (sp.Le(Y, part + another),),
-        sp.Ge(sp.Min(1, part) + sp.Min(1, another), sp.Min(1, Y)),
-        says="min(1, F) + min(1, G) >= min(1, Y) where Y <= F + G",
+        (sp.Le(capped, 1), sp.Le(capped, part + another)),
+        sp.Ge(sp.Min(1, part) + sp.Min(1, another), capped),
+        says="min(1, F) + min(1, G) >= capped where capped <= 1 and capped <= F + G",
     ),
     Implication(
         "equal_sizes",

@@ -7,7 +7,7 @@
 The search ends when a proof is found or its work is spent; where the time is over before, OutOfTimeError says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -45,7 +45,9 @@ def deduction_proof(
     if margin is None:
         return None
     goal = Goal(margin, _sign_of(relation))
-    facts = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known) if i not in unused}
+    margins = {i: (_margin(statement, each), _sign_of(each)) for i, each in enumerate(known) if i not in unused}
+    about = _about(margin, [expression for expression, _ in margins.values()])
+    facts = {i: fact for i, fact in margins.items() if fact[0].free_symbols & about}
     record = new_record((relation, statement, work, *((conditions,) if conditions else ()), hypotheses), work)
     if (count := margin.count_ops()) > SEARCH.operations or _is_long(margin):
         record.refuse(count, SEARCH.operations)
@@ -69,6 +71,14 @@ def deduction_proof(
     return proof
 
 
+def _about(goal: sp.Expr, facts: Sequence[sp.Expr]) -> set[sp.Symbol]:
+    """Return the symbols of a goal, and those that facts connect with them: what is known of others says nothing."""
+    about = goal.free_symbols
+    while more := [fact for fact in facts if fact.free_symbols & about and not fact.free_symbols <= about]:
+        about = about.union(*(fact.free_symbols for fact in more))
+    return about
+
+
 def _shortest(facts: Mapping[int, tuple[sp.Expr, Relation]], most: int) -> dict[int, tuple[sp.Expr, Relation]]:
     """Return the facts without the longest, so that all together have at most some operations."""
     left, kept = most, set[int]()
@@ -86,7 +96,8 @@ def _found(
     search, relations = Search(statement, work), list[int | str]()
     search.work.record = record
     try:
-        scope, relations = search.begun(facts)
+        about = _about(goal.expression, [expression for expression, _ in facts.values()])
+        scope, relations = search.begun(facts, about)
         record.know(scope, goal)
         tree = search.replaced(scope, goal)
     except (SpentError, NoAtomError) as error:

@@ -6,7 +6,7 @@
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -34,10 +34,17 @@ class Values:
         bound = bound_of(self.parameters.get(symbol.name), zero=True)
         return 0 if bound is None else int(bound[0]) if bound[1] == "Ge" else math.floor(bound[0]) + 1
 
-    def begun(self, facts: Mapping[int, tuple[sp.Expr, Relation]]) -> tuple[Scope, list[int | str]]:
-        """Return the scope with the bounds of the domain and facts, by their places, that are seen to have values."""
+    def begun(
+        self, facts: Mapping[int, tuple[sp.Expr, Relation]], about: Collection[sp.Symbol] | None = None
+    ) -> tuple[Scope, list[int | str]]:
+        """Return the scope with facts, by their places, that are seen to have values, and bounds of the domain.
+
+        The bounds are of the symbols that it is `about`, or of all.
+        """
         scope, relations = Scope(self.atoms, self.work), list[int | str]()
         for symbol in sorted(self.statement.symbols(), key=lambda s: s.name):
+            if about is not None and symbol not in about:
+                continue
             solved = any(relation == "Eq" and symbol in e.free_symbols for e, relation in facts.values())
             bound = bound_of(self.parameters.get(symbol.name), zero=solved or not symbol.is_nonnegative)
             if bound:

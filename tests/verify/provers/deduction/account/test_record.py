@@ -67,9 +67,18 @@ def test_what_is_too_long_is_not_begun():
     assert record.ended == "refused" and "operations, and it is looked for up to 60" in record.refused
 
 
+def test_facts_about_other_numbers_are_left_out_and_take_no_work():
+    claim, domains = "x*y <= 1 if x + y <= 2", "for x > 0, y > 0"
+    (alone, few) = searched(f"{claim} {domains}")
+    (among, many) = searched(f"{claim}, u*v <= w, v <= u*w, w**2 <= u {domains}, u > 0, v > 0, w > 0")
+    assert alone["tree"] == among["tree"] and (few.columns, few.left) == (many.columns, many.left)
+    # What is connected by another fact is not left out.
+    assert searched("x <= 3 if x <= y, y <= z, z <= 3")[0] is not None
+
+
 def test_the_longest_hypotheses_are_left_out():
     long = " + ".join(f"(y - {k})**2*z" for k in range(20))
-    proof, record = searched(f"x <= 2 if {long} <= z, x <= 1 for z > 0")
+    proof, record = searched(f"x <= 2 if {long} <= x, x <= 1 for z > 0")
     assert proof["relations"] == [1] and len(record.left_out) == 1 and record.ended == "proved"
     # The one that is needed is long.
     proof, record = searched(f"x <= 2 if x <= 1 - ({long}) for z > 0")
