@@ -30,6 +30,7 @@ theorem1_at_equal_eigenvalues = Finding(
         "outcome": "verified",
         "for_all_parameters": "argued",
         "hypotheses.few_examples.holds": True,
+        "hypotheses.few_beside_M.holds": True,
         **{f"clauses.{label}.evidence": "proved" for label in ("own", "rest", "slope", "in_x", "cross")},
         # 5 · 6/26.
         "values.least_loss": Fraction(15, 13),

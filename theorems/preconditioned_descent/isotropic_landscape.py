@@ -23,7 +23,8 @@ where K(z) > 0 for some z there is another below z. With x = z√(d(d+2)), a = G
     (1 − x²)(1, 2x, x²) ≤ (1, 1/2, 1/8)(1 + x²)²,
 
 as (1+x²)² − 4x(1−x²) and (1+x²)² − 8x²(1−x²) are squares, so that K < 0 for x ≤ 1, and so for all x, where
-E + a max(M, 0)/2 + Ea²/8 < (d−1)(n+2)G²: for d = 3, 4 and 5 up to n = 15, 44 and 80.
+E + a max(M, 0)/2 + Ea²/8 < (d−1)(n+2)G²: for d = 3, 4 and 5 up to n = 15, 44 and 80, with b = G (2d(d+2) + 1)/(2d(d+1)
+(d+2)) ≥ a in place of a too.
 For d = 2 there are other local minima for all n, as K(1/10) > 0. By exact counts of K's zeros the first n with some is
 24, 53 and 89 for d = 3, 4 and 5: some 4d², as K's leading terms in n for x of order 1 say, which are
 2G⁴x²(1−x²)/(d+2) − (d−1)G³(1+x²)².
@@ -162,9 +163,26 @@ CROSS = Inequality(
     "(G (1 + x^2) + c)^2 >= G^2 (1 + x^2)^2 + 2 G c (1 - x^2) for c >= 0",
 )
 E_POSITIVE = Inequality("e_positive", sp.Gt(E, 0, evaluate=False), "E > 0")
-_A = G / sp.sqrt(d * (d + 2))
 M = E - 2 * (d - 1) ** 2 * (d + 2) * (n + 2)
-FEW = sp.Lt(E + _A * sp.Max(M, 0) / 2 + E * _A**2 / 8, (d - 1) * (n + 2) * G**2)
+INVERSE_ROOT = (2 * d * (d + 2) + 1) / (2 * d * (d + 1) * (d + 2))
+ROOT_ABOVE = Inequality(
+    "root_above",
+    sp.Le(1 / (d * (d + 2)), INVERSE_ROOT**2),
+    "1/(d(d+2)) <= ((2d(d+2) + 1)/(2d(d+1)(d+2)))^2",
+)
+_EVEN, _SQUARES = E * (1 + G**2 / (8 * d * (d + 2))), (d - 1) * (n + 2) * G**2
+FEW = (
+    Hypothesis(
+        "few_examples",
+        sp.Lt(_EVEN, _SQUARES),
+        "E (1 + a^2/8) < (d-1)(n+2) G^2, G = n+d+1, a^2 = G^2/(d(d+2)), E = 2dG^2 - 2(d-1)^2 (d+2)",
+    ),
+    Hypothesis(
+        "few_beside_M",
+        sp.Lt(_EVEN + G * INVERSE_ROOT * M / 2, _SQUARES),
+        "E (1 + a^2/8) + b M/2 < (d-1)(n+2) G^2, b = G (2d(d+2) + 1)/(2d(d+1)(d+2)), M = E - 2(d-1)^2 (d+2)(n+2)",
+    ),
+)
 
 ISOTROPIC = Hypothesis("isotropic", text="x_i ~ N(0, I) i.i.d.")
 STRUCTURE = (LINEAR_ATTENTION, ONE_LAYER, ISOTROPIC, STANDARD_PRIOR)
@@ -232,26 +250,19 @@ SOME_ARGUMENT = (
 NONE = InWords("none", "every local minimum of f over all P and Q is global")
 none_statement = Statement(
     parameters=(DIMENSION, EXAMPLES),
-    hypotheses=(
-        *STRUCTURE,
-        Hypothesis(
-            "few_examples",
-            FEW,
-            "E + a max(M, 0)/2 + E a^2/8 < (d-1)(n+2) G^2, M = E - 2(d-1)^2 (d+2)(n+2), G = n+d+1, a = G/sqrt(d(d+2))",
-        ),
-    ),
+    hypotheses=(*STRUCTURE, *FEW),
     variables=(*VARIABLES, x, e, m, c),
     claims=(NONE,),
-    steps=(*STEPS, IN_X, CROSS, E_POSITIVE),
+    steps=(*STEPS, IN_X, CROSS, E_POSITIVE, ROOT_ABOVE),
 )
 NONE_ARGUMENT = (
     *COMMON,
     Inference(
         "negative",
         "with x = z√(d(d+2)), K(z) = E (1 − x²)(1 + ax)² − (d−1)(n+2)(G(1 + x²) + c)², Gc = 2(d−1)(d+2)ax: for x ≥ 1 "
-        "that is negative, and for x ≤ 1 at most (1 − x²)(E + 2a max(M, 0) x + E a²x²) − (d−1)(n+2)G²(1 + x²)², and so "
-        "at most (E + a max(M, 0)/2 + E a²/8 − (d−1)(n+2)G²)(1 + x²)² < 0",
-        ("in_x", "cross", "e_positive", "few_examples"),
+        "that is negative, and for x ≤ 1 at most (1 − x²)(E + 2b max(M, 0) x + E a²x²) − (d−1)(n+2)G²(1 + x²)² for b ≥ "
+        "a, and so at most (E + b max(M, 0)/2 + E a²/8 − (d−1)(n+2)G²)(1 + x²)² < 0",
+        ("in_x", "cross", "e_positive", "root_above", "few_examples", "few_beside_M"),
         "nonnegative terms",
     ),
     Inference(
