@@ -72,7 +72,7 @@ def test_facts_about_other_numbers_are_left_out_and_take_no_work():
     (alone, few) = searched(f"{claim} {domains}")
     (among, many) = searched(f"{claim}, u*v <= w, v <= u*w, w**2 <= u {domains}, u > 0, v > 0, w > 0")
     assert alone["tree"] == among["tree"] and (few.columns, few.left) == (many.columns, many.left)
-    # What is connected by another fact is not left out.
+    # Facts that another one connects are kept.
     assert searched("x <= 3 if x <= y, y <= z, z <= 3")[0] is not None
 
 
