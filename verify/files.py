@@ -7,7 +7,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,20 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file. Raises OSError."""
     with whole(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_ours(folder: Path, files: Mapping[str, str], mark: str, what: str) -> list[Path]:
+    """Write files into a folder, in place of what begins with a mark. Raises InputError where one there does not."""
+    paths = [folder / name for name in files]
+    try:
+        for path in paths:
+            if not replaceable(path, lambda content: content.startswith(mark.encode())):
+                raise InputError("--out", path, f"exists and is not {what}; not overwritten")
+        for path in paths:
+            write_whole(path, files[path.name])
+    except OSError as error:
+        raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error
+    return paths
 
 
 def sources(package: str) -> Iterator[tuple[str, Path]]:

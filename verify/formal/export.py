@@ -10,9 +10,8 @@ from verify.checking.check import check
 from verify.checking.doors import with_doors
 from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
-from verify.errors import InputError
 from verify.evaluation.instances import parse
-from verify.files import replaceable, write_whole
+from verify.files import write_ours
 from verify.formal.expressions import NotSaidError
 from verify.formal.names import comment
 from verify.formal.proofs import example_of, header_of, proof_of
@@ -77,16 +76,7 @@ class Export:
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files into a folder. Raises InputError where one is there that is not of an export."""
-        paths = [folder / name for name in FILES]
-        try:
-            for path in paths:
-                if not replaceable(path, lambda content: content.startswith(f"(* {_OURS}".encode())):
-                    raise InputError("--out", path, "exists and is no export of a statement; not overwritten")
-            for path in paths:
-                write_whole(path, self.files[path.name])
-        except OSError as error:
-            raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error
-        return paths
+        return write_ours(folder, {name: self.files[name] for name in FILES}, f"(* {_OURS}", "an export of a statement")
 
 
 def export(

@@ -111,7 +111,7 @@ def theorem_summary_text(summary: "TheoremSummary", width: int = WIDTH) -> str:
     claims = ((claim.label, claim.text, stands[claim.label]) for claim in statement.claims)
     lines += _rows("claims", "for all parameters", claims, width)
     lines += [f"its proof uses {', '.join(theorem.proof_uses)}"] if theorem.proof_uses else []
-    lines += [summary.known]
+    lines += [summary.known, *summary.prose]
     if summary.reference:
         lines += [f"  verify check {summary.reference} {assignments_text(theorem.example)}".rstrip()]
         lines += [f"  verify prove {summary.reference}"]

@@ -58,7 +58,7 @@ def test_another_proof_assistant_is_refused(cli, tmp_path):
 def test_a_file_that_is_no_export_is_not_overwritten(cli, tmp_path):
     (tmp_path / "Proof.v").write_text("Mine.")
     result = cli("export", "x**2 >= 0", "--to", "rocq", "--out", str(tmp_path))
-    assert_one_line(result, "exists and is no export of a statement; not overwritten")
+    assert_one_line(result, "exists and is not an export of a statement; not overwritten")
     assert [path.name for path in tmp_path.iterdir()] == ["Proof.v"]
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -24,9 +24,6 @@ from verify.reports.commands.frame import (
 from verify.reports.verbs import files as verbs
 from verify.reports.verbs.theorems import list_language
 from verify.shown import visible
-
-if TYPE_CHECKING:
-    from verify.formal.export import Export
 
 _LONGEST_FORM = 44
 _BELOW = "\n    "
@@ -75,15 +72,19 @@ def _export(
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
-    """A claim is not shown here to be accepted: for that the files are compiled."""
+    """Rocq is not asked whether it accepts a proof: for that the files are compiled."""
     result = verbs.export(theorem, to=to, out=out, **effort)
+    files = [str(out / name) for name in result.files]
     if as_json:
-        print_json({**result.to_json(), "files": [str(out / name) for name in result.files]})
+        print_json({**result.to_json(), "files": files})
+    elif to == "latex":
+        known = result.to_json()["for_all_parameters"]
+        say(visible(f"{result.theorem}: for all parameters {known}; wrote {', '.join(files)}"))
     else:
         say(visible(_export_lines(result), lines=True))
 
 
-def _export_lines(result: "Export") -> str:
+def _export_lines(result: Any) -> str:
     counts = {of: sum(clause.exported == of for clause in result.clauses) for of in ("proof", "statement", "nothing")}
     clauses = count_text(len(result.clauses), "clause")
     of = ", ".join(f"{count} {_EXPORTED[of]}" for of, count in counts.items())

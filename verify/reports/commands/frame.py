@@ -57,7 +57,7 @@ _METAVARS = {
     "kind": "inequality|identity|recursion|argument",
     "recheck": "K",
     "scheduler": "ADDRESS",
-    "to": "rocq",
+    "to": "rocq|latex",
 }
 """The text in the place of an option's value in the help, where its type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)

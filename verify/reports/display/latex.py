@@ -54,16 +54,22 @@ _CAPITALS = ["Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon"
 
 
 def document(page: Page) -> str:
-    """Return a page as a document: a section, a paragraph for each line, and the tables."""
+    """Return a page as a document."""
     lines = ["\\documentclass{article}", *(f"\\usepackage{package}" for package in _PACKAGES)]
-    lines += ["\\setlength{\\parindent}{0pt}", "\\begin{document}", f"\\section*{{{escaped(page.title)}}}"]
+    lines += ["\\setlength{\\parindent}{0pt}", "\\begin{document}", body(page), "\\end{document}"]
+    return "\n".join(lines)
+
+
+def body(page: Page) -> str:
+    """Return a page as a part of a document: a section, a paragraph for each line, and the tables."""
+    lines = [f"\\section*{{{escaped(page.title)}}}"]
     for line in page.lines:
         lines += [escaped(line), ""]
     for table in page.tables:
         lines += [f"\\subsection*{{{escaped(table.heading)}}}"] if table.heading else []
         lines += _listed(table) if _is_long(table) else _tabular(table)
     lines += [f"\\textbf{{{escaped(page.headline)}}}"] if page.headline else []
-    return "\n".join([*lines, "\\end{document}"])
+    return "\n".join(lines)
 
 
 def _is_long(table: Table) -> bool:
@@ -74,8 +80,9 @@ def _is_long(table: Table) -> bool:
 def _listed(table: Table) -> Iterator[str]:
     """Yield a table as a list: the first cell of a row as its label, and the last, a formula, in a line of its own."""
     yield "\\begin{description}"
-    for first, *between, last in table.rows:
-        yield f"\\item[{{{_cell(first)}}}] {'; '.join(_cell(cell) for cell in between if cell)}"
+    for *cells, last in table.rows:
+        label, *between = map(_cell, cells or [""])
+        yield f"\\item[{{{label}}}] {'; '.join(filter(None, between))}"
         yield f"\\[ {ascii_maths(last.latex)} \\]" if isinstance(last, Written) else _cell(last)
     yield "\\end{description}"
 

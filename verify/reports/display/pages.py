@@ -134,7 +134,7 @@ def _theorem_summary(summary: Any) -> Page:
     shown = [known if table.heading == known.heading else table for table in tables if table.heading != "steps"]
     uses = f"its proof uses {', '.join(theorem.proof_uses)}" if theorem.proof_uses else ""
     tables = [*shown, *recursions, observed]
-    return _page(theorem.id, (theorem.title, str(theorem.source), uses), tables, summary.known)
+    return _page(theorem.id, (theorem.title, str(theorem.source), uses, *summary.prose), tables, summary.known)
 
 
 def _experiment_summary(summary: Any) -> Page:

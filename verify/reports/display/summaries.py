@@ -9,7 +9,7 @@ from verify.checking.standing import Standing, standing
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.language.clause_data import Dynamics
-from verify.outcomes import formal_claims, how_sure, json_numbers
+from verify.outcomes import Formal, formal_claims, how_sure, json_numbers
 from verify.printing import text_of
 from verify.reports.verbs.given import loaded_theorem
 from verify.runs.experiments import Experiment, load_experiment
@@ -62,6 +62,11 @@ class TheoremSummary(Shown):
         formal = formal_claims(known.clauses, (claim.label for claim in self.theorem.statement.claims))
         formal += f"; not formal: {self.not_formal}" if self.not_formal else ""
         return f"for all parameters: {known.for_all.text()}{formal}{why}{at}"
+
+    @property
+    def prose(self) -> list[str]:
+        """The sentences in prose by which formal claims follow from their formal texts."""
+        return [f"in prose: {sentence}" for sentence in Formal.prose(self.standing.for_all.formal)]
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify show THEOREM --json`, without `schema` and `version`."""

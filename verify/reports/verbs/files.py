@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
     from verify.formal.export import Export
     from verify.rechecker import Accepted
+    from verify.reports.formats.manuscripts import Manuscript
     from verify.reports.pinned_files import Pinned
     from verify.runs.store import Store
 
@@ -116,17 +117,21 @@ def report(
     return document.write(contents.gathered(full=full, store=store, entries=entries, tell=tell), Path(out))
 
 
-def export(theorem: "Theorem | str", *, to: str = "rocq", out: Path | str = ".", seconds: float = 60) -> "Export":
-    """Write a theorem for a proof assistant: Statement.v, Proof.v and Check.v, which states that the two fit.
+def export(
+    theorem: "Theorem | str", *, to: str = "rocq", out: Path | str = ".", seconds: float = 60
+) -> "Export | Manuscript":
+    r"""Write a theorem for a proof assistant or a manuscript.
 
-    Clauses are proved anew where no certificate is shipped. A clause that is not exported is listed with the reason.
+    For Rocq: Statement.v, Proof.v and Check.v, which states that the two fit; a clause that is not exported is listed
+    with the reason. For LaTeX: THEOREM.tex, the statement with what establishes it, and lemmascope.sty, whose command
+    \lemmascope{THEOREM} links to it. Clauses are proved anew where no certificate is shipped.
 
     Parameters
     ----------
     theorem
         An id, `file.py:name` (the file's code is run) or a `Theorem`.
     to
-        The proof assistant: `rocq`.
+        `rocq` or `latex`.
     out
         The folder; it is made where it is missing.
     seconds
@@ -134,13 +139,13 @@ def export(theorem: "Theorem | str", *, to: str = "rocq", out: Path | str = ".",
 
     Returns
     -------
-    Export
-        `clauses`, with what is exported of each, and the texts of the `files`.
+    Export | Manuscript
+        The texts of the `files`; for Rocq `clauses`, with what is exported of each, for LaTeX `for_all_parameters`.
 
     Raises
     ------
     InputError
-        For an unknown theorem or proof assistant, and for a folder that cannot be written to or has such files that are
+        For an unknown theorem or another `to`, and for a folder that cannot be written to or has such files that are
         no export.
 
     Examples
@@ -152,14 +157,15 @@ def export(theorem: "Theorem | str", *, to: str = "rocq", out: Path | str = ".",
     'proof'
     """
     from verify.formal.export import export as exported
+    from verify.reports.formats.manuscripts import manuscript
     from verify.reports.simulate import make_folder
     from verify.reports.verbs.given import loaded_theorem
 
-    if to != "rocq":
-        raise InputError("--to", to, "must be rocq")
+    if to not in ("rocq", "latex"):
+        raise InputError("--to", to, "must be rocq or latex")
     loaded = loaded_theorem(theorem)
     make_folder(Path(out))
-    result = exported(loaded, seconds=seconds)
+    result = exported(loaded, seconds=seconds) if to == "rocq" else manuscript(loaded, seconds=seconds)
     result.write(Path(out))
     return result
 

@@ -1,0 +1,75 @@
+"""A statement for a LaTeX manuscript: its text, what establishes it, and the style file that links to both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from verify.checking.registry import kind_of
+from verify.checking.standing import Standing
+from verify.checking.theorem import Theorem
+from verify.files import name_in_file, write_ours
+from verify.outcomes import assignments_text
+from verify.reports.display.latex import body, escaped
+from verify.reports.display.pages import page_of
+from verify.reports.display.summaries import TheoremSummary, summary_of
+
+STYLE = "lemmascope.sty"
+_OURS = "% lemmascope, for LaTeX: "
+
+
+@dataclass(frozen=True)
+class Manuscript:
+    """The files of a theorem for a manuscript.
+
+    Parameters
+    ----------
+    theorem, statement_digest
+        Which statement they are of.
+    for_all_parameters
+        What establishes the claims, such as `proved`.
+    files
+        The text of each file, by name.
+    """
+
+    theorem: str
+    statement_digest: str
+    for_all_parameters: str
+    files: Mapping[str, str]
+
+    def to_json(self) -> dict[str, str]:
+        """Return it as an object of `verify export --to latex --json`, without the texts of the files."""
+        return {
+            "theorem": self.theorem,
+            "statement_digest": self.statement_digest,
+            "for_all_parameters": self.for_all_parameters,
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the files into a folder. Raises InputError where one is there that is not of an export."""
+        return write_ours(folder, self.files, _OURS, "an export of a statement")
+
+
+def manuscript(theorem: Theorem, *, seconds: float) -> Manuscript:
+    """Return the files of a theorem; the standing of one that no package ships is found anew, in so many seconds."""
+    summary, refuted = _summary(theorem, seconds)
+    digest, known = theorem.statement.digest, summary.standing.for_all
+    command = f"\\lemmascopestatement{{{theorem.id}}}{{{escaped(refuted or known.text())}}}"
+    lines = [f"{_OURS}{theorem.id}, statement {digest}", f"{command}%", body(page_of(summary)), ""]
+    style = resources.files(__package__).joinpath(STYLE).read_text(encoding="ascii")
+    files = {f"{name_in_file('id', theorem.id)}.tex": "\n".join(lines), STYLE: style}
+    return Manuscript(theorem.id, digest, known.standing, files)
+
+
+def _summary(theorem: Theorem, seconds: float) -> tuple[TheoremSummary, str]:
+    """Return a theorem's summary, and where its claims are refuted, if a search found where."""
+    if kind_of(theorem.id) == "theorem":
+        found = summary_of(theorem)
+        assert isinstance(found, TheoremSummary)
+        return found, ""
+    from verify.search.proving import prove
+
+    result = prove(theorem, seconds=seconds)
+    known = Standing(theorem.id, result.established, result.for_all, None)
+    refuted = f"refuted at {assignments_text(result.counterexample)}" if result.counterexample is not None else ""
+    return TheoremSummary(theorem, known, result.not_formal), refuted
