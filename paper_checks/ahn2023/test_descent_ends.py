@@ -15,7 +15,7 @@ from verify import InputError
 
 @pytest.mark.parametrize("theorem", [isotropic_landscape, isotropic_other_minima])
 def test_the_landscape_is_argued_from_steps_that_are_proved(ledger, theorem):
-    assert ledger.check(theorem, **theorem.example).for_all.standing == "argued"
+    assert ledger.check(theorem, **theorem.example).for_all_parameters.standing == "argued"
 
 
 @pytest.mark.parametrize(("n", "spectrum"), [(1, (1.0, 0.5)), (2, (0.7,))])

@@ -32,7 +32,7 @@ def layers(steps, rates, d, corner=0.0):
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
 def test_it_is_argued_for_all_sizes(ledger, d, n):
     result = ledger.check(moved.label_attention, d=d, n=n)
-    assert result.for_all.standing == "argued" and result.evidence == "certified"
+    assert result.for_all_parameters.standing == "argued" and result.evidence == "certified"
 
 
 def slope_in_the_rate(steps, d, n):

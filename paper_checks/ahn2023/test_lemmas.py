@@ -22,7 +22,7 @@ AT_RANDOM_SIZES = lemmas.lemmas_at_random_sizes
 def test_each_claim_is_formal_or_proved_for_all_parameters(ledger, theorem):
     result = ledger.check(theorem, **theorem.example)
     in_words = {claim.label for claim in theorem.statement.claims if isinstance(claim, InWords)}
-    assert result.for_all.standing in ("formal", "proved") and len(in_words) == 1
+    assert result.for_all_parameters.standing in ("formal", "proved") and len(in_words) == 1
     assert {clause.label for clause in result.clauses if clause.evidence != "proved"} == in_words
 
 

@@ -139,7 +139,7 @@ def test_the_least_loss_of_three_layers_is_argued_and_is_that_by_exact_quadratur
     from numerics.preconditioned_descent.reference import exact_gradient, pattern
 
     result = ledger.check(three_layers.three_layer_minimum, d=d, n=n)
-    assert result.for_all.standing == "argued"
+    assert result.for_all_parameters.standing == "argued"
     total, pairs, product = (float(result.values[name]) for name in ("sum", "pairs", "product"))
     steps = np.roots([1, -total, pairs, -product])
     one = torch.eye(d, dtype=torch.float64)

@@ -17,7 +17,7 @@ TRAINED, EXACT = one_layer.one_layer_preconditioner, one_layer.theorem1_exact
 
 
 def test_theorem_1_is_formal(ledger):
-    assert ledger.check(theorem1, **theorem1.example).for_all.standing == "formal"
+    assert ledger.check(theorem1, **theorem1.example).for_all_parameters.standing == "formal"
 
 
 @pytest.mark.crossing(TRAINED.id)
@@ -80,7 +80,7 @@ def test_one_layer_has_the_same_minimum_by_both_theorems():
 
 def test_the_other_local_minimum_is_argued_from_steps_that_are_proved(ledger):
     result = ledger.check(one_layer_local_minimum, **one_layer_local_minimum.example)
-    assert result.for_all.standing == "argued"
+    assert result.for_all_parameters.standing == "argued"
 
 
 def label_in_Q(n, spectrum):  # noqa: N802

@@ -16,7 +16,7 @@ TRAINED = relu_attention.relu_attention
 
 @pytest.mark.parametrize("theorem", [theorem5, relu_any_last_row], ids=lambda theorem: theorem.id)
 def test_argued_for_all_parameters_from_steps_that_are_proved(ledger, theorem):
-    assert ledger.check(theorem, **theorem.example).for_all.standing == "argued"
+    assert ledger.check(theorem, **theorem.example).for_all_parameters.standing == "argued"
 
 
 @pytest.mark.crossing(TRAINED.id)

@@ -64,7 +64,7 @@ def loss_by_quadrature(a, b, d, n):
 @pytest.mark.parametrize(("d", "n"), [(1, 3), (2, 1)])
 def test_two_layers_are_best_at_positive_weights_and_not_in_the_valley(ledger, d, n):
     result = ledger.check(two_layers.two_layers_of_tokens, d=d, n=n)
-    assert result.for_all.standing == "argued"
+    assert result.for_all_parameters.standing == "argued"
     assert result.values["complete"] is True and result.values["limits_complete"] is True
     least, (limit, *_) = as_float(result.values["critical_points"][0]["loss"]), result.values["limits"]
     step, product, valley = (as_float(x) for x in (*limit["a"], *limit["rate"], limit["loss"]))
@@ -107,7 +107,7 @@ def test_theorem_3s_least_point_has_a_slope_in_the_first_rate(ledger, L, d, n):
     from numerics.preconditioned_descent.reference import exact_gradient, pattern
 
     result = ledger.check(between.token_layers_between, L=L, d=d, n=n)
-    assert result.for_all.standing == "argued"
+    assert result.for_all_parameters.standing == "argued"
     steps = [as_float(a) for a in verify.check(theorem3, L=L, d=d, n=n).values["a"]]
     identity = torch.eye(d, dtype=torch.float64)
     A = torch.tensor(steps, dtype=torch.float64)[:, None, None] * identity

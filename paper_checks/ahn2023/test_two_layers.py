@@ -25,7 +25,7 @@ def test_theorem_2_is_argued_from_what_is_proved(ledger, d, n):
     result = ledger.check(symmetric_layers.theorem2, undecided=undecided, d=d, n=n)
     proved = {clause.label for clause in result.clauses if clause.evidence == "proved"}
     assert proved == {step.label for step in symmetric_layers.theorem2.statement.steps} and len(proved) > 20
-    assert result.for_all.standing == "argued"
+    assert result.for_all_parameters.standing == "argued"
     assert result.values == {
         k: v for k, v in verify.check(multiples.theorem3, L=2, d=d, n=n).values.items() if k != "attained"
     }
@@ -33,7 +33,7 @@ def test_theorem_2_is_argued_from_what_is_proved(ledger, d, n):
 
 def test_the_least_loss_of_two_layers_is_argued_from_steps_that_are_proved(ledger):
     result = ledger.check(least_of_two.two_layer_minimum, **least_of_two.two_layer_minimum.example)
-    assert result.for_all.standing == "argued"
+    assert result.for_all_parameters.standing == "argued"
 
 
 @pytest.mark.crossing(EXACT.id)
@@ -61,7 +61,9 @@ def test_planted_errors_in_the_least_loss_are_caught(crossing, label):
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
 def test_the_least_point_of_two_layers_is_argued_to_be_a_strict_local_minimum(ledger, d, n):
     undecided = ("positive_definite", "strict") if d > 24 else ()
-    assert ledger.check(curved.two_layer_curvature, undecided=undecided, d=d, n=n).for_all.standing == "argued"
+    assert (
+        ledger.check(curved.two_layer_curvature, undecided=undecided, d=d, n=n).for_all_parameters.standing == "argued"
+    )
 
 
 def test_wrong_second_derivatives_are_refuted(ledger):

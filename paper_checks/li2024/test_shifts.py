@@ -36,7 +36,7 @@ def test_proved_for_all_parameters(ledger):
 @pytest.mark.parametrize("x", ["1/2", "1/1000"])
 def test_the_two_predictions_move_apart(ledger, x):
     result = ledger.check(opposite_moves, **opposite_moves.example | {"x": x})
-    assert result.evidence == "certified" and result.for_all.standing == "formal"
+    assert result.evidence == "certified" and result.for_all_parameters.standing == "formal"
     assert {clause.evidence for clause in result.clauses if clause.role == "step"} == {"proved"}
 
 

@@ -163,12 +163,12 @@ def test_the_figures_step_size_is_out_of_scope_and_works(ledger):
 @pytest.mark.parametrize("eta", ["1/20", 1])
 def test_the_steps_at_most_are_argued_and_certified_at_any_size_and_at_the_figures_step(ledger, eta):
     result = ledger.check(one_hot_descent, T=200, q=3, d=5, eta=eta, eps="1e-9")
-    assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "argued"
+    assert result.evidence is Evidence.CERTIFIED and result.for_all_parameters.standing == "argued"
 
 
 def test_larger_step_sizes_are_formal_and_certified(ledger):
     result = ledger.check(one_hot_larger_steps, T=200, q=3, d=5, eta=3, eps="1/1000")
-    assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "formal"
+    assert result.evidence is Evidence.CERTIFIED and result.for_all_parameters.standing == "formal"
 
 
 @pytest.mark.parametrize(("T", "q", "d"), [(4, 3, 2), (9, 2, 1), (9, 2, 8), (13, 1, 3)])
@@ -184,7 +184,7 @@ def test_the_full_layers_loss_falls_up_to_the_larger_limit(T, q, d):
 
 def test_the_steps_are_argued_from_both_sides(ledger):
     result = ledger.check(one_hot_steps, T=20, q=3, d=2, eta=1, eps="1/1000")
-    assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "argued"
+    assert result.evidence is Evidence.CERTIFIED and result.for_all_parameters.standing == "argued"
     steps, least = result.values["steps_to_epsilon"], result.values["steps_at_least"]
     assert 3 / 4 < float(least.midpoint) / steps.lower < 1
 

@@ -42,7 +42,7 @@ PLANTED_IN = [
 def test_argued_for_all_parameters_from_steps_that_are_proved(ledger, instance):
     # So many measurements of 5 million entries are not drawn.
     undecided = ("smallest", "nets") if instance["T"] == 10**6 else ()
-    assert ledger.check(fcn_width, undecided=undecided, **instance).for_all.standing == "argued"
+    assert ledger.check(fcn_width, undecided=undecided, **instance).for_all_parameters.standing == "argued"
 
 
 @pytest.mark.crossing(widths.trained_nets.id)

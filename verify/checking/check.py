@@ -186,9 +186,9 @@ def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: b
     refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
     by_clause, for_all = established(theorem, proved, refuted)
     return {
-        "for_all": for_all,
+        "for_all_parameters": for_all,
         "established": by_clause,
-        "rests_on": {name: standing(load_theorem(name)).for_all for name in theorem.proof_uses},
+        "rests_on": {name: standing(load_theorem(name)).for_all_parameters for name in theorem.proof_uses},
     }
 
 

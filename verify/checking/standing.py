@@ -39,7 +39,7 @@ class Standing:
     ----------
     clauses
         What establishes each clause for all parameters, by label.
-    for_all
+    for_all_parameters
         What establishes its claims, and what its proof uses.
     evidence
         The weakest evidence of its claims at its example; None where one is in words, or there is no certificate.
@@ -51,7 +51,7 @@ class Standing:
 
     theorem: str
     clauses: Mapping[str, Established]
-    for_all: Established
+    for_all_parameters: Established
     evidence: Evidence | None
     why: str = ""
     trusts: tuple[Trust, ...] = ()
@@ -266,7 +266,7 @@ class _Standings:
         claims = Established.by_all((clauses[claim.label] for claim in theorem.statement.claims), theorem.id)
         if claims.standing is ForAll.FORMAL:
             return clauses, claims
-        below = [self.of(self.load(name)).for_all for name in theorem.proof_uses]
+        below = [self.of(self.load(name)).for_all_parameters for name in theorem.proof_uses]
         return clauses, Established.by_all([claims, *below], theorem.id)
 
     def kernel(self, theorem: Theorem) -> Kernel:
@@ -282,7 +282,7 @@ class _Standings:
         below = self.of(theorem)
         if label and all(claim.label != label for claim in theorem.statement.claims):
             return Established(ForAll.OPEN, why=f"{used} is no claim")
-        return below.clauses[label] if label else below.for_all
+        return below.clauses[label] if label else below.for_all_parameters
 
 
 _PROVED = Established(ForAll.PROVED)

@@ -227,12 +227,12 @@ class ClauseResult(Shown):
 class CheckResult(Result, Tabled):
     """A theorem at an instance.
 
-    `for_all` is what establishes the claims for all parameters, `established` each clause, by label, and `rests_on`
-    each theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without` says, of
-    values that are asked for and that there are not, why; `rechecked` whether the re-checker finds a value too, and
-    `value_trusts` what that rests on beside its core. `scope_confirmed` is whether it finds all hypotheses to hold,
-    None where that was not asked or not found, for `scope_doubt`; `scope_trusts` is what that rests on beside its core.
-    `statement` is what was checked, for formulas and the meaning of parameters where it is shown.
+    `for_all_parameters` is what establishes the claims for all parameters, `established` each clause, by label, and
+    `rests_on` each theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without`
+    gives the reason for each value that is asked for and missing; `rechecked` is whether the re-checker finds a value
+    too, and `value_trusts` what that rests on beside its core. `scope_confirmed` is whether it finds all hypotheses to
+    hold, None where that was not asked or not found, for `scope_doubt`; `scope_trusts` is what that rests on beside its
+    core. `statement` is what was checked, for formulas and the meaning of parameters where it is shown.
     """
 
     theorem: str
@@ -245,7 +245,7 @@ class CheckResult(Result, Tabled):
     seconds: float
     digits: int = DIGITS
     interrupted: bool = False
-    for_all: Established = OPEN
+    for_all_parameters: Established = OPEN
     established: Mapping[str, Established] = field(default_factory=dict)
     rests_on: Mapping[str, Established] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
@@ -374,10 +374,10 @@ class CheckResult(Result, Tabled):
             "evidence": self.evidence,
             "trusts": [trust._asdict() for trust in self.trusts],
             "refuted_steps": list(self.refuted_steps),
-            "for_all_parameters": self.for_all.standing,
-            "for_all_trusts": [trust._asdict() for trust in sorted(self.for_all.trusts)],
-            "inferences_argued": len(self.for_all.inferences),
-            "inferences_own": self.for_all.own,
+            "for_all_parameters": self.for_all_parameters.standing,
+            "for_all_trusts": [trust._asdict() for trust in sorted(self.for_all_parameters.trusts)],
+            "inferences_argued": len(self.for_all_parameters.inferences),
+            "inferences_own": self.for_all_parameters.own,
             "values": json_numbers(self.values, self.digits),
             "values_rechecked": dict(self.rechecked),
             "value_trusts": {name: [trust._asdict() for trust in known] for name, known in self.value_trusts.items()},

@@ -126,17 +126,17 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
             {"label": claim.label, "claim": claim.text, "for_all_parameters": known.clauses[claim.label].standing}
             for claim in theorem.statement.claims
         ],
-        "for_all_parameters": known.for_all.standing,
+        "for_all_parameters": known.for_all_parameters.standing,
         "why": known.why,
-        "inferences_argued": len(known.for_all.inferences),
-        "inferences_own": known.for_all.own,
-        "formal": known.for_all.formal_to_json(),
+        "inferences_argued": len(known.for_all_parameters.inferences),
+        "inferences_own": known.for_all_parameters.own,
+        "formal": known.for_all_parameters.formal_to_json(),
         "formal_claims": [label for label in claims if known.clauses[label].standing is ForAll.FORMAL],
         "not_formal": recorded(theorem).not_formal,
-        "proved": known.for_all.standing in (ForAll.FORMAL, ForAll.PROVED),
+        "proved": known.for_all_parameters.standing in (ForAll.FORMAL, ForAll.PROVED),
         "best_instance_evidence": known.evidence,
         "trusts": [trust._asdict() for trust in known.trusts],
-        "for_all_trusts": [trust._asdict() for trust in sorted(known.for_all.trusts)],
+        "for_all_trusts": [trust._asdict() for trust in sorted(known.for_all_parameters.trusts)],
     }
 
 

@@ -186,7 +186,7 @@ def check_text(result: CheckResult, width: int = WIDTH) -> str:
         lines.append(f"{how_sure('re-checked', trusts)}: {', '.join(helped)}")
     lines += _whole(*(h.slack for h in result.hypotheses), *(c.margin for c in result.clauses), *result.values.values())
     bits = f", {result.bits} bits" if result.bits else ""
-    for_all = f"; {result.established_for}: {result.for_all.text(briefly=True)}"
+    for_all = f"; {result.established_for}: {result.for_all_parameters.text(briefly=True)}"
     lines.append(f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}")
     return fitted(lines, width)
 
@@ -244,12 +244,12 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         if result.refuted is not None:
             lines.append(f"  {result.refuted.label}: refuted ({result.refuted.how_sure})")
     lines += [found.text() for found in (result.searched, result.evaluated) if found is not None]
-    lines += [f"in prose: {sentence}" for sentence in Formal.prose(result.for_all.formal)]
+    lines += [f"in prose: {sentence}" for sentence in Formal.prose(result.for_all_parameters.formal)]
     lines += [f"not formal: {result.not_formal}"] if result.not_formal else []
-    missing = f": {result.for_all.why}" if result.for_all.why else ""
-    vouched = ", not machine-checked" if result.for_all.standing is ForAll.ARGUED else ""
+    missing = f": {result.for_all_parameters.why}" if result.for_all_parameters.why else ""
+    vouched = ", not machine-checked" if result.for_all_parameters.standing is ForAll.ARGUED else ""
     formal = formal_claims(result.established, (c.label for c in result.clauses if c.role == "claim"))
-    stands = f"{result.for_all.text()}{vouched}{formal}{missing}"
+    stands = f"{result.for_all_parameters.text()}{vouched}{formal}{missing}"
     headline = "refuted" if result.counterexample is not None else stands
     stopped = _STOPPED.get(result.stopped, "")
     return fitted([*lines, f"{headline}{stopped}   {result.seconds:.2f} s"], width)

@@ -44,7 +44,7 @@ class ProveResult(Result):
     ----------
     clauses
         Each clause as it is at the theorem's example.
-    established, for_all
+    established, for_all_parameters
         What establishes each clause, by label, and what the claims.
     argument, extensions
         The theorem's inferences, and those by which claims hold without some of its hypotheses.
@@ -81,7 +81,7 @@ class ProveResult(Result):
     statement_digest: str
     clauses: tuple[ClauseResult, ...]
     established: Mapping[str, Established]
-    for_all: Established
+    for_all_parameters: Established
     argument: tuple[Inference, ...]
     extensions: tuple[Inference, ...]
     established_extensions: tuple[Established, ...]
@@ -110,7 +110,7 @@ class ProveResult(Result):
         """1 for a counterexample, 3 where a claim is stated or open, else 0."""
         if self.counterexample is not None:
             return Outcome.REFUTED.exit_code
-        return (Outcome.VERIFIED if self.for_all.standing.is_shown else Outcome.INCONCLUSIVE).exit_code
+        return (Outcome.VERIFIED if self.for_all_parameters.standing.is_shown else Outcome.INCONCLUSIVE).exit_code
 
     @property
     def deductions(self) -> Mapping[str, tuple[str, ...]]:
@@ -122,7 +122,7 @@ class ProveResult(Result):
         """The end: `proved`, `refuted`, `seconds`, `work`, `tried` (all that is known), or `open` (nothing was)."""
         if self.counterexample is not None:
             return "refuted"
-        if self.for_all.standing.is_shown:
+        if self.for_all_parameters.standing.is_shown:
             return "proved"
         ends = {reasons.record.ended for reasons in self.reasons.values()}
         if (
@@ -152,7 +152,7 @@ class ProveResult(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify prove --json`, without `schema` and `version`."""
-        trusts = self.refuted.trusts if self.refuted else self.for_all.trusts
+        trusts = self.refuted.trusts if self.refuted else self.for_all_parameters.trusts
         return {
             "theorem": self.theorem,
             "statement_digest": self.statement_digest,
@@ -174,12 +174,12 @@ class ProveResult(Result):
                 | {"trusts": [trust._asdict() for trust in sorted(established.trusts)]}
                 for inference, established in zip(self.extensions, self.established_extensions, strict=True)
             ],
-            "for_all_parameters": self.for_all.standing,
-            "inferences_argued": len(self.for_all.inferences),
-            "inferences_own": self.for_all.own,
-            "formal": self.for_all.formal_to_json(),
+            "for_all_parameters": self.for_all_parameters.standing,
+            "inferences_argued": len(self.for_all_parameters.inferences),
+            "inferences_own": self.for_all_parameters.own,
+            "formal": self.for_all_parameters.formal_to_json(),
             "not_formal": self.not_formal,
-            "detail": self.for_all.why,
+            "detail": self.for_all_parameters.why,
             "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
             "clause": self.refuted.label if self.refuted else None,
             "certified": self.refuted is not None and self.refuted.rechecked,
@@ -234,7 +234,7 @@ def prove(
     refuted = None if refuted is None else replace(refuted, trusts=checked.trusts)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
-    by_clause, for_all = checked.established, checked.for_all
+    by_clause, for_all = checked.established, checked.for_all_parameters
     # An argued claim is searched a little: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
     doubtful -= proved.keys()
@@ -272,7 +272,7 @@ def prove(
         statement_digest=theorem.statement.digest,
         clauses=checked.clauses,
         established=by_clause,
-        for_all=for_all,
+        for_all_parameters=for_all,
         argument=theorem.argument,
         extensions=theorem.extensions,
         established_extensions=tuple(_established(theorem, inference) for inference in theorem.extensions),

@@ -34,7 +34,7 @@ def test_all_of_it_is_proved():
     result = verify.check(two_layer_curvature, d=3, n=4)
     assert all_hold(result) and {clause.evidence for clause in evaluated(result)} == {Evidence.PROVED}
     assert len(list(two_layer_curvature.derivation().checked_steps())) == 7
-    assert result.for_all.standing == "argued"
+    assert result.for_all_parameters.standing == "argued"
 
 
 @pytest.mark.parametrize(("dimension", "examples"), SIZES)

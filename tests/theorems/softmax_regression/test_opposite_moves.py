@@ -36,7 +36,7 @@ def test_a_step_and_a_layer_by_numpy():
 def test_moves_outside_the_norms_are_out_of_scope():
     given = opposite_moves.example
     result = verify.check(opposite_moves, **given)
-    assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "formal"
+    assert result.evidence is Evidence.CERTIFIED and result.for_all_parameters.standing == "formal"
     for changed, labels in (
         ({"R": 3}, ["large_radius"]),
         # Without a layer that turns the data the moved rows are nearly those before.

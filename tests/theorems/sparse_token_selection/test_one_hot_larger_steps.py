@@ -82,7 +82,7 @@ def test_it_is_formal_and_ends_before_its_limit():
     sizes = {"T": 9, "q": 2, "d": 1, "eps": "1/200"}
     result = verify.check(one_hot_larger_steps, **sizes, eta=2)
     assert result.values["largest_step_size"] == Fraction(16, 7)
-    assert result.outcome is Outcome.VERIFIED and result.for_all.standing is ForAll.FORMAL
+    assert result.outcome is Outcome.VERIFIED and result.for_all_parameters.standing is ForAll.FORMAL
     assert verify.check(one_hot_larger_steps, **sizes, eta="16/7").outcome is Outcome.OUT_OF_SCOPE
 
 

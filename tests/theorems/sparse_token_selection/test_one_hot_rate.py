@@ -45,7 +45,7 @@ def test_steps_times_epsilon_come_to_the_limit(sizes, eta):
 
 def test_it_is_formal_and_ends_at_its_step_size():
     sizes = {"T": 200, "q": 3, "d": 5}
-    assert verify.check(one_hot_rate, **sizes, eta="36/25").for_all.standing is ForAll.FORMAL
+    assert verify.check(one_hot_rate, **sizes, eta="36/25").for_all_parameters.standing is ForAll.FORMAL
     assert verify.check(one_hot_rate, **sizes, eta="73/50").outcome is Outcome.OUT_OF_SCOPE
     # With no other token the loss falls geometrically.
     assert verify.check(one_hot_rate, T=3, q=3, d=5, eta=1).outcome is Outcome.OUT_OF_SCOPE

@@ -59,7 +59,7 @@ def test_attention_is_narrower_from_280_tokens_on():
         assert {h.label: h.holds for h in found.hypotheses}["long_enough"] is narrower
     # From one length on for all: T_0 is in scope, and T is far beyond.
     result = verify.check(THEOREM, T=5000, T_0=280, q=3, d=5, share="1/8")
-    assert result.outcome is Outcome.VERIFIED and str(result.for_all.standing) == "argued"
+    assert result.outcome is Outcome.VERIFIED and str(result.for_all_parameters.standing) == "argued"
 
 
 @pytest.mark.audit

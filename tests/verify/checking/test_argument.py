@@ -218,11 +218,11 @@ def _led_to_claims(theorem):
 def test_the_inferences_of_the_library_are_counted(ledger):
     """Their number is the figure to bring down; the ledger shows it."""
     theorems = [verify.load_theorem(name) for name in LIBRARY]
-    argued = [theorem for theorem in theorems if standing(theorem).for_all.standing is ForAll.ARGUED]
+    argued = [theorem for theorem in theorems if standing(theorem).for_all_parameters.standing is ForAll.ARGUED]
     for theorem in argued:
-        assert standing(theorem).for_all.own == len(_led_to_claims(theorem)), theorem.id
+        assert standing(theorem).for_all_parameters.own == len(_led_to_claims(theorem)), theorem.id
     # Some of their inferences lead to a claim that is proved by itself, or that is formal.
     by_itself = ["ahn2023.theorem4", "wang2024.one_hot_descent"]
     assert [t.id for t in argued if len(_led_to_claims(t)) < len(t.argument)] == by_itself
-    total = sum(standing(theorem).for_all.own for theorem in theorems)
+    total = sum(standing(theorem).for_all_parameters.own for theorem in theorems)
     assert f"; argued inferences: {total}; trusting a package" in ledger.standings()

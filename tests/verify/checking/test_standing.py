@@ -69,7 +69,7 @@ def shelf():
 
 
 def for_all(shelf, name):
-    return shelf.standing_of(name).for_all.standing
+    return shelf.standing_of(name).for_all_parameters.standing
 
 
 def test_a_theorem_is_known_by_its_weakest_claim_and_what_it_uses(shelf):
@@ -78,7 +78,7 @@ def test_a_theorem_is_known_by_its_weakest_claim_and_what_it_uses(shelf):
     assert for_all(shelf, "u.middle") is ForAll.PROVED
     # Certified at its example, and so open for all.
     top = shelf.standing_of("u.top")
-    assert (top.evidence, top.for_all) == (
+    assert (top.evidence, top.for_all_parameters) == (
         Evidence.CERTIFIED,
         Established(ForAll.OPEN, why="c is open", theorem="u.top"),
     )
@@ -88,7 +88,7 @@ def test_a_weaker_leaf_lowers_everything_above_it(shelf):
     weaker = replace(shelf.certificates["u.leaf"], claims=(Shown("i", "verified", "certified", "identity"),))
     shelf.certificates["u.leaf"] = weaker
     middle = shelf.standing_of("u.middle")
-    assert (middle.evidence, middle.clauses["i"].standing, middle.for_all.standing) == (
+    assert (middle.evidence, middle.clauses["i"].standing, middle.for_all_parameters.standing) == (
         Evidence.PROVED,
         ForAll.PROVED,
         ForAll.OPEN,
@@ -109,7 +109,7 @@ def test_a_weaker_leaf_lowers_everything_above_it(shelf):
 def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
     shelf.certificates["u.leaf"] = broken(shelf.certificates["u.leaf"])
     for name in ("u.leaf", "u.middle", "u.top"):
-        established = shelf.standing_of(name).for_all
+        established = shelf.standing_of(name).for_all_parameters
         assert established.standing is ForAll.OPEN and why in established.why
     assert shelf.standing_of("u.leaf").evidence is None
     # Its own evidence at its example stays.
@@ -132,7 +132,7 @@ def test_proofs_that_use_each_other_prove_nothing(shelf):
     circle.theorems = {"u.one": one, "u.other": other}
     circle.certificates = {t.id: recheck_text(circle.written(t)) for t in (one, other)}
     assert for_all(circle, "u.one") is for_all(circle, "u.other") is ForAll.OPEN
-    assert "proof uses itself" in circle.standing_of("u.one").for_all.why
+    assert "proof uses itself" in circle.standing_of("u.one").for_all_parameters.why
 
 
 def test_each_theorem_below_is_looked_at_once():
@@ -151,7 +151,9 @@ def test_each_theorem_below_is_looked_at_once():
         return replace(accepted, theorem=name, uses=uses)
 
     found = standing(chain[-1], certificate=certificate, load=by_id.__getitem__)
-    assert found.for_all == Established(ForAll.PROVED, theorem=chain[-1].id) and sorted(asked) == sorted(by_id)
+    assert found.for_all_parameters == Established(ForAll.PROVED, theorem=chain[-1].id) and sorted(asked) == sorted(
+        by_id
+    )
 
 
 def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
@@ -173,13 +175,13 @@ def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
 def test_a_check_says_what_its_proof_uses(monkeypatch):
     steps = load_theorem("wang2024.one_hot_steps")
     sound = verify.check(steps, **steps.example)
-    assert (sound.outcome, sound.for_all.standing) == (Outcome.VERIFIED, ForAll.ARGUED)
+    assert (sound.outcome, sound.for_all_parameters.standing) == (Outcome.VERIFIED, ForAll.ARGUED)
     assert sound.rests_on["wang2024.one_hot_descent"].standing is ForAll.ARGUED
     monkeypatch.setattr("verify.checking.standing.rechecked", lambda _: "broken")
     broken = verify.check(steps, **steps.example)
     # The verdict at the instance does not rest on it; the standing for all parameters does.
     assert (broken.outcome, broken.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    assert broken.for_all.standing is ForAll.OPEN and "broken" in broken.for_all.why
+    assert broken.for_all_parameters.standing is ForAll.OPEN and "broken" in broken.for_all_parameters.why
     body = broken.to_json()
     assert (body["outcome"], body["for_all_parameters"]) == ("verified", "open")
 
@@ -289,7 +291,7 @@ def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used,
         return Theorem(name, name, Source("1", "derived here"), statement, {"x": 1}, **more)
 
     shelf = Shelf(words("u.leaf", ("i",), PROVED), words("u.top", (used,), proof_uses=("u.leaf",)))
-    established = shelf.standing_of("u.top").for_all
+    established = shelf.standing_of("u.top").for_all_parameters
     assert established.standing is known
     assert ("is no claim" in established.why) is (known is ForAll.OPEN)
 

@@ -227,7 +227,7 @@ def test_a_claim_in_words_is_pinned_where_it_is_evaluated_and_its_wrong_variant_
     assert pinned(evaluations={"w": replace(known, trials=known.wrong_trials)})[0] == [("certificate", FIRST)]
     assert pinned(evaluations={"w": known}) == ([], "")
     # The evidence of a claim in words is none of the certificate's.
-    assert standing(verify.load_theorem(FIRST)).for_all.standing == "argued"
+    assert standing(verify.load_theorem(FIRST)).for_all_parameters.standing == "argued"
 
 
 def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatch):

@@ -404,5 +404,5 @@ def test_what_a_package_helps_with_says_so_in_every_search(helped, tmp_path, mon
     searched = verify.explore(helped, drop=["needed"], seconds=4)
     assert [str(trust) for trust in searched.clause.trusts] == ["lemmascope.wishart/1"]
     proved = verify.prove(helped, seconds=4)
-    assert [str(trust) for trust in sorted(proved.for_all.trusts)] == ["lemmascope.wishart/1"]
+    assert [str(trust) for trust in sorted(proved.for_all_parameters.trusts)] == ["lemmascope.wishart/1"]
     assert trusting in str(proved) and trusting in repr(searched)

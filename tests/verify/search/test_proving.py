@@ -43,7 +43,7 @@ def theorem(*claims, steps=(), argument=(), hypotheses=()):
 def test_each_clause_is_carried_by_what_it_is():
     argument = (Inference("words", "as it says", ("square",), "application"),)
     result = verify.prove(theorem(WORDS, steps=(PROVED,), argument=argument))
-    assert (result.for_all.text(), result.counterexample, result.exit_code) == (
+    assert (result.for_all_parameters.text(), result.counterexample, result.exit_code) == (
         "argued in prose (1 inference)",
         None,
         0,
@@ -52,7 +52,7 @@ def test_each_clause_is_carried_by_what_it_is():
     rows = {row["label"]: (row["role"], row["for_all_parameters"], row["kind"]) for row in body["clauses"]}
     assert rows == {"words": ("claim", "argued", "argument"), "square": ("step", "proved", "identity")}
     assert body["inferences_argued"] == 1 and json.dumps(body, allow_nan=False)
-    assert verify.prove(theorem(PROVED)).for_all.standing is ForAll.PROVED
+    assert verify.prove(theorem(PROVED)).for_all_parameters.standing is ForAll.PROVED
 
 
 def test_a_claim_in_words_that_a_drawn_instance_violates_is_refuted():
@@ -65,7 +65,7 @@ def test_a_claim_in_words_that_a_drawn_instance_violates_is_refuted():
     made = replace(theorem(WORDS, steps=(PROVED,), argument=argument), evaluations={"words": claim})
     # It stands at x = 1, and falls wherever x > 2.
     result = verify.prove(made)
-    assert (result.exit_code, result.for_all.standing, result.refuted.label) == (1, ForAll.OPEN, "words")
+    assert (result.exit_code, result.for_all_parameters.standing, result.refuted.label) == (1, ForAll.OPEN, "words")
     assert result.counterexample["x"] > 1 and result.refuted.evidence == "simulated"
     body = result.to_json()
     assert (body["clause"], body["certified"], body["evaluated"]) == ("words", False, None)
@@ -86,13 +86,13 @@ def test_an_evaluation_that_shows_nothing_is_none(changes):
     argument = (Inference("words", "as it says", ("square",), "application"),)
     known = replace(evaluations("words")["words"], **changes)
     result = verify.prove(replace(theorem(WORDS, steps=(PROVED,), argument=argument), evaluations={"words": known}))
-    assert (result.for_all.standing, result.exit_code) == (ForAll.STATED, 3)
-    assert "nothing evaluates words" in result.for_all.why
+    assert (result.for_all_parameters.standing, result.exit_code) == (ForAll.STATED, 3)
+    assert "nothing evaluates words" in result.for_all_parameters.why
 
 
 def test_what_is_missing_is_said_and_a_counterexample_is_looked_for(no_deduction):
     result = verify.prove(theorem(OPEN, WORDS), seconds=3)
-    assert (result.for_all.standing, result.counterexample, result.exit_code) == (ForAll.OPEN, None, 3)
+    assert (result.for_all_parameters.standing, result.counterexample, result.exit_code) == (ForAll.OPEN, None, 3)
     assert "open is open; words is open" in prove_text(result)
     refuted = verify.prove(theorem(FALSE), seconds=5)
     assert refuted.exit_code == 1 and refuted.counterexample["x"] > 10
@@ -108,7 +108,7 @@ def test_a_counterexample_of_the_example_is_one():
 def test_a_claim_out_of_reach_of_any_instance_is_open(no_deduction):
     never = Hypothesis("never", sp.Lt(x, 0, evaluate=False))
     result = verify.prove(theorem(OPEN, hypotheses=(never,)), seconds=3)
-    assert (result.for_all.standing, result.counterexample) == (ForAll.OPEN, None)
+    assert (result.for_all_parameters.standing, result.counterexample) == (ForAll.OPEN, None)
 
 
 def test_what_is_argued_and_refuted_is_not_argued():
@@ -116,19 +116,22 @@ def test_what_is_argued_and_refuted_is_not_argued():
     claim = Inequality("false", sp.Le(x, 2, evaluate=False))
     argument = (Inference("false", "as it says", ("square",), "application"),)
     result = verify.prove(theorem(claim, steps=(PROVED,), argument=argument), seconds=10)
-    assert (result.for_all.standing, result.exit_code, result.refuted.label) == (ForAll.OPEN, 1, "false")
+    assert (result.for_all_parameters.standing, result.exit_code, result.refuted.label) == (ForAll.OPEN, 1, "false")
     body = result.to_json()
     assert (body["clause"], body["certified"], body["for_all_parameters"]) == ("false", True, "open")
     assert "  false: refuted (certified)" in prove_text(result)
     there = verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=3)
-    assert (there.for_all.standing, there.established["false"].why) == (ForAll.OPEN, "false is refuted here")
-    assert verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=1).for_all.standing is ForAll.ARGUED
+    assert (there.for_all_parameters.standing, there.established["false"].why) == (ForAll.OPEN, "false is refuted here")
+    assert (
+        verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=1).for_all_parameters.standing
+        is ForAll.ARGUED
+    )
 
 
 def test_an_example_out_of_scope_is_named():
     never = Hypothesis("small", sp.Lt(x, 1, evaluate=False))
     result = verify.prove(theorem(PROVED, hypotheses=(never,)), seconds=3)
-    assert result.for_all.why == "the example is out of scope"
+    assert result.for_all_parameters.why == "the example is out of scope"
 
 
 def test_a_step_that_fails_carries_nothing():
@@ -136,7 +139,7 @@ def test_a_step_that_fails_carries_nothing():
     argument = (Inference("words", "as it says", ("wrong",), "application"),)
     result = verify.prove(theorem(WORDS, steps=(wrong,), argument=argument), seconds=2)
     # The step's failure refutes no claim.
-    assert (result.for_all.text(), result.counterexample) == ("open", None)
+    assert (result.for_all_parameters.text(), result.counterexample) == ("open", None)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
@@ -211,14 +214,16 @@ def test_a_step_that_is_refuted_carries_no_claim(no_deduction):
         result = verify.prove(_in_steps(step, claim), seconds=8)
         assert list(result.refuted_steps) == ["short"] and result.refuted_steps["short"]["x"] > 1
         assert (result.established["means"].standing, result.exit_code) == (ForAll.OPEN, 3)
-        assert "short is refuted at x=" in result.for_all.why and result.to_json()["refuted_steps"] == ["short"]
+        assert "short is refuted at x=" in result.for_all_parameters.why and result.to_json()["refuted_steps"] == [
+            "short"
+        ]
 
 
 def test_a_step_that_is_proved_carries_its_claim():
     result = verify.prove(
         _in_steps(Inequality("sign", sp.Ge(x**2 + 1, 0, evaluate=False)), InWords("means", "it is positive"))
     )
-    assert (result.refuted_steps, result.for_all.standing, result.exit_code) == ({}, ForAll.ARGUED, 0)
+    assert (result.refuted_steps, result.for_all_parameters.standing, result.exit_code) == ({}, ForAll.ARGUED, 0)
 
 
 def test_a_check_says_that_a_step_is_refuted_and_its_outcome_stays_that_of_the_claims():

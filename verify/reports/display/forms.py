@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ADVICE = {
     "CheckResult": "compare result.outcome, as in result.outcome is verify.Outcome.VERIFIED",
     "ConditionsResult": "compare result.in_scope with True, False or None",
-    "ProveResult": "compare result.for_all.standing, such as result.for_all.standing is verify.ForAll.PROVED",
+    "ProveResult": "compare result.for_all_parameters.standing, as in ….standing is verify.ForAll.PROVED",
     "ExploreResult": "ask whether result.counterexample is None",
     "NecessityResult": "look at the status of each of result.hypotheses",
     "ExtendedRanges": "look at each of result.extended_ranges",

@@ -222,7 +222,7 @@ def _check(result: Any) -> Page:
         ),
         _table("values", "name, value", values),
     )
-    found = f"{headline(result)}; {result.established_for}: {result.for_all.text()}"
+    found = f"{headline(result)}; {result.established_for}: {result.for_all_parameters.text()}"
     return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, found)
 
 
@@ -253,7 +253,9 @@ def _prove(result: Any) -> Page:
         _table(f"proof of {label}", "line", [(Written(text.strip(), latex),) for text, latex in lines])
         for label, lines in result.told.items()
     )
-    return _page(result.theorem, (), (table, *proofs, _argument(result.argument)), at or result.for_all.text())
+    return _page(
+        result.theorem, (), (table, *proofs, _argument(result.argument)), at or result.for_all_parameters.text()
+    )
 
 
 def _explore(result: Any) -> Page:

@@ -94,7 +94,8 @@ def _clause(result: Any) -> str:
 
 def _check(result: Any) -> str:
     at = f"{result.theorem} at {instance(result.instance)}"
-    return f"{at}: {headline(result)}; {result.established_for.replace(' parameters', '')}: {result.for_all.text()}"
+    known = f"{result.established_for.replace(' parameters', '')}: {result.for_all_parameters.text()}"
+    return f"{at}: {headline(result)}; {known}"
 
 
 def _conditions(result: Any) -> str:
@@ -112,7 +113,7 @@ def _prove(result: Any) -> str:
     )
     order = sorted(stands, key=lambda each: (list(ForAll).index(each[0]), each[1]))
     counts = ", ".join(f"{stands[each]} {how_sure(*each)}" for each in order)
-    return f"{result.theorem}: {result.for_all.text()}; clauses: {counts}"
+    return f"{result.theorem}: {result.for_all_parameters.text()}; clauses: {counts}"
 
 
 def _explore(result: Any) -> str:

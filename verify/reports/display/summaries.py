@@ -61,12 +61,12 @@ class TheoremSummary(Shown):
         at = f"; at its example: {how_sure(known.evidence, known.trusts)}" if known.evidence else ""
         formal = formal_claims(known.clauses, (claim.label for claim in self.theorem.statement.claims))
         formal += f"; not formal: {self.not_formal}" if self.not_formal else ""
-        return f"for all parameters: {known.for_all.text()}{formal}{why}{at}"
+        return f"for all parameters: {known.for_all_parameters.text()}{formal}{why}{at}"
 
     @property
     def prose(self) -> list[str]:
         """The sentences in prose by which formal claims follow from their formal texts."""
-        return [f"in prose: {sentence}" for sentence in Formal.prose(self.standing.for_all.formal)]
+        return [f"in prose: {sentence}" for sentence in Formal.prose(self.standing.for_all_parameters.formal)]
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify show THEOREM --json`, without `schema` and `version`."""
@@ -106,11 +106,11 @@ class TheoremSummary(Shown):
             "steps": [{"label": step.label, "claim": step.text} for step in statement.steps],
             "uses": list(theorem.proof_uses),
             "example": json_numbers(dict(theorem.example)),
-            "for_all_parameters": known.for_all.standing,
-            "formal": known.for_all.formal_to_json(),
+            "for_all_parameters": known.for_all_parameters.standing,
+            "formal": known.for_all_parameters.formal_to_json(),
             "not_formal": self.not_formal,
-            "inferences_argued": len(known.for_all.inferences),
-            "inferences_own": known.for_all.own,
+            "inferences_argued": len(known.for_all_parameters.inferences),
+            "inferences_own": known.for_all_parameters.own,
             "best_instance_evidence": known.evidence,
             "why": known.why,
         }

@@ -53,7 +53,7 @@ class Manuscript:
 def manuscript(theorem: Theorem, *, seconds: float) -> Manuscript:
     """Return the files of a theorem; the standing of one that no package ships is found anew, in so many seconds."""
     summary, refuted = _summary(theorem, seconds)
-    digest, known = theorem.statement.digest, summary.standing.for_all
+    digest, known = theorem.statement.digest, summary.standing.for_all_parameters
     command = f"\\lemmascopestatement{{{theorem.id}}}{{{escaped(refuted or known.text())}}}"
     lines = [f"{_OURS}{theorem.id}, statement {digest}", f"{command}%", body(page_of(summary)), ""]
     style = resources.files(__package__).joinpath(STYLE).read_text(encoding="ascii")
@@ -70,6 +70,6 @@ def _summary(theorem: Theorem, seconds: float) -> tuple[TheoremSummary, str]:
     from verify.search.proving import prove
 
     result = prove(theorem, seconds=seconds)
-    known = Standing(theorem.id, result.established, result.for_all, None)
+    known = Standing(theorem.id, result.established, result.for_all_parameters, None)
     refuted = f"refuted at {assignments_text(result.counterexample)}" if result.counterexample is not None else ""
     return TheoremSummary(theorem, known, result.not_formal), refuted

@@ -52,7 +52,7 @@ def foundations(contents: Contents, known: Known) -> Html:
 
 
 def _box(known: Known) -> Box:
-    established = known.standing.for_all
+    established = known.standing.for_all_parameters
     said = established.text()
     name = known.theorem.id
     title = f"{name}: {known.theorem.title}; {said}"
@@ -60,7 +60,7 @@ def _box(known: Known) -> Box:
 
 
 def _arrows(known: Known) -> list[Arrow]:
-    name, kind = known.theorem.id, "argued" if known.standing.for_all.standing is ForAll.ARGUED else ""
+    name, kind = known.theorem.id, "argued" if known.standing.for_all_parameters.standing is ForAll.ARGUED else ""
     uses = [Arrow(name, used, kind) for used in known.theorem.proof_uses]
     beyond = {theorem_of(used) for each in known.theorem.extensions for used in each.uses}
     also = sorted(other for other in beyond if other and other not in known.theorem.proof_uses)
@@ -68,7 +68,7 @@ def _arrows(known: Known) -> list[Arrow]:
 
 
 def _line(known: Known) -> Html:
-    said, uses = known.standing.for_all, known.theorem.proof_uses
+    said, uses = known.standing.for_all_parameters, known.theorem.proof_uses
     used = [joined([", " if i else " uses ", link("theorem", name)]) for i, name in enumerate(uses)]
     mark = badge(str(said.standing), said.text())
     return joined([link("theorem", known.theorem.id), " ", mark, *(used or [" uses no other result"])])

@@ -17,8 +17,8 @@ _ORDER = [*map(str, ForAll), *map(str, Evidence)]
 def summary(contents: Contents) -> Html:
     """Return the first screen."""
     papers = [tag("article", *_paper(contents, paper), class_="paper") for paper in contents.papers]
-    counts = Counter(known.standing.for_all.standing for known in contents.theorems)
-    helped = sum(bool(known.standing.for_all.trusts) for known in contents.theorems)
+    counts = Counter(known.standing.for_all_parameters.standing for known in contents.theorems)
+    helped = sum(bool(known.standing.for_all_parameters.trusts) for known in contents.theorems)
     meant = {ForAll.FORMAL: " (as recorded with Rocq)", ForAll.ARGUED: " (proved steps joined by prose)"}
     stands = ", ".join(f"{counts[each]} {each}{meant.get(each, '')}" for each in ForAll if counts[each])
     lead = (
@@ -106,7 +106,7 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
 
 def _standing(own: list[Known], numbered: list[Known], standing: ForAll) -> Iterator[Node]:
     """Yield the paper's own statements of a standing by name, and how many results derived here have it."""
-    some = [known for known in own if known.standing.for_all.standing is standing]
+    some = [known for known in own if known.standing.for_all_parameters.standing is standing]
     named = [known for known in some if known in numbered]
     for i, known in enumerate(named):
         yield [", " if i else "", link("theorem", known.theorem.id, known.theorem.source.number)]

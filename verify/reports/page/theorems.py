@@ -35,7 +35,7 @@ def _card(contents: Contents, known: Known) -> Html:
     theorem = known.theorem
     page = page_of(theorem)
     tables = {shown.heading: shown for shown in page.tables}
-    stands = badge(str(known.standing.for_all.standing), known.standing.for_all.text())
+    stands = badge(str(known.standing.for_all_parameters.standing), known.standing.for_all_parameters.text())
     head = joined([code(theorem.id), " ", theorem.title, " ", stands])
     return details(
         head,
@@ -60,7 +60,7 @@ def _card(contents: Contents, known: Known) -> Html:
 
 
 def _headline(known: Known) -> list[Node]:
-    stands = known.standing.for_all
+    stands = known.standing.for_all_parameters
     missing = f": {stands.why}" if stands.why else ""
     said: list[Node] = [f"For all parameters: {stands.text()}{missing}. "]
     besides = Formal.prose(stands.formal)

@@ -229,7 +229,7 @@ def check(
     >>> result = verify.check("wang2024.stationary_points", T=9, q=2, d=1)
     >>> result.outcome, result.in_scope
     (<Outcome.VERIFIED: 'verified'>, True)
-    >>> str(result.for_all.standing)
+    >>> str(result.for_all_parameters.standing)
     'formal'
     """
     from verify.checking import check as checking
@@ -274,7 +274,7 @@ def prove(
     Returns
     -------
     ProveResult
-        `clauses` with what establishes each, the `argument`, `for_all`, and a `counterexample` or None.
+        `clauses` with what establishes each, the `argument`, `for_all_parameters`, and a `counterexample` or None.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def prove(
     Examples
     --------
     >>> import verify
-    >>> str(verify.prove("wang2024.lemma1", seconds=1).for_all.standing)
+    >>> str(verify.prove("wang2024.lemma1", seconds=1).for_all_parameters.standing)
     'formal'
     """
     from verify.search import proving

@@ -141,7 +141,7 @@ def test_prove_shows_the_formal_text_the_sentences_in_prose_and_a_record_that_is
     path.write_text(path.read_text(encoding="utf-8").replace("lra", "nra"), encoding="utf-8")
     again = verify.prove(theorem, seconds=2)
     assert "not formal: the record is older than the files that it compiled" in str(again).splitlines()
-    assert again.for_all.standing is ForAll.PROVED and again.to_json()["not_formal"]
+    assert again.for_all_parameters.standing is ForAll.PROVED and again.to_json()["not_formal"]
 
 
 def test_the_claims_that_are_formal_are_named_where_not_all_are(theorem):

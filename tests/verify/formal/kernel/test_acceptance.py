@@ -99,7 +99,7 @@ def test_a_users_file_is_formal_by_two_commands(cli, mine, tmp_path):
     assert code == 0 and "1 with a proof" in out and (tmp_path / "rocq" / "Statement.v").is_file()
     code, out, _ = cli("prove", "--formal", mine)
     assert code == 0 and out.splitlines()[-1].startswith("formal (statement exported), compiled with Rocq 8.")
-    assert verify.prove(mine).for_all.standing is ForAll.PROVED
+    assert verify.prove(mine).for_all_parameters.standing is ForAll.PROVED
 
 
 @needs_rocq

@@ -26,7 +26,7 @@ def template(tmp_path_factory):
 
 def test_the_template_is_proved_for_all_parameters_in_scope(template):
     result = verify.prove(template, seconds=60)
-    assert (result.for_all.standing, result.exit_code) == (ForAll.PROVED, 0)
+    assert (result.for_all_parameters.standing, result.exit_code) == (ForAll.PROVED, 0)
     assert [result.how(clause) for clause in result.clauses] == ["falls"]
 
 

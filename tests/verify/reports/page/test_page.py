@@ -153,7 +153,7 @@ def test_a_formal_claim_shows_its_formal_text_and_what_stays_in_prose(contents):
     theorem = replace(known.theorem, statement=replace(known.theorem.statement, formal={"below": text}))
     formal = Formal("statement typed, 1 definition", "as recorded with Rocq 8.16.1", ("a sentence",))
     established = Established(ForAll.FORMAL, formal=frozenset({formal}))
-    shown = replace(known, theorem=theorem, standing=replace(known.standing, for_all=established))
+    shown = replace(known, theorem=theorem, standing=replace(known.standing, for_all_parameters=established))
     card = Read(str(theorems.cards(replace(contents, theorems=(shown,))))).all("section")[0]["text"]
     assert re.search(r"Z\.claims\.below ?: ?0 < half", card) and "In prose: a sentence." in card
     assert "formal (statement typed, 1 definition; 1 sentence in prose), as recorded with Rocq 8.16.1" in card
@@ -161,7 +161,9 @@ def test_a_formal_claim_shows_its_formal_text_and_what_stays_in_prose(contents):
 
 def test_what_is_open_is_said_once(contents):
     established = Established(ForAll.OPEN, frozenset())
-    opened = [replace(known, standing=replace(known.standing, for_all=established)) for known in contents.theorems]
+    opened = [
+        replace(known, standing=replace(known.standing, for_all_parameters=established)) for known in contents.theorems
+    ]
     first = Read(str(summary.summary(replace(contents, theorems=tuple(opened))))).all("section")[0]["text"]
     assert "Open. Lemma 1, Lemma 1" in first and "Holds as stated here" not in first
 
