@@ -51,7 +51,7 @@ def test_there_are_pages_and_blocks():
     assert {"README.md", "docs/index.md", "docs/tutorial.md", "docs/howto/sweeps.md"} <= set(PAGES)
     assert counts["console"] >= 15 and counts["pycon"] >= 5 and counts["python"] >= 5 and len(SHELL) >= 15
     # A block in no known language would be read by nobody; every fence is one that is found here.
-    assert set(counts) <= {*RUN, "sh", "text", "toml", "py", "mermaid"}
+    assert set(counts) <= {*RUN, "sh", "text", "toml", "py", "mermaid", "latex"}
     fences = sum(len(re.findall(r"^```\w+$", text, re.MULTILINE)) for text in TEXTS.values())
     assert fences == sum(counts.values())
 
