@@ -112,7 +112,8 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
         axes.set_xticks(sorted(points))
     axes.grid(visible=True, alpha=0.3)
     if len(curves) + len(theory) > 1:
-        axes.legend(fontsize="small")
+        # Above the panel: within it the legend would cover curves.
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize="x-small", frameon=False)
 
 
 def _decimals(axes: "Axes") -> None:

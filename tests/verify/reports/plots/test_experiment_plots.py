@@ -43,6 +43,11 @@ def test_a_curve_is_drawn_as_the_file_has_it(tmp_path):
         assert {(float(x), float(y)) for x, y in vertices} == ends  # pyright: ignore[reportGeneralTypeIssues]
     assert [text.get_text() for text in losses.get_legend().get_texts()] == ["first loss", "second loss"]
     assert angle.get_legend() is None
+    # Inside of the picture, and above its panel: it covers no curve.
+    losses.figure.draw_without_rendering()
+    around, panel = losses.get_legend().get_window_extent(), losses.get_window_extent()
+    assert around.y0 >= panel.y1 and around.y1 <= losses.figure.bbox.y1
+    assert losses.figure.bbox.x0 <= around.x0 and around.x1 <= losses.figure.bbox.x1
     assert "k=1 seed=0" in draw(result).get_suptitle()
 
 
