@@ -79,6 +79,17 @@ def test_a_statement_that_was_changed_is_not_accepted(tmp_path, old, new):
     assert not compiled(tmp_path / "it").accepted
 
 
+def test_natural_numbers_are_not_accepted_for_integers(tmp_path):
+    line = "n*(n - 1) >= n - 1 for integer n"
+    assert written(line, tmp_path / "right").clauses[0].exported == "proof" and compiled(tmp_path / "right").accepted
+    written(line, tmp_path / "wrong")
+    for old, new in (("n : Z", "n : nat"), ("IZR n", "INR n")):
+        changed(tmp_path / "wrong", "Statement.v", old, new)
+    refused = compiled(tmp_path / "wrong").refused
+    # The statement of natural numbers is one, and not that which is proved.
+    assert "Proof.v" in refused or "Check.v" in refused
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
