@@ -57,7 +57,7 @@ def sweep(
     recheck
         Number of reused rows to recompute, drawn at random; by default none.
     recheck_seed
-        Seed of the draw of these rows; by default a new one each time, which the result reports.
+        Seed that draws the rows to recompute; by default a new one each time, which the result reports.
     tell
         `tell(done, total)` is called with the progress.
     **values
