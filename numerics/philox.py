@@ -1,6 +1,6 @@
-"""Random numbers that are counted: Philox4x32-10 and what is made of its words, compiled, on the CPU.
+"""Counter-based random words by Philox4x32-10, and Gaussians and subsets made of them; compiled, on the CPU.
 
-Words depend on a key and on a counter alone, so that samples can be drawn in any order and on any number of threads
+A word depends on its key and counter alone, so that samples can be drawn in any order and on any number of threads
 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 """
 
@@ -13,9 +13,9 @@ from numerics.compiled import exactly
 
 @exactly
 def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
-    """Fill `out`, (4, blocks) of uint32, whose columns are the words of a key at the counters (block, sample, step).
+    """Fill `out`, (4, blocks) of uint32; column b becomes the four words of a key at the counter (b, sample, step).
 
-    `key` is a word of 64 bits, as is the step; a sample is one of 32.
+    `key` and `step` have 64 bits, `sample` has 32.
     """
     M0, M1, low, half = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57), np.uint64(0xFFFFFFFF), np.uint64(32)
     W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
@@ -55,7 +55,7 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
     for i in range(m):
         t = bits[i] - least
         z = np.uint64(bits[i] - (t & exponent)).view(np.float64)
-        # An integer below 2⁵² in the lowest bits of the number 2⁵².
+        # For an integer j < 2⁵², the float 2⁵² + j has the bits of 2⁵² and, in the lowest ones, those of j.
         k = np.uint64(((t + bias) >> np.uint64(52)) | mantissa).view(np.float64) - (2.0**52 + 64)
         s = (z - 1) / (z + 1)
         y = s * s
@@ -71,7 +71,7 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
         series = series * y + 1 / 3
         work[i] = np.sqrt(-2 * (k * 0.6931471805599453 + 2 * (s + s * y * series)))
     for i in range(m):
-        # A quarter turn, and an angle from −π/4 to π/4.
+        # The angle is `quarter` quarter turns and x, from −π/4 to π/4.
         raw = halves[m + i]
         quarter = (raw + np.int32(1 << 29)) >> np.int32(30)
         x = np.float64(np.int32(raw - (quarter << np.int32(30)))) * (2 * np.pi * 2.0**-32)

@@ -14,7 +14,7 @@ import verify
 ROOT = Path(verify.__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SECONDS = 120
-"""For a cell, on a machine with much else to do: a whole notebook takes 8 to 16 s on an idle one."""
+"""The time limit of a cell, on a busy machine: on an idle one a whole notebook takes 8 to 16 s."""
 PICTURE = "a picture"
 SHOWN = {
     "step_size": {
@@ -65,21 +65,21 @@ SHOWN = {
         "comparison": ["'verified', 'simulated', 'preconditioned_gradient_descent at n=16"],
     },
 }
-"""By notebook and cell, what is to be read in its output."""
+"""The words that the output of each notebook's cells must have."""
 
 
 def run(notebook, folder):
-    """The output of each cell of code, by its id. Raises CellExecutionError."""
+    """Return the output of each cell of code, by its id. Raises CellExecutionError."""
     NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(folder)}}).execute()
     return {cell.id: "\n".join(map(text, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"}
 
 
 def text(output):
-    """An output as one line of text; of a page of tables, of a picture and of text, the first that is there."""
+    """Return an output as one line of text: that of its HTML, else `PICTURE` for an image, else its plain text."""
     data = output.get("data", {})
     if "text/html" in data:
         return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", data["text/html"])).split())
-    # A picture with nothing on it is smaller.
+    # An empty picture is smaller.
     if len(data.get("image/png", "")) > 10_000:
         return PICTURE
     return " ".join(data.get("text/plain", "").split())
@@ -90,7 +90,7 @@ def missing(shown, expected):
 
 
 def deviations(shown, cell):
-    """The last number of each row."""
+    """Return the last number of each row."""
     return [float(number) for number in re.findall(r", (-?\d+\.\d+)\)", shown[cell])]
 
 
@@ -120,7 +120,8 @@ def test_a_notebook_shows_what_it_says(path, tmp_path):
     shown = run(nbformat.read(path, 4), tmp_path)
     assert missing(shown, SHOWN[path.stem]) == []
     if path.stem == "figure_against_theory":
-        # Within chance (4 points, 4.5 standard errors: a false alarm below 10^-4, and the seed is fixed), and far out.
+        # The theorem's values deviate by chance alone (4 points within 4.5 standard errors: a false alarm below 10^-4,
+        # with a fixed seed); the planted ones are far off.
         assert len(deviations(shown, "table")) == 4 and max(map(abs, deviations(shown, "table"))) < 4.5
         assert len(deviations(shown, "planted")) == 4 and max(deviations(shown, "planted")) < -15
     assert list(tmp_path.iterdir()) == []

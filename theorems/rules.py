@@ -4,13 +4,13 @@ from verify import Rule
 
 BOLZANO_WEIERSTRASS = Rule(
     "Bolzano-Weierstrass",
-    "a bounded sequence of points has a part that converges",
+    "a bounded sequence of points has a convergent subsequence",
     "Rudin 1976, Theorem 3.6",
     "analysis",
 )
 BOUNDED_CONVERGENCE = Rule(
     "bounded convergence",
-    "where functions with a common bound converge at every point, their means converge to the limit's",
+    "if functions with a common bound converge at every point, their means converge to the mean of the limit",
     "Rudin 1987, Real and Complex Analysis, Theorem 1.34",
     "probability",
 )
@@ -22,7 +22,7 @@ CHAIN_RULE = Rule(
 )
 CHANGE_OF_COORDINATES = Rule(
     "change of coordinates",
-    "where the slopes vanish, second derivatives in other coordinates are the same form in the moves of these",
+    "at a critical point the second derivative is the same quadratic form in any coordinates",
     "Milnor 1963, Morse Theory, section 2",
     "analysis",
 )
@@ -34,7 +34,8 @@ CHANGE_OF_INTEGRATION_VARIABLE = Rule(
 )
 CHEBYSHEV_POLYNOMIALS = Rule(
     "Chebyshev polynomials",
-    "those of the second kind are orthogonal under the semicircle law, and have the zeros cos(πl/(L + 1))",
+    "the Chebyshev polynomials of the second kind are orthogonal under the semicircle law; that of degree L has the "
+    "zeros cos(πl/(L + 1))",
     "Szegő 1939, Orthogonal Polynomials, sections 1.12 and 4.1",
     "analysis",
 )
@@ -109,7 +110,7 @@ DIFFERENTIATION_UNDER_THE_MEAN = Rule(
 )
 EXCHANGEABILITY = Rule(
     "exchangeability",
-    "what no permutation of the tokens changes is the same for all of them",
+    "if permutations of variables preserve their joint law, the law of some of them does not depend on which these are",
     "elementary",
     "probability",
 )
@@ -133,7 +134,7 @@ GAUSSIAN_MOMENTS = Rule(
 )
 GAUSSIAN_CONDITIONING = Rule(
     "Gaussian conditioning",
-    "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",
+    "of two jointly Gaussian vectors, one is a linear function of the other plus a vector that is independent of it",
     "Anderson 2003, An Introduction to Multivariate Statistical Analysis, section 2.5",
     "probability",
 )
@@ -169,7 +170,7 @@ INTERMEDIATE_VALUE = Rule(
 )
 INVARIANCE_OF_THE_LAW = Rule(
     "invariance of the law",
-    "the mean of a function does not change when its argument is mapped by what preserves the law",
+    "the mean of a function does not change when its argument is mapped by a transformation that preserves the law",
     "Billingsley 1995, Probability and Measure, Theorem 16.13",
     "probability",
 )
@@ -212,7 +213,7 @@ MINKOWSKI_INEQUALITY = Rule(
 MONOTONICITY = Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary", "analysis")
 MULTIPLIERS_ON_A_BALL = Rule(
     "multipliers on a ball",
-    "where a smooth function is largest on a ball its gradient is κ z, κ ≥ 0, and κ = 0 inside",
+    "at the point z of a ball where a smooth function is largest, its gradient is κ z, κ ≥ 0, and κ = 0 if z is inside",
     "Nocedal and Wright 2006, Theorem 12.1",
     "analysis",
 )
@@ -221,8 +222,8 @@ MULTIPLE_OF_THE_IDENTITY = Rule(
 )
 NORMS_OF_POLYNOMIALS = Rule(
     "norms of polynomials",
-    "on the polynomials of a degree the square root of ∫ r² dμ is a norm, so that where it is bounded the "
-    "coefficients are, and with r(0) = 1 the inverses of the roots too",
+    "on polynomials r of a degree √∫ r² dμ is a norm: if it is bounded, so are the coefficients and, if r(0) = 1, the "
+    "inverses of the roots",
     "Horn and Johnson 2013, Corollary 5.4.5 and section 5.6",
     "analysis",
 )
@@ -231,7 +232,7 @@ OPERATOR_NORM = Rule(
 )
 ORTHOGONAL_PROJECTION = Rule(
     "orthogonal projection",
-    "the nearest point of a subspace is the one from which the rest is orthogonal to it",
+    "the point y of a subspace nearest to x is the one for which x − y is orthogonal to the subspace",
     "Rudin 1987, Real and Complex Analysis, Theorem 4.11",
     "linear algebra",
 )
@@ -261,8 +262,8 @@ SECOND_ORDER_CONDITION = Rule(
 )
 SECOND_ORDER_NECESSARY_CONDITION = Rule(
     "second-order necessary condition",
-    "where a smooth function is largest on a ball its second derivative along directions orthogonal to z is at "
-    "most that of κ|z|²/2",
+    "at the point z of a ball where a smooth function with gradient κ z is largest, its second derivative along "
+    "unit vectors orthogonal to z is at most κ",
     "Nocedal and Wright 2006, Theorem 12.5",
     "analysis",
 )
@@ -341,20 +342,20 @@ TRACE_OF_PROJECTIONS = Rule(
 )
 WHITENING = Rule(
     "whitening",
-    "N(0, RR') is the law of R times a standard Gaussian vector, that of w ~ N(0, (RR')^-1) makes R'w a standard one, "
-    "and R'(RR')^-1 R = I",
+    "N(0, RR') is the law of R times a standard Gaussian vector; if w ~ N(0, (RR')^-1), R'w is a standard Gaussian "
+    "vector; and R'(RR')^-1 R = I",
     "Anderson 2003, section 2.4",
     "probability",
 )
 WISHART_EIGENVALUES = Rule(
     "eigenvalues of a Wishart matrix",
-    "those that are not 0 have a joint density, which is positive where they are positive and different",
+    "the eigenvalues that are not 0 have a joint density, which is positive where they are positive and distinct",
     "Muirhead 1982, Aspects of Multivariate Statistical Theory, Theorem 3.2.18",
     "probability",
 )
 ZEROS_OF_ORTHOGONAL_POLYNOMIALS = Rule(
     "zeros of orthogonal polynomials",
-    "they are real, simple and inside the interval of the measure",
+    "the zeros of an orthogonal polynomial are real, simple and inside the interval of the measure",
     "Szegő 1939, Orthogonal Polynomials, Theorem 3.3.1",
     "analysis",
 )

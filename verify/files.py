@@ -17,17 +17,17 @@ from verify.errors import InputError
 NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
 """The requirement on an id or a label that is part of a file's name."""
 _LONGEST_NAME = 100
-"""Characters of such an id or label."""
+"""Largest number of characters of such an id or label."""
 _OWN_PART = 150
-"""Characters of a file's name that the name beside it, under which it is written, begins with."""
+"""A temporary file's name begins with so many characters of the name of the file that it will become."""
 _LONGEST_READ = 64_000_000
-"""Bytes of a file that are read to see whether it is ours: more than any of ours has."""
+"""Number of bytes that are read to see whether a file is ours; no file of ours is longer."""
 FOLDER = Path(".lemmascope")
-"""Where the command line keeps what it found, in the working directory."""
+"""The folder, in the working directory, of the command line's stored results."""
 
 
 def name_in_file(what: str, text: str) -> str:
-    """Return an id, label or value as a part of a file's name: the one check that it leads to no other folder.
+    """Return an id, label or value that may be part of a file's name: no such name leads to another folder.
 
     Raises InputError for one that is not of ASCII letters, digits, `_` and `-`, joined by dots, or that is too long.
     """
@@ -39,17 +39,17 @@ def name_in_file(what: str, text: str) -> str:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return what processes that were killed left of a file that they were writing."""
+    """Return the temporary files that killed processes left beside a file that they were writing."""
     beside = re.compile(re.escape(path.name[:_OWN_PART]) + r"\.[0-9a-f]{16}\.part")
     return sorted(each for each in path.parent.glob("*.part") if beside.fullmatch(each.name))
 
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yield a new file beside a path, which becomes that where nothing is raised: nobody reads half a file.
+    """Yield a temporary file beside a path, and move it to the path if nothing is raised: nobody reads half a file.
 
-    Its name is drawn, and it is made where nothing is, a link included, so that several processes may write at once and
-    nothing else is written to. Raises OSError.
+    Its name is random, and no file or link of that name may exist: so several processes may write at once, and no
+    other file is overwritten. Raises OSError.
     """
     part = path.with_name(f"{path.name[:_OWN_PART]}.{secrets.token_hex(8)}.part")
     part.open("xb").close()
@@ -57,15 +57,15 @@ def whole(path: Path) -> Iterator[Path]:
         yield part
         part.replace(path)
     finally:
-        # Moved or half written, it is never left behind, not even after Ctrl-C.
+        # The temporary file is never left behind, not even after Ctrl-C.
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
 
 
 def replaceable(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
-    """Whether nothing is lost where a file is written: there is none, or an empty one, or one that is ours.
+    """Whether a path may be written to without loss: there is no file, or it is empty, or it is ours.
 
-    A folder, a device or a link that leads nowhere is not. Raises OSError for what cannot be read.
+    False for a folder, a device and a broken link. Raises OSError for a file that cannot be read.
     """
     if not os.path.lexists(path):
         return True
@@ -77,10 +77,10 @@ def replaceable(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
 
 
 def free_file(option: str, name: str, what: str, is_ours: Callable[[bytes], bool]) -> Path:
-    """Return the path of a file that can be written to; to be asked before anything is computed.
+    """Return the path of a file that can be written to; it is called before anything is computed.
 
-    Raises InputError for an empty name, a folder, what is no file, a file that is there and is not `what` is written,
-    and where its folder is missing or not writable.
+    Raises InputError for an empty name, a folder, a device, a file of another kind than `what`, and a folder that is
+    missing or not writable.
     """
     path = Path(name)
     if not name.strip():
@@ -105,7 +105,7 @@ def free_file(option: str, name: str, what: str, is_ours: Callable[[bytes], bool
 
 
 def json_object(content: bytes) -> dict[str, Any]:
-    """Return the JSON object that a file's content is, an empty one for anything else."""
+    """Return the JSON object of a file's content, an empty one if the content is anything else."""
     try:
         read = json.loads(content)
     except (ValueError, RecursionError):
@@ -134,11 +134,11 @@ def write_ours(folder: Path, files: Mapping[str, str], mark: str, what: str) -> 
 
 
 def sources(package: str) -> Iterator[tuple[str, Path]]:
-    """Yield the Python files of a package, or of a module, by their path in it; none where they are not to be found."""
+    """Yield the Python files of a package or module, each with its path in it; none if they cannot be found."""
     loaded = sys.modules.get(package)
     spec = getattr(loaded, "__spec__", None) or (None if package == "__main__" else find_spec(package))
     file = spec.origin if spec else getattr(loaded, "__file__", None)
-    # A folder that is on the path twice is a namespace package's twice.
+    # A namespace package lists a folder twice if it is on the path twice.
     folders = sorted({Path(folder).resolve() for folder in spec.submodule_search_locations or ()}) if spec else []
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""Mappings and data that do not change, so that what a digest was taken of stays as it was."""
+"""Mappings and data that cannot change, so that data whose digest was taken stay the same."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy

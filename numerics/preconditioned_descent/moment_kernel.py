@@ -1,18 +1,20 @@
 r"""Loss and gradient of `reduced`'s model with the derivatives written out, on the CPU, for any number of layers.
 
-A prompt is followed in the d×d matrix S_l = X_l X_lᵀ/n, the vector h_l = X_l Y_lᵀ/n and the query's token x_l. With
+Layers act on a prompt through the d×d matrix S_l = X_l X_lᵀ/n, the vector h_l = X_l Y_lᵀ/n and the query x_l. With
 S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l, which under pattern (8) is I,
 
     h_{l+1} = M_l k_l,  k_l = h_l − S_l g_l,    x_{l+1} = M_l x_l,    S_{l+1} = M_l S_l M_lᵀ,
     e_Lᵀ x = ⟨w*, x⟩ − Σ_l g_lᵀ x_l,
 
-so that the work grows as L, where that of `reduced` grows as 3^L. Backwards, a bar is the loss's derivative:
+so that the work grows as L, where that of `reduced` grows as 3^L. In the backward pass a bar denotes the derivative of
+the loss:
 
     M̄_l = x̄_{l+1} x_lᵀ + h̄_{l+1} k_lᵀ + (S̄_{l+1} + S̄_{l+1}ᵀ) M_l S_l,    k̄_l = M_lᵀ h̄_{l+1},    C̄_l = −B_lᵀ M̄_l,
     ḡ_l = −S_l k̄_l − r̄ x_l,    h̄_l = k̄_l + A_l ḡ_l,    x̄_l = M_lᵀ x̄_{l+1} − r̄ g_l,
     S̄_l = M_lᵀ S̄_{l+1} M_l + C̄_l A_lᵀ − k̄_l g_lᵀ,    Ā_l = h_l ḡ_lᵀ + S_l C̄_l,    B̄_l = −M̄_l (S_l A_l)ᵀ.
 
-Prompts are taken in blocks that stay in cache, the prompts last; sums over blocks, then over chunks of blocks.
+Prompts are processed in blocks that fit into the cache; the index of the prompt is the last one of an array. Sums are
+taken over the blocks of a chunk, then over chunks.
 """
 
 from typing import Any
@@ -28,9 +30,9 @@ from verify import InputError
 from verify.cores import on_all_cores
 
 _BLOCK = 64
-"""Prompts whose matrices stay in cache."""
+"""Number of prompts in a block, whose matrices fit into the cache."""
 _CHUNK = 16
-"""Blocks that a thread takes at a time: fixed, as sums depend on it."""
+"""Number of blocks that a thread takes at a time; it is fixed, as the rounding of sums depends on it."""
 
 
 @compiled
@@ -39,7 +41,7 @@ def _dots(
 ) -> None:
     """Write, or add, sign Σ_k u_k v_k of each prompt: row k of u is at ui + k us, that of v at vi + k vs.
 
-    Five terms at a time, the paper's d.
+    The first five terms are written out: they are all for the paper's d = 5.
     """
     ui, us, vi, vs, oi = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
@@ -114,7 +116,7 @@ def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
 
 @compiled
 def _step(d: int, A: Any, B: Any, a: int, S: Any, s: int, C: Any, M: Any) -> None:
-    """Write C = S A and M = I − B C of the layer whose numbers begin at `a` and whose prompts' at `s`."""
+    """Write C = S A and M = I − B C of a layer; its A and B begin at `a`, the matrices of its prompts at `s`."""
     P = _BLOCK
     D = d * P
     for i in range(d):
@@ -148,7 +150,7 @@ def _forward(
     L: int, d: int, moving: bool, A: Any, B: Any, w: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any,
     T: Any, r: Any,
 ) -> None:  # fmt: skip
-    """Write what the derivatives take, and r = e_Lᵀ x; S[0] and x[0] hold the prompts."""
+    """Write the arrays that `_backward` reads, and r = e_Lᵀ x; S and x begin with the prompts themselves."""
     P = _BLOCK
     D, Q = d * P, d * d * P
     for i in range(d):
@@ -181,7 +183,7 @@ def _slopes_in_step(
     d: int, on: bool, x: Any, k: Any, v: int, T: Any, s: int, bar_S: Any, bar_x: Any, bar_h: Any, twice: Any,
     bar_M: Any,
 ) -> None:  # fmt: skip
-    """Write M̄ and, where the loss depends on the next layer's S, which is `on`, twice = S̄ + S̄ᵀ of that."""
+    """Write M̄; if `on`, the loss depends on the next layer's S, and twice = S̄ + S̄ᵀ of that S is written too."""
     P = _BLOCK
     D = d * P
     if on:
@@ -219,11 +221,11 @@ def _slopes_in_moment(
     d: int, on: bool, A: Any, a: int, g: Any, v: int, M: Any, s: int, bar_C: Any, bar_k: Any, twice: Any, memory: Any,
     bar_S: Any,
 ) -> None:  # fmt: skip
-    """Write S̄ from C̄, k̄ and, where it is `on`, the next layer's S̄ + S̄ᵀ, which is `twice`."""
+    """Write S̄ from C̄, k̄ and, if `on`, from twice = S̄ + S̄ᵀ of the next layer."""
     P = _BLOCK
     D = d * P
     if on:
-        # Half of S̄ + S̄ᵀ does as well as S̄: they act the same way on what is symmetric.
+        # (S̄ + S̄ᵀ)/2 may stand for S̄, as S is symmetric.
         for i in range(d):
             for j in range(d):
                 _dots(d, twice, i * D, P, M, s + j * P, D, 0.5, False, memory, i * D + j * P)
@@ -245,7 +247,7 @@ def _slopes_in_g(
     d: int, on: bool, S: Any, s: int, x: Any, n: int, h: Any, v: int, r: Any, a: int, bar_k: Any, bar_g: Any,
     slopes_A: Any,
 ) -> None:  # fmt: skip
-    """Write ḡ, where it is `on` with −S k̄, and add the part h ḡᵀ of Ā."""
+    """Write ḡ, with its term −S k̄ if `on`, and add the part h ḡᵀ of Ā."""
     P = _BLOCK
     D = d * P
     if on:
@@ -264,7 +266,7 @@ def _backward(
     r: Any, bar_S: Any, bar_M: Any, bar_C: Any, twice: Any, bar_h: Any, bar_x: Any, bar_g: Any, bar_k: Any,
     slopes_A: Any, slopes_B: Any,
 ) -> None:  # fmt: skip
-    """Add a block's derivatives; r is that of the loss in r = e_Lᵀ x."""
+    """Add a block's derivatives; `r` holds the derivative of the loss in e_Lᵀ x."""
     P = _BLOCK
     D, Q = d * P, d * d * P
     bar_k[:] = 0
@@ -299,10 +301,10 @@ def gradients(
     A: Any, B: Any, moving: bool, second_moment: Any, weights: Any, query: Any, first: int, last: int,
     slopes_A: Any, slopes_B: Any,
 ) -> float:  # fmt: skip
-    """Add the derivatives of the sum of the losses of prompts `first` to `last`, and return the sum; B as `moving`.
+    """Add the derivatives of the sum of the losses of prompts `first` to `last`, and return the sum.
 
-    All of a layer is in a row of numbers: matrices (L d d,), and of a block first the layer, then rows and columns,
-    then the prompts.
+    B is used if `moving`. Arrays are flat: A and B have L d d entries, and the arrays of a block are ordered by layer,
+    row, column and prompt.
     """
     d = len(query)
     L = len(A) // (d * d)
@@ -318,7 +320,7 @@ def gradients(
     for start in range(first, last, _BLOCK):
         m = min(_BLOCK, last - start)
         if m < _BLOCK:
-            # Prompts of zeros have no loss.
+            # The loss of a prompt of zeros is 0.
             S[:] = 0
             w[:] = 0
             x[:] = 0
@@ -344,8 +346,8 @@ def mean_gradient(
 ) -> tuple[Float[Tensor, ""], list[Float[Tensor, "L d d"]]]:
     """Return the mean of the losses of prompts (), and its gradients in A and, where it is not None, in B.
 
-    The second moments are symmetric, as those of prompts are, which is not looked at. Where all is of float32, so is
-    what is computed of each prompt; sums over prompts are of float64.
+    The second moments are taken to be symmetric, without a check. If the inputs are float32, each prompt is computed in
+    float32; sums over prompts are float64.
 
     Raises
     ------

@@ -1,13 +1,14 @@
 """Softmax regression and one softmax self-attention layer, from the definitions alone (arXiv 2304.13276).
 
-Regression: A (n, d) and a target b (n); f(x) = exp(Ax)/<exp(Ax), 1> (n); loss 1/2 ||f(x) - b||^2. Shifts: where x or A
-moves, the target that leaves the residual as it is. All gradients and Jacobians are autograd's. Leading axes are
+*Regression*: A (n, d), target b (n), f(x) = exp(Ax)/<exp(Ax), 1> (n), loss 1/2 ||f(x) - b||^2. *Shift*: if x or A
+moves, the new target leaves the residual as it is. All gradients and Jacobians are autograd's. Leading axes are
 batches: A (..., n, d), x (..., d), b (..., n); one dtype and device. Other shapes raise InputError.
 
-In context, both models read (A, b) and predict a point of the simplex. *Gradient step*: f(x_1), x_1 one step of size
-eta on the loss from x = 0. *Layer*: row i attends to all rows with logits a_i^T W a_j, to values n b_j, and the
-prediction is the softmax over the rows of v times what they read, (n). The paper's own parameterisation is not known
-to us: this one is ours. It holds the gradient step's form, whose logits are sums of a_i^T a_j b_j.
+*In context* two models read (A, b) and predict a point of the simplex. The gradient step predicts f(x_1), where x_1 is
+one step of size eta on the loss from x = 0. In the layer row i attends to all rows j with logits a_i^T W a_j and values
+n b_j, and the prediction (n) is the softmax of v times the attention outputs of the rows. The paper's own
+parameterisation is not known to us: this one is ours. It includes the form of the gradient step, whose logits are sums
+of a_i^T a_j b_j.
 """
 
 import torch
@@ -60,7 +61,7 @@ def gradient(
 def new_target(
     b: Float[Tensor, "*#batch n"], before: Float[Tensor, "*#batch n"], after: Float[Tensor, "*#batch n"]
 ) -> Float[Tensor, "*batch n"]:
-    """Return the target at which the residual before a move of the prediction is what it is after, with b."""
+    """Return the target b' with before - b' = after - b: the residual at b after a move is that at b' before it."""
     return b - after + before
 
 

@@ -1,8 +1,8 @@
-"""The error in the target that is left when y and linear measurements of X are known, from the definitions.
+"""The least mean-square error of the target given y and linear measurements of X, from the definitions.
 
-Measurements are the rows of A, (m, d T): u = A vec X with vec X = (x_11 .. x_1T, x_21 .. x_dT).
-Given y the target's components are linear in vec X too, X is Gaussian, and the best prediction is the regression on u.
-Nothing here knows which measurements are best. Other shapes raise InputError.
+The rows of A, (m, d T), are the measurements: u = A vec X with vec X = (x_11 .. x_1T, x_21 .. x_dT). Given y, the
+target's components are linear in vec X, which is Gaussian, so the best prediction is the linear regression on u. No
+formula for the best measurements is used. Other shapes raise InputError.
 """
 
 import math
@@ -20,7 +20,8 @@ from verify.errors import InputError
 MOST_SUBSETS = 200_000
 _CHUNK_ELEMENTS = 2**22
 _RANK = 1e-9
-"""Far above rounding, some 10⁻¹³ of the largest, and far below the least singular value of independent random rows."""
+"""Singular values below this share of the largest count as 0: rounding is some 10⁻¹³, and random rows have larger ones.
+"""
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 
 
@@ -62,11 +63,11 @@ def target_functionals(subsets: Float[Tensor, "n T"], d: int) -> Float[Tensor, "
 
 
 def conditional_variance(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n"]:
-    """Return 1/2 E||STS - E(STS | A vec X, y)||^2 for each y of `subsets` (n, T), (n,): the least loss given that y.
+    """Return, as (n,), the least loss 1/2 E||STS - E(STS | A vec X, y)||^2 for each y of `subsets` (n, T).
 
-    Of each functional the part outside the rows' span is left, of variance its squared norm. The span is that of the
-    singular vectors above `_RANK` times the largest: a direction that some backend's rounding may have made is left
-    out, by which more of the loss is left, and not less.
+    The error in a functional is its part outside the rows' span; the variance is the squared norm of this part. The
+    span is that of the singular vectors whose values are above `_RANK` times the largest. A direction that rounding may
+    have made is thus left out, which can only raise the loss.
     """
     d = _dimension(measurements, subsets)
     # The span does not depend on the rows' sizes.
@@ -81,7 +82,7 @@ def conditional_variance(measurements: Float[Tensor, "m dT"], subsets: Float[Ten
 
 
 def regression(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n d m"]:
-    """Return, for each y, the matrix M with E(STS | A vec X, y) = M A vec X, (n, d, m): Cov(STS, u) Cov(u)^-1."""
+    """Return, as (n, d, m), the matrix M = Cov(STS, u) Cov(u)^-1 for each y: E(STS | A vec X, y) = M A vec X."""
     d = _dimension(measurements, subsets)
     covariance = measurements @ measurements.T
     return target_functionals(subsets, d) @ measurements.T @ torch.linalg.pinv(covariance, hermitian=True)
@@ -92,8 +93,9 @@ def random_measurements(
 ) -> Float64[Tensor, "{m} {d}*{T}"]:
     """Return random measurements (m, d T) of a kind.
 
-    gaussian: independent N(0, 1) entries; sparse: each of these is 0 with chance 3/4; orthogonal: rows of a uniformly
-    random orthogonal matrix; quantised: entries -1, 0, 1; repeated: Gaussian rows, the second half those of the first.
+    gaussian: independent N(0, 1) entries; sparse: each of these is 0 with probability 3/4; orthogonal: rows of a
+    uniformly random orthogonal matrix; quantised: entries -1, 0, 1; repeated: Gaussian rows, the second half equal to
+    the first.
 
     Raises
     ------
@@ -119,7 +121,7 @@ def random_measurements(
 
 
 def descend(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"], *, steps: int) -> Descended:
-    """Return where L-BFGS on all entries of A, for the mean loss over the subsets, ends after at most `steps` steps.
+    """Minimise the mean loss over the subsets by L-BFGS on all entries of A, in at most `steps` steps.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Theorem 3: certified, and trainings of all entries of all A_l end at its multiples of the inverse."""
+"""Theorem 3 is certified, and trainings of all entries of all A_l end at its multiples of the inverse."""
 
 import math
 from fractions import Fraction
@@ -116,7 +116,7 @@ def test_a_wrong_point_has_a_slope_by_exact_quadrature(canary):
 
     steps = wrong_steps(canary)
     if abs(steps.imag).max() > 1e-12:
-        pytest.skip("not a product of real factors at all")
+        pytest.skip("the canary's steps are not real")
     identity = torch.eye(2, dtype=torch.float64)
     found = exact_gradient(pattern(torch.tensor(steps.real)[:, None, None] * identity), 2, identity, identity)
     assert float(found.A.abs().max()) > 1e-3

@@ -1,6 +1,7 @@
-"""The shifts: of weights and of data, held against softmax regression simulated from the definitions.
+"""The shifts by weights and by data, compared with softmax regression simulated from the definitions.
 
-Along whole trainings, and at drawn moves; the gradient of descent in closed form; two moves in opposite directions.
+They are compared along whole trainings and at drawn moves. The closed form of the gradient is compared with autograd's,
+and a gradient step with an attention layer that moves in the opposite direction.
 """
 
 import math
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 INSTANCES = 2500
-"""Moves at each draw, for the weights and as many for the data."""
+"""Number of moves of the weights at each draw, and of moves of the data."""
 STEPS_OF_TRAINING = 20
 EPS = 2.0**-52
 
@@ -44,7 +45,7 @@ SIZES = st.builds(Drawn, *(st.integers(*ends) for ends in ((1, 8), (1, 4), (-3, 
 
 
 def moves(drawn: Drawn, device: str) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
-    """Return A, A', x, x', of norm at most R, of many instances: small and large logits, and saturated ones."""
+    """Return A, A', x, x' of norm at most R for many instances, with logits from small to saturated."""
     import torch
 
     radius = 10.0**drawn.log_radius * (1 - 1e-12)
@@ -52,12 +53,12 @@ def moves(drawn: Drawn, device: str) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
     like: dict[str, Any] = {"generator": generator, "device": device, "dtype": torch.float64}
 
     def inside(*shape: int) -> "Tensor":
-        """A direction, with a norm from 0 to R of which half are R itself; of x as a matrix of one row."""
+        """Return random directions with norms from 0 to R, half of them R; x is a matrix of one row."""
         each = torch.randn(INSTANCES, *shape, **like)
         size = radius * (2 * torch.rand(INSTANCES, 1, 1, **like)).clamp(max=1)
         return size * each / torch.linalg.matrix_norm(each, ord=2, keepdim=True)
 
-    # From a point of the ball towards another one: convex.
+    # Each move goes from a point of the ball towards another one, and so stays in the ball, which is convex.
     share = 10.0**drawn.log_move
     A, x = inside(drawn.n, drawn.d), inside(1, drawn.d)
     A_to, x_to = (1 - share) * A + share * inside(drawn.n, drawn.d), (1 - share) * x + share * inside(1, drawn.d)
@@ -65,7 +66,7 @@ def moves(drawn: Drawn, device: str) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
 
 
 class Factors(NamedTuple):
-    """The multiples of the factors of the weights' shift and of the data's: 1, but where an error is planted."""
+    """Multiples of the factors of the two shifts: 1 unless an error is planted."""
 
     weights: float = 1.0
     data: float = 1.0
@@ -79,7 +80,7 @@ def _within(theory: Factors, drawn: Drawn, device: str) -> Verdict:
     A, A_to, x, x_to = moves(drawn, device)
     radius, before = 10.0**drawn.log_radius, prediction(A, x)
     b = torch.zeros_like(before)
-    # Logits of size R² are off by (d + 1) EPS R², probabilities by half of their norm, beside a few EPS of 1.
+    # The rounding of logits of size R² is (d + 1) EPS R², that of probabilities half the norm of these and a few EPS.
     allowed = 4 * EPS + math.sqrt(drawn.n) * (drawn.d + 2) * EPS * radius**2
     verdicts = []
     for theorem, factor, after, moved in (
@@ -88,7 +89,7 @@ def _within(theory: Factors, drawn: Drawn, device: str) -> Verdict:
     ):
         shift = (new_target(b, before, after) - b).norm(dim=1)
         sharp = factor * sharp_factor(theorem.id, drawn.n, drawn.d, drawn.log_radius)
-        # x' − x is off by EPS R.
+        # The rounding of x' − x is EPS R.
         worst = max(0.0, float((shift - sharp * (moved + 2 * EPS * radius)).max()))
         verdicts.append((theorem.id, Verdict.within(worst, allowed, "the shift above the bound is", Evidence.COMPUTED)))
     return all_of(verdicts)
@@ -138,7 +139,7 @@ def trainings(draw: st.DrawFn) -> Training:
 
 
 class Theory(NamedTuple):
-    """The factors of the two shifts, and the gradient in a logit: what is planted is wrong in one of them."""
+    """The factors of the two shifts, and the gradient in a logit; a planted error changes one of them."""
 
     factors: Factors = Factors()
     slope: sp.Expr = closed.slope
@@ -148,8 +149,8 @@ class Theory(NamedTuple):
 def trained(drawn: Training, device: str) -> Any:
     """Return b, the x of gradient descent by autograd with A fixed, and the A of self-attention layers with x fixed.
 
-    The rows of A come in opposite pairs, up to one, and x begins near 0: logits then are near 0, where for two rows
-    the factor R/2 is all but reached.
+    The rows of A come in opposite pairs, but for one if their number is odd, and x begins near 0. So logits begin near
+    0, where the factor R/2 is nearly reached for two rows.
     """
     import torch
 
@@ -163,7 +164,7 @@ def trained(drawn: Training, device: str) -> Any:
     b = torch.randn(drawn.n, **like).softmax(dim=0)
     x = 1e-3 * torch.randn(drawn.d, **like)
     eta = drawn.rate / drawn.R**2
-    # For the data x is of norm R, where the factor R/2 is all but reached.
+    # When the data move, x has norm R, where the factor R/2 is nearly reached.
     far = drawn.R * (1 - 1e-12) * x / x.norm()
     xs, datas = [x], [1e-3 * A]
     W, V = (torch.randn(drawn.d, drawn.d, **like) for _ in range(2))
@@ -176,7 +177,7 @@ def trained(drawn: Training, device: str) -> Any:
 
 
 def _path(slope: sp.Expr, A: "Tensor", b: "Tensor", x: "Tensor", eta: float, steps: int) -> "list[Tensor]":
-    """Return gradient descent by the gradient in closed form."""
+    """Return the path of gradient descent by the closed form of the gradient."""
     import torch
 
     names = (closed.x, closed.y, closed.b_i, closed.b_j, closed.S, closed.Q, closed.C, closed.B)
@@ -202,8 +203,8 @@ def _held(theory: Theory, drawn: Training, device: str) -> Verdict:
     A, b, xs, far, datas, eta = trained(drawn, device)
     path = _path(theory.slope, A, b, xs[0], eta, len(xs) - 1)
     off = max(float((mine - its).abs().max()) for mine, its in zip(xs, path, strict=True))
-    # An estimate: a step adds some n roundings of η ‖A‖, and along a descent what was there before stays as it is or
-    # shrinks: 100 of them for 20 steps.
+    # An estimate: a step adds some n roundings of size η ‖A‖, and descent does not increase earlier ones. So 20 steps
+    # make some 20 n roundings; 100 n are allowed.
     allowed = 100 * drawn.n * EPS * max(1.0, eta * drawn.R)
     verdicts = [("descent", Verdict.within(off, allowed, "an entry of x is", Evidence.COMPUTED))]
     rounding = 4 * EPS + math.sqrt(drawn.n) * (drawn.d + 2) * EPS * drawn.R**2
@@ -285,7 +286,7 @@ def _gradients(*, device: str, full: bool, seed: int) -> Verdict:
 
 
 def _symbols(z: list[float], b: list[float]) -> dict[str, float]:
-    """Return what the closed forms need of all rows."""
+    """Return the values of the closed forms' symbols: the entries of two rows, and sums over the others."""
     others = [(math.exp(logit), entry) for logit, entry in zip(z[2:], b[2:], strict=True)]
     sums = {
         "S": sum(e for e, _ in others),
@@ -330,7 +331,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
         for data_to, weights_to in moves:
             change = float(loss(data_to, weights_to, b) - loss(A, at, b))
             first_order = float((slopes[0] * (data_to - A)).sum() + (slopes[1] * (weights_to - at)).sum())
-            # D, the difference of the logits, moves by this.
+            # The move of D, the difference of the two logits.
             moved = float((data_to @ weights_to - A @ at) @ torch.tensor([1.0, -1.0], **like))
             losses.append((change, abs(change - first_order) <= moved**2 / 12 + 20 * EPS))
         found = {

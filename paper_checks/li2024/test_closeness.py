@@ -1,4 +1,4 @@
-"""The readings of the paper's experiment, and their verdicts on measurements that are made up."""
+"""The readings of the paper's experiment, and their verdicts on invented measurements."""
 
 from fractions import Fraction
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ COMPARISONS = [
 ]
 
 
-# The readings share their trainings: on one worker.
+# The readings share their trainings, so one worker runs them all.
 @pytest.mark.xdist_group("closeness")
 @pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.id)
 def test_against_simulation(ledger, comparison):

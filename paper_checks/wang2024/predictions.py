@@ -1,17 +1,18 @@
-"""Theory for the figures' curves: population gradient descent on the set, and the least loss there.
+"""Theory for the figures' curves: population gradient descent on Lemma 2's invariant set, and the least loss there.
 
-Stochastic encoding: the two numbers of `on_the_set`. One-hot encoding from zero, attending to tokens: Lemma 1's
-recursion. Of fixed encodings, and of Adam's path, nothing is predicted; the least loss on the set holds for Adam too,
-as far as it stays there.
+With stochastic encodings the prediction is gradient descent in α and C (`on_the_set`). With one-hot encodings, from
+zero and attending to tokens alone, it is Lemma 1's recursion. There is no prediction for fixed encodings, nor for the
+path of Adam; the least loss on the set is a bound for Adam too while it stays there.
 
-Training begins at a random point, off the set, and is followed from the nearest point of the set with α, C ≥ 0, where P
-and R are derived. At the paper's sizes and scale 1/50 training is later than predicted on its way up, α = 2.1 for 7.1
-after 5000 steps (`verify simulate wang2024.figure1 --full steps=5000 dtype=float32`). It is the noise of the steps at
-η = 1, not the random start: within 500 steps it brings the entries of W[:d, d:] to 0.025 in
-root mean square, as it does where they begin at 0, and keeps them there (0.026 after 3000). With a = W[:d, d:] u the
-softmax of the tokens' logits aᵀx_i then has a mean of about a, which adds to R ≈ 1/T about q·0.025² = 0.0019, and
-α = P/(qR) settles at 0.7 of what it is without: 0.70 and 0.71 from the two starts, for 0.95, after 500 steps. C, whose
-slope grows with α, is later the more: 0.41 for 0.69 after 3000.
+Training begins at a random point off the set. The prediction begins at the nearest point of the set with α, C ≥ 0,
+where P and R are derived. At the paper's sizes and scale 1/50, α rises later in training than predicted: it is 2.1
+after 5000 steps, and 7.1 is predicted (`verify simulate wang2024.figure1 --full steps=5000 dtype=float32`). The cause
+is the noise of the steps at η = 1, and not the random start. Within 500 steps the noise brings the entries of W[:d, d:]
+to 0.025 in root mean square, from 0 as from the random start, and keeps them there (0.026 after 3000). Let
+a = W[:d, d:] u. The softmax with the additional logits aᵀx_i gives the tokens a mean of about a, which adds about
+q·0.025² = 0.0019 to R ≈ 1/T. So α = P/(qR) settles at 0.7 times its value without noise: after 500 steps it is 0.70 and
+0.71 from the two starts, and 0.95 without noise. The slope of C grows with α, so C is later still: 0.41 after 3000
+steps, and 0.69 is predicted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ from paper_checks.wang2024.recursion import Point, recursion
 from verify import ExperimentResult, Predicted, Prediction
 
 _POINTS = 200
-"""Of a predicted curve."""
+"""Number of points of a predicted curve."""
 
 
 def layer_of(settings: Mapping[str, object], T: int | None = None, q: int | None = None, grid: Grid = COARSE) -> Layer:
@@ -46,7 +47,7 @@ def stochastic_descent(
 
 
 def one_hot_descent(settings: Mapping[str, object]) -> list[OnTheSet]:
-    """Return Lemma 1's recursion from zero, C as the coefficient of I in W: that of I − 11ᵀ/T times 1 − 1/T."""
+    """Return Lemma 1's recursion from zero; its C is that of C (I − 11ᵀ/T), here times 1 − 1/T, as I has it in W."""
     sizes = tuple(int(settings[name]) for name in ("T", "q", "d"))  # type: ignore[arg-type]
     at, found, steps = Point(0.0, 0.0, 0.0), [], {}
     for step, rate in enumerate([*rates_of(settings), 1.0]):

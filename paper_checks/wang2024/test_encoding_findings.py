@@ -1,6 +1,6 @@
-"""The numbers of the findings about encodings a second time, without the moments that enclose means.
+"""The numbers of the findings about encodings, computed a second time without the moments that enclose means.
 
-From sampled encodings, from counts of signs, and from the formulas written out.
+They are computed from sampled encodings, from counts of signs, and from the formulas written out.
 """
 
 import math
@@ -55,9 +55,9 @@ def test_the_two_least_losses_are_a_quarter_apart():
     ],
 )
 def test_the_least_loss_by_counting(query, finding):
-    """A third time, without chance: over a grid of C the loss at the best α, and a parabola through the least three."""
+    """Compute the least loss without samples: at the best α over a grid of C, by a parabola through the least three."""
     wanted = finding.expect["values.loss_floor"]
-    # Around the sampled best one, which is looked for from −2 to 8.
+    # A grid around the best sampled C, which is sought from −2 to 8.
     grid = best_layer(query)[1] + np.arange(-3, 4) / 6
     curve = []
     for C in grid:
@@ -66,7 +66,7 @@ def test_the_least_loss_by_counting(query, finding):
     k = int(np.argmin(curve))
     assert 0 < k < len(curve) - 1
     low, least, high = curve[k - 1 : k + 2]
-    # The top of the parabola; the grid alone is within 10⁻³.
+    # The minimum of the parabola; the least value on the grid is within 10⁻³ of it.
     found = least - (high - low) ** 2 / (8 * (low - 2 * least + high))
     assert float(wanted.lower) < found < float(wanted.upper) and found == pytest.approx(least, rel=1e-3)
     assert float(wanted.upper) < 1.03 * float(wanted.lower)
@@ -90,7 +90,7 @@ def test_enough_dimensions_and_the_number_of_tokens():
 
 @pytest.fixture
 def no_counts():
-    """Of thousands of dimensions the counts take 100 MB."""
+    """Forget the counts afterwards: in thousands of dimensions they take 100 MB."""
     yield
     cases.cache_clear()
 
@@ -105,7 +105,7 @@ def least_share(T, dimensions, around):
 
 @pytest.mark.parametrize(("tokens", "most"), [(200, 143), (280, 161)])
 def test_the_dimensions_that_an_eighth_takes_by_counting(tokens, most):
-    """With one dimension more than the interval's lower end has the loss is low enough, with one less it is not."""
+    """One dimension above the interval's lower end the loss is low enough, and one below that end it is not."""
     enough = encoding_findings.enough_dimensions.expect["values.d_e_required"]
     width = encoding_findings.narrower_from_280_tokens_on.expect["values.attention_width"]
     assert (enough.upper if tokens == 200 else width.upper - 5) == most
@@ -115,9 +115,9 @@ def test_the_dimensions_that_an_eighth_takes_by_counting(tokens, most):
 
 
 def test_the_widths_cross_at_twelve_tokens():
-    """Of tokens with 50 numbers, 45 of them the encoding's, the least loss is below d/(2q)/8; with two fewer it is not.
+    """With 50 numbers a token, 45 of them the encoding's, the least loss is below d/(2q)/8; with two fewer it is not.
 
-    A net with 50 units in its first layer has a larger loss, and with 51 it need not.
+    A net with 50 units in its first layer has a loss above d/(2q)/8; with 51 units it need not.
     """
     least = {}
     for dimensions in (43, 45):
@@ -152,7 +152,7 @@ def test_the_dimensions_that_a_hundredth_takes_by_counting(full, no_counts):
 
 
 def test_the_loss_in_many_dimensions():
-    """Counts of signs are drawn: of m coordinates in which u has ±3, and of the others, in which one sign differs."""
+    """Counts of signs are drawn: in the coordinates in which u is ±3, and in the others, in which one sign differs."""
     random, draws, dimensions = np.random.default_rng(2460), 20_000, 2460
     large = random.binomial(dimensions, 1 / 4, draws)
     apart = np.stack([random.multinomial(n, [1 / 3] * 3) for n in dimensions - large])
@@ -170,7 +170,7 @@ def test_the_loss_in_many_dimensions():
         p[:, :3] -= 1 / 3
         losses.append(3 * (p**2).sum(axis=1))
     least = min(losses, key=np.mean)
-    # In shares of the zero predictor's loss; the grid of C moves the least by less than a fiftieth of it.
+    # Losses are shares of the zero predictor's; the grid of C changes the least one by less than a fiftieth of it.
     error = 5 * least.std() / math.sqrt(draws)
     assert error < 1 / 2000 and abs(least.mean() - 1 / 100) < error + 1 / 5000
     width = encoding_findings.wider_at_small_losses.expect["values.attention_width"]
@@ -183,11 +183,11 @@ def test_the_loss_in_many_dimensions():
 def test_the_loss_at_twice_the_length():
     expect = encoding_findings.longer_at_test.expect
     assert within(397 / 197 + 200 / 197**0.5 + 200**2 / 197, expect["values.factor"])
-    # Another 200 tokens: given |u|² and e_i·u of the first ones, a sample of as many more draws of the same u.
+    # For another 200 tokens the inner products with the same u are drawn, given |u|².
     alpha, C = 612793 / 5000, 53 / 16
     own, norm = scores(3)
     random = np.random.default_rng(400)
-    # In a coordinate of u² = 9 or 1: u² adds up to |u|², so that the number of the larger ones is known.
+    # In each coordinate u² is 9 or 1, and these add up to |u|²: so the number of coordinates with 9 is known.
     large = np.rint((norm * D_E - D_E) / 8).astype(int)
     more = 3 * (2 * random.binomial(large[:, None], 0.5, (SAMPLES, 200)) - large[:, None])
     more = (more + 2 * random.binomial((D_E - large)[:, None], 0.5, (SAMPLES, 200)) - (D_E - large)[:, None]) / D_E
@@ -200,7 +200,7 @@ def test_the_loss_at_twice_the_length():
 
 
 def test_many_dimensions_at_another_length():
-    """The limit κ + c²/q, from the softmax: in many dimensions a selected token's logit is above the others' by C."""
+    """The limit κ + c²/q, from the softmax: in many dimensions a selected token's logit exceeds the others' by C."""
     T, longer, q, w = 200, 400, 3, Fraction(1, 10**9)
 
     def share(length, alpha):
@@ -215,7 +215,7 @@ def test_many_dimensions_at_another_length():
 
 
 def least_losses(own, others):
-    """Return the least losses over a grid of C, over tokens and with the query, of logits (n, 3) and (n, T − 3)."""
+    """Return the least losses over a grid of C, without and with the query token, of logits (n, 3) and (n, T − 3)."""
     norm = own.sum(axis=1, keepdims=True)
     most = np.maximum(np.maximum(own.max(axis=1), others.max(axis=1)), norm[:, 0])[:, None]
     least = [math.inf, math.inf]
@@ -242,9 +242,9 @@ def random_triples(random):
 
 
 def is_within(name, over_tokens, with_query):
-    """Whether the finding's interval, and its number over tokens, have these losses.
+    """Whether the finding's interval contains the loss with the query, and its text has both losses.
 
-    Of SAMPLES draws five standard errors are about a twentieth; two digits of 0.014 are another 4 %.
+    For SAMPLES draws five standard errors are about 5 %; the rounding of 0.014 to two digits is another 4 %.
     """
     finding = encoding_findings.figure1_floor_under_each_reading
     wanted = finding.expect[f"measurements.loss_{name}.value"]
@@ -259,7 +259,7 @@ def is_within(name, over_tokens, with_query):
 
 
 def test_the_floor_of_a_harmonic_frame():
-    # The inner products depend on the difference of the tokens alone: the first may be selected.
+    # The inner products depend on the difference of two tokens alone, so only subsets with token 0 are needed.
     frequencies = sorted(range(1, 100), key=lambda k: k * k * math.sqrt(2) % 1)[:85]
     row = np.cos(2 * np.pi * np.arange(T)[:, None] * frequencies / T).sum(axis=1) / 85
     pairs = np.array(list(combinations(range(1, T), 2)))
@@ -271,7 +271,7 @@ def test_the_floor_of_a_harmonic_frame():
 
 
 def test_the_floor_of_simplices():
-    # Thirty of them, of seven and of six vertices.
+    # Thirty simplices, twenty of seven vertices and ten of six.
     which = np.repeat(np.arange(30), [7] * 20 + [6] * 10)
     products = np.where(which[:, None] == which, -1 / (np.bincount(which)[which] - 1)[:, None], 0.0)
     np.fill_diagonal(products, 1)
@@ -298,7 +298,7 @@ def test_the_floor_of_random_directions(reading):
     if reading == "sphere":
         selected /= np.linalg.norm(selected, axis=2, keepdims=True)
     u = selected.sum(axis=1)
-    # In the direction of u another encoding has one coordinate, whatever that direction is.
+    # By rotation invariance, another encoding's component along u has the law of one coordinate.
     along = random.standard_normal((len(u), T - 3))
     rest = random.chisquare(D_E - 1, along.shape)
     along /= np.sqrt(along**2 + rest) if reading == "sphere" else math.sqrt(D_E)

@@ -22,7 +22,7 @@ from tests.benchmarks.page import is_pair, others_lines, table
 from tests.benchmarks.timing import fastest, median_seconds
 
 GROWTH = Path("build/benchmarks/growth")
-"""Plots are copied from there when the page is written: what is measured is measured on a tree that stays as it was."""
+"""Folder of the plots; the page's writer copies them from there, so that a measurement changes no tracked file."""
 ROWS = pytest.StashKey[list]()
 PACKAGES = ("numpy", "scipy", "sympy", "python-flint", "torch", "numba", "hypothesis")
 
@@ -42,7 +42,7 @@ def stored(request, benchmark):
 
 
 def fastest_way(name, peer, times):
-    """The way of a peer that is timed, and the notes that say which it is of several."""
+    """Return a peer's fastest way and, if the peer is a dict of ways, a note that names it."""
     if not isinstance(peer, dict):
         return peer, []
     way, work = fastest(peer, times)
@@ -51,7 +51,7 @@ def fastest_way(name, peer, times):
 
 
 def ratios(mine, theirs, *, cost):
-    """A peer's times over ours, with `cost` ours over a peer's."""
+    """Return a peer's times divided by ours or, with `cost`, ours divided by the peer's."""
     return [m / t if cost else t / m for m, t in zip(mine, theirs, strict=True)]
 
 
@@ -59,10 +59,10 @@ def ratios(mine, theirs, *, cost):
 def pair(request, benchmark, stored):
     """Time three ways in turn: the definition and the best plain way before each round of ours.
 
-    A peer is work, or a dict of several ways to do it by their names: the one that is the fastest here is timed, and
-    the note says which. Without `best` the definition is the best plain way. `best_times`, `definition_times`: how
-    often a peer would have to be run for the same work. The ratios are a peer's time over ours, and the one to the best
-    plain way is to be no smaller than `reach`; with `cost` they are ours over a peer's, and it is to be no larger.
+    A peer is a callable, or a dict of callables by name: the fastest of them here is timed, and the note names it.
+    Without `best` the definition is the best plain way. `best_times` and `definition_times` are how often a peer has to
+    be run for the same work. A ratio is a peer's time over ours; that of the best plain way must be at least `reach`.
+    With `cost` a ratio is our time over a peer's, and that of the best plain way must be at most `reach`.
     """
 
     def run(
@@ -106,9 +106,9 @@ def pair(request, benchmark, stored):
 
 @pytest.fixture
 def counted(benchmark, stored):
-    """Compare counts: `measure()` returns how many of something ours and the plain way need, in each of some runs.
+    """Compare counts: `measure()` returns two lists, the counts of ours and those of the plain way in the same runs.
 
-    The plain way is both peers. `note(ours, plain)` says what is to be said of them.
+    The plain way takes the place of both peers. `note(ours, plain)` returns the row's note.
     """
 
     def run(work, unit, measure, *, reach, note):
@@ -129,7 +129,7 @@ def growth(benchmark, stored):
 
     def run(work, axis, points, plain=None, *, times=3, note=""):
         def measure():
-            # Without timing each way is run once, where it is shortest.
+            # Without timing, each way is run once, at its first point.
             several = [dict(list(some.items())[: 1 if benchmark.disabled else None]) for some in (points, plain or {})]
             runs = 1 if benchmark.disabled else times
             return [{x: median_seconds(work, runs) for x, work in some.items()} for some in several if some]
@@ -175,7 +175,7 @@ def _plot(row, path):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_benchmark_update_machine_info(machine_info):
-    """Keep what says of which kind the machine is, and nothing that says which one."""
+    """Record the kind of the machine, and drop its name."""
     machine_info.pop("node", None)
     installed = {name: _version(name) for name in PACKAGES}
     machine_info["packages"] = {name: version for name, version in installed.items() if version}

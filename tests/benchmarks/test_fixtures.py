@@ -32,7 +32,7 @@ BENCHMARKS = """
 
 
 class Clock:
-    """A clock that work moves."""
+    """A clock that moves only when the work moves it."""
 
     now = 0.0
 
@@ -45,15 +45,15 @@ class Clock:
 
 @pytest.fixture
 def measured(pytester, monkeypatch, tmp_path):
-    """Run the benchmarks, and return what became of them, the rows by their work and the folder of plots."""
-    # The run within forgets what it imports, and these must not be imported twice.
+    """Run the benchmarks; return pytest's result, the rows by their work and the folder of plots."""
+    # The inner run unloads the modules that it imports, and these two cannot be imported twice.
     for name in ("matplotlib.pyplot", "torch"):
         pytest.importorskip(name)
     rates = {"copy_bytes": 1.0, "float32_operations": 1.0, "float64_operations": 1.0}
     monkeypatch.setattr("tests.benchmarks.conftest.rates", lambda device: rates)
     monkeypatch.setattr("tests.benchmarks.conftest.GROWTH", tmp_path / "growth")
     monkeypatch.setattr("tests.benchmarks.timing.time", Clock())
-    # pytest-benchmark does nothing where it meets another's workers.
+    # pytest-benchmark disables itself in a worker of pytest-xdist.
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     pytester.makepyfile(bench_it=BENCHMARKS)
 
@@ -73,7 +73,7 @@ def test_rows_say_what_was_measured(measured):
     found, rows, plots = measured()
     found.assert_outcomes(passed=4)
     sleep, cost, count, naps = (rows[name] for name in ("sleep", "cost", "count", "Naps & more"))
-    # All ways take longer than they sleep, and were run once before.
+    # Each way takes at least the time that it sleeps; the first run of each is not counted.
     assert {len(sleep[name]) for name in ("ours", "best", "definition", "ratios", "ratios_to_definition")} == {5}
     assert min(sleep["ours"]) >= 0.005 and min(sleep["best"]) >= 3 * 0.01 and min(sleep["definition"]) >= 2 * 0.02
     assert (

@@ -38,7 +38,7 @@ class Area:
         return sorted(path.relative_to(self.path).as_posix() for path in self.path.rglob("*.v"))
 
     def unproved(self):
-        """Return the files, those that all areas share included, in which something is taken for granted."""
+        """Return the area's and the shared files that contain an axiom or an unfinished proof."""
         files = [path for path in self.files() if UNPROVED.search(path.read_text(encoding="utf-8"))]
         return sorted(path.relative_to(self.path.parent).as_posix() for path in files)
 
@@ -58,7 +58,7 @@ class Area:
         return folder
 
     def module(self, name):
-        """Return what Rocq calls a file."""
+        """Return a file's name in Rocq."""
         return f"{self.name}." + name.removesuffix(".v").replace("/", ".")
 
     def compiled(self, folder, *targets):
@@ -72,7 +72,7 @@ class Area:
         return found.good, found.printed if found.good else found.said
 
     def statements(self, proofs):
-        """Return a text that Rocq accepts if each theorem has its claim as its type; it asks for the axioms."""
+        """Return a text that Rocq accepts if each theorem has its claim as its type, and that prints the axioms."""
         modules = sorted({name.rpartition(".")[0] for name in proofs} | {"claims"})
         lines = [f"Require {self.name}.formal.{module}." for module in modules]
         for name, claim in proofs.items():
@@ -82,7 +82,7 @@ class Area:
         return "\n".join(lines)
 
     def checked(self, folder):
-        """Return the axioms that the checker lists for all files, compiled before; None if it refuses them."""
+        """Return the axioms that the checker lists for all files, which are compiled; None if it refuses one."""
         refused, axioms = checked(folder, packages.options(Sources(folder)), [*map(self.module, self.sources())])
         return None if refused else axioms
 
@@ -91,7 +91,7 @@ axioms = axioms_printed
 
 
 def near(value):
-    """Return a text that says that g is within 10⁻⁹ of a float."""
+    """Return the Rocq statement that |g − value| ≤ 10⁻⁹, for a float."""
     return f"Rabs (g - ({Fraction(value)})) <= 1 / 10 ^ 9"
 
 
@@ -109,7 +109,7 @@ def folder_of(area, *targets):
 
 
 class ProofsOfAnArea:
-    """The tests of an area's proofs: `AREA`, `PROOFS`, each theorem with its claim, and `OTHER`, one of another claim.
+    """The tests of an area's proofs; a subclass sets `AREA`, `PROOFS` (claims by theorem) and `OTHER` (a wrong pair).
 
     The module has the fixture `area`, the folder in which all files are compiled.
     """

@@ -1,4 +1,4 @@
-"""The record of what Rocq accepted is of the statements and files that are there: no Rocq is needed to see it."""
+"""The record of accepted formal proofs is of the present statements and files; the test needs no Rocq."""
 
 import pytest
 
@@ -16,7 +16,7 @@ SENTENCES = {
     "the mean under a law gives equal functions equal means",
     "the gradient of the population loss is the mean of the gradients of the samples",
 }
-"""The only inferences of what is formal that are prose."""
+"""The only inferences of formal results that are prose."""
 EXPORTED = [name for name, entry in RECORD.items() if entry["exported"]["clauses"]]
 
 

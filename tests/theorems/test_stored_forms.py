@@ -1,4 +1,4 @@
-"""Stored forms: each is what its module derives, and what is read is what was written."""
+"""Stored forms are those that their modules derive, and a form that was written is read back."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Packages that may be missing: what is said of one."""
+"""Packages that may be missing: the line that names one, and how to install it."""
 
 import sys
 import tomllib

@@ -6,25 +6,25 @@ q_j = (u_j, τ_j) of Q, j = 1, 2. As in `components`, f = λ F_1 + ℓ F_2 with 
     F_j = E (vᵀS u_j + wᵀS c_j + β τ_j wᵀSw + w_j)²
         = E (tr(S M_j) + β τ_j wᵀSw)² + 1 + 2 λ_j c_jj + Σ_i g_i c_ji²,    c_j = β u_j + τ_j v,
 
-g_i = λ_i ((n + 1) λ_i + t)/n. At p = (1, 0, 0), q_1 = (0, 0, −a), q_2 = 0 with a = λ/g_1, Theorem 1's a_1, the label
-stands in Q in place of P: this step uses the first coordinate alone, and f exceeds its least value by ℓ² a_2, where
-a_2 = ℓ/g_2.
+g_i = λ_i ((n + 1) λ_i + t)/n. The point is p = (1, 0, 0), q_1 = (0, 0, −a), q_2 = 0 with a = λ/g_1, Theorem 1's a_1.
+There Q reads the label, and not P. The layer takes a gradient step in the first coordinate alone, and f exceeds its
+least value by ℓ² a_2, where a_2 = ℓ/g_2.
 
-With v_1 = 1 fixed by scaling, half the second derivative there is a sum of squares
+With v_1 = 1 fixed by scaling, half the second derivative at the point is a sum of squares
 
     λ³ (n+2)/n (u_11 − κ β)² + (λ ℓ²/n)(u_22 + n β/λ)² + (λ² a² V − n ℓ²) β²/λ + (λ² ℓ/n) u_12² + (λ² ℓ (n+2)/n) u_21²
     + λ g_1 τ_1² + ℓ g_1 (τ_2 + ℓ v_2/g_1)² + (λ a² g_2 − ℓ³/g_1) v_2²,
 
-where V is what is left of E (wᵀSw)² when S_11 is taken off. The factor of β² is positive where n ℓ² < λ² a² V: for few
-examples, or small ℓ; for n = 1 that is so at every ℓ ≤ λ, and at ℓ = λ for n = 1 alone. The last factor is (λ − ℓ) K,
-K > 0. At ℓ = λ rotations of the tokens and w* keep the law: one of them takes v_2 to 0, and the rest of the sum is
-positive definite. With λ and ℓ exchanged, the label in Q at the smaller eigenvalue, the last factor is −(λ − ℓ) K',
-K' > 0, and for ℓ < λ the point is a saddle.
+where V is the mean square of the residual in the regression of wᵀSw on S_11. The factor of β² is positive if and only
+if n ℓ² < λ² a² V, which holds for few examples or small ℓ: for n = 1 at every ℓ ≤ λ, and at ℓ = λ for n = 1 alone. The
+last factor is (λ − ℓ) K, K > 0. At ℓ = λ rotations of the tokens and w* preserve the law: one of them takes v_2 to 0,
+and the rest of the sum is positive definite. If λ and ℓ are exchanged, so that the point is at the smaller eigenvalue,
+the last factor is −(λ − ℓ) K', K' > 0, and for ℓ < λ the point is a saddle.
 
-For any d the same point at an eigenvalue λ_k is, by hand, a local minimum where λ_k is the largest and
-n Σ_{j≠k} λ_j² < λ_k² a_k² V, and f exceeds its least value there by Σ_{j≠k} λ_j² a_j: each j ≠ k has its own square
-(u_jj + n β/λ_k)² and its own v_j². At d = 3 that is held against quadrature in `paper_checks`; the statement is for
-d = 2. With more examples local minima at β ≠ 0 can take its place (`paper_checks.ahn2023.label_in_Q`).
+For any d, by hand, the same point at the largest eigenvalue λ_k is a local minimum if n Σ_{j≠k} λ_j² < λ_k² a_k² V, and
+f exceeds its least value there by Σ_{j≠k} λ_j² a_j: each j ≠ k has its own square (u_jj + n β/λ_k)² and its own v_j².
+At d = 3 `paper_checks` compares this with quadrature; the statement is for d = 2. With more examples there can be local
+minima at β ≠ 0 instead (`paper_checks.ahn2023.label_in_Q`).
 
 Source: derived here; Ahn et al. 2023, Theorem 1, is about the global minimum.
 """
@@ -83,7 +83,7 @@ e, v2, beta, u11, u12, u21, u22, tau1, tau2, v1 = DIRECTION = sp.symbols(
 LABELS = (n + 2) / n * (t**2 + 2 * squares)
 """E (wᵀSw)²."""
 LEFT = LABELS - (n * t + 2 * lam) ** 2 / (n * (n + 2))
-"""V."""
+"""V, the mean square of the residual of wᵀSw."""
 SIGMA = sp.diag(lam, ell)
 
 
@@ -112,7 +112,7 @@ ROW, COLUMN = sp.symbols("r_1 r_2", real=True), sp.symbols("k_1 k_2", real=True)
 
 
 def _component_mean(j: int) -> GaussianMoment:
-    """Return that F_j is the mean square of p'Gq_j + w_j, with Σ = diag(λ, ℓ)."""
+    """Return the clause that F_j is the mean square of p'Gq_j + w_j, with Σ = diag(λ, ℓ)."""
     unit = letter(f"e_{j + 1}")
     entries = {_v: ROW, _u: COLUMN, unit: tuple(sp.Integer(int(i == j)) for i in range(2))}
     powers = (sp.Integer(1), _sigma, _sigma * _sigma)
@@ -233,8 +233,7 @@ ARGUMENT = (
     ),
     Inference(
         "loss",
-        "p'Gq_j is v'Su_j + w'S(β u_j + τ_j v) + β τ_j w'Sw: F_1 and F_2, and so f, are the polynomials that the steps "
-        "have",
+        "p'Gq_j is v'Su_j + w'S(β u_j + τ_j v) + β τ_j w'Sw: F_1 and F_2, and so f, are the polynomials of the steps",
         ("seen", "standard_prior", "gaussian_tokens", "component_1", "component_2"),
         "application",
     ),
@@ -247,7 +246,8 @@ ARGUMENT = (
     ),
     Inference(
         "definite_in_line",
-        "and whether they differ or not, that is so with v_1 = 1 and v_2 = 0",
+        "for smaller <= largest, all slopes vanish at the point, and with v_1 = 1 and v_2 = 0 the second derivatives "
+        "are positive definite",
         ("loss", "stationary", "curved", "few_examples"),
         "nonnegative terms",
     ),
@@ -259,46 +259,49 @@ ARGUMENT = (
     ),
     Inference(
         "rotated",
-        "if smaller = largest, rotations of the tokens and w* keep their law: where they turn P and Q too f is the "
-        "same, and near the point one of them takes v_2 to 0",
+        "if smaller = largest, rotations of the tokens and w* preserve their law: f is the same at P and Q rotated by "
+        "them, and near the point one of them takes v_2 to 0",
         ("seen", "gaussian_tokens", "standard_prior", "two_dimensions"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "minimum_if_different",
-        "if smaller < largest, f is nowhere lower near the point, and higher but for rescaling and what is not seen",
+        "if smaller < largest, f is nowhere lower near the point, and higher except at points that differ by rescaling "
+        "and by entries that the prediction does not see",
         ("definite", "rescaled", "seen"),
         rules.SECOND_ORDER_CONDITION,
     ),
     Inference(
         "minimum_if_equal",
-        "if smaller = largest, it is nowhere lower, and higher but for these and rotations",
+        "if smaller = largest, f is nowhere lower near the point, and higher except at points that differ by "
+        "rescaling, rotations and entries that the prediction does not see",
         ("definite_in_line", "rotated", "rescaled", "seen"),
         rules.SECOND_ORDER_CONDITION,
     ),
     Inference(
         "minimum",
-        "so the point is a local minimum, strict but for these",
+        "so the point is a local minimum, strict except for rescaling, rotations if smaller = largest, and entries "
+        "that the prediction does not see",
         ("minimum_if_different", "minimum_if_equal", "ordered"),
         "case distinction",
     ),
     Inference(
         "local",
-        "f there exceeds its least value by smaller² a_2 > 0",
+        "f at the point exceeds its least value by smaller² a_2 > 0",
         ("minimum", "above", "more", "ahn2023.theorem1:global"),
         "application",
     ),
     Inference(
         "exchanged",
-        "the slopes and the second derivative are as they are for any two positive eigenvalues: with largest and "
-        "smaller exchanged, they are those at the smaller one",
+        "the formulas for the slopes and the second derivative hold for any two positive eigenvalues: with largest and "
+        "smaller exchanged, they are those of the point at the smaller one",
         ("loss", "stationary", "curved"),
         "application",
     ),
     Inference(
         "saddle",
-        "there, if smaller < largest, the second derivative is negative along v_2 with tau_2 = -largest v_2/g, g = g_1 "
-        "exchanged, and positive along tau_1",
+        "if smaller < largest, the second derivative at that point is negative along v_2 with tau_2 = -largest v_2/g, "
+        "where g is g_1 with the eigenvalues exchanged, and positive along tau_1",
         ("exchanged", "c_exchanged", "positive_exchanged"),
         rules.INDEFINITE_HESSIAN,
     ),
@@ -306,7 +309,7 @@ ARGUMENT = (
 
 
 def _local_at(place: int) -> Trials:
-    """Return the trials that the point with the label in Q at this eigenvalue is a local minimum that is not global."""
+    """Return trials of the claim that the point at this eigenvalue is a local minimum that is not global."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         eigenvalues = instance["largest"], instance["smaller"]
@@ -318,12 +321,12 @@ def _local_at(place: int) -> Trials:
 
 
 def _saddle_at(step: sp.Expr) -> Trials:
-    """Return the trials that the point with the label in Q at the smaller eigenvalue, with this step, is a saddle."""
+    """Return trials of the claim that the point at the smaller eigenvalue, with this step, is a saddle."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         eigenvalues = instance["largest"], instance["smaller"]
         if eigenvalues[1] >= eigenvalues[0]:
-            # The claim says nothing there.
+            # The claim is about smaller < largest only.
             return iter(())
         return saddle(label_in_columns(instance["n"], eigenvalues, 1, value_of(step, instance)), 1)
 

@@ -1,7 +1,7 @@
-r"""The loss of two layers at diagonal A and B, less the least over multiples of I: a sum of squares, for all d and n.
+r"""Two layers' loss f(A, B) at diagonal A and B, minus its minimum over multiples of I: a sum of squares, for all d, n.
 
-Let A = a I + diag(y_i) and B = b I + diag(z_i), Σ y_i = Σ z_i = 0. With σ, π the sum and the product of the two steps
-at which f over multiples of I is least, f* that value (`two_layer_minimum`), and q_i = y_i z_i − Σ_j y_j z_j / d,
+Over multiples of I, f has its minimum f* at two steps with sum σ and product π (`two_layer_minimum`). Let
+A = a I + diag(y_i) and B = b I + diag(z_i), Σ y_i = Σ z_i = 0, and q_i = y_i z_i − Σ_j y_j z_j / d. Then
 
     f(A, B) − f* = uᵀ G u + Σ_i (c_iᵀ R c_i + α (b y_i + (δ/α) a z_i)² + β (y_i − z_i)²)
                    + (α/d) Σ_{i<j} (y_i z_j − y_j z_i)²,
@@ -22,16 +22,16 @@ from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL, M
 a, b = sp.symbols("a b", real=True)
 """tr A/d and tr B/d."""
 DEVIATIONS = {(i, j): sp.Symbol(f"s_{i}{j}", real=True) for i, j in ((2, 0), (1, 1), (0, 2), (2, 1), (1, 2), (2, 2))}
-"""Σ_i y_i^j z_i^k."""
+"""Symbols for Σ_i y_i^j z_i^k, by (j, k)."""
 
 
 def _both(*key: str) -> sp.Expr:
-    """Return the coefficient of a product of traces of words, with and without tr I = d."""
+    """Return the coefficient of a product of traces of words, plus d times that of its product with tr I = d."""
     return EXPECTED[key] + d * EXPECTED["", *key]
 
 
 def at_diagonal() -> sp.Expr:
-    """Return f(A, B) by a, b and the sums of products of the deviations."""
+    """Return f(A, B) in terms of a, b and the sums of products of the deviations."""
     s = DEVIATIONS
     return in_traces(
         {
@@ -75,20 +75,20 @@ R = sp.Matrix(
 
 
 LINEAR = sp.Matrix([[b, 0, 1], [1, 1, 0], [0, a, 0]])
-"""From (y, z, q) to c."""
+"""The matrix that takes (y_i, z_i, q_i) to c_i."""
 _BESIDE, _APART = sp.Matrix([b, DELTA / ALPHA * a, 0]), sp.Matrix([1, -1, 0])
 FORM = LINEAR.T * R * LINEAR + ALPHA * _BESIDE * _BESIDE.T + BETA * _APART * _APART.T
 """The contribution of one entry, a quadratic form in (y, z, q): c'R c + α (b y + (δ/α) a z)² + β (y − z)²."""
 
 
 def excess(along: sp.Expr, sums: sp.Matrix, areas: sp.Expr) -> sp.Expr:
-    """Return the squares, given Σ y_i z_i, Σ (y_i, z_i, q_i)'(y_i, z_i, q_i) and Σ_{i<j} (y_i z_j − y_j z_i)²."""
+    """Return the sum of squares from Σ y_i z_i, Σ (y_i, z_i, q_i)'(y_i, z_i, q_i) and Σ_{i<j} (y_i z_j − y_j z_i)²."""
     u = sp.Matrix([a + b - TOTAL, a * b - PRODUCT, along / d])
     return (u.T * G * u)[0] + (FORM * sums).trace() + ALPHA / d * areas  # pyright: ignore[reportReturnType]
 
 
 def in_deviations() -> sp.Expr:
-    """Return the squares by a, b and the sums of products of the deviations."""
+    """Return the sum of squares in terms of a, b and the sums of products of the deviations."""
     s = DEVIATIONS
     along = s[1, 1]
     sums = [[s[2, 0], along, s[2, 1]], [along, s[0, 2], s[1, 2]], [s[2, 1], s[1, 2], s[2, 2] - along**2 / d]]

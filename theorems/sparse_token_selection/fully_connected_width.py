@@ -1,57 +1,59 @@
 r"""The smallest loss over all functions of y and of m linear measurements of X, for every width m.
 
-Class. f(X, y) = g(y, A vec X), A ∈ R^{m×Td}, fixed before y is drawn; g any function. Every fully-connected net whose
-first layer has m units is in it, whatever its depth, its activations and its training: first-layer outputs are
-functions of A vec X + B e(y) + b. Units that do not read X do not count, more layers may read y again, none may read
-X again; weights may be shared (a convolution), drawn at random, or learnt from other samples.
+*Class.* f(X, y) = g(y, A vec X) with A ∈ R^{m×Td} fixed before y is drawn, and any function g. Every fully-connected
+net whose first layer has m units is in the class, whatever its depth, activations and training, as the outputs of the
+first layer are functions of A vec X + B e(y) + b. Units that do not read X are not counted. Later layers may read y,
+and may not read X. Weights may be shared (a convolution), drawn at random, or learnt from other samples.
 
     inf_{A, g} ½ E‖g(y, A vec X) − STS_q(X, y)‖² = ½ (λ_2 (Td − m) + (λ_1 − λ_2) max(0, d − m)),
     λ_1 = 1/T,    λ_2 = (T − q)/(q T (T − 1)):
 
-½ (d/q − m/T) for m ≤ d, (Td − m)(T − q)/(2 q T (T − 1)) for m ≥ d, always the larger of the two. So a loss of
+This is ½ (d/q − m/T) for m ≤ d and (Td − m)(T − q)/(2 q T (T − 1)) for m ≥ d, always the larger of the two. A loss of
 c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units (q < T), and at least (1 − c) Td/q.
 
-Idea. A vec X determines the part of vec X in A's row space U and nothing of the rest, so that the loss is a trace,
-½ tr (I − Π)(Γ ⊗ I_d) with Π the projection onto U and Γ = E u uᵀ, u = 1_y/q; by the symmetry of tokens Γ has one
-eigenvalue λ_1 on the sums and one, λ_2, on the rest. It is attained only where the rank k of U is m, or λ_2 = 0, and
-U's overlap p with the sums is min(m, d), or q = 1 (for eigenvalues in general this is Ky Fan's inequality).
+*Idea.* A vec X determines the part of vec X in A's row space U, and is independent of the rest. So the loss is a trace,
+½ tr (I − Π)(Γ ⊗ I_d) with Π the projection onto U and Γ = E u uᵀ, u = 1_y/q. By the symmetry of tokens Γ has one
+eigenvalue λ_1 on the sums of tokens and one, λ_2, on their complement. The smallest loss is attained if and only if U
+has rank k = m (or λ_2 = 0), and overlap p = min(m, d) with the sums (or q = 1). For general eigenvalues this is Ky
+Fan's inequality.
 
 For q << T a random first layer is nearly as good: for a span drawn uniformly E Π = I m/(Td), and the mean loss is
-d/(2q) (1 − m/(Td)), (T−1)/(T−q) times the smallest for m ≥ d.
+d/(2q) (1 − m/(Td)), which is (T−1)/(T−q) times the smallest for m ≥ d.
 
-Wider still. A may depend on chance that is independent of (X, y), and each row on the values that the rows before it
-measured: given these, the rest of vec X is standard Gaussian on the complement of their span, and y is uniform.
-But not on y (d measurements of the target itself leave no loss), and not other than linearly (one number may hold all
-digits of many). If X is not Gaussian but of the same covariance, the formula is the least loss of predictions that are
-linear for each y.
+*A larger class.* A may depend on random numbers that are independent of (X, y), and each row of A on the values that
+the earlier rows measured: given these, the rest of vec X is standard Gaussian on the complement of their span, and y is
+uniform. A may not depend on y: d measurements of the target itself leave no loss. Measurements must be linear: one
+number can hold the digits of many. If X is not Gaussian but has the same covariance, the formula is the least loss of
+predictions that are linear in X for each y.
 
-Reading y by the same layer. The formula is about all nets, also those that read y apart, so nets that read it by the
-same m units are no better. Nor need they be much worse. Let y be coded by the number c = Σ_{i∈y} a_i, the a_i whole
-numbers of which any two sums of q differ: 2^i; or numbers below T^q or so (Bose and Chowla's B_q sets), so that c has
-q log2 T bits or so in place of T; or, a little larger, the residues of i, i^2, …, i^q modulo a prime r ≥ T as digits
-in a base above q(r − 1), as power sums determine a set (Newton's identities).
-- One unit more, for strictly monotone activations (linear, leaky ReLU, ELU, sigmoid, tanh, softplus): m units read
-  A vec X, one reads c, and the rest, any function of them, knows all: the formula is attained with m + 1 units.
-- 2m + 1 units where σ(b + x) − σ(b − x) is strictly monotone for some b, and σ is on some interval: b = 0 for
-  ReLU, GELU and SiLU (it is x itself); for every polynomial that is not constant a b beyond the real roots of all its
-  derivatives, which have one sign there (4x for x² at b = 1).
-- No unit more, in the limit: a unit may read x + Kc in place of the measurement x. The multiple of K next to it is Kc
-  unless |x| ≥ K/2, so that as K grows the loss tends to the formula. The same holds for any activation that is
-  continuous and strictly monotone on some interval, of ReLU with a large bias too: scaled and shifted into it, all
-  but a vanishing share of the measurements are read off. So for every width m ≥ 1 the infimum is the formula.
-The price is digits: weights of order K T^q in one unit, or, one power sum each, of order K T in each of q ≤ m.
+*One layer that reads both X and y.* Nets of which m units read X and y are in the class, so the formula bounds their
+loss. The bound is nearly attained. Let y be coded by c = Σ_{i∈y} a_i for integers a_i such that different q-subsets
+have different sums. One choice is a_i = 2^i. Another one has a_i of order T^q (Bose and Chowla's B_q sets), so that c
+has about q log2 T bits instead of T. A third one has slightly larger a_i: its digits, in a base above q(r − 1), are
+i, i², …, i^q modulo a prime r ≥ T; power sums determine a set by Newton's identities.
+- With m + 1 units the formula is attained for strictly monotone activations (linear, leaky ReLU, ELU, sigmoid, tanh,
+  softplus): m units read A vec X, one reads c, and later layers are any function of these.
+- With 2m + 1 units it is attained if σ(b + x) − σ(b − x) is strictly monotone in x for some b, and σ on some interval.
+  For ReLU, GELU and SiLU b = 0, and the difference is x. For a polynomial that is not constant, b is beyond the real
+  roots of all its derivatives, each of which has one sign there (for x² at b = 1 the difference is 4x).
+- With m units it is approached: a unit reads x + Kc instead of the measurement x. The multiple of K nearest to this is
+  Kc unless |x| ≥ K/2, so that the loss tends to the formula as K grows. The same holds for any activation that is
+  continuous and strictly monotone on some interval, and so for ReLU with a large bias: all but a vanishing share of the
+  measurements are scaled and shifted into the interval. So the infimum is the formula for every width m ≥ 1.
+Such weights have many digits: they are of order K T^q in one unit, or of order K T in each of q ≤ m units that read one
+power sum each.
 
-Not proved here: that a rest of such units, wide enough, is as near as one likes to the function needed (of units that
-are linear it is not); what bounded weights, finite precision or a rest of bounded size cost; anything for activations
-that are constant between jumps; that the infimum is not attained without a unit more; what training finds.
+Not proved here: that wide later layers of the same units approximate the function needed (linear units do not); the
+cost of bounded weights, of finite precision, or of later layers of bounded size; any claim on activations that are
+constant between jumps; that m units do not attain the infimum; what training finds.
 
-*The worst case*, which the paper extends to the average one: a net that computes the selected tokens' mean for every X
-and y to a small error needs a first layer of Ω(Td) units (Sanford, Hsu and Telgarsky 2023; recalled, its constants are
-not known to us). The bound here is in the mean over Gaussian X and uniform y, and at a loss σ d/(2q) it is
-Td (1 − σ(T−1)/(T−q)) units for m ≥ d: Td as the loss goes to 0, as in the worst case, and d at the loss of all nets
-that know the sum of the tokens alone.
+*The worst case.* The paper extends a worst-case bound to the average case: a net that computes the mean of the selected
+tokens for every X and y to a small error needs a first layer of Ω(Td) units (Sanford, Hsu and Telgarsky 2023; recalled,
+its constants are not known to us). The bound here is for the mean over Gaussian X and uniform y. At a loss of σ d/(2q)
+it is Td (1 − σ(T−1)/(T−q)) units if this is at least d. It tends to Td as the loss tends to 0, as in the worst case,
+and is d at the loss of predictions from the sum of the tokens alone.
 
-Source: the paper's lower bound for fully-connected nets, as its abstract has it, is Ω̃(Td) in the average case; class,
+Source: according to its abstract the paper's lower bound for fully-connected nets is Ω̃(Td) in the average case; class,
 formula and constants are derived here.
 """
 
@@ -112,7 +114,7 @@ other = diagonal - beside
 
 
 def loss_with(overlap: sp.Expr, rank: sp.Expr = m) -> sp.Expr:
-    """Return the loss of measurements whose span has a given dimension and overlap with the d sums of tokens."""
+    """Return the loss of measurements whose span has a given rank and a given overlap with the d sums of tokens."""
     return (other * (T * d - rank) + (largest - other) * (d - overlap)) / 2
 
 
@@ -213,14 +215,14 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "conditional_mean",
-        "for given y and A no function of A vec X is nearer to STS than its conditional mean",
+        "for given y and A, the function of A vec X nearest to STS in mean square is the conditional mean of STS",
         ("linear_measurements",),
         rules.CONDITIONAL_MEAN,
     ),
     Inference(
         "remainder",
-        "with Π the projection onto A's row space and u = 1_y/q, that mean is linear in A vec X, and what remains of "
-        "component k of STS has the variance |(I − Π)(u ⊗ e_k)|²",
+        "let Π be the projection onto A's row space and u = 1_y/q: that mean is linear in A vec X, and component k of "
+        "STS minus its mean has the variance |(I − Π)(u ⊗ e_k)|²",
         ("conditional_mean", "gaussian_tokens"),
         rules.GAUSSIAN_CONDITIONING,
     ),
@@ -239,8 +241,8 @@ ARGUMENT = (
     ),
     Inference(
         "in_overlap",
-        "with k the rank of Π and p the trace of Π times the projection onto the d sums, half of λ_2 I + (λ_1 − λ_2) "
-        "times that projection has with I − Π the trace L(p, k)",
+        "let S be the projection onto the d sums, k the rank of Π and p = tr ΠS: then "
+        "½ tr (I − Π)(λ_2 I + (λ_1 − λ_2) S) = L(p, k)",
         ("mean_loss", "second_moment", "sums", "contrasts"),
         rules.LINEARITY_OF_THE_TRACE,
     ),
@@ -255,8 +257,8 @@ ARGUMENT = (
     ),
     Inference(
         "attained",
-        "m sums, for m ≤ d, have p = k = m; all d sums and m − d contrasts, for m ≥ d, have p = d, k = m: their loss "
-        "is the larger of the two formulas",
+        "for m ≤ d, m sums have p = k = m; for m ≥ d, all d sums and m − d contrasts have p = d, k = m: their loss is "
+        "the larger of the two formulas",
         ("in_overlap", "few", "many", "few_is_larger", "many_is_larger"),
         "case distinction",
     ),
@@ -265,7 +267,7 @@ ARGUMENT = (
     ),
     Inference(
         "nets",
-        "the first layer computes functions of A vec X + B e(y) + b, and what follows reads these and y: the net is in "
+        "the first layer computes functions of A vec X + B e(y) + b, and later layers read these and y: the net is in "
         "the class",
         ("smallest", "linear_measurements"),
         "definition",
@@ -287,7 +289,7 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step("Σ_i [i ∈ y] = q, and tokens are alike: T P(i ∈ y) = q", T * one, q),
-            Step("its square is q², and pairs are alike", T * one + T * (T - 1) * both, q**2),
+            Step("the square of this sum is q², and pairs are alike", T * one + T * (T - 1) * both, q**2),
             Step("Γ = E u uᵀ, u = 1_y/q, on 1: its rows sum to λ_1", (one + (T - 1) * both) / q**2, 1 / T),
             Step("Γ on vectors of sum 0: λ_2", (one - both) / q**2, (T - q) / (q * T * (T - 1))),
             Step("λ_1 − λ_2, not negative", largest - other, (q - 1) / (q * (T - 1))),

@@ -1,4 +1,4 @@
-r"""Softmax attention by sign encodings: the means of its first and second powers, enclosed without sampling.
+r"""Softmax attention with random sign encodings: bounds of the means P and R, below, without sampling.
 
 The encodings e_1 … e_T ∈ R^D have independent entries ±1/√D, y is a q-subset of [T], u = Σ_{i∈y} e_i, v_i = e_i·u.
 With W = diag(0, C I) token i has the logit C v_i, and the query token, where it is attended to, C|u|². With N the
@@ -6,20 +6,21 @@ softmax's denominator and p_i = e^{C v_i}/N,
 
     P = E Σ_{i∈y} p_i,    R = E Σ_i p_i²    (sums over tokens, the query token not among them).
 
-*Moments.* v_i and |u|² are sums over the coordinates, so that for multiplicities a_i on tokens the mean of
-exp(C Σ a_i v_i + h|u|²) is the D-th power of one coordinate's,
+*Moments.* v_i and |u|² are sums over the D coordinates, which are independent and alike. So for integers a_i ≥ 0 the
+mean of exp(C Σ a_i v_i + h|u|²) is the D-th power of a mean over the q signs ε_i of one coordinate,
 
-    E exp((s/D)(C Σ_{i∈y} a_i ε_i + h s)) ∏_{j∉y} cosh(C a_j s/D),    s = Σ_{i∈y} ε_i,
+    E exp((s/D)(C Σ_{i∈y} a_i ε_i + h s)) ∏_{j∉y} cosh(C a_j s/D),    s = Σ_{i∈y} ε_i.
 
-over q signs. N^k is a sum of such exponentials over the ways to write k as multiplicities; equal ones are counted
-by integer partitions, so the number of terms depends on k alone.
+By the multinomial theorem N^k is a sum of such exponentials with Σ a_i = k. Two of them have the same mean if their
+a_i are the same up to order, on the selected tokens and on the others. They are grouped by integer partitions, so that
+the number of terms depends on k alone.
 
-*Bounds.* p_i = w/X and p_i² = w²/X² with w = e^{C(v_i − ℓ)}, X = N e^{−Cℓ}, for any ℓ = ρ v_i + b|u|²; moments of X
-weighted with w bound their means (`moment_bounds.reciprocal_powers`) from below whatever ℓ is, from above where X is
-bounded below: for ρ = 0 and b ≤ 1/q by q (the geometric mean of e^{C v_i} over y is e^{C|u|²/q}), with the query's
-token and b ≤ 1 by 1. The less X varies the fewer moments are needed: log N follows C|u|²/q with about the slope P,
-and C|u|² with that of the query's share, so b is chosen as such. Attending to tokens alone, P is also 1 less the
-others' share, which needs lower bounds only.
+*Bounds.* For any ℓ = ρ v_i + b|u|², p_i = w/X and p_i² = w²/X² with w = e^{C(v_i − ℓ)}, X = N e^{−Cℓ}. Moments of X
+weighted with w or w² bound the means of these from below (`moment_bounds.reciprocal_powers`), and from above if X has a
+positive lower bound. For ρ = 0 there is one: X ≥ q if b ≤ 1/q, as the geometric mean of e^{C v_i} over y is
+e^{C|u|²/q}, and X ≥ 1 if the query token is attended to and b ≤ 1. The less X varies, the fewer moments are needed. The
+slope of log N in C|u|² is about P/q plus the query token's share, so b is near that. Without the query token, 1 minus
+a lower bound of the share of the tokens that are not selected is another upper bound of P.
 """
 
 import math
@@ -37,7 +38,7 @@ from verify.budget import look_at_the_clock
 from verify.errors import UndecidedError
 
 BITS = 320
-"""Of the balls: beside the query's token shares are of the order of e^{−C(q−1)}, and moments cancel to some 2^40."""
+"""Bits of the balls: shares beside the query token's are of order e^{−C(q−1)}, and cancellation costs some 40 bits."""
 
 Place = Literal["selected", "others"]
 Range = tuple[arb, arb]
@@ -46,7 +47,7 @@ _Tables = list[list[tuple[int, list[arb]]]]
 
 @dataclass(frozen=True)
 class Effort:
-    """How many moments, and which ρ are tried beside 0."""
+    """The number of moments, and the values of ρ that are tried besides 0."""
 
     orders: int
     advances: tuple[fmpq, ...] = ()
@@ -90,7 +91,7 @@ class SignAttention:
         return sum((self._below(C, 2, place, effort) for place in self._places()), arb(0))
 
     def variance_above(self, C: arb, effort: Effort) -> arb:
-        """Return a ball whose upper end is above E Var, the variance of v under the softmax, attending to tokens alone.
+        """Return a ball whose upper end is above E Var, Var the softmax's variance of v; the query token is left out.
 
         Var ≤ Σ p_i (v_i − m)² for any m, and x² ≤ 2cosh(x) − 2.
         """
@@ -102,7 +103,7 @@ class SignAttention:
         return 2 * (up * down).sqrt() - 2
 
     def _turned_above(self, C: arb, turn: arb, place: Place, effort: Effort) -> arb:
-        """Return a bound of E Σ e^{turn·v_i} p_i over a place."""
+        """Return an upper bound of E Σ e^{turn·v_i} p_i over the tokens of a place."""
         tilt = C * self._tilt(C) / self.q
         moments = self.exponential_moments(C, place, C + turn, tilt, arb(0), tilt, effort.orders)
         return upper_bound(moments, 1, arb(self.q))
@@ -111,7 +112,7 @@ class SignAttention:
         return ("selected", "others") if self.T > self.q else ("selected",)
 
     def _tilt(self, C: arb) -> fmpq:
-        """Return t, about the slope of log N in C|u|²/q: P, and q times the query's share; from few moments."""
+        """Return t near P + q·(the query token's share), the slope of log N in C|u|²/q, from few moments."""
         key = str(C)
         if key not in self._tilts:
             half = C / 2 if self.query else C / (2 * self.q)
@@ -150,8 +151,8 @@ class SignAttention:
     ) -> list[arb]:
         """Return E Σ_i w_i^power X^k for k = 0 … orders, i over `place`.
 
-        w and X have ℓ = ρ v_i + t|u|²/q, ρ = `advance` and t = `tilt`: where none is given, 1 − ρ with an advance,
-        else the one that makes X vary little.
+        Here ℓ = ρ v_i + t|u|²/q with ρ = `advance` and t = `tilt`. By default t is 1 − ρ if ρ > 0, else a value at
+        which X varies little.
         """
         share = tilt if tilt is not None else 1 - advance if advance else self._tilt(C)
         ahead, along = C * advance, C * share / self.q
@@ -175,7 +176,7 @@ class SignAttention:
                 if others is None or (place == "others" and ahead):
                     others = self._others(powers, weight, place == "others", orders, sums)
             total = arb(0)
-            # The query's token falls k − j times.
+            # The query token is k − j of the k factors.
             for j in range(k + 1) if self.query else [k]:
                 scale = [f * e**k * y ** (k - j) for f, e, y in zip(first, each, query, strict=True)]
                 total += math.comb(k, j) * self._paired(chosen, others, scale, j)
@@ -201,7 +202,7 @@ class SignAttention:
     def _chosen(
         self, powers: "_Exponentials", weight: arb, weighted: bool, orders: int, sums: Sequence[int]
     ) -> _Tables:
-        """Return, for each order, counts of selected tokens' multiplicities with the sums over signs at each |s|."""
+        """Return, for each order, the multiplicities on selected tokens: how many, and the sums over signs by |s|."""
         extra = _Exponentials(weight)
         tables = []
         for order in range(orders + 1):
@@ -218,7 +219,7 @@ class SignAttention:
     def _others(
         self, powers: "_Exponentials", weight: arb, weighted: bool, orders: int, sums: Sequence[int]
     ) -> _Tables:
-        """Return the same for the other tokens: products of hyperbolic cosines at each |s|."""
+        """Return the same for the other tokens, with products of hyperbolic cosines by |s| for the sums over signs."""
         tables = []
         for order in range(orders + 1):
             table = []
@@ -257,10 +258,10 @@ class _Exponentials:
 
 @cache
 def _multiplicities(order: int, tokens: int, weighted: bool) -> tuple[tuple[int | None, tuple[int, ...], int], ...]:
-    """Return how `order` factors fall on some tokens: (a, others, count).
+    """Return the ways to assign `order` factors to tokens, as (a, others, count).
 
-    With a weighted token a is what falls on it, else None; `others` are the positive multiplicities elsewhere, in
-    descending order; count is the number of sequences of tokens (and, weighted, of the choice of the token).
+    a is the multiplicity of the weighted token, None if there is none. `others` are the positive multiplicities of the
+    other tokens, in descending order. count is the number of sequences of tokens, times that of weighted tokens.
     """
     if not weighted:
         return tuple((None, parts, n) for parts in _partitions(order, order) if (n := _sequences(parts, tokens)))
@@ -293,7 +294,7 @@ def _sequences(parts: Sequence[int], tokens: int) -> int:
 
 @cache
 def _signs(own: int | None, others: tuple[int, ...], q: int) -> tuple[tuple[tuple[int, int, int], int], ...]:
-    """Return counts of sign vectors in {±1}^q by (|s|, s Σ a_i ε_i, s ε) for ε the weighted token's sign (else 0)."""
+    """Return counts of sign vectors in {±1}^q by (|s|, s Σ a_i ε_i, s ε); ε is the weighted token's sign, 0 if none."""
     states = {(0, 0, 0): 1} if own is None else {(e, own * e, e): 1 for e in (1, -1)}
     for a in others:
         grown: Counter[tuple[int, int, int]] = Counter()
@@ -311,7 +312,7 @@ def _signs(own: int | None, others: tuple[int, ...], q: int) -> tuple[tuple[tupl
 
 
 def outer(below: arb, above: arb) -> tuple[Fraction, Fraction]:
-    """Return the lower end of one ball and the upper end of another. Raises UndecidedError where there is none."""
+    """Return the lower end of one ball and the upper end of another. Raises UndecidedError if one is not finite."""
     if not (below.is_finite() and above.is_finite()):
         raise UndecidedError("the bounds are not finite")
     return _fraction(below.lower()), _fraction(above.upper())

@@ -1,4 +1,4 @@
-"""Deductions: explicit sums of products of facts, and the rules that add facts or tell cases apart."""
+"""Deductions in Rocq: explicit sums of products of facts, and the rules that add facts or distinguish cases."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class _Scope:
 
     @property
     def next(self) -> str:
-        """The name of the fact that comes next."""
+        """The name of the next fact."""
         return f"F_{len(self.facts)}"
 
     def said(self, fact: Signed) -> str:
@@ -67,7 +67,7 @@ def _block(lines: Sequence[str]) -> list[str]:
 
 
 def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """A multiple of the goal is an explicit sum of products."""
+    """Write that a positive multiple of the goal is an explicit sum of products of facts."""
     kept, zeros, lines = list[str](), list[str](), list[str]()
     for factor, used, root in tree["terms"]:
         facts = [scope.facts[number] for number in used]
@@ -107,14 +107,14 @@ def _positive(clause: Clause, data: Data) -> list[str]:
 
 
 def _by_lemma(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Another relation, with a proof, is a fact."""
+    """Prove another relation, and add it to the facts."""
     lemma = signed(tree["relation"])
     shown = _block(_shown(scope, lemma, tree["proof"]))
     return [f"assert ({scope.next} : {scope.said(lemma)}).", *shown, *_shown(scope.adding(lemma), goal, tree["then"])]
 
 
 def _by_known(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """An instance of what is known of a function is a fact."""
+    """Add an instance of a known inequality of a function to the facts."""
     if (known := KNOWN.get(str(tree["name"]))) is None:
         raise NotSaidError(f"the known fact {tree['name']} is not exported")
     fact, shown = known(*tree["of"])
@@ -125,7 +125,7 @@ def _by_known(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]
 
 
 def _by_cases(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """An expression is > 0, 0 or < 0; without the middle case, >= 0 or < 0."""
+    """Distinguish whether an expression is > 0, 0 or < 0; without the middle case, whether it is >= 0 or < 0."""
     of, name = tree["of"], scope.next
     above = Signed(of, "Ge" if tree["at"] is None else "Gt")
     cases = [("above", above), ("at", Signed(of, "Eq")), ("below", Signed(negative(of), "Gt"))]
@@ -142,7 +142,7 @@ def _by_cases(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]
 
 
 def _by_contradiction(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """That the goal fails shows that 0 > 0."""
+    """Prove 0 > 0 from the negation of the goal."""
     zero = Signed(["Integer", "0"], "Gt")
     if goal.sign == "Eq":
         return ["exfalso; apply (Rlt_irrefl 0).", *_shown(scope, zero, tree["then"])]
@@ -164,7 +164,7 @@ def _by_both(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 
 
 def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """A fact says that a symbol is an expression, which is put for it everywhere."""
+    """Replace a symbol everywhere by the expression to which a fact says that it is equal."""
     name, value = str(tree["in"][1]), tree["by"]
     clause, text = scope.clause, scope.clause.texts[name]
     values = {name: clause.resolved(value)}
@@ -175,7 +175,7 @@ def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[
 
 
 def _by_value(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """The goal is a number, whose exponentials and logarithms have bounds."""
+    """Prove a goal on a number by bounds of its exponentials and logarithms."""
     return [*bounds_of_numbers(scope.clause, goal.of), "lra."]
 
 

@@ -1,14 +1,14 @@
-"""Long runs enclosed: a tube that a recursion does not leave, and how many steps it spends in each cell of it.
+"""Enclosures of long runs: a tube that a recursion does not leave, and bounds on its number of steps in each cell.
 
-One variable, the slow one, C, moves in one direction, D = C' − C; the others, α, lie between edges l(C) and
-h(C) that are linear on the cells c_0, c_1, … of a grid. A step keeps α above l where, on the edge and for the
-slopes s of l in the cell and in the next one,
+The slow variable C moves in one direction, by D = C' − C in a step. The other variables α lie between edges l(C) and
+h(C) that are linear on the cells c_0, c_1, … of a grid. A step keeps α above l if, for the slopes s of l in the cell
+and in the next one,
 
-    α' − α − s D ≥ 0    and    ∂(α' − s D)/∂α ≥ 0 all over the cell,
+    α' − α − s D ≥ 0 on the edge    and    ∂(α' − s D)/∂α ≥ 0 all over the cell,
 
-since l(C') is l(C) + s D for an s between the two, as D is no longer than the next cell. The same holds with
-the signs turned for h. With D in [lo, hi], lo > 0, the N steps made in a cell of length b move C by b, less
-what it was entered behind its start, and more by what the next one is: between N lo and N hi. All is enclosed by
+since l(C') is l(C) + s D for an s between these two slopes, as D is no longer than the next cell. For h the signs are
+reversed. Let D be in [lo, hi], lo > 0. In a cell of length b a run that enters u behind the start of the cell, and the
+next cell v behind its start, makes N steps with N lo ≤ b − u + v ≤ N hi. All these quantities are enclosed by
 mean-value forms.
 """
 
@@ -29,28 +29,29 @@ from verify.provers.tube_cells import Builder, Cell, Tube
 from verify.provers.tube_paths import Node, Path, PathPoint, estimate, lower_end
 
 MOST_CELLS = 60_000
-"""Of a tube: a certificate states each of its nodes."""
+"""Largest number of cells of a tube: a certificate states each of its nodes."""
 WIDEST = Fraction(1, 100)
-"""A tube whose count of steps is enclosed to this, relative to it, is not made again from a later start."""
+"""A tube is not made again from a later start if its enclosure of the steps has at most this relative width."""
 NEAR = 1_500_000
-"""A level that is met within so many steps is left to be met step by step."""
+"""If a level is expected within so many steps, no tube is made, and the run is followed step by step."""
 _STARTS = (2**14, 2**17)
-"""Steps that a run is followed before a tube begins: more where the first one finds no tube that is narrow enough."""
+"""Numbers of steps after which a tube begins: the second is used if the first one gives no tube that is narrow enough.
+"""
 _CELLS_BETWEEN_LOOKS = 64
-"""Cells between two reports of progress."""
+"""Number of cells between two reports of progress."""
 _MOST_UNDECIDED = 500
-"""Cells on which it stays open whether the level is met; with more the observable is not enclosed well enough."""
+"""Largest number of cells on which it is undecided whether the level is met; with more, the enclosure is too wide."""
 _TRIES = 3
-"""A cell that fails at more lengths than this, each half the one before, takes the cell before it away with it."""
+"""If a cell fails at more lengths than this, each half the one before, the cell before it is removed."""
 _LOOSE = "the observable is not enclosed well enough"
 
 
 @dataclass(frozen=True)
 class Horizon:
-    """A tube that a run enters at step `start.step`, and leaves above the level; `steps` encloses its first passage.
+    """A tube that a run enters at step `start.step`; `steps` encloses the first passage of the level.
 
-    The observable is above the level on the first `above` cells, and at or below it, but at least
-    `lowest`, on the last one, as it is on those in between.
+    On the first `above` cells the observable is above the level; on the last one it is at or below the level. On that
+    cell and on those in between it is at least `lowest`.
     """
 
     start: Passage
@@ -64,7 +65,7 @@ class Horizon:
 
     @property
     def width(self) -> Fraction:
-        """How wide the enclosure of the steps is, relative to them."""
+        """The relative width of the enclosure of the steps."""
         low, high = self.steps
         return Fraction(high - low, max(high, 1))
 
@@ -78,11 +79,10 @@ def enclose_passage(
     deadline: float,
     progress: Progress | None = None,
 ) -> Passage | Horizon | None:
-    """Return the first passage of a level, or a tube that encloses it where it is far off; None for neither.
+    """Return the first passage of a level or, if it is late, a tube that encloses it; None if neither is found.
 
-    A tube begins where the run was followed to, as late as is needed for what is slow to lead the rest. Ctrl-C ends the
-    work, and what is returned is how far the run was followed. The deadline is a time
-    of `time.monotonic()`.
+    A tube begins at the step up to which the run was followed; by then the slow variable must determine the others.
+    After Ctrl-C the followed part of the run is returned. The deadline is a time of `time.monotonic()`.
     """
     best: Horizon | None = None
     for last in _STARTS:
@@ -115,7 +115,7 @@ def certify_tube(
     progress: Progress | None = None,
     near: int = NEAR,
 ) -> Horizon | str | None:
-    """Return a tube around a run from where it was followed to, or why none is found; None for a level that is near.
+    """Return a tube that continues a run, or why none is found; None if the level is near.
 
     `near` is in steps of the recursion; the deadline is a time of `time.monotonic()`.
     """
@@ -153,7 +153,7 @@ class _Construction:
     tries: int = 0
 
     def fault(self, cell: Cell | None, node: Node, *, landed: bool) -> str:
-        """Say why a cell cannot be the next one; nothing where it can."""
+        """Return why a cell cannot be the next one, "" if it can."""
         if cell is None:
             return "the recursion is not enclosed"
         last = self.cells[-1] if self.cells else None
@@ -164,7 +164,7 @@ class _Construction:
             return ""
         if not cell.lo > 0:
             return "the slow variable is not shown to move"
-        # Of the next cell's slopes nothing is known yet: they may change as they did before.
+        # The slopes of the next cell are not known yet: they are expected to change as the last ones did.
         before = last.slopes if last else cell.slopes
         after = [tuple(2 * b - a for a, b in zip(*pair, strict=True)) for pair in zip(before, cell.slopes, strict=True)]
         return "" if cell.keeps(cell.slopes) and cell.keeps(after) else "a tube is not kept in a cell"
@@ -182,7 +182,7 @@ class _Construction:
         self.points.append(self.path.current)
 
     def shorten(self) -> None:
-        """Try a shorter cell; after some tries take the last one back, which left no room to turn from it."""
+        """Try a shorter cell; after some tries remove the last cell, from which no next cell was possible."""
         self.tries += 1
         self.path.shorten()
         if self.tries > _TRIES and self.cells and not self.undecided:
@@ -194,7 +194,7 @@ class _Construction:
             self.tries = 0
 
     def steps(self, slow: flint.arb, start: int, arithmetic: Ball) -> tuple[int, int]:
-        """Return bounds on the first passage: all cells but the last are left, the first of them above the level."""
+        """Return bounds on the first passage: above the level on the first `above` cells, and before the last ends."""
         past = abs(slow - arithmetic.number(self.nodes[0].slow))
         low, high = flint.arb(start), flint.arb(start)
         left = self.cells[:-1]
@@ -215,7 +215,7 @@ class _Construction:
 def _build(
     builder: Builder, start: Passage, deadline: float, progress: Progress | None, near: int
 ) -> Horizon | str | None:
-    """Return what `certify_tube` does, at the bits in force."""
+    """Return the result of `certify_tube` at the present precision."""
     entry = [start.state[i] for i in builder.order]
     expected = estimate(builder.values, builder.slopes, entry, start.step, builder.level)
     if 0 < expected <= near:

@@ -1,8 +1,9 @@
-"""Zeros of polynomials: what vanishes at all of them is a square that may be in a polynomial that is nowhere negative.
+"""Zeros of a nonnegative polynomial: if it is a sum of squares, each of the squares vanishes at all of them.
 
-Zeros are looked for as minima, by floats, of the polynomial for the size of its terms. Coordinates need not be
-rational, as the polynomials with rational coefficients that vanish at a zero vanish at its conjugates: of the values of
-some monomials at all zeros the echelon form is rounded. A wrong zero leaves too few squares, and makes no wrong proof.
+Zeros are sought by floats, as minima on spheres, of the polynomial over its largest coefficient. Coordinates need not
+be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. So the echelon
+form of the values of monomials at all zeros is rational, and is rounded. A wrong zero leaves too few squares, but makes
+no wrong proof.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,39 +16,39 @@ import numpy as np
 from verify.provers.orthant_cases import Powers, monomial
 
 _STARTS = 40
-"""Points from which minima are looked for."""
+"""Number of points from which minima are sought."""
 _STEPS = 60
-"""Steps from each: near a zero the last ones double the digits."""
+"""Most Newton steps from a point: near a zero each of the last ones doubles the digits."""
 _STILL = 1e-16
-"""Steps that change no value more than this are the last."""
+"""The search ends when a step changes no value by more than this."""
 _ZERO = 1e-11
-"""Of the size of the terms: a value below this is 0."""
+"""A value below this counts as 0; the largest coefficient is 1."""
 _NEGATIVE = 1e-7
-"""A value below minus this is negative."""
+"""A value below −1e-7 counts as negative."""
 _SMALL = 1e-5
-"""A coordinate, of a point of length 1, below this is 0."""
+"""A coordinate below this, of a point of length 1, counts as 0."""
 _RANK = 1e-4
-"""Singular values, of rows of length 1, below this are 0."""
+"""A singular value below this, of rows of length 1, counts as 0."""
 _MOST_DENOMINATOR = 64
-"""Of the entries of an echelon form."""
+"""Largest denominator of an entry of an echelon form."""
 _NEAR = 1e-5
-"""How far an entry may be from the rational that it is rounded to."""
+"""Largest distance of an entry from the rational that it is rounded to."""
 
 Terms = Mapping[Powers, Fraction]
 
 
 @dataclass(frozen=True)
 class Zeros:
-    """Zeros of a polynomial: exact ones, and by floats as rows, in which a last coordinate makes all homogeneous.
+    """Zeros of a polynomial: exact ones, and rows of floats in homogeneous coordinates.
 
     Parameters
     ----------
     exact
-        Points.
+        Exact zeros.
     rows
-        Points, with the coordinate that is 1 for points as they are, and 0 for those at infinity.
+        Zeros by floats; the last coordinate is the homogeneous one, 0 for a point at infinity.
     degree
-        That of the polynomial.
+        Degree of the polynomial.
     """
 
     exact: Sequence[Sequence[Fraction]]
@@ -61,7 +62,7 @@ class Zeros:
         return not len(self.rows) or bool(np.abs(self._values([powers], self.degree)).max() < _SMALL)
 
     def vanishing(self, weight: Terms, monomials: Sequence[Powers]) -> list[list[Fraction]]:
-        """Return the rows of equations for combinations of monomials that are 0 at each zero where a weight is not."""
+        """Return equations for coefficients of monomials: their sum is 0 at each zero where the weight is not 0."""
         rows = [[monomial(zero, z) for z in monomials] for zero in self.exact if value_of(weight, zero)]
         if not len(self.rows) or not monomials:
             return rows
@@ -71,7 +72,7 @@ class Zeros:
         return [*rows, *_echelon(values)]
 
     def _values(self, monomials: Sequence[Powers], degree: float) -> "np.ndarray":
-        """Return the values of monomials at all zeros, homogeneous of a degree."""
+        """Return the values at all zeros of monomials that are made homogeneous of a degree."""
         powers = np.array([[*z, degree - sum(z)] for z in monomials], dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.prod(np.where(powers[None] == 0, 1.0, self.rows[:, None, :] ** powers[None]), axis=-1)
@@ -83,7 +84,7 @@ def value_of(terms: Mapping[Powers, Fraction | int], point: Sequence[Fraction]) 
 
 
 def _echelon(rows: "np.ndarray") -> list[list[Fraction]]:
-    """Return the reduced echelon form of rows of floats, rounded; no rows where it is not near simple rationals."""
+    """Return the reduced echelon form of rows of floats, rounded; [] if an entry is not near a simple rational."""
     sizes = np.linalg.norm(rows, axis=1)
     rows = rows[sizes > _SMALL] / sizes[sizes > _SMALL, None]
     if not len(rows):
@@ -112,7 +113,7 @@ def _echelon(rows: "np.ndarray") -> list[list[Fraction]]:
 
 
 def zeros_of(terms: Terms, real: Sequence[bool]) -> Zeros | None:
-    """Return the zeros that are found where the variables that are not `real` are ≥ 0; None where it is negative."""
+    """Return the zeros that are found, with variables ≥ 0 that are not `real`; None if a negative value is found."""
     degree = max(map(sum, terms))
     powers = np.array([[*k, degree - sum(k)] for k in terms])
     squared = np.array([*(not each for each in real), True])
@@ -135,7 +136,7 @@ def zeros_of(terms: Terms, real: Sequence[bool]) -> Zeros | None:
 
 
 def _groups(powers: "np.ndarray") -> list[list[int]]:
-    """Return the variables in groups in each of which a polynomial is homogeneous, as small as there are."""
+    """Return the smallest disjoint groups of variables in each of which the polynomial is homogeneous."""
     left, groups = [i for i in range(powers.shape[1]) if powers[:, i].any()], list[list[int]]()
     for size in range(1, len(left) + 1):
         for group in combinations(left, size):
@@ -191,7 +192,7 @@ class _Relative:
         return points, values
 
     def _steps(self, points: "np.ndarray") -> "np.ndarray":
-        """Return Newton steps along the spheres, of length 1/2 at most, downwards also where the curve is concave."""
+        """Return Newton steps along the spheres, of length at most 1/2, that descend along concave directions too."""
         table, count = self._table(points), points.shape[1]
         across = np.tile(np.eye(count), (len(points), 1, 1))
         for group in self.groups:

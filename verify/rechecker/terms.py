@@ -1,12 +1,11 @@
-"""Expressions of a statement as a shared graph: read from data, substituted into, differentiated.
+"""Expressions of a statement as a shared graph: reading from data, substitution and differentiation.
 
-Equal expressions are one node. Sums collect equal terms, products their numerical factors, and
-numbers are folded exactly. A part that would drop out by this, as x does from x − x, does so only if it
-has a value whatever the symbols' values are; else it stays, times 0. The same holds for what is
-differentiated, and for the point of a substitution. So a node has a value only where all that it was
-written with has one: no divisor is 0, and what is under a logarithm or a root is as it should be.
-Of a Case or pieces, what is not chosen counts for nothing. No function here recurses on the depth of a graph,
-which definitions may make deep.
+Equal expressions are one node. Sums collect equal terms, products their numerical factors, and numbers are folded
+exactly. A part that cancels, as x does in x − x, is dropped only if it has a value for all values of the symbols; else
+it is kept, times 0. The same holds for the argument of a derivative, and for the point of a substitution. So a node has
+a value only where each part of the original expression has one: no divisor is 0, and arguments of logarithms and roots
+are in their domains. Branches of a Case or of pieces that are not chosen need no value. No function here recurses on
+the depth of a graph, which definitions may make deep.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,15 +39,15 @@ _BINDERS = ("Derivative", *BINDERS)
 
 _serial = attrgetter("serial")
 Names: TypeAlias = Mapping[Name, Node]
-"""Replacements of names."""
+"""The expressions that replace names."""
 MayAssume: TypeAlias = Callable[[str, tuple[str, ...]], bool]
 
 
 class Terms:
-    """The graph of one file; `assumptions` says what each symbol's data assume of it.
+    """The graph of one file; `assumptions` are those that each symbol's data state.
 
-    `abbreviations` are names that expressions will be put in for, which may have no value; `may_assume`
-    says whether what the data of a name assume may be assumed, `is_introduced` whether a name is the statement's.
+    `abbreviations` are names that expressions will replace, and these may have no value. `may_assume` tells whether a
+    symbol's assumptions follow from its domain, `is_introduced` whether the statement introduces a name.
     """
 
     def __init__(
@@ -103,7 +102,7 @@ class Terms:
         return self._bounded(one * other)
 
     def symbol(self, name: Name) -> Node:
-        """Return a symbol. Raises TooLarge where there are very many."""
+        """Return a symbol. Raises TooLarge if there are very many."""
         if name not in self._masks:
             if len(self._masks) >= MOST_NAMES:
                 raise TooLarge("symbols", MOST_NAMES)
@@ -139,7 +138,7 @@ class Terms:
         return head not in ("Pow", "log") or (args[0].head == "number" and args[0].number > 0)
 
     def add(self, terms: Iterable[Node]) -> Node:
-        """Return a sum, equal terms collected; those that cancel stay, times 0, where they may have no value."""
+        """Return a sum with equal terms collected; terms that cancel are kept, times 0, if they may have no value."""
         total, parts, terms = Fraction(0), dict[Node, Fraction](), list(terms)
         if sum(len(t.args) for t in terms) > _MOST_TERMS:
             raise TooLarge("terms of a sum", _MOST_TERMS)
@@ -158,7 +157,7 @@ class Terms:
         return self.joined("Add", tuple(sorted(collected, key=_serial)))
 
     def mul(self, factors: Iterable[Node]) -> Node:
-        """Return a product, numerical factors in front; products inside stay, and times 0 what may have no value."""
+        """Return a product, numerical factor first; inner products stay, and so do, times 0, parts without a value."""
         coefficient, rest = Fraction(1), list[Node]()
         for factor in factors:
             self.effort.spend(1)
@@ -180,11 +179,11 @@ class Terms:
         )
 
     def joined(self, head: str, args: tuple[Node, ...]) -> Node:
-        """Return a sum or a product of what is collected already: one argument or more of another one, in order."""
+        """Return a sum or product of collected arguments, at least one, in order and none of the same head."""
         return args[0] if len(args) == 1 else self._node(head, args)
 
     def _roots_collected(self, factors: Sequence[Node]) -> Node | None:
-        """Return a product with equal roots as powers, √u·√u as u + 0·√u; None where there are no two of one kind."""
+        """Return a product with √u·√u as u + 0·√u, and other roots likewise; None if no two roots combine."""
         groups: dict[Node, list[Node]] = {}
         for factor in factors:
             if factor.head == "Pow" and factor.args[1].head == "number" and factor.args[1].number.denominator > 1:
@@ -215,7 +214,7 @@ class Terms:
         return self.add((left, self.negative(right)))
 
     def power(self, base: Node, exponent: Node | int) -> Node:
-        """Return a power; those of numbers are folded where they are small and rational."""
+        """Return a power; that of a number is folded if it is small and rational."""
         exponent = self.number(exponent) if isinstance(exponent, int) else exponent
         if exponent.head == "number":
             power = exponent.number
@@ -230,7 +229,7 @@ class Terms:
             if power.denominator == 1 and base.head == "Pow" and base.args[1].head == "number":
                 inner = base.args[1].number
                 if inner.denominator > 1:
-                    # √u², which is u where √u has a value.
+                    # √u² is u where √u has a value.
                     return self._where(self.power(base.args[0], self.number(self._times(inner, power))), base)
         return self._node("Pow", (base, exponent))
 
@@ -256,11 +255,11 @@ class Terms:
         return self.zero if argument is self.one else self._node("log", (argument,))
 
     def _where(self, value: Node, part: Node) -> Node:
-        """Return a value that is one only where a part has a value."""
+        """Return an expression that is `value` where `part` has a value, and has none elsewhere."""
         return value if part.total else self.add((value, self.mul((self.zero, part))))
 
     def build(self, head: str, args: Sequence[Node]) -> Node:
-        """Return a node of a head with arguments. Raises Rejected or Undefined where a number has no such value."""
+        """Return a node of a head with arguments. Raises Rejected or Undefined if it has no value at given numbers."""
         match head:
             case "Add":
                 return self.add(args)
@@ -279,7 +278,7 @@ class Terms:
                 return self._node(head, tuple(args), primitive)
 
     def expression(self, data: Data, where: str) -> Node:
-        """Return the node of an expression's data. Raises Rejected, or Unknown, for what is none that is read."""
+        """Return the node of an expression's data. Raises Rejected for other data, Unknown for unknown heads."""
         node = self._read(data, where)
         if node.head in (*RELATIONS, "Tuple", "Infinity"):
             raise Rejected(f"{where}: {node.head} is no expression")
@@ -375,7 +374,7 @@ class Terms:
                 )
 
     def substitute(self, node: Node, values: Names) -> Node:
-        """Return the node with symbols replaced, all at once; refused where a bound name would be touched."""
+        """Return the node with symbols replaced, all at once. Raises Rejected if a bound name would be captured."""
         mask = self.mask(values)
         if not node.free & mask:
             return node
@@ -395,14 +394,14 @@ class Terms:
         return done[node]
 
     def _touched(self, part: Node, values: Names) -> int:
-        """Return the mask of the names that are replaced in a part, and of what is put in."""
+        """Return the mask of the names that are replaced in a part, and of the names in their replacements."""
         mask = self.mask(values)
         for name in self.names(part.free & mask):
             mask |= values[name].free
         return mask
 
     def _substituted_inside(self, part: Node, values: Names) -> Node:
-        """Return what binds a name with others replaced; that name inside it is its own."""
+        """Return a node that binds a name with other names replaced; the bound name inside it is not."""
         inside, symbols, outside = bound_in(part)
         bound = free_in(symbols)
         self.effort.spend(3 * len(values))
@@ -445,7 +444,7 @@ class Terms:
                     yield self.log(part.args[0])
 
     def slope(self, node: Node, name: Name) -> Node:
-        """Return the derivative in a symbol, each part of the graph differentiated once; Rejected for a Limit."""
+        """Return the derivative in a symbol; each node is differentiated once. Raises Rejected for a Limit."""
         mask, done = self.mask([name]), self._slopes.setdefault(name, {})
         for part in order(self.effort, [node], lambda n: n in done or not n.free & mask):
             if part not in done:

@@ -1,7 +1,8 @@
-"""The files that a package ships beside its theorems, written anew where it no longer fits them: `verify pin`.
+"""`verify pin`: the files that a package ships beside its theorems, written again if the theorems have changed.
 
 These are the digests of the statements, a certificate of each example, the map of which hypotheses are needed, and
-FINDINGS.md. A file that still fits is left as it is, and so is one that is better than what is found now.
+FINDINGS.md. A file that still fits the theorems is left as it is, and so is one with stronger evidence than is found
+now.
 """
 
 import json
@@ -40,10 +41,10 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True)
 class Pinned:
-    """One thing that did not fit: of what kind, of what id, where, and what was wrong.
+    """A file that did not fit: its kind, the id that it is of, its path, and why it did not fit.
 
     `what` is `catalogue`, `digest`, `certificate`, `map` or `findings`.
-    `failed` says why it was not written, nothing where it was.
+    `failed` says why the file was not written; it is empty if it was.
     """
 
     what: str
@@ -63,7 +64,7 @@ class Pinned:
 
 
 def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None] | None = None) -> Iterator[Pinned]:
-    """Write what does not fit the theorems of a package, and yield each thing once it is written, or why it is not.
+    """Write the files that do not fit the theorems of a package; yield each once it is written or has failed.
 
     Parameters
     ----------
@@ -72,14 +73,14 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
     seconds
         Time budget for the check of an example, and for each hypothesis.
     tell
-        `tell(done, total)` hears of the progress, in certificates and maps.
+        `tell(done, total)` is called with the progress, in certificates and maps.
 
     Raises
     ------
     InputError
         For a package that has no theorems, or belongs to no project, and for any part that cannot be loaded or read.
     KeyboardInterrupt
-        Where Ctrl-C ended a check or a search: of that nothing is written.
+        If Ctrl-C ends a check or a search, of which nothing is then written.
     """
     package, root = _project(package)
     yield from _catalogue(package)
@@ -98,9 +99,9 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
 
 
 def migrate(package: str | None) -> Iterator[Pinned]:
-    """Write certificates of the version before, or with other doors, anew: statements and proofs stay as they are.
+    """Rewrite certificates of the previous version, or with other doors; statements and proofs stay as they are.
 
-    Each is re-checked, with the doors that it rests on, before it is written. Raises InputError as `pin` does.
+    Each certificate is re-checked, with the doors that it rests on, before it is written. Raises InputError as `pin`.
     """
     package, _ = _project(package)
     for name in ids("theorem", package):
@@ -113,7 +114,7 @@ def migrate(package: str | None) -> Iterator[Pinned]:
 
 
 def _outdated(data: dict[str, Any]) -> str:
-    """Return why a certificate has to be written anew though its proofs may hold, nothing where it has not."""
+    """Return why a certificate has to be rewritten though its proofs may hold; "" if it need not be."""
     if data.get("version") == VERSION - 1:
         return f"version {VERSION - 1}"
     try:
@@ -132,7 +133,7 @@ def _renewed(path: Path, data: dict[str, Any]) -> str | None:
 
     registry, refused = with_doors()
     try:
-        # With all doors at hand it says which of them it rests on.
+        # Re-checked with all doors at hand, the certificate tells on which of them it rests.
         used = recheck_text(text(sorted(set(registry.brought.values()))).encode(), door=door).trusts
         recheck_text(text(used).encode(), door=door)
     except (Rejected, Unreadable) as error:
@@ -150,7 +151,7 @@ def _project(package: str | None) -> tuple[str, Path]:
             why = f"here are {', '.join(near)}" if near else f"none with theorems is here; known: {', '.join(roots)}"
             raise InputError("package", Path.cwd(), f"must be named: {why}")
         (package,) = near
-    # A catalogue that cannot be read is told as such.
+    # A catalogue that cannot be read is an error of its own.
     if package not in roots and not ids("theorem", package):
         raise InputError("package", package, f"has no theorems; {meant(package, roots)}")
     folder, root = package_folder(package), roots[package]
@@ -183,7 +184,7 @@ def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
 
 
 def _tried(write: Callable[[], str | None]) -> str:
-    """Write something; return why it was not written, nothing where it was."""
+    """Call `write`; return why it did not write, "" if it did."""
     try:
         return write() or ""
     except (InputError, TheoremError) as error:
@@ -244,8 +245,8 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
 
 
 def _certify(theorem: "Theorem", path: Path, certificate: "Accepted | str", seconds: float) -> str | None:
-    """Write the certificate of a theorem's example in the place of one; return why not, where it is no better."""
-    # Proofs are found anew, and not taken from the file.
+    """Replace the certificate of a theorem's example; return why not, if the new one is no better."""
+    # Proofs are sought again, and not taken from the file.
     result, said = check(theorem, theorem.example, seconds=seconds, use_certificate=False), in_words(theorem.statement)
     if result.interrupted:
         raise KeyboardInterrupt

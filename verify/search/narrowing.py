@@ -1,4 +1,4 @@
-"""How a search is narrowed: to a statement without some of its hypotheses, and to values that stay fixed."""
+"""The options of a search: hypotheses that are left out, and values that stay fixed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,9 +27,9 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
 
 
 def narrowed(statement: Statement, labels: Sequence[str]) -> Statement:
-    """Return the statement that is searched: as it is, or without some hypotheses, and with the claims alone.
+    """Return the statement to search: the whole one or, without some hypotheses, the claims alone.
 
-    A step may need what the claims do not. Raises InputError as `without`.
+    A step of a proof may need a hypothesis that no claim needs. Raises InputError as `without`.
     """
     weaker = without(statement, labels)
     return weaker.alone(*weaker.claims) if labels else weaker
@@ -41,7 +41,7 @@ def _droppable(hypothesis: Hypothesis) -> bool:
 
 @contextmanager
 def told_to_drop(statement: Statement, given: Mapping[str, object]) -> Iterator[None]:
-    """Say, where no instance is found, which hypotheses about the given values could be dropped."""
+    """Name, in the error that no instance is found, the hypotheses on the given values that can be dropped."""
     try:
         yield
     except NoInstanceError as error:

@@ -1,4 +1,4 @@
-"""Figures 1 to 5: what they measure and refuse, that they repeat, and that a killed run goes on to the same bits."""
+"""Figures 1 to 5: measurements, settings that are refused, and the same bits again, also after a run is killed."""
 
 import math
 
@@ -50,7 +50,7 @@ def test_a_figure_is_the_same_on_each_device(name, device):
     found = run(name, device).measurements
     figures._TRAINED.clear()
     for key, expected in run(name).measurements.items():
-        # Adam divides by the root of squares: what is small is known to fewer digits.
+        # Adam divides by the root of squares, so that small entries agree to fewer digits.
         assert found[key].value == pytest.approx(expected.value, rel=1e-6, abs=1e-8)
 
 
@@ -119,7 +119,7 @@ def test_several_runs_give_the_spread_of_runs():
     assert found.curves["log_loss"].measured[-1].value == pytest.approx(logs)
     low, high = (found.measurements[f"A0_{end}"].value for end in ("least", "largest"))
     assert low < found.curves["A0"].measured[-1].value < high
-    # The first run is the one that is run alone, and has a Σ of its own.
+    # The first of several runs is the run with runs=1: each run has a Σ of its own.
     assert run(NAMES[2], runs=1).measurements["test_loss"] == each[0]
     assert found.curves["whitened_A0"].quantity == found.curves["whitened_A1"].quantity
     assert found.curves["A0"].quantity == "Dist(A_ℓ, I)" and found.curves["B0"].quantity == "Dist(B_ℓ, I)"
@@ -152,7 +152,7 @@ def test_heat_maps_in_the_basis_of_eigenvectors(name):
 
 
 COMMON = {"L": "3", "d": "5", "batch": "20000", "resample": "100", "spectrum": "printed", "clip": "1/100"}
-"""In the code and in the text alike."""
+"""Settings that the authors' code and the paper's text share."""
 OWN = {
     "code": {"beta1": "99/100", "beta2": "9/10", "scale": "1/10000", "rotation": "singular_vectors", "n": "20"},
     "text": {"beta1": "9/10", "beta2": "9/10", "scale": "1/100", "rotation": "uniform"},
@@ -203,7 +203,7 @@ def test_settings_that_do_not_fit(name, given, message):
 def test_the_expected_time_counts_steps_draws_and_readings(monkeypatch, name, runs, unseen):
     times = iter([30.0, 2.0])
     monkeypatch.setattr(figures, "timed", lambda *_: next(times))
-    # 12 steps of 2 seconds; a draw of 8 prompts takes 30, and there are 4 of them, and the unseen ones; 4 readings.
+    # 12 steps take 2 s each, 4 draws of 8 prompts 30 s each; the draw and 4 readings of unseen prompts in proportion.
     each = 12 * 2 + 4 * 30 + unseen / 8 * 30 + 4 * unseen / 8 * 2
     assert load_experiment(name).expect(chosen(name), device="cpu") == runs * each
 

@@ -1,4 +1,4 @@
-"""Figures 6 and 7: each predictor's loss, by its definition, on the same prompts; what is refused."""
+"""Figures 6 and 7: each predictor's loss, by its definition, on the same prompts; settings that are refused."""
 
 import math
 from dataclasses import replace
@@ -83,7 +83,7 @@ def test_step_sizes_that_are_not_real_are_counted(monkeypatch):
     assert {found.measurements[f"{name}_complex_steps"].value for name in predictor_figures.DESCENTS} == {0}
     monkeypatch.setattr(predictor_figures, "best_real_steps", lambda _: (np.array([0.5, 0.5]), 2))
     found = run(NAMES[0])
-    # Two of each of two points and two runs.
+    # Two complex steps at each of two points, in each of two runs.
     assert found.measurements["gradient_descent_complex_steps"].value == 8
 
 

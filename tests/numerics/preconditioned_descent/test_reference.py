@@ -32,7 +32,7 @@ from verify.errors import InputError
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPS = np.finfo(float).eps
-FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
+FALSE_ALARM = 1e-6  # the rate of one test, divided among its comparisons (Bonferroni)
 COVARIANCE = torch.tensor([[1.0, 0.3], [0.3, 0.5]], dtype=torch.float64)
 PRIOR = torch.tensor([[2.0, -0.4], [-0.4, 0.7]], dtype=torch.float64)
 
@@ -46,7 +46,7 @@ def gaussian(seed, *shape):
 
 
 def random_layers(kind, L, d, scale=0.3):
-    """Layers without symmetry: P_l = diag(0, 1) or diag(B_l, 1) with Q_l = -diag(A_l, 0), or none of these zeros."""
+    """Layers without symmetry: P_l = diag(0, 1) or diag(B_l, 1) with Q_l = -diag(A_l, 0), or full matrices."""
     A, B = scale * gaussian(1, L, d, d), scale * gaussian(2, L, d, d)
     if kind == "full":
         return Layers(scale * gaussian(3, L, d + 1, d + 1), scale * gaussian(4, L, d + 1, d + 1))
@@ -127,7 +127,7 @@ def test_the_last_column_is_never_a_key(activation):
     # The same operations on the same numbers in the other columns, up to the order of sums.
     size = first[..., :-1].abs().max()
     assert torch.allclose(first[..., :-1], second[..., :-1], rtol=0, atol=1000 * EPS * size)
-    # Where Q has no label row, what stands in the place of y_{n+1} is only carried along.
+    # If Q has no label row, the entry in the place of y_{n+1} is carried along unchanged.
     layers = random_layers("A and B", 3, 2)
     without = prediction(prompt(tokens, weights), layers, activation=activation)
     shifted = prediction(prompt(tokens, weights, label), layers, activation=activation)
@@ -232,14 +232,14 @@ def test_nodes_follow_the_degrees(L, d):
     assert quadrature_nodes(random_layers("A and B", L, d), gradient=False) == (3**L, 2, 2)
     for gradient in (False, True):
         assert quadrature_nodes(random_layers("full", L, d), gradient=gradient) == (3**L, 2, 3**L)
-    # The whole parameter space needs no more than the full layers do.
+    # The gradient in all entries needs no more nodes than full layers do.
     for kind in ("A", "A and B"):
         lower, upper = (quadrature_nodes(random_layers(kind, L, d), gradient=g) for g in (False, True))
         assert all(a <= b <= c for a, b, c in zip(lower, upper, (3**L, 2, 3**L), strict=True))
 
 
 def test_nodes_of_layers_that_do_nothing():
-    # TF = 0: the error is <w*, x_{n+1}>^2. Its derivative is no larger.
+    # TF = 0: the error is <w*, x_{n+1}>^2. The degree of its derivative is no larger.
     nothing = Layers(torch.zeros(2, 3, 3).double(), torch.zeros(2, 3, 3).double())
     assert quadrature_nodes(nothing, gradient=False) == quadrature_nodes(nothing, gradient=True) == (1, 2, 2)
     expected = (COVARIANCE @ PRIOR).trace().item()
@@ -271,7 +271,7 @@ def test_more_nodes_change_nothing_and_fewer_do(kind, L, d, n):
     value = exact_loss(layers, n, *distributions(d)).item()
     nodes = quadrature_nodes(layers, gradient=False)
     more = exact_loss(layers, n, *distributions(d), nodes=tuple(m + 1 for m in nodes)).item()
-    # Positive terms: the relative error is that of the roots of Hermite's polynomials, and of the terms.
+    # All terms are positive: the relative error of the sum is that of the Hermite nodes and of a single term.
     assert more == pytest.approx(value, rel=1e-12)
     for which in range(3):
         fewer = [m - (k == which) for k, m in enumerate(nodes)]
@@ -280,12 +280,12 @@ def test_more_nodes_change_nothing_and_fewer_do(kind, L, d, n):
 
 @pytest.mark.parametrize(("kind", "L", "d", "n"), CASES)
 def test_quadrature_agrees_with_samples(kind, L, d, n):
-    # Entries as small as it takes for the squared error, of degree 32 at the most, to have a mean that samples find.
+    # Entries are small enough for samples to estimate the mean of the squared error, of degree 32 at most.
     layers = random_layers(kind, L, d, scale=0.1 if kind == "full" else 0.3)
     value = exact_loss(layers, n, *distributions(d)).item()
     found = in_context_loss(layers, *sample(100_000, n, *distributions(d), generator(9)))
     assert abs(found.mean.item() - value) < 5 * found.standard_error.item()
-    # An error that the comparison could see.
+    # The comparison would see an error of 20 %.
     assert 5 * found.standard_error.item() < 0.2 * value
 
 
@@ -308,7 +308,7 @@ def test_gradients_are_exact_in_the_whole_parameter_space(kind, L, d, n):
                 moved = tuple(part.clone() for part in layers)
                 moved[which][entry] += sign * h
                 ends.append(exact_loss(moved, n, *distributions(d), nodes=enough).item())
-            # Truncation h^2 times a sixth of the third derivative, <= 10^4 sizes; rounding of EPS / h sizes is less.
+            # The truncation is h^2/6 times the third derivative, which is <= 10^4 size; rounding, EPS size/h, is less.
             slope = (ends[0] - ends[1]) / (2 * h)
             assert abs(slope - found[1 + which][entry].item()) < 1e4 * h**2 * size
     # The comparison sees every matrix.
@@ -360,7 +360,7 @@ def test_sampled_gradient_agrees_with_quadrature_and_rejects_a_fifth_more(kind, 
         assert each.shape == (groups, *value.shape)
         assert ((mean - value).abs() <= t * error + 1000 * EPS).all()
     for value, each in ((exact.A, sampled.groups.A), (exact.P, sampled.groups.P)):
-        # The functional <g, G> / |G|, G the exact gradient, whose value is |G|.
+        # For the exact gradient G, the functional g -> <g, G> / |G| is |G| at g = G.
         norm = value.norm()
         along = (each * value).sum(dim=(1, 2, 3)) / norm
         error = along.std() / math.sqrt(groups)

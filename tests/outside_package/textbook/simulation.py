@@ -1,4 +1,4 @@
-"""The harmonic numbers summed in floats, held against their exact values; and what is found of the bound."""
+"""The harmonic numbers summed in floats, compared with their exact values, and a finding on the bound."""
 
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The constants of both shifts against brute force over logits, matrices and moves, and what is refused."""
+"""The constants of both shifts against brute force over logits, matrices and moves; inputs that are refused."""
 
 import math
 from fractions import Fraction
@@ -17,7 +17,7 @@ BOTH = pytest.mark.parametrize("theorem", [weight_shift, data_shift], ids=lambda
 
 
 def jacobian(z):
-    """By central differences: off by 10⁻¹⁰ or so."""
+    """Return the softmax's Jacobian by central differences, with an error of about 10⁻¹⁰."""
     step = 1e-5 * np.eye(len(z))
     return np.array([(softmax(z + e) - softmax(z - e)) / 2e-5 for e in step])
 
@@ -48,7 +48,7 @@ def slope_of_a_pair(n, ball):
 
 
 def slope_of_a_row(n, ball):
-    """On a grid of logits with steps below 10⁻², which misses a quadratic maximum by 10⁻⁵ of it at most."""
+    """Return the maximum over a grid of logits; its steps are below 10⁻², so it is within a relative 10⁻⁵."""
     row = (np.eye(n)[0] - 1 / n) / math.sqrt(1 - 1 / n)
     return max(np.linalg.norm(exact_jacobian(t * row) @ row) for t in np.linspace(0, ball, 2001))
 
@@ -149,7 +149,7 @@ def test_a_large_radius_does_not_overflow(theorem, R):
     found = {(clause.outcome, clause.evidence) for clause in evaluated(result)}
     assert found == {(Outcome.VERIFIED, Evidence.PROVED)}
     said = {clause.label: clause.outcome for clause in result.clauses if clause.label in ("shift", "sharp", "free")}
-    # Moves of norms up to 100 alone are tried.
+    # The evaluation tries only moves of norm up to 100.
     shift = Outcome.VERIFIED if R == 4 else Outcome.INCONCLUSIVE
     assert said == {"shift": shift, "sharp": Outcome.VERIFIED, "free": Outcome.VERIFIED}
     assert result.values["vacuous"] is True and None not in result.values.values()
@@ -189,7 +189,7 @@ def test_where_one_row_takes_over_at_radius_4():
 
 
 def test_between_the_families_neither_is_best():
-    # An unequal pair: 0.511 where the better of the two reaches 25/49 = 0.5102.
+    # An unequal pair of logits reaches 0.511, the better of the two families 25/49 = 0.5102.
     best = max(2 * np.linalg.norm(exact_jacobian(4 * z / np.linalg.norm(z)), 2) for z in shapes(50))
     assert verify.check(weight_shift, n=50, d=2, R=2).values["reached_factor"] == Fraction(25, 49)
     assert 0.511 < best < 0.512

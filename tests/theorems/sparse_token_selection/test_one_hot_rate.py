@@ -1,4 +1,4 @@
-"""The rate of every run: 1/(t L_t) and the number of steps to ε, along runs from zero, also outside q < T/4."""
+"""The rate of runs from zero, also for q ≥ T/4: 1/(t L_t), and the number of steps to ε."""
 
 import math
 
@@ -11,7 +11,7 @@ from verify.outcomes import ForAll
 
 
 def first_steps(length, subset, dimension, eta, levels):
-    """Yield the first step at which the loss is at most each of some falling levels, from the softmax's shares."""
+    """Yield for each of some falling levels the first step at which the loss is at most that level."""
     a = c = 0.0
     step = 0
     for level in levels:
@@ -28,7 +28,7 @@ def first_steps(length, subset, dimension, eta, levels):
             step += 1
 
 
-# ε N is above (T−1)/(4η) by a part of the order of the odds' square at ε, 2(T−q)ε/d, and the start's steps.
+# ε N exceeds its limit (T−1)/(4η) by a share of the order of the squared odds at ε, 2(T−q)ε/d, and by the first steps.
 @pytest.mark.parametrize(
     ("sizes", "eta"), [((9, 2, 3), "1/2"), ((5, 4, 2), "1"), ((4, 1, 1), "4/7"), ((20, 3, 5), "1")]
 )
@@ -47,7 +47,7 @@ def test_it_is_formal_and_ends_at_its_step_size():
     sizes = {"T": 200, "q": 3, "d": 5}
     assert verify.check(one_hot_rate, **sizes, eta="36/25").for_all_parameters.standing is ForAll.FORMAL
     assert verify.check(one_hot_rate, **sizes, eta="73/50").outcome is Outcome.OUT_OF_SCOPE
-    # With no other token the loss falls geometrically.
+    # If all tokens are selected, the loss falls geometrically.
     assert verify.check(one_hot_rate, T=3, q=3, d=5, eta=1).outcome is Outcome.OUT_OF_SCOPE
 
 

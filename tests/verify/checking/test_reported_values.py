@@ -1,4 +1,4 @@
-"""Reported values: the least value of a parameter that is enough, and what of it is refused."""
+"""Reported values: the least value of a parameter that is enough, the largest of expressions, and errors in them."""
 
 import json
 from fractions import Fraction
@@ -20,7 +20,7 @@ CLAUSE = Inequality("c", sp.Ge(n, 0, evaluate=False))
 
 @pytest.fixture
 def checked(make_theorem):
-    """Check a theorem that reports the least n with an expression at most x."""
+    """Check a theorem that reports the least n at which all expressions are at most x."""
 
     def find(*expressions, level=x, lowest=0, highest=k, **instance):
         value = ValueLeast(expressions, "n", *map(sp.sympify, (level, lowest, highest)))
@@ -32,7 +32,7 @@ def checked(make_theorem):
 
 @pytest.fixture
 def least(checked):
-    """Find the least n with an expression at most x."""
+    """Find the least n at which all expressions are at most x."""
 
     def find(*expressions, **more):
         found = checked(*expressions, **more)
@@ -44,7 +44,7 @@ def least(checked):
 
 @pytest.fixture
 def missing(checked):
-    """Say why there is no least n with an expression at most x."""
+    """Return the reason why there is no n at which all expressions are at most x."""
 
     def find(*expressions, **more):
         found = checked(*expressions, **more)
@@ -93,7 +93,7 @@ def test_the_value_of_the_instance_does_not_count(least):
 def test_there_is_none_where_no_value_is_enough(missing):
     assert missing(k - n, level=-x) == "no integer from 0 to 10 is enough"
     assert missing(k - n, lowest=5, highest=4) == "no integer from 5 to 4 is enough"
-    # 1/n has no value at 0, which is at most nothing.
+    # 1/n has no value at n = 0, so that n = 0 is not enough.
     assert missing(1 / n, lowest=0, highest=0) == "no integer from 0 to 0 is enough"
 
 
@@ -104,7 +104,7 @@ def test_ends_that_are_no_integers_are_those_inside(least, missing):
 
 
 def test_what_is_not_rational_is_compared_in_balls(least, missing):
-    # e^(−n) <= 1/1000 from n = 7 on; at n = 0 it is 1 exactly, and log 12 − log 3 − log 4 is never decided.
+    # e^(−n) <= 1/1000 from n = 7 on, and e^0 = 1 exactly. log 6 − log 2 − log 3 = 0, whose sign balls never decide.
     assert least(sp.exp(-n), level=sp.Rational(1, 1000)) == 7
     assert least(sp.exp(-n), level=1) == 0
     undecided = sp.log((n + 2) * (n + 3)) - sp.log(n + 2) - sp.log(n + 3)
@@ -136,7 +136,7 @@ def test_the_least_value_is_so_where_the_expressions_rise_and_fall(least, missin
     assert least(1 / (n - 4), level=0) == 0 and least(1 / (n - 4), level=0, lowest=3, highest=9) == 3
     assert missing(1 / (n - 4), level=0, lowest=4, highest=9) == "no integer from 4 to 9 is enough"
     assert least(n * (n - 9) + 8, k - n, level=5) == 5
-    # e^n (n − 6)² is 36 at 0, e⁵ at 5 and 0 at 6: it is followed integer by integer.
+    # e^n (n − 6)² is 36 at n = 0, e⁵ at n = 5 and 0 at n = 6; the search tries one integer after the other.
     assert least(sp.exp(n) * (n - 6) ** 2, level=4) == 6
     assert least(sp.exp(n) * (n - 6) ** 2, level=40) == 0
 

@@ -1,4 +1,4 @@
-"""Certificates that are accepted, of claims about runs: first passages, what stays, cycles and tubes."""
+"""Accepted certificates of claims about runs: first passages, runs that stay below a level, cycles and tubes."""
 
 import copy
 import math
@@ -23,7 +23,7 @@ STEPS, FIRST, LATER = 10287, 102, 1601
 
 
 def _checkpoints(statement, instance, clause, steps, *, bits, last):
-    """States of the run at some steps, each a ball eight times as wide as what was computed."""
+    """Return states of the run at some steps, as balls eight times as wide as the computed ones."""
     given, found = given_at(statement, instance), []
     with ctx.workprec(bits):
         recursion = runs.Recursion(given, given.claims[clause]["dynamics"], "here")
@@ -41,7 +41,7 @@ def _fraction(point):
 
 
 def _cuts(given, clause, proof):
-    """A bisection that covers the box, cutting the relatively longest side."""
+    """Return a bisection that covers the box; it cuts the side that is longest relative to the box."""
     with ctx.workprec(proof["bits"]):
         box = boxes.read_box(given, clause, proof, "proof", proof["bits"])
         waiting, cuts = [box.whole], []
@@ -61,28 +61,28 @@ HALVING = Dynamics((z,), (sp.Integer(1),), (z / 2,), z)
 
 
 def within():
-    # z_t = 2^(−t) comes down to 1/1000 at t = 10, and 1000 allows that.
+    # z_t = 2^(−t) is at most 1/1000 from t = 10 on, within e^3 = 20.1….
     statement = one_clause(Reaches("reached", HALVING, x, within=sp.exp(n)), X, N)
     proof = {"kind": "passage", "bits": 64, "steps": 10, "checkpoints": []}
     return certificate(statement, {"x": "1/1000", "n": "3"}, ("verified", "certified", proof))
 
 
 def above():
-    # Refuted where e^n = 7.38… allows 7 steps only.
+    # Refuted: within e^2 = 7.38… there are 7 steps only.
     proof = {"kind": "above", "bits": 64, "last": 7, "checkpoints": []}
     statement = one_clause(Reaches("reached", HALVING, x, within=sp.exp(n)), X, N)
     return certificate(statement, {"x": "1/1000", "n": "2"}, ("refuted", "certified", proof))
 
 
 def not_before():
-    # z_t = 2^(−t) comes down to 1/1000 at t = 10, and not before e^2 = 7.38….
+    # z_t = 2^(−t) is at most 1/1000 from t = 10 on, and not before e^2 = 7.38….
     statement = one_clause(Reaches("reached", HALVING, x, not_before=sp.exp(n)), X, N)
     proof = {"kind": "passage", "bits": 64, "steps": 10, "checkpoints": []}
     return certificate(statement, {"x": "1/1000", "n": "2"}, ("verified", "certified", proof))
 
 
 def early():
-    # Refuted where it is claimed not before e^3 = 20.1….
+    # Refuted: the level is met before e^3 = 20.1….
     statement = one_clause(Reaches("reached", HALVING, x, not_before=sp.exp(n)), X, N)
     proof = {"kind": "early", "bits": 64, "at": 20, "checkpoints": []}
     return certificate(statement, {"x": "1/1000", "n": "3"}, ("refuted", "certified", proof))
@@ -96,7 +96,7 @@ def before_the_start():
 
 @cache
 def theorem1():
-    """The statement with its claims about the run alone: its steps need no run."""
+    """Return Theorem 1's statement with its claims alone, which are about the run; its steps are not."""
     statement = load_theorem("wang2024.theorem1").statement
     return statement.alone(*statement.claims)
 
@@ -195,8 +195,9 @@ FADING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.ex
 
 
 def tube():
-    # e^z rises by about x a step, and u is soon near e^(−z): 2/(1 + t/100) comes down to 1/4 at about t = 700. A tube
-    # of a tenth of e^(−z) to either side, in cells of 1/4; at t = 20, where it begins, z is about log(6/5) = 0.182.
+    # e^z rises by about x a step, and u is soon near e^(−z): the observable, about 2/(1 + t/100), is 1/4 near t = 700.
+    # The tube extends a tenth of e^(−z) to either side, in cells of length 1/4. It begins at t = 20, where z is about
+    # log(6/5) = 0.182.
     statement = one_clause(Reaches("reached", FADING, y), X, Y)
     nodes = []
     for i in range(11):

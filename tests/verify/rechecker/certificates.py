@@ -40,7 +40,7 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
 
 
 def trusts_of(data, *proofs):
-    """Return the doors of the primitives that a statement's data name, and of the kinds of its claims and of proofs."""
+    """Return the doors that bring the primitives, the kinds of claim and the kinds of proof in some data."""
     brought, named = with_doors()[0].brought, {("primitives", name) for name in primitives(data)}
     named |= {("clauses", name) for name in kinds(data["claims"])} | {("proofs", name) for name in kinds(proofs)}
     return [each._asdict() for each in sorted({brought[name] for name in named & brought.keys()})]
@@ -65,7 +65,7 @@ def one_clause(clause, *parameters, **more):
 
 
 def changed(made, path, value):
-    """Return a copy with the value at a dotted path replaced (or, where it is `...`, removed)."""
+    """Return a copy with the value at a dotted path replaced, or removed if the new value is `...`."""
     made = copy.deepcopy(made)
     *parents, last = [int(part) if part.lstrip("-").isdigit() else part for part in path.split(".")]
     inside = made
@@ -81,7 +81,7 @@ def changed(made, path, value):
 
 
 def respelled(made, old, new):
-    """Return a certificate with some data replaced wherever they are in its statement."""
+    """Return a certificate with a piece of its statement's data replaced wherever it occurs."""
     text = repr(made["statement"])
     assert old in text
     data = ast.literal_eval(text.replace(old, new))

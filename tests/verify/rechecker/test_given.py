@@ -1,4 +1,4 @@
-"""Statements and instances: what a symbol may assume, and what only hypotheses that hold may be used for."""
+"""Rejected certificates: a symbol assumes more than its domain implies, or a proof out of scope uses a hypothesis."""
 
 import copy
 
@@ -22,7 +22,7 @@ from verify.rechecker import Rejected
 
 
 def _everywhere(value, put):
-    """All data that differ from a value by one symbol x, each replaced by `put`."""
+    """Yield, for each place of the symbol x in a value, a copy with `put` in that place."""
     if value == ["Symbol", "x", "real"]:
         yield put
     elif isinstance(value, list | dict):
@@ -64,7 +64,7 @@ EXACT = ("verified", "certified", {"kind": "exact", "margin": "0"})
 
 
 def _with(left, right, *, definitions=(), names=(("x", "rational"),)):
-    """A certificate that left >= right, in JSON alone, whatever SymPy or the language would say of it."""
+    """Return a certificate of left >= right made of JSON alone: neither SymPy nor the language has checked it."""
     parameters = [{"name": name, "kind": kind, "words": [], "minimum": None, "above": None} for name, kind in names]
     claim = {"kind": "inequality", "label": "c", "says": "", "relation": ["Ge", left, right]}
     data = one_clause(Inequality("bound", sp.Lt(x**2, 5)), X).to_data()
@@ -149,7 +149,7 @@ def test_an_index_is_a_natural_number():
 
 
 class Parity:
-    """Integers modulo 2, as a field of a package's own."""
+    """The integers modulo 2, a field that a package defines."""
 
     number = staticmethod(lambda value: value.numerator % 2)
     plus = staticmethod(lambda left, right: (left + right) % 2)

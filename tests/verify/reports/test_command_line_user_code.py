@@ -1,4 +1,4 @@
-"""A theorem's own code on the command line: what it raises is one line, what it prints is not our output."""
+"""A theorem's own code on the command line: its errors are one line, and its prints are not our output."""
 
 from itertools import count
 
@@ -48,7 +48,7 @@ VERBS = (("check", "x=1"), ("explore", "--seconds", "2"), ("sweep", "--over", "x
 
 
 def made(text, **parts):
-    """Return a theorem file whose primitive has a name of its own: what is compiled is kept by the names."""
+    """Return a theorem file whose primitive has a new name, as compiled programs are cached by names."""
     return text.format(name=f"own{next(NUMBER)}", **parts)
 
 
@@ -100,7 +100,7 @@ def test_an_approximation_may_have_no_value_and_no_other_fault(cli, theorem_file
     if fails:
         assert_one_line(result, "primitive own")
     else:
-        # A difference that floats do not see is decided exactly: own(x) = x is not below 2.
+        # Exact arithmetic decides where the approximation has no value: own(x) = x is not below 2.
         assert result[0] == 1 and "refuted" in result[1]
 
 

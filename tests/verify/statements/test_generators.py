@@ -1,4 +1,4 @@
-"""Drawn statements: their evaluator against values by hand, truths by brute force, and a judge of planted results."""
+"""Drawn statements: the evaluator is tested on values by hand, truths by brute force, the judge on planted results."""
 
 import random
 from dataclasses import replace
@@ -169,7 +169,7 @@ def test_a_run_ends_where_it_reaches_or_has_no_value():
 def test_moments_of_no_measure_are_told():
     uniform = [Fraction(1, k + 1) for k in range(8)]
     assert measures.is_measure(uniform, 3)
-    # One at 1, −7 at 0: the integral of 1 is −6.
+    # Weights 1 at s = 1 and −7 at s = 0: the integral of 1 is −6.
     assert not measures.is_measure(measures.moments({Fraction(1): Fraction(1), Fraction(0): Fraction(-7)}, 8), 1)
     # By hand: 1 − 4s + (10/3) s² is orthogonal to s and s² on [0, 1].
     rows = [[uniform[i + j] for j in (1, 2)] for i in (1, 2)]
@@ -190,7 +190,7 @@ def test_names_are_shared_out():
 
 
 def _says(outcome, holds):
-    """A check that says the same of all clauses, hypotheses and relations, and 12345 of all values."""
+    """Return a check that gives all clauses, hypotheses and relations the same result, and all values 12345."""
 
     def fake(theorem, instance, *, seconds):
         result = check(theorem, instance, seconds=seconds)
@@ -209,7 +209,7 @@ def test_a_check_that_says_the_same_of_all_is_caught(category):
         for specimen in specimens:
             faults, _, result = judged(specimen, _says(outcome, holds))
             truths = [at(specimen.instance) for at in specimen.clauses.values()]
-            # A statement that is refused altogether says nothing.
+            # A refused statement has no results that could be at fault.
             if not isinstance(result, Exception) and any(t is not (outcome is Outcome.VERIFIED) for t in truths):
                 assert faults
             seen |= any(fault.kind == kind for fault in faults)

@@ -1,8 +1,8 @@
-"""The record of what a proof assistant's kernel accepted, and whether it is of the files that are there now.
+"""The record of the claims that a proof assistant's kernel accepted, and the test that it fits the present files.
 
-`formal.json` in a package's folder has an entry a theorem: the statement's digest, the versions of Rocq and of its
-libraries, the axioms, and which claims were accepted as typed in `.v` files, and which as exported from the statement's
-data, each with the digest of its files. `make formal` writes it.
+`formal.json` in a package's folder has an entry for each theorem: the statement's digest, the versions of Rocq and of
+its libraries, and the axioms. It lists the claims accepted as typed in `.v` files and those accepted as exported from
+the statement's data, each with the digest of its files. `make formal` writes the record.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ RECORD = "formal.json"
 
 @dataclass(frozen=True)
 class Kernel:
-    """The clauses of a theorem that the kernel accepted, each with how it was stated, by label.
+    """The clauses of a theorem that the kernel accepted, by label, each with the way in which it was stated.
 
-    `not_formal` says why a record is not believed, or why the kernel refuses a part.
+    `not_formal` says why a record does not count, or why the kernel refuses a part.
     """
 
     clauses: Mapping[str, Formal] = field(default_factory=dict[str, Formal])
@@ -36,7 +36,7 @@ NOTHING = Kernel()
 
 
 def entries(package: str) -> dict[str, Any]:
-    """Return the entries that a package records, by theorem; none where it can hold no files. Raises InputError."""
+    """Return the entries that a package records, by theorem; none if it has no folder. Raises InputError."""
     try:
         path = package_folder(package) / RECORD
     except InputError:
@@ -51,11 +51,11 @@ def entries(package: str) -> dict[str, Any]:
 
 
 def recorded(theorem: Theorem) -> Kernel:
-    """Return what is on record of a theorem: nothing where it is not installed, or is not on record."""
+    """Return the accepted clauses of a theorem; none if its package is not installed, or it has no entry."""
     try:
         package = package_of(theorem.id)
     except InputError:
-        # It is not installed.
+        # The theorem is of no installed package.
         return NOTHING
     try:
         entry = entries(package).get(theorem.id)
@@ -79,7 +79,7 @@ def write(found: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def outdated(theorem: Theorem, entry: Mapping[str, Any]) -> str:
-    """Return what a record is older than: the statement, or the files of its propositions; nothing where it fits."""
+    """Return the part that has changed since the record: the statement, or its propositions' files; "" if none has."""
     if entry["statement_digest"] != theorem.statement.digest:
         return "the statement"
     if entry["typed"]["claims"] and entry["typed"]["files"] != typed_digest(theorem):
@@ -88,7 +88,7 @@ def outdated(theorem: Theorem, entry: Mapping[str, Any]) -> str:
 
 
 def kernel_of(theorem: Theorem, entry: Mapping[str, Any], by: str) -> Kernel:
-    """Return what an entry says of a theorem. Raises KeyError for a typed claim without a formal text."""
+    """Return the accepted clauses of an entry. Raises KeyError for a typed claim without a formal text."""
     texts = theorem.statement.formal
     names = {name for text in texts.values() for name in text.definitions}
     how = f"statement typed, {count_text(len(names), 'definition')}"
@@ -97,7 +97,7 @@ def kernel_of(theorem: Theorem, entry: Mapping[str, Any], by: str) -> Kernel:
 
 
 def typed_digest(theorem: Theorem) -> str:
-    """Return a digest of the files of the formal texts and their proofs, and of what says that they fit each other."""
+    """Return a digest of the files of the formal texts and their proofs, and of the check that these fit each other."""
     texts = theorem.statement.formal
     try:
         (package,) = {text.package for text in texts.values()}

@@ -5,44 +5,44 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """How far the search goes."""
+    """The limits of the search for a proof."""
 
     operations: int = 60
-    """The most operations of a goal, and of it and its facts, of which the longest are left out."""
+    """The most operations of a goal, and of a goal with its facts; the longest facts are left out."""
     bits: int = 200
-    """The most bits of a number in them."""
+    """The most bits of a number in a goal or fact."""
     power: int = 40
-    """The highest power in them."""
+    """The highest power in a goal or fact."""
     depth: int = 4
-    """The most slopes, inductions and cases in each other."""
+    """The most nested derivatives, inductions and cases."""
     samples: int = 25
-    """The points at which a goal is tried before a proof is looked for."""
+    """The number of points at which a goal is tested before a proof is sought."""
     draws: int = 300
-    """The most points that are drawn to find these, where the facts hold."""
+    """The most points that are drawn to find those at which the facts hold."""
     rounding: float = 1e-6
-    """The part of a goal's terms up to which a negative margin may be an error of floats: it refuses no goal."""
+    """A negative margin below this share of a goal's terms may be an error of floats: it refuses no goal."""
     steps: int = 8
-    """The steps of a recursion at the states of which a guess is tried."""
+    """The number of steps of a recursion at whose states a guess is tested."""
     pairs: int = 4
-    """The most exponentials, or logarithms, that are put together two by two."""
+    """The most exponentials, or logarithms, of which all pairs are combined."""
     wider: int = 6
     """The most facts, with instances of growth, of which products of a higher degree than the goal's are tried."""
     cases: int = 4
-    """The most expressions whose signs are told apart, one at a time."""
+    """The most expressions by whose signs cases are distinguished, one expression at a time."""
     squared: int = 2
-    """The most square roots that are told from the rest of a goal by squares."""
+    """The most square roots that are isolated from the rest of a goal and squared."""
     ordered: int = 3
-    """The most symbols of which all orders are told apart."""
+    """The most symbols of which all orders are distinguished."""
 
 
 @dataclass(frozen=True)
 class ProgramLimits:
-    """How far one linear program goes."""
+    """The limits of one linear program."""
 
     columns: int = 6000
     """The most columns of a program: with twice as many it takes seconds, and finds hardly more."""
     tried: int = 60_000
-    """The most products that are looked at for them: they take about a second."""
+    """The most products that are considered for the columns, which takes about a second."""
     monomials: int = 70
     """The most monomials of which sums of two are squared."""
     variables: int = 6
@@ -52,61 +52,61 @@ class ProgramLimits:
     few: int = 2
     """The most symbols with which products of facts are tried before a semidefinite program."""
     roots: int = 3
-    """The most roots with which products of facts are tried before these are told from the rest of a goal."""
+    """The most roots with which products of facts are tried before the roots are isolated."""
     paired: int = 6
-    """The most weights of which products of two are weights as well."""
+    """The most weights whose products of two are used as weights too."""
     fine: int = 4
-    """The most variables for which points with 1/2, 1/3, 2 and 3 are tried as zeros."""
+    """The most variables for which points with coordinates 1/2, 1/3, 2 and 3 are tried as zeros."""
     facts: int = 8
-    """The most facts of which products are tried: of more, only those in the goal's symbols."""
+    """The most facts of which products are tried; if there are more, only facts in the goal's symbols are used."""
 
 
 @dataclass(frozen=True)
 class MeanLimits:
-    """How far terms are covered by means of others."""
+    """The limits of proofs that bound terms by weighted means of other terms."""
 
     parts: int = 60
-    """The most terms of one mean, each counted as often as its weight says."""
+    """The most terms of one mean, each counted with its integer weight."""
     covers: int = 8
-    """The most linear programs that look for means of one term, each for other terms that it is a mean of."""
+    """The most linear programs for one term; each looks for a mean of other terms."""
     points: int = 3
-    """The most points at which means are equal to their terms, beside that with all symbols 1."""
+    """The most points, beside that with all symbols 1, at which a mean is equal to its terms."""
     terms: int = 60
     """The most terms of a polynomial."""
     work: int = 100
-    """The work that a search counts as, in columns, for each term that is to be covered."""
+    """The work that a search counts as, in columns, for each term that is to be bounded."""
 
 
 @dataclass(frozen=True)
 class ChainLimits:
-    """How far a chain of slopes goes."""
+    """The limits of a chain of slopes, each the derivative of the one before, divided by a factor."""
 
     depth: int = 10
-    """The most slopes, one of another."""
+    """The most slopes of a chain."""
     slopes: int = 40
-    """The most slopes that are looked at in a chain from one start."""
+    """The most slopes that are tried from one start."""
     branches: int = 3
-    """The most divisors, or none, that are tried between two slopes."""
+    """The most divisors that are tried between two slopes; 1 counts as one."""
     points: int = 40
-    """The points at which a slope is computed, to see whether it is negative somewhere."""
+    """The number of points at which a slope is computed, to see whether it is negative somewhere."""
     least: int = 5
     """The fewest points at which a slope has to be computed."""
     draws: int = 1000
-    """The most points that are drawn to find these, where the facts hold."""
+    """The most points that are drawn to find those at which the facts hold."""
     rounding: float = 1e-9
-    """The part of a slope's terms up to which a negative value may be an error of floats."""
+    """A negative value below this share of a slope's terms may be an error of floats."""
     terms: int = 7
-    """The most terms of a slope's numerator for which instances of what is known are tried."""
+    """The most terms of a slope's numerator for which known inequalities are tried."""
     operations: int = 400
-    """The most operations of a slope: a chain has become no simpler where there are more."""
+    """The most operations of a slope: with more, the chain has not become simpler."""
 
 
 @dataclass(frozen=True)
 class TransformLimits:
-    """How far a goal is put into another form."""
+    """The limits of transformations of a goal."""
 
     factors: int = 6
-    """The most factors of a product of what logarithms are of, and the most terms of a weighted mean."""
+    """The most factors of a product of logarithms' arguments, and the most terms of a weighted mean."""
     order: int = 4
     """The highest root of both sides."""
 

@@ -1,11 +1,11 @@
-"""Quotients of polynomials whose atoms are functions too, and the signs that are shown: deductions compute in them.
+"""The arithmetic of deductions: quotients of polynomials in atoms, which are symbols and functions, and their signs.
 
-Atoms are symbols, exponentials, logarithms, roots u^(1/q) and powers u^(n − l) of an integer n from l ≥ 0 on, or of a
-product of such (0⁰ = 1), for each factor u of a base that is seen; so 2^n is an integer from 1 on. Different atoms
-count as independent. Reading an expression shows that it has a value: what is divided by, and what is under a
-logarithm, is shown to be positive (or its negative is), what is under a root to be ≥ 0. A sign is shown by a fact that
-is a multiple, or term by term, by the signs of the atoms and even powers; so every divisor is positive, and a quotient
-has its numerator's sign.
+The functions are exponentials, logarithms, roots u^(1/q), and powers u^(n − l) for an integer n ≥ l ≥ 0 or a product of
+such integers, with 0⁰ = 1. A base is split into factors u, each with its own power; so 2^n is an integer ≥ 1. Different
+atoms are taken as independent. An expression is read only if it is shown to have a value: a divisor or its negative
+must be positive, the argument of a logarithm positive, and that of a root ≥ 0. The sign of a polynomial is shown by a
+fact of which it is a multiple, or term by term from the signs of the atoms and from even powers. Every divisor is
+positive, so a quotient has its numerator's sign.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def _admitted(field: Quotients, polynomial: Polynomial) -> Polynomial:
 
 
 def _apart(key: frozenset[tuple[int, int]]) -> tuple[frozenset[tuple[int, int]], int]:
-    """Return a polynomial's terms without the constant one, and that."""
+    """Return a polynomial's terms other than the constant, and the constant."""
     constant = dict(key).get(0, 0)
     return key - {(0, constant)}, constant
 
@@ -52,14 +52,14 @@ def _sign(given: Given, name: Name) -> Sign:
 
 
 class Atoms(FunctionAtoms):
-    """The field of such quotients in one scope; `known` are numerators of facts, and whether they are > 0."""
+    """The field of such quotients in one scope; `known` maps the numerator of a fact to whether the fact is > 0."""
 
     def __init__(self, given: Given, units: dict[Exponent, int]) -> None:
         super().__init__(given.effort, partial(_sign, given), _admitted, units)
         self.given = given
         self.known: dict[frozenset[tuple[int, int]], bool] = {}
         self.bounds: dict[frozenset[tuple[int, int]], tuple[int, bool]] = {}
-        """By what facts have beside a constant: the least constant, and whether its fact is > 0."""
+        """By the terms that facts share beside a constant: the least constant, and whether its fact is > 0."""
         self.zeros: set[frozenset[tuple[int, int]]] = set()
         self.logarithms: dict[int, Quotient] = {}
         self.roots: dict[int, tuple[Quotient, int]] = {}
@@ -77,7 +77,7 @@ class Atoms(FunctionAtoms):
         return inner
 
     def symbol(self, node: Node) -> Quotient:
-        """Return a symbol; the least value of an integer is noted, 0 where that is negative or there is none."""
+        """Return a symbol; note the least value of an integer's domain, or 0 if that is negative or there is none."""
         value = super().symbol(node)
         if node.name in self.given.integers:
             bound = least(self.given.parameters.get(str(node.name)))
@@ -85,11 +85,11 @@ class Atoms(FunctionAtoms):
         return value
 
     def is_zero(self, value: Quotient) -> bool:
-        """Whether a value is 0 by its atoms: other coefficients of a limit's series are divided by where > 0 or < 0."""
+        """Whether a value is identically 0. A series of a limit divides by another coefficient if its sign is shown."""
         return not value.numerator
 
     def know(self, value: Quotient, *, strict: bool) -> None:
-        """Note that a value is ≥ 0, or > 0, and so it is without the factors of all its terms that are atoms > 0."""
+        """Note that a value is ≥ 0, or > 0, and so is its quotient by the positive atoms that divide all its terms."""
         if value.numerator:
             rest = value.numerator
             self.effort.spend(len(rest) * len(self.signs) * 0.1)
@@ -125,7 +125,7 @@ class Atoms(FunctionAtoms):
         return frozenset(self.primitive(polynomial).items())
 
     def at_least(self, polynomial: Polynomial, *, strict: bool) -> bool:
-        """Whether a polynomial is shown to be ≥ 0, or > 0: as a fact's multiple and a constant, or term by term."""
+        """Whether a polynomial is shown to be ≥ 0, or > 0: as a fact's multiple plus a constant, or term by term."""
         if not polynomial:
             return not strict
         rest, constant = _apart(self._key(polynomial))
@@ -142,7 +142,7 @@ class Atoms(FunctionAtoms):
         return positive or not strict
 
     def is_positive(self, value: Quotient) -> bool:
-        """Whether a value is shown to be > 0: it is a product of what is."""
+        """Whether a value is shown to be > 0, as a product of positive factors."""
         if not value.numerator:
             return False
         try:
@@ -157,7 +157,7 @@ class Atoms(FunctionAtoms):
         return self.is_positive(value) or self.is_shown(value.numerator, strict=False)
 
     def is_shown(self, polynomial: Polynomial, *, strict: bool) -> bool:
-        """Whether a polynomial is shown to be ≥ 0, or > 0, once it is divided by facts that are."""
+        """Whether a polynomial is shown to be ≥ 0, or > 0, if need be after division by facts that are ≥ 0, or > 0."""
         if self.at_least(polynomial, strict=strict):
             return True
         primitive = self.primitive(polynomial) if polynomial else {}
@@ -169,7 +169,7 @@ class Atoms(FunctionAtoms):
         return False
 
     def _function_of(self, kind: str, base: Quotient, more: int, *, needs: Sign = "real") -> int:
-        """Return the place of a function of a base, an atom that is positive, or ≥ 0, where the base is shown to be.
+        """Return the place of an atom, a function of a base: it is positive, or ≥ 0, if the base is shown to be.
 
         Raises Rejected where less is shown of the base than is needed.
         """
@@ -203,9 +203,9 @@ class Atoms(FunctionAtoms):
         return raised if power >= 0 else self.inverse(raised)
 
     def log(self, value: Quotient) -> Quotient:
-        """Return a logarithm; Rejected where its argument is not shown to be positive. Of a product of exp, a sum.
+        """Return a logarithm: log(e^g u) is g + log u, and that of a number is a sum over its prime factors.
 
-        Of a number it is a sum of logarithms of integers from 2 on, which are positive.
+        The logarithm of an integer from 2 on is positive. Raises Rejected if the argument is not shown to be positive.
         """
         if value == self.number(Fraction(1)):
             return self.number(Fraction(0))
@@ -219,9 +219,9 @@ class Atoms(FunctionAtoms):
         return atom
 
     def _primes(self, value: Quotient) -> list[tuple[Quotient, int]]:
-        """Return small primes, what is left above and below, and powers, whose product a positive number is.
+        """Return the primes below 100 in a positive number, the rests of numerator and denominator, and their powers.
 
-        Nothing of what is no number > 0.
+        The list is empty for an integer that is one of these itself, and for any other value.
         """
         parts = dict[int, int]()
         if set(value.numerator) == {0} and value.numerator[0] > 0 and not value.factors:
@@ -238,7 +238,7 @@ class Atoms(FunctionAtoms):
         return [] if whole else [(self.number(Fraction(u)), k) for u, k in parts.items()]
 
     def _exponent(self, value: Quotient) -> tuple[Quotient, Quotient]:
-        """Return g and u of a value that is exp(g) u: the exponentials that are factors of all terms, or divisors."""
+        """Return g and u with value = exp(g) u: g has the exponentials that divide all terms, or are divisors."""
         keys = {place: key for key, place in self.atoms.items() if key[0] == "exp"}
         self.effort.spend(len(self.atoms) * (1 + len(value.numerator)))
         powers = {place: min((self.power_of(k, place) for k in value.numerator), default=0) for place in keys}
@@ -257,7 +257,7 @@ class Atoms(FunctionAtoms):
     def exp(self, value: Quotient) -> Quotient:
         """Return exp of a sum: a product in which exp(k n log u), for an integer k and integers n ≥ 0, is u^(kn).
 
-        Of a quotient, the whole part counts by itself: exp(n/(n + 1)) is e exp(−1/(n + 1)). For a fraction k alone,
+        The polynomial part of a quotient is split off: exp(n/(n + 1)) is e exp(−1/(n + 1)). For a fraction k alone,
         exp(k log u) is a power of a root.
         """
         result, parts = self.number(Fraction(1)), self._terms_apart(value)
@@ -274,9 +274,9 @@ class Atoms(FunctionAtoms):
         return result
 
     def _terms_apart(self, value: Quotient) -> list[Quotient]:
-        """Return the terms of the whole part of a quotient by a polynomial in one atom, and of the rest, each reduced.
+        """Return reduced terms whose sum is a quotient: those of its polynomial part and those of the rest.
 
-        Their sum is the value. Of any other quotient, all is the rest.
+        There is a polynomial part only if the divisor is a polynomial in one atom.
         """
         divisor: Polynomial = {0: 1}
         for factor, power in value.factors:
@@ -311,7 +311,7 @@ class Atoms(FunctionAtoms):
         return None, 0
 
     def real_power(self, base: Quotient, power: Quotient | Fraction) -> Quotient:
-        """Return a root's power, or a power of another exponent: one of integers ≥ 0, or of a base that is positive."""
+        """Return base^power: the power is a fraction, or is made of integers ≥ 0, or the base is positive."""
         if isinstance(power, Fraction):
             if not set(base.numerator) - {0} and not base.factors and base.numerator:
                 number = folded(Fraction(base.numerator[0], base.number), power)
@@ -332,7 +332,7 @@ class Atoms(FunctionAtoms):
         return result
 
     def _counted(self, base: Quotient, key: int) -> Quotient:
-        """Return u^(n − l) for the integer n ≥ l of a monomial, factor by factor of u; of exp(g), exp((n − l) g)."""
+        """Return u^(n − l) for the integer n ≥ l of a monomial, factor by factor of u; exp(g) gives exp((n − l) g)."""
         result, less = self.number(Fraction(1)), Fraction(-(self._least(key) or 0))
         for part, times in self._parts(base):
             exponent, rest = self._exponent(part)
@@ -342,7 +342,7 @@ class Atoms(FunctionAtoms):
                 place = self._function_of("power", part, key)
                 value = self.of_atom(place)
                 if part.number == 1 and set(part.numerator) == {0} and part.numerator[0] > 0:
-                    # A power of a positive integer is one.
+                    # A power of a positive integer is a positive integer.
                     self.whole[place] = 1
             result = self.times(result, self._raised(value, times))
         return result
@@ -371,7 +371,7 @@ class Atoms(FunctionAtoms):
         return self.times(self._raised(base, more), self.of_atom(self.opaque("difference", [base, part], sign=sign)))
 
     def whole_exponent(self, base: Quotient, power: Quotient) -> Quotient:
-        """Return a power of an exponent that is an integer ≥ 0. Raises Rejected for any other."""
+        """Return base^power for an integer power ≥ 0. Raises Rejected for any other."""
         if not self.is_whole(power):
             raise Rejected("an exponent is not shown to be an integer >= 0")
         return self.real_power(base, power)
@@ -393,7 +393,7 @@ class Atoms(FunctionAtoms):
         return power.numerator.get(0, 0) + sum(c * (leasts[key] or 0) for key, c in power.numerator.items())
 
     def _least(self, monomial: int) -> int | None:
-        """Return the least value of an integer ≥ 0, or 0 of a product of such; None for any other monomial."""
+        """Return the least value of an integer ≥ 0, or 0 for a product of such; None for any other monomial."""
         inside = self.inside(monomial)
         self.effort.spend(len(self.signs))
         if any(i not in self.whole or self.signs[i] == "real" for i in inside):

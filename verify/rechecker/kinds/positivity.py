@@ -1,8 +1,8 @@
 """Inequalities for all parameters: written in slacks, case by case, the margin has no negative coefficient.
 
-Slacks are numbers ≥ 0, or > 0, that stand for the symbols. Each has a value at all parameters in scope, and each
-substitution made here is an equation that these values satisfy, in one case at least of those that are told apart. So
-a margin that is positive for all slacks in every case is positive in scope. Whole numbers count as real ones.
+A slack is a variable ≥ 0, or > 0. Symbols are written in slacks: at each point in scope the slacks have values for
+which these equations hold, in at least one of the cases. So a margin that is positive for all slacks in every case is
+positive in scope. Integers are treated as real numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ _SIGNED: tuple[Sign, ...] = ("positive", "nonnegative")
 
 
 def with_slack(given: Given, relation: Node, i: int, signs: dict[Name, Sign], where: str) -> dict[Name, Node]:
-    """Return a symbol that is the larger side as low + s, one that is positive and the smaller as high/(1 + s).
+    """Return the symbol of a relation in a slack s: x = low + s from x ≥ low, x = high/(1 + s) from 0 < x ≤ high.
 
-    The sign of the slack s is noted in `signs`. Raises Rejected where neither side is such a symbol.
+    The sign of s is noted in `signs`. Raises Rejected if neither side is such a symbol.
     """
     given.effort.spend(5)
     low, high = sides(relation)
@@ -41,13 +41,13 @@ def with_slack(given: Given, relation: Node, i: int, signs: dict[Name, Sign], wh
 
 
 def _below(given: Given, high: Node, name: Name) -> Node:
-    """Return high/(1 + s): what is positive and at most `high`, for an s ≥ 0; s > 0 where it is less."""
+    """Return high/(1 + s): each positive number ≤ `high` is this for an s ≥ 0, each number < `high` for an s > 0."""
     terms = given.terms
     return terms.mul((high, terms.power(terms.add((terms.one, terms.symbol(name))), -1)))
 
 
 def over_bounds(given: Given, names: Iterable[str], signs: dict[Name, Sign]) -> dict[Name, Node]:
-    """Return parameters as their minimum, or the bound that they are above, plus a slack."""
+    """Return each parameter as its lower bound plus a slack."""
     shifted: dict[Name, Node] = {}
     for name in names:
         given.effort.spend(0.3)
@@ -90,19 +90,18 @@ def _sign(given: Given, signs: Mapping[Name, Sign], name: Name) -> Sign:
 def positive(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`, verified for all parameters in scope: in slacks, the margin's coefficients are not negative.
 
-    The relations listed (places in the domain followed by the parametric hypotheses; each at most
-    once) are used in the order given: a symbol that is the larger side becomes the smaller one plus a
-    new slack; else one that is the smaller side, and positive, becomes the larger over 1 plus a slack.
-    Then all parameters in `shifts` become their own minimum (or the bound that they are above; stated,
-    and checked) plus a slack, all at once. Each is an equation that holds with a slack ≥ 0 (> 0 where
-    strict) at all parameters in scope, so that a margin that is positive for all slacks is positive
-    there. Divisors must have one sign in the slacks.
+    `relations` lists places in the domain followed by the parametric hypotheses, each at most once. In
+    this order each relation replaces a symbol by means of a new slack s: x ≥ low gives x = low + s, and
+    else 0 < x ≤ high gives x = high/(1 + s). Then all parameters in `shifts` are replaced at once, each
+    by its lower bound plus a slack; the proof states this bound, and it is checked. At all parameters in
+    scope each equation holds for a slack ≥ 0, or > 0 if the relation is strict. So a margin that is
+    positive for all slacks is positive in scope. Divisors must have one sign in the slacks.
     """
     return _checked(given, _inequality(given, clause, where), proof, where, "positive")
 
 
 def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`, verified for all parameters in scope: as `positive`, once factors times squares are taken off.
+    """`inequality`, verified for all parameters in scope: as `positive`, with factors times squares subtracted first.
 
     Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
     must have no negative coefficient in the slacks.
@@ -111,24 +110,25 @@ def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
 
 
 def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`, verified for all parameters in scope: as `squares`, in each of some cases that leave nothing out.
+    """`inequality`, verified for all parameters in scope: as `squares`, in each case of a case distinction.
 
     A slack is named by its relation's place, or by its parameter; a variable of known sign counts as one. A tree of
-    cases is one of three. `slack at times below above`: the slack x is told apart from t, the number `at` times the
-    slack `times`, if any. At 0, x = 0 is `below`, and x > 0 `above`. At a number > 0, x has to be positive; `below`,
-    x < t, it is t/(1 + s), s > 0, and `above` t + s, s ≥ 0, and s is named as x was. `slack relation then`: the
-    relation's margin is h − c·x, for h and c > 0 without x, so that x > 0 is h/c/(1 + s), s ≥ 0, > 0 where it is
-    strict. `multipliers squares`: squares taken off and multiplied with powers of 1 plus sums of slacks, the margin
-    has no negative coefficient.
+    cases has one of three forms. `slack at times below above` compares the slack x with t, which is the number `at`
+    times the slack `times`, if any. If `at` is 0, x = 0 in `below`, and x > 0 in `above`. If `at` is positive, x must
+    be positive too: in `below`, x < t is t/(1 + s) with s > 0, in `above`, x is t + s with s ≥ 0, and s takes the name
+    of x. `slack relation then` uses a relation with the margin h − c·x, h and c > 0 without x: the positive slack x is
+    h/c/(1 + s) with s ≥ 0, or s > 0 if the relation is strict. `multipliers squares` ends a branch: the margin minus
+    the squares, times powers of 1 plus sums of slacks, has no negative coefficient.
     """
     return _checked(given, _inequality(given, clause, where), proof, where, "cases")
 
 
 def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
-    """`inequality`, verified for all parameters in scope: as the others, once logarithms are bounded one by one.
+    """`inequality`, verified for all parameters in scope: as the others, with each logarithm bounded first.
 
-    Each occurs in the margin times a number alone. Where that is positive, log u ≥ 0, by a proof that u ≥ 1; where it
-    is negative, log u ≤ u − 1, by a proof that u > 0. The rest of the margin has a proof of its own.
+    In the margin log u is multiplied by a number alone. If this is positive, log u is bounded by log u ≥ 0, with a
+    proof that u ≥ 1; if it is negative, by log u ≤ u − 1, with a proof that u > 0. The margin in which bounds have
+    replaced the logarithms has a proof of its own.
     """
     relation, terms = _inequality(given, clause, where), given.terms
     margin, used = terms.minus(*reversed(sides(relation))), False
@@ -149,7 +149,7 @@ def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
 
 
 def _exchanged(given: Given, node: Node, old: Node, new: Node) -> Node:
-    """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
+    """Return the node with `new` in place of `old` wherever it occurs, outside of bound variables."""
     done: dict[Node, Node] = {old: new}
     for part in order(given.effort, [node], lambda n: n is old or n.head in SCOPES):
         if part.args and part is not old:
@@ -215,7 +215,7 @@ def placed(given: Given, known: Sequence[Node], place: Data, where: str) -> tupl
 
 @dataclass(frozen=True)
 class _Slacks:
-    """A relation in slacks: what was put for its symbols, one after the other, and the signs of all slacks in use."""
+    """A relation in slacks: the substitutions for its symbols, in order, and the signs of all slacks in use."""
 
     given: Given
     relation: Node
@@ -225,9 +225,9 @@ class _Slacks:
     steps: tuple[Names, ...]
 
     def shown(self, tree: Data, where: str) -> bool:
-        """See that the relation holds by a tree of cases, and return whether one of them uses a hypothesis.
+        """Check a tree of cases that shows the relation; return whether one of them uses a hypothesis.
 
-        Raises Rejected where it is not shown.
+        Raises Rejected if the relation is not shown.
         """
         if len(self.steps) > _MOST_STEPS:
             raise TooLarge("substitutions one after the other", _MOST_STEPS, where)
@@ -265,7 +265,7 @@ class _Slacks:
         else:
             top = terms.number(factor)
             top = top if other is None else terms.mul((top, terms.symbol(other)))
-            # Something is below a multiple of `other`, which is positive then.
+            # In `below`, x > 0 is less than a multiple of `other`, which therefore is positive.
             grown: dict[Name, Sign] = {} if other is None else {other: "positive"}
             below = self._with(name, _below(self.given, top, name), signs=grown)
             above = self._with(name, terms.add((top, terms.symbol(name))), signs={name: "nonnegative"})
@@ -282,7 +282,7 @@ class _Slacks:
         down = {key: -c for key, c in falls.numerator.items()}
         if relation.head == "Eq" or curved.numerator or not field.is_signed() or field.one_sign(down) != 1:
             raise Rejected(f"{where}.relation: does not bound the slack from above")
-        # h/c, where neither has the slack.
+        # h/c; neither contains the slack.
         over = [terms.substitute(node, {name: terms.zero}) for node in (margin, terms.negative(slope))]
         value = _below(self.given, terms.mul((over[0], terms.power(over[1], -1))), name)
         sign: Sign = "positive" if relation.head in ("Lt", "Gt") else "nonnegative"
@@ -321,7 +321,7 @@ class _Slacks:
             square = field.times(factor, field.times(root, root))
             left = field.plus(left, field.times(field.number(Fraction(-1)), square))
         taken_off = [value.numerator for value in values[2 : len(nodes) : 2]]
-        # The numerator alone: what is divided by is positive, and would cancel.
+        # The numerator alone: the divisor is positive, and might cancel with a multiplier.
         left = Quotient(left.numerator, 1, ())
         for factor in values[len(nodes) :]:
             left = field.times(left, factor)

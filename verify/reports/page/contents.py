@@ -1,4 +1,4 @@
-"""The contents of the report, gathered: what is recorded, what is quickly found, and why something was not run."""
+"""The contents of the report: recorded results, those that take seconds, and why the others were not run."""
 
 import hashlib
 import json
@@ -35,10 +35,10 @@ from verify.runs.sweeps.sweep import SweepResult
 _SECONDS = 20.0
 """Time budget of a theorem's example."""
 _FIGURES = ("Figure", "Experiment")
-"""How the source of an experiment begins that is a figure of a paper."""
+"""The number of a source begins with one of these if the experiment is a figure of a paper."""
 _BUILT_ON = ("sympy", "python-flint", "numpy", "scipy", "torch", "numba", "hypothesis", "matplotlib", "networkx")
 _PATIENCE = 20.0
-"""Seconds that a figure's quick run may be expected to take, to be run without `full`."""
+"""Without `full`, a figure is run only if its quick run is expected to take no more seconds than this."""
 _CANARY = {"max_examples": 1000, "seconds": 20.0}
 """The effort of a canary's search."""
 
@@ -49,7 +49,7 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Known:
-    """A theorem, and what is known of it; `checked` is its example, or why there is no check of it."""
+    """A theorem and its results; `checked` is the check of its example, or why there is none."""
 
     theorem: Theorem
     standing: Standing
@@ -60,7 +60,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Ran:
-    """An experiment or a phase diagram: what came of it, or why it was not run."""
+    """An experiment or a phase diagram, with its result, or why it was not run."""
 
     of: Experiment | Diagram
     result: ExperimentResult | SweepResult | None
@@ -89,14 +89,14 @@ class Contents:
         return [found[key] for key in sorted(found)]
 
     def entered(self, kind: str, name: str) -> list[Entry]:
-        """Return what runs have entered of a kind and an id."""
+        """Return the ledger's entries of a kind and an id."""
         return [entry for entry in self.entries if (entry["kind"], entry["id"]) == (kind, name)]
 
 
 def gathered(
     *, full: bool = False, store: Store | None = None, entries: Sequence[Entry] = (), tell: Tell | None = None
 ) -> Contents:
-    """Return what the report shows: what is recorded or takes seconds and, if `full`, what takes minutes.
+    """Return the contents of the report: recorded results, those that take seconds and, if `full`, those of minutes.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def gathered(
     store
         Where results of experiments and sweeps are kept.
     entries
-        What a run has just entered into the ledger, beside what is recorded.
+        Entries that a run has just added to the ledger, beside the recorded ones.
     tell
-        `tell(done, total)` hears of the progress.
+        `tell(done, total)` is called with the progress.
     """
     started = time.monotonic()
     names = ids("theorem")
@@ -137,7 +137,7 @@ def gathered(
 
 
 class _Counted:
-    """A counter that hears of each thing that is done."""
+    """A counter of finished things: called with one, it tells the progress and returns it."""
 
     def __init__(self, total: int, tell: Tell | None) -> None:
         self.total, self.tell, self.done = total, tell, 0
@@ -165,7 +165,7 @@ def _known(theorem: Theorem) -> Known:
 
 
 def _certificate(theorem_id: str) -> tuple[str, str] | None:
-    """Return where a package ships a theorem's certificate, from the package's folder on, and the file's SHA-256."""
+    """Return the path of a theorem's certificate from its package's folder on, and its SHA-256; None without one."""
     try:
         path = shipped_path(theorem_id)
         content = path.read_bytes()
@@ -175,7 +175,7 @@ def _certificate(theorem_id: str) -> tuple[str, str] | None:
 
 
 def _reproduced(finding: Finding) -> Entry:
-    """Run a finding's command, in a process of its own: the command line cannot be imported by what it calls."""
+    """Run a finding's command in a process of its own: code that the command line calls may not import it."""
     ran = subprocess.run([sys.executable, "-c", _REPRODUCE, finding.id], capture_output=True, text=True, check=False)  # noqa: S603
     try:
         failures = json.loads(ran.stdout)
@@ -193,7 +193,7 @@ def _canaries(theorem: Theorem) -> Iterable[Entry]:
 
 
 def _figure(experiment: Experiment, store: Store | None, *, full: bool) -> Ran:
-    """Return a figure: as the paper has it where the store holds that, else a quick run, where that takes seconds."""
+    """Return a figure: the store's run at the paper's settings, or a quick run if that is stored or takes seconds."""
     for papers, device in ((True, "auto"), (True, "cpu"), (False, "cpu")):
         if store is not None and (result := experiment.stored(store, device=device, full=papers)) is not None:
             return Ran(experiment, with_theory(result), full=papers)
@@ -212,7 +212,7 @@ def _figure(experiment: Experiment, store: Store | None, *, full: bool) -> Ran:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let PyTorch use one thread: matrices of quick runs are small, and a second one costs more than it brings."""
+    """Let PyTorch use one thread: the matrices of quick runs are small, and a second thread makes them slower."""
     import torch
 
     before = torch.get_num_threads()

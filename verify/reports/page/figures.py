@@ -17,7 +17,7 @@ _DIGITS = 4
 
 
 def figures(contents: Contents) -> Html:
-    """Return the papers' figures: each redrawn, with what is printed or said of it and whether that holds."""
+    """Return the papers' figures, each redrawn, with the paper's numbers and claims and whether they hold."""
     parts = [_figure(contents, ran, ran.of) for ran in contents.figures if isinstance(ran.of, Experiment)]
     shown = {ran.of.id for ran in contents.figures}
     others = [each for each in contents.comparisons if each.theorem is None and each.experiment not in shown]
@@ -70,7 +70,7 @@ def _drawn(ran: Ran, experiment: Experiment) -> Html:
 
 
 def _said(result: ExperimentResult) -> str:
-    """Return in words what is to be seen."""
+    """Return the description of a figure in words."""
     parts = [
         f"{name.replace('_', ' ')} goes from {_number(c.measured[0])} to {_number(c.measured[-1])}"
         for name, c in result.curves.items()

@@ -1,4 +1,4 @@
-"""The verbs that go along many instances, or train."""
+"""The verbs that run for long: `sweep` and `observe` over many instances, `simulate` for an experiment."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ def sweep(
     theorem
         An id, `file.py:name` (the file's code is run) or a `Theorem`.
     over
-        By a parameter's name its values: `start:stop:count`, `start:stop:count:log`, `v1,v2,…`, or a sequence or array.
+        Values by parameter name: `start:stop:count`, `start:stop:count:log`, `v1,v2,…`, or a sequence or array.
     given
         The other values, by parameter name.
     store
@@ -55,9 +55,9 @@ def sweep(
     certify
         Decide every instance by the exact check, none by float64 alone.
     recheck
-        How many of the reused rows to recompute, drawn by a seed; by default none.
+        Number of reused rows to recompute, drawn at random; by default none.
     recheck_seed
-        Seed that draws the rows of `recheck`; by default a new one each time, which the result has.
+        Seed that draws the rows to recompute; by default a new one each time, which the result reports.
     tell
         `tell(done, total)` is called with the progress.
     **values
@@ -116,7 +116,7 @@ def observe(
     steps
         Numbers of steps >= 0 after which the observable is reported, increasing; or one number.
     over
-        By a parameter's name its values, as in `sweep`; None for one instance.
+        Values by parameter name, as in `sweep`; None for one instance.
     given
         The other values, by parameter name.
     **values
@@ -215,6 +215,6 @@ def simulate(
         values = given.pop(varied).split(",")
         return loaded.along(varied, values, jobs=jobs, scheduler=scheduler, **options, **given)
     with workers(jobs, scheduler):
-        # A single run is one part: it is refused as several are, and no other process has anything to do.
+        # A single run needs no workers: they are opened only so that a bad `jobs` or `scheduler` is refused.
         pass
     return with_theory(loaded.run(**options, **given))

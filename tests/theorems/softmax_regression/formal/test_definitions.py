@@ -1,6 +1,7 @@
 """The definitions in Rocq have the values that `numerics` computes, at rational instances.
 
-Rocq proves each value to within 10⁻⁹ of the float (machine arithmetic of the library Interval, which no proof uses).
+Rocq proves that each value is within 10⁻⁹ of the float, by the library Interval in machine arithmetic, which no
+shipped proof uses.
 """
 
 from fractions import Fraction
@@ -40,7 +41,7 @@ UNFOLD = (
 
 
 def instance():
-    """The lines that define the matrices and vectors."""
+    """Yield the lines that define the matrices and vectors."""
     yield HEAD
     for name, rows in TABLES.items():
         lists = "; ".join(f"[{'; '.join(row)}]" for row in rows)
@@ -50,7 +51,7 @@ def instance():
 
 
 def tensors():
-    """The same as tensors, by name."""
+    """Return the matrices and vectors as tensors, by name."""
     return {
         name: torch.tensor([[float(Fraction(value)) for value in row] for row in rows], dtype=torch.float64)
         for name, rows in (TABLES | {name: [row] for name, row in VECTORS.items()}).items()
@@ -58,7 +59,7 @@ def tensors():
 
 
 def values():
-    """Predictions, a loss and its derivatives, the lengths of two moves of the target, and data after attention."""
+    """Return predictions, a loss and its derivatives, the norms of two shifts, and data after attention."""
     of = tensors()
     x, b = of["x"][0], of["b"][0]
     before = reference.prediction(of["A"], x)
@@ -79,7 +80,7 @@ def values():
 
 
 def goal(name, value):
-    """That a value, what is a slope in x, or the length of the target's move to a point, is near to a float."""
+    """Return Rocq's goal that a value, a slope in x, or the norm of a shift is near to a float."""
     kind, *of = name.split()
     if kind == "slope":
         return f"""From SoftmaxRegression.formal Require Import gradient.
@@ -97,7 +98,7 @@ rewrite !E by auto with arith. clear H E."""
 
 
 def text(found):
-    """A text that Rocq accepts if the definitions have the values to within 10⁻⁹."""
+    """Return a text that Rocq accepts if the definitions have the values to within 10⁻⁹."""
     goals = (f"{goal(name, value)} {UNFOLD}. interval with (i_prec 80). Qed." for name, value in found.items())
     return "\n".join([*instance(), *goals])
 
@@ -119,7 +120,7 @@ def test_another_value_is_refused(area):
 
 
 def spectral(value):
-    """A text that Rocq accepts if a 2 × 2 matrix has some spectral norm, which (1, 1)/√2 reaches."""
+    """Return a text that Rocq accepts if S has the spectral norm `value`, which the vector (1, 1)/√2 attains."""
     lines = [*instance(), "From SoftmaxRegression.formal Require Import sums."]
     lines.append(f"Goal forall g, g = spectral_norm 2 2 S -> {rocq.near(value)}. Proof. intros g ->.")
     lines.append("""
@@ -147,7 +148,7 @@ def test_the_spectral_norm_is_the_largest_singular_value(area):
     assert not good and "Numerical evaluation failed" in answer
 
 
-# The proofs hold for any loss and any number of columns: these errors show in values alone.
+# The general proofs hold for these wrong definitions too: only values show the errors.
 PLANTED = {
     "the transposed matrix": ("A i j * x j", "A j i * x j"),
     "the loss without its half": ("/ 2 * norm n (minus p b) ^ 2", "norm n (minus p b) ^ 2"),

@@ -1,4 +1,4 @@
-"""The forms of a result: a line at the prompt, the command line's text in print, tables in a notebook, all escaped."""
+"""The forms of a result: one line by repr, the command line's text by print, escaped tables in a notebook."""
 
 import json
 from fractions import Fraction
@@ -58,7 +58,7 @@ LEVELS = Experiment(
 
 @pytest.fixture(scope="module")
 def shown():
-    """One of each kind of what shows itself, whatever it says being hostile where it can be."""
+    """One object of each kind that a notebook displays, with hostile text in every string that may have it."""
     checked = verify.check(MINE, x="1/3")
     refuted = verify.check(MINE, x=3)
     return {
@@ -105,7 +105,7 @@ RESULTS = ("check", "conditions", "prove", "explore", "necessity", "reach", "swe
 
 
 class Parsed(HTMLParser):
-    """The elements and the text of HTML: refuses what is not closed, or no plain markup."""
+    """The elements and the text of HTML; refuses an element that is not closed or not plain markup."""
 
     KNOWN = frozenset(["div", "strong", "p", "table", "caption", "thead", "tbody", "tr", "th", "td", "span"])
 
@@ -280,7 +280,7 @@ def test_every_theorem_of_the_library_shows_itself(name):
         assert len(repr(thing)) <= LONGEST and "\n" not in repr(thing)
         Parsed(thing._repr_html_())
         assert thing._repr_latex_() and thing._repr_markdown_() and str(thing)
-    # Where defaults are not found within the time there is no instance.
+    # If default values are not found within the time, the check has no instance.
     result = verify.check(theorem, theorem.example, seconds=60 if name == "wang2024.length_generalization" else 5)
     for thing in (result, *result.clauses, *result.hypotheses):
         assert len(repr(thing)) <= LONGEST and "\n" not in repr(thing)

@@ -2,10 +2,10 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Chains of slopes from one start: between two of them, a positive factor is divided off, so that functions vanish.
+"""Proofs by a chain of derivatives from one start; a positive factor is divided off before each, so functions vanish.
 
-Of A log u + B, over A > 0, the slope has no logarithm, and so it is for arctangents, for x, and for a polynomial over
-which all is divided. Which slopes are negative somewhere is seen at some points; of the others, the simplest is first.
+The derivative of A log u + B, divided by A > 0, has no logarithm. The same division removes an arctangent, x, and a
+polynomial factor. A derivative that is negative at some test point is left out; of the others the simplest comes first.
 """
 
 from abc import ABC
@@ -27,7 +27,7 @@ from verify.provers.deduction.segments import functions_in
 
 @dataclass
 class _Chain:
-    """A chain from a start, on one side; `left` are the slopes that may still be looked at."""
+    """A chain from a start, on one side; `left` is the number of slopes that may still be tried."""
 
     start: sp.Expr
     side: str
@@ -45,7 +45,7 @@ class _Form:
 
 
 class Chains(Lemmas, ABC):
-    """With proofs by chains of slopes."""
+    """Proofs by chains of slopes."""
 
     def _by_chain(self, scope: Scope, goal: Goal) -> Tree | None:
         """Return a proof by a chain of slopes in one of the symbols under functions."""
@@ -54,7 +54,7 @@ class Chains(Lemmas, ABC):
             return None
         inside = set[sp.Symbol]().union(*(f.free_symbols for f in functions_in(expression)))
         if inside == expression.free_symbols and len(inside) == 1 and _is_tiny_on_both_sides(expression, *inside):
-            # Between zeros on both sides of 0 an even function has its maximum there.
+            # The function vanishes on both sides of 0, as an even one may: the chain starts at its maximum, 0.
             (symbol,) = inside
             if all(side is None for _, side in self._sides(scope, symbol, [sp.Integer(0)])):
                 return self._from(scope, symbol, sp.Integer(0), None, lambda inner, _: self._by_chain(inner, goal))
@@ -82,7 +82,7 @@ class Chains(Lemmas, ABC):
         yield from ((start, side) for start, side in self._starts(scope, symbol, symbols) if start not in starts)
 
     def _stationary(self, scope: Scope, goal: Goal, symbol: sp.Symbol) -> Iterator[sp.Expr]:
-        """Yield where a slope vanishes that is a + b f, for an exponential or a logarithm f and numbers a and b."""
+        """Yield the zeros of slopes a + b f, for an exponential or a logarithm f and numbers a and b."""
         parts = scope.fraction(goal.expression)
         for value in () if parts is None else self._divided(parts[0], symbol).values():
             yield from self._zeros(sp.diff(value, symbol), symbol)
@@ -165,7 +165,7 @@ class Chains(Lemmas, ABC):
     def _onward(
         self, chain: _Chain, before: sp.Symbol, depth: int, scope: Scope, goal: Goal, point: sp.Symbol | None
     ) -> Tree | None:
-        """Prove a goal at the start of a chain, or the next slope, where the point is seen to be inside of bounds."""
+        """Prove a goal at the start of a chain, or the next slope, at a point whose bounds are added to the facts."""
         if point is None:
             return self.prove(scope, goal, 1)
         frame = Frame(scope)
@@ -182,7 +182,7 @@ class Chains(Lemmas, ABC):
     def _without_factors(
         self, chain: _Chain, frame: Frame, above: sp.Expr, symbol: sp.Symbol
     ) -> tuple[Frame, sp.Expr, sp.Expr, sp.Expr]:
-        """Return what is left of a polynomial in atoms without a square and positive factors, the root, and these."""
+        """Return a frame, and a polynomial in atoms as a rest times the square of a root times a positive factor."""
         number, factors = sp.factor_list(above)  # pyright: ignore[reportAssignmentType]
         left, root, factor = sp.Integer(1), sp.Integer(1), sp.Integer(1)
         most = max((part.count_ops() for part, power in factors if power % 2), default=0)
@@ -192,7 +192,7 @@ class Chains(Lemmas, ABC):
                 continue
             value = self.atoms.back(part)
             sign = chain.points.sign(value, symbol)
-            # The sign of what is most complicated is left.
+            # The sign of the most complicated factor is left to be proved.
             inner = self.with_sign(frame, sign * value) if sign and part.count_ops() < max(most, 1) else None
             if inner is None:
                 left *= part
@@ -203,7 +203,7 @@ class Chains(Lemmas, ABC):
         return frame, sp.expand(sp.sign(number) * left), root, factor * abs(number)
 
     def _forms(self, chain: _Chain, frame: Frame, left: sp.Expr, symbol: sp.Symbol) -> list[_Form]:
-        """Return a polynomial in atoms over positive factors, those first whose slopes are simplest."""
+        """Return forms of a polynomial in atoms, each divided by a positive factor; the simplest slopes come first."""
         found: list[tuple[tuple[int, ...], _Form]] = []
         for divisor, value in self._divided(left, symbol).items():
             sign = chain.points.sign(divisor, symbol)

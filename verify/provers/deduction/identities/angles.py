@@ -18,20 +18,20 @@ from verify.provers.deduction.instances import Instances
 from verify.provers.deduction.scope import Scope
 
 Multiples: TypeAlias = tuple[int, ...]
-"""How many of each base angle there are in an angle."""
+"""An angle's coefficients in the base angles."""
 _MOST_PARTS = 12
 """The most base angles in one angle, counted with their multiples."""
 
 
 class Angles(Instances, ABC):
-    """With proofs that write all sines and cosines by those of a few base angles."""
+    """Proofs that write all sines and cosines in terms of those of a few base angles."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of a goal, None where none was found."""
 
     def _by_angles(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by the addition formulas: of an equation by division, of another goal by one that is left."""
+        """Return a proof by the addition formulas: by division for an equation, from a simpler goal for another one."""
         parts = scope.fraction(goal.expression)
         angles = [] if parts is None else self._angles([parts[0], *(f.above for f in scope.facts)])
         bases, multiples = _bases(angles)
@@ -49,7 +49,7 @@ class Angles(Instances, ABC):
         formulas: Sequence[tuple[str, list[sp.Expr]]],
         depth: int,
     ) -> Tree | None:
-        """Return a proof by some formulas: those of them that it uses."""
+        """Return a proof by some formulas, of which it states only those that it uses."""
         inner, used = scope, dict[int, tuple[str, list[sp.Expr]]]()
         for name, of in formulas:
             after = self._instance(inner, name, of)
@@ -65,7 +65,7 @@ class Angles(Instances, ABC):
         return tree
 
     def _angles(self, polynomials: Sequence[sp.Expr]) -> list[sp.Expr]:
-        """Return what the sines and cosines in some polynomials in atoms are of."""
+        """Return the angles whose sines and cosines are in some polynomials in atoms."""
         atoms = sorted({s for p in polynomials for s in p.free_symbols}, key=lambda s: getattr(s, "dummy_index", 0))
         kinds = {s: self.atoms.keys.get(s, ("",))[0] for s in atoms}
         return list(dict.fromkeys(self.atoms.meaning[s].args[0] for s in atoms if kinds[s] in ("sin", "cos")))
@@ -73,7 +73,7 @@ class Angles(Instances, ABC):
     def _reduced(
         self, scope: Scope, inner: Scope, goal: Goal, parts: tuple[sp.Expr, sp.Expr], depth: int
     ) -> Tree | None:
-        """Return a proof of a goal less multiples of equations; what is left is a lemma, and of an equation it is 0."""
+        """Return a proof of a goal less multiples of equations; the rest is 0 or, for an inequality, a lemma."""
         equations = [fact for fact in reversed(inner.facts) if fact.relation == "Eq"]
         symbols = {s for p in (parts[0], *(f.above for f in equations)) for s in p.free_symbols}
         order = sorted(symbols, key=lambda s: (self._rank(s, inner), s.name, getattr(s, "dummy_index", 0)))
@@ -94,7 +94,7 @@ class Angles(Instances, ABC):
         return {"rule": "lemma", "relation": data_of(relation), "proof": lemma, "then": then}
 
     def _rank(self, atom: sp.Symbol, inner: Scope) -> int:
-        """Return the place of an atom: those of sums before those of parts, after what is no sine or cosine."""
+        """Return the rank of an atom: other functions, then sines and cosines of sums, then those of their parts."""
         if self.atoms.keys.get(atom, ("",))[0] not in ("sin", "cos"):
             return 0
         made = [fact.place for fact in inner.facts if fact.expression is None and atom in fact.above.free_symbols]
@@ -102,7 +102,7 @@ class Angles(Instances, ABC):
 
 
 def _formulas(bases: Sequence[sp.Expr], multiples: Sequence[Multiples]) -> Iterator[tuple[str, list[sp.Expr]]]:
-    """Yield the addition formulas for some sums of base angles, those of parts first; and the circles'."""
+    """Yield sin² + cos² = 1 for the base angles, then the addition formulas for sums of them, those of parts first."""
     yield from (("circle", [base]) for base in bases)
     made = set[Multiples]()
 
@@ -129,7 +129,7 @@ def _half(angle: Multiples) -> Multiples:
 
 
 def _bases(angles: Sequence[sp.Expr]) -> tuple[list[sp.Expr], list[Multiples]]:
-    """Return base angles, and the whole multiples of them that some angles are the sums of."""
+    """Return base angles, and the integer coefficients of each angle in them."""
     written = [_terms(angle) for angle in angles]
     shares: dict[sp.Expr, list[Fraction]] = {}
     for terms in written:
