@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import verify
+from verify.checking.standing import standing
 
 PICTURE = Path(__file__).parents[1] / "pictures" / "step_sizes.svg"
 _THEOREM = "wang2024.theorem1"
@@ -22,10 +23,10 @@ def _x(step_size: Fraction) -> float:
     return _LEFT + _WIDE * math.log(step_size / _FROM) / math.log(_TO / _FROM)
 
 
-def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool], Fraction]:
+def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool, str], Fraction]:
     """Return an instance, the limit that Theorem 1 sets there, what its claims are shown to, and a certified violation.
 
-    With what they are shown to, whether that end is left out.
+    With what they are shown to, whether that end is left out, and the standing of the theorem that shows it.
 
     The violation is that of the shipped map; the instance is where it was found, with the step size at the limit.
     """
@@ -38,16 +39,18 @@ def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool], Fraction]:
     (reach,) = [
         row for row in (line.to_json() for line in conditions.extended_ranges) if row["hypothesis"] == "step_size"
     ]
-    return instance, limit, (Fraction(str(reach["shown_to"])), bool(reach["shown_open"])), violated
+    (shown_by,) = (standing(verify.load_theorem(name)) for name in reach["by"])
+    shown = Fraction(str(reach["shown_to"])), bool(reach["shown_open"]), str(shown_by.for_all.standing)
+    return instance, limit, shown, violated
 
 
 def picture() -> str:
     """Return the picture as SVG."""
-    instance, limit, (shown, is_open), violated = ends()
+    instance, limit, (shown, is_open, known), violated = ends()
     at = ", ".join(f"{name} = {value}" for name, value in instance.items())
     bars = [
         (_FROM, limit, "#1b7837", "#fff", f"Theorem 1: η ≤ {limit}"),
-        (limit, shown, "#7fbf7b", "#000", f"holds {'below' if is_open else 'up to'} {shown}, by an argument"),
+        (limit, shown, "#7fbf7b", "#000", f"holds {'below' if is_open else 'up to'} {shown}: {known}"),
         (shown, violated, "#e8e8e8", "#000", "open"),
         (violated, _TO, "#fff", "#b2182b", ""),
     ]

@@ -62,8 +62,8 @@ def test_the_loss_leaves_the_level_on_the_way_below_the_stable_step_size():
 def test_the_level_is_reached_and_kept_where_the_sizes_are_not_the_papers():
     run = list(islice(descent_losses(3, 2, 2, repeat(1 / 80)), 5000))
     assert all(later < loss for loss, later in pairwise(run)) and run[-1] < 1 / 10
-    # 4q²/(5q + 2d).
-    assert one_hot_findings.needless_sizes.expect["values.largest_step_size"] == Fraction(16, 14)
+    # 2q(T − 1)/(T − 1 + 6d).
+    assert one_hot_findings.needless_sizes.expect["values.largest_step_size"] == Fraction(8, 14)
     # d*T/(100*(T - q)*q), which ε = 1/10 is above.
     assert Fraction(2 * 3, 100 * 1 * 2) == Fraction(3, 100) < Fraction(1, 10)
 

@@ -262,7 +262,7 @@ NONE_ARGUMENT = (
         "with x = z√(d(d+2)), K(z) = E (1 − x²)(1 + ax)² − (d−1)(n+2)(G(1 + x²) + c)², Gc = 2(d−1)(d+2)ax: for x ≥ 1 "
         "that is negative, and for x ≤ 1 at most (1 − x²)(E + 2b max(M, 0) x + E a²x²) − (d−1)(n+2)G²(1 + x²)² for b ≥ "
         "a, and so at most (E + b max(M, 0)/2 + E a²/8 − (d−1)(n+2)G²)(1 + x²)² < 0",
-        ("in_x", "cross", "e_positive", "root_above", "few_examples", "few_beside_M"),
+        ("slope", "in_x", "cross", "e_positive", "root_above", "few_examples", "few_beside_M"),
         "nonnegative terms",
     ),
     Inference(

@@ -159,7 +159,7 @@ ARGUMENT = (
     Inference(
         "unchanged",
         "at Σ = I, f does not change when all A_l are conjugated by the same orthogonal matrix",
-        ("whitened", "pattern", "gaussian_tokens", "inverse_prior"),
+        ("whitened", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(

@@ -360,7 +360,7 @@ ARGUMENT = (
     Inference(
         "unchanged",
         "at Σ = I, f does not change when all A_l and B_l are conjugated by the same orthogonal matrix",
-        ("whitened", "linear_attention", "pattern"),
+        ("whitened", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(

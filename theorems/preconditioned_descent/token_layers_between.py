@@ -151,15 +151,17 @@ ARGUMENT = (
     Inference(
         "slope",
         "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L has the slope Σ 2 s (p/(1 − a_l s) − p) "
-        "over l ≥ 1 in c_0, and f the slope a_0 ∫ 2 p Σ 2 s (p/(1 − a_l s) − p) dμ in b_0, which is < 0",
-        ("orthogonal", "moved", "several_layers", "falls_in_the_rate"),
+        "over l ≥ 1 in c_0, and f the slope a_0 ∫ 2 p Σ 2 s (p/(1 − a_l s) − p) dμ in b_0, which is < 0: a_0 > 0, "
+        "as an inverse root of p, and ∫ s p² dμ > 0, as eigenvalues of S have a density on (0, ∞)",
+        ("orthogonal", "as_many_layers", "gaussian_tokens", "moved", "several_layers", "falls_in_the_rate"),
         rules.CHAIN_RULE,
     ),
     Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), rules.DERIVATIVE),
     Inference(
         "one_alone",
-        "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0",
-        ("in_steps_and_products", "falls", "not_rising"),
+        "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0: "
+        "u and ρ are polynomials, not 0, and eigenvalues of S have a density on (0, ∞)",
+        ("in_steps_and_products", "gaussian_tokens", "falls", "not_rising"),
         "nonnegative terms",
     ),
     Inference(

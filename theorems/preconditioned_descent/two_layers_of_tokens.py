@@ -359,7 +359,7 @@ ARGUMENT = (
         "not_at_infinity",
         "so F at this a_0 rises with u at u = 0, and is below the infimum for some a_1 = κ u², p = 1/u, u < 0: p does "
         "not tend to infinity",
-        ("above_at_infinity", "at_infinity", "limits"),
+        ("above_at_infinity", "at_infinity", "in_steps_and_product", "limits", "limits_are_least"),
         rules.DERIVATIVE,
     ),
     Inference(

@@ -314,7 +314,8 @@ ARGUMENT = (
     ),
     Inference(
         "in_the_limit",
-        "but for what is the same in every row, no logit's difference over w exceeds η/4 · 9/64 βG² in the limit",
+        "but for what is the same in every row, no logit's difference over w exceeds η/4 · 9/64 βG² in the limit, and "
+        "the predictions' is at most that over √2",
         ("slopes_at_zero", "two_rows_apart", "slope_of_softmax"),
         "application",
     ),

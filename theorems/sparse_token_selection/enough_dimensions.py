@@ -366,7 +366,7 @@ ALONE = (
         "at most 1 + 3σf/(5d_e) ≤ e^{3σf/(5d_e)}, and M_y the d_e-th power of that at most",
         (
             *("coordinates", "moments", "exponential", "spread", "largest", "exponent", "second_moment", "one_plus"),
-            "at_this_scale",
+            *("two_means", "at_this_scale"),
         ),
         "linearity of expectation",
     ),
@@ -374,7 +374,7 @@ ALONE = (
         "other_mean",
         "with z = C/d_e and θ = 2z(1/q − z), from 0 to 2z/q, M is at most the d_e-th power of e^{−θq + 3θ²q²/2}, and "
         "so e^{−2C + 2(1−f)} at most (rate_squared for θq, other_exponent)",
-        ("coordinates", "other_token", "decaying", "rate_squared", "other_exponent", "at_this_scale"),
+        ("two_means", "coordinates", "other_token", "decaying", "rate_squared", "other_exponent", "at_this_scale"),
         "independent factors",
     ),
     Inference(
@@ -405,13 +405,13 @@ WITH_QUERY = (
     Inference(
         "products",
         "r = E w_1(X − 1) ≤ qb + (T−q) √(bo)",
-        ("query_denominator",),
+        ("query_denominator", "at_the_best_scale"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "least_mean",
         "a ≥ e^{−C(q−1)}, as E v_1 = 1 and E|u|² = q",
-        ("coordinates", "moments"),
+        ("at_the_best_scale", "coordinates", "moments"),
         "Jensen's inequality",
     ),
     Inference(
@@ -431,7 +431,7 @@ WITH_QUERY = (
         "by the d_e-th power",
         (
             *("coordinates", "moments", "exponential", "spread_with_query", "least_with_query", "second_moment"),
-            *("small_with_query", "one_plus", "at_this_scale_with_query"),
+            *("small_with_query", "one_plus", "at_the_best_scale", "at_this_scale_with_query"),
         ),
         "linearity of expectation",
     ),
@@ -441,7 +441,7 @@ WITH_QUERY = (
         "e^{−2Cq + 4(1−f)} at most (rate_squared, other_exponent_with_query)",
         (
             *("coordinates", "other_token", "decaying", "rate_squared", "other_exponent_with_query"),
-            *("small_with_query", "at_this_scale_with_query", "selected"),
+            *("small_with_query", "at_the_best_scale", "at_this_scale_with_query", "selected"),
         ),
         "independent factors",
     ),

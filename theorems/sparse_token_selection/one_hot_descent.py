@@ -329,8 +329,12 @@ ARGUMENT = (
     ),
     Inference(
         "largest_curvature",
-        "in the box and in coordinates that are scaled by the steps no eigenvalue of the Hessian is above β ≤ 4/5",
-        ("mixed_entry", "entry_of_C", "entry_of_alpha", "entry_mixed", "eigenvalue", "beta"),
+        "in the box and in coordinates that are scaled by the steps, in which the second derivatives of L are "
+        "multiplied by η/d, η/√(d(T−1)) and η/(T−1), no eigenvalue of the Hessian is above β ≤ 4/5",
+        (
+            *("coordinates", "wang2024.lemma1", "mixed_entry", "entry_of_C", "entry_of_alpha", "entry_mixed"),
+            *("eigenvalue", "beta"),
+        ),
         "nonnegative terms",
     ),
     Inference(

@@ -60,7 +60,7 @@ def test_the_readme_shows_the_step_sizes_as_they_are_known():
     # Theorem 1's hypothesis, that of the result that proves more, and the way to zero loss that is unstable above 2q.
     assert (limit, shown) == (
         Fraction(1, 20 * d**2),
-        (Fraction(2 * q * (T - 1), T - 1 + 6 * d), True),
+        (Fraction(2 * q * (T - 1), T - 1 + 6 * d), True, "formal"),
     ) and violated > 2 * q
 
 
