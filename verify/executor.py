@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 DEATHS = 3
 """How often processes may die, with nothing done in between, before what they were to do is given up."""
 _ANSWER_SECONDS = 10
-"""For whether anything answers, and again for whether that is a scheduler."""
+"""Seconds to wait for any answer, and again for the answer of a scheduler."""
 _LONGEST_GREETING = 2**20
 """Bytes of a scheduler's first message, at most; what answers with more is something else."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
@@ -198,7 +198,7 @@ def gathered(
     """Return what a function finds for each of some arguments, in their order, and whether Ctrl-C ended that.
 
     Then it is what was found so far. The function returns what it finds, and whether Ctrl-C came after that.
-    `tell(done, total)` hears of the progress.
+    `tell(done, total)` is called with the progress.
     """
     found, interrupted = dict[int, Result](), False
     here = (Answer(number, function(*arguments)) for number, arguments in enumerate(calls))

@@ -13,7 +13,7 @@ _NAME = re.compile(r"[\w.-]+")
 _CLASSIFIER = "License :: OSI Approved :: "
 _OWN = "lemmascope"
 _KNOWN = {"torch": "BSD-3-Clause"}
-"""Of packages whose builds do not all say it."""
+"""The licences of packages, some builds of which state none."""
 _LONGEST = 60
 """Characters of a licence's name; a longer field has its text."""
 

@@ -160,7 +160,7 @@ class Training:
 def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
-    """Yield A and B at the steps of the plan, from where the run was left; `told` hears of every step.
+    """Yield A and B at the steps of the plan, from where the run was left; `told` is called at every step.
 
     Raises
     ------

@@ -32,7 +32,7 @@ TRAINING = (
         Parameter("dtype", "word", "numbers that are computed with", words=("float64", "float32")), "float64", "float64"
     ),
 )
-"""Of Figure 1, beside the kind of encoding."""
+"""The settings of Figure 1, beside the kind of encoding."""
 
 
 def changed(base: tuple[Setting, ...], **values: tuple[Value, Value]) -> tuple[Setting, ...]:

@@ -29,7 +29,7 @@ from verify import Running
 from verify.runs.checkpoints import alike, kept_by
 
 _BETAS = 0.9, 0.999
-"""Of Adam, as its authors recommend and PyTorch has them."""
+"""The betas of Adam that its authors recommend and PyTorch has by default."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def shared_encodings(plan: Plan, seed: int, T: int, device: str) -> Float[Tensor
 def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
-    """Yield W and V at the steps of the plan, from where the run was left; `told` hears of every step.
+    """Yield W and V at the steps of the plan, from where the run was left; `told` is called at every step.
 
     Raises
     ------

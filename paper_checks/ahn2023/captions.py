@@ -12,13 +12,13 @@ from paper_checks.margins import MOST_COMPARISONS, above, decided, ends
 from verify import Evidence, Measurement, Outcome, Verdict, agreement, all_of
 
 RESOLUTION = 0.25
-"""Of a loss: where chance alone may hide more, agreement with theory is inconclusive."""
+"""If chance may hide a larger share of a loss than this, agreement with theory is inconclusive."""
 FINE = 0.05
 """The same for a loss whose mean over w* and the query is exact."""
 FALLEN, KEPT = 0.1, 0.5
 """The distance of Σ^½ A Σ^½ falls below the first share of its start; A's stays above the second of Dist(Σ^-1, I)."""
 NEAR_PRINTED = 0.1
-"""Of a printed number: how far the weights of a short training may be off without telling against it."""
+"""A short training's weights may deviate by this share of a printed number without contradicting it."""
 
 
 def agrees(theory: float, loss: Measurement, resolution: float = RESOLUTION) -> Verdict:

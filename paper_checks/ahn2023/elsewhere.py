@@ -40,7 +40,7 @@ x = sp.Symbol("x")
 WORDS = {"I": 0, "K": 1, "KK": 2}
 """Letters of words in S, and the powers of K that they are."""
 MOST_FACTORS = 8
-"""Of a word in S: at Theorem 4's two layers it takes a second, and at three it would have 26."""
+"""Most factors S of a word: two layers of Theorem 4 take a second with it, and three layers would need 26."""
 
 
 def shared_step(L: int, d: int, n: int) -> float:

@@ -14,7 +14,7 @@ from verify import Curve, Evidence, ExperimentResult, Measurement, Outcome, Verd
 SETTLED = 1 / 5
 """The share of its end by which a loss that has settled may change over the last quarter of training."""
 LEARNT = 9 / 10
-"""Of the least loss without positions: below, attention has learnt to select."""
+"""Attention has learnt to select if its loss is below this share of the least loss without positions."""
 
 
 def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Verdict:

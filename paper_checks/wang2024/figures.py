@@ -35,7 +35,7 @@ from paper_checks.wang2024.predictions import elsewhere, layer_of, one_hot_desce
 from verify import Comparison, Evidence, ExperimentResult, Measurement, Outcome, Verdict, all_of, load_experiment
 
 NEAR = 0.1
-"""Of population gradient descent's loss: how near that of SGD is to be; a fifth where a length was not trained at."""
+"""Largest deviation of SGD's loss from population gradient descent's, relative to it; 1/5 at unseen lengths."""
 NEAR_ELSEWHERE = 0.2
 PRINTED, NOTHING = 0.15, 5 / 6
 """The loss above which fixed encodings are said to end, and the zero predictor's there, d/(2q)."""

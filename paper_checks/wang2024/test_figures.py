@@ -53,7 +53,7 @@ OF_MANY = {
 }
 """The captions that one training, as under --full, does not decide."""
 IN_FULL = {figures.figure5_length_to_zero: REFUTED}
-"""At the figure's own sizes Adam's W is near the set."""
+"""The outcomes that differ at the figure's own sizes, where Adam's W is near the set."""
 
 
 # A group shares its trainings: one worker runs all of it.

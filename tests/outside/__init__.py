@@ -18,17 +18,17 @@ class Outside:
     source: str
     true: bool
     level: str = ""
-    """Of a true statement: easy, exercise or hard."""
+    """The level of a true statement: easy, exercise or hard."""
     why: str = ""
-    """Of a true statement: how it is proved."""
+    """The proof of a true statement, in words."""
     changed: str = ""
-    """Of a false statement: what its change from the literature is."""
+    """The change that made a false statement from one of the literature."""
     witness: dict[str, Fraction] = field(default_factory=dict)
-    """Of a false statement: an instance that violates it."""
+    """An instance that violates a false statement."""
     step: int = 0
-    """Of a false statement along a recursion: the step at which the witness violates it."""
+    """The step at which the witness violates a false statement along a recursion."""
     violated_percent: float = 0.0
-    """Of a false statement: the share of the draws inside its hypotheses that violate it, as `measure` counts them."""
+    """The share of draws inside its hypotheses that violate a false statement, as `measure` counts them."""
 
     @property
     def family(self) -> str:

@@ -19,7 +19,7 @@ SOME = 50
 """Draws of statements with sums, products and recursions, which take longer, or whose hypotheses rarely hold."""
 
 OUTCOMES = {"proved", "not proved", "not expressed", "out of time"}
-"""Of z3, as `tests/benchmarks/peers_outside.py` records them."""
+"""The outcomes of z3 that `tests/benchmarks/peers_outside.py` records."""
 
 
 def test_there_are_enough_of_each_kind():

@@ -65,7 +65,7 @@ s, at = sp.symbols("s at", real=True)
 TESTED = Parameter("m", "integer", "number of examples in the test's prompts", minimum=1)
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}, the same at all numbers of examples")
 LAYERS, SIZE, SEEN, TURN = 3, 5, 20, 57
-"""Of the three steps: their number, d, the examples that they are best for, and from where on their loss rises."""
+"""The number of steps, d, the number of examples for which they are best, and that from which on their loss rises."""
 
 
 def integral(polynomial: sp.Expr, examples: sp.Expr | int, size: sp.Expr | int) -> sp.Expr:

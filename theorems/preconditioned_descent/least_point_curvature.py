@@ -46,7 +46,7 @@ from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import balls, positive_definite
 
 KINDS = ("on_set", "symmetric", "antisymmetric")
-"""Of directions, in the order of their numbers."""
+"""The kinds of directions, in the order of their numbers."""
 _BITS = 320
 _NARROW, _SMALL = Fraction(1, 10**9), Fraction(1, 1000)
 

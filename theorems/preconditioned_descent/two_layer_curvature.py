@@ -106,7 +106,7 @@ WHITENED_TOKEN = replace(
     says=WHITENED.says.replace("tokens R x for x", "tokens R z for z"),
 )
 KINDS = {"symmetric": 1, "antisymmetric": -1}
-"""Of matrices M of trace 0 and tr M Mᵀ = 1: the sign of Mᵀ = ± M."""
+"""The kinds of matrices M of trace 0 and tr M Mᵀ = 1, with the sign of Mᵀ = ± M."""
 x, y, total, pair = sp.symbols("x y total product", real=True)
 PARTS = {name: tuple(sp.Symbol(f"{part}_{name}", real=True) for part in "UW") for name in KINDS}
 """U and W at the least point, of each kind."""
@@ -157,7 +157,7 @@ def _parts(coefficients: Mapping[tuple[int, int], Any], total: Any, pair: Any) -
 
 
 BOTH = {"sum": "2U + total W", "product": "U^2 + total U W + product W^2"}
-"""Of D in both orders of the steps."""
+"""The sum and the product of D in both orders of the steps."""
 
 
 def in_both_orders(which: str, rest: Any, slope: Any, total: Any, pair: Any) -> Any:

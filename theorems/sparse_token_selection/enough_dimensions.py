@@ -40,7 +40,7 @@ def enough(share: sp.Expr) -> sp.Expr:
 
 
 SELECTED_RISE = sp.Rational(83, 100)
-"""At least e^{3/5} − 1."""
+"""An upper bound of e^{3/5} − 1."""
 F_DEFINED = sp.Eq(f, 4 * spread * C**2 / (share * d_e))
 """The definition of f, the spread being that with or without the query's token."""
 THREE_FIFTHS = sp.Rational(3, 5)

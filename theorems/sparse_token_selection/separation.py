@@ -79,7 +79,7 @@ START = Parameter(
 
 LOSS = share * d / (2 * q)
 NETS = T * d * (1 - share * (T - 1) / (T - q))
-"""At least so many units of the first layer have the loss (`fully_connected_width`, clause width_many)."""
+"""A net with the loss has at least so many units in its first layer (`fully_connected_width`, clause width_many)."""
 
 DIMENSION = least_encoding_dimension(T, q, d, LOSS, QUERY)
 BOUND = enough(share)

@@ -60,7 +60,7 @@ SIGNS_ARE_SYMMETRIC = Inference(
     ("sign_encoding",),
     rules.SYMMETRY_OF_INDEPENDENT_ENTRIES,
 )
-"""From independent signs to the hypotheses of Lemma 2."""
+"""The inferences from independent signs to the hypotheses of Lemma 2."""
 ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")
 ZERO_INITIALISATION = Hypothesis("zero_initialisation", text="W(0) = 0 and V(0) = 0")
 POPULATION_GRADIENT = Hypothesis("population_gradient", text="gradient descent on the population loss, W and V jointly")

@@ -24,7 +24,7 @@ from verify.errors import UndefinedError
 n, d = sp.symbols("n d", integer=True, positive=True)
 
 LARGEST_ORDER = 60
-"""Of a product of traces: the number of its factors S. At it numbers take seconds, polynomials a minute."""
+"""Most factors S of a product of traces: with these, numbers take seconds and polynomials a minute."""
 
 
 def trace_moment(parts: Sequence[int], n: Any, d: Any) -> Any:

@@ -39,7 +39,7 @@ from verify.rechecker import Instance, Verdict
 from verify.shown import Witness
 
 _VALUE_BITS = 512
-"""With how many bits the re-checker computes a reported value."""
+"""Bits with which the re-checker computes a reported value."""
 _ALONE = 10.0
 """Seconds for a clause that is decided by itself."""
 

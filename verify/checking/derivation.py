@@ -107,7 +107,7 @@ class Derivation(Formula):
     def checked_steps(self, tell: Callable[[int, int], None] | None = None) -> Iterator[CheckedStep]:
         """Yield each step after checking it; TheoremError names the first that does not hold.
 
-        `tell(done, total)` hears of the progress, in steps.
+        `tell(done, total)` is called with the progress, in steps.
         """
         for number, step in enumerate(self.steps, 1):
             check_step(number, step, self._expand)

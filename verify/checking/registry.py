@@ -33,7 +33,7 @@ PACKAGES = "packages"
 _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
 """How files end that are taken for a theorem file."""
 _TAKEN_BY = {"theorem": "check", "experiment": "simulate"}
-"""For a kind, the verb that takes its ids."""
+"""The verb that takes the ids of a kind."""
 _ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
 
 

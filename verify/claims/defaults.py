@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false
 """Defaults shared by most kinds of clause; a kind overrides those that differ."""
 

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 """A clause that a relation holds wherever some others do, for all values of variables."""

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false
 """A clause in words, of what the language cannot say: an argument may carry it, and code of its own evaluates it."""
 

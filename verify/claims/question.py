@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """The question to a clause, and the methods that the engine calls on it."""

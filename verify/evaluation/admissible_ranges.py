@@ -43,7 +43,7 @@ _ROOT_BITS = (512, 8192)
 _PROBES = 60
 """Equal parts of a bounded range between probes; and of an unbounded one the probes go up to 2 to this power."""
 _HALVINGS = 60
-"""Of a bisection between two probes: the distance is divided by 2 to this power."""
+"""Number of halvings of the distance of two probes in a bisection."""
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ Raw = TypeVar("Raw")
 """A number as an arithmetic's backend has it."""
 
 FIRST_BITS = 128
-"""Of the balls in which an evaluation begins; they are doubled where these do not decide."""
+"""Bits of the balls at first; they are doubled while a sign is undecided."""
 LAST_BITS = 4096
 """Beyond them an evaluation stays undecided."""
 _LARGEST_POWER = 10_000
-"""Of an exponent that is itself computed: a power above it is left to balls."""
+"""Largest computed exponent of an exact power; a higher power is computed in balls."""
 _SMALL_POWER = 8
 """Powers up to it are not looked at."""
 _LONGEST_POWER = 2**26

@@ -21,9 +21,9 @@ from verify.outcomes import Enclosure
 T = TypeVar("T")
 
 _FLOAT_BITS = 53
-"""Of a float's significand."""
+"""Bits of a float's significand."""
 _FEWEST_BITS = 46
-"""Of a random float's bits the last seven are seldom all 0."""
+"""A random float seldom has no more bits than this: its last seven would all be 0."""
 
 
 class Number:

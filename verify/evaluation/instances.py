@@ -19,7 +19,7 @@ from verify.printing import text_of
 from verify.shown import Result
 
 _DIGITS = 6
-"""Of the sides of a hypothesis that fails, to say how far past the limit it is."""
+"""Digits of the sides of a hypothesis that fails, from which the distance past the limit is told."""
 _JUST_PAST = Fraction(201, 200)
 """A ratio to the limit up to which it is 1 in three digits."""
 

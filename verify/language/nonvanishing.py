@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Where polynomials cannot vanish: a small sufficient test on a domain of parameters."""
@@ -14,7 +14,7 @@ from verify.language.expressions import STRICT
 from verify.language.parameters import Parameter
 
 _LARGEST_DEGREE = 256
-"""In all symbols together: beyond it FLINT may factor for hours, and no alarm ends it."""
+"""Largest total degree: beyond it FLINT may factor for hours, and no alarm ends it."""
 
 
 def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:

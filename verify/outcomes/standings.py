@@ -179,4 +179,4 @@ def formal_claims(established: Mapping[str, Established], claims: Iterable[str])
 
 
 OPEN = Established(ForAll.OPEN)
-"""Of nothing that is known."""
+"""The standing of a claim that nothing establishes."""

@@ -29,7 +29,7 @@ from verify.provers.proof_data import Proof, margin_proof
 from verify.provers.slack_variables import Margin, is_shown, margins
 
 _MOST_OPERATIONS = 200
-"""In a margin: of a longer one no more than the signs of its coefficients is looked at."""
+"""Most operations of a margin; of a longer one only the signs of its coefficients are looked at."""
 _MOST_EXPANDED = 20_000
 """Terms that expanding a margin may give; nothing is looked for in a longer one, which may take long."""
 _MOST_CHOSEN = 1
@@ -37,9 +37,9 @@ _MOST_CHOSEN = 1
 _MOST_SEARCHED = 4
 """Margins of which they are looked for, those with the fewest relations first."""
 _MOST_TERMS = 40
-"""In a numerator of which they are looked for: the squares are of some twenty monomials."""
+"""Most terms of a numerator for which squares are sought; the squares have some twenty monomials."""
 _MOST_VARIABLES = 6
-"""In it: a split is tried for each pair of them."""
+"""Most variables of such a numerator: a split is tried for each pair of them."""
 _MOST_BOUNDED = 2
 """Slacks written over their bounds, one after another."""
 _BOUND = 1000

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 Powers = tuple[int, ...]
 Name: TypeAlias = str | int
-"""Of a variable, as a certificate has it."""
+"""The name of a variable in a certificate."""
 _MOST_POWER = 6
-"""Of 1 plus the sum of the variables: each more multiplies the terms, and what Pólya needs grows near a zero."""
+"""Highest power of 1 plus the sum of the variables: more multiply the terms, and Pólya's grows near a zero."""
 _MOST_DEPTH = 5
 """Splits one inside another: a sixth would be looked at in 3^6 places."""
 _MOST_TRIED = 3
 """Splits tried at a place, those with the fewest negative terms first."""
 _POINTS = 200
-"""At which a polynomial is looked at for where it is smallest."""
+"""Number of points at which the smallest value of a polynomial is sought."""
 _STARTS = 3
 """The lowest of these, from which Newton's method goes on: there may be several zeros."""
 _NEWTON = 30

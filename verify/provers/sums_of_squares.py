@@ -36,7 +36,7 @@ _ENOUGH = 0.02
 _ZERO_LENGTH = 1e-6
 """A step that has to be halved below this leads nowhere."""
 _DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
-"""To which the numerical point is rounded, in turn: a proof by hand has small ones, and the last is near enough."""
+"""Denominators to which the numerical point is rounded, in turn: proofs by hand have small ones."""
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import flint
 from verify.evaluation.arithmetic import flint_rational, fraction_of_point
 
 Program: TypeAlias = Callable[..., Sequence[flint.arb]]
-"""Of the slow variable and the others, as `Builder` has them."""
+"""A function of the slow variable and the others, as `Builder` compiles it."""
 _NEWTON_STEPS = 4
-"""Of an implicit Euler step. Their error moves a node, and costs no certainty."""
+"""Newton steps of an implicit Euler step. Their error moves a node, and costs no certainty."""
 _NARROW = 1 / 4000
 """How much D and the observable vary from the middle of the tube to an edge, relative to them, where most steps are."""
 _EDGE = 64

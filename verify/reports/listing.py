@@ -36,7 +36,7 @@ def list_rows(
     paper
         Whose theorems, or None for all.
     tell
-        `tell(done, total)` hears of the progress, in theorems.
+        `tell(done, total)` is called with the progress, in theorems.
     keep
         Whether to remember the rows, where nothing of the packages is loaded yet: what is may be older than its file.
 

@@ -20,7 +20,7 @@ from verify.runs.experiments import Experiment, ExperimentResult
 from verify.runs.store import Store, default_store
 
 _SUFFIXES = (".json", ".csv", ".parquet", ".png")
-"""Of the files of one result."""
+"""The suffixes of the files of one result."""
 _RESULT = {"schema", "version", "seed"}
 """The keys of the JSON file of a result."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))

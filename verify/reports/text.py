@@ -46,7 +46,7 @@ _SHORT = 10
 _LONG = 40
 """Characters of a value that stands in a table; a longer one stands above it."""
 _LINES = 30
-"""Of a deduction that are printed."""
+"""Most lines of a deduction that are printed."""
 _STOPPED = {"seconds": "; the time is over", "work": "; the work is spent", "tried": "; all that is known was tried"}
 _ONE = "the one instance of a statement without parameters"
 

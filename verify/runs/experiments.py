@@ -212,11 +212,11 @@ class Experiment:
         announce: Callable[[float], None] | None = None,
         **settings: object,
     ) -> ExperimentResult:
-        """Measure, or return what a store has kept of the same run; what is measured is kept in it.
+        """Measure, or return the result that a store has of the same run; a new result is stored.
 
-        With a store a long run goes on where it was left. `tell(done, total)` hears of its progress, and `announce`,
-        before it begins, about how many seconds it takes. Raises InputError for an unknown setting, a bad value, a long
-        run that another process is at, or a run that diverges: nothing is kept of it.
+        With a store, a long run continues where it was left. `tell(done, total)` is called with the progress, and
+        `announce(seconds)`, before the run begins, with the expected time. Raises InputError for an unknown setting, a
+        bad value, a long run that another process has begun, and a run that diverges, of which nothing is kept.
         """
         chosen = self._chosen(settings, full=full)
         device = device_named(device)

@@ -20,7 +20,7 @@ from verify.rechecker.reading import Effort, Rejected
 
 HALF = Fraction(1, 2)
 DIRECTIONS = ([[1, 0], [0, 1]], [[3, 4], [4, -3]], [[0, 1], [-1, 0]])
-"""Of each kind, at d = 2."""
+"""A direction of each kind at d = 2."""
 MOVE = 1e-5
 
 

@@ -89,7 +89,7 @@ CASES = {
 DATA = {A: [[1, -2], [3, 2]], B: [[2, -1], [-1, 3]], v: [[2], [-1]], w: [[1], [3]], C: [[1, 2], [2, 5]]}
 """Matrices of a size up to 2×2, cut to the size."""
 ROOT = sp.Matrix([[1, 0], [2, 1]])
-"""Of C, and cut of C cut."""
+"""A root of C; its leading block is one of C's leading block."""
 
 
 def entry_by_entry(clause, sizes):

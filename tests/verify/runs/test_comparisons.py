@@ -72,7 +72,7 @@ def test_a_verdict_of_a_truth_value():
 
 
 SHARE = 1e-6 / 10
-"""Of one of ten comparisons."""
+"""The false-alarm rate of one of ten comparisons."""
 
 
 @pytest.mark.parametrize(

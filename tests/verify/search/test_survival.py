@@ -12,7 +12,7 @@ pytestmark = pytest.mark.audit
 
 SEEDS = range(4)
 INSTANCES, OF_A_RECURSION = 5000, 100
-"""From each seed: an instance takes up to a millisecond of one core; one of a recursion may take seconds to decide."""
+"""Number of instances from each seed: one takes up to a millisecond, one of a recursion may take seconds."""
 SECONDS, FOR_A_RECURSION = 300, 40
 """A limit for a search that does not end, of which none takes a tenth; that of a recursion is spent."""
 x, y, z = sp.symbols("x y z", positive=True)

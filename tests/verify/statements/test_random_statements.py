@@ -23,9 +23,9 @@ pytestmark = pytest.mark.audit
 ASKED = os.environ.get("AUDIT", "")
 COUNT = 20_000 if ASKED == "full" else 2_000
 _SHOWN = 12
-"""Of each category so many wrong verdicts are shown in full."""
+"""The number of wrong verdicts in a category that are shown in full."""
 _EXPLORED = 12
-"""Of each category so many statements are searched, too, for counterexamples."""
+"""The number of statements in a category that are searched for counterexamples too."""
 OF_RELATIONS = ("relations", "definitions", "limits", "derivatives", "hypotheses", "cases")
 
 

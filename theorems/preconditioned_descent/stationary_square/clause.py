@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 r"""A clause about critical points of f(θ) = ∫ r_L(θ, s)² dμ(s), r_L the end of a recursion with unknowns in each layer.
@@ -45,7 +45,7 @@ from verify.printing import text_of
 from verify.provers.proof_data import box_proof, empty_box_proof
 
 MOST_DEGREE = 30
-"""Of r_L in s, whose square takes exact moments up to twice that order; and of layers."""
+"""Largest degree of r_L in s, and number of layers; the square of r_L takes exact moments up to twice this order."""
 _STARTS = {1: 64, 2: 128, 3: 1024, 4: 2048}
 _MOST_STARTS = 4096
 _CERTIFYING = 0.6

@@ -27,7 +27,7 @@ _BATCH = 128
 _STEPS = 80
 """Newton steps from a start: at most 0.4 of an unknown's size each, so that e^30 is in reach."""
 _LONGEST_STEP = 0.4
-"""Of an unknown's size: a longer one may jump over a critical point."""
+"""Longest step relative to an unknown's size: a longer one may jump over a critical point."""
 _CONVERGED = 1e-10
 """A step that is shorter, relative to the unknowns, has arrived: the next would be rounding."""
 _FARTHEST = 1e5

@@ -21,9 +21,9 @@ from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import Exact, balls, flint_rational
 
 _BITS = 1024
-"""Of the balls in which pairs of roots are excluded, and compared with the boxes of the certified points."""
+"""Bits of the balls in which pairs of roots are excluded, and compared with the boxes of the certified points."""
 _MOST_TERMS = 400
-"""Of a loss that is looked at: resultants of more would take long."""
+"""Most terms of a loss whose resultants are taken: those of a longer one would take long."""
 
 Polynomial: TypeAlias = flint.fmpq_mpoly
 Pair = tuple[flint.arb, flint.arb]

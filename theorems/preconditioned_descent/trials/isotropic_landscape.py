@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[Any]
 
 LARGEST_MOVE = 0.02
-"""Of the entries of P and Q, which are of size 1 or so."""
+"""Largest move of an entry of P or Q; the entries are of size 1 or so."""
 MOST_DIMENSIONS = 8
-"""With which a best Q is solved for: from (d+1)d losses, each of some 3d³ numbers."""
+"""Largest d at which a best Q is computed, from (d+1)d losses, each of some 3d³ numbers."""
 
 
 def best_columns(data: Data, row: "Numbers") -> "Numbers":

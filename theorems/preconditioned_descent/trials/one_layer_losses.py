@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = NDArray[Any]
-    """Of float64, or of Fractions."""
+    """Arrays of float64, or of Fractions."""
 
 MOST_DIMENSIONS = 30
-"""Of a token: the sums over w* have about 2 d² terms."""
+"""Largest dimension of a token: the sums over w* have about 2 d² terms."""
 LARGEST = Fraction(10) ** 100
-"""Of n and of eigenvalues, and of their reciprocals: products of three of them are no overflow in float64."""
+"""Largest n, eigenvalue or reciprocal of one: products of three of them do not overflow in float64."""
 ULP = 2.0**-53
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 FIRST_RATE = 1 / 20
-"""From which rates descend that were 0."""
+"""The value from which a rate descends that was 0."""
 
 
 def _layers(instance: "Instance") -> int:

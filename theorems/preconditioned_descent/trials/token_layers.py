@@ -28,15 +28,15 @@ Point = Sequence[Any]
 Bounds = Sequence[tuple[float, float]]
 INFINITY = float("inf")
 POSITIVE: Bounds = [(0, INFINITY)] * 3
-"""Of a_0, a_1 and b_0."""
+"""Bounds of a_0, a_1 and b_0."""
 MOST_LAYERS = 3
 STARTS = {1: 4, 2: 24, 3: 4}
-"""Of descents, by the number of layers."""
+"""Number of starts of descents, by the number of layers."""
 TINY = 1e-30
 FARTHEST = 1e4
-"""Of critical points: beyond it floats overflow."""
+"""Largest coordinate of a critical point: beyond it floats overflow."""
 RESOLVED = 1e-20
-"""Of f over d: residuals of 10⁻¹⁰ keep six digits in float64."""
+"""Smallest f over d that is resolved: residuals of 10⁻¹⁰ keep six digits in float64."""
 
 
 def label(steps: Point, moves: Point, eigenvalue: Any, one: Any) -> Any:

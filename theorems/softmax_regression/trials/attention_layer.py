@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 1000
 TASKS = 3
 SIZES = tuple(10.0**-power for power in range(1, 10))
-"""Of the layers' scores, on the way to 0."""
+"""Sizes of the layers' scores, which tend to 0."""
 
 
 class Task(NamedTuple):

@@ -64,9 +64,9 @@ class Move(NamedTuple):
 
 
 Draw: TypeAlias = "Callable[[Generator, int, int, float, bool], Move]"
-"""Of a generator, n, d, R, and whether no logit moves by 0.01."""
+"""A draw of a move from a generator, n, d, R, and whether all logits move by less than 0.01."""
 Pair: TypeAlias = "Callable[[float, int, float], Move]"
-"""Of R, d and the size of the move."""
+"""A move of a pair, from R, d and the size of the move."""
 
 
 def read(instance: "Instance") -> tuple[int, int, float]:

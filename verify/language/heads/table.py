@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 """The table of what a statement in a line may contain: read by the parser, and printed by `verify language`."""
 
@@ -58,7 +58,7 @@ FUNCTIONS: Mapping[str, Head] = {
         "the first whose comparison holds; the others need no value; the last has True",
     ),
 }
-"""By name. `Sum`, `Product` and `Piecewise` have arguments in parentheses of their own; `Limit` binds one."""
+"""The heads by name. `Sum`, `Product` and `Piecewise` have arguments in parentheses of their own; `Limit` binds one."""
 ALIASES: Mapping[str, str] = {"Abs": "abs"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
 """Expressions and relations in text: Python's operators over a closed table of names; nothing is evaluated as code.
@@ -27,7 +27,7 @@ LONGEST = 2000
 _DEEPEST = 150
 """Parts of an expression inside one another; the terms of a sum are."""
 _LARGEST_FACTORIAL = 500
-"""Of a number under a factorial or a binomial that is written out."""
+"""Largest number in a factorial or binomial that is written out."""
 _LONGEST_ROOT = 60
 """Digits of a number under a root: SymPy takes its factors out."""
 

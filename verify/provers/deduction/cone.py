@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportMissingModuleSource=false
 """A polynomial as a sum of others with coefficients ≥ 0: by a linear program in floats, solved again exactly."""
@@ -13,7 +13,7 @@ import flint
 Powers: TypeAlias = tuple[int, ...]
 Polynomial: TypeAlias = Mapping[Powers, Any]
 _TINY = 1e-7
-"""Of the largest coefficient: what is smaller counts as 0."""
+"""A coefficient below this share of the largest one counts as 0."""
 
 
 @dataclass(frozen=True)

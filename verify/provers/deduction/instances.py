@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -43,7 +43,7 @@ GROWTH: Mapping[str, tuple[Needs, Made]] = {
 
 
 class Instances(Values):
-    """With instances of known facts."""
+    """Instances of known facts."""
 
     def _instance(self, scope: Scope, name: str, of: list[sp.Expr]) -> Scope | None:
         """Return the scope with an instance of a known fact, None where it has no value that is seen."""

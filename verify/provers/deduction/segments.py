@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -28,7 +28,7 @@ TRIVIAL: Tree = {"rule": "sum", "times": ["Integer", "1"], "terms": []}
 
 
 class Segments(Instances, ABC):
-    """With proofs along segments; whoever extends it proves the goals that they leave."""
+    """Proofs along segments; a subclass proves the goals that they leave."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:

@@ -32,17 +32,17 @@ Steps: TypeAlias = Callable[..., tuple[float, ...]]
 Candidate: TypeAlias = tuple[int, int, np.ndarray, np.ndarray, Fraction]
 """Period, step of entry, point of the cycle, directions and radius."""
 LONGEST_PERIOD = 8
-"""Of the cycles that are looked for, the shortest first."""
+"""Longest period of the cycles that are sought, the shortest first."""
 _SETTLED = 10_000
 """Steps after which a run has settled, or no cycle is found."""
 _LATEST = 50_000
 """The last step at which the run may enter the set."""
 _BITS = 192
-"""Of the balls that the images of the set are enclosed in."""
+"""Bits of the balls that enclose the images of the set."""
 _ENTRY_BITS = 2**15
 """The most bits with which the run is followed into the set."""
 _RADII = tuple(Fraction(1, 2**exponent) for exponent in range(4, 24, 2))
-"""Of the set, in turn: a smaller one is kept more easily, and entered later."""
+"""Radii of the set, tried in turn: a run enters a smaller set later, and stays in it more easily."""
 _CONTRACTION = 0.9999
 """A cycle attracts where all eigenvalues of a period's Jacobian are smaller than this in size."""
 _NEWTON_STEPS = 50

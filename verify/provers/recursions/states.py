@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -34,7 +34,7 @@ _TESTED = 200
 """Steps in float64 for which a set is to be kept before it is shown to be."""
 _ROUNDING = 1e-12
 _ERRORS = (ArithmeticError, ValueError, TypeError, SpentError, TheoremError, sp.PolynomialError, NotImplementedError)
-"""Of SymPy's, on parts without a value, and of a search without work left: nothing is found then."""
+"""The errors of SymPy on parts without a value, and of a search that has spent its work: nothing is found then."""
 
 
 @dataclass(frozen=True)

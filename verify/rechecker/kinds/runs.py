@@ -27,7 +27,7 @@ _MEASURED = 64
 
 
 Operation: TypeAlias = Callable[[Any, Any], arb]
-"""Of two registers: balls, but for an integer exponent, and the 0 beside the argument of a function."""
+"""An operation on two registers, which are balls, or an integer exponent, or 0 beside the argument of a function."""
 Operand: TypeAlias = Node | int
 
 

@@ -61,7 +61,7 @@ _METAVARS = {
 }
 """The text in the place of an option's value in the help, where its type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)
-"""Of a parameter, in a docstring."""
+"""The description of a parameter in a docstring."""
 
 OverGrids = Annotated[
     list[str] | None,

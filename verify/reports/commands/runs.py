@@ -25,7 +25,7 @@ from verify.reports.verbs import runs as verbs
 from verify.shown import visible
 
 _DIGITS = 18
-"""Of a number of steps."""
+"""Most digits of a number of steps."""
 
 
 _ResultsFile = Annotated[

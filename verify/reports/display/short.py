@@ -197,4 +197,4 @@ LINES: Mapping[str, Callable[[Any], str]] = {
     "ExperimentResult": _experiment,
     "Observation": _observation,
 }
-"""By the name of a class, what its `repr` says."""
+"""The text that the `repr` of a class shows, by the class's name."""

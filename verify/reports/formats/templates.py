@@ -122,7 +122,7 @@ KINDS = {
         *({"x": 1, "y": 2}, "\n    argument=ARGUMENT,\n    evaluations=EVALUATIONS,"),
     ),
 }
-"""By its name: the body of a kind, what it imports, its title, its example, and what else its theorem has."""
+"""The template of each kind: its body, its imports, its title, its example, and further fields of its theorem."""
 _PRINTED = {
     "inequality": {
         "check {path} {instance}": "verified (proved); for all parameters: proved",
@@ -145,7 +145,7 @@ _PRINTED = {
         "prove {path}": "evaluated, and not violated: means at 201 instances",
     },
 }
-"""By the name of a kind: the commands that its file ends with, and of what each prints a line's beginning."""
+"""The commands with which the file of each kind ends, each with the beginning of a line that it prints."""
 
 
 _IN_WORDS = """

@@ -11,7 +11,7 @@ from verify.reports.page.elements import Html, tag
 
 NAME = "report.html"
 _TITLE = "What the papers claim, and what holds"
-"""By which a page is known to be ours."""
+"""The title by which a page is recognised as ours."""
 _SECTIONS = {
     "summary": "Summary",
     "findings": "Findings",

@@ -9,7 +9,7 @@ from itertools import pairwise
 from verify.reports.page.elements import Html, tag
 
 _WIDTH, _LINE, _PADDING = 7.3, 16.0, 9.0
-"""Of a letter, of a line of text, and around it, in pixels."""
+"""The width of a letter, the height of a line of text, and the space around it, in pixels."""
 _ACROSS, _DOWN, _THIN = 56.0, 12.0, 6.0
 """Between layers, between nodes, and the height of a place through which a long arrow passes."""
 _SWEEPS = 12

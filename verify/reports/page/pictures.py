@@ -26,7 +26,7 @@ _DRAWN, _LEAST = 1.4, 0.85
 """Pixels of a point where there is room, and at least: a phone scrolls sideways beyond that."""
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
 _IMAGE_ID = re.compile(r'(<image\b[^>]*?) id="[^"]*"')
-"""By an image's content: two colour bars of a picture have the same, and nothing refers to it."""
+"""An image's id, which is made from its content: two colour bars have the same one, and nothing refers to it."""
 _BLACK = re.compile(r"#000000\b|#262626\b")
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")
 

@@ -27,13 +27,13 @@ _DIVERGING = "BrBG"
 _COLUMNS = 3
 """Panels beside each other, at most: they are 13.8 inches wide."""
 _LETTERS = 60
-"""Of the settings, on a line above each column."""
+"""Letters of the settings on a line above each column."""
 _LETTERS_OF_AXIS = 38
-"""Of a line of the label of a vertical axis, which is broken beyond that."""
+"""Letters of a line in the label of a vertical axis; a longer label is broken."""
 _WIDTH = 4.6
-"""Of a panel, in inches."""
+"""Width of a panel, in inches."""
 _HEIGHT = 3.6
-"""Of a panel, in inches."""
+"""Height of a panel, in inches."""
 _FEW = 6
 """Whole numbers that each get a tick."""
 _DECADES = 1000

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NAMED = 12
 """Lines that the legend can name."""
 _LETTERS = 40
-"""Of the label of the vertical axis: a longer expression is not read there."""
+"""Most letters of the label of the vertical axis: a longer expression cannot be read there."""
 _ROOM = 30.0
 """Ratio of the largest to the smallest number beyond which an axis is logarithmic."""
 

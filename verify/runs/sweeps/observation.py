@@ -72,7 +72,7 @@ def observe(
     steps
         After how many steps it is looked at: integers >= 0, rising.
     over
-        By a parameter's name its values, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
+        Values by parameter name, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
     given
         The other parameters that the recursion uses, but for those with a default; a word is the paper's where it is
         absent.

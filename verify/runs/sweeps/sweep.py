@@ -159,7 +159,7 @@ def sweep(
     Parameters
     ----------
     over
-        By a parameter's name a grid, as in `verify.runs.sweeps.grids.grid`.
+        Grids by parameter name, as in `verify.runs.sweeps.grids.grid`.
     given
         Values of the parameters that stay fixed; those with a default may be absent.
     store
@@ -178,7 +178,7 @@ def sweep(
     recheck_seed
         What draws these rows; None for a new one each time, so that who edits a store does not know them.
     tell
-        `tell(done, total)` hears of the progress.
+        `tell(done, total)` is called with the progress.
 
     Raises
     ------

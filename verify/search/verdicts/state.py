@@ -49,9 +49,9 @@ class Search:
     drawn: int = 0
     """How many instances were drawn, those at which a draw came to no end with them."""
     rejected: Counter[str] = field(default_factory=Counter[str])
-    """Of these the ones without an instance, by the label of a hypothesis that left no value, or a relation."""
+    """The draws without an instance, by the label of the hypothesis that left no value, or by a relation."""
     evaluated: Mapping[str, int] = field(default_factory=dict[str, int])
-    """At how many instances each claim in words was evaluated and not violated."""
+    """The number of instances at which each claim in words was evaluated and not violated."""
     degenerate: int = 0
     replayed: bool = False
     bounds: tuple[Sharpness, ...] = ()

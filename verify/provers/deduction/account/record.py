@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportAttributeAccessIssue=false
 """The record of a search for a deduction: the ways it went, its programs, and the goals that it left open."""
 
@@ -14,11 +14,11 @@ from verify.provers.deduction.facts import Goal, Tree
 
 End: TypeAlias = Literal["proved", "tried", "work", "seconds", "refused"]
 _OPEN_PARTS = 3
-"""Of a goal that are told, those of the first ways."""
+"""Most open parts of a goal that are reported, those of the first ways."""
 _LONG = 160
 """Characters of a goal that are told."""
 _MOST_TREES = 1000
-"""Of the last records, those that keep what came of each goal."""
+"""Number of the last records in which the result of each goal is kept."""
 _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "= 0"}
 
 

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -17,7 +17,7 @@ _CHOICES = (sp.Abs, sp.Max, sp.Min)
 
 
 class Choices(Radicals, ABC):
-    """With facts that are split into facts without choices."""
+    """Facts that are split into facts without choices."""
 
     def split(self, scope: Scope) -> tuple[Scope, list[tuple[Goal, Tree]]] | None:
         """Return the scope in which both ends of a fact are facts, with their proofs; None where there is none such."""

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -20,7 +20,7 @@ _ONE = ["Integer", "1"]
 
 
 class Radicals(Segments, ABC):
-    """With proofs about roots."""
+    """Proofs about roots."""
 
     def by_roots(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of a goal with roots; None where there are none, or none was found."""

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -35,7 +35,7 @@ class _Form:
 
 
 class Floors(Instances):
-    """With proofs about floors."""
+    """Proofs about floors."""
 
     def _by_floors(self, scope: Scope, goal: Goal) -> Tree | None:
         """Return a proof of a goal about floors."""

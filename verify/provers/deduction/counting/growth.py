@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -21,7 +21,7 @@ Instance: TypeAlias = tuple[str, tuple[sp.Expr, ...]]
 
 
 class Growth(Segments, ABC):
-    """With sums by instances of what is known of growth."""
+    """Sums by instances of known facts on growth."""
 
     def by_growth(self, scope: Scope, goal: Goal, *before: sp.Expr, levels: Sequence[int] = (0, 1)) -> Tree | None:
         """Return a proof by instances for the functions in a goal and in what holds before a step of an induction."""

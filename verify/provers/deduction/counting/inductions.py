@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -27,7 +27,7 @@ Step: TypeAlias = Callable[[Scope, Goal, Goal, sp.Symbol], Tree | None]
 
 
 class Inductions(Invariants, Telescoping, ABC):
-    """With proofs by induction."""
+    """Proofs by induction."""
 
     @told("induction")
     def _by_induction(self, scope: Scope, goal: Goal, depth: int, *, alone: bool = False) -> Tree | None:

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -58,7 +58,7 @@ class Recursion:
 
 
 class Invariants(Ratios, ABC):
-    """With relations of a recursion's states that are shown together."""
+    """Relations of a recursion's states that are proved together."""
 
     def by_invariants(self, scope: Scope, goal: Goal) -> Tree | None:
         """Return a proof that a relation of a recursion's states holds after any number of steps, None for none."""

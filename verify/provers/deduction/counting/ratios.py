@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -16,7 +16,7 @@ from verify.provers.deduction.scope import Scope
 
 
 class Ratios(Growth, ABC):
-    """With proofs of a goal as a multiple of a fact and a rest, from which a power or a factorial drops out."""
+    """Proofs of a goal as a multiple of a fact and a rest, from which a power or a factorial drops out."""
 
     def by_ratio(self, scope: Scope, after: Goal) -> Tree | None:
         """Return a proof of a goal as a multiple ≥ 0 of the last fact, and what is left of it, as a lemma."""

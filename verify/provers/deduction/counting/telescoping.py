@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -22,7 +22,7 @@ _MOST_DEGREE, _WORK = 5, 100
 
 
 class Telescoping(Values, ABC):
-    """With proofs by sums that telescope; whoever extends it proves the goals that they leave."""
+    """Proofs by sums that telescope; a subclass proves the goals that they leave."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:

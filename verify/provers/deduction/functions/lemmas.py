@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -59,7 +59,7 @@ def added(*terms: list[Any]) -> Tree:
 
 
 class Lemmas(Segments, ABC):
-    """With proofs of signs that other proofs need."""
+    """Proofs of signs that other proofs need."""
 
     @abstractmethod
     def _by_value(self, scope: Scope, goal: Goal) -> Tree | None:

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -22,7 +22,7 @@ _ONE = sp.Integer(1)
 
 
 class Transforms(Chains, ABC):
-    """With proofs by other forms of a goal."""
+    """Proofs by other forms of a goal."""
 
     _inside = False
     """Whether a form of a goal is being proved: no form of a form is tried."""

@@ -1,4 +1,4 @@
-# SymPy says little of its types.
+# SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
@@ -16,7 +16,7 @@ _HALF = sp.Rational(1, 2)
 
 
 class Roots(Values, ABC):
-    """With proofs that write roots of squares without the outer root."""
+    """Proofs that write roots of squares without the outer root."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:

@@ -17,7 +17,7 @@ from verify.provers.orthant_cases import Orthant, Spent, monomial
 
 Terms = Mapping[Powers, Fraction]
 _DENOMINATORS = 8
-"""Of the coordinates of a point that is no zero."""
+"""Largest denominator of the coordinates of a point that is no zero."""
 _LEAST = -1e-9
 """A logarithm of positive over negative terms below this is a negative value, not rounding."""
 _LONG = 10**4
