@@ -13,6 +13,7 @@ from tests.theorems.evaluated import all_hold, evaluated
 from verify import Derivation, Evidence, Implication, Outcome, Step, TheoremError, ids, load_theorem
 from verify.checking.argument import theorem_of
 from verify.checking.check import check, check_wrong
+from verify.claims.in_words import in_words
 from verify.outcomes import ForAll
 from verify.reports.necessity_map import refusal, shipped
 from verify.search.extended_ranges import shown_ranges
@@ -98,6 +99,7 @@ def test_there_are_at_least_three_canaries(name):
 def test_a_claim_in_words_stands_at_the_example_and_its_wrong_variant_is_refuted_there(name):
     theorem = load_theorem(name)
     said = [claim for claim in theorem.statement.claims if claim.label in theorem.evaluations]
+    assert {claim.label for claim in said} == in_words(theorem.statement)
     # The values are of other clauses.
     alone = replace(theorem.variant(theorem.statement.alone(*said)), values={}) if said else theorem
     clauses = check(alone, theorem.example).claims if said else ()
