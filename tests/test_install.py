@@ -289,10 +289,11 @@ def test_on_windows_there_is_no_alarm_and_no_fork(outside):
 
 @pytest.mark.audit
 def test_text_that_the_encoding_lacks_is_shown_by_its_code(outside):
-    before = "import sys\nsys.stdout.reconfigure(encoding='cp1252')\nsys.argv = ['verify', 'prove', 'wang2024.lemma1']"
+    given = "['verify', 'show', 'wang2024.dimension_lower_bound']"
+    before = f"import sys\nsys.stdout.reconfigure(encoding='cp1252')\nsys.argv = {given}"
     code, out, err = outside(f"{before}\nfrom verify.reports.command_line import main\nmain()")
-    # An element of a set has no place in this encoding, which Windows may have.
-    assert (code, err) == (0, "") and r"token j has the logit C ([j \u2208 y]" in out
+    # The sign ≥ has no place in this encoding, which Windows may have.
+    assert (code, err) == (0, "") and r"q \u2265 3: the loss on the set from below" in out
 
 
 @pytest.mark.audit

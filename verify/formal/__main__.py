@@ -39,12 +39,8 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
                 continue
             found[name] = result
             _say(f"{name}: {_counts(result)}{''.join(f'; refused: {why}' for why in result.refused)}")
-    for name, result in found.items():
-        for other in result.others:
-            _say(f"not exported: {name} {other}")
-    proved = sum(len(each.entry["exported"]["clauses"]) for each in found.values())
-    others = sum(len(each.others) for each in found.values())
-    _say(f"{proved} of {proved + others} proofs accepted in {len(found)} theorems")
+    if found:
+        _say_counted(found)
     modules = [module for each in found.values() for module in each.modules]
     if modules:
         roots = dict.fromkeys(_threes(part for each in found.values() for part in each.roots))
@@ -63,6 +59,16 @@ def _compiled(folder: Path, every: bool, name: str) -> Acceptance | None:
     if not every and _fits(theorem, entries(package_of(name)).get(name)):
         return None
     return accepted(theorem, folder)
+
+
+def _say_counted(found: Mapping[str, Acceptance]) -> None:
+    """Say which clauses are left out, and how many are not."""
+    for name, result in found.items():
+        for other in result.others:
+            _say(f"not exported: {name} {other}")
+    proved = sum(len(each.entry["exported"]["clauses"]) for each in found.values())
+    others = sum(len(each.others) for each in found.values())
+    _say(f"{proved} of {proved + others} proofs accepted in {len(found)} theorems")
 
 
 def _counts(result: Acceptance) -> str:

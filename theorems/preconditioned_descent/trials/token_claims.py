@@ -17,7 +17,7 @@ from theorems.preconditioned_descent.trials.token_layers import (
     named,
     tried,
 )
-from verify import Trial
+from verify import Trial, UndecidedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 FIRST_RATE = 1 / 20
 """The value from which a rate descends that was 0."""
+ROOM = 10**8
+"""Inverse of the relative error of a descent's end: it ends where a step gains less than 10⁻¹⁴ of f, and a million such
+steps gain 10⁻⁸."""
 
 
 def _layers(instance: "Instance") -> int:
@@ -73,8 +76,7 @@ def least_within(bounds: Bounds) -> "Trials":
             here = layers.loss(point)
             if all(low <= number <= high for number, (low, high) in zip(point, bounds, strict=True)):
                 lowest = min(here, lowest)
-            # A descent ends where a step gains less than 10⁻¹⁴ of f: 10⁻⁸ is room for a million such steps.
-            yield Trial(here - lowest, lowest / 10**8, named(point))
+            yield Trial(here - lowest, lowest / ROOM, named(point))
 
     return trials
 
@@ -92,7 +94,11 @@ def between(lower: Callable[[Layers], Fraction]) -> "Trials":
         above, below = layers.least_without_rates(layers.layers), lower(layers)
         at_rest = layers.best(random, [(0, INFINITY)] * layers.layers + [(0, 0)] * (layers.layers - 1))
         best = descended(layers.value, np.where(at_rest == 0, FIRST_RATE, at_rest))
-        yield Trial(above - layers.loss(best), 0, named(best))
+        gained = above - layers.loss(best)
+        if 0 >= gained >= -above / ROOM:
+            # Where d is far above n the infimum is lower by less than a descent in float64 sees.
+            raise UndecidedError("no lower point was found by a descent in float64")
+        yield Trial(gained, 0, named(best))
         for point in chain([best], tried(layers, random)):
             yield Trial(layers.loss(point) - below, 0, named(point))
 

@@ -4,8 +4,10 @@ from fractions import Fraction
 from itertools import islice
 
 import numpy as np
+import pytest
 
 from theorems.preconditioned_descent.trials import token_claims, token_layers
+from verify import UndecidedError
 
 TWO = {"d": 2, "n": 3}
 
@@ -33,6 +35,12 @@ def test_the_least_value_is_attained_at_positive_numbers_and_not_at_a_negative_r
 def test_it_is_between_two_and_four_layers_without_rates_and_below_that_of_three():
     assert not violated(token_claims.between(lambda layers: layers.least_without_rates(4)))
     assert violated(token_claims.between(lambda layers: layers.least_without_rates(3)))
+
+
+def test_where_no_descent_sees_the_lower_point_nothing_is_decided():
+    trials = token_claims.between(lambda layers: layers.least_without_rates(4))
+    with pytest.raises(UndecidedError, match="no lower point was found"):
+        drawn(trials, 1, {"d": 10**9, "n": 20})
 
 
 def test_the_valley_is_at_its_value_and_at_no_other():
