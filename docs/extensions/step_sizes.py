@@ -24,11 +24,10 @@ def _x(step_size: Fraction) -> float:
 
 
 def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool, str], Fraction]:
-    """Return an instance, the limit that Theorem 1 sets there, what its claims are shown to, and a certified violation.
+    """Return an instance, Theorem 1's limit there, the end up to which its claims are shown, and a certified violation.
 
-    With what they are shown to, whether that end is left out, and the standing of the theorem that shows it.
-
-    The violation is that of the shipped map; the instance is where it was found, with the step size at the limit.
+    The end comes with whether it is left out, and with the standing of the theorem that shows it. The violation is that
+    of the shipped map; the instance is where it was found, with the step size at the limit.
     """
     hypotheses = {row["label"]: row for row in json.loads(_MAP.read_text(encoding="utf-8"))["hypotheses"]}
     row = hypotheses["step_size"]
@@ -39,8 +38,10 @@ def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool, str], Fracti
     (reach,) = [
         row for row in (line.to_json() for line in conditions.extended_ranges) if row["hypothesis"] == "step_size"
     ]
-    (shown_by,) = (standing(verify.load_theorem(name)) for name in reach["by"])
-    shown = Fraction(str(reach["shown_to"])), bool(reach["shown_open"]), str(shown_by.for_all.standing)
+    names = reach["by"]
+    assert isinstance(names, list)
+    (shown_by,) = (standing(verify.load_theorem(str(name))) for name in names)
+    shown = Fraction(str(reach["shown_to"])), bool(reach["shown_open"]), str(shown_by.for_all_parameters.standing)
     return instance, limit, shown, violated
 
 
