@@ -94,8 +94,10 @@ class Workers:
                 return_as="generator_unordered",
             )
             called = (joblib.delayed(_called)(function, arguments, self.client is None) for arguments in calls)
-            computed: Any = many(called)
+            computed: Any = None
             try:
+                # The first calls are dealt out here: a process may die before the last of them.
+                computed = many(called)
                 # No `yield from`: that would close it where the warning is shown.
                 for result in computed:  # noqa: UP028
                     yield result
@@ -107,7 +109,8 @@ class Workers:
                 with warnings.catch_warnings():
                     # That calls were cancelled is what was asked for.
                     warnings.simplefilter("ignore", UserWarning)
-                    computed.close()
+                    if computed is not None:
+                        computed.close()
 
     def answers(
         self,

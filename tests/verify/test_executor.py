@@ -60,6 +60,15 @@ def test_what_a_dead_process_had_is_asked_for_again(tmp_path):
     assert list(Workers(2).in_order(dies_once, ((number, tmp_path) for number in range(6)))) == list(range(6))
 
 
+def test_a_process_that_dies_while_calls_are_dealt_out_is_lost(monkeypatch):
+    def dealing(*_):
+        raise RuntimeError("a worker was terminated")
+
+    monkeypatch.setattr("joblib.Parallel.__call__", dealing)
+    with pytest.raises(LostError, match="RuntimeError: a worker was terminated"):
+        list(Workers(2).unordered(squared, []))
+
+
 def test_where_all_die_they_are_lost():
     with pytest.raises(LostError, match="Terminated"):
         list(Workers(2).in_order(dies, ((number,) for number in range(3))))

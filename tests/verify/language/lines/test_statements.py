@@ -58,7 +58,7 @@ def test_hypotheses_may_come_after_domains():
         ("x > 1 for", "column 10: an expression is missing"),
         ("x > 1 if x > 2 if x > 3", "column 16: a second 'if'"),
         ("x > 1 for x", "column 11: a domain is written"),
-        ("x > 1 for x > y", "column 11: a domain is written"),
+        ("x > 1 for x > y", "column 11: a relation between names is a hypothesis, after `if`"),
         ("x > 1 for 0 < x, x < 3", "column 18: x has a second domain"),
         ("x > 1 for 0 < x > 1", "column 11: a domain is written"),
         ("x > 1 for x > log(2)", "column 11: the end of a domain is a rational number"),
