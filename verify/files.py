@@ -120,7 +120,10 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_ours(folder: Path, files: Mapping[str, str], mark: str, what: str) -> list[Path]:
-    """Write files into a folder, in place of what begins with a mark. Raises InputError where one there does not."""
+    """Write files into a folder; a file that is there is replaced if it begins with a mark.
+
+    Raises InputError if it does not, and nothing is written; and for a folder that cannot be written to.
+    """
     paths = [folder / name for name in files]
     try:
         for path in paths:

@@ -85,4 +85,4 @@ NORMAL_MEAN = (
 EQUAL_MEANS = ("the mean under a law gives equal functions equal means",)
 
 formal = partial(formal_text_of, "PreconditionedDescent")
-"""The formal text of a claim."""
+"""Function that returns the formal text of a claim of this area."""

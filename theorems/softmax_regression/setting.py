@@ -148,4 +148,4 @@ def derivation_steps() -> tuple[Step, ...]:
 
 
 formal = partial(formal_text_of, "SoftmaxRegression")
-"""The formal text of a claim."""
+"""Function that returns the formal text of a claim of this area."""

@@ -98,7 +98,7 @@ def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.
 
 
 formal = partial(formal_text_of, "SparseTokenSelection")
-"""The formal text of a claim on full matrices."""
+"""Function that returns the formal text of a claim on full matrices."""
 NORMAL_MEAN = ("the normal law is a mean with the moments of independent standard normal entries up to degree 3",)
 """The sentence in prose on a population loss."""
 DESCENT_ON_MEANS = (*NORMAL_MEAN, "the gradient of the population loss is the mean of the gradients of the samples")

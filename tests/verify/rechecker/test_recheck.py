@@ -36,8 +36,7 @@ def test_every_kind_is_accepted_somewhere():
 def test_the_symbolic_theorems_are_proved_again_in_seconds():
     started = time.monotonic()
     clauses = [clause for name in SYMBOLIC for clause in recheck(symbolic(name)).clauses]
-    # Those of Lemma 1, of its stationary points, and of the rate.
-    assert len(clauses) == 13 + 10 + 17 and {(clause.evidence, clause.trusts) for clause in clauses} == {("proved", ())}
+    assert {(clause.evidence, clause.trusts) for clause in clauses} == {("proved", ())}
     # About a second on the machine that this was written on.
     assert time.monotonic() - started < 10
 
