@@ -48,9 +48,12 @@ def positive_but_one(special: Values) -> "Trials":
         layers, at = Layers(2, instance), special(instance)
         for i, name in enumerate(named(at)):
             yield Trial(-abs(_exact_slope(layers, at, i)), 0, {**named(at), "slope in": name})
-        for point, error in critical_points(layers, random):
-            away = abs(point - [float(number) for number in at]).max()
-            yield Trial(0 if away <= error else float(point.min()), error, named(point))
+
+        def away(point: "np.ndarray") -> float:
+            return float(abs(point - [float(number) for number in at]).max())
+
+        for point, error in critical_points(layers, random, lambda point: max(float(point.min()), -away(point))):
+            yield Trial(0 if away(point) <= error else float(point.min()), error, named(point))
 
     return trials
 
@@ -113,8 +116,12 @@ def no_negative_step(rates: bool = False) -> "Trials":
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
         layers = Layers(_layers(instance), instance)
-        for point, error in critical_points(layers, random):
-            yield Trial(float((point if rates else point[: layers.layers]).min()), error, named(point))
+
+        def least(point: "np.ndarray") -> float:
+            return float((point if rates else point[: layers.layers]).min())
+
+        for point, error in critical_points(layers, random, least):
+            yield Trial(least(point), error, named(point))
 
     return trials
 

@@ -6,7 +6,8 @@ the first ones, the examples' labels w*ᵀ U(S) X and the query's w*ᵀ V(S) x, 
     T → T − b a s T³,    U → U − a s U T²,    V → V − a s U T²;
 
 f = ∫ (1 + V)² dμ with ∫ s^k dμ = E tr S^k. V has the degree (3^L − 1)/2 at most: at rational points f is exact, by the
-moments of `wishart_means`, and in floats it is a Gauss rule's sum of squares.
+moments of `wishart_means`. Where d > n, V = 0 at d − n eigenvalues 0, which add d − n to f; in floats f is a Gauss
+rule's sum of squares over the others, without these.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from theorems.preconditioned_descent.trials.steps import mean_square
 from theorems.preconditioned_descent.trials.wishart_means import gauss_rule, least_square, trace_moments
-from verify import UndefinedError
+from verify import UndecidedError, UndefinedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +36,16 @@ STARTS = {1: 4, 2: 24, 3: 4}
 TINY = 1e-30
 FARTHEST = 1e4
 """Largest coordinate of a critical point: beyond it floats overflow."""
+MOVED = Fraction(1, 10**40)
+"""Move in differences of exact values: they are off by less than 10⁻⁶⁰ of themselves."""
+ENDED = Fraction(1, 10**30)
+"""Move, over a step, at which Newton's method in exact values ends."""
+MOST_MOVES = 12
+ROUNDED = Fraction(1, 10**50)
+UNCONFIRMED = 4
+"""Number of critical points in floats at which the exact search does not end, after which a trial is undecided."""
 RESOLVED = 1e-20
-"""Smallest f over d that is resolved: residuals of 10⁻¹⁰ keep six digits in float64."""
+"""Smallest mean square at the eigenvalues above 0 that is resolved: residuals of 10⁻¹⁰ keep six digits in float64."""
 
 
 def label(steps: Point, moves: Point, eigenvalue: Any, one: Any) -> Any:
@@ -81,15 +90,17 @@ class Layers:
         self.moments = trace_moments(2 * self.degree, self.n, self.d)
         self.nodes, self.weights = gauss_rule(self.degree + 1, self.n, self.d)
         self.scale = self.n / (self.n + self.d + 1)
-        if self.least_without_rates(layers) < self.d * RESOLVED:
-            raise UndefinedError(f"n = {self.n}: the least loss over S is below what float64 steps resolve")
+        if least_square(layers, self.n, self.d) < min(self.n, self.d) * RESOLVED:
+            raise UndefinedError(
+                f"n = {self.n}, d = {self.d}: the least loss over S is below what float64 steps resolve"
+            )
 
     def least_without_rates(self, count: int) -> Fraction:
         """Return the least loss of a number of layers with all rates 0: that over all polynomials of this degree.
 
         The best one is an orthogonal polynomial, whose roots are real: it is a product of 1 − a_l s.
         """
-        return least_square(count, self.n, self.d)
+        return max(self.d - self.n, 0) + least_square(count, self.n, self.d)
 
     def _own(self, point: Point, eigenvalue: Any, one: Any) -> Any:
         steps, rates = point[: self.layers], [*point[self.layers :], 0]
@@ -101,11 +112,11 @@ class Layers:
         return mean_square((own - Poly(-1)).coefficients, self.moments)
 
     def value(self, point: "np.ndarray") -> "tuple[float, np.ndarray]":
-        """Return f and its slopes, in floats."""
+        """Return f without the share of eigenvalues 0, and its slopes, in floats."""
         return self._value(self._own, point)
 
     def limit_value(self, point: "np.ndarray") -> "tuple[float, np.ndarray]":
-        """Return G at a_1 and p, and its slopes: two layers, the first of the step 0 and the move p."""
+        """Return G at a_1 and p without that share, and its slopes: two layers, the first of step 0 and move p."""
         return self._value(lambda pair, *rest: label((0, pair[0]), (pair[1], 0), *rest), point)
 
     def limit(self, point: Point) -> Fraction:
@@ -182,15 +193,21 @@ def _curvature(layers: Layers, point: "np.ndarray") -> "np.ndarray":
     return np.array([(up - down) / (2 * w) for (up, down), w in zip(slopes, width, strict=True)])
 
 
-def critical_points(layers: Layers, random: "Generator") -> "Iterator[tuple[np.ndarray, float]]":
+def critical_points(
+    layers: Layers, random: "Generator", margin: "Callable[[np.ndarray], float]"
+) -> "Iterator[tuple[np.ndarray, float]]":
     """Yield critical points that a root search finds, each with an estimate of its distance from the true one.
 
-    Newton's last two steps are below 10⁻⁷ of a step, the second at most half the first: the distance is at most twice
-    the first.
+    Newton's last two moves are below 10⁻⁷ of a step, the second at most half the first: the distance is at most twice
+    the first. Where eigenvalues lie close together floats see critical points that are none: a point whose margin is
+    below 0 by more than the distance is searched again in exact values.
+
+    Raises UndecidedError: at so many of these the exact search did not end.
     """
     import numpy as np
     from scipy.optimize import root
 
+    unconfirmed = 0
     while True:
         found = root(lambda point: layers.value(point)[1], layers.start(random), method="hybr").x
         if not abs(found).max() < FARTHEST:
@@ -200,5 +217,52 @@ def critical_points(layers: Layers, random: "Generator") -> "Iterator[tuple[np.n
             moves.append(np.linalg.lstsq(_curvature(layers, found), layers.value(found)[1])[0])
             found = found - moves[-1]
         first, second = (float(abs(move).max()) / layers.scale for move in moves)
-        if first <= 1e-7 and second <= first / 2 + 1e-12:
-            yield found, layers.scale * (2 * first + 1e-9)
+        if not (first <= 1e-7 and second <= first / 2 + 1e-12):
+            continue
+        distance = layers.scale * (2 * first + 1e-9)
+        confirmed = (found, distance) if margin(found) >= -distance else _exact_search(layers, found)
+        if confirmed is not None:
+            yield confirmed
+        elif (unconfirmed := unconfirmed + 1) == UNCONFIRMED:
+            raise UndecidedError("critical points in float64 are none in exact values")
+
+
+def _exact_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
+    """Return where Newton's method in exact values ends, and twice its last move."""
+    import numpy as np
+
+    point, before = [Fraction(float(number)) for number in start], None
+    for _ in range(MOST_MOVES):
+        slopes, curvature = _exact_derivatives(layers, point)
+        try:
+            solved = _rational(curvature).solve(_rational([[slope] for slope in slopes])).entries()
+        except ZeroDivisionError:
+            return None
+        move = [Fraction(int(x.p), int(x.q)) for x in solved]
+        point = [Fraction(round((x - dx) / ROUNDED), ROUNDED.denominator) for x, dx in zip(point, move, strict=True)]
+        last = max(map(abs, move))
+        if before is not None and last <= min(before / 2, ENDED * Fraction(layers.scale)):
+            return np.array([float(x) for x in point]), float(2 * last)
+        before = last
+    return None
+
+
+def _exact_derivatives(layers: Layers, point: Sequence[Fraction]) -> tuple[list[Fraction], list[list[Fraction]]]:
+    """Return f's slopes and second derivatives, by differences."""
+
+    def at(*moves: tuple[int, int]) -> Fraction:
+        return layers.loss([x + MOVED * sum(sign for i, sign in moves if i == place) for place, x in enumerate(point)])
+
+    size, both = range(len(point)), (1, -1)
+    slopes = [sum(sign * at((i, sign)) for sign in both) / (2 * MOVED) for i in size]
+    curvature = [
+        [sum(one * two * at((i, one), (j, two)) for one in both for two in both) / (2 * MOVED) ** 2 for j in size]
+        for i in size
+    ]
+    return slopes, curvature
+
+
+def _rational(rows: Sequence[Sequence[Fraction]]) -> Any:
+    import flint
+
+    return flint.fmpq_mat([[flint.fmpq(*entry.as_integer_ratio()) for entry in row] for row in rows])

@@ -10,7 +10,9 @@ turned, so that E tr W^k = d E (W^k)_11, a sum over the Dyck paths of 2k steps, 
 *Traces of words.* By Isserlis, E tr(S F_1 … S F_k) is n^{−k} times the sum over the pairings of the 2k vectors of
 S = Σ xxᵀ/n: n to the number of groups of S that the pairs join, times the traces along the cycles of the F_j.
 
-*Means of polynomials.* Where ∫ s^k dμ = E tr S^k, the Gauss rule of μ with N nodes has every mean up to degree 2N − 1.
+*Means of polynomials.* S has d − n eigenvalues 0 where d > n, and E Σ s^k over the min(n, d) others is ∫ s^k dν, whose
+Gauss rule with N nodes has every mean up to degree 2N − 1. Where d is far above n they lie close together: beside d − n
+zeros floats would not resolve them.
 """
 
 from collections import Counter
@@ -48,7 +50,7 @@ def trace_moments(up_to: int, n: int, d: int) -> list[Fraction]:
 
 
 class Orthogonal(NamedTuple):
-    """The monic orthogonal polynomials of μ: their recursion's coefficients, and their squares' means."""
+    """The monic orthogonal polynomials of ν: their recursion's coefficients, and their squares' means."""
 
     alpha: list[Fraction]
     beta: list[Fraction]
@@ -57,7 +59,7 @@ class Orthogonal(NamedTuple):
 
 def orthogonal_polynomials(count: int, n: int, d: int) -> Orthogonal:
     """Return those of the degrees below `count`, by Chebyshev's algorithm."""
-    row, before = trace_moments(2 * count - 1, n, d), [Fraction(0)] * (2 * count)
+    row, before = [Fraction(min(n, d)), *trace_moments(2 * count - 1, n, d)[1:]], [Fraction(0)] * (2 * count)
     found = Orthogonal([row[1] / row[0]], [row[0]], [row[0]])
     for _ in range(1, count):
         alpha, beta = found.alpha[-1], found.beta[-1]
@@ -71,18 +73,18 @@ def orthogonal_polynomials(count: int, n: int, d: int) -> Orthogonal:
 
 
 def gauss_rule(count: int, n: int, d: int) -> "tuple[np.ndarray, np.ndarray]":
-    """Return nodes and positive weights with ∫ g dμ = Σ w g(s) for polynomials g of degree below 2 `count`."""
+    """Return nodes and positive weights with ∫ g dν = Σ w g(s) for polynomials g of degree below 2 `count`."""
     import numpy as np
     from scipy.linalg import eigh_tridiagonal
 
     rule = orthogonal_polynomials(count, n, d)
     off = np.sqrt([float(b) for b in rule.beta[1:]])
     nodes, vectors = eigh_tridiagonal([float(a) for a in rule.alpha], off)
-    return nodes, d * vectors[0] ** 2
+    return nodes, min(n, d) * vectors[0] ** 2
 
 
 def least_square(degree: int, n: int, d: int) -> Fraction:
-    """Return the least ∫ r² dμ over polynomials r of at most this degree with r(0) = 1."""
+    """Return the least ∫ r² dν over polynomials r of at most this degree with r(0) = 1."""
     rule = orthogonal_polynomials(degree + 1, n, d)
     before, at_zero, kernel = Fraction(0), Fraction(1), 1 / rule.squares[0]
     for alpha, beta, square in zip(rule.alpha, rule.beta, rule.squares[1:], strict=False):

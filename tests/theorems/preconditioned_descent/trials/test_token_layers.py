@@ -8,7 +8,7 @@ import pytest
 
 from tests.theorems.preconditioned_descent.trials.layers import block, residuals, within_error
 from theorems.preconditioned_descent.trials import token_layers
-from verify import UndefinedError
+from verify import UndecidedError, UndefinedError
 
 TWO = {"d": 2, "n": 3}
 POINT = (Fraction(1, 4), Fraction(1, 2), Fraction(-3, 8))
@@ -37,8 +37,31 @@ def test_slopes_are_those_of_differences_and_rates_without_effect_change_nothing
 
 def test_critical_points_are_critical():
     layers = token_layers.Layers(2, TWO)
-    for point, error in islice(token_layers.critical_points(layers, np.random.default_rng(0)), 5):
+    for point, error in islice(token_layers.critical_points(layers, np.random.default_rng(0), lambda point: 0), 5):
         assert abs(layers.value(point)[1]).max() < 1e-9 and error < 1e-6
+
+
+def test_a_point_that_would_violate_is_searched_again_in_exact_values():
+    # n/(n + d + 1) = 1/2, and the slope in a_0 is a multiple of 1 + 2 b_0.
+    known = [0, 0.5, -0.5]
+    found = token_layers.critical_points(
+        token_layers.Layers(2, TWO), np.random.default_rng(0), lambda point: -1 if point.min() < -0.4 else 0
+    )
+    for point, error in islice((pair for pair in found if pair[0].min() < -0.4), 2):
+        assert abs(point - known).max() <= 1e-16 and error < 1e-25
+
+
+def test_critical_points_in_floats_alone_have_no_verdict():
+    # Eigenvalues above 0 lie within 10⁻⁴ of each other: residuals near 10⁻⁸ let floats see points that are none.
+    layers = token_layers.Layers(2, {"d": 34359738369, "n": 445})
+    with pytest.raises(UndecidedError, match="critical points in float64 are none in exact values"):
+        list(islice(token_layers.critical_points(layers, np.random.default_rng(0), lambda point: point.min()), 50))
+
+
+def test_eigenvalues_of_0_are_left_out_of_floats_alone():
+    layers, point = token_layers.Layers(2, {"d": 7, "n": 3}), (0.125, 0.25, -0.5)
+    assert layers.value(np.array(point))[0] == pytest.approx(float(layers.loss(point)) - 4, rel=1e-12)
+    assert layers.least_without_rates(1) == 7 - Fraction(7, 1 + Fraction(8, 3))
 
 
 def test_the_descents_of_one_layer_end_at_its_best_step():
@@ -51,5 +74,5 @@ def test_the_descents_of_one_layer_end_at_its_best_step():
 def test_too_many_layers_and_too_many_examples_have_no_verdict():
     with pytest.raises(UndefinedError, match="L = 4: the loss over S is computed up to L = 3"):
         token_layers.Layers(4, TWO)
-    with pytest.raises(UndefinedError, match="n = 100000000000: the least loss over S is below"):
+    with pytest.raises(UndefinedError, match="n = 100000000000, d = 2: the least loss over S is below"):
         token_layers.Layers(2, {"d": 2, "n": 10**11})

@@ -29,7 +29,7 @@ def test_traces_of_words_are_those_of_the_exact_formula(length):
 @pytest.mark.parametrize(("n", "d"), [(20, 5), (1, 4), (2, 1)])
 def test_the_gauss_rule_has_all_its_moments_and_no_more(n, d):
     nodes, weights = wishart_means.gauss_rule(4, n, d)
-    moments = [float(m) for m in trace_moments(8, n, d)]
+    moments = [min(n, d), *(float(m) for m in trace_moments(8, n, d)[1:])]
     found = [weights @ nodes**k for k in range(9)]
     assert np.allclose(found[:8], moments[:8], rtol=1e-10) and found[8] < moments[8] * (1 - 1e-6)
 
