@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import cycle, islice, permutations
+from itertools import cycle, islice, permutations, product
 
 from sympy.core.relational import Relational
 
@@ -302,7 +302,7 @@ def plan(
     """
     fixed, free, last = _grouped(parameters, given)
     orders, known = [], {}
-    for order in islice(permutations(free), EXPLORE.orders):
+    for order in islice(_orders(free), EXPLORE.orders):
         tick()
         orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
@@ -334,6 +334,20 @@ def quick_plan(
     orders, known = islice(permutations(free), EXPLORE.quick_orders), {}
     plans = [_bounded((*fixed, *order, *last), relations, given, known) for order in orders]
     return replace(min(plans, key=_inexact), completed=completed)
+
+
+def _orders(free: Sequence[Parameter]) -> Iterator[tuple[Parameter, ...]]:
+    """Yield all orders, or, where these are too many, those in which the parameters without a lower bound come last.
+
+    Relations mostly have a value for their last parameter where it is unbounded.
+    """
+    if math.factorial(len(free)) <= EXPLORE.orders:
+        yield from permutations(free)
+        return
+    unbounded = [parameter for parameter in free if domain_of(parameter).low is None]
+    bounded = [parameter for parameter in free if parameter not in unbounded]
+    for first, last in product(permutations(bounded), permutations(unbounded)):
+        yield (*first, *last)
 
 
 def _inexact(order: Plan) -> int:

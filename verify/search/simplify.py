@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import cache, partial
 from itertools import combinations, permutations, product
 
 from verify.errors import InputError
-from verify.evaluation.admissible_ranges import Range
+from verify.evaluation.admissible_ranges import Range, Ranges
 from verify.evaluation.instances import simplicity
-from verify.language.parameters import Value, simplest_between
+from verify.language.parameters import Parameter, Value, simplest_between
 from verify.outcomes import digit_count
 from verify.search.limits import EXPLORE
 from verify.search.plans import Plan
@@ -29,7 +30,7 @@ def simplest(
     path, failed = [start], set[tuple[Value, ...]]()
 
     def improves(candidate: Instance) -> bool:
-        if simplicity(candidate) >= simplicity(path[-1]) or tuple(candidate.values()) in failed:
+        if tuple(candidate.values()) in failed:
             return False
         if len(failed) + len(path) > most_trials:
             return False
@@ -50,21 +51,23 @@ def simplest(
 
 
 def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Instance]:
+    """Yield simpler instances."""
+    completed = partial(_completed, plan, instance, cache(lambda parameter: plan.ranges(parameter, instance)))
     free = [name for name in (p.name for p in plan.parameters) if name not in plan.given]
     simpler = smaller_values if small else simpler_values
     choices = {p.name: [v for v in simpler(instance[p.name]) if v in p] for p in plan.parameters}
     for name in free:
         for value in choices[name]:
-            yield from _completed(plan, instance, {name: value})
+            yield from completed({name: value})
     if small:
         return
     for one, other in combinations(free, 2):
         for value in choices[one][: EXPLORE.paired]:
             for another in choices[other][: EXPLORE.paired]:
-                yield from _completed(plan, instance, {one: value, other: another})
+                yield from completed({one: value, other: another})
         pair = {name: value for name in (one, other) if isinstance(value := instance[name], Fraction)}
         for changes in _same_ratios(pair) if len(pair) == 2 else ():
-            yield from _completed(plan, instance, changes)
+            yield from completed(changes)
 
 
 def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
@@ -79,23 +82,32 @@ def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
                 yield {one: Fraction(1), other: simplest_between(*sorted((ratio, ratio * (1 + sign * share))))}
 
 
-def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> Iterator[Instance]:
-    """Yield the instance with some values changed: the others as they were, then also moved into their new ranges."""
+def _completed(
+    plan: Plan, instance: Instance, ranges: Callable[[Parameter], Ranges], changes: Mapping[str, Value]
+) -> Iterator[Instance]:
+    """Yield the instance with some values changed, where that is simpler.
+
+    The others stay as they were, then move into their new ranges: those that left them, then all.
+    """
     plain = {**instance, **changes}
-    seen = [plain]
-    if plan.admits(plain):
+    seen, admitted = [plain], simplicity(plain) < simplicity(instance) and plan.admits(plain)
+    if admitted:
         yield plain
-    for always in (False, True):
-        moved = _moved(plan, instance, plain, changes, always=always)
-        if moved is not None and moved not in seen and plan.admits(moved):
+    for always in (True,) if admitted else (False, True):
+        moved = _moved(plan, ranges, plain, changes, always=always)
+        if moved is not None and moved not in seen:
             seen.append(moved)
-            yield moved
+            if simplicity(moved) < simplicity(instance) and plan.admits(moved):
+                yield moved
 
 
 def _moved(
-    plan: Plan, instance: Instance, plain: Instance, changes: Mapping[str, Value], *, always: bool
+    plan: Plan, ranges: Callable[[Parameter], Ranges], plain: Instance, changes: Mapping[str, Value], *, always: bool
 ) -> Instance | None:
-    """Return what was changed with the values drawn after it moved with their ranges: those that left it, or all."""
+    """Return what was changed with the values drawn after it moved with their ranges: those that left it, or all.
+
+    `ranges` gives the admissible values of a parameter before the change.
+    """
     moved: Instance = {}
     for parameter in plan.parameters:
         name = parameter.name
@@ -112,7 +124,7 @@ def _moved(
             if not inside and (name in changes or not parts):
                 return None
             if name not in changes and (always or not inside):
-                before = next((p for p in plan.ranges(parameter, instance) if value in p), parts[0])
+                before = next((p for p in ranges(parameter) if value in p), parts[0])
                 if before not in parts:
                     value = _placed(value, before, parts[0])
         moved[name] = value
@@ -131,6 +143,9 @@ def _placed(value: Value, before: Range, after: Range) -> Value:
     place = Fraction(1, 2)
     if before.low is not None and before.high is not None and before.high > before.low:
         place = (value - before.low) / (before.high - before.low)
+    if before.low and after.low and before.low * after.low > 0 and before.high is after.high is None:
+        distance = (value - before.low) * after.low / before.low
+        return simplest_between(after.low + distance / 2, after.low + distance * 3 / 2)
     low = after.low if after.low is not None else (after.high or Fraction(0)) - 1
     high = after.high if after.high is not None else low + 1
     if place in (0, 1):

@@ -333,6 +333,17 @@ def test_a_word_that_what_is_given_leaves_no_place_is_not_drawn():
     assert last.simplest_instance() == {"n": 2, "kind": "three"}
 
 
+def test_of_seven_parameters_those_without_a_bound_are_drawn_last():
+    # More orders than are looked at; of those that begin with u, none has few dead ends.
+    u = Parameter("u", "rational", "")
+    bounded = [Parameter(name, "rational", "", above=0) for name in "abcdef"]
+    a, b, c, d, e, f, last = sp.symbols("a b c d e f u", real=True)
+    relations = [sp.Eq(last, a - b * c - d * e - f, evaluate=False), le(c, a / b)]
+    found = plan([u, *bounded], relations, {})
+    assert found.parameters[-1] == u
+    assert all(found.draw(random.Random(seed)) is not None for seed in range(20))
+
+
 def test_the_simplest_instance_is_at_ends():
     found = plan(THEOREM.statement.parameters, RELATIONS, {}).simplest_instance()
     assert in_scope(found) and (found["T"], found["q"], found["d"]) == (9, 2, 1) and found["eta"] == Fraction(1, 20)

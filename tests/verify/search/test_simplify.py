@@ -151,6 +151,14 @@ def test_later_values_are_carried_into_their_new_range():
     assert end == {"x": Fraction(1), "y": Fraction(1, 20)}
 
 
+def test_a_value_beyond_an_end_keeps_its_share_of_it():
+    # y is 1001/1000 of its least value x: where it came to x + 1/2, x would be halved time and again.
+    found = plan([X, Y], [sp.Ge(y, x)], {})
+    start = {"x": Fraction(10**6), "y": Fraction(1001 * 10**3)}
+    end = follow(found, start, lambda instance: 0 < instance["y"] - instance["x"] < instance["x"] / 100, most_trials=20)
+    assert end["x"] < 1000
+
+
 def test_an_open_end_is_not_carried_to():
     # (x − n)/(x − 2) ≥ 0 from n on, and for n = 2 above 2, where it has no value.
     two = Fraction(2)
