@@ -137,8 +137,9 @@ def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
 AT_THE_END = (
     *(Hypothesis("end_of_range", sp.Ge(T_test - q, 2 * (T - q))), Hypothesis("long", sp.Ge(T, 300))),
     *(Hypothesis("four_selected", sp.Ge(q, 4)), Hypothesis("five_selected", sp.Le(q, 5))),
+    Hypothesis("large_scale", sp.Ge(C, 3)),
 )
-"""Sizes at which an instance is quick to confirm."""
+"""Sizes and scales at which an instance is quick to find and to confirm."""
 
 
 _w = sp.exp(-C)
