@@ -36,14 +36,13 @@ STARTS = {1: 4, 2: 24, 3: 4}
 TINY = 1e-30
 FARTHEST = 1e4
 """Largest coordinate of a critical point: beyond it floats overflow."""
-MOVED = Fraction(1, 10**40)
-"""Move in differences of exact values: they are off by less than 10⁻⁶⁰ of themselves."""
-ENDED = Fraction(1, 10**30)
-"""Move, over a step, at which Newton's method in exact values ends."""
+BITS, MOVED = 600, 130
+"""Bits of balls in which differences are taken, and those by which a move there is below 1."""
+ENDED = 1e-30
+"""Move, over a step, at which Newton's method in such balls ends."""
 MOST_MOVES = 12
-ROUNDED = Fraction(1, 10**50)
 UNCONFIRMED = 4
-"""Number of critical points in floats at which the exact search does not end, after which a trial is undecided."""
+"""Number of critical points in floats at which the precise search does not end, after which a trial is undecided."""
 RESOLVED = 1e-20
 """Smallest mean square at the eigenvalues above 0 that is resolved: residuals of 10⁻¹⁰ keep six digits in float64."""
 
@@ -102,18 +101,19 @@ class Layers:
         """
         return max(self.d - self.n, 0) + least_square(count, self.n, self.d)
 
-    def _own(self, point: Point, eigenvalue: Any, one: Any) -> Any:
+    def own(self, point: Point, eigenvalue: Any, one: Any) -> Any:
+        """Return V at a point, as `label`."""
         steps, rates = point[: self.layers], [*point[self.layers :], 0]
         return label(steps, [step * rate for step, rate in zip(steps, rates, strict=True)], eigenvalue, one)
 
     def loss(self, point: Point) -> Fraction:
         """Return f, exactly."""
-        own = self._own([Fraction(number) for number in point], Poly(0, 1), Poly(1))
+        own = self.own([Fraction(number) for number in point], Poly(0, 1), Poly(1))
         return mean_square((own - Poly(-1)).coefficients, self.moments)
 
     def value(self, point: "np.ndarray") -> "tuple[float, np.ndarray]":
         """Return f without the share of eigenvalues 0, and its slopes, in floats."""
-        return self._value(self._own, point)
+        return self._value(self.own, point)
 
     def limit_value(self, point: "np.ndarray") -> "tuple[float, np.ndarray]":
         """Return G at a_1 and p without that share, and its slopes: two layers, the first of step 0 and move p."""
@@ -200,9 +200,9 @@ def critical_points(
 
     Newton's last two moves are below 10⁻⁷ of a step, the second at most half the first: the distance is at most twice
     the first. Where eigenvalues lie close together floats see critical points that are none: a point whose margin is
-    below 0 by more than the distance is searched again in exact values.
+    below 0 by more than the distance is searched again in balls of 600 bits.
 
-    Raises UndecidedError: at so many of these the exact search did not end.
+    Raises UndecidedError: at so many of these that search did not end.
     """
     import numpy as np
     from scipy.optimize import root
@@ -220,49 +220,58 @@ def critical_points(
         if not (first <= 1e-7 and second <= first / 2 + 1e-12):
             continue
         distance = layers.scale * (2 * first + 1e-9)
-        confirmed = (found, distance) if margin(found) >= -distance else _exact_search(layers, found)
+        confirmed = (found, distance) if margin(found) >= -distance else _precise_search(layers, found)
         if confirmed is not None:
             yield confirmed
         elif (unconfirmed := unconfirmed + 1) == UNCONFIRMED:
-            raise UndecidedError("critical points in float64 are none in exact values")
+            raise UndecidedError("critical points in float64 are none in more digits")
 
 
-def _exact_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
-    """Return where Newton's method in exact values ends, and twice its last move."""
+def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
+    """Return where Newton's method in balls of many bits ends, and twice its last move."""
+    import flint
     import numpy as np
 
-    point, before = [Fraction(float(number)) for number in start], None
-    for _ in range(MOST_MOVES):
-        slopes, curvature = _exact_derivatives(layers, point)
-        try:
-            solved = _rational(curvature).solve(_rational([[slope] for slope in slopes])).entries()
-        except ZeroDivisionError:
-            return None
-        move = [Fraction(int(x.p), int(x.q)) for x in solved]
-        point = [Fraction(round((x - dx) / ROUNDED), ROUNDED.denominator) for x, dx in zip(point, move, strict=True)]
-        last = max(map(abs, move))
-        if before is not None and last <= min(before / 2, ENDED * Fraction(layers.scale)):
-            return np.array([float(x) for x in point]), float(2 * last)
-        before = last
+    with flint.ctx.workprec(BITS):
+        moments = flint.arb_mat([[_ball(moment) for moment in layers.moments[1:]]])
+        point, before = [flint.arb(float(number)) for number in start], None
+        for _ in range(MOST_MOVES):
+            slopes, curvature = _precise_derivatives(layers, moments, point)
+            try:
+                move = flint.arb_mat(curvature).solve(flint.arb_mat([[slope] for slope in slopes])).entries()
+            except ZeroDivisionError:
+                return None
+            point = [(x - dx).mid() for x, dx in zip(point, move, strict=True)]
+            last = max(float(abs(dx).upper()) for dx in move)
+            if before is not None and last <= min(before / 2, ENDED * layers.scale):
+                return np.array([float(x) for x in point]), 2 * last
+            before = last
     return None
 
 
-def _exact_derivatives(layers: Layers, point: Sequence[Fraction]) -> tuple[list[Fraction], list[list[Fraction]]]:
+def _precise_derivatives(layers: Layers, moments: Any, point: Sequence[Any]) -> tuple[list[Any], list[list[Any]]]:
     """Return f's slopes and second derivatives, by differences."""
-
-    def at(*moves: tuple[int, int]) -> Fraction:
-        return layers.loss([x + MOVED * sum(sign for i, sign in moves if i == place) for place, x in enumerate(point)])
-
-    size, both = range(len(point)), (1, -1)
-    slopes = [sum(sign * at((i, sign)) for sign in both) / (2 * MOVED) for i in size]
-    curvature = [
-        [sum(one * two * at((i, one), (j, two)) for one in both for two in both) / (2 * MOVED) ** 2 for j in size]
-        for i in size
-    ]
-    return slopes, curvature
-
-
-def _rational(rows: Sequence[Sequence[Fraction]]) -> Any:
     import flint
 
-    return flint.fmpq_mat([[flint.fmpq(*entry.as_integer_ratio()) for entry in row] for row in rows])
+    variable, one = flint.arb_poly([0, 1]), flint.arb_poly([1])
+
+    def at(*moves: tuple[int, int]) -> Any:
+        moved = [x + move * sum(sign for i, sign in moves if i == place) for place, x in enumerate(point)]
+        square = ((1 + layers.own(moved, variable, one)) ** 2).coeffs()[1:]
+        # The constant term, 1 everywhere, has no part in a difference.
+        return sum((moments[0, power] * c for power, c in enumerate(square)), flint.arb(0))
+
+    move, size, both = flint.arb(2) ** -MOVED, range(len(point)), (1, -1)
+    slopes = [sum(sign * at((i, sign)) for sign in both) / (2 * move) for i in size]
+    half = {
+        (i, j): sum(one * two * at((i, one), (j, two)) for one in both for two in both) / (2 * move) ** 2
+        for i in size
+        for j in range(i + 1)
+    }
+    return slopes, [[half[max(i, j), min(i, j)] for j in size] for i in size]
+
+
+def _ball(number: Fraction) -> Any:
+    import flint
+
+    return flint.arb(flint.fmpq(*number.as_integer_ratio()))

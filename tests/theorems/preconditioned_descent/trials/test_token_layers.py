@@ -41,7 +41,7 @@ def test_critical_points_are_critical():
         assert abs(layers.value(point)[1]).max() < 1e-9 and error < 1e-6
 
 
-def test_a_point_that_would_violate_is_searched_again_in_exact_values():
+def test_a_point_that_would_violate_is_searched_again_in_more_digits():
     # n/(n + d + 1) = 1/2, and the slope in a_0 is a multiple of 1 + 2 b_0.
     known = [0, 0.5, -0.5]
     found = token_layers.critical_points(
@@ -54,7 +54,7 @@ def test_a_point_that_would_violate_is_searched_again_in_exact_values():
 def test_critical_points_in_floats_alone_have_no_verdict():
     # Eigenvalues above 0 lie within 10⁻⁴ of each other: residuals near 10⁻⁸ let floats see points that are none.
     layers = token_layers.Layers(2, {"d": 34359738369, "n": 445})
-    with pytest.raises(UndecidedError, match="critical points in float64 are none in exact values"):
+    with pytest.raises(UndecidedError, match="critical points in float64 are none in more digits"):
         list(islice(token_layers.critical_points(layers, np.random.default_rng(0), lambda point: point.min()), 50))
 
 
