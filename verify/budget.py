@@ -114,10 +114,10 @@ def look_at_the_clock() -> None:
 
 
 def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> Result:
-    """Return what a function returns. Raises OutOfTimeError soon after the deadline, wherever the function stands then.
+    """Return `function(*arguments)`; raise OutOfTimeError soon after the deadline, wherever the function stands then.
 
-    By the system's timer, on the main thread of a process: elsewhere, and where others use the timer, it takes as long
-    as it takes. Code that looks at the clock has ended before.
+    The system's timer interrupts the function, on the main thread of a process. On another thread, and where other code
+    uses the timer, the function runs to its end. Code that looks at the clock has ended before.
     """
     if not (_has_timer() and threading.current_thread() is threading.main_thread()):
         return function(*arguments)

@@ -11,7 +11,7 @@ _MOST_NAMES = 8
 
 
 def meant(name: str, known: Iterable[str], what: str = "known:") -> str:
-    """Return which of the known names one is near to, as a question, and what is known, where that is short.
+    """Return the known names near to a name, as a question, and the list of known names where that is short.
 
     `what` begins the list, as in `its parameters are`; of many names without a near one the first few are listed.
     Upper and lower case are alike.
@@ -37,7 +37,7 @@ _IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
 def explained(error: BaseException) -> str:
-    """Return what an error that Python, SymPy or NumPy raised in a theorem file means, and what to write instead."""
+    """Return the meaning of an error that Python, SymPy or NumPy raised in a theorem file, and the remedy."""
     said = str(error)
     if isinstance(error, InputError | TheoremError):
         return said
@@ -73,7 +73,7 @@ def is_contradiction(error: BaseException) -> bool:
 
 
 def _parameters_of(name: str) -> list[str]:
-    """Return what a public class or function takes, nothing for another's."""
+    """Return the parameters of a public class or function; none for any other name."""
     # It takes 10 ms to import, and is needed for an error alone.
     from inspect import signature
 

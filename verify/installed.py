@@ -29,7 +29,7 @@ def version() -> str:
 
 
 def lack(*packages: str) -> str:
-    """Return what to install where packages are missing, as in `needs torch: python -m pip …`; "" where none is."""
+    """Return the advice to install missing packages, as in `needs torch: python -m pip …`; "" where none is missing."""
     missing = [package for package in packages if not _there(package)]
     return _advice(missing) if missing else ""
 
@@ -41,7 +41,7 @@ def needs(name: str, value: object, *packages: str) -> None:
 
 
 def lacked_by(error: BaseException) -> str:
-    """Return what to install for an error to go away: "" where it is not that a package of an extra is missing."""
+    """Return the advice to install the missing package of an extra that caused an error; "" for any other error."""
     package = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     return _advice([package]) if any(package in brought for brought in EXTRAS.values()) else ""
 

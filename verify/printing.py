@@ -137,7 +137,7 @@ class _Faithful:
         self.kept = _Kept()
 
     def _pretty(self, expression: Any) -> str:
-        """Return what SymPy's own printer writes, "" for what is to be written as it is held."""
+        """Return the text of SymPy's own printer; "" for an expression that is to be written as it is held."""
         if self.kept.within(expression):
             return ""
         # Where a number is 0 and does not look so, SymPy divides by it as it puts terms in order.
@@ -263,7 +263,7 @@ def _is_below(factor: Any) -> bool:
 
 
 def _binding(held: Any) -> int:
-    """Return how tightly what is written as it is held binds."""
+    """Return the binding strength of an expression that is written as it is held."""
     if isinstance(held, sp.Pow):
         over = held.exp is sp.S.NegativeOne
         return _ATOM if held.exp is sp.S.Half else _PRODUCT if over else _POWER

@@ -37,7 +37,7 @@ def knows(name: str) -> bool:
 
 
 def recall(name: str, digest: str) -> Any:
-    """Return what is remembered under a name, of a digest of what it was found from; None where there is nothing.
+    """Return the value remembered under a name with the digest of its sources; None where there is none.
 
     `name` is to be one of a file. The value is data of JSON, and not None.
     """

@@ -125,7 +125,7 @@ def check(
 def check_wrong(
     theorem: Theorem, label: str, given: Mapping[str, Any], *, seconds: float = 60, seed: int = 0
 ) -> ClauseResult:
-    """Return what the evaluation of a claim in words finds of its wrong variant at an instance: a refutation.
+    """Return the result for the wrong variant of a claim in words at an instance; it is to be a refutation.
 
     Raises InputError for a label without an evaluation.
     """
@@ -181,7 +181,7 @@ def _values(
 
 
 def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: bool) -> dict[str, Any]:
-    """Return what establishes the claims, each clause, and the theorems that the proof uses, for all parameters."""
+    """Return the standings for all parameters of the claims, each clause, and the theorems that the proof uses."""
     proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
     refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
     by_clause, for_all = established(theorem, proved, refuted)

@@ -172,7 +172,7 @@ class Decider:
         return ended(hard_end, lambda: self.rechecker(clause=data, proof=proof["proof"]).verdict(data, proof))
 
     def scope_trusts(self) -> tuple[Trust, ...]:
-        """Return what the re-checker's finding on the hypotheses rests on beside its core."""
+        """Return the trusts of the re-checker's finding on the hypotheses, beyond its core."""
         return tuple(Trust(*trusted) for trusted in self.rechecker().scope_trusts())
 
     def scope(self, hard_end: float) -> tuple[bool | None, str]:
@@ -215,7 +215,7 @@ def decided(
 def uninterrupted(
     question: Question, function: Callable[..., Result], *arguments: Any
 ) -> tuple[Result | None, Question]:
-    """Return what a function returns, None where Ctrl-C ended it, and the question with the time that is left."""
+    """Return a function's result, None where Ctrl-C ended it, and the question with the time that is left."""
     try:
         return function(*arguments), question.left()
     except KeyboardInterrupt:

@@ -132,7 +132,7 @@ class Code:
 
 
 def _name(entry: metadata.EntryPoint) -> str:
-    """Return how a door is named: by its distribution, and in that."""
+    """Return the name of a door: its distribution's name, a dot, and its own name there."""
     return f"{entry.dist.name if entry.dist is not None else ''}.{entry.name}"
 
 
@@ -253,7 +253,7 @@ _MODULES = _Modules()
 
 @lru_cache(maxsize=100)
 def _loaded(name: str, code: Code) -> Rechecks:
-    """Return what is behind a door. Raises Unknown where it cannot be run, or is something else."""
+    """Return the `Rechecks` behind a door. Raises Unknown where it cannot be run, or is something else."""
     if _MODULES not in sys.meta_path:
         # First: what else is on the path under these names is not run.
         sys.meta_path.insert(0, _MODULES)

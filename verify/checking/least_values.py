@@ -77,7 +77,7 @@ def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, questi
 
 
 def _critical(part: sp.Expr, symbol: sp.Symbol) -> list[tuple[Fraction, Fraction]] | None:
-    """Return where a rational expression may change its sign or have no value, in intervals; None for another one."""
+    """Return intervals around the zeros and poles of a rational expression; None for one that is not rational."""
     if not part.is_rational_function(symbol):
         return None
     try:

@@ -31,16 +31,16 @@ CATALOGUE = "catalogue.json"
 PACKAGES = "packages"
 """The part of a catalogue that lists the packages whose objects it has."""
 _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
-"""How files end that are taken for a theorem file."""
+"""Suffixes of files of other kinds, by which a path is told from an id."""
 _TAKEN_BY = {"theorem": "check", "experiment": "simulate"}
 """The verb that takes the ids of a kind."""
 _ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
 
 
 def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]:
-    """Yield what is installed of a kind with its package, from the kind's own group and from each catalogue.
+    """Yield the installed entries of a kind with their packages, from the kind's own group and from each catalogue.
 
-    Of a catalogue that cannot be read, the error: what others have is there all the same.
+    A catalogue that cannot be read yields its error; the entries of the others are there all the same.
     """
     group = f"lemmascope.{kind}s"
     for entry in installed().select(group=group):
@@ -58,7 +58,7 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
 
 
 def catalogued() -> list[str]:
-    """Return what the entry points in the group `lemmascope.catalogue` name, sorted."""
+    """Return the packages that the entry points in the group `lemmascope.catalogue` name, sorted."""
     return sorted({entry.value for entry in installed().select(group=_GROUP)})
 
 
@@ -79,7 +79,7 @@ def catalogue(package: str) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=100)
 def _catalogue(path: Path, _changed: int, _size: int) -> Mapping[str, Any]:
-    """Return what a catalogue's file holds. Raises InputError where it is none."""
+    """Return the contents of a catalogue's file. Raises InputError where it is no catalogue."""
     package = path.parent.name
     try:
         listed = json.loads(path.read_bytes())
@@ -118,7 +118,7 @@ def _changed(folder: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=4)
 def _installed(read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
-    """Return what `read` finds on a path, read once: it opens a file of each installed package."""
+    """Return the entry points that `read` finds on a path, read once: it opens a file of each installed package."""
     return read()
 
 
@@ -129,7 +129,7 @@ def _is_entry(pair: tuple[object, object]) -> bool:
 
 
 def _entries(kind: str) -> list[tuple[str, metadata.EntryPoint]]:
-    """Return what can be read of what is installed of a kind, with its package."""
+    """Return the readable entries of a kind, each with its package."""
     return [(package, entry) for package, entry in _listed(kind) if not isinstance(entry, InputError)]
 
 
@@ -174,12 +174,12 @@ def ids(kind: str, package: str | None = None) -> list[str]:
 
 
 def kind_of(name: str) -> str | None:
-    """Return which kind an id is of, None where it is not installed: of several the first of `KINDS`."""
+    """Return the kind of an id, of several the first of `KINDS`; None where the id is not installed."""
     return next((kind for kind in KINDS if any(entry.name == name for _, entry in _entries(kind))), None)
 
 
 def listed(kind: str) -> list[str]:
-    """Return where all that can be read of a kind is, as `package: id = module:object`, sorted; nothing is imported."""
+    """Return the readable entries of a kind as `package: id = module:object`, sorted; nothing is imported."""
     return sorted(f"{package}: {entry.name} = {entry.value}" for package, entry in _entries(kind))
 
 

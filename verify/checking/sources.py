@@ -1,4 +1,4 @@
-"""Where statements come from: papers, and what of theirs is printed, recalled or derived here."""
+"""Sources of statements: the paper, and whether the result is printed, recalled or derived here."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -65,7 +65,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement comes from.
+    """A statement's source: the result's number, its provenance, and its paper if it has one.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Source:
     Raises
     ------
     TheoremError
-        For another provenance, for a `paper` that is no `Paper`, and for what is no text of one line.
+        For another provenance, a `paper` that is no `Paper`, and a number or a note that is no text of one line.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from verify.rechecker import CORE, IN_WORDS, Accepted, Rejected, Unreadable, is_
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 DIGESTS = "statement_digests.json"
-"""Where a package says which statement each of its theorems has."""
+"""Name of a package's file of its theorems' statement digests."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def pinned_digests(package: str) -> dict[str, str]:
 
 
 def shipped_path(theorem_id: str) -> Path:
-    """Return where the package of a theorem ships its certificate, whether it is there or not."""
+    """Return the path at which a theorem's package ships its certificate, whether the file is there or not."""
     return package_folder(package_of(theorem_id)) / "certificates" / f"{name_in_file('id', theorem_id)}.json"
 
 
@@ -143,11 +143,11 @@ def established(
     refuted: Mapping[str, str] | None = None,
     kernel: Kernel | None = None,
 ) -> tuple[Mapping[str, Established], Established]:
-    """Return what establishes each clause of a theorem for all parameters, and what its claims, where some are proved.
+    """Return each clause's standing for all parameters, and that of the claims, given the clauses that are proved.
 
-    `proved` says of each what the proof trusts. A clause that the certificate of its package proves, and that is not
-    among these, counts as well. One that is refuted in scope is open, and so is what an argument has from it; `refuted`
-    says where each is. `kernel` has what a proof assistant accepted of the theorem, by default what is on record.
+    `proved` maps each proved clause to the trusts of its proof; a clause that the package's certificate proves counts
+    as well. A clause that is refuted in scope is open, and so is each conclusion that an argument draws from it;
+    `refuted` maps it to the place of its refutation. `kernel` is the proof assistant's record, by default the one kept.
     """
     standings = _Standings(rechecked, load_theorem)
     if kernel is not None:
@@ -159,7 +159,7 @@ def established(
 
 
 def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
-    """Return what establishes what an inference of `Theorem.extensions` concludes, where all that it supposes holds."""
+    """Return the standing of what an inference in `Theorem.extensions` concludes, where all its suppositions hold."""
     standings = _Standings(rechecked, load_theorem)
     used = Established.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
     if not used.standing.is_shown:
@@ -169,7 +169,7 @@ def established_by_extension(theorem: Theorem, extension: Inference) -> Establis
 
 
 def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Established | None:
-    """Return what establishes every claim where one hypothesis is not used, and some clauses are proved without it.
+    """Return the standing of all claims when one hypothesis is not used and some clauses are proved without it.
 
     None where a claim is open then.
     """
@@ -233,9 +233,9 @@ class _Standings:
         without: str = "",
         refuted: Mapping[str, str] = _NONE,
     ) -> tuple[Mapping[str, Established], Established]:
-        """Return what establishes each clause for all parameters, some of which are proved, and the claims.
+        """Return each clause's standing for all parameters, and that of the claims, given the clauses that are proved.
 
-        `without` is a hypothesis that may not be used; `refuted` says of clauses where they are refuted.
+        `without` is a hypothesis that may not be used; `refuted` maps a clause to the place of its refutation.
         """
         known: dict[str, Established] = {hypothesis.label: _PROVED for hypothesis in theorem.statement.hypotheses}
         if without:
@@ -270,13 +270,13 @@ class _Standings:
         return clauses, Established.by_all([claims, *below], theorem.id)
 
     def kernel(self, theorem: Theorem) -> Kernel:
-        """Return what a proof assistant accepted of a theorem."""
+        """Return the proof assistant's record on a theorem."""
         if theorem.id not in self.kernels:
             self.kernels[theorem.id] = recorded(theorem)
         return self.kernels[theorem.id]
 
     def elsewhere(self, used: str) -> Established:
-        """Return what establishes another theorem's claims, or one of them."""
+        """Return the standing of another theorem's claims, or of one of them."""
         name, _, label = used.partition(":")
         theorem = self.load(name)
         below = self.of(theorem)

@@ -63,7 +63,7 @@ class Identity(Equality):
     says: str = ""
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         return {"kind": "identity", "label": self.label, "says": self.says} | self.sides_data()
 
     def evaluate(self, question: Question) -> ClauseResult:
@@ -183,7 +183,7 @@ def has_a_value(part: sp.Basic, statement: Statement) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _factors(sides: Sides, statement: Statement) -> dict[sp.Basic, int | None]:
-    """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
+    """Return the factors by which an independent check may divide, and how each is shown to have no zero.
 
     Beside the divisors that were met here, in lowest terms, these are the denominators as they are
     written, in the difference and in the sides, but for those inside a limit.

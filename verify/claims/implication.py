@@ -84,7 +84,7 @@ class Implication(ClauseDefaults):
             yield from each.args
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         return {
             "kind": "implication",
             "label": self.label,

@@ -54,7 +54,7 @@ class Trial(NamedTuple):
         return self.margin < -self.error
 
     def witness(self) -> dict[str, Fraction | int | str]:
-        """Return what was tried: exact numbers as they are, all else as text."""
+        """Return the tried values by name: exact numbers as they are, all else as text."""
         return {name: value if isinstance(value, int | Fraction) else str(value) for name, value in self.tried.items()}
 
 
@@ -177,11 +177,11 @@ class InWords(ClauseDefaults):
         yield from ()
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         return {"kind": "in_words", "label": self.label, "says": self.says}
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Return what the trials of the theorem's evaluation show at the instance; undecided where there is none."""
+        """Return the verdict of the evaluation's trials at the instance; undecided where there is no evaluation."""
         evaluation = question.evaluations.get(self.label)
         if not isinstance(evaluation, Evaluation):
             return ClauseResult.undecided(self, "in words: nothing evaluates it at an instance")

@@ -34,7 +34,7 @@ Proof: TypeAlias = Mapping[str, Any]
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
 """First passages by recursion, level and last step, and under "far" a cycle or a tube, None where there is neither."""
 MOST_DRAWS = 10**6
-"""How many trials of a claim in words are drawn at most, where no fewer are asked for."""
+"""Most trials of a claim in words, where no fewer are asked for."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -182,7 +182,7 @@ class Question:
         return self.runs[key]
 
     def _beyond(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon | None":
-        """Return why the level is never reached, or what the theorem's tube encloses; None for neither."""
+        """Return why the level is never reached, or the enclosure in the theorem's tube; None for neither."""
         from verify.provers.recursions.cycles import avoids
 
         until, tube = self.budget.runs_end, self.tube(dynamics)

@@ -124,7 +124,7 @@ class Solvable:
         return satisfied(self.relation, values)
 
     def ranges(self, values: Values, within: Range) -> Ranges:
-        """Return where in `within` the relation holds, at values of all other parameters."""
+        """Return the part of `within` in which the relation holds, at values of all other parameters."""
         solved = self._by_roots(values, within)
         return self._bisected(values, within) if solved is None else solved
 
@@ -264,7 +264,7 @@ def _slack_program(relation: sp.Basic) -> tuple[tuple[str, ...], Program]:
 
 
 def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Relational) -> Ranges:
-    """Return where N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
+    """Return the set on which N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
     strict = isinstance(relation, STRICT)
     above, below = (flint.fmpq_poly([flint_rational(c) for c in part]) for part in (numerator, denominator))
     if below == 0:

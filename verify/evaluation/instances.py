@@ -309,7 +309,7 @@ def _stricter_ends(relation: Relational, sides: list[sp.Expr]) -> list[sp.Expr]:
 
 
 def _solve(relation: Relational, sides: list[sp.Expr], unknown: sp.Symbol) -> sp.Set | None:
-    """Return where a relation of two sides holds, None where SymPy does not say."""
+    """Return the set on which a relation of two sides holds; None where SymPy does not decide it."""
     try:
         decided = relation.func(*sides)
         if decided in (sp.true, sp.false):

@@ -21,7 +21,7 @@ from verify.outcomes import Enclosure
 _STEPS_BETWEEN_LOOKS = 1024
 """Steps in balls between two looks at the clock, two reports of progress, and what may become a checkpoint."""
 EXACT_STEPS = 1000
-"""How far a scan in float64 takes every step."""
+"""Number of steps up to which a scan in float64 takes every step."""
 MOST_EVALUATIONS = 5 * EXACT_STEPS
 """Steps and leaps of a scan together: it ends there also where it did not become steady."""
 _STEPS_BETWEEN_LEAPS = 4
@@ -50,10 +50,10 @@ def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Sym
 
 @dataclass(frozen=True)
 class Passage:
-    """How far a trajectory was followed, and whether its observable came down to a level.
+    """A trajectory followed up to a step, and whether its observable came down to a level.
 
-    The observable is certified above the level at every step before `step`. `reached` says that
-    it is at or below it at `step` itself, where `observable` encloses it; `state` holds the balls.
+    The observable is certified above the level at every step before `step`. If `reached`, it is at or below the level
+    at `step` itself. `observable` encloses its value there; `state` holds the balls.
     """
 
     reached: bool

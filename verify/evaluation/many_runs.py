@@ -117,10 +117,10 @@ def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
 
 @cache
 def _compiled(dynamics: Dynamics) -> Observe:
-    """Return what follows a block by Numba.
+    """Return a function, compiled by Numba, that follows a block of runs.
 
-    A block is one array of rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and what of the step
-    depends on the fixed inputs alone.
+    A block is one array of rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and the parts of the
+    step that depend on the fixed inputs alone.
     """
     from numba import njit
 

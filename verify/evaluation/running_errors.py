@@ -66,7 +66,7 @@ class Estimate:
         return Estimate(value, carried + _FUNCTION * np.abs(value) + _TINY)
 
     def sign(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return where it is certainly positive, and where certainly negative, by the estimate; NaN is neither."""
+        """Return the masks of certainly positive and of certainly negative values, by the estimate; NaN is neither."""
         room = SAFETY * self.error
         return np.greater(self.value, room), np.less(self.value, -room)
 
@@ -75,7 +75,7 @@ class Estimate:
         return np.where(size > SAFETY * self.error, self.value, np.nan)
 
     def known(self, relative: float) -> np.ndarray:
-        """Return where the value is finite and its error at most that part of it; an exact 0 is known."""
+        """Return the mask of finite values with an error of at most that part of them; an exact 0 is known."""
         return np.isfinite(self.value) & (SAFETY * self.error <= relative * np.abs(self.value))
 
 
@@ -98,7 +98,7 @@ class Estimates:
         return Estimate(near, 0.0 if near == exact else _UNIT * abs(near) + _TINY)
 
     def beyond(self) -> Estimate:
-        """Return what stands for a number beyond float64's range: NaN."""
+        """Return the estimate that stands for a number beyond float64's range: NaN."""
         return Estimate(float("nan"), 0.0)
 
     def numbers(self, values: Sequence[Fraction | int]) -> Estimate:

@@ -54,7 +54,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
 
 
 def _compiled(folder: Path, every: bool, name: str) -> Acceptance | None:
-    """Return what Rocq accepts of a theorem, None where it is on record."""
+    """Return Rocq's acceptance of a theorem; None where it is on record."""
     theorem = load_theorem(name)
     if not every and _fits(theorem, entries(package_of(name)).get(name)):
         return None

@@ -329,7 +329,7 @@ def _only(pairs: Data) -> tuple[Data, Data]:
 
 
 def inverse(data: Data) -> Data | None:
-    """Return what a power of a negative number is 1 over; None of anything else."""
+    """Return the reciprocal of a power with a negative rational exponent; None of anything else."""
     if data[0] != "Pow" or _data(data[2])[0] not in ("Integer", "Rational"):
         return None
     head, text = str(data[2][0]), str(data[2][1])

@@ -101,7 +101,7 @@ class Stated:
         return {name: self.called[name] for name in self.called if self.is_integer(name)}
 
     def terms(self) -> Terms:
-        """Return what writes expressions in the statement's own symbols."""
+        """Return the writer of expressions in the statement's own symbols."""
         terms = Terms(self.symbols, self.integers, self._calls, self.words, self.names.of)
         terms.used = self.own
         return terms
@@ -229,7 +229,7 @@ class Stated:
         return [shown, f"Definition {name} {taken} : Prop :=", f"  {said}."]
 
     def supposed(self) -> list[str]:
-        """Return what every claim supposes of the parameters."""
+        """Return the suppositions of every claim about the parameters: the domain, and each hypothesis."""
         return [f"{name} {self.arguments}".strip() for name in ("in_domain", *self.hypotheses.values())]
 
     def _example(self) -> list[str]:
@@ -292,7 +292,7 @@ class Stated:
         return [*lines, *(f"  ({each}) ->" for each in said[:-1]), f"  {said[-1]}"]
 
     def assumed(self, name: str) -> list[str]:
-        """Return what is assumed of a variable. Raises NotSaidError for what is not exported."""
+        """Return the conditions that a variable assumes. Raises NotSaidError for an assumption that is not exported."""
         assumptions = self.variables[name]
         if unknown := set(assumptions) - _KNOWN:
             raise NotSaidError(f"{name} is assumed {min(unknown)}")

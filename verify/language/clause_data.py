@@ -55,7 +55,7 @@ class ClauseData(Protocol):
         ...
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         ...
 
 
@@ -130,7 +130,7 @@ class Hypothesis:
         return -Magnitude(slack) if isinstance(self.relation, sp.Eq) else slack  # pyright: ignore[reportOperatorIssue]
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         relation = None if self.relation is None else to_data(self.relation)
         data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
         supposed = {"supposed_at": list(self.supposed_at)} if self.supposed_at else {}
@@ -170,7 +170,7 @@ class FormalText:
     package: str = field(default="", compare=False)
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         names = [name for name, _ in self.propositions]
         return {"propositions": names, "text": self.digest, "besides": list(self.besides)}
 
@@ -217,7 +217,7 @@ class Dynamics:
             raise TheoremError("a recursion needs one initial value and one step for each state variable")
 
     def domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what its state may assume: integer and positive, where its start and its steps are shown to be."""
+        """Return the state's assumptions: integer and positive, where the start and the steps are shown to be so."""
         parts, names = (*self.initial, *self.step), [symbol.name for symbol in self.state]
         whole = {*integers, *(symbol.name for symbol in self.state if symbol.is_integer)}
         above = {*positives, *(symbol.name for symbol in self.state if symbol.is_positive)}
@@ -225,7 +225,7 @@ class Dynamics:
         return dict.fromkeys(names, stays | (POSITIVE if all(is_positive(part, above) for part in parts) else REAL))
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         lists = {"state": self.state, "initial": self.initial, "step": self.step}
         return {name: [to_data(item) for item in items] for name, items in lists.items()} | {
             "observable": to_data(self.observable)

@@ -33,14 +33,14 @@ class Provided(sp.Function):
 
 
 def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
-    """Return what has the value where all that is needed has one; a value that says so already is not changed."""
+    """Return `value`, defined only where all needed parts have a value; a value that says so already is not changed."""
     lost = _without(needed, value)
     before = value.args if isinstance(value, Provided) else (value,)
     return Provided(*before, *lost) if lost else value  # pyright: ignore[reportReturnType]
 
 
 def _without(needed: Iterable[sp.Basic], value: sp.Basic) -> list[sp.Basic]:
-    """Return what of the needed is not computed with the value, and may have no value itself."""
+    """Return the needed parts that are not computed with the value, and may have no value themselves."""
     needed = dict.fromkeys(needed)
     there = _computed(value) if needed else frozenset()
     return [part for part in needed if part not in there]
@@ -166,7 +166,7 @@ def _others(replaced: Replaced, bound: Collection[Any]) -> Replaced:
 
 
 def _outside(node: sp.Basic, replaced: Replaced) -> tuple[sp.Basic, ...]:
-    """Return what a node needs, but for what is only within replaced nodes."""
+    """Return the needs of a node, except those that occur only within replaced nodes."""
     hidden = {key: sp.Dummy() for key in replaced if key.args and node.has(key)}
     if not hidden:
         return needs(node)
@@ -175,7 +175,7 @@ def _outside(node: sp.Basic, replaced: Replaced) -> tuple[sp.Basic, ...]:
 
 
 def _inside(node: sp.Basic, replaced: Replaced) -> Iterator[sp.Basic]:
-    """Yield what the replacements need that occur."""
+    """Yield the needs of the replacements that occur."""
     for key, value in replaced.items():
         if node.has(key):
             yield from needs(sp.sympify(value))

@@ -162,7 +162,7 @@ class Contents:
 
 
 def contents(expression: sp.Basic) -> Contents:
-    """Return what occurs in an expression, which is gone through once for all that ask."""
+    """Return the contents of an expression, which is traversed once for all callers."""
     kept = _contents(expression)
     # SymPy holds two Subs for equal that bind different symbols: what has one is gone through each time.
     substitutes = any(isinstance(node, sp.Subs) for node in kept.binding)
@@ -276,7 +276,7 @@ def _registered(function: Callable[..., Any], version: int, scan: Callable[..., 
 
 
 def enclosed_applications(expression: sp.Basic) -> list[tuple[AppliedUndef, Primitive]]:
-    """Return what is applied of the primitives that are enclosed, in a fixed order."""
+    """Return the applications of enclosed primitives, each with its primitive, in a fixed order."""
     applied = sorted(sp.sympify(expression).atoms(AppliedUndef), key=text_of)
     known = ((node, PRIMITIVES.get(node.func.__name__)) for node in applied)
     return [(node, primitive) for node, primitive in known if primitive is not None and primitive.scan is not None]

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""Where polynomials cannot vanish: a small sufficient test on a domain of parameters."""
+"""Polynomials without zeros: a small sufficient test on a domain of parameters."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -60,7 +60,7 @@ def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[
 def factor_signs(
     polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]
 ) -> dict[sp.Expr, int | None]:
-    """Return how each factor of a polynomial is shown to have no zero: by a relation of the domain, or by none (−1).
+    """Return, for each factor of a polynomial, the domain's relation that excludes a zero; −1 if none is needed.
 
     None stands for a factor of which nothing was shown. Each factor is written in the slack of every
     parameter over its minimum and of every relation b > a or b >= a over a (b a parameter); it has no

@@ -122,7 +122,7 @@ class Statement(Formula):
         return (*self.claims, *self.steps)
 
     def role(self, label: str) -> str:
-        """Return what the clause of a label is, `claim` or `step`."""
+        """Return the role of a labelled clause, `claim` or `step`."""
         return "step" if any(step.label == label for step in self.steps) else "claim"
 
     def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
@@ -277,7 +277,7 @@ def is_builtin(clause: ClauseData) -> bool:
 
 
 def _lacking(item: object) -> str:
-    """Return what something lacks to be a clause, nothing for one."""
+    """Return the attributes that an object lacks to be a clause; "" for a clause."""
     # The class first: a property of it is not computed.
     return ", ".join(name for name in _CLAUSE if not (hasattr(type(item), name) or hasattr(item, name)))
 

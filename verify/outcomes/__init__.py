@@ -263,7 +263,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def established_for(self) -> str:
-        """Which parameters the claims are established for: out of scope the instance is none of these."""
+        """The parameters for which the claims are established: out of scope the instance is none of these."""
         return "for all parameters in scope" if self.in_scope is False else "for all parameters"
 
     @property

@@ -137,7 +137,7 @@ def _decimal_exponent(value: Fraction) -> int:
 
 
 def digit_count(size: int) -> int:
-    """Return how many digits an integer >= 0 has, without writing it out: Python refuses that beyond 4300."""
+    """Return the number of digits of an integer >= 0, without writing it out: Python refuses that beyond 4300."""
     power = math.floor(size.bit_length() * math.log10(2))
     return max(1, power + (size >= 10**power))
 

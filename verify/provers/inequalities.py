@@ -121,7 +121,7 @@ def _of_numbers(relation: sp.core.relational.Relational, small: sp.Expr, large: 
 
 
 def _most_terms(expression: sp.Basic) -> int:
-    """Return how many terms an expression may have once it is expanded."""
+    """Return an upper bound on the number of terms of the expanded expression."""
     if expression.is_Add:
         return sum(map(_most_terms, expression.args))
     if expression.is_Mul:
@@ -195,7 +195,7 @@ def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
 
 
 def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
-    """Return what shows the sign without cases."""
+    """Return a proof of the sign without cases; None if none is found."""
     if not orthant.may_be_shown():
         return orthant.multiplied() if orthant.is_shown() else None
     zeros = orthant.zeros()

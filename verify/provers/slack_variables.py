@@ -119,11 +119,11 @@ class Margin:
         return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | added  # pyright: ignore[reportReturnType]
 
     def symbol(self, slack: sp.Symbol) -> sp.Expr:
-        """Return what a slack is in the statement's symbols."""
+        """Return a slack as an expression in the statement's symbols."""
         return self.meaning.get(slack, slack)
 
     def name(self, slack: sp.Symbol) -> str | int:
-        """Return how a certificate names a slack."""
+        """Return the name of a slack in a certificate."""
         return self.names.get(slack, slack.name)
 
     def substituted(self, expression: sp.Expr) -> sp.Expr:

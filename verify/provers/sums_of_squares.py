@@ -24,7 +24,7 @@ _MOST_MONOMIALS = 20
 _MOST_UNKNOWN = 90
 """Entries of all matrices together: a Newton step solves for as many."""
 _SEVERAL = 2
-"""How often as much of both there may be where weights are given."""
+"""Factor on both of these bounds where weights are given."""
 _MOST_CANDIDATES = 600
 """Monomials that are looked at before any is left out."""
 _STEPS = 40
@@ -254,9 +254,9 @@ class _Gram:
             yield entries
 
     def _linear_forms(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return what is to be positive, linear in x: a matrix (len(x), n, n) a block, and a row for each term left.
+        """Return the constraints, linear in x: a matrix (len(x), n, n) a block, and a row for each term left.
 
-        x is 1, the combination of the kernel, and what all of these are above.
+        Matrices and rows are to be positive. x is 1, the combination of the kernel, and a lower bound of them all.
         """
         directions = np.array([self.first, *self.kernel], dtype=float)
         count = len(directions)
@@ -276,7 +276,7 @@ class _Gram:
         return matrices, left
 
     def _newton(self) -> np.ndarray | None:
-        """Return a combination of the kernel at which the least eigenvalue and what is left are about largest."""
+        """Return a combination of the kernel at which the least eigenvalue and the terms left are about largest."""
         matrices, left = self._linear_forms()
         x = np.zeros(left.shape[1])
         x[0] = 1

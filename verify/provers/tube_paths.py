@@ -1,4 +1,4 @@
-"""Where the nodes of a tube are to be: guesses, in midpoints of balls, worth nothing until the cells certify them.
+"""Guesses of a tube's nodes, in midpoints of balls: they are worth nothing until the cells certify them.
 
 The fast variables follow the slow one along dα/dC = f/D, in implicit Euler steps, which also go through the
 fast moves at the start. The edges around them come closer no faster than half as fast as the recursion brings
@@ -20,7 +20,7 @@ Program: TypeAlias = Callable[..., Sequence[flint.arb]]
 _NEWTON_STEPS = 4
 """Newton steps of an implicit Euler step. Their error moves a node, and costs no certainty."""
 _NARROW = 1 / 4000
-"""How much D and the observable vary from the middle of the tube to an edge, relative to them, where most steps are."""
+"""Relative variation of D and of the observable from the middle of the tube to an edge, where most steps are."""
 _EDGE = 64
 """Edges are rounded to this share of the distance between them."""
 _FIRST_STEPS = 64
@@ -34,9 +34,9 @@ _FASTER = 1.02
 _DIGITS = 8
 """Binary digits of a cell's length: a certificate states the nodes exactly."""
 _ALONG = 1 / 500
-"""How much D varies along a cell, relative to it, where most steps are."""
+"""Relative variation of D along a cell, where most steps are."""
 _LOOSEST = 32
-"""Elsewhere both are larger, by the root of all steps over those so far, and by no more than this."""
+"""Elsewhere both variations may be larger, by √(all steps / steps so far), and by no more than this factor."""
 _MOST_GUESSED = 3000
 """Cells of an estimate: a path that has not met the level by then counts as one that never does."""
 _SHARP = 16
@@ -99,7 +99,7 @@ class Path:
 
     @property
     def looseness(self) -> float:
-        """How much less than where most steps are is asked for at the current step."""
+        """The factor by which the current step may vary more than where most steps are."""
         return min(max(math.sqrt(self.expected / self.steps), 1.0), _LOOSEST)
 
     def _point(self, state: Sequence[flint.arb], before: PathPoint | None, step: flint.arb) -> PathPoint:

@@ -24,7 +24,7 @@ from verify.shown import visible
 
 _NO_NUMBER = re.compile(r"Input should be a valid (number|integer), unable to parse.*")
 _OF_A_FILE = re.compile(r"\.py(:[^:]*)?$")
-"""How a user's own theorem is named."""
+"""The end of a reference to a user's own theorem, `FILE.py` or `FILE.py:NAME`."""
 _KINDS = {"number": "must be a number", "integer": "must be an integer"}
 
 

@@ -57,7 +57,7 @@ class Premise:
 
 
 class Weight(Enum):
-    """How much a finding says against a paper, heaviest first; the value is the heading that findings stand under.
+    """The weight of a finding against a paper, heaviest first; the value is the heading over such findings.
 
     Examples
     --------

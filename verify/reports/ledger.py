@@ -80,7 +80,7 @@ def _is_unexpected(entry: Entry) -> bool:
 
 
 def _outcomes(rows: Sequence[Entry]) -> str:
-    """Return how many of some rows have each outcome, where they have one."""
+    """Return the number of rows with each outcome, as text; "" if none has one."""
     found = [str(row["outcome"]) for row in rows if "outcome" in row]
     counts = ", ".join(f"{found.count(each)} {each}" for each in reversed(_WORST) if each in found)
     return f"; instances: {counts}" if counts else ""

@@ -112,7 +112,7 @@ def _state(file: str) -> list[Any]:
 
 
 def theorem_row(theorem: "Theorem") -> dict[str, Any]:
-    """Return what the list has of a theorem."""
+    """Return a theorem's row of the list."""
     from verify.checking.formal.record import recorded
     from verify.checking.standing import standing
 

@@ -50,7 +50,7 @@ class Mapped:
     why: str = ""
 
     def counts(self) -> str:
-        """Return how many hypotheses are needed (and which), redundant and undecided."""
+        """Return the numbers of needed (and their labels), redundant and undecided hypotheses, as text."""
         rows = {status: [row["label"] for row in self.hypotheses if row["status"] == status] for status in _STATUSES}
         fixed = sum(not row["varied"] for row in self.hypotheses)
         parts = [
@@ -62,12 +62,12 @@ class Mapped:
 
 
 def folder(theorem_id: str) -> Path:
-    """Return where the package of a theorem ships its map."""
+    """Return the folder in which a theorem's package ships its map."""
     return package_folder(package_of(theorem_id)) / "necessity"
 
 
 def certificate_path(theorem_id: str, label: str) -> Path:
-    """Return where the certificate of a violation lies."""
+    """Return the path of the certificate of a violation."""
     return folder(theorem_id) / f"{theorem_id}.{label}.certificate.json"
 
 
@@ -123,7 +123,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
 
 
 def _unsaid(trusts: Iterable[object], said: Collection[str]) -> str:
-    """Return which trusts a row does not say, nothing where it says all."""
+    """Return the message about trusts that a row leaves out; "" where it names all."""
     unsaid = sorted({str(trust) for trust in trusts} - set(said))
     return f"the row does not say that it trusts {', '.join(unsaid)}" if unsaid else ""
 
@@ -221,7 +221,7 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
 
 
 def known_text(row: Mapping[str, Any], clause: str = "{}") -> str:
-    """Return what is known of a hypothesis, by its row of a map; `clause` is the form of the clause's label."""
+    """Return the text on a hypothesis, by its row of a map; `clause` is the form of the clause's label."""
     if row["status"] != "needed":
         return row["why"]
     trusting = row["why"].partition(", trusting ")[2]
@@ -235,7 +235,7 @@ def instance_text(instance: Mapping[str, Any]) -> str:
 
 
 def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where violations begin, a line for each way in which that was asked."""
+    """Yield the thresholds past which violations begin, a line for each way in which they were looked for."""
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "

@@ -224,7 +224,7 @@ class Ledger:
 
     @staticmethod
     def _rejected(theorem: "Theorem", result: CheckResult) -> str:
-        """Return why the check's certificate is not accepted, or nothing."""
+        """Return why the check's certificate is not accepted; "" where it is."""
         from verify.checking.certificates import certificate_text
         from verify.checking.doors import door
         from verify.rechecker import Rejected, Unreadable, recheck_text

@@ -46,7 +46,7 @@ def usable_store(path: Path | None) -> Store | None:
 
 
 def announced(experiment: Experiment, store: Store | None) -> Callable[[float], None]:
-    """Return what says on standard error, before a run begins, how long it is expected to take."""
+    """Return a function that says on standard error, before a run begins, its expected duration."""
     resumed = experiment.resumable and store is not None
 
     def announce(seconds: float) -> None:

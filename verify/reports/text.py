@@ -148,7 +148,7 @@ def _row(numbers: Iterable[float]) -> str:
 
 
 def experiment_text(result: ExperimentResult, width: int = WIDTH) -> str:
-    """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
+    """Return the results of an experiment, a line each; a standard error of 0 is not shown."""
     lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
     lines += ["measurements"] if result.measurements else []
     lines += [f"  {name} = {_measured(m)}" for name, m in result.measurements.items()]
@@ -208,7 +208,7 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
 
 
 def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
-    """Return what establishes each clause of a theorem, its argument, and the headline last."""
+    """Return the standing of each clause of a theorem, its argument, and the headline last."""
     lines = [result.theorem]
     for role, title in (("claim", "claims"), ("step", "steps")):
         of_role = [clause for clause in result.clauses if clause.role == role]
@@ -261,7 +261,7 @@ def _value(result: CheckResult, name: str) -> str:
 
 
 def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
-    """Return what a search found, with its effort."""
+    """Return the result of a search, with its effort."""
     dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
     lines = [f"{result.theorem}{dropped}"]
     if result.counterexample is not None and result.clause is not None:
@@ -351,7 +351,7 @@ def _sharpness(bound: "Sharpness") -> Iterator[str]:
 
 
 def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
-    """Return what was found about each hypothesis, with the violation or the effort."""
+    """Return the finding on each hypothesis, with the violation or the effort."""
     lines, wide = [result.theorem], max((len(need.label) for need in result.hypotheses), default=0)
     for need in result.hypotheses:
         row = (need.status.ljust(9), need.label.ljust(wide), need.statement, "")
@@ -384,7 +384,7 @@ def derivation_lines(
 
 
 def notation_lines(derivation: Derivation) -> Iterator[str]:
-    """Yield what the names in a derivation stand for."""
+    """Yield the meanings of the names in a derivation."""
     for name, value in derivation.notation():
         yield f"  {text_of(name)} = {text_of(value)}"
 

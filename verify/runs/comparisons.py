@@ -167,7 +167,7 @@ def load_comparison(reference: str) -> Comparison:
 
 
 def load_prediction(reference: str) -> Prediction:
-    """Return what theory predicts of an experiment.
+    """Return theory's prediction of an experiment.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def load_prediction(reference: str) -> Prediction:
     Raises
     ------
     InputError
-        Where theory predicts nothing of it.
+        For an experiment without a prediction.
 
     Examples
     --------

@@ -240,7 +240,7 @@ class Experiment:
     def stored(
         self, store: Store, /, *, seed: int = 0, device: str = "auto", full: bool = False, **settings: object
     ) -> ExperimentResult | None:
-        """Return what a store has kept of a run, None where it has nothing. Raises InputError as `run` does."""
+        """Return the stored result of a run; None if the store has none. Raises InputError as `run` does."""
         chosen, device = self._chosen(settings, full=full), device_named(device)
         key = self._key(chosen, seed, device)
         kept = store.read(key) if key else None
@@ -254,7 +254,7 @@ class Experiment:
     def _served(
         self, store: Store, kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
     ) -> ExperimentResult:
-        """Return what a store has kept, where it is what this run would have written."""
+        """Return a stored result, if this run would have written the same; else raise InputError."""
         why = f"holds a result of {self.id} that cannot be read"
         try:
             result = self._result(_measured(kept), chosen, seed, device, kept["seconds"])
@@ -299,7 +299,7 @@ class Experiment:
         )
 
     def _key(self, chosen: Instance, seed: int, device: str) -> Key | None:
-        """Return what a store knows a run by; None where the code is not to be found, or no longer what was loaded."""
+        """Return the store's key of a run; None where the code is not found, or has changed since it was loaded."""
         if not self._code or read_code_version(_module_of(self.measure)) != self._code:
             return None
         return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
@@ -429,7 +429,7 @@ class Experiment:
 
 
 def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMap]:
-    """Return what was measured, of what `ExperimentResult.to_json` has written down."""
+    """Return the measurements, curves and heat maps that `ExperimentResult.to_json` has written down."""
     return {
         **{name: Measurement(**measured) for name, measured in kept["measurements"].items()},
         **{name: Curve.from_json(curve) for name, curve in kept["curves"].items()},
@@ -438,7 +438,7 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
 
 
 def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
-    """Return what runs measured as curves over the setting that varies: of a curve its last point."""
+    """Return the measurements of runs as curves over the setting that varies: of a curve its last point."""
     measured = [
         {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
         | {

@@ -204,7 +204,7 @@ class Predicted:
 
     @classmethod
     def level(cls, like: Curve, lower: float, upper: float | None = None) -> "Predicted":
-        """Return what lies between two numbers (one), all along a simulated curve."""
+        """Return the band between two numbers (or at one), all along a simulated curve."""
         upper = lower if upper is None else upper
         return cls(like.over, like.quantity, (like.points[0], like.points[-1]), (lower, lower), (upper, upper))
 

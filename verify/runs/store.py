@@ -47,7 +47,7 @@ class Key(NamedTuple):
 
 
 def default_store() -> Path:
-    """Return where the command line keeps results: `.lemmascope` in the working directory."""
+    """Return the path of the command line's results: in `.lemmascope` in the working directory."""
     return FOLDER / "results.sqlite"
 
 
@@ -141,7 +141,7 @@ class Store:
             connection.execute("COMMIT")
 
     def checkpoint(self, key: Key) -> Path:
-        """Return where an unfinished run of a key keeps its state."""
+        """Return the path of the kept state of a key's unfinished run."""
         return self.path.with_name(self.path.name + ".unfinished") / f"{key.name}.pt"
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

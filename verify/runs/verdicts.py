@@ -122,7 +122,7 @@ def student_bound(samples: int, comparisons: int) -> float:
 
 
 def chance(measured: Measurement, comparisons: int) -> float:
-    """Return how far a mean may be off by chance, with a share of FALSE_ALARM.
+    """Return the largest deviation of a mean that is put down to chance, at a share of FALSE_ALARM.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def explore(
 
 
 def _look_of(state: Search, others: Workers, dropped: tuple[str, ...]) -> Look:
-    """Return what looks at instances: this process, or others."""
+    """Return the function that looks at instances, in this process or in others."""
     if not others:
         return state.look_at_each
     return Ahead(state, others, Sought(located_for_others(state.theorem), dropped)).look
@@ -198,7 +198,7 @@ def _evaluate(state: Search, labels: Sequence[str]) -> None:
 
 
 def _counted(state: Search) -> list[Tried]:
-    """Return what the number of instances limits, and the one that is refuted, wherever it was met."""
+    """Return the instances that the limit on their number counts, and the refuted one, wherever it was met."""
     tried = list(state.tried.values())
     counted = tried if state.limited is None else tried[: state.limited]
     first = state.refuted
@@ -246,7 +246,7 @@ class _EnoughError(Exception):
 
 
 def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
-    """Yield what the numerical search suspects in its part of the time, where it is an instance."""
+    """Yield the suspects of the numerical search that are instances, in its part of the time."""
     ends = time.monotonic() + NUMERICAL.share * (state.deadline - time.monotonic())
 
     def tick() -> None:
@@ -290,7 +290,7 @@ def _reconsiders(state: Search) -> bool:
 
 
 def _kept(state: Search, key: str) -> Iterator[Instance]:
-    """Yield what an earlier search of the same statement found, and kept, where it is an instance still."""
+    """Yield the instance that an earlier search of the same statement found and kept, if it still is one."""
     found = remembered.recall(_KEPT.format(key), key) if key else None
     if isinstance(found, dict) and found.keys() == {parameter.name for parameter in state.plan.parameters}:
         with suppress(InputError):
@@ -301,9 +301,9 @@ def _kept(state: Search, key: str) -> Iterator[Instance]:
 
 
 def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
-    """Yield what is most telling: instances in general position, where what is false is seldom true, and the simplest.
+    """Yield the most telling instances: in general position, where a false claim is seldom true, and the simplest.
 
-    Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps, and descend a little.
+    Leaps follow from the nearest miss of each clause, one parameter at a time, as long as they help; then a descent.
     """
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)

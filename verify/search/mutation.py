@@ -110,7 +110,7 @@ def fate(
     max_examples: int = MUTATION.max_examples,
     seed: int = 0,
 ) -> Tried:
-    """Return what becomes of a mutant: it is checked at the theorem's example within 30 seconds, and then searched.
+    """Return the fate of a mutant: it is checked at the theorem's example within 30 seconds, and then searched.
 
     `seconds` and `max_examples` are the search's effort.
     An example that the mutant's domain excludes is not looked at, and nothing is searched then.

@@ -1,4 +1,4 @@
-"""Which hypotheses a theorem needs: each left out in turn, proved without, searched past, and its limit looked for.
+"""The need for each hypothesis of a theorem: left out in turn, proved without, searched past, its limit looked for.
 
 Needed: an instance that keeps all other hypotheses and breaks this one refutes a claim, certified. Redundant: every
 claim is proved for all parameters without it, or argued by what does not use it, or the others imply it. Else
@@ -170,7 +170,7 @@ def _decided_by_label(theorem: Theorem | Located, label: str, seconds: float, se
 
 
 def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int) -> tuple[Need, bool]:
-    """Return what was found about a hypothesis, and whether Ctrl-C came after it was found."""
+    """Return the finding on a hypothesis, and whether Ctrl-C came after it."""
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
@@ -239,14 +239,14 @@ def _redundant(
 
 
 def _trusts(clauses: Iterable[ClauseResult]) -> set[Trust]:
-    """Return what proofs for all parameters rest on: whether the hypotheses hold at an instance is no part of them."""
+    """Return the trusts of proofs for all parameters; those of the hypotheses at an instance are no part of them."""
     return {trust for clause in clauses for trust in clause.trusts}
 
 
 def shown_without(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object], set[Trust]] | None:
-    """Return why a hypothesis is not needed, the proof, and what that trusts; None where there is none."""
+    """Return why a hypothesis is not needed, the proof, and its trusts; None if it is not shown to be needless."""
     ways = [(_EVERY_CLAIM, statement)]
     if hypothesis.relation is not None:
         implied = statement.alone(Inequality(hypothesis.label, hypothesis.relation))
@@ -268,7 +268,7 @@ def shown_without(
 def argued_anyway(
     theorem: Theorem, weaker: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object] | None, set[Trust]] | None:
-    """Return why the claims are argued without a hypothesis, the proof of what is proved of it, and what these trust.
+    """Return why the claims are argued without a hypothesis, the proof of the proved part, and the trusts.
 
     None where they are not. There is no proof where the argument uses other theorems alone.
     """

@@ -41,7 +41,7 @@ class ByWord:
         return solvable(decided(self.relation, self.words, values), self.unknown, self.names)  # type: ignore[arg-type]
 
     def ranges(self, values: Mapping[str, Value], within: Range) -> Ranges:
-        """Return where in `within` the relation holds, as `Solvable`."""
+        """Return the part of `within` in which the relation holds, as `Solvable` does."""
         return self._solved_at(values).ranges(values, within)
 
     def satisfied(self, values: Mapping[str, Value]) -> bool:
@@ -284,7 +284,7 @@ def _beside(number: Value, source: random.Random) -> int | Fraction:
 
 
 _Steps = dict[tuple[tuple[str, ...], int], dict[str, Value] | None]
-"""Where steps of random walks led, by the parameters until then and the walk's number; None at a dead end."""
+"""Values after steps of random walks, by the parameters until then and the walk's number; None at a dead end."""
 
 
 def plan(
@@ -337,7 +337,7 @@ def quick_plan(
 
 
 def _inexact(order: Plan) -> int:
-    """Return how many relations are solved by bisection."""
+    """Return the number of relations that are solved by bisection."""
     return sum(not bound.exact for bounds in order.bounds.values() for bound in bounds)
 
 
@@ -379,7 +379,7 @@ def _bounded(
 
 
 def _dead_ends(plan: Plan, fewest: int, tick: Callable[[], None], known: _Steps) -> int:
-    """Return how many random walks meet an empty range, at most `fewest`; steps are taken once for all orders."""
+    """Return the number of random walks with an empty range, at most `fewest`; all orders share their steps."""
     steps = [parameter for parameter in plan.parameters if parameter.name not in plan.given]
     # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
     steps = [step for step in steps if step.kind != "rationals" and not plan.defaulted(step)]

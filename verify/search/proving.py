@@ -114,7 +114,7 @@ class ProveResult(Result):
 
     @property
     def deductions(self) -> Mapping[str, tuple[str, ...]]:
-        """How each clause that is proved by deductions is deduced, line by line, as text."""
+        """The deduction of each clause that is proved by one, line by line, as text."""
         return {label: tuple(text for text, _ in lines) for label, lines in self.told.items()}
 
     @property
@@ -134,7 +134,7 @@ class ProveResult(Result):
         return "work" if "work" in ends else "tried" if self.reasons else "open"
 
     def how(self, clause: ClauseResult) -> str:
-        """Return what establishes a clause: the kind of its proof, or `argument`; nothing where it is open."""
+        """Return the means that establish a clause: its proof's kind, `argument` or `rocq`; "" where it is open."""
         established = self.established[clause.label]
         if established.standing is ForAll.ARGUED:
             return "argument"
@@ -146,7 +146,7 @@ class ProveResult(Result):
         return "" if found is None else str(found["kind"])
 
     def detail(self, clause: ClauseResult) -> str:
-        """Return what is missing of a clause that is open."""
+        """Return the reasons why a clause is open; "" for one that is not."""
         established = self.established[clause.label]
         return "" if established.standing.is_shown else "; ".join(filter(None, (established.why, clause.detail)))
 
@@ -199,7 +199,7 @@ def _json(inference: Inference) -> dict[str, Any]:
 
 
 def _established(theorem: Theorem, extension: Inference) -> Established:
-    """Return what establishes what an inference beyond the hypotheses concludes; open where it cannot be read."""
+    """Return the standing of the conclusion of an inference beyond the hypotheses; open where it cannot be read."""
     try:
         return established_by_extension(theorem, extension)
     except InputError as error:
@@ -311,7 +311,7 @@ def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple
 def _reasons(
     theorem: Theorem, checked: CheckResult, by_clause: Mapping[str, Established], fallen: Mapping[str, str]
 ) -> Mapping[str, Reasons]:
-    """Return why each inequality that is open, and not refuted, has no proof."""
+    """Return the reasons why each inequality that is open, and not refuted, has no proof."""
     statement = theorem.statement.specialised(checked.instance)
     still = [c for c in statement.clauses if by_clause[c.label].standing is ForAll.OPEN and c.label not in fallen]
     found = ((clause.label, reasons_of(statement, clause, PROVE.work)) for clause in still)
@@ -319,7 +319,7 @@ def _reasons(
 
 
 def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return how each clause that is shown by deductions is deduced: lines, each as text and in LaTeX."""
+    """Return the deduction of each clause that is shown by one: lines, each as text and in LaTeX."""
     from verify.provers.deduction.text import lines_of
     from verify.rechecker.kinds.deductions import RULES
 

@@ -1,4 +1,4 @@
-"""How sharp a clause's bound is: claimed, best proved, worst found and free, and where it begins to say something."""
+"""Sharpness of a clause's bound: claimed, best proved, worst found, free, and the end of its vacuous range."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

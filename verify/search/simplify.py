@@ -95,7 +95,7 @@ def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> 
 def _moved(
     plan: Plan, instance: Instance, plain: Instance, changes: Mapping[str, Value], *, always: bool
 ) -> Instance | None:
-    """Return what was changed with the values drawn after it moved with their ranges: those that left it, or all."""
+    """Return the changed instance, in which later values that left their ranges, or all later ones, moved with them."""
     moved: Instance = {}
     for parameter in plan.parameters:
         name = parameter.name

@@ -41,11 +41,11 @@ _OPPOSITE = {"LessThan": sp.Gt, "StrictLessThan": sp.Ge, "GreaterThan": sp.Lt, "
 
 @dataclass(frozen=True)
 class Threshold:
-    """How far past the hypothesis violations begin, along one parameter with the others as at the witness.
+    """The distance past a hypothesis at which violations begin, along one parameter, the others as at the witness.
 
-    At `end` the hypothesis ends. `clear` is the furthest value past it at which the clause was looked at and not
-    refuted, with what it was found to be; None where the nearest violation is next to the end. At `violated` it is
-    refuted, certified.
+    The hypothesis holds up to `end`. `clear` is the furthest value past it at which the clause was checked and not
+    refuted, and `clear_outcome` its outcome there; None where the nearest violation is next to the end. At `violated`
+    the clause is refuted, certified.
     """
 
     parameter: str
@@ -123,7 +123,7 @@ def broken(hypothesis: Hypothesis) -> Hypothesis | None:
 
 
 def weakened_id(theorem_id: str, label: str) -> str:
-    """Return what a theorem without one of its hypotheses is called: its own id is that of its own statement."""
+    """Return the id of a theorem without one of its hypotheses: its own id is that of its own statement."""
     return f"{theorem_id}{WITHOUT}{label}"
 
 
@@ -147,7 +147,7 @@ class Approach:
         self.witness, self.thresholds = violation, dict[str, Threshold]()
         self.relaxed: Relaxed | None = None
         self.inside: Instance | None = None
-        """Where the clause is refuted with the hypothesis, so that it is not this one that is missing."""
+        """An instance that refutes the clause with the hypothesis, so that it is not this one that is missing."""
 
     def run(self, seed: int) -> None:
         """Move the witness towards the hypothesis. Raises KeyboardInterrupt; what was found stays."""
@@ -206,7 +206,7 @@ class Approach:
             self.witness = {**self.witness, name: threshold.violated}
 
     def along(self, name: str, end: Fraction, witness: Instance) -> Threshold:
-        """Return where violations begin along a parameter, between a value without one and the witness."""
+        """Return the threshold of violations along a parameter, between a value without one and the witness."""
         parameter = next(p for p in self.statement.parameters if p.name == name)
         whole = parameter.kind == "integer"
         violated, clear, said, low = Fraction(witness[name]), None, None, end  # type: ignore[arg-type]
@@ -254,7 +254,7 @@ class Approach:
         return self._held(instance).holds is True
 
     def _outcome(self, instance: Mapping[str, Value]) -> Outcome:
-        """Return what the clause is found to be where all other hypotheses hold."""
+        """Return the clause's outcome at an instance, under all other hypotheses."""
         try:
             left = max(self.deadline - time.monotonic(), NECESSITY.least_seconds)
             return checked(self.weakened, instance, min(NECESSITY.check_seconds, left)).outcome
@@ -309,7 +309,7 @@ class Ray:
         return self.end if self.upward else -self.end
 
     def past(self, ranges: Ranges) -> tuple[Range, ...]:
-        """Return what of some ranges is past the end, in order, turned so that values grow outwards."""
+        """Return the parts of some ranges that are past the end, in order, turned so that values grow outwards."""
         start = self.start
         if self.parameter.kind == "integer":
             first = start.__ceil__() if self.strict else start.__floor__() + 1
@@ -409,7 +409,7 @@ class Attempts:
     ended: bool = False
 
     def noted(self, shown: ExtendedRange, left: Sequence[Range], seconds: float) -> ExtendedRange:
-        """Return what is shown, with what was tried, and what is not known."""
+        """Return the shown range, with the attempts beyond it and the part that is open."""
         count = len(self.values)
         if not count:
             why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""

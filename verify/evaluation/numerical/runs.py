@@ -40,7 +40,7 @@ class _Runs:
         return [np.broadcast_to(np.asarray(each, float), count) for each in values]
 
     def observed(self, points: Points, last: np.ndarray, level: np.ndarray) -> np.ndarray:
-        """Return what is observed at each of n points, an array of shape (steps, n), NaN from where a run is left.
+        """Return the observable at n points, an array of shape (steps, n), NaN from the step at which a run is left.
 
         A run is left some steps after it diverges, comes to its level, or makes its last step.
         """

@@ -54,7 +54,7 @@ def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptan
 
 
 def compiled_now(theorem: Theorem, *, seconds: float = 60) -> Kernel:
-    """Return what Rocq accepts of a theorem, compiled in a folder that is removed. Raises InputError without Rocq."""
+    """Return the kernel's verdict on a theorem, compiled in a temporary folder. Raises InputError without Rocq."""
     if why := not_run():
         raise InputError("--formal", theorem.id, why)
     with TemporaryDirectory() as folder:

@@ -82,6 +82,6 @@ FORMS: Mapping[str, str] = {
 
 
 def rows() -> list[tuple[str, str]]:
-    """Return what a statement in a line may contain, each with what it is."""
+    """Return the forms, constants and functions that a statement in a line may contain, each with its meaning."""
     functions = [(head.written, head.says) for head in FUNCTIONS.values()]
     return [*FORMS.items(), *((name, says) for name, (_, says) in CONSTANTS.items()), *functions]

@@ -92,12 +92,12 @@ class Part:
                 begin = place + 1
 
     def source(self, node: ast.expr) -> str:
-        """Return what a node was written as."""
+        """Return a node's source text."""
         return ast.get_source_segment(f"({self.text})", node) or ""
 
 
 def _depth(tree: ast.AST) -> int:
-    """Return how deep parts are inside one another."""
+    """Return the nesting depth of a tree's expressions."""
     deepest, left = 0, [(tree, 1)]
     while left:
         node, depth = left.pop()

@@ -77,7 +77,7 @@ def is_line(text: str) -> bool:
 
 
 def read_line(line: str) -> Line:
-    """Return what a line says.
+    """Return the parsed statement of a line.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _rules(part: Part) -> Iterator[_Rule]:
 def _iterated(
     rules: Sequence[_Rule], symbols: Mapping[str, sp.Symbol], states: Mapping[str, sp.Symbol]
 ) -> dict[sp.Symbol, sp.Expr]:
-    """Return what each state is after t steps."""
+    """Return the value of each state after t steps."""
     if not rules:
         return {}
     before = {name: sp.Symbol(_BEFORE.format(name), real=True) for name in states}

@@ -101,7 +101,7 @@ class Atoms:
         return self._known[expression]
 
     def back(self, expression: sp.Expr) -> sp.Expr:
-        """Return what is written in atoms in the statement's own symbols."""
+        """Return an expression in atoms as one in the statement's own symbols."""
         inside = {atom: self.meaning[atom] for atom in expression.free_symbols if atom in self.meaning}
         return expression.xreplace(inside)
 

@@ -204,7 +204,7 @@ class Instances(Values):
             yield from self._split(scope, u)
 
     def _split(self, scope: Scope, u: sp.Expr) -> Iterator[tuple[str, list[sp.Expr]]]:
-        """Yield what writes the logarithm of a product as a sum, factor by factor."""
+        """Yield the uses of the rule `product` that write the logarithm of a product as a sum, factor by factor."""
         rest = u
         for base, power in sp.factor(u).as_powers_dict().items():
             factor = next((e for e in (base, -base) if self._is_seen(scope, e, "positive")), None)
@@ -225,6 +225,6 @@ class Instances(Values):
 
 
 def arcs(head: str, of: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return what is positive where an argument is inside the arc on which a sine, or a cosine, is positive."""
+    """Return an argument's distances from both ends of the arc on which a sine, or a cosine, is positive."""
     above = of if head == "sin" else of + sp.pi / 2
     return above, sp.pi - above

@@ -75,7 +75,7 @@ class Scope:
         return {}
 
     def sign(self, symbol: sp.Symbol) -> Sign:
-        """Return what is known of the sign of a symbol or an atom."""
+        """Return the known sign of a symbol or an atom."""
         if symbol not in self._signs:
             self._signs[symbol] = "real"
             self._signs[symbol] = self._sign(symbol)

@@ -157,7 +157,7 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
 
 
 def _explained(tree: Tree, facts: Facts) -> Iterator[str]:
-    """Yield what a rule says, where it is met first, and why each term of a sum is what it is; if that is asked for."""
+    """Yield the meaning of a rule at its first use, and the reason of each term of a sum; nothing unless asked for."""
     rules = _RULES.get()
     if rules is None:
         return

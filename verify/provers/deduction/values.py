@@ -113,7 +113,7 @@ class Values:
         return expression, None, False
 
     def _chosen(self, scope: Scope, part: sp.Expr) -> tuple[sp.Expr | None, sp.Expr]:
-        """Return what a choice is where that is seen, else None, and the expression whose sign decides it."""
+        """Return the value of a choice where that is seen, else None, and the expression whose sign decides it."""
         first = part.args[0]
         if isinstance(part, sp.Max | sp.Min):
             of = first - part.args[1]

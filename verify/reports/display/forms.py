@@ -95,7 +95,7 @@ def _rendered(form: str, value: object) -> str:
 
 
 def advice(value: object) -> str:
-    """Return what to write in place of the truth value of a result."""
+    """Return the advice in place of the truth value of a result."""
     return f"a {type(value).__name__} is neither true nor false: {of_kind(_ADVICE, value)}"
 
 

@@ -141,7 +141,7 @@ def _letter(letter: str) -> str:
 
 
 def _maths(letter: str) -> str | None:
-    """Return how a letter is set in mathematics; None for one that is not known to be of it."""
+    """Return the LaTeX of a letter in mathematics; None for one that is not known to be of it."""
     if letter in _MATHS:
         return f"\\{_MATHS[letter]}"
     if letter in _LIKE:

@@ -44,7 +44,7 @@ class Page:
 
 
 def page_of(value: Any) -> Page:
-    """Return what is shown of a value."""
+    """Return the page that shows a value."""
     if (page := of_kind(_PAGES, value)) is not None:
         return page(value)
     # A row elsewhere is a line by itself.

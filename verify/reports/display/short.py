@@ -48,7 +48,7 @@ def _labels(labels: Iterable[str]) -> str:
 
 
 def headline(result: Any) -> str:
-    """Return what a check found: its outcome, with what the claim came to where that is not the same, and how sure.
+    """Return the headline of a check: its outcome, the claim's where that is another one, and the evidence.
 
     A refuted step is named as well: the claims may hold here all the same.
     """
@@ -171,7 +171,7 @@ def _observation(result: Any) -> str:
 
 
 def of_kind(table: Mapping[str, Any], value: object) -> Any:
-    """Return what a table has for the class of a value, or for the nearest one above it; None where it has nothing."""
+    """Return a table's entry for the class of a value, or for the nearest base class; None if it has none."""
     return next((table[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in table), None)
 
 

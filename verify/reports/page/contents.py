@@ -238,7 +238,7 @@ def _benchmarks() -> str:
 
 
 def _made(seconds: float, *, full: bool) -> dict[str, str]:
-    """Return how the report was made."""
+    """Return the provenance of the report: command, versions, commit and machine."""
     made = {
         "command": "verify report --full" if full else "verify report",
         "lemmascope": version(),

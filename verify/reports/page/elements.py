@@ -65,7 +65,7 @@ def badge(word: str, text: Node = None) -> Html:
 
 
 def details(summary: Node, *children: Node, **attributes: str | bool | None) -> Html:
-    """Return what a click opens; nothing where there is nothing in it."""
+    """Return an element whose contents a click opens; nothing if it has none."""
     inside = joined(children)
     return tag("details", tag("summary", summary), inside, **attributes) if inside else Html("")
 
@@ -88,5 +88,5 @@ def table(columns: Iterable[Node], rows: Iterable[Iterable[Node]], caption: str 
 
 
 def framed(wide: Node, label: str) -> Html:
-    """Return what may be wider than a phone in a frame of its own that scrolls, by keyboard too."""
+    """Return an element that may be wider than a phone, in a frame of its own that scrolls, by keyboard too."""
     return tag("div", wide, class_="scroll", tabindex="0", role="region", aria_label=label)

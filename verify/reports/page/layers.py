@@ -90,7 +90,7 @@ def _layered(
 
 
 def _beside(chains: Iterable[Sequence[_Place]]) -> Mapping[_Place, tuple[list[_Place], list[_Place]]]:
-    """Return what stands before and after each place along the arrows."""
+    """Return the places before and after each place along the arrows."""
     beside: dict[_Place, tuple[list[_Place], list[_Place]]] = defaultdict(lambda: ([], []))
     for chain in chains:
         for before, after in pairwise(chain):
@@ -134,7 +134,7 @@ def _crossings(layers: Sequence[Sequence[_Place]], beside: Mapping[_Place, tuple
 def _placed(
     layers: Sequence[Sequence[_Place]], known: Mapping[str, Box], chains: Mapping[Arrow, Sequence[_Place]]
 ) -> tuple[dict[_Place, tuple[float, float]], tuple[float, float]]:
-    """Return where each place's left middle is, near to what it rests on, and the size of the whole."""
+    """Return the middle of each place's left side, near to the places that it rests on, and the size of the whole."""
     beside, places, left, bottom = _beside(chains.values()), {}, 1.0, 0.0
     for layer in layers:
         sizes = {place: known[place].size if isinstance(place, str) else (0.0, _THIN) for place in layer}

@@ -32,7 +32,7 @@ _FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")
 
 
 def picture(draw: Callable[[], "Figure"], name: str, title: str, text: str) -> Html:
-    """Return what is drawn as SVG; `name` makes its ids, `title` and `text` are for those who do not see it."""
+    """Return a drawn figure as SVG; `name` makes its ids, `title` and `text` are for readers who do not see it."""
     from matplotlib import rc_context
 
     target = io.StringIO()

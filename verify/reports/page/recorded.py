@@ -27,7 +27,7 @@ _ABOUT = ("kind", "id", "label", "what", "device", "full")
 
 
 def recorded() -> list[Entry]:
-    """Return what earlier runs in this folder have entered, each `at` its time; none once a source has changed."""
+    """Return the entries of earlier runs in this folder, each `at` its time; none once a source has changed."""
     found = remembered.recall(_NAME, _digest()) if remembered.knows(_NAME) else None
     return list(found or ())
 
@@ -42,9 +42,9 @@ def record(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def shipped() -> list[Entry]:
-    """Return what packages ship of earlier runs, each `at` its day and its commit.
+    """Return the entries of earlier runs that packages ship, each `at` its day and its commit.
 
-    Of a damaged file it is nothing, and neither what was found of a theorem whose statement is another one now.
+    A damaged file has no entries. The entries of a theorem whose statement has changed are left out.
     """
     from verify.checking.standing import pins
 

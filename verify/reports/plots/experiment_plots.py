@@ -145,7 +145,7 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
 
 
 def why_no_plot(result: ExperimentResult) -> str:
-    """Return why there is no plot of what an experiment measured: "" where there is one."""
+    """Return why an experiment's result has no plot; "" where it has one."""
     if not (result.curves or result.heat_maps):
         return "it has no curves and no heat maps"
     lacking = lack("matplotlib")

@@ -196,7 +196,7 @@ def _clause(label: str, margin: Estimate | None, i: int, trusts: list[str] | Non
 
 
 def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a relation holds and where that is sure; an equality never surely holds."""
+    """Return the masks of rows where a relation holds and where that is sure; an equality never surely holds."""
     upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
     above, below = (left - right if upward else right - left).sign()
     return (np.zeros_like(above), above | below) if isinstance(relation, sp.Eq) else (above, above | below)

@@ -112,7 +112,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
 
 
 def _asked_points(parameter: Parameter, asked: object) -> int:
-    """Return how many points are asked for on an axis; on a logarithmic one of integers it may have fewer."""
+    """Return the number of points asked for on an axis; a logarithmic one of integers may have fewer."""
     if isinstance(asked, str) and ":" in asked:
         parts = [part.strip() for part in asked.split(":")]
         if len(parts) < 3 or not parts[2]:

@@ -129,10 +129,10 @@ def _consistent(row: Row, claims: set[str]) -> bool:
 
 
 def differences(kept: Row, computed: Row) -> Iterator[tuple[str, object, object]]:
-    """Yield what differs between a kept row and a new one of the same instance: by name, as kept and as found.
+    """Yield the differences of a kept row from a new one of the same instance: the name, the kept value, the new value.
 
-    In_scope, outcome, claim, evidence, what each clause says and by what evidence, and the values; floats that stand
-    for themselves may differ by as much as is not known of them.
+    Compared are `in_scope`, outcome, claim, evidence, each clause's verdict with its evidence, and the values. Floats
+    that stand for themselves may differ by their uncertainty.
     """
     for name in COMPARED:
         before, after = (_part(row, name) for row in (kept, computed))

@@ -111,7 +111,7 @@ def observe(
 def _instance(
     statement: "Statement", words: dict[str, Value], given: Mapping[str, object], used: set[str]
 ) -> dict[str, Value]:
-    """Return what is given, and the defaults of what the recursion uses beside. Raises InputError for what lacks."""
+    """Return the given values, and the defaults that the recursion uses. Raises InputError for a missing value."""
     named = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, named)
     whole = completed(statement, words | named)

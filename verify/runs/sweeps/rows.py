@@ -26,9 +26,9 @@ Point = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Effort:
-    """How each instance of a sweep is checked: as in `verify.check`, and `certify`: none of them in float64.
+    """The effort at each instance of a sweep: as in `verify.check`, and `certify`: none of them in float64.
 
-    Claims in words are evaluated where it is to certify: the trials take longer than all else.
+    Claims in words are evaluated only with `certify`: their trials take longer than all else.
     """
 
     seconds: float
@@ -37,7 +37,7 @@ class Effort:
 
 
 def key_of(theorem: Theorem, instance: Point, effort: Effort, code: str) -> Key:
-    """Return what a store knows a row by: statement, instance, effort, code, seed."""
+    """Return the store's key of a row: statement, instance, effort, code, seed."""
     asked = {
         "statement": theorem.statement.digest,
         "seconds": repr(float(effort.seconds)),

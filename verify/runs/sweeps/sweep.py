@@ -75,7 +75,7 @@ class SweepResult(Result, Tabled, Plotted):
 
     @property
     def done(self) -> int:
-        """How many instances have a row."""
+        """The number of instances that have a row."""
         return sum(self.counts.values())
 
     @property
@@ -103,7 +103,7 @@ class SweepResult(Result, Tabled, Plotted):
             ]
 
     def key(self, point: Point) -> Key:
-        """Return what the store knows the row of an instance by."""
+        """Return the store's key of an instance's row."""
         return key_of(self.theorem, point, self.effort, self.code)
 
     def to_json(self) -> dict[str, object]:

@@ -1,6 +1,6 @@
-"""How a sweep's instances are computed, in this process or in others.
+"""Computation of a sweep's instances, in this process or in others.
 
-Chunks of instances go out and rows come back, in any order; who computes writes nothing. A chunk that takes long
+Chunks of instances go out and rows come back, in any order; a worker writes nothing. A chunk that takes long
 comes back unfinished, so that little is lost with a process.
 """
 

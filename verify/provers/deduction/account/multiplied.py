@@ -104,7 +104,7 @@ class _Reader:
         return {symbol.name: symbol for symbol in sorted(self.statement.symbols(), key=lambda s: s.name)}
 
     def _expression(self, what: str, value: Any) -> sp.Expr:
-        """Return what is given as an expression in the statement's symbols, with definitions put in."""
+        """Return a given value as an expression in the statement's symbols, with definitions put in."""
         try:
             if isinstance(value, str):
                 read = expression(Part(value, value, 1), self._symbols)
@@ -195,7 +195,7 @@ class _Combined:
 
 
 def _root(term: _Term) -> sp.Expr | None:
-    """Return what an even power that is no relation's slack is the square of, None for anything else."""
+    """Return the square root of an even power that is no relation's slack; None for any other term."""
     of = term.slack.expression
     if term.place is not None or not of.is_Pow or not of.exp.is_Integer or of.exp % 2 or of.exp < 0:
         return None

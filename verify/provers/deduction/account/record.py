@@ -131,7 +131,7 @@ class Record:
             self.fails_at = {str(symbol): value for symbol, value in point.items()}
 
     def going(self, way: str, scope: Any, goal: Goal, find: Callable[[], Tree | None]) -> Tree | None:
-        """Return what a way, or a goal, leads to, and note it at the place where the search is."""
+        """Return the tree that a way, or a goal, leads to, and note it at the place where the search is."""
         above, known = self._place[-1] if self._place else (None, scope.count)
         added = (f for f in scope.facts if f.place >= known and f.expression is not None)
         part = Part(way, goal, tuple(Goal(f.expression, f.relation) for f in added))

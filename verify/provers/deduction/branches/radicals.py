@@ -108,7 +108,7 @@ class Radicals(Segments, ABC):
         return tree
 
     def _back(self, value: sp.Expr) -> sp.Expr:
-        """Return what is written in atoms, its roots folded, in the statement's own symbols."""
+        """Return an expression in atoms, its roots folded, as one in the statement's own symbols."""
         above, below = self.atoms.folded(value)
         return self.atoms.back(above / below)
 

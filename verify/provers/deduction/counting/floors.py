@@ -210,7 +210,7 @@ def _range(expression: sp.Expr, points: Sequence[Mapping[sp.Expr, Any]]) -> tupl
 
 
 def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr]:
-    """Yield what seems to be at least 0, of a form that does not change much, or has a small least value."""
+    """Yield expressions that seem to be ≥ 0: one minus its small least value, its greatest value minus one."""
     if ends is None:
         return
     low, high = ends

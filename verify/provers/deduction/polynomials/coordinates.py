@@ -186,7 +186,7 @@ def _shares(vector: Vector, others: Sequence[Vector]) -> list[Fraction] | None:
 
 
 def _solved(bound: Sequence[sp.Symbol], parts: Sequence[Coordinate], *, homogeneous: bool) -> dict[sp.Symbol, sp.Expr]:
-    """Return what the atoms are in coordinates, without a constant where these add up to 1."""
+    """Return each atom in terms of the coordinates, without a constant where these add up to 1."""
     total = sum((part.symbol for part in parts), sp.Integer(0)) if homogeneous else sp.Integer(1)
     equations = []
     for part in parts:

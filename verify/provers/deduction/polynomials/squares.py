@@ -51,7 +51,7 @@ class _Posed:
 
     @property
     def real(self) -> list[bool]:
-        """Which coordinates may be negative."""
+        """For each coordinate, whether it may be negative."""
         return [sign == "real" for sign in self.to.signs]
 
     def product(self, powers: Sequence[int]) -> Column:
@@ -61,7 +61,7 @@ class _Posed:
 
 
 def _powers_of_roots(scope: Scope, above: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """Return what atoms of which there is one root are as powers of it. Raises NoAtomError for another root."""
+    """Return each atom that has one root as a power of that root. Raises NoAtomError for another root."""
     powers: dict[sp.Symbol, sp.Expr] = {}
     for root in above.free_symbols:
         kind, base, order = scope.atoms.keys.get(root, ("", root, 1))
