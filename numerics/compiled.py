@@ -44,7 +44,7 @@ _FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)  # p
 with contextlib.suppress(OSError):
     _FOLDER.mkdir(parents=True, exist_ok=True)
 _KEPT = os.access(_FOLDER, os.W_OK)
-"""Where nothing can be kept, kernels are compiled anew: elsewhere Numba would look at a function's own file alone."""
+"""Whether the folder can keep kernels. If not, each run compiles: elsewhere Numba looks at a function's file alone."""
 if not config.CACHE_DIR:  # pyright: ignore[reportAttributeAccessIssue]
     # Another folder may be that of several versions of us.
     forget_others(_FOLDER)

@@ -16,7 +16,7 @@ LossAndSlope = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 class Settled(NamedTuple):
-    """Where a descent ended: the point (k,), the loss, its slopes (k,) and its second derivatives (k, k)."""
+    """The end of a descent: the point (k,), the loss, its slopes (k,) and its second derivatives (k, k)."""
 
     point: np.ndarray
     loss: float
@@ -24,7 +24,7 @@ class Settled(NamedTuple):
     hessian: np.ndarray
 
     def off(self, rounding: float, least: float = 1e-7) -> float:
-        """Return how far the point may be from a minimum: slopes, and `rounding` of them, over the curvature.
+        """Return a bound on the point's distance from a minimum: slopes, and `rounding` of them, over the curvature.
 
         Directions in which the curvature is below `least` times the largest are those of a symmetry, or not told from
         them: the point is not compared along these. Twice Newton's step stands for its second order.
@@ -66,7 +66,7 @@ def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int
 
 
 def _descended(loss: LossAndSlope, start: np.ndarray, steps: int, units: np.ndarray | None = None) -> np.ndarray:
-    """Return where L-BFGS from `start` ends; the columns of `units` are the coordinates' steps."""
+    """Return the end of L-BFGS from `start`; the columns of `units` are the coordinates' steps."""
     from scipy.optimize import minimize
 
     def along(moved: np.ndarray) -> tuple[float, np.ndarray]:
@@ -87,7 +87,7 @@ def _at(loss: LossAndSlope, point: np.ndarray, step: float) -> Settled:
 
 
 class OnPrompts(NamedTuple):
-    """Where a descent on a sample of prompts ended, and the slopes there of the sample's equal parts, (parts, k)."""
+    """The end of a descent on a sample of prompts, and the slopes there of the sample's equal parts, (parts, k)."""
 
     end: Settled
     slopes: np.ndarray

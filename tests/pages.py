@@ -30,7 +30,7 @@ from verify.reports.command_line import run
 ROOT = Path(verify.__file__).parents[1]
 README = "README.md"
 _GENERATED = ("docs/gallery/", "docs/generated/", "docs/findings/")
-"""Where no page is written by people: these are made from the code, or by `verify pin`."""
+"""Folders of pages that are made from the code, or by `verify pin`: no page in them is written by people."""
 
 
 def _pages() -> Iterator[tuple[str, Path]]:
@@ -73,7 +73,7 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 
 def commands_of_the_site() -> dict[str, str]:
-    """Return what the site's pages show of their commands, of one that is shown twice the first."""
+    """Return the output of each command that the site's pages show; of one that is shown twice the first."""
     texts = [path.read_text(encoding="utf-8") for name, path in PAGES.items() if name != README]
     found = [block for text in texts for block in blocks(text) if block.language == "console"]
     return {command: shown for block in reversed(found) for command, shown in reversed(commands(block))}
@@ -105,7 +105,7 @@ class Reader:
         return self.answered(block.text) if block.language == "pycon" else block.text
 
     def run(self, command: str) -> str:
-        """Return what a command prints."""
+        """Return the output of a command."""
         if command in self.known:
             return self.known[command]
         name, *words = shlex.split(command)

@@ -33,7 +33,7 @@ POSIX_ALONE = {
 """Modules and names that Windows lacks, and `os.rename`, which there does not replace a file."""
 ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}}
 ASKED_FOR["verify/budget.py"] = {"signal.SIGALRM", "signal.setitimer", "signal.ITIMER_REAL"}
-"""Where each is used only if the system has it, which is tested below."""
+"""Names that are used only if the system has them, which is tested below."""
 WINDOWS = """
 import os, signal, sys
 for module, names in ((os, ["fork", "sched_getaffinity", "killpg"]), (signal, ["SIGALRM", "setitimer", "SIGKILL"])):

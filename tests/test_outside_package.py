@@ -41,14 +41,14 @@ class Installed(NamedTuple):
     ours: tuple[dict[str, bytes], dict[str, bytes]] = ({}, {})
 
     def run(self, *arguments, code=0):
-        """Return what a command prints, run in the package's folder."""
+        """Return the output of a command, run in the package's folder."""
         command = [self.python, *arguments]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
     def verify(self, *arguments, code=0):
-        """Return what `verify` prints."""
+        """Return the output of `verify`."""
         return self.run("-m", "verify", *arguments, code=code)
 
     def json(self, *arguments, code=0):

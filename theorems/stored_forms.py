@@ -72,7 +72,7 @@ def _expression(tree: Any, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
 
 
 def modules() -> dict[str, Derive]:
-    """Return what derives the forms of each module that stores some."""
+    """Return the function that derives the forms of each module that stores some."""
     names = (module.name for module in walk_packages(theorems.__path__, "theorems."))
     derives = {name: getattr(import_module(name), "derived_forms", None) for name in names}
     return {name: derive for name, derive in derives.items() if derive}

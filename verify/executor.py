@@ -27,7 +27,7 @@ DEATHS = 3
 _ANSWER_SECONDS = 10
 """Seconds to wait for any answer, and again for the answer of a scheduler."""
 _LONGEST_GREETING = 2**20
-"""Most bytes of a scheduler's first message; a server that answers with more is no scheduler."""
+"""Maximum length of a scheduler's first message, in bytes; a server that answers with more is no scheduler."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")

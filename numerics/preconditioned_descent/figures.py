@@ -42,7 +42,7 @@ _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
 
 
 def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
-    """Return what is trained; `changed` stands in the place of settings, also of `read`, the steps that are read."""
+    """Return the plan of a training; `changed` replaces settings, and also `read`, the steps that are read."""
     chosen = {**settings, **changed}
     steps, count = int(chosen["steps"]), int(chosen.get("readings", 1))
     read = sorted({round(steps * i / (count - 1)) for i in range(count)}) if count > 1 else [steps]
@@ -98,7 +98,7 @@ def _log(loss: Measurement) -> Measurement:
 
 
 def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
-    """Return what measures Figure 1 or 3."""
+    """Return the function that measures Figure 1 or 3."""
 
     def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
         plan, count = plan_of(settings, pattern), int(settings["runs"])
@@ -153,7 +153,7 @@ def _quantity(name: str) -> str:
 
 
 def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measurement | HeatMap]]:
-    """Return what measures Figure 2, 4 or 5: the matrices at the end of one run."""
+    """Return the function that measures Figure 2, 4 or 5: the matrices at the end of one run."""
 
     def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | HeatMap]:
         plan = plan_of(settings, pattern)
@@ -268,7 +268,7 @@ _SHOWN = tuple(
 
 
 def source(number: str) -> Source:
-    """Return where a figure is printed."""
+    """Return the source of a figure."""
     note = "arXiv 2306.00297, and the authors' code, github.com/chengxiang/LinearTransformer; put together as in "
     note += "`reference`; what is whose is in the module's first lines"
     return Source(f"Figure {number}", "printed", None, note)

@@ -84,7 +84,7 @@ def whole_numbers(settings: Instance, name: str) -> list[int]:
 
 
 def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
-    """Return what is trained at each point of a figure, whose list of points is the setting of that name.
+    """Return the training at each point of a figure, whose list of points is the setting of that name.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def _best(
 
 
 def _compared(along: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
-    """Return what measures a figure along n or L."""
+    """Return the function that measures a figure along n or L."""
 
     def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
         plans, count = _plans(settings, along), int(settings["runs"])

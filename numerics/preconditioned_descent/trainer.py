@@ -115,7 +115,7 @@ class Training:
         self._batch = Prompts(*(part.to(self.dtype) for part in batch))
 
     def state(self) -> dict[str, Any]:
-        """Return what a training goes on from."""
+        """Return the state from which a training goes on."""
         return {
             "key": self.key,
             "step": self.step,

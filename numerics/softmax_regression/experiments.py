@@ -132,7 +132,7 @@ def _read_at(settings: Instance) -> list[int]:
 
 
 def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, list[float]]:
-    """Return what is measured in one repetition: a number, or one at each reading."""
+    """Return the measurements of one repetition: a number, or one at each reading."""
     kind, n, d = str(settings["tasks"]), int(settings["n"]), int(settings["d"])
     eta = line_search(*sample_tasks(kind, int(settings["search"]), n, d, generator))
     batch, eta_layer = int(settings["batch"]), float(settings["eta_SA"])
@@ -154,7 +154,7 @@ def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, lis
 
 
 def _repetitions(settings: Instance, generator: torch.Generator, running: Running) -> list[dict[str, list[float]]]:
-    """Return what is measured in each repetition; a run that was left goes on with the next one."""
+    """Return the measurements of each repetition; a run that was left goes on with the next one."""
     count, readings = int(settings["repetitions"]), len(_read_at(settings))
     like = {name: [0.0] * readings for name in _ALONG} | {"eta_GD": [0.0]}
 

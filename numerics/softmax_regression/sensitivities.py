@@ -1,4 +1,4 @@
-r"""How sensitive the two models are to the data: their Jacobians in A beside each other, without forming them.
+r"""Sensitivities of the two models to the data: their Jacobians in A beside each other, without forming them.
 
 Row k of A enters row i's logit as row i itself, and through a product of rows i and k,
 

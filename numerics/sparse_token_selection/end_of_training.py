@@ -1,6 +1,6 @@
-"""Where a training ends: its validation loss, coefficients, and loss on fresh samples with and without a rest.
+"""The end of a training: its validation loss, coefficients, and loss on fresh samples with and without a rest.
 
-The rest is what the matrices have beside a multiple of the ground truth's; it is taken off by orthogonal projection.
+The rest is the matrices' difference from a multiple of the ground truth's, found by orthogonal projection.
 With one-hot encoding W's multiple is of I − 11ᵀ/T. Differences are of losses on the same samples.
 """
 

@@ -46,7 +46,7 @@ _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
 
 
 def plan_of(settings: Instance, encoding: str) -> Plan:
-    """Return what is trained. Raises InputError for settings that do not fit together."""
+    """Return the plan of a training. Raises InputError for settings that do not fit together."""
     sizes = {name: int(settings[name]) for name in ("T", "q", "d", "d_e", "late", "batch_size")}
     rates = {name: float(settings[name]) for name in ("eta", "eta_late", "scale")}
     if sizes["q"] > sizes["T"]:
@@ -241,7 +241,7 @@ def _generalisation(
 
 
 def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., float]:
-    """Return what times a few steps and one reading of each training, and multiplies."""
+    """Return a function that times a few steps and one reading of each training, and extrapolates."""
 
     def expect(settings: Instance, *, device: str) -> float:
         total = 0.0

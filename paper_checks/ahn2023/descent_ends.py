@@ -1,4 +1,4 @@
-"""How often gradient descent on Theorem 1's loss over all P and Q, from small random entries, ends above the least.
+"""Ends of gradient descent on Theorem 1's loss over all P and Q, from small random entries: the share above the least.
 
 The expected loss in closed form, as in `one_layer_local_minimum`, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): with the
 last row (v, β) of P and the columns (u_j, τ_j) of Q it is Σ_j λ_j F_j. Descent has a fixed step. It has ended at

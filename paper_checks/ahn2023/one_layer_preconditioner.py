@@ -42,7 +42,7 @@ Theory = Callable[[OneLayer], Minimum]
 
 
 def minimum(drawn: OneLayer) -> Minimum:
-    """Return what Theorem 1 says."""
+    """Return Theorem 1's preconditioner and minimum loss."""
     values = verify.check(theorem1, n=drawn.n, eigenvalues=[Fraction(x) for x in drawn.spectrum]).values
     return [float(a) for a in values["preconditioner"]], float(values["minimum_loss"])
 
@@ -84,7 +84,7 @@ def _one_layer(draw: st.DrawFn, distances: st.SearchStrategy[float]) -> OneLayer
 
 @lru_cache(maxsize=256)
 def _trained(drawn: OneLayer, device: str) -> Settled:
-    """Return where descent of the exact loss over all entries of P and Q ends, from random ones near the pattern."""
+    """Return the end of a descent of the exact loss over all entries of P and Q, from random ones near the pattern."""
     import torch
 
     from numerics.preconditioned_descent.reference import exact_gradient

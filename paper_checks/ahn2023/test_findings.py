@@ -36,7 +36,7 @@ def trace_moment(order, n, d):
 
 
 def classes(count, equal):
-    """How many of `count` indices are free under some equations."""
+    """Number of `count` indices that are free under some equations."""
     leader = list(range(count))
     for a, b in equal:
         leader = [leader[a] if x == leader[b] else x for x in leader]

@@ -17,7 +17,7 @@ from verify.outcomes import as_float
 def measured(
     tasks: str, n: int, d: int, steps: int, *, device: str, full: bool, seed: int
 ) -> Mapping[str, Measurement]:
-    """Return what the experiment measures, once for all readings."""
+    """Return the experiment's measurements, taken once for all readings."""
     settings = {"tasks": tasks, "n": n, "d": d, "steps": steps, "readings": 2}
     return load_experiment("li2024.closeness").run(device=device, full=full, seed=seed, **settings).measurements
 

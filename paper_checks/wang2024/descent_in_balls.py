@@ -1,4 +1,4 @@
-"""Where population gradient descent from zero ends, at a small instance in ball arithmetic.
+"""The end of population gradient descent from zero, at a small instance in ball arithmetic.
 
 P and R are sums over all signs of the definitions' softmax. The run is iterated in balls. Around its last point, in
 (√d α, √d_e C), the Hessian is enclosed over a disc: where it is between λ > 0 and 1/η, a step contracts by 1 − ηλ, and

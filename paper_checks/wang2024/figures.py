@@ -44,7 +44,7 @@ MANY = ("runs", "steps", "late", "batch_size", "readings")
 BLOCKS = 5
 """The least growth of an identity block, as a multiple of another entry's."""
 POSITIVE = Fraction(1, 20)
-"""How near the least loss on the set is enclosed: here it is only to be positive."""
+"""Accuracy of the enclosure of the least loss on the set, which is only to be positive here."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Where the loss at the end of a training of Figure 1 comes from: what the loss on the validation set is split into.
+"""Parts of the loss on the validation set at the end of a training of Figure 1, and the source of each.
 
 `floor_enclosed`, `floor_width_enclosed`: the least loss on the set, which no time lowers: the lower end of its
 enclosure and the width of that, in ball arithmetic. They are not re-checked here, as wang2024.theorem2 at an ε is; with
@@ -97,7 +97,7 @@ def theory(settings: Mapping[str, Any], start: tuple[float, float], end: tuple[f
 
 
 def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Measurement) -> dict[str, Measurement]:
-    """Return what the loss on the validation set is split into, by the names of PARTS."""
+    """Return the parts of the loss on the validation set, by the names of PARTS."""
     lower, upper = said.least
     measured = (validation, off, rounding)
     errors = [found.standard_error for found in measured]

@@ -28,7 +28,7 @@ from verify import InputError
 
 
 class Grid(NamedTuple):
-    """How P and R are interpolated: Chebyshev's points in a cell, its ends among them, cells to a length of 1, moments.
+    """An interpolation of P and R: Chebyshev's points in a cell, its ends among them, cells to a length of 1, moments.
 
     `terms` are the last ones of the polynomial, whose size is taken for what is missing.
     """
@@ -44,7 +44,7 @@ COARSE = Grid(6, 1, EFFORTS[1])
 CLOSE = Grid(8, 1, EFFORTS[2])
 """Some seconds a cell; to some 10⁻⁵."""
 FINE = Grid(10, 4, EFFORTS[-1], terms=2)
-"""Where all is small: the enclosures are narrow. The last term is near rounding, and may vanish by symmetry."""
+"""The grid for small errors: the enclosures are narrow. The last term is near rounding, and may vanish by symmetry."""
 _CLOSEST = 60
 """Bisections for the C of the least loss."""
 
@@ -175,7 +175,7 @@ class Layer:
             yield OnTheSet(step, alpha, C, self.loss(alpha, C))
 
     def _place(self, C: float) -> float:
-        """Return where the cell begins. Raises InputError where P and R are not derived."""
+        """Return the lower end of the cell. Raises InputError where P and R are not derived."""
         if not C >= 0:
             raise InputError("C", C, "must be >= 0: P and R are derived there")
         return math.floor(C * self.grid.cells) / self.grid.cells

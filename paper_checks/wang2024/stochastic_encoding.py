@@ -336,7 +336,7 @@ def between(draw: st.DrawFn) -> Between:
 
 
 def measured(drawn: Between, *, device: str, batches: int, distribution: str = "signs") -> Measured:
-    """Return what the experiment measures there."""
+    """Return the experiment's measurements at a drawn layer."""
     layer = drawn.layer
     sizes = {"T": layer.T, "q": layer.q, "d": layer.d, "d_e": layer.d_e, "alpha": layer.alpha, "attend": layer.attend}
     between = {"C_low": drawn.C_low, "C_high": layer.C, "distribution": distribution}

@@ -11,7 +11,7 @@ SECONDS = 10
 
 
 def measured(family):
-    """Return what is found of a family's statements: seconds are those of the processor."""
+    """Return the results for a family's statements: seconds are those of the processor."""
     each_true, each_false = ([s for s in statements(family) if s.true == true] for true in (True, False))
     found = [longest(proof) for each in each_true if (proof := proofs(each)) is not None]
     refuted = [verify.explore(each.statement, {}, seconds=SECONDS).counterexample is not None for each in each_false]

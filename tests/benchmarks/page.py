@@ -50,7 +50,7 @@ def rows_of(run):
 
 
 def command_of(benchmark):
-    """Return what measures a row anew, perhaps among others."""
+    """Return the command that measures a row anew, perhaps among others."""
     function = benchmark["fullname"].rpartition("::")[2].partition("[")[0]
     on_a_card = "DEVICE=cuda " if benchmark["extra_info"]["device"] == "cuda" else ""
     return f'make bench {on_a_card}ARGS="-k {function}"'
@@ -179,7 +179,7 @@ def machine_lines(rows):
 
 
 def rate_texts(rates):
-    """Return what a machine can do at best, on each of its devices."""
+    """Return the best rates of a machine, on each of its devices, as texts."""
     return [
         f"on {device} a copy moves {best['copy_bytes'] / 1e9:.3g} GB/s, "
         f"a product does {best['float32_operations'] / 1e9:.3g} (float32)"
@@ -205,7 +205,7 @@ def others_cells(row):
 
 
 def solved(peer, family):
-    """Return how many of a family's true statements another solver proves, by its record."""
+    """Return the number of a family's true statements that another solver proves, by its record."""
     if (found := record(peer)) is None:
         return NOT_MEASURED
     outcomes = [said for name, said in found["outcomes"].items() if name.partition("/")[0] == family]

@@ -1,4 +1,4 @@
-"""How many random draws violate each false statement: `python -m tests.outside.measure [FAMILY ...]` prints it.
+"""Shares of random draws that violate each false statement: `python -m tests.outside.measure [FAMILY ...]` prints them.
 
 Of at most MOST draws from the domains (see `reading`), the first DRAWS inside the hypotheses count; a draw along a
 recursion violates a statement if the claim fails at a step up to 20. The seed is SEED and the statement's id.

@@ -95,7 +95,7 @@ def _expression(text):
 
 @dataclass(frozen=True)
 class Domain:
-    """Where a symbol may lie; an end is None, or a number and whether it is excluded."""
+    """The range of a symbol; an end is None, or a number and whether it is excluded."""
 
     name: str
     integer: bool = False

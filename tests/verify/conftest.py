@@ -48,7 +48,7 @@ def _own_store(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def kept(tmp_path_factory, monkeypatch):
-    """Where what was found is remembered: a folder of the test's own, that is not there unless the test makes it."""
+    """The folder of remembered results: one of the test's own, that is not there unless the test makes it."""
     folder = tmp_path_factory.mktemp("kept") / ".lemmascope"
     monkeypatch.setattr("verify.files.FOLDER", folder)
     return folder

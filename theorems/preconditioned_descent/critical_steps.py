@@ -136,7 +136,7 @@ def _ascending(point: CriticalPoint) -> bool:
 
 
 def _descended(problem: _Grouped, arithmetic: Ball, start: Sequence[float], moments: Sequence[Any]) -> list[Fraction]:
-    """Return where Levenberg's and Marquardt's steps end, each of which lowers f_ν and keeps the order."""
+    """Return the end of Levenberg's and Marquardt's steps, each of which lowers f_ν and keeps the order."""
     point, damping = [arithmetic.number(Fraction(x)) for x in start], 0.0
     here = problem.in_balls(arithmetic, point, moments)
     for _ in range(_MOST_STEPS):

@@ -60,7 +60,7 @@ HALF = Fraction(1, 200)
 
 
 def interval(name: str) -> tuple[Fraction, Fraction]:
-    """Return what a weight is known to lie in: the printed numbers, widened by half a unit of the last digit."""
+    """Return the interval of a weight: the printed numbers, widened by half a unit of the last digit."""
     low, high = map(Fraction, PRINTED[name])
     return low - HALF, high + HALF
 

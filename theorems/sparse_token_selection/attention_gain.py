@@ -1,4 +1,4 @@
-r"""How small attention by sign encodings can make the loss: the greatest P²/(qR), enclosed over all C ≥ 0.
+r"""The infimum of the loss of attention by sign encodings: the greatest P²/(qR), enclosed over all C ≥ 0.
 
 With P, R of `sign_attention` the loss on the set is d/2 (α²R − 2αP/q + 1/q), least at α = P/(qR):
 

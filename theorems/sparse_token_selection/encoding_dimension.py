@@ -1,8 +1,8 @@
-r"""How many dimensions sign encodings need for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
+r"""The dimension of sign encodings for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
 
-G is that of `attention_gain`. `approximate_gain`, corrected by the factor by which it is off near the crossing, says
-where to look; what is said of it is certified: at most ε at the upper end, above ε one below the lower. That the
-least loss falls with D everywhere is not proved, and not said.
+G is that of `attention_gain`. `approximate_gain`, corrected by its error factor near the crossing, says where to look.
+The claims on the ends are certified: the loss is at most ε at the upper end, and above ε one below the lower end. It
+is not proved, and not claimed, that the least loss falls with D everywhere.
 """
 
 from fractions import Fraction
@@ -14,7 +14,7 @@ from verify.errors import UndefinedError
 
 MOST_DIMENSIONS = 2**20
 _ASIDE = 0.003
-"""How far beside ε, relative to it, the ends are looked for: more than the enclosures' width there."""
+"""Distance from ε, relative to it, at which the ends are looked for: more than the enclosures' width there."""
 _STEPS, _TRIALS, _FEW = 6, 4, 8
 
 

@@ -69,7 +69,7 @@ class Model(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """How many encodings with a subset there are."""
+        """Number of encodings with a subset."""
         one = 2 * self.d_e if self.law == AXES else 2 ** (self.d_e - (self.law == FIRST_PLUS))
         return one**self.T * comb(self.T, self.q)
 
@@ -179,7 +179,7 @@ def _flat(tensor: Integers) -> Integers:
 
 
 def _shares(v: Integers, T: int, y: tuple[int, ...]) -> Iterator[tuple[Name, Integers]]:
-    """Yield what multiplies a product of shares in Σ_y p, Σ p² and the slopes of the first, and of half the second."""
+    """Yield the coefficients of products of shares in Σ_y p, Σ p² and their slopes, the second by half."""
     m = len(v)
     chosen, tokens_only = (np.isin(np.arange(m), these).astype(np.int64) for these in (y, range(T)))
     square = np.diag(tokens_only)

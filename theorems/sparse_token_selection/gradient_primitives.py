@@ -68,7 +68,7 @@ def _gradient(model: Model, alpha: Fraction) -> tuple[Sums, Sums]:
 
 
 def _diagonals(model: Model) -> tuple[list[int], list[int]]:
-    """Return where the two identity blocks of V and W have their diagonals."""
+    """Return the places of the diagonals of the two identity blocks of V and W."""
     d, size = model.d, model.d + model.d_e
     return [i * size + i for i in range(d)], [i * size + i for i in range(d, size)]
 

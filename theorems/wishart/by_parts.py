@@ -34,7 +34,7 @@ Traces = tuple[Letters, ...]
 """A product of traces. Letters of a trace have a Σ before each: ("N", "Mᵀ") is tr(Σ N Σ Mᵀ)."""
 Weights = tuple[int, ...]
 PairingSum = dict[tuple[Weights, Traces], int]
-"""How many pairings leave columns of these weights, in ascending order, and these traces."""
+"""Number of pairings that leave columns of these weights, in ascending order, and these traces."""
 
 MOST_PAIRINGS = 150_000
 """Pairings, up to exchanges of equal letters, that are admitted: they take half a minute at most."""

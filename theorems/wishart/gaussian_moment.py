@@ -126,7 +126,7 @@ class GaussianMoment(Equality):
         return {symbol.name for symbol in (*self.shapes, *self.random, *self.steps)}
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         pairs: dict[str, list[tuple[object, ...]]] = {
             "shapes": [(letter, *map(sp.sympify, shape)) for letter, shape in self.shapes.items()],
             "random": list(self.random.items()),

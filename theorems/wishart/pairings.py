@@ -27,7 +27,7 @@ Left = tuple[tuple[Size, ...], tuple[Word, ...]]
 
 
 class Letters(NamedTuple):
-    """Which letters are symmetric, the normal ones with their covariances, and which have one row or one column."""
+    """The symmetric letters, the normal ones with their covariances, and the sizes that are 1."""
 
     symmetric: frozenset[str]
     normal: tuple[tuple[str, str | None], ...]
@@ -55,7 +55,7 @@ class Letters(NamedTuple):
 
 @cache
 def mean_of_traces(words: tuple[Word, ...], letters: Letters) -> Mapping[Left, int]:
-    """Return how many pairings leave each product of sizes and traces. Raises TheoremError for too many."""
+    """Return the number of pairings that leave each product of sizes and traces. Raises TheoremError for too many."""
     glued, total = _Glued(words, letters), Counter[Left]()
     places = [[i for i, (name, _) in enumerate(glued.slots) if name == letter] for letter, _ in letters.normal]
     # 2k letters have (2k − 1)!! pairings, and an odd number has none.
@@ -96,7 +96,7 @@ class _Glued:
         self.before = {slot: i for i, slot in enumerate(self.following)}
 
     def left(self, partner: Mapping[int, int]) -> Left:
-        """Return what a pairing leaves."""
+        """Return the product of sizes and traces that a pairing leaves."""
         sizes, traces, unseen = list[Size](), list[Word](), set(range(len(self.slots)))
         while unseen:
             start = i = min(unseen)

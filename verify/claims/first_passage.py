@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from verify.evaluation.numerical.runs import Margins
 
 SCAN_STEPS = 200_000
-"""Most steps of a recursion that a search follows in float64; a step in balls beyond that takes a second."""
+"""Maximum number of steps that a search follows in float64; a step in balls beyond that takes a second."""
 
 
 @dataclass(frozen=True)

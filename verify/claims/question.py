@@ -34,7 +34,7 @@ Proof: TypeAlias = Mapping[str, Any]
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
 """First passages by recursion, level and last step, and under "far" a cycle or a tube, None where there is neither."""
 MOST_DRAWS = 10**6
-"""Most trials of a claim in words, where no fewer are asked for."""
+"""Maximum number of trials of a claim in words, where no fewer are asked for."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 

@@ -9,7 +9,7 @@ import re
 from verify.errors import TheoremError
 
 NAME, TITLE, SENTENCE = 100, 300, 4000
-"""Most characters of a name (also of a label, a word or an id), of a title, and of a sentence."""
+"""Maximum lengths of a name (also of a label, a word or an id), of a title, and of a sentence, in characters."""
 
 ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 """The id of a theorem, an experiment or a finding, which files are named by."""

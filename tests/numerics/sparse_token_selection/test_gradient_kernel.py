@@ -48,7 +48,7 @@ def by_autograd(W, V, drawn, attend):
 
 
 def close(sizes, dtype):
-    """How far a gradient may be off, relative to its norm.
+    """Tolerance of a gradient, relative to its norm.
 
     Its sums are of at most 2 (d + d_e) + T terms in all, whose roundings, of either sign, add up like a random walk;
     four of the sums follow on each other, of terms at most about twice as large as what they add up to.

@@ -55,7 +55,7 @@ class Within:
         return set()
 
     def to_data(self) -> Mapping[str, Any]:
-        """Return what the digest covers: the inequality."""
+        """Return the data that the digest covers: the inequality."""
         return self.lowered.to_data()
 
     def evaluate(self, question: Question) -> ClauseResult:

@@ -1,4 +1,4 @@
-"""How far claims hold beyond a hypothesis: theorems whose answer is known by hand, and what may not pass for one."""
+"""Ranges of claims beyond a hypothesis: theorems whose answer is known by hand, and wrong answers that are refused."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which hypotheses are needed: theorems whose answer is known by hand, and what may not pass for an answer."""
+"""The need for hypotheses: theorems whose answer is known by hand, and wrong answers that are refused."""
 
 import json
 import re

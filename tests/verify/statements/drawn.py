@@ -27,7 +27,7 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
     "lists": (reported.lists, 5),
     "reported": (reported.reported, 10),
 }
-"""How a statement is drawn, and its category's share."""
+"""The draw of each category of statements, and the category's share."""
 
 
 def drawn(name: str) -> Specimen:

@@ -45,7 +45,7 @@ class Run:
 
 
 def passage(run: Run, level: Tree, values: Values, steps: int) -> tuple[str, int]:
-    """Return how a run of some steps ends, "reached", "above" or "without a value", and its last step."""
+    """Return the end of a run of some steps, "reached", "above" or "without a value", and its last step."""
     for bits in PRECISIONS:
         iv.prec = bits
         try:

@@ -26,7 +26,7 @@ def integral(draw: random.Random, depth: int) -> sp.Expr:
 
 
 def assumed(draw: random.Random) -> tuple[Callable[[], Statement], bool, str]:
-    """Return how a statement is made in which a symbol assumes something, whether it may, and what it is."""
+    """Return a maker of a statement in which a symbol assumes something, whether it may, and a description."""
     beyond, role = draw.choice([*BEYOND, "real", ""]), draw.choice(["definition", "state", "Subs", "Limit"])
     symbol = sp.Symbol("D", **({beyond: True} if beyond else {}))
     whole = integral(draw, 3)

@@ -137,11 +137,11 @@ class StationarySquare(ClauseDefaults):
         return {symbol.name for symbol in (*self.recursion.state, *self.unknowns, self.variable, self.index)}
 
     def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what the index may assume, which is 0, 1, 2 and so on."""
+        """Return the assumptions of the index, which is 0, 1, 2 and so on."""
         return {self.index.name: NATURAL}
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         one = {"layers": self.layers, "variable": self.variable, "moment": self.moment, "index": self.index}
         data: dict[str, object] = {name: to_data(sp.sympify(part)) for name, part in one.items()}
         data["unknowns"] = [to_data(symbol) for symbol in self.unknowns]
@@ -218,7 +218,7 @@ class StationarySquare(ClauseDefaults):
         return ClauseResult.undecided(self, "neither shown nor excluded")
 
     def _excluded(self, values: Values) -> str:
-        """Return why the box holds no such point, or nothing."""
+        """Return why the box holds no such point; "" where it may."""
         if any(slope > 0 or slope < 0 for slope in values.gradient):
             return "a slope is not 0 anywhere in the box"
         if self.minimum and positive_definite(values.second) is False:

@@ -90,7 +90,7 @@ def newton(problem: Composed, rule: Rule, start: Sequence[float]) -> np.ndarray 
 
 
 def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: bool) -> np.ndarray:
-    """Return where Newton's method converges, with steps of at most 0.4 of an unknown's size."""
+    """Return the limits of Newton's method, with steps of at most 0.4 of an unknown's size."""
     ended = [points[:0]]
     for _ in range(_STEPS):
         with np.errstate(all="ignore"):

@@ -95,7 +95,7 @@ def moved(claim: Least, kind: int, random: "Generator") -> tuple[str, "Numbers",
 
 
 def descended(claim: Least, random: "Generator") -> tuple[str, "Numbers", "Numbers"]:
-    """Return where at most 40 steps of L-BFGS end, from P's last row and Q's columns drawn afresh."""
+    """Return the end of at most 40 steps of L-BFGS, from P's last row and Q's columns drawn afresh."""
     import numpy as np
     from scipy.optimize import minimize
 

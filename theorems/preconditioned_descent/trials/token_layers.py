@@ -153,7 +153,7 @@ class Layers:
 
 
 def descended(value: Callable[..., Any], start: "np.ndarray", bounds: "Bounds | None" = None) -> "np.ndarray":
-    """Return where a descent of the logarithm ends."""
+    """Return the end of a descent of the logarithm."""
     from math import log
 
     from scipy.optimize import minimize
@@ -228,7 +228,7 @@ def critical_points(
 
 
 def _exact_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
-    """Return where Newton's method in exact values ends, and twice its last move."""
+    """Return the end of Newton's method in exact values, and twice its last move; None where it does not converge."""
     import numpy as np
 
     point, before = [Fraction(float(number)) for number in start], None

@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """Return how far the scores of W = H differ within a row."""
+        """Return the largest difference of two scores of W = H within a row."""
         import numpy as np
 
         return float(np.ptp(self.data @ self.preconditioner @ self.data.T, axis=1).max())

@@ -52,7 +52,7 @@ def _read(instance: "Instance") -> tuple[int, int, float]:
 
 
 def _ascended(start: "np.ndarray", radius: float) -> "np.ndarray":
-    """Return where an ascent over the logits of norm `radius` ends."""
+    """Return the end of an ascent over the logits of norm `radius`."""
     import numpy as np
     from scipy.optimize import minimize
 

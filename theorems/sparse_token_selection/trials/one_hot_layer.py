@@ -44,7 +44,7 @@ def softmax(logits: Array) -> Array:
 
 
 def residuals(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[Array, Array, Array]:
-    """Return what the layer attends to, (Xp, p), its output and f − STS; with sign 1 and |X|, |V| their sizes."""
+    """Return (Xp, p), to which the layer attends, its output and f − STS; with sign 1 and |X|, |V| their sizes."""
     import numpy as np
 
     attended = np.concatenate([X @ p, np.broadcast_to(p, (len(X), len(p)))], axis=1)

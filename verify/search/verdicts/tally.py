@@ -168,7 +168,7 @@ class Tally:
         return [(self.statement.specialised(group[0].instance), group) for group in groups.values()]
 
     def _open_at(self, label: str, tried: Iterable[Tried], *, ever: bool = False) -> list[Tried]:
-        """Return the instances at which a clause is not known to hold, unless `ever` without those left open by balls."""
+        """Return the instances where a clause is not known to hold, unless `ever` without those left open by balls."""
         return [e for e in tried if label not in e.holds and (ever or label not in e.left_open)]
 
     def _open_labels(self, tried: Tried) -> Iterator[str]:
