@@ -179,7 +179,7 @@ def _flat(tensor: Integers) -> Integers:
 
 
 def _shares(v: Integers, T: int, y: tuple[int, ...]) -> Iterator[tuple[Name, Integers]]:
-    """Yield the coefficients of products of shares in Σ_y p, Σ p² and their slopes, the second by half."""
+    """Yield the coefficients of products of shares in P = Σ_y p, R = Σ p², P' and R'/2."""
     m = len(v)
     chosen, tokens_only = (np.isin(np.arange(m), these).astype(np.int64) for these in (y, range(T)))
     square = np.diag(tokens_only)

@@ -1,9 +1,9 @@
-"""The evidence graph: what each theorem is known by, from shipped certificates that are re-checked, and its argument.
+"""The evidence graph: the standing of each theorem, by its argument and by shipped certificates that are re-checked.
 
-A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim that it proves is proved; one
-that an argument concludes from what is proved is argued; one that a proof assistant's kernel accepted, by the package's
-record, is formal. A theorem stands no higher than its weakest claim, and the weakest theorem which its proof uses, down
-to the leaves; where all its claims are formal, its proof uses no other.
+A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim is proved if the certificate
+proves it, argued if an argument concludes it from proved steps, and formal if a proof assistant's kernel accepted it,
+by the package's record. A theorem stands no higher than its weakest claim, and no higher than the weakest theorem that
+its proof uses, down to the leaves. If all its claims are formal, its proof uses no other theorem.
 """
 
 import json
@@ -33,20 +33,20 @@ DIGESTS = "statement_digests.json"
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of a theorem: its evidence, and what establishes its clauses.
+    """The standing of a theorem: its evidence, and that of its clauses for all parameters.
 
     Parameters
     ----------
     clauses
-        What establishes each clause for all parameters, by label.
+        The standing of each clause for all parameters, by label.
     for_all_parameters
-        What establishes its claims, and what its proof uses.
+        The standing of its claims, with the theorems that its proof uses.
     evidence
         The weakest evidence of its claims at its example; None where one is in words, or there is no certificate.
     trusts
-        What the certificate rests on beside the re-checker's core.
+        The certificate's trusts beyond the re-checker's core.
     why
-        Why there is no certificate.
+        The reason why there is no certificate.
     """
 
     theorem: str
@@ -159,7 +159,7 @@ def established(
 
 
 def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
-    """Return the standing of what an inference in `Theorem.extensions` concludes, where all its suppositions hold."""
+    """Return the standing of an extension's conclusion, where all that the inference supposes holds."""
     standings = _Standings(rechecked, load_theorem)
     used = Established.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
     if not used.standing.is_shown:
@@ -178,7 +178,7 @@ def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[T
 
 
 def proved_by(accepted: Accepted) -> dict[str, tuple[Trust, ...]]:
-    """Return the clauses that a certificate proves for all parameters, with what each proof trusts."""
+    """Return the clauses that a certificate proves for all parameters, with the trusts of each proof."""
     proved = (clause for clause in accepted.clauses if clause.evidence == Evidence.PROVED)
     return {clause.label: tuple(Trust(*trusted) for trusted in clause.trusts) for clause in proved}
 

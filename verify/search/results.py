@@ -27,10 +27,10 @@ _UNREACHED = {"seconds": "not reached in time", "examples": "not reached in the 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExploreResult(Result):
-    """The result of a search; the effort (examples, seconds, seed, what ended it) is part of it.
+    """The result of a search, with its effort: examples, seconds, seed, and the cause of its end.
 
     `examples` are the instances that `max_examples` limits, and the refuted one; `polished` are those tried after them,
-    beside the nearest miss of each clause and to make what was found simple. A counterexample is always confirmed in
+    beside the nearest miss of each clause and to simplify the counterexample. A counterexample is always confirmed in
     exact or ball arithmetic; it is certified where the re-checker accepts that it refutes the clause and keeps the
     hypotheses.
 
@@ -42,13 +42,13 @@ class ExploreResult(Result):
     words; where all claims are such, no instance is clean. Those that have an evaluation were evaluated, and not
     violated, at so many instances (`evaluated`, by label).
 
-    `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative
-    to the size of what is compared, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
+    `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative to
+    the size of the compared sides, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
     counterexample they are its. `needed` is the number of instances up to the first one that was refuted; `sharpness`
     has an entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
-    `replayed`: what was found was kept from an earlier search with the same seed. Of so many draws (`drawn`) those that
-    are `rejected` came to no instance, as a relation left a parameter no value; they are counted by the hypothesis's
-    label, the most frequent one first.
+    `replayed`: the counterexample was kept from an earlier search with the same seed. Of so many draws (`drawn`) those
+    that are `rejected` came to no instance, as a relation left a parameter no value; they are counted by the
+    hypothesis's label, the most frequent one first.
     """
 
     theorem: str
@@ -120,7 +120,7 @@ class ExploreResult(Result):
 
     @property
     def verdicts(self) -> str:
-        """The counts of the verdicts, but for what was not met."""
+        """The counts of the verdicts that were met."""
         counts = {"clean": self.clean, "refuted": self.refuted, "undecided": self.undecided}
         counts["without a value"] = self.without_value
         counts["undecided"] -= self.not_reached

@@ -160,7 +160,7 @@ def simulate(
     announce: Callable[[float], None] | None = None,
     **more: Any,
 ) -> "ExperimentResult":
-    """Run an experiment and report its measurements with standard errors, and what theory predicts of its curves.
+    """Run an experiment and report its measurements with standard errors, and theory's predictions of its curves.
 
     Parameters
     ----------
