@@ -1,4 +1,4 @@
-"""Errors: what a user did (InputError), what a theorem's author did (TheoremError), and what arithmetic cannot do."""
+"""Errors of a user (InputError), of a theorem's author (TheoremError), and of arithmetic that cannot decide."""
 
 import re
 import sys
@@ -65,7 +65,7 @@ def explained(error: BaseException) -> str:
 
 
 def is_contradiction(error: BaseException) -> bool:
-    """Whether SymPy found assumptions that contradict each other: a symbol's, or its own of what it may not evaluate.
+    """Whether SymPy found assumptions that contradict each other: a symbol's, or its own of an unevaluated part.
 
     It is told by its name, so that commands that need no SymPy do without.
     """
@@ -128,7 +128,7 @@ class TheoremError(ValueError):
 
 
 class PrimitiveError(TheoremError):
-    """A theorem's own function raised what it must not raise, or returned what is no value."""
+    """A theorem's own function raised a wrong error, or returned something that is no value."""
 
 
 class BeyondReachError(TheoremError):

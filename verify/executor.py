@@ -107,7 +107,7 @@ class Workers:
                 raise LostError(f"{type(error).__name__}: {error}") from error
             finally:
                 with warnings.catch_warnings():
-                    # That calls were cancelled is what was asked for.
+                    # The cancelling of calls was asked for.
                     warnings.simplefilter("ignore", UserWarning)
                     if computed is not None:
                         computed.close()
@@ -179,7 +179,7 @@ class _Dealt:
             yield number, self.function, arguments
 
     def came(self, number: int, *, last: bool) -> None:
-        """Note that a call was answered, and whether what comes after it is not needed."""
+        """Note that a call was answered, and whether the calls after it are not needed."""
         del self.out[number]
         if last:
             self.last = min(self.last, number)
@@ -235,7 +235,7 @@ def refuse_both(jobs: int, scheduler: str | None) -> None:
 
 
 def refuse_unanswered(address: str) -> None:
-    """Raise InputError for what is no address, and where nothing answers, or something else than a scheduler.
+    """Raise InputError for a text that is no address, and where nothing answers, or something else than a scheduler.
 
     That is found out before Dask is asked, whose client would wait for longer, and say more than a line.
     """
@@ -262,7 +262,7 @@ def refuse_unanswered(address: str) -> None:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keep Dask's and asyncio's logs to themselves: what goes wrong is told in one line, by an exception."""
+    """Keep Dask's and asyncio's logs to themselves: an exception reports a fault in one line."""
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
     before = [logger.level for logger in loggers]
     for logger in loggers:

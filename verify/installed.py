@@ -35,7 +35,7 @@ def lack(*packages: str) -> str:
 
 
 def needs(name: str, value: object, *packages: str) -> None:
-    """Raise InputError where packages are missing that a value of a name needs: one line, with what to install."""
+    """Raise InputError where packages are missing that a value of a name needs: one line, with the remedy."""
     if lacking := lack(*packages):
         raise InputError(name, value, lacking)
 

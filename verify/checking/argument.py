@@ -113,7 +113,7 @@ RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
 
 @dataclass(frozen=True)
 class Inference:
-    """One inference of an argument: what is concluded, from what, and by which rule.
+    """One inference of an argument: its conclusion, its premises, and its rule.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Inference:
     Raises
     ------
     TheoremError
-        For an empty label or sentence, an unknown rule, and for what is used twice.
+        For an empty label or sentence, an unknown rule, and a premise that is used twice.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Inference:
 
 
 def theorem_of(used: str) -> str | None:
-    """Return the id of the theorem that what is used belongs to, None for a label of the same theorem."""
+    """Return the id of the theorem to which a premise belongs, None for a label of the same theorem."""
     name = used.partition(":")[0]
     return name if "." in name else None
 
@@ -196,7 +196,7 @@ def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
 
 
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
-    """Raise TheoremError for an argument that uses what is not there, or leaves a step or a claim's inference unused.
+    """Raise TheoremError for an argument that uses a missing premise, or leaves a step or a claim's inference unused.
 
     An inference uses only those before it, so that none rests on itself.
     """

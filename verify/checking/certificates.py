@@ -22,7 +22,7 @@ from verify.rechecker import Accepted, Rejected, Shown, Trusted, Unknown, Unread
 from verify.rechecker.reading import MOST_BYTES
 
 FORMAT, VERSION = "lemmascope-certificate", 3
-# Read as it is loaded: what is kept under it is what this very program accepted, also where the files change later.
+# Read as it is loaded: results kept under it are those of this very program, also if the files change later.
 _RECHECKER = remembered.digest_of(
     *(part for name, path in sources("verify.rechecker") for part in (name.encode(), path.read_bytes())),
     f"{sys.version} python-flint {flint.__version__}".encode(),
@@ -74,8 +74,8 @@ def certificate_text(theorem: Theorem, result: CheckResult) -> str:
 def certificate_file(name: str) -> Path:
     """Return the path of a file that a certificate can be written to; to be asked before anything is computed.
 
-    Raises InputError for an empty name, a folder, what is no file, a file that is there and is no certificate, and
-    where its folder is missing or not writable.
+    Raises InputError for an empty name, a folder, a path that is no file, an existing file that is no certificate, and
+    a folder that is missing or not writable.
     """
 
     def is_ours(content: bytes) -> bool:

@@ -1,8 +1,8 @@
 """The objects that are installed, by id, and those of a file, as `file.py:name`.
 
 An entry point in the group `lemmascope.catalogue` names a package. The file `catalogue.json` in its folder maps ids to
-`module:object`, for each kind; `verify pin` writes it. An object is imported when it is asked for, by what loads its
-kind, from where its class is. Entry points in groups of the kinds, `lemmascope.theorems`, …, are read beside it.
+`module:object`, for each kind; `verify pin` writes it. An object is imported when it is asked for, by its kind's
+loader, from the module of its class. Entry points in groups of the kinds, `lemmascope.theorems`, …, are read beside it.
 """
 
 import importlib.util
@@ -99,12 +99,12 @@ def _are_names(packages: object) -> bool:
 
 
 def installed() -> metadata.EntryPoints:
-    """Return the entry points of what is installed on Python's path now."""
+    """Return the entry points of the packages installed on Python's path now."""
     return _installed(metadata.entry_points, path_state())
 
 
 def path_state() -> tuple[tuple[str, int], ...]:
-    """Return Python's path, and when each of its folders changed: what is installed is the same where this is."""
+    """Return Python's path, with the time of each folder's change: while it is the same, so are the packages."""
     return tuple(map(_changed, sys.path))
 
 
@@ -206,7 +206,7 @@ def package_folder(package: str) -> Path:
 
 
 def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
-    """Return the object of an id, of a class; InputError where there is none, `besides` says what else would do."""
+    """Return the object of an id, of a class; InputError where there is none, with `besides` for the alternatives."""
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
         # Where a catalogue cannot be read, it may be there.
@@ -246,7 +246,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 
 
 def held_by_module(value: object) -> tuple[str, str] | None:
-    """Return, as `file.py:name`, where a loaded module holds an object, and the module; None where none does."""
+    """Return the place `file.py:name` at which a loaded module holds an object, and the module; None where none does."""
     # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)
@@ -258,7 +258,7 @@ def held_by_module(value: object) -> tuple[str, str] | None:
 
 
 def _is_other_file(reference: str) -> bool:
-    """Whether what is given for an id is a path, or ends as a file of another kind does."""
+    """Whether a reference is a path, or has the suffix of a file of another kind."""
     path = Path(reference)
     return path.suffix.lower() in _OTHER_FILES or "/" in reference
 

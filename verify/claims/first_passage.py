@@ -366,7 +366,7 @@ class Stays(ClauseDefaults):
             why = descent.why
             if descent.holds and descent.bits is not None:
                 detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
-                # Before the level is reached only `observable <= reached` is known of what comes after.
+                # Before the level is reached only `observable <= reached` is known of the steps after.
                 margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
                 shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
                 return ClauseResult.verified(self, shown, margin=margin, detail=detail, bits=passage.bits)

@@ -80,7 +80,7 @@ class Identity(Equality):
                 return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero at this instance")
         except (TheoremError, UndefinedError, UndecidedError) as error:
             why = str(error)
-        # The sides have values only where all that they are written with has one, what cancels too.
+        # The sides have values only where all their parts have one, also those that cancel.
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
         free = {symbol for symbol in written if str(symbol) not in question.instance}
         difference = _difference(sides)

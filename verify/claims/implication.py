@@ -49,7 +49,7 @@ class Implication(ClauseDefaults):
     Raises
     ------
     TheoremError
-        For no condition, and for what is no relation between expressions.
+        For no condition, and for one, or a conclusion, that is no relation between expressions.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class Inequality:
     Raises
     ------
     TheoremError
-        For what is no relation between expressions.
+        If `relation` is no relation between expressions.
 
     Examples
     --------

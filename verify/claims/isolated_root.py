@@ -172,7 +172,7 @@ def _newton_move(value: Callable[..., Any], slope: Callable[..., Any], point: np
 
 
 def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:
-    """Whether all points of a side of the box are what its symbol assumes."""
+    """Whether all points of a side of the box keep its symbol's assumptions."""
     low, high = centre - radius, centre + radius
     return (
         (not symbol.is_positive or low > 0)

@@ -48,7 +48,7 @@ class LeastResidual(ClauseDefaults):
     """A clause: ∫ ∏(1 − a_l s)² dμ is least over a ∈ R^L where a_l = scale/(root of p), l = 1 … L, and there alone.
 
     Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and scale 1;
-    others are for what is to be refuted.
+    others are for claims that are to be refuted.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class LeastResidual(ClauseDefaults):
 
 
 class _Problem:
-    """The moments at an instance, and what is to be orthogonal."""
+    """The moments at an instance, and the conditions of orthogonality."""
 
     def __init__(self, clause: LeastResidual, statement: Statement, instance: Instance, most: int) -> None:
         def exact(expression: sp.Expr, **more: int) -> Fraction:

@@ -84,7 +84,7 @@ class Exact:
         return (raw > 0) - (raw < 0)
 
     def checked(self, raw: object) -> flint.fmpq:
-        """Return a program's result. Raises TheoremError for what is no rational: a primitive's approximation."""
+        """Return a program's result. Raises TheoremError for one that is not rational: a primitive's approximation."""
         if not isinstance(raw, flint.fmpq):
             raise TheoremError(f"{type(raw).__name__}: not an exact rational")
         return raw

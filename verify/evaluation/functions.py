@@ -28,7 +28,7 @@ _HOLDS: dict[str, Callable[[int], bool]] = {
 
 
 class Functions(Generic[Raw]):
-    """The functions that all arithmetics share: pieces, sums, products and recursions of what a program computes."""
+    """The functions that all arithmetics share: pieces, sums, products and recursions of a program's values."""
 
     most = MOST_TERMS
 

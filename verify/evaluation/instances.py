@@ -38,11 +38,11 @@ class Line(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class ConditionsResult(Result):
-    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given.
+    """The hypotheses of a theorem at a partial instance, and the admissible ranges of the other parameters.
 
     `extended_ranges` has a line for each hypothesis beyond which the claims are known to hold, by
-    `verify.search.extended_ranges`, or where a theorem that would show it cannot be read. `statement` is what they are
-    of, to show it.
+    `verify.search.extended_ranges`, or where a theorem that would show it cannot be read. `statement` is theirs, for
+    the display.
     """
 
     theorem: str
@@ -59,7 +59,7 @@ class ConditionsResult(Result):
 
     @property
     def admissible(self) -> str:
-        """The heading of the ranges: where a hypothesis fails already, no value of what is left satisfies all."""
+        """The heading of the ranges: where a hypothesis fails already, no other parameters' values satisfy all."""
         failing = [h.label for h in self.hypotheses if h.status == "fails"]
         return f"admissible, if {' and '.join(failing)} held" if failing else "admissible"
 
@@ -118,9 +118,9 @@ def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
 
 
 def completed(statement: Statement, instance: Instance, *, scan: bool = False) -> dict[str, Value]:
-    """Return an instance with the defaults of what it lacks, exact or, with `scan`, approximate.
+    """Return an instance with the defaults of missing parameters, exact or, with `scan`, approximate.
 
-    A default that needs what is not there is left out. Raises InputError where one has no value.
+    A default that needs a missing value is left out. Raises InputError where one has no value.
     """
     words = {parameter.name: parameter.words for parameter in statement.parameters if parameter.words}
     whole = dict(instance)
@@ -244,7 +244,7 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
 
 
 def _limited(relation: Relational) -> sp.Basic:
-    """Return the side of an inequality that the other limits: a symbol alone, what is no number, else the left one."""
+    """Return the side of an inequality that the other limits: a symbol alone, one that is no number, else the left."""
     left, right = relation.lhs, relation.rhs
     for stands_out in (lambda side: isinstance(side, sp.Symbol), lambda side: bool(side.free_symbols)):
         if stands_out(left) != stands_out(right):

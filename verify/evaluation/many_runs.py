@@ -49,7 +49,7 @@ def observe(
     ------
     InputError
         For numbers of steps that are no integers, negative or do not rise, a parameter that is missing or none of the
-        recursion's, and what is no number or array of numbers, of one length.
+        recursion's, and values that are no numbers or arrays of one length.
     TheoremError
         For a recursion with primitives.
 

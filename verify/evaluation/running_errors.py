@@ -1,8 +1,8 @@
 """float64 with a running estimate of its error, over NumPy arrays: the arithmetic of a sweep's fast rows.
 
-Each number is an array with a bound of its error beside it. An operation carries the errors of what goes in (Higham,
-Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding; what is not defined,
-or not known to be, is NaN. No proof of anything: the bounds are themselves rounded.
+Each number is an array with a bound of its error beside it. An operation carries the errors of its arguments (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding; a value that is not
+defined, or not known to be, is NaN. No proof of anything: the bounds are themselves rounded.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _UNIT = 2.0**-53
 _FUNCTION = 8 * _UNIT
 """Relative error of NumPy's exp, log and power: of its vectorised loops 4 units in the last place are promised."""
 _TINY = 2.0**-1020
-"""Below this float64 loses digits; added to what may underflow."""
+"""Below this float64 loses digits; it is added to the error of a result that may underflow."""
 SAFETY = 2.0
 """The factor on an error before it decides anything; it covers the rounding of the errors themselves."""
 _LARGEST_POWER = 2**30

@@ -1,4 +1,4 @@
-"""`python -m verify.formal DIR [--all] [THEOREM ...]` has Rocq compile what is formal, and writes what it accepts.
+"""`python -m verify.formal DIR [--all] [THEOREM ...]` has Rocq compile theorems, and writes the accepted ones.
 
 Of theorems, all by default, formal texts and exported statements are compiled below DIR, two theorems at a time. A
 theorem that is on record with the same files is not compiled again, but with `--all`.
@@ -22,7 +22,7 @@ PROCESSES = 2
 
 
 def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
-    """Compile some theorems, list what Rocq refuses, and write the record; 1 where it or its checker refuses."""
+    """Compile some theorems, list Rocq's refusals, and write the record; 1 where it or its checker refuses."""
     if why := not_run():
         sys.stdout.write(f"{why}\n")
         return 0

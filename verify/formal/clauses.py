@@ -48,7 +48,7 @@ class Clause:
 
     @cached_property
     def relations(self) -> list[Data]:
-        """The conditions, and what is claimed."""
+        """The conditions, and the claim."""
         return relations_of(self.data)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A theorem's files for Rocq: its statement, the proofs of what is proved, and the check that they fit each other."""
+"""A theorem's files for Rocq: its statement, the proofs of proved clauses, and the check that they fit each other."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class ClauseExport(NamedTuple):
 
 @dataclass(frozen=True)
 class Export:
-    """The files of a theorem, by name, and what they have of each clause.
+    """The files of a theorem, by name, and their parts on each clause.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     Raises
     ------
     TheoremError
-        For what is no proposition there, and where a file that it rests on holds more than definitions.
+        For a name of no proposition, and where a file that it rests on holds more than definitions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""By what another process loads a theorem, and the versions by which it is the same there."""
+"""A theorem's reference for loading in another process, and the versions by which it is the same there."""
 
 from dataclasses import dataclass
 from functools import lru_cache

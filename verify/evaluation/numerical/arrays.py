@@ -1,6 +1,6 @@
 """float64 over arrays of points: the arithmetic of the numerical search. No proof of anything.
 
-NaN stands for what has no value. Sums, products and recursions are as long as each point says, up to a limit.
+NaN stands for a missing value. Sums, products and recursions are as long as each point says, up to a limit.
 """
 
 from collections.abc import Callable, Sequence

@@ -19,7 +19,7 @@ class NumericalLimits:
     run_block: int = 16
     # A run seems to settle where it falls by no more than this part in the last quarter of what it did in the one
     # before: 1/t and 1/t^2 fall by more; if it came by more than this part of the way, and more is left. The margin of
-    # what is suspected.
+    # a suspect.
     slowed: float = 0.1
     moved: float = 1e-3
     suspected: float = -1e-3
@@ -49,7 +49,7 @@ class NumericalLimits:
     away: float = 15
     # Standard deviation of the half of the draws that is near 1, or the middle.
     spread: float = 1.5
-    # Points that may be evaluated for what is claimed of all values of variables, at one instance.
+    # Maximum number of points evaluated for a claim on all values of variables, at one instance.
     over_variables: int = 20_000
     # Points drawn at first, at most, and the best ones of them from which is descended.
     first: int = 2000

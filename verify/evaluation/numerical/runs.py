@@ -17,7 +17,7 @@ from verify.evaluation.programs import Program, compile_program
 from verify.language.clause_data import Dynamics
 
 Points = Mapping[str, np.ndarray]
-"""The values at n points, arrays of shape (n,), by the name of what has them."""
+"""The values at n points, arrays of shape (n,), by the name of their symbol."""
 Margins = Callable[[Points], np.ndarray]
 """A claim's relative margins at points, in [-1, 3]: negative where it seems to fail, infinite where it has no value."""
 
@@ -100,7 +100,7 @@ def reaching(
     Raises
     ------
     TheoremError, UndefinedError
-        For what is not computed over arrays.
+        For an expression that is not computed over arrays.
     """
     bounds = (level, sp.Integer(0) if within is None else within, sp.Integer(0) if not_before is None else not_before)
     runs = _runs(dynamics, bounds, names, arrays)

@@ -30,7 +30,7 @@ Kept = Callable[[list[list[Fraction]]], list[list[Fraction]]]
 class Suspect:
     """An instance at which a clause may fail; `silent` where it has no value in float64.
 
-    `point` has values of the variables of what is claimed for all values of some.
+    `point` has values of the variables of a claim for all their values.
     """
 
     instance: dict[str, Value]
@@ -80,7 +80,7 @@ def points_against(
 
 @dataclass
 class _Numerical:
-    """The search at some words, of some `most` points, and what it has met, by clause.
+    """The search at some words, of at most `most` points, and its findings, by clause.
 
     `best` are the points from which it descends, `nearest` has the least relative margin in scope and where it is, and
     at `silent` points the clause has no value in float64.
