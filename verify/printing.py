@@ -4,9 +4,10 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 """Expressions as text and in LaTeX, as they are held: nothing is evaluated for it.
 
-SymPy's printers compute as they print: they take minus signs out, put terms in order by their values, and move what
-has a negative exponent below a fraction. Of what was kept from being evaluated they show something else then, divide
-by 0 or never end. Here they print what nothing is kept in, and the rest is written as it is, its parts in their order.
+SymPy's printers compute as they print: they take minus signs out, put terms in order by their values, and move factors
+with a negative exponent below a fraction. An expression that was kept from being evaluated they show as another one, or
+they divide by 0 or never end. Here they print expressions without such parts; the rest is written as it is, its parts
+in their order.
 """
 
 from contextlib import suppress
@@ -152,7 +153,7 @@ class _Text(_Faithful, StrPrinter):
     _plain = StrPrinter
 
     def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
-        """Return a part with parentheses where it binds less than what it stands in."""
+        """Return a part with parentheses where it binds less than its surroundings."""
         binds, text = self._binding(item), self._print(item)
         return f"({text})" if binds < level or (not strict and binds <= level) else text
 
@@ -177,7 +178,7 @@ class _Text(_Faithful, StrPrinter):
         return text
 
     def _factor(self, factor: Any, *, first: bool, tight: bool) -> str:
-        """Return a factor; what stands `tight` is all that is divided by."""
+        """Return a factor; a `tight` one is the whole divisor."""
         text = self._print(factor)
         loose = isinstance(factor, sp.Add | sp.Mul) or (tight and isinstance(factor, sp.Pow))
         broken = isinstance(factor, Number) and (("/" in text) if tight or not first else False)
@@ -202,7 +203,7 @@ class _Latex(_Faithful, LatexPrinter):
     _plain = LatexPrinter
 
     def parenthesize(self, item: Any, level: int, is_neg: bool = False, strict: bool = False) -> str:
-        """Return a part with parentheses where it binds less than what it stands in."""
+        """Return a part with parentheses where it binds less than its surroundings."""
         held = isinstance(item, _OPERATIONS) and self.kept.within(item)
         binds = _binding(item) if held else precedence_traditional(item)
         loose = binds < level or (not strict and binds <= level) or (is_neg and strict)

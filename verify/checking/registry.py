@@ -246,7 +246,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 
 
 def held_by_module(value: object) -> tuple[str, str] | None:
-    """Return the place `file.py:name` at which a loaded module holds an object, and the module; None where none does."""
+    """Return an object's place in a loaded module, as `file.py:name`, and the module; None where none holds it."""
     # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)

@@ -3,8 +3,8 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """The assumptions that a symbol may have: SymPy simplifies by them as an expression is typed, before any check.
 
-A parameter may assume what its domain gives, and a variable is declared by its symbol. A definition, a state and a
-bound symbol have no declared domain: with D > 0 assumed, sqrt(D²) is typed as D, which D = −3 makes false. They may
+A parameter may assume all that its domain implies, and a variable is declared by its symbol. A definition, a state and
+a bound symbol have no declared domain: with D > 0 assumed, sqrt(D²) is typed as D, which D = −3 makes false. They may
 assume `real`; a definition or a state also `integer`, and a state `positive`, where its values are shown to be so.
 """
 
@@ -72,7 +72,7 @@ def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
 
 
 def refuse_bound_assumptions(expression: sp.Basic) -> None:
-    """Raise TheoremError for a bound symbol that assumes what it may not, and for a derivative that is not smooth.
+    """Raise TheoremError for a bound symbol with a forbidden assumption, and for a derivative that is not smooth.
 
     The symbol of a Subs or a Limit is real, and so is a recursion's state; that of a sum or a product is an integer,
     and a recursion's counter one that is not negative. A derivative is two-sided: its symbol may be assumed > 0 or < 0,

@@ -22,9 +22,9 @@ class ClauseData(Protocol):
     `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
     `relation`: the relation that it is, None for another kind. A kind may have `bound_domains(integers, positives)`:
-    what the symbols of bound names may assume beyond `real`, given the names of integers and of positive numbers; its
-    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses what does not go with it, and
-    `over_arrays(statement, names, arrays)`, its margins at many points at once for the numerical search.
+    the assumptions of bound names' symbols beyond `real`, given the names of integers and of positive numbers; its
+    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses a statement that does not go
+    with it, and `over_arrays(statement, names, arrays)`, its margins at many points at once for the numerical search.
     """
 
     quantifies: ClassVar[bool]
@@ -70,17 +70,17 @@ class Hypothesis:
     relation
         The relation, None for a structural hypothesis.
     text
-        How it is printed; of a structural hypothesis, the hypothesis itself.
+        The printed text; of a structural hypothesis, the hypothesis itself.
     varies
         The parameter of kind `word` by which a structural hypothesis is varied: it holds at the first word.
     supposed_at
-        The name of a parameter of kind `word`, and a word that only supposes what the relation says of the others, such
+        The name of a parameter of kind `word`, and a word that only supposes the relation of the others, such
         as `any` in a list of laws: there the hypothesis is `assumed`, unless the relation fails.
 
     Raises
     ------
     TheoremError
-        Without a relation and a text, where a relation is to be varied by a word, and where what has none is supposed.
+        Without a relation and a text, for a relation that a word is to vary, and for `supposed_at` without a relation.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class FormalText:
 class Dynamics:
     """A recursion z' = step(z), and a scalar that is observed along it.
 
-    Enclosures grow with what the written form of `step` repeats: write a contraction as `z*(1 - a) + b`, not as
+    Enclosures grow with repetitions in the written form of `step`: write a contraction as `z*(1 - a) + b`, not as
     `z - (a*z - b)`.
 
     Parameters

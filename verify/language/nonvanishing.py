@@ -18,7 +18,7 @@ _LARGEST_DEGREE = 256
 
 
 def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
-    """Return the constant and the other factors of a polynomial; what is of too high a degree stays as it is."""
+    """Return the constant and the other factors of a polynomial; one of too high a degree stays as it is."""
     plain, whole = [], []
     for part in sp.Mul.make_args(polynomial):
         base, _ = part.as_base_exp()
@@ -99,7 +99,7 @@ def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
 
 
 def new_slack(name: str, *, strict: bool) -> sp.Symbol:
-    """Return a new symbol for what one side of a relation has over the other: > 0 where it is strict, else ≥ 0."""
+    """Return a new symbol for the difference of a relation's sides: > 0 where it is strict, else ≥ 0."""
     return sp.Dummy(name, positive=True) if strict else sp.Dummy(name, nonnegative=True)
 
 

@@ -49,8 +49,8 @@ class Parameter:
     Raises
     ------
     TheoremError
-        For a name that is none, an unknown kind, words missing or given to another kind, and a default of what is
-        no number.
+        For a name that is none, an unknown kind, words missing or given to another kind, and a default of a parameter
+        that is no number.
 
     Examples
     --------

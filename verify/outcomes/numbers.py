@@ -204,7 +204,7 @@ def _enclosure_text(value: Enclosure, digits: int) -> str:
         return (
             f"between {_end_text(low, min(digits, _WIDE), up=False)} and {_end_text(up, min(digits, _WIDE), up=True)}"
         )
-    # Two digits of the radius, unless these are beyond what was asked for.
+    # Two digits of the radius, unless these are beyond the digits asked for.
     unit = max(_decimal_exponent(radius) - 1, _decimal_exponent(abs(middle)) - digits + 1)
     scale = Fraction(10) ** unit
     shown = round(middle / scale)

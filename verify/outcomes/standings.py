@@ -1,4 +1,4 @@
-"""Standings: how a claim is established for all parameters, and what that rests on."""
+"""Standings: the way in which a claim is established for all parameters, and its trusts."""
 
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Trust(NamedTuple):
 
 
 def how_sure(evidence: str | None, trusts: Iterable[object]) -> str:
-    """Return evidence with what it trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
+    """Return evidence with its trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
     named = ", ".join(map(str, trusts))
     return f"{evidence}, trusting {named}" if evidence and named else str(evidence or "")
 
@@ -58,7 +58,7 @@ class ForAll(StrEnum):
 
     @property
     def is_shown(self) -> bool:
-        """Whether something that was checked carries the claim: a proof, or an argument for what is evaluated."""
+        """Whether something that was checked carries the claim: a proof, or an argument for an evaluated claim."""
         return self in (ForAll.FORMAL, ForAll.PROVED, ForAll.ARGUED)
 
 

@@ -4,7 +4,7 @@ A polynomial is {powers: coefficient}; of its variables, all ≥ 0, some are > 0
 is multiplied with powers of 1 plus the sum of the variables (Pólya), or the orthant is split, where a variable is a
 number or a multiple of another: of x = t/(1 + s) and x = t + s, s ≥ 0, one holds. A polynomial of degree n on x < t has
 for coefficients in s its Bernstein coefficients. Splits go through where the polynomial is smallest for the size of its
-terms. The work is counted, not timed: what is found does not depend on the time it takes.
+terms. The work is counted, not timed: the result does not depend on the time it takes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

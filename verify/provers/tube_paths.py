@@ -54,11 +54,11 @@ class Node:
 
 @dataclass(frozen=True)
 class PathPoint:
-    """A point of the path: its state (slow, others), what it gives, and how far the edges are to be from it.
+    """A point of the path: its state (slow, others), its moves, and the distances of the edges from it.
 
     `moves` has the moves of the others, of the slow one, and the observable; `rows` the slopes of each in the state.
-    For each of the others `rooms` is the half-width of the tube, `units` what its edges are rounded to, and `largest`
-    the largest size so far.
+    For each of the others `rooms` is the half-width of the tube, `units` the unit to which its edges are rounded, and
+    `largest` the largest size so far.
     """
 
     state: tuple[flint.arb, ...]
@@ -119,7 +119,7 @@ class Path:
             if before is not None:
                 room = max(room, before.rooms[k] / (1 + together))
             rooms.append(room.mid())
-            # Rounded, the edges' slopes differ by less than what they may.
+            # Rounded, the edges' slopes differ by less than the allowed amount.
             units.append((room / _EDGE * min(flint.arb(1), together)).mid())
         return PathPoint(tuple(state), moves, rows, rooms, units, largests)
 

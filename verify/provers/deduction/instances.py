@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Instances of what is known of exponentials, logarithms, powers, sines and floors, for the functions in a goal."""
+"""Instances of known facts of exponentials, logarithms, powers, sines and floors, for the functions in a goal."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -39,7 +39,7 @@ GROWTH: Mapping[str, tuple[Needs, Made]] = {
     ),
     "integer": (lambda n: [], lambda n: n * (n - 1)),
 }
-"""Known facts of growth: what has to have which sign, and what is >= 0."""
+"""Known facts of growth: the signs that they suppose, and the expression that is >= 0."""
 
 
 class Instances(Values):
@@ -75,7 +75,7 @@ class Instances(Values):
             return None
 
     def _growth(self, scope: Scope, name: str, of: list[sp.Expr]) -> Scope | None:
-        """Return the scope with an instance of what is known of growth."""
+        """Return the scope with an instance of a known fact of growth."""
         needs, value = GROWTH[name]
         fact = value(*of)
         whole = self.atoms.whole(of[-1]) if name in ("rises", "three_terms") else {}

@@ -72,7 +72,7 @@ def deduction_proof(
 
 
 def _about(goal: sp.Expr, facts: Sequence[sp.Expr]) -> set[sp.Symbol]:
-    """Return the symbols of a goal, and those that facts connect with them: what is known of others says nothing."""
+    """Return the symbols of a goal, and those that facts connect with them: facts on others say nothing."""
     about = goal.free_symbols
     while more := [fact for fact in facts if fact.free_symbols & about and not fact.free_symbols <= about]:
         about = about.union(*(fact.free_symbols for fact in more))

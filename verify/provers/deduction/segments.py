@@ -180,7 +180,7 @@ class Segments(Instances, ABC):
     def _along(
         self, scope: Scope, side: str, goal: Goal, symbol: sp.Symbol, start: sp.Expr, onward: Onward
     ) -> Tree | None:
-        """Return a proof from a start on a side of which the symbol is; `onward` proves what is left."""
+        """Return a proof from a start on a side of which the symbol is; `onward` proves the rest."""
         at_start = _at(goal.expression, symbol, start)
         if at_start is None:
             return None

@@ -103,7 +103,7 @@ class Values:
         return scope.shown(inside, strict=True) or (need == "nonzero" and scope.shown(-inside, strict=True))
 
     def _resolved(self, scope: Scope, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr | None, bool]:
-        """Return an expression with the choices made that are seen, what decides the next, and whether its 0 counts."""
+        """Return an expression with its seen choices made, the decider of the next, and whether its 0 counts."""
         for part in computed(expression):
             if isinstance(part, sp.Abs | sp.sign | sp.Max | sp.Min | sp.Piecewise):
                 value, of = self._chosen(scope, part)

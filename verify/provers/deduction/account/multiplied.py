@@ -29,7 +29,7 @@ _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "0"}
 
 @dataclass(frozen=True)
 class _Term:
-    """A multiplier, and what it multiplies: its name, its sign, and the fact's place, None for what is shown first."""
+    """A multiplier, and its slack: its name, its sign, and the fact's place, None for one that is shown first."""
 
     name: str
     multiplier: sp.Expr
@@ -126,7 +126,7 @@ class _Combined:
     goal: Goal
 
     def tree(self, scope: Scope, terms: Sequence[_Term]) -> Tree:
-        """Return the proof. Raises TheoremError, which says what is not shown."""
+        """Return the proof. Raises TheoremError, which names the part that is not shown."""
         shown = self.search.with_values(
             scope, self.goal.expression, SEARCH.depth, lambda inner: self._sum(inner, terms)
         )
@@ -170,7 +170,7 @@ class _Combined:
         return scope, False
 
     def _shown(self, scope: Scope, goal: Goal) -> tuple[Tree | None, Record]:
-        """Return a proof of a goal, or None, and what the search for it did."""
+        """Return a proof of a goal, or None, and the record of the search for it."""
         record = self.search.work.record = Record()
         return self.search.prove(scope, goal, SEARCH.depth), record
 

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Facts that bound absolute values and maxima from above, and so both of what these are the largest of."""
+"""Facts that bound absolute values and maxima from above, and so both of their arguments."""
 
 from abc import ABC
 from collections.abc import Sequence

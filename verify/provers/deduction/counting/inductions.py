@@ -128,7 +128,7 @@ class Inductions(Invariants, Telescoping, ABC):
         return expression
 
     def _with_invariants(self, scope: Scope, goal: Goal, n: sp.Symbol) -> Tree | None:
-        """Return a proof with invariants of a recursion: the signs, and what is known of the start, of each state."""
+        """Return a proof with invariants of a recursion: the sign of each state, and known facts of its start."""
         states = sorted((s for s in goal.expression.atoms(Iterate)), key=sp.default_sort_key)
         lemmas: list[tuple[Any, Relation]] = []
         for state in states:

@@ -27,7 +27,7 @@ Vector: TypeAlias = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A coordinate: its own symbol, its sign, and what it is; a multiple of an atom, or of a fact's numerator."""
+    """A coordinate: its own symbol, its sign, and its form; a multiple of an atom, or of a fact's numerator."""
 
     symbol: sp.Symbol
     sign: Sign
@@ -151,7 +151,7 @@ def _forms(scope: Scope, bound: Sequence[sp.Symbol], facts: Sequence[Fact]) -> l
 
 
 def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Form], list[Fraction]] | None:
-    """Return forms that are coordinates, and what they are to be multiplied by to add up to 1, where they do.
+    """Return forms that are coordinates, and the factors with which they add up to 1, where they do.
 
     None where those from which all others follow are not linearly independent.
     """

@@ -180,7 +180,7 @@ def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:
 def _multiplied(posed: _Posed, zeros: Zeros, over: Sequence[int]) -> Tree | None:
     """Return a proof by a multiple of the goal, with the sum of some coordinates, or of squares of real ones.
 
-    Where the first of these is 0, what is left of the goal is shown by itself.
+    Where the first of these is 0, the rest of the goal is shown by itself.
     """
     ring, scope = posed.to.ring, posed.scope
     parts = [ring.gens[i] ** (2 if posed.real[i] else 1) for i in over]
