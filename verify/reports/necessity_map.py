@@ -1,9 +1,9 @@
 """The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, a file a theorem.
 
 For a hypothesis that is needed or redundant a certificate that `verify recheck` accepts is beside it, in
-`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one claim refuted, or with what is
-proved, or with the hypothesis itself as the claim, proved; none where other theorems carry all.
-`verify pin` writes them.
+`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one claim refuted, or with the
+proved clauses, or with the hypothesis itself as the claim, proved; none where other theorems carry all. `verify pin`
+writes them.
 """
 
 import json
@@ -91,10 +91,11 @@ def shipped(theorem: Theorem) -> Mapped:
 
 
 def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
-    """Return why a certificate does not show what a row says, needed or redundant; "" where it does.
+    """Return why a certificate does not support a row, needed or redundant; "" where it does.
 
-    The re-checker accepts it, it uses what is pinned, its statement is the theorem's without the hypothesis, and, where
-    that is needed, the clause is refuted at the row's witness, within the other hypotheses and without this one.
+    The re-checker accepts it, it uses the pinned statements, its statement is the theorem's without the hypothesis,
+    and, where that is needed, the clause is refuted at the row's witness, within the other hypotheses and without this
+    one.
     """
     if row["status"] == "undecided":
         return ""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _SHORT = 10
-"""Significant digits of what is beside a result, and values of a grid that are shown."""
+"""Significant digits of numbers beside a result, and the number of a grid's values shown."""
 _LONG = 40
 """Characters of a value that stands in a table; a longer one stands above it."""
 _LINES = 30
@@ -66,7 +66,7 @@ def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str
 
 
 def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterator[str]:
-    """Yield the table of parameters: the value of each, where it has one, and what it stands for."""
+    """Yield the table of parameters: the value of each, where it has one, and its meaning."""
     if statement is None or not statement.parameters:
         return
     rows = ((p.name, number_text(values[p.name]) if p.name in values else "-", p) for p in statement.parameters)
@@ -75,7 +75,7 @@ def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterat
 
 
 def _whole(*values: Any) -> list[str]:
-    """Return a line that says where to find the whole of what is shortened, if anything is."""
+    """Return a line that says where to find the whole of shortened texts, if any are."""
     return [_WHOLE] if any(map(is_shortened, values)) else []
 
 
@@ -303,7 +303,7 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
         counts = (result.claims.get((scope, name), 0) for scope in seen)
         lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
     order = {name: place for place, name in enumerate((*Evidence, "none"))}
-    # With what it trusts, evidence comes after the same without.
+    # Evidence with trusts comes after the same without.
     known = sorted(result.evidence, key=lambda name: (order[name.partition(",")[0]], name))
     evidence = [f"{name} {result.evidence[name]}" for name in known]
     lines += [f"evidence: {'; '.join(evidence)}"] if evidence else []

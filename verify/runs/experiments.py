@@ -34,7 +34,7 @@ _TAKEN = ("seed", "device", "full")
 _OF_RUN = ("store", "tell", "announce", "jobs", "scheduler")
 """Arguments of `run` that are no settings either."""
 _PROTOCOL = "protocol"
-"""The setting whose word decides what others are where they are not given."""
+"""The setting whose word decides the values of others that are not given."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ class Experiment:
     Parameters
     ----------
     id, title, source
-        `paper.name`, one line, and what it simulates.
+        `paper.name`, one line, and the source of the simulated result.
     settings
-        What may be set; what is not given takes its quick or full value.
+        The settings; one that is not given takes its quick or full value.
     measure
         `measure(settings, seed=…, device=…)` with exact values of all settings and the device `cpu` or
         `cuda`; returns named measurements, curves and heat maps, and raises InputError for settings that do not fit
@@ -145,8 +145,8 @@ class Experiment:
     Raises
     ------
     TheoremError
-        For an id that is none, for a setting whose name is taken, or is used twice, and for protocols of what is no
-        setting.
+        For an id that is none, for a setting whose name is taken, or is used twice, and for protocols of a name that is
+        no setting.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class Experiment:
     def __post_init__(self) -> None:
         refuse_bad_id("experiment", self.id)
         refuse_bad_text(f"experiment {self.id}: title", self.title, TITLE)
-        # Read when a module is loaded, so that what a result is kept under is what ran.
+        # Read when a module is loaded, so that a result is kept under the version that ran.
         object.__setattr__(self, "_code", code_version(_module_of(self.measure)))
         names = [setting.parameter.name for setting in self.settings]
         for name in names:

@@ -1,6 +1,6 @@
 """Results that are kept: one SQLite file, a row for each result, be it an experiment's or one instance's of a sweep.
 
-A row's key is what was asked for (a digest of an id and its settings), the code that measured it, the seed and the
+A row's key is the request (a digest of an id and its settings), the code that measured it, the seed and the
 device. Only results that were finished are written. Checkpoints of unfinished runs lie beside the file.
 """
 

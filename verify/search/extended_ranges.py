@@ -361,7 +361,7 @@ class _Beyond:
         return search.noted(shown, left, time.monotonic() - started)
 
     def _after(self, shown: ExtendedRange) -> Ray:
-        """Return the ray outwards from what is shown."""
+        """Return the ray outwards from the shown range."""
         parameter = next(p for p in self.theorem.statement.parameters if p.name == shown.parameter)
         upward = shown.relation in ("<=", "<")
         if shown.established is not None and shown.shown_to is not None:
@@ -411,7 +411,7 @@ class _Shown:
 
 
 def _needed(shown: Sequence[_Shown]) -> list[_Shown]:
-    """Leave out what another one shows as well, of two that show the same the later."""
+    """Leave out a region that another one contains; of two equal ones the later."""
 
     def needless(place: int) -> bool:
         one = shown[place]

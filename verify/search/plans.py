@@ -53,7 +53,7 @@ class ByWord:
 class Plan:
     """Parameters in the order in which they are drawn, with the bounds on each.
 
-    Those with a default come last and take it: `completed` returns an instance with the defaults of what it lacks.
+    Those with a default come last and take it: `completed` returns an instance with the defaults of missing parameters.
     """
 
     parameters: tuple[Parameter, ...]
@@ -81,7 +81,7 @@ class Plan:
         return admissible
 
     def admits(self, instance: Mapping[str, Value]) -> bool:
-        """Whether an instance keeps the domains, the relations and what is given."""
+        """Whether an instance keeps the domains, the relations and the given values."""
         for parameter in self.parameters:
             value = instance[parameter.name]
             if value != self.given.get(parameter.name, value) or value not in parameter:
@@ -116,7 +116,7 @@ class Plan:
         return self._walk(source.choice, number, rejected)
 
     def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
-        """Yield instances away from ends and from what is simple, where special cases hide; each word has its turn."""
+        """Yield instances away from ends and from simple values, where special cases hide; each word has its turn."""
         free = [p for p in self.parameters if p.kind == "word" and p.name not in self.given]
         longest = max((len(parameter.words) for parameter in free), default=1)
         first = source.randrange(longest)
@@ -130,7 +130,7 @@ class Plan:
             yield from islice((walk for walk in walks if walk is not None), 1)
 
     def simplest_instance(self) -> dict[str, Value] | None:
-        """Return the instance of the first words and of ends, or what is simple near them; None at a dead end."""
+        """Return the instance of the first words and of ends, or simple values near them; None at a dead end."""
         return self._walk(lambda words: words[0], _simplest)
 
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
@@ -161,7 +161,7 @@ class Plan:
         return None if filled is None else {each: filled[each] for each in instance}
 
     def _filled(self, drawn: Mapping[str, Value]) -> dict[str, Value] | None:
-        """Return an instance with the defaults of what it lacks; None where these are not defined."""
+        """Return an instance with the defaults of missing parameters; None where these are not defined."""
         try:
             return self.completed(drawn)
         except InputError:
@@ -450,7 +450,7 @@ def _apart(admissible: Range, step: int) -> int:
 
 
 def _simple_value(admissible: Range, *, integer: bool) -> Value:
-    """Return an end, the integer that is nearest to 0, or what is simple beside an end."""
+    """Return an end, the integer that is nearest to 0, or a simple value beside an end."""
     low, high = admissible.low, admissible.high
     if integer:
         return _room(admissible)[0]

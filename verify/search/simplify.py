@@ -68,7 +68,7 @@ def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Inst
 
 
 def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
-    """Yield two numbers in the same ratio, or nearly: what is false of a ratio is false of those as well."""
+    """Yield two numbers in the same ratio, or nearly: a claim that is false of a ratio is false of those as well."""
     one_by_one = {value.denominator for value in pair.values()}
     for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}):
         yield {name: value * whole for name, value in pair.items()}

@@ -128,7 +128,7 @@ def weakened_id(theorem_id: str, label: str) -> str:
 
 
 class Approach:
-    """The way from a violation to the hypothesis: the nearest violation so far, where they begin, by what factor."""
+    """The way from a violation to the hypothesis: the nearest violation so far, the threshold, and the factor."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Approach:
         """An instance that refutes the clause with the hypothesis, so that it is not this one that is missing."""
 
     def run(self, seed: int) -> None:
-        """Move the witness towards the hypothesis. Raises KeyboardInterrupt; what was found stays."""
+        """Move the witness towards the hypothesis. Raises KeyboardInterrupt; the results so far stay."""
         self._approach(seed)
         for name, value in self.witness.items():
             # A search draws the ends of ranges as well, which may be roots to 150 digits: a simpler one may do.
@@ -186,7 +186,7 @@ class Approach:
                 self._along_each(dict(result.counterexample or {}))
                 moved = self._factor(self.witness)
                 factor = moved if moved is not None and _above(moved) < _above(factor) else factor
-                # A violation below what was clear: the search had missed it.
+                # A violation below the clear value: the search had missed it.
                 clear, examples = (clear, examples) if clear < least(factor) else (Fraction(1), 0)
             elif result.counterexample is None and result.found_clean:
                 clear, examples = tried, result.clean
@@ -197,7 +197,7 @@ class Approach:
     def _along_each(self, witness: Instance) -> None:
         self.witness, self.thresholds = witness, {}
         for name, end in ends(self.statement, self.hypothesis, witness):
-            # At the witness as it now is: what was found along another parameter moved it.
+            # At the witness as it now is: a violation along another parameter moved it.
             nearest = _end(self.statement, self.hypothesis, name, self.witness) or end
             threshold = self.along(name, nearest, self.witness)
             if threshold.violated != self.witness[name]:
@@ -240,7 +240,7 @@ class Approach:
     def certified(self, witness: Instance, seconds: float) -> tuple[CheckResult, HypothesisResult, bool]:
         """Check a violation; return that, the hypothesis there, and whether it is certified that the clause is refuted.
 
-        In what is left of the time, or in a part of the `seconds` that there were.
+        In the rest of the time, or in a part of the `seconds` that there were.
         """
         left = max(NECESSITY.certifying * seconds, self.deadline - time.monotonic())
         result = check(self.weakened, witness, seconds=left)
@@ -263,7 +263,7 @@ class Approach:
             return Outcome.OUT_OF_SCOPE
 
     def _factor(self, witness: Mapping[str, Value]) -> Quantity | None:
-        """Return by what factor the smaller side exceeds the larger one; None where one is not positive."""
+        """Return the factor by which the smaller side exceeds the larger one; None where one is not positive."""
         relation = self.statement.specialise(self.hypothesis, witness).relation
         if relation is None or isinstance(relation, sp.Eq):
             return None
@@ -296,7 +296,7 @@ def _above(value: Quantity) -> Fraction:
 
 @dataclass(frozen=True)
 class Ray:
-    """The values of a parameter past an end, of a hypothesis or of what is shown; `strict`: the end is one of them."""
+    """The values of a parameter past an end, of a hypothesis or of a shown range; `strict`: the end is one of them."""
 
     parameter: Parameter
     end: Fraction
@@ -327,9 +327,9 @@ class Ray:
         return int(value) if self.parameter.kind == "integer" and value.denominator == 1 else value
 
     def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
-        """Return as far as what of a region a domain's part past the end is covered without a gap, and whether all is.
+        """Return a region's last part that covers a domain past the end without a gap, and whether that is all.
 
-        None where what comes first past the end is not in it.
+        None where the first values past the end are not in it.
         """
         parts, far = self.past(region), None
         for place in self.past(domain):
@@ -348,7 +348,7 @@ def _mirrored(part: Range) -> Range:
 
 
 def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -> Iterator[Fraction | int]:
-    """Yield values of what is left past an end, further and further out, and the given one where it is among them."""
+    """Yield values of the rest past an end, further and further out, and the given one where it is among them."""
     if not left:
         return
     start, first, last = ray.start, left[0].low, left[-1].high
@@ -388,7 +388,7 @@ def _doubled(ray: Ray, first: Fraction) -> set[Fraction]:
 
 
 def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
-    """Return a number in few digits near to one, past what was before it; the number where there is none."""
+    """Return a number in few digits near to one, past the number before it; the number itself where there is none."""
     before = start if done is None else max(start, done)
     for near in (abs(value), value - before):
         short = simplest_between(value - near / 100, value + near / 100) if near > 0 else value

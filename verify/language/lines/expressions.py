@@ -60,7 +60,7 @@ class Part:
     column: int
 
     def parsed(self) -> ast.expr:
-        """Return its syntax tree. Raises InputError for text that is no Python expression, empty, or nested too deep."""
+        """Return its syntax tree. Raises InputError for text that is no Python expression, empty or nested too deep."""
         if not self.text.strip():
             raise self.error(None, "an expression is missing")
         try:

@@ -114,7 +114,7 @@ def _words(parameter: Any) -> list[str]:
 
 
 def _stands(word: str, before: str, options: dict[str, Any]) -> bool:
-    """Whether a word is an argument, and no option nor what one is given."""
+    """Whether a word is an argument, and no option nor an option's value."""
     given = before in options and not getattr(options[before], "is_flag", False)
     return not word.startswith("-") and not given
 

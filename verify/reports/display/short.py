@@ -1,4 +1,4 @@
-"""One line about each kind of result: what it is of, and what was found."""
+"""One line about each kind of result: its subject, and the finding."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -66,7 +66,7 @@ def _parts(statement: Any) -> str:
 
 
 def _theorem(theorem: Any) -> str:
-    # The title may be long: what is beside it is not lost.
+    # The title may be long: the text beside it is not lost.
     return f"{theorem.id}: {_clipped(theorem.title, 180)}; {_parts(theorem.statement)}"
 
 

@@ -1,4 +1,4 @@
-"""Summaries: a theorem with what establishes each claim, and an experiment with its settings."""
+"""Summaries: a theorem with the standing of each claim, and an experiment with its settings."""
 
 import shlex
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from verify.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class TheoremSummary(Shown):
-    """A theorem, and what establishes it: its shipped certificate, its argument, and the record of what Rocq accepts.
+    """A theorem, and its support: its shipped certificate, its argument, and the record of Rocq's acceptance.
 
     Parameters
     ----------

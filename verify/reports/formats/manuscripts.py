@@ -1,4 +1,4 @@
-"""A statement for a LaTeX manuscript: its text, what establishes it, and the style file that links to both."""
+"""A statement for a LaTeX manuscript: its text, its standing, and the style file that links to both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

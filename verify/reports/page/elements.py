@@ -60,7 +60,7 @@ def code(text: str) -> Html:
 
 
 def badge(word: str, text: Node = None) -> Html:
-    """Return a word, or a text in its place, in the colour of what the word stands for."""
+    """Return a word, or a text in its place, in the colour of the word's meaning."""
     return tag("span", word.replace("_", " ") if text is None else text, class_=f"badge {_STRANGE.sub('-', word)}")
 
 

@@ -38,7 +38,7 @@ def picture(draw: Callable[[], "Figure"], name: str, title: str, text: str) -> H
     target = io.StringIO()
     with rc_context(_STYLE):
         figure = draw()
-        # The page says what is drawn.
+        # The page has the figure's title.
         figure.suptitle("")
         figure.savefig(target, format="svg", dpi=_DPI, metadata={"Date": None})
     return _inline(target.getvalue(), name, title, text)

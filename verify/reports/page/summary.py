@@ -1,4 +1,4 @@
-"""The first screen: what each paper claims, what holds and what does not, and every finding, by weight."""
+"""The first screen: each paper's claims, whether they hold, and every finding, by weight."""
 
 import shlex
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The cards: a theorem each, with its statement, what establishes it, and what was tried against it."""
+"""The cards: a theorem each, with its statement, its standing, and the attempts to refute it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -221,7 +221,7 @@ def _simulation(contents: Contents, theorem: Theorem) -> Html:
 
 
 def _compared(contents: Contents, comparisons: Iterable[Comparison]) -> list[list[Node]]:
-    """Return a row for each run of each comparison: what agrees, the outcome, the numbers; or how to run it."""
+    """Return a row for each run of each comparison: its subject, the outcome, the numbers; or the command to run it."""
     rows: list[list[Node]] = []
     for comparison in comparisons:
         entries = contents.entered("comparison", comparison.id)

@@ -61,8 +61,8 @@ def why_no_plot(result: SweepResult) -> str:
 def draw(result: SweepResult, figure: "Figure | None" = None) -> "Figure":
     """Return the figure of a sweep over one or two parameters: a new one, or the one given.
 
-    The claim's outcome at each instance, in scope (filled) or not (open); dashed, where a hypothesis begins to fail;
-    solid, what theory says beyond them.
+    The claim's outcome at each instance, in scope (filled) or not (open); dashed lines: the edges of hypotheses; solid
+    lines: theory's values beyond them.
     """
     figure = sized(figure, 7.2, 5.2)
     given = assignments_text(result.given)

@@ -80,7 +80,7 @@ class Diagram:
     def run(
         self, store: Store | None, *, full: bool = False, tell: Callable[[int, int], None] | None = None
     ) -> SweepResult:
-        """Return the sweep, with what the store has of it. Raises InputError as `verify.sweep` does."""
+        """Return the sweep, with its rows in the store. Raises InputError as `verify.sweep` does."""
         over = self.full if full else self.quick
         return sweep(load_theorem(self.theorem), over, self.given, store=store, seconds=self.seconds, tell=tell)
 

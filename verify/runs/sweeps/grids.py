@@ -94,7 +94,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     if not over:
         raise InputError("--over", "", "missing: a sweep needs at least one parameter to vary")
     known = {parameter.name: parameter for parameter in parameters}
-    # An array, of NumPy say, is what its list is: a float in it stands for its shortest decimal.
+    # An array, of NumPy say, is the same as its list: a float in it stands for its shortest decimal.
     over = {name: asked.tolist() if hasattr(asked, "tolist") else asked for name, asked in over.items()}  # type: ignore[attr-defined]
     upper = 1
     for name, asked in over.items():
@@ -105,7 +105,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
         if name in given:
             raise InputError(name, given[name], "is swept by --over, and so cannot be fixed")
         upper *= _asked_points(known[name], asked)
-    # Before any axis is made, by what is asked for: that takes seconds.
+    # Before any axis is made, by the counts asked for: making one takes seconds.
     if upper > SWEEP.most_points:
         raise InputError("--over", f"{upper} points", f"must be at most {SWEEP.most_points} together")
     return Grid(tuple(_axis(known[name], asked) for name, asked in over.items()))

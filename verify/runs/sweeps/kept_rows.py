@@ -21,7 +21,7 @@ _ROW: _Kinds = {
     "trusts": list,
     "seconds": int | float,
 }
-"""The fields of a row, and what is in each."""
+"""The fields of a row, with the contents of each."""
 _FLOATS_OF_CLAUSE = dict.fromkeys(("margin_float", "error_float"), int | float | None)
 _CLAUSE: _Kinds = {
     **dict.fromkeys(("label", "detail", "unchecked"), str),
@@ -40,7 +40,7 @@ COMPARED = ("in_scope", "outcome", "claim", "evidence", "trusts", "holds", "evid
 
 
 def fits(theorem: Theorem, point: Point, row: Row) -> bool:
-    """Whether what is kept of an instance may be a row of it."""
+    """Whether a kept object may be a row of an instance."""
     if not _has(row, _ROW) or not _finite(row) or isinstance(row["seconds"], bool) or row["seconds"] < 0:
         return False
     if any(row["instance"].get(name, math.nan) != value for name, value in json_numbers(point).items()):

@@ -1,4 +1,4 @@
-"""A theorem's recursion at many instances at once, in float64: what its observable is, with no claim to proof."""
+"""A theorem's recursion at many instances at once, in float64: the observable's values, with no claim to proof."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Rows of a sweep: what is kept of one instance, as a JSON object, and under which key.
+"""Rows of a sweep: the result kept for one instance, as a JSON object, and its key.
 
-A row has the instance (exact), `in_scope`, the headline `outcome` and its `evidence`, `claim` (what the clauses say,
-in scope or not), the clauses, the reported values, `detail` and `seconds`. Where the point is no instance of the
+A row has the instance (exact), `in_scope`, the headline `outcome` and its `evidence`, `claim` (the clauses' outcome, in
+scope or not), the clauses, the reported values, `detail` and `seconds`. Where the point is no instance of the
 statement, `outcome` and `claim` are null and `error` says why.
 """
 
@@ -63,7 +63,7 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
 
 
 def trusted(trusts: Iterable[Trust]) -> list[str]:
-    """Return the names and versions of what evidence trusts, sorted; their digests belong to the code's version."""
+    """Return the names and versions of evidence's trusts, sorted; their digests belong to the code's version."""
     return sorted(map(str, trusts))
 
 

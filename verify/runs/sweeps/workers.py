@@ -38,7 +38,7 @@ Computed = list[tuple[Point, Row | Failure]]
 
 
 class Rows:
-    """A theorem's rows, in this process; what is compiled, and proved for all, is kept from chunk to chunk."""
+    """A theorem's rows, in this process; compiled code, and proofs for all, are kept from chunk to chunk."""
 
     def __init__(self, theorem: Theorem, effort: Effort) -> None:
         self.theorem, self.effort = theorem, effort

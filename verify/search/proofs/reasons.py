@@ -119,7 +119,7 @@ def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
 
 
 def bounds_of(relation: Any) -> str | None:
-    """Return rational bounds of a symbol that say what a polynomial inequality of it alone does; None for no such."""
+    """Return rational bounds of a symbol equivalent to a polynomial inequality of it alone; None without any."""
     x, margin = sp.Dummy(real=True), relation.lhs - relation.rhs
     if len(margin.free_symbols) != 1 or relation.func in (sp.Eq, sp.Ne):
         return None

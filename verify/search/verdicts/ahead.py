@@ -1,4 +1,4 @@
-"""Instances that other processes look at ahead of a search, which takes what they find as what it finds one by one."""
+"""Instances that other processes look at ahead of a search, which takes their findings as its own, one by one."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""A search as it stands: what was tried, the nearest miss of each clause, the counterexample that was found."""
+"""A search as it stands: the instances tried, the nearest miss of each clause, the counterexample."""
 
 import json
 import math
@@ -30,7 +30,7 @@ from verify.search.verdicts.tally import Tally, Tried
 
 @dataclass
 class Search:
-    """State of one search: what was tried, the nearest miss of each clause, the confirmed counterexample."""
+    """State of one search: the instances tried, the nearest miss of each clause, the confirmed counterexample."""
 
     theorem: Theorem
     statement: Statement
@@ -95,7 +95,7 @@ class Search:
         return self.tried[key]
 
     def tries(self, instance: Instance, tried: Tried, near: Mapping[str, float]) -> None:
-        """Note what is known of an instance, and margins of clauses by which it may be the nearest miss."""
+        """Note the record of an instance, and margins of clauses by which it may be the nearest miss."""
         self.tried[tuple(instance.values())] = tried
         if self.progress:
             self.progress(len(self.tried))
