@@ -20,7 +20,7 @@ _ROOT = Path(__file__).parent
 
 
 def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
-    """Return the folder, inside of another one, for what is compiled from sources as they are now."""
+    """Return the folder, inside of another one, for kernels compiled from the sources as they are now."""
     digest = hashlib.sha256()
     for source in sorted(sources):
         content = source.read_bytes()
@@ -29,7 +29,7 @@ def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
 
 
 def forget_others(folder: Path, *, after: float = 86400.0) -> None:
-    """Remove what was compiled from other sources than a folder's, if nothing was written there for `after` seconds.
+    """Remove kernels compiled from other sources than a folder's, if nothing was written there for `after` seconds.
 
     A process that still runs may keep more in a folder.
     """

@@ -2,13 +2,13 @@
 
 Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
 w* ~ N(0, Σ^{-1}), Σ with eigenvectors of its own in each run. A run is read at equally spaced steps on prompts that
-stay the same and that training has not seen; curves are means over the runs of what each reads, with standard errors
+stay the same and that training has not seen; curves are means over the runs' readings, with standard errors
 over the runs (of a single run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l, where the
 figures print those of Q_l = −diag(A_l, 0).
 
 `protocol` says whose settings stand where none are given. `code`, the one of `--full`, is the authors' code
 (github.com/chengxiang/LinearTransformer: `rotation demonstration-Adam-p0` for Figures 1 and 2, `rotation
-demonstration-Adam` for Figures 3 to 5). `text` is what the paper says, where n = 10 in Figures 3 to 5; it does not say,
+demonstration-Adam` for Figures 3 to 5). `text` is the paper's protocol, with n = 10 in Figures 3 to 5; it does not say,
 and ours are there: the step size and its halvings, Adam's 0.9 and 0.9, the scale of the initial entries. `quick` is
 ours and smaller. In both, ours are the numbers of unseen prompts and of readings; seeds stand for draws of our own, 5
 or 3 runs for seeds 0 to 4 or 0 to 2. The code's Q is the transpose of the paper's, so that its A_l is our A_lᵀ, which

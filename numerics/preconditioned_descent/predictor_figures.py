@@ -115,7 +115,7 @@ def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
 
 
 class _Losses:
-    """The losses of each predictor at one point, of all runs, and what is told of the step sizes."""
+    """The losses of each predictor at one point, of all runs, and the data on the step sizes."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Tensor]] = {}
@@ -126,7 +126,7 @@ class _Losses:
         self.rows.setdefault(name, []).append(values)
 
     def add_run(self, plan: Plan, seed: int, device: str, settings: Instance, readings: list[Reading]) -> None:
-        """Add what a run's prompts say, of the best of its last matrices, and of the others without some examples."""
+        """Add a run's losses: of the best of its last matrices, and of the other predictors without some examples."""
         count, task = int(settings["n_test"]), task_of(plan, seed, device)
         unseen = prompts_for(plan, seed, "unseen", count, device)
         self.add("transformer", test_losses(*_best(readings, plan, seed, device), unseen))

@@ -66,7 +66,7 @@ class Reading(NamedTuple):
 
 
 def task_of(plan: Plan, seed: int, device: str) -> Task:
-    """Return the seed's Σ = V D Vᵀ and what is made of it; V is the same on every device.
+    """Return the seed's Σ = V D Vᵀ and the matrices made of it; V is the same on every device.
 
     Raises
     ------

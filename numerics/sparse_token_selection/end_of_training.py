@@ -35,18 +35,18 @@ class End(NamedTuple):
     Parameters
     ----------
     validation
-        The loss on the figure's validation set, evaluated in float64, of what was trained in the numbers asked for.
+        The loss on the figure's validation set, evaluated in float64, of the matrices trained in the numbers asked for.
     start, end
         The coefficients in float64 before the first step and after the last.
     fresh
-        The loss on fresh samples of what was trained in the numbers asked for.
+        The loss on fresh samples of the matrices trained in the numbers asked for.
     on_the_set
         The loss of the end's multiples of the ground truth on fresh samples.
     off_the_set
-        By how much the loss of the matrices is above it, on the same samples.
+        The excess of the matrices' loss over it, on the same samples.
     rounding
-        By how much the loss of the matrices that were computed with fewer digits is above that of those in float64,
-        their training on the same draws, on the same samples; 0 of a training in float64.
+        The excess of the loss of matrices trained with fewer digits over that of those trained in float64 on the same
+        draws, on the same samples; 0 of a training in float64.
     """
 
     validation: Measurement

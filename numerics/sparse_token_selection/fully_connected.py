@@ -124,7 +124,7 @@ def initialise(net: Net, generator: torch.Generator) -> None:
 
 
 def subset_code(T: int, q: int) -> tuple[list[int], int]:
-    """Return T whole numbers of which any two sums of q differ, and what these sums are below.
+    """Return T whole numbers of which any two sums of q differ, and an upper bound on these sums.
 
     2^i; or, where they are smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime that is at
     least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
@@ -223,7 +223,7 @@ def decoded_losses(
     *,
     spacing: float = 0.0,
 ) -> Float[Tensor, "n"]:
-    """Return 1/2 ||f - STS||^2 of each sample, (n,), f the regression on what is read off the first layer's outputs.
+    """Return 1/2 ||f - STS||^2 of each sample, (n,), f the regression on numbers read off the first layer's outputs.
 
     The measurements have rows of norm 1. Only the first layer's outputs reach the decoder.
 
@@ -242,7 +242,7 @@ def decoded_losses(
 
 
 class _Reading(NamedTuple):
-    """An activation, the code of y, (T,), float64, and what codes of q-subsets are below."""
+    """An activation, the code of y, (T,), float64, and an upper bound on codes of q-subsets."""
 
     activation: Activation
     code: Float[Tensor, "T"]

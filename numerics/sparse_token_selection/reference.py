@@ -30,7 +30,7 @@ Attend = Literal["tokens", "tokens_and_query"]
 """The columns that the layer attends to: Z, or [Z, z_query]."""
 
 Encodings = Float[Tensor, "... d_e _T"] | Callable[[int], Float[Tensor, "n d_e _T"]]
-"""(d_e, T), shared by all samples; or what returns those of n samples, (n, d_e, T), drawn anew at every call.
+"""(d_e, T), shared by all samples; or a function that draws those of n samples, (n, d_e, T), anew at every call.
 
 A function may have those of training and of the test, of another T, which is not compared: `_T`.
 """

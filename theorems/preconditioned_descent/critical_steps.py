@@ -63,7 +63,7 @@ class AllCriticalSteps(NamedTuple):
 def critical_points(L: int, d: int, n: int, *, digits: int = DIGITS) -> AllCriticalSteps:
     """Return Theorem 3's critical points at L layers, dimension d and n examples, 2^{L−1} of them, each certified.
 
-    Raises InputError for L above MOST_LAYERS, and what Theorem 3 refuses. UndecidedError where a point is not
+    Raises InputError for L above MOST_LAYERS, and sizes that Theorem 3 refuses. UndecidedError where a point is not
     certified.
     """
     if isinstance(L, int) and L > MOST_LAYERS:
@@ -86,7 +86,7 @@ def compositions(total: int) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class _Grouped:
-    """f_ν, with what Krawczyk's test asks of it."""
+    """f_ν, with the derivatives for Krawczyk's test."""
 
     multiplicities: tuple[int, ...]
 

@@ -174,6 +174,6 @@ def _less(one: _Matrix, other: _Matrix) -> _Matrix:
 
 
 def theorem4_curvatures(L: int, d: int, n: int, most: int | None = None) -> list[tuple[dict[str, Any], Curvature]]:
-    """Return Theorem 4's critical points that are found, or as many of least loss, and what it is at each."""
+    """Return Theorem 4's critical points that are found, or as many of least loss, and the curvature at each."""
     points = verify.check(theorem4, L=L, d=d, n=n, digits=_DIGITS).values["critical_points"][:most]
     return [(point, curvature(point["a"], point["b"], d, n)) for point in points]

@@ -47,7 +47,7 @@ LARGE_RADIUS = Hypothesis("large_radius", sp.Ge(R, 4))
 # One entry of the prediction before and after a move, and of the target.
 before, after, target, new_target = sp.symbols("before after target new_target", real=True)
 
-# The largest eigenvalue: see above. c, k, q, h and the two parts of the range are what they are there.
+# The largest eigenvalue: see above. c, k, q, h and the two parts of the range are as there.
 b, e, c, k, q, h = sp.symbols("b e c k q h", nonnegative=True)
 # The difference of two logits.
 apart = sp.Symbol("t", real=True)

@@ -264,9 +264,9 @@ class _Search:
                 return
 
     def bound(self, goal: Fraction, start: Fraction, *, give_up: bool = False) -> tuple[Fraction, Fraction]:
-        """Return a bound of G over all C ≥ 0, and of what it is beyond the cells, whose end is looked for from `start`.
+        """Return a bound of G over all C ≥ 0, and one beyond the cells, whose end is looked for from `start`.
 
-        The bound is the goal, or what was found where that was missed; 1 where it is given up at the first cell that
+        The bound is the goal, or the number found where that was missed; 1 where it is given up at the first cell that
         misses it, or beyond them.
         """
         end, beyond = self._end(goal, start)

@@ -33,12 +33,12 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
     off = _off(T, q, query, float(1 - level))
 
     def aside(share: float) -> int:
-        """Return about the D at which 1 − sup G is (1 + share) times what is asked for."""
+        """Return an approximation of the D at which 1 − sup G is (1 + share) times the number asked for."""
         return approximate_dimension(T, q, query, 1 - (1 + share) * float(1 - level) / off)
 
     upper = _reaching(T, q, query, level, aside(-_ASIDE))
     lower, step = min(aside(_ASIDE), upper), 1 + upper // 200
-    # In few dimensions the bounds are not close: what is not shown near by will not be shown further off.
+    # In few dimensions the bounds are not close: a bound that is not shown near by is not shown further off.
     for _ in range(_TRIALS if upper > _FEW * q else 1):
         if lower <= 1 or stays_below(T, q, lower - 1, query, level):
             return max(lower, 1), upper

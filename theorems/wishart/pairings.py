@@ -1,8 +1,9 @@
 r"""Means of products of traces of words in normal matrices, as sums over pairings.
 
 The columns of a normal letter X are independent and N(0, C). By Isserlis' theorem the mean is the sum, over the ways to
-pair the X, of what is left where rows of two paired X are joined through C, and their columns directly: closed walks
-through the other letters, each a trace. A walk without letters counts the rows, or the columns, of a letter.
+pair the X, of the product that is left where rows of two paired X are joined through C, and their columns directly:
+closed walks through the other letters, each a trace. A walk without letters counts the rows, or the columns, of a
+letter.
 """
 
 from collections import Counter
@@ -77,7 +78,7 @@ def _pairings(slots: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 
 
 class _Glued:
-    """The normal letters of some words in order, and what stands after each up to the next of its trace."""
+    """The normal letters of some words in order, and the letters after each up to the next of its trace."""
 
     def __init__(self, words: Collection[Word], letters: Letters) -> None:
         self.letters = letters

@@ -49,7 +49,7 @@ MOST_DEGREE = 30
 _STARTS = {1: 64, 2: 128, 3: 1024, 4: 2048}
 _MOST_STARTS = 4096
 _CERTIFYING = 0.6
-"""The part of the time after which the search ends, so that what was found can be certified."""
+"""The part of the time after which the search ends, so that its points can be certified."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class StationarySquare(ClauseDefaults):
         return self._verified(points[0], detail, values)
 
     def _sharpened(self, question: Question, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
-        """Return a point to the digits that are shown, where these are more: what is found does not depend on them."""
+        """Return a point to the digits that are shown, where these are more: the search does not depend on them."""
         if question.digits <= DIGITS:
             return point
         sharp = certify(problem.composed, problem.moments, point.centre, question.digits, question.budget.end)
@@ -226,7 +226,7 @@ class StationarySquare(ClauseDefaults):
         return ""
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 without a box, else 1 − distance/radius of what Newton's method finds from there, −1 if nothing.
+        """Return 1 without a box, else 1 − distance/radius of the point that Newton's method finds there, −1 if none.
 
         Raises UndecidedError for more layers than are looked at.
         """

@@ -46,7 +46,7 @@ _NEWTON_IN_BALLS = 12
 
 @dataclass(frozen=True)
 class CriticalPoint:
-    """A critical point: the box that holds exactly one, what f is there, whether it is a local minimum, if decided."""
+    """A critical point: the box that holds exactly one, the value of f, whether it is a local minimum, if decided."""
 
     centre: tuple[Fraction, ...]
     radius: Fraction

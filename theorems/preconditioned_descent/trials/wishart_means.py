@@ -37,7 +37,7 @@ def trace_moments(up_to: int, n: int, d: int) -> list[Fraction]:
 
     @cache
     def paths(height: int, rises: int, left: int) -> int:
-        """Return the sum over what follows `rises` from this height, with `left` rises above it."""
+        """Return the sum over continuations of `rises` from this height, with `left` rises above it."""
         chi = prod(freedom(height) + 2 * i for i in range(rises))
         if not left or not chi:
             return 0 if left else chi

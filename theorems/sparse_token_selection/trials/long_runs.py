@@ -15,7 +15,7 @@ Mark: TypeAlias = Callable[[float, float], float]
 """A function of the two numbers that is positive before a place is reached, and 0 there."""
 
 ACCURACY = 1e-6
-"""Bound on the relative error of what is read off a state that `reached` returns. The integrator is asked for 1e-8 a
+"""Bound on the relative error of numbers read off a state that `reached` returns. The integrator is asked for 1e-8 a
 step; from runs step by step the deviations are below 1e-7 (`test_long_runs`)."""
 _STEPS, _MOST_STEPS = 10_000, 100_000
 _SMOOTH, _TOLERANCE, _MOST_VELOCITIES = 0.01, 1e-8, 30_000
