@@ -96,8 +96,8 @@ class OnPrompts(NamedTuple):
         """Compare the end, entry by entry and along each row of `multiples`, (m, k), with theory, (k,).
 
         To first order a part of the prompts moves the end by Newton's step for its slopes: their spread is the end's.
-        That is inconclusive where chance hides a share of what theory says along a row of `multiples`, or of its
-        largest entry, and where the descent stopped further from its end than a tenth of what chance may be.
+        That is inconclusive where chance hides a share of theory's value along a row of `multiples`, or of its largest
+        entry, and where the descent stopped further from its end than a tenth of the bound on chance.
         """
         if np.linalg.eigvalsh(self.end.hessian)[0] <= 0:
             return Verdict(Outcome.REFUTED, Evidence.SIMULATED, "the end is no minimum", trainings=1)

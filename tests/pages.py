@@ -1,12 +1,12 @@
 """The pages for people, README and site: their blocks, and how these are run and compared.
 
-`python -m tests.pages` runs all commands and prompts again, and writes what they print into the pages.
+`python -m tests.pages` runs all commands and prompts again, and writes their output into the pages.
 
 A block of the language
 
 - `py` is an excerpt of a file, which another test compares;
 - `python` is run, or, where its first line is a comment with a file's name, written to that file;
-- `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and what they print compared;
+- `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and their output compared;
 - `sh` is a list of commands that take long or change the machine: that they are understood is all that is tested.
 
 A page's blocks run in order, in one folder of their own.

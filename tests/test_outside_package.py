@@ -1,4 +1,4 @@
-"""Another package, installed: its entries reach what ours reach, without a change to any file of ours."""
+"""Another package, installed: its entries reach as far as ours, without a change to any file of ours."""
 
 import json
 import re

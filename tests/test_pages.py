@@ -1,4 +1,4 @@
-"""Every block of the README and of the site is run, and what it prints is what the page shows."""
+"""Every block of the README and of the site is run, and prints the output that the page shows."""
 
 import re
 import shlex

@@ -37,7 +37,7 @@ def knows(name: str) -> bool:
 
 
 def recall(name: str, digest: str) -> Any:
-    """Return the value remembered under a name with the digest of its sources; None where there is none.
+    """Return the value remembered under a name with the digest of its sources; None without one.
 
     `name` is to be one of a file. The value is data of JSON, and not None.
     """

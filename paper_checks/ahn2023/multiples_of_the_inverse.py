@@ -116,7 +116,7 @@ def minimum(L: int, d: int, n: int) -> tuple[list[float], float]:
 
 
 def _scaled(steps: Callable[[int], float], loss: float = 1.0) -> Theory:
-    """Return the steps, times what is said of each, and the loss times a number."""
+    """Return the steps, each times its factor, and the loss times a number."""
 
     def theory(L: int, d: int, n: int) -> tuple[list[float], float]:
         right, least = minimum(L, d, n)
@@ -286,7 +286,7 @@ multiples_on_prompts = Crossing(
 
 
 def multiples_agree(found: Any, theory: OnMultiples, sigma: "Tensor") -> Verdict:
-    """Return whether the exact loss and the gradient in all A_l are what the moments imply, entry by entry.
+    """Return whether the exact loss and the gradient in all A_l are those that the moments imply, entry by entry.
 
     With A = Σ^{-1/2} Ã Σ^{-1/2} the gradient in A is Σ^{1/2} (slope/d · I) Σ^{1/2} = slope/d · Σ.
     """

@@ -128,7 +128,7 @@ class Point(NamedTuple):
 
 
 def _points(drawn: OneLayer, minimum: Minimum, found: np.ndarray) -> list[Point]:
-    """Return the points where descent can end, turned to what it found, P and Q.
+    """Return the points where descent can end, turned to its own end, P and Q.
 
     Rescaling, and at equal largest eigenvalues rotations that keep Σ, leave the loss as it is: e is the part of P's
     last row among the eigenvectors of the largest, and β has the sign that it has there.
@@ -158,7 +158,7 @@ def _trained_is(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
     P, Q = found = end.point.reshape(2, size, size)
     points = _points(drawn, theory(drawn), found)
     name, loss, (right_P, right_Q) = min(points, key=lambda point: abs(end.loss - point.loss))
-    # Entries of the products move by the entries they are made of, and those by what is left of the slopes.
+    # Entries of the products move by the entries they are made of, and those by the rest of the slopes.
     stretch = 4 * (float(np.abs(P[-1]).max()) + float(np.abs(Q).max()))
     off = float(np.abs(_products(P, Q) - _products(right_P, right_Q)).max())
     verdicts = [

@@ -1,4 +1,4 @@
-"""The weights that Figures 4 and 5 print, on batches of prompts: what these show, where they are best, rare prompts."""
+"""The weights that Figures 4 and 5 print, on batches of prompts: their losses, the best weights, rare prompts."""
 
 import math
 import statistics
@@ -55,7 +55,7 @@ def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
 
 
 def share_of(seen: int, drawn: int) -> tuple[float, float]:
-    """Return the ends of what share `seen` of `drawn` may be, by Clopper and Pearson, for two n and FALSE_ALARM."""
+    """Return the interval of the share `seen` of `drawn`, by Clopper and Pearson, for two n and FALSE_ALARM."""
     from scipy import stats
 
     tail = FALSE_ALARM / 4

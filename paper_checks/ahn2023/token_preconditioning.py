@@ -74,7 +74,7 @@ def _drawn(draw: st.DrawFn) -> Drawn:
 
 
 def tokens_agree(found: Any, theory: OnSet, sigma: "Tensor") -> Verdict:
-    """Return whether loss and gradient in all entries of all A_l and B_l are what the moments imply.
+    """Return whether loss and gradient in all entries of all A_l and B_l are those that the moments imply.
 
     A = Σ^{-1/2} Ã Σ^{-1/2} and B = Σ^{1/2} B̃ Σ^{-1/2}, and the gradients in Ã and B̃ are slope/d · I: in A that is
     slope/d · Σ, and in B slope/d · I.

@@ -38,7 +38,7 @@ def _coefficients(size: int, examples: int) -> dict[tuple[str, ...], float]:
 
 
 def loss_in_traces(first: np.ndarray, second: np.ndarray, examples: int) -> InTraces:
-    """Return f by the theorem's sum of products of traces; the slope of tr W in a letter is what stands around it."""
+    """Return f by the theorem's sum of products of traces; tr W's slope in a letter is the word around it."""
     letters, size = {"A": first, "B": second}, len(first)
 
     def product(word: str) -> np.ndarray:

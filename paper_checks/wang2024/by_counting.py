@@ -1,4 +1,4 @@
-"""P and R for two or three selected tokens by going through all counts of signs: a second route to what is enclosed.
+"""P and R for two or three selected tokens by going through all counts of signs: a second route to the enclosures.
 
 Of the loss it is P and R that come a second way; the formula in them is the same.
 

@@ -1,7 +1,8 @@
-"""Verdicts on what a caption says of a curve: "converges to 0", "increases linearly", "tends to 1", "stays above" …
+"""Verdicts on a caption's words on a curve: "converges to 0", "increases linearly", "tends to 1", "stays above" …
 
-A caption's words have no numbers. The levels, what counts as level, near or settled, are ours, and were set after runs
-had been seen. A limit is not verified by a finite run, and refuted only by theory, of a run that is where that speaks.
+A caption's words have no numbers. The levels, at which a curve counts as level, near or settled, are ours, and were set
+after runs had been seen. A limit is not verified by a finite run, and refuted only by theory, of a run that is where
+that speaks.
 """
 
 import math

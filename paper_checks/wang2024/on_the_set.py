@@ -30,7 +30,7 @@ from verify import InputError
 class Grid(NamedTuple):
     """An interpolation of P and R: Chebyshev's points in a cell, its ends among them, cells to a length of 1, moments.
 
-    `terms` are the last ones of the polynomial, whose size is taken for what is missing.
+    `terms` are the last ones of the polynomial, whose size is taken for the missing ones.
     """
 
     nodes: int

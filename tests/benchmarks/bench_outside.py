@@ -1,4 +1,4 @@
-"""Statements of others: how many of a family are proved and refuted, and what a proof takes; some minutes a family."""
+"""Statements of others: numbers proved and refuted in a family, and the cost of a proof; some minutes a family."""
 
 import pytest
 

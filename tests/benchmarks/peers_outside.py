@@ -131,7 +131,7 @@ def in_time(peer: str, outside: Outside) -> str:
 
 
 def record(peer: str) -> dict | None:
-    """Return the record of a solver; None where there is none."""
+    """Return the record of a solver; None without one."""
     file = FOLDER / f"{peer}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 

@@ -1,4 +1,4 @@
-"""The language says the statements: which are parsed, and what a check finds of true ones and of false ones."""
+"""The language expresses the statements: those that are parsed, and checks of true ones and of false ones."""
 
 import random
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Time: the least of what was given counts, and a primitive that looks at the clock is inconclusive, not endless."""
+"""Time: the earliest deadline counts, and a primitive that looks at the clock is inconclusive, not endless."""
 
 import ast
 import signal

@@ -1,4 +1,4 @@
-"""Files are written whole, beside what they replace, and over nothing that is not ours."""
+"""Files are written whole, beside the file that they replace, and over no file that is not ours."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""The draws of a seed do not depend on what else the process has imported."""
+"""The draws of a seed do not depend on the process's other imports."""
 
 import subprocess
 import sys

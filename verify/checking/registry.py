@@ -63,7 +63,7 @@ def catalogued() -> list[str]:
 
 
 def catalogue(package: str) -> Mapping[str, Any]:
-    """Return the catalogue in a package's folder, by kind; nothing where there is none. Raises InputError."""
+    """Return the catalogue in a package's folder, by kind; empty without one. Raises InputError."""
     if "." in package or ":" in package:
         raise InputError(_GROUP, package, f"must name a package, whose folder has the {CATALOGUE}")
     try:

@@ -1,4 +1,4 @@
-"""The trainer: its gradient is the reference's, its steps PyTorch's Adam, what is left goes on to the same bits."""
+"""The trainer: its gradient is the reference's, its steps PyTorch's Adam, a resumed run has the same bits."""
 
 from dataclasses import replace
 

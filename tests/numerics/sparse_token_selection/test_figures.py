@@ -1,4 +1,4 @@
-"""The figures: what they measure and refuse, that they repeat, and that a killed run goes on to the same bits."""
+"""The figures: their measurements and refusals, that they repeat, and that a killed run goes on to the same bits."""
 
 from itertools import combinations
 

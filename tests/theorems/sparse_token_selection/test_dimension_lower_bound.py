@@ -1,4 +1,4 @@
-"""The bound from below: against sums over all signs and sampled encodings, its closed forms, what is refused."""
+"""The bound from below: against sums over all signs and sampled encodings, its closed forms, refusals."""
 
 import math
 from fractions import Fraction

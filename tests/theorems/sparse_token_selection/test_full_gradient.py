@@ -1,4 +1,4 @@
-"""The full gradient at and beside the set of Lemma 2: against autograd at the definitions, and what vanishes."""
+"""The full gradient at and beside the set of Lemma 2: against autograd at the definitions, and its zero blocks."""
 
 import itertools
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The one way to a decided clause: what is certified passed the re-checker, and nothing goes around it."""
+"""The one way to a decided clause: a certified one passed the re-checker, and nothing goes around it."""
 
 import ast
 from dataclasses import replace

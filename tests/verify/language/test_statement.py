@@ -1,4 +1,4 @@
-"""Statements and theorems: what is not well formed is refused when it is written."""
+"""Statements and theorems: an ill-formed one is refused when it is written."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Tubes: they contain what a direct iteration finds, cost little more for much longer runs, and prove nothing else."""
+"""Tubes: they contain a direct iteration's values, cost little more for much longer runs, and prove nothing else."""
 
 import time
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Files made to exhaust the re-checker: each is answered, by what is counted and in a bounded process."""
+"""Files made to exhaust the re-checker: each is answered, by counts of work and in a bounded process."""
 
 import json
 import sys

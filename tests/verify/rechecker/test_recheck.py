@@ -1,4 +1,4 @@
-"""The re-checker as a whole: each kind of proof is accepted, no malformed file is a crash; what it imports."""
+"""The re-checker as a whole: each kind of proof is accepted, no malformed file is a crash; its imports."""
 
 import contextlib
 import json

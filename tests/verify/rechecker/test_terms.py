@@ -1,4 +1,4 @@
-"""Expressions against SymPy and against the data as they are written: derivatives, definitions, what cancels."""
+"""Expressions against SymPy and against the data as they are written: derivatives, definitions, cancelling parts."""
 
 import contextlib
 import random

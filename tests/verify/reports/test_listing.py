@@ -1,4 +1,4 @@
-"""The list of theorems: what is shown comes from shipped certificates that are re-checked when it is listed."""
+"""The list of theorems: its evidence comes from shipped certificates that are re-checked when it is listed."""
 
 import sys
 from importlib import metadata

@@ -1,4 +1,4 @@
-"""Checkpoints: what a killed process has left is gone on with, to the last bit; what cannot be read is refused."""
+"""Checkpoints: a run goes on from a killed process's state, to the last bit; an unreadable state is refused."""
 
 import signal
 import subprocess

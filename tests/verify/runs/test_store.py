@@ -1,4 +1,4 @@
-"""The store: a row for each finished run, shared by processes; what is no store, or cannot be used, is one line."""
+"""The store: a row for each finished run, shared by processes; an unusable file is refused in one line."""
 
 import json
 import math

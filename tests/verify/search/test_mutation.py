@@ -1,4 +1,4 @@
-"""Mutants of small statements: which there are, counted by hand, and what becomes of them."""
+"""Mutants of small statements: their list, counted by hand, and their fates."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Searches in several processes: what they find is the same as in one, and Ctrl-C leaves what was found."""
+"""Searches in several processes: their results are those of one, and Ctrl-C leaves the results so far."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Relations between two expressions at an instance, and definitions in them: the evaluator says what is true."""
+"""Relations between two expressions at an instance, and definitions in them: the evaluator tells the true ones."""
 
 import random
 from collections.abc import Mapping

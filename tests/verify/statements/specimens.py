@@ -1,4 +1,4 @@
-"""A drawn statement at an instance, with what is true of it; and statements that consist of relations."""
+"""A drawn statement at an instance, with the true verdicts on it; and statements that consist of relations."""
 
 import random
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Whatever is kept from being evaluated is shown by every display, and as text it means what it is."""
+"""Whatever is kept from being evaluated is shown by every display, and its text has its meaning."""
 
 import os
 import random

@@ -1,7 +1,7 @@
 """Expressions as trees of our own and their values, by a small evaluator that shares nothing with the engine.
 
 A value is a Fraction, or an interval of mpmath that holds it for certain. An expression has a value only where all of
-its parts as written have one: also what later cancels, and each definition that is used. x**0 is 1, 0**0 too.
+its parts as written have one: also one that later cancels, and each definition that is used. x**0 is 1, 0**0 too.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Statements that must be refused: symbols that assume what nothing shows, and matrices that do not fit and cancel.
+"""Statements that must be refused: symbols with unfounded assumptions, and matrices that do not fit and cancel.
 
 Whether a drawn one may be stated is known by construction, or from numbers in place of the sizes.
 """

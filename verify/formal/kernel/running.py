@@ -98,7 +98,7 @@ def not_allowed(axioms: Iterable[str]) -> str:
 def checked(folder: Path, options: Sequence[str], modules: Sequence[str]) -> tuple[str, frozenset[str]]:
     """Have `coqchk` read compiled files and the libraries below them again, by the kernel alone.
 
-    Return why it refuses them, nothing where it accepts, and the axioms that it lists.
+    Return why it refuses them, "" where it accepts, and the axioms that it lists.
     """
     found = ran(folder, "coqchk", "-silent", "-o", *options, *modules)
     if not found.good:

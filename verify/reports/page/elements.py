@@ -71,13 +71,13 @@ def details(summary: Node, *children: Node, **attributes: str | bool | None) -> 
 
 
 def items(nodes: Iterable[Node], **attributes: str | bool | None) -> Html:
-    """Return a list; nothing where it has no items."""
+    """Return a list; empty text without items."""
     inside = [tag("li", node) for node in nodes]
     return tag("ul", inside, **attributes) if inside else Html("")
 
 
 def table(columns: Iterable[Node], rows: Iterable[Iterable[Node]], caption: str = "") -> Html:
-    """Return a table that scrolls in its own frame, by keyboard too; nothing where it has no rows."""
+    """Return a table that scrolls in its own frame, by keyboard too; empty text without rows."""
     columns = list(columns)
     body = [tag("tr", [tag("td", cell) for cell in row]) for row in rows]
     if not body:

@@ -35,7 +35,7 @@ def evidence_graph(contents: Contents) -> Html:
 
 
 def foundations(contents: Contents, known: Known) -> Html:
-    """Return the graph of one result's dependencies, through other results; nothing where it uses none."""
+    """Return the graph of one result's dependencies, through other results; empty text if it uses none."""
     found = {each.theorem.id: each for each in contents.theorems}
     reached = {known.theorem.id: known}
     for name in (open_ := [known.theorem.id]):

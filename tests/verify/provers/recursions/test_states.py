@@ -1,4 +1,4 @@
-"""The template of a recursion, and others like it: proved, refuted by what each step keeps, and a needed hypothesis."""
+"""The template of a recursion, and others like it: proved, refuted by an invariant, and a needed hypothesis."""
 
 import json
 from fractions import Fraction

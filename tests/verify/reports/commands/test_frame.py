@@ -1,4 +1,4 @@
-"""A command is derived from its verb: what can be typed, and what the help says of it."""
+"""A command is derived from its verb: its arguments and options, and its help."""
 
 import math
 from inspect import signature

@@ -1,4 +1,4 @@
-"""A page in a real browser, Debian's Chromium without a window: what it logs, and what a probe in the page measures."""
+"""A page in a real browser, Debian's Chromium without a window: its log, and measurements of a probe in the page."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Scans: what float64 decides is what the exact check says; what it leaves, and all refutations, are the check's."""
+"""Scans: float64's verdicts are those of the exact check; the undecided, and all refutations, are the check's."""
 
 from fractions import Fraction
 

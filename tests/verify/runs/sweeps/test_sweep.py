@@ -1,4 +1,4 @@
-"""Sweeps in one process: rows, counts, what is kept and served, and what is not."""
+"""Sweeps in one process: rows, counts, rows that are kept and served, and rows that are not."""
 
 import json
 import os

@@ -20,7 +20,7 @@ class Choices(Radicals, ABC):
     """Facts that are split into facts without choices."""
 
     def split(self, scope: Scope) -> tuple[Scope, list[tuple[Goal, Tree]]] | None:
-        """Return the scope in which both ends of a fact are facts, with their proofs; None where there is none such."""
+        """Return the scope in which both ends of a fact are facts, with their proofs; None without one."""
         for fact in scope.facts:
             ends = _ends(fact)
             if not ends or self._are_seen(scope, fact, ends):
