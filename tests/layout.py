@@ -1,4 +1,4 @@
-"""The layout, read from the source: who imports whom, in which subpackage, how deep, and how many statements there are.
+"""The layout, read from the source: the imports, the subpackages, the depth, and the number of statements.
 
 `python -m tests.layout` prints modules a folder, the longest chain and the largest cycle of imports, and the
 statements of each package, counted in the syntax tree: no layout of lines changes them.

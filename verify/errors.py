@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from verify.shown import visible
 
 _MOST_NAMES = 8
-"""Names that a message lists; of more it shows the first, and how many there are."""
+"""Maximum number of names that a message lists; of more it shows the first, and their number."""
 
 
 def meant(name: str, known: Iterable[str], what: str = "known:") -> str:
@@ -89,9 +89,9 @@ class InputError(ValueError):
     name
         The parameter, option or file.
     value
-        What was given; nothing is shown of an empty one.
+        The given value; an empty one is not shown.
     requirement
-        What it must be.
+        The condition that it must meet.
 
     Examples
     --------

@@ -179,7 +179,7 @@ def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measureme
 
 
 def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
-    """Return about how long some runs take, with a reading on `unseen` prompts at each step of the plan's."""
+    """Return an estimate of the seconds of some runs, with a reading on `unseen` prompts at each step of the plan's."""
     training = Training(plan, 0, device)
     training.advance()
     draw, step = timed(training.draw_batch, device, 2), timed(training.gradient, device, 5)

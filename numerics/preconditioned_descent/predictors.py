@@ -59,7 +59,7 @@ def step_sizes(coefficients: Float64[Tensor, "L_plus_1"]) -> Inexact[np.ndarray,
 
 
 def best_real_steps(errors: Float64[Tensor, "L_plus_1 N"]) -> tuple[Float64[np.ndarray, "L"], int]:
-    """Return the best real a_l (L,) found for the prompts, and how many of the best p's are not real.
+    """Return the best real a_l (L,) found for the prompts, and the number of the best p's that are not real.
 
     Errors are (L+1, N). Where the best p has real a_l, these are they.
 

@@ -30,7 +30,7 @@ TASKS = ("teacher", "simplex", "outliers")
 _TOGETHER = 320_000
 """Attention weights, n² a task, that are held at once: they stay in a processor's cache."""
 _TIMED = 20
-"""Steps of training, and tasks, by which it is estimated how long a run takes."""
+"""Numbers of training steps, and of tasks, in the estimate of a run's time."""
 
 
 def sample_tasks(
@@ -204,7 +204,7 @@ def _closeness(settings: Instance, *, seed: int, device: str, running: Running) 
 
 
 def _expected(settings: Instance, *, device: str) -> float:
-    """Return about how many seconds a run takes: its steps, its line searches and its readings, each by a few."""
+    """Return the estimated seconds of a run: its steps, its line searches and its readings, each by a few."""
     kind = str(settings["tasks"])
     n, d, search, some, batch = (int(settings[name]) for name in ("n", "d", "search", "sensitivity", "batch"))
     generator = torch.Generator(device).manual_seed(0)

@@ -210,7 +210,7 @@ def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtyp
     Raises
     ------
     InputError
-        Where it has another one.
+        If it has another one.
     """
     kind = torch.device(device).type
     if matrix.shape != shape or matrix.dtype != dtype or matrix.device.type != kind:

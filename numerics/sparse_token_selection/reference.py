@@ -321,7 +321,7 @@ def logits_are_free_of_tokens(W: Float[Tensor, "D D"], d: int, why: str) -> None
     Raises
     ------
     InputError
-        Where it does not; the message ends in `why`.
+        If it does not; the message ends in `why`.
     """
     # A comparison with NaN is false.
     if not bool(W[:d, d:].abs().max() <= _VANISHES * W.abs().max().clamp(min=1)):

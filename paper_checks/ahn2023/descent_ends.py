@@ -53,7 +53,7 @@ def loss_and_slopes(
 
 
 def ends(n: int, eigenvalues: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much the losses where descents from these points end exceed the least, and the largest slopes."""
+    """Return the excess over the least of the losses at which descents from these points end, and largest slopes."""
     step = 1 / (20 * eigenvalues.sum() ** 2)
     for _ in range(STEPS):
         _, in_rows, in_columns = loss_and_slopes(n, eigenvalues, rows, columns)

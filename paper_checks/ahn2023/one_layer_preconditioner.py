@@ -27,7 +27,7 @@ SLOPES_ROUNDING = 1e-11
 
 
 class OneLayer(NamedTuple):
-    """Sizes, the spectrum of Σ, a seed for its eigenvectors and the start, and how far that is from the pattern."""
+    """Sizes, the spectrum of Σ, a seed for its eigenvectors and the start, and its distance from the pattern."""
 
     d: int
     n: int

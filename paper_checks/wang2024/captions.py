@@ -63,7 +63,7 @@ def to_one(cosine: Curve) -> Verdict:
 
 
 def near(theory: list[float], measured: list[Measurement], share: float) -> Verdict:
-    """Decide whether measurements are within a share of theory, and say how far they are from it."""
+    """Decide whether measurements are within a share of theory, and state their distance from it."""
     gaps = [m.value / value - 1 for m, value in zip(measured, theory, strict=True)]
     spread = max((m.standard_error or 0) / value for m, value in zip(measured, theory, strict=True))
     margins = []

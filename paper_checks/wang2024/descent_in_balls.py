@@ -50,7 +50,7 @@ class End:
 
 @lru_cache(maxsize=8)
 def logits(sizes: Sizes) -> list[tuple[tuple[int, ...], int]]:
-    """Return the logits over C/d_e of all that is attended to, and in how many draws of the signs they are these."""
+    """Return the logits over C/d_e of all tokens attended to, and the number of draws of the signs with these."""
     T, q, _, D, query = sizes
     one = Counter[tuple[int, ...]]()
     for signs in itertools.product((1, -1), repeat=T):

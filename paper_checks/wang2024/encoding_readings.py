@@ -26,7 +26,7 @@ RESOLVED = 0.1
 
 
 def loss_at(sizes: Mapping[str, int], attend: str, C: float) -> tuple[float, float]:
-    """Return the loss with signs at C and the best α there, from the enclosures of P and R, and how far it is off.
+    """Return the loss with signs at C and the best α there, from the enclosures of P and R, and its error.
 
     In P²/R a share `off` of each is at most 4 `off` of the whole.
     """

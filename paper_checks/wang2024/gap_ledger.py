@@ -64,7 +64,7 @@ Given the attention the loss is a multiple of a χ² with d degrees of freedom, 
 
 
 class Theory(NamedTuple):
-    """Theory for a training: the least loss lies between two numbers; losses, and how far they are off.
+    """Theory for a training: the least loss lies between two numbers; losses, and their errors.
 
     `again` is the loss of `descent` computed a second time.
     """
@@ -153,7 +153,7 @@ _FIXED = {"runs": 1, "optimizer": "sgd"}
 
 
 def _expect(settings: Instance, *, device: str) -> float:
-    """Return about how many seconds the trainings take: that in float64, and the other where one is asked for."""
+    """Return the estimated seconds of the trainings: that in float64, and the other if it is asked for."""
     expect = load_experiment("wang2024.figure1").expect
     assert expect is not None
     return sum(

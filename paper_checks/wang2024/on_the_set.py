@@ -71,7 +71,7 @@ class OnTheSet(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """The logarithms of P and R as polynomials of C less the cell's start, and about how far they are off."""
+    """The logarithms of P and R as polynomials of C less the cell's start, and estimates of their errors."""
 
     P: Polynomial
     R: Polynomial
@@ -123,7 +123,7 @@ class Layer:
         return self._cell(C).off
 
     def error(self, alpha: float, C: float) -> float:
-        """Return about how far the loss may be off."""
+        """Return an estimate of the loss's error."""
         P, R = self.means(C)[:2]
         return self.d / 2 * (alpha**2 * R + 2 * abs(alpha) * P / self.q) * self.off(C)
 

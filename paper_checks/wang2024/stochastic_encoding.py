@@ -114,7 +114,7 @@ def _stretch(at: on_the_set.Layer, point: tuple[float, float], rate: float) -> f
 
 
 def path(drawn: Exactly, scales: Scales, steps: int) -> Iterator[tuple[OnTheSet, float]]:
-    """Yield the points of gradient descent on the set from zero, and estimates of how far they may be off.
+    """Yield the points of gradient descent on the set from zero, and estimates of their errors.
 
     log P and log R are off by δ, the last terms of their interpolation, and their slopes by 648 δ, as a polynomial of
     degree 9 on a cell of length 1/4 may be (Markov's inequality); P and R are at most 1. That moves a step by η times
@@ -375,7 +375,7 @@ def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Ver
 
 
 def means(layer: Layer) -> dict[str, int]:
-    """Return, of each block that stays 0, how many entries and sums of rows and columns are looked at."""
+    """Return, for each block that stays 0, the number of entries and sums of rows and columns that are looked at."""
     d, d_e = layer.d, layer.d_e
     wide, token, positional = (m * n + m + n for m, n in ((d, d_e), (d, d), (d_e, d_e)))
     return {

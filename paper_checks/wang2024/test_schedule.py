@@ -105,7 +105,7 @@ def test_the_minimiser_at_the_figures_sizes_by_counting():
     assert within(alpha, expect["measurements.alpha_of_the_least.value"])
     least = loss(alpha, by_counting.Means(P, R), 5, 3)
     assert within(least, expect["measurements.least_loss.value"])
-    # By how much descent ends above it.
+    # The excess of descent's end over it.
     end = expect["curves.loss_annealed.value.3"]
     assert 1.07 < float(end.lower) / least < float(end.upper) / least < 1.08
 

@@ -20,7 +20,7 @@ from verify.rechecker import Instance
 from verify.search.limits import PROVE
 
 RECORD = FOLDER / "proved.json"
-"""The ids that were proved, and how many characters their longest proof has."""
+"""The ids that were proved, each with the number of characters of its longest proof."""
 
 
 SOON, TENTH = 0.05, 0.1

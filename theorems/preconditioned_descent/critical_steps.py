@@ -45,7 +45,7 @@ _MOST_STEPS, _LEAST_DAMPING, _NEAR = 1000, 1e-3, 1e-9
 
 @dataclass(frozen=True)
 class CriticalSteps:
-    """Values b_1 < … < b_m, how many of the L steps each is, the loss, and whether it is a local minimum over S."""
+    """Values b_1 < … < b_m, multiplicities among the L steps, the loss, and whether it is a local minimum over S."""
 
     steps: tuple[Enclosure, ...]
     multiplicities: tuple[int, ...]

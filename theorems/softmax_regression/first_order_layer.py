@@ -1,4 +1,4 @@
-r"""To first order in its scores a self-attention layer is a gradient step; how far the two are apart.
+r"""To first order in its scores a self-attention layer is a gradient step; the distance of the two.
 
 A task is A ∈ R^{n×d} with rows a_i and b on the simplex. *Step*: f at x_1 = −η H ∇L(0), one step of size η from x = 0
 with a preconditioner H (H = I: a plain one). At x = 0 the prediction is 1/n, so that its logits are

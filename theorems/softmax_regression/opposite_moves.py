@@ -51,7 +51,7 @@ from verify import (
 a, x, eta, w, v = sp.symbols("a x eta w v", positive=True)
 # The odds p/(1 − p) = e^D, exp(wa²), and the factors by which the odds grow and shrink.
 s, u, rise, fall = sp.symbols("s u rise fall", positive=True)
-# Three probabilities; how far D moves, and the loss's slope and second derivative in D.
+# Three probabilities; the move of D, and the loss's slope and second derivative in D.
 higher, middle, lower = sp.symbols("higher middle lower", real=True)
 moved, slope, bend = sp.symbols("moved slope bend", real=True)
 

@@ -84,7 +84,7 @@ VALUES = {
 }
 
 
-# How far the prediction and the logits move, and the length of the move.
+# The moves of the prediction and of the logits, and the length of the move.
 predicted, logits, length = sp.symbols("predicted logits length", nonnegative=True)
 factor = sp.Symbol("factor", positive=True)
 WITHIN = Implication(

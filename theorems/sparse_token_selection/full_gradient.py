@@ -75,7 +75,7 @@ class Model(NamedTuple):
 
     @property
     def work(self) -> int:
-        """About how many additions they take."""
+        """The approximate number of additions that they take."""
         attended = self.T + self.query
         return self.draws * attended**3 * (self.d + self.d_e) * (4 * self.T * self.d + self.d_e)
 

@@ -311,7 +311,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the lower bound's first order, and how far the upper bound is above it."""
+    """Return the lower bound's first order, and the upper bound's excess over it."""
     return Derivation(
         (
             Step(

@@ -1,9 +1,9 @@
 """Arguments: the inferences in prose that lead from the steps of a proof to its claims, as data.
 
 An inference is one sentence, with the rule that it applies; it may hold more than one deduction, so that their number
-says how long an argument is, and not how sure. It names what it uses by label: steps, hypotheses and claims of its
-theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The inference
-that concludes a claim has the claim's label.
+measures the length of an argument, and not its certainty. It names what it uses by label: steps, hypotheses and claims
+of its theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The
+inference that concludes a claim has the claim's label.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,11 +26,11 @@ class Rule:
     Parameters
     ----------
     name
-        What it is called.
+        Its name.
     says
-        What it says, in one sentence.
+        Its text, in one sentence.
     reference
-        Where it is proved: a textbook with its section, or a paper.
+        A textbook with its section, or a paper, that proves it.
     kind
         "definition" (a definition is unfolded, or a result applied), "case" (cases, induction), "analysis", "linear
         algebra" or "probability".
@@ -120,7 +120,7 @@ class Inference:
     label
         Its name; that of the claim which it concludes, where it does.
     says
-        What is inferred, in one sentence.
+        The inference, in one sentence.
     uses
         Labels of steps, hypotheses, claims and earlier inferences; ids of other theorems (`wang2024.lemma1`, all of its
         claims) or claims of theirs (`wang2024.lemma1:loss`); with these the hypotheses by which theirs hold.

@@ -81,7 +81,7 @@ class Derivation(Formula):
     steps
         The steps, in order.
     definitions
-        What names stand for; they are inserted before a step is checked.
+        The meanings of names; they are inserted before a step is checked.
     shorthands
         Pairs (name, expression): a shown step has the name in place of the expression, in their order.
 

@@ -38,7 +38,7 @@ class Canary:
     Parameters
     ----------
     label
-        What is wrong in it, such as `a 2 for the 1`.
+        The error in it, such as `a 2 for the 1`.
     statement
         The false statement.
     clause
@@ -344,7 +344,7 @@ def load_theorem(reference: str) -> Theorem:
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
 
     Examples
     --------

@@ -118,7 +118,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The result of some trials: how many there were, the smallest margin, and one that violates the claim.
+    """The result of some trials: their number, the smallest margin, and one that violates the claim.
 
     `within` of them have a negative margin, and no larger than the error.
     """

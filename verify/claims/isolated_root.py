@@ -166,7 +166,7 @@ class IsolatedRoot(ClauseDefaults):
 
 
 def _newton_move(value: Callable[..., Any], slope: Callable[..., Any], point: np.ndarray) -> np.ndarray:
-    """Return by how much Newton's method moves a point, against the sign."""
+    """Return the step of Newton's method from a point, with the opposite sign."""
     jacobian = np.array(slope(*map(float, point)), float).reshape(len(point), len(point))
     return np.linalg.solve(jacobian, np.array(value(*map(float, point)), float))
 

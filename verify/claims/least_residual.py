@@ -61,7 +61,7 @@ class LeastResidual(ClauseDefaults):
     shift, scale
         As above.
     minimum
-        What the minimum is claimed to be; None where nothing is claimed of it.
+        The claimed minimum; None if none is claimed.
     says
         The clause in words.
 

@@ -221,7 +221,7 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
 
 
 def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values) -> HypothesisResult:
-    """Return the result of a hypothesis that fails with how far past the limit it is, where both sides are positive."""
+    """Return the result of a hypothesis that fails, with the distance past the limit, where both sides are positive."""
     relation = hypothesis.relation
     if result.holds is not False or relation is None or isinstance(relation, sp.Eq):
         return result

@@ -62,7 +62,7 @@ def _compiled(folder: Path, every: bool, name: str) -> Acceptance | None:
 
 
 def _say_counted(found: Mapping[str, Acceptance]) -> None:
-    """Say which clauses are left out, and how many are not."""
+    """List the clauses that are left out, and the number of the others."""
     for name, result in found.items():
         for other in result.others:
             _say(f"not exported: {name} {other}")

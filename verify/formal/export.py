@@ -41,11 +41,11 @@ class Export:
     Parameters
     ----------
     theorem, statement_digest
-        Which statement they are of.
+        The theorem's id, and the digest of its statement.
     files
         The text of each file.
     clauses
-        What is exported of each clause.
+        The exported part of each clause.
     example
         Whether the example is proved to satisfy all hypotheses.
     names

@@ -33,12 +33,12 @@ class Parameter:
     Parameters
     ----------
     name
-        What the user types before `=`: letters, digits and _, and no digit first.
+        The name that the user types before `=`: letters, digits and _, and no digit first.
     kind
         `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more of
         them, separated by commas, each in the domain) or `word`.
     meaning
-        What it stands for, with its unit where it has one.
+        Its meaning, with its unit if it has one.
     minimum, above
         The domain: `minimum` is included, `above` excluded; `None` for no bound.
     words

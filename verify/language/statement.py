@@ -57,7 +57,7 @@ class Statement(Formula):
     claims
         Clauses that the result asserts.
     hypotheses
-        What is assumed.
+        The assumptions.
     domain
         Relations without which the parameters mean nothing (`q <= T`): an instance that breaks one is an input error.
     variables

@@ -102,7 +102,7 @@ class Evidence(StrEnum):
 class HypothesisResult(Shown):
     """One hypothesis at an instance; `needs` names the parameters that it waits for.
 
-    `past` says of one that fails how far its parameter is past the limit, such as `20 times the limit`.
+    `past` is the distance of a failing one's parameter past the limit, such as `20 times the limit`.
 
     `assumed` says that nothing varies it, or that the instance's word only supposes it: it is taken to hold, and
     nothing here could find it to fail.

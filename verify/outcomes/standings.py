@@ -101,17 +101,17 @@ class Established:
     Parameters
     ----------
     standing
-        How it stands.
+        The kind of standing.
     inferences
         The inferences that it rests on, as `theorem:label`, those of other theorems included.
     why
-        What is missing, where it is stated or open.
+        The gap, if it is stated or open.
     theorem
         The id of the theorem, whose own inferences are counted apart from those that it inherits.
     trusts
-        What that rests on beside the re-checker's core.
+        The trusts of that, beyond the re-checker's core.
     formal
-        What a proof assistant's kernel accepted of it.
+        The acceptances by a proof assistant's kernel.
 
     Examples
     --------

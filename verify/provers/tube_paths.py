@@ -193,7 +193,7 @@ class Path:
 
 
 def estimate(values: Program, slopes: Program, state: Sequence[flint.arb], steps: int, level: flint.arb) -> float:
-    """Return about how many steps a run makes until its observable is at a level, by long cells; 0 for no end."""
+    """Return an estimate of the number of steps until a run's observable is at a level, by long cells; 0 for no end."""
     path = Path(values, slopes, state, steps, math.inf)
     slow = lower_end(path.current.state[0])
     for _ in range(_MOST_GUESSED):

@@ -251,7 +251,7 @@ def load_finding(reference: str) -> Finding:
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def list_rows(
     Parameters
     ----------
     paper
-        Whose theorems, or None for all.
+        The paper of the theorems, or None for all.
     tell
         `tell(done, total)` is called with the progress, in theorems.
     keep
@@ -177,7 +177,7 @@ def _trusts(listed: Iterable[dict[str, Any]]) -> list[Trust]:
 
 
 def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return one line on some rows: how many stand how, and how many inferences are prose."""
+    """Return one line on some rows: the number of each standing, and of inferences in prose."""
     rows = list(rows)
     counts = Counter(row["for_all_parameters"] for row in rows)
     recorded = sorted({by for row in rows if row["formal"] for by in row["formal"]["by"]})

@@ -30,7 +30,7 @@ class Reproduction:
     error
         Its standard error.
     seconds
-        How long it took, in seconds.
+        Its duration, in seconds.
 
     Examples
     --------

@@ -55,7 +55,7 @@ _WHOLE = "what stands after “about” is exact with --json"
 
 
 def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str]:
-    """Yield the table of hypotheses, with the slack, and how far past its limit it is, beside each."""
+    """Yield the table of hypotheses, with the slack, and the distance past the limit, beside each."""
     rows = []
     for h in results:
         slack = "" if h.slack is None else short_text(h.slack, _SHORT)
@@ -365,7 +365,7 @@ def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
 
 
 def extended_ranges_text(result: "ExtendedRanges", width: int = WIDTH) -> str:
-    """Return a line for each hypothesis: how far the claims hold beyond it, and where they do not."""
+    """Return a line for each hypothesis: the range of the claims beyond it, and the nearest violation."""
     lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
     lines += [f"  {line.text()}" for line in result.extended_ranges] or ["  no hypothesis is a relation"]
     interrupted = ", interrupted" if result.interrupted else ""

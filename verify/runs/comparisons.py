@@ -155,7 +155,7 @@ def load_comparison(reference: str) -> Comparison:
     Raises
     ------
     InputError
-        Where there is none of this id.
+        If none has this id.
 
     Examples
     --------

@@ -73,11 +73,11 @@ class ExperimentResult(Panelled, Shown):
     seed, device
         Seed of the random numbers, and where it ran.
     measurements, curves, heat_maps
-        What was measured, by name.
+        The measurements, by name.
     seconds
-        How long it took, in seconds.
+        The run's duration, in seconds.
     theory
-        What theory says of the curves, by name.
+        Theory's predictions of the curves, by name.
     from_store
         Whether it was measured in an earlier run.
     interrupted
@@ -247,7 +247,7 @@ class Experiment:
         return None if kept is None else self._served(store, kept, chosen, seed, device)
 
     def expected(self, *, device: str = "auto", full: bool = False, **settings: object) -> float | None:
-        """Return about how many seconds a run takes on this machine, None where that is not known."""
+        """Return the estimated seconds of a run on this machine; None where they are not known."""
         chosen = self._chosen(settings, full=full)
         return self.expect(chosen, device=device_named(device)) if self.expect else None
 
@@ -487,7 +487,7 @@ def load_experiment(reference: str) -> Experiment:
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
 
     Examples
     --------

@@ -168,7 +168,7 @@ class Store:
 
     @staticmethod
     def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
-        """Return the application's number, and how many tables there are."""
+        """Return the application's number, and the number of tables."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return application, tables

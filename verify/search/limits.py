@@ -18,7 +18,7 @@ class ExploreLimits:
     # Instances that the leaps from each clause's nearest miss may try, and the steps after them.
     leaps: int = 12
     steps: int = 30
-    # How often a draw is near a nearest miss: half of the draws cost more than they found.
+    # Share of draws near a nearest miss: half of the draws cost more than they found.
     near: float = 0.25
     # Draws before what was found at them guides others: so many, or, where that is more, this part of what was tried.
     drawn_at_once: int = 64
@@ -26,7 +26,7 @@ class ExploreLimits:
     # Draws in a row that meet a dead end or a tried instance, after which little is left to draw.
     fruitless: int = 500
 
-    # How many instances the descent from each clause's nearest miss may try.
+    # Maximum number of instances of the descent from each clause's nearest miss.
     polished: int = 300
     # Parts of a value by which the descent moves; the last moves any integer by 1.
     shares: tuple[Fraction, ...] = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
@@ -86,7 +86,8 @@ class ExploreLimits:
     # The margin of a clause that seemed to fail and does not, or is not decided: large, so that nothing is steered by
     # it.
     rounded: float = 1
-    # At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value.
+    # Number of instances at which a clause is decided exactly since its limit degenerates there, and floats have no
+    # value.
     degenerate: int = 40
     # Instances that are timed before any is sent to other processes; seconds of work that are worth sending; seconds of
     # what is sent at once, and instances at most.

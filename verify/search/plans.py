@@ -464,7 +464,7 @@ def _simple_value(admissible: Range, *, integer: bool) -> Value:
 
 
 def _room(admissible: Range) -> tuple[int, int, int]:
-    """Return the integer of a range that is nearest to 0, and how far the range goes up and down from it."""
+    """Return the integer of a range that is nearest to 0, and the lengths of the range above and below it."""
     assert admissible.low is not None and admissible.high is not None
     low, high = int(admissible.low), int(admissible.high)
     start = max(low, min(high, 0))

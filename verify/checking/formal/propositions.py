@@ -54,7 +54,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     Returns
     -------
     FormalText
-        What a statement carries as `formal`.
+        A claim's entry in a statement's `formal`.
 
     Raises
     ------

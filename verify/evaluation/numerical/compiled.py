@@ -133,7 +133,7 @@ def _violated(relation: Any, slack: np.ndarray) -> np.ndarray:
 
 
 def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
-    """Return by how much values are outside a parameter's domain."""
+    """Return the distance of values from a parameter's domain."""
     bound = parameter.minimum if parameter.minimum is not None else parameter.above
     if bound is None:
         return np.zeros(values.shape)

@@ -14,7 +14,7 @@ class NumericalLimits:
     batch: int = 50_000
     # Terms of a sum, and steps of a recursion, beyond which a point has no value here.
     terms: int = 300
-    # Steps that a run is followed, at most, and after how many those that are decided are left out of the arrays.
+    # Maximum number of steps of a run, and the number after which decided runs are left out of the arrays.
     run_steps: int = 512
     run_block: int = 16
     # A run seems to settle where it falls by no more than this part in the last quarter of what it did in the one

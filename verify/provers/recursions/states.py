@@ -281,7 +281,7 @@ def _seems_kept(here: Dynamics, level: sp.Expr, invariants: Sequence[Goal]) -> b
 
 
 def _period(here: Dynamics) -> int | None:
-    """Return after how many steps, at most a few, a run is exactly back at its start; None where it is not."""
+    """Return the number of steps, at most a few, after which a run is exactly back at its start; None if it is not."""
     state = here.initial
     for step in range(1, _PERIODS + 1):
         put = dict(zip(here.state, state, strict=True))

@@ -25,11 +25,11 @@ class TheoremSummary(Shown):
     theorem
         The theorem.
     standing
-        What establishes each claim for all parameters, and the evidence at the example.
+        The standing of each claim for all parameters, and the evidence at the example.
     not_formal
-        Why the record is not believed, where there is one.
+        The reason why a record is not believed, if there is one.
     reference
-        How the theorem is named on the command line; empty for a theorem that has no name there.
+        The theorem's name on the command line; empty for a theorem without one.
 
     Examples
     --------

@@ -103,7 +103,7 @@ def gathered(
     full
         Whether findings are reproduced, canaries searched, comparisons and all figures run.
     store
-        Where results of experiments and sweeps are kept.
+        The store of results of experiments and sweeps.
     entries
         Entries that a run has just added to the ledger, beside the recorded ones.
     tell

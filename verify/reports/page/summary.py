@@ -105,7 +105,7 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
 
 
 def _standing(own: list[Known], numbered: list[Known], standing: ForAll) -> Iterator[Node]:
-    """Yield the paper's own statements of a standing by name, and how many results derived here have it."""
+    """Yield the paper's own statements of a standing by name, and the number of results derived here that have it."""
     some = [known for known in own if known.standing.for_all_parameters.standing is standing]
     named = [known for known in some if known in numbered]
     for i, known in enumerate(named):

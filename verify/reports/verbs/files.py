@@ -43,7 +43,7 @@ def pin(
     Returns
     -------
     Iterator[Pinned]
-        What was written, each file once it is there; `failed` says why one could not be written.
+        The files written, each once it is there; `failed` says why one could not be written.
 
     Raises
     ------
@@ -183,16 +183,16 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
     Returns
     -------
     Accepted
-        What it shows: `theorem`, `statement_digest`, `instance`, `in_scope`, `clauses` and `trusts`.
+        Its contents: `theorem`, `statement_digest`, `instance`, `in_scope`, `clauses` and `trusts`.
 
     Raises
     ------
     verify.rechecker.Rejected
-        Where a proof in it is not one; the message names the field.
+        If a proof in it is wrong; the message names the field.
     verify.rechecker.Unreadable
-        Where the file is no certificate.
+        If the file is no certificate.
     InputError
-        Where it cannot be opened, as when there is none.
+        If the file cannot be opened, or is missing.
 
     Examples
     --------

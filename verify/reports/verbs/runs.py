@@ -171,7 +171,7 @@ def simulate(
     seed
         Seed of the random numbers.
     device
-        Where to run: `auto`, `cpu` or `cuda`.
+        The device of the run: `auto`, `cpu` or `cuda`.
     full
         Use the paper's own settings where none is given.
     store

@@ -98,7 +98,7 @@ def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
     Raises
     ------
     InputError
-        Where there is none of this name.
+        If none has this name.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def derive(theorem: "Theorem | str") -> Iterator[Any]:
     InputError
         For an unknown theorem.
     TheoremError
-        Where there is no derivation, and at the first step that does not hold.
+        If there is no derivation, and at the first step that does not hold.
 
     Examples
     --------

@@ -25,9 +25,9 @@ class Diagram:
     id
         `paper.name`.
     title
-        What is drawn, in one line.
+        The title, in one line.
     text
-        What is to be seen, in plain sentences.
+        The content of the picture, in plain sentences.
     theorem
         The theorem's id.
     quick, full

@@ -36,7 +36,7 @@ class Axis:
         return self.parameter.kind != "word"
 
     def to_json(self) -> dict[str, object]:
-        """Return its ends, how many points there are and how they lie; of listed values, the values."""
+        """Return its ends, number of points and spacing; of listed values, the values."""
         ends = {"start": json_number(self.values[0]), "stop": json_number(self.values[-1])}
         listed = {"values": json_number(self.values)} if self.spacing == "listed" else {}
         return {**ends, "count": len(self.values), "spacing": self.spacing, **listed}
@@ -80,7 +80,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
         By a parameter's name `START:STOP:COUNT[:log]`, values separated by commas, or a sequence of values. Ends are
         exact and included.
     given
-        What stays fixed; none of it may be swept.
+        The fixed values; none of them may be swept.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def observe(
     Parameters
     ----------
     steps
-        After how many steps it is looked at: integers >= 0, rising.
+        Numbers of steps after which the recursion is observed: integers >= 0, rising.
     over
         Values by parameter name, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
     given

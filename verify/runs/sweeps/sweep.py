@@ -33,7 +33,7 @@ from verify.shown import Plotted, Result, Tabled
 
 @dataclass(frozen=True)
 class Rechecked:
-    """Served rows that were computed again: how many were asked for, how many there were, how many came out otherwise.
+    """Served rows that were computed again: the numbers asked for, computed, and different.
 
     `seed` drew them; with the same one the same rows are drawn. `differences` has the first rows that differ, with the
     instance, and the values that differ by name, as kept and as found.

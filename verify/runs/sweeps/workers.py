@@ -113,7 +113,7 @@ class Chunks:
             yield chunk
 
     def took(self, rows: Computed) -> None:
-        """Adapt to how long some rows took."""
+        """Adapt to the time that some rows took."""
         seconds = sum(row["seconds"] for _, row in rows if not isinstance(row, Failure)) or 1e-6
         fitting = int(SWEEP.chunk_seconds * max(1, len(rows)) / seconds)
         self.size = max(1, min(fitting, SWEEP.chunk_growth * self.size, SWEEP.largest_chunk))

@@ -31,13 +31,13 @@ class Part:
     way
         The name of a way, "" for a goal.
     goal
-        What is to be shown.
+        The goal to be shown.
     given
         The facts that this place has, and the one before it has not.
     shown
         Whether a proof was found.
     parts
-        What came of it, in order.
+        The parts that it led to, in order.
     """
 
     way: str
