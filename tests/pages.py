@@ -67,7 +67,7 @@ def timeless(text: str) -> str:
 
 
 def commands(block: Block) -> list[tuple[str, str]]:
-    """Return the commands of a console block with what each prints."""
+    """Return the commands of a console block with the output of each."""
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
     return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
@@ -86,14 +86,14 @@ def lines(block: Block) -> list[str]:
 
 @dataclass
 class Reader:
-    """Someone who follows a page in a folder, block by block; what a `known` command prints is not asked again."""
+    """A reader who follows a page in a folder, block by block; a `known` command is not run again."""
 
     folder: Path
     known: Mapping[str, str] = field(default_factory=dict)
     names: dict[str, object] = field(default_factory=dict)
 
     def printed(self, block: Block) -> str:
-        """Run a block, and return what it says when what is printed is the present state of things."""
+        """Run a block, and return its text with the present output."""
         if block.language == "python":
             if named := _FILE.match(block.text):
                 # Its first line is how it is named.
@@ -143,7 +143,7 @@ def reading(folder: Path, known: Mapping[str, str] | None = None) -> Iterator[Re
 
 
 def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
-    """Return a page with what its blocks print now; a block stays as it is where only its times would differ."""
+    """Return a page with its blocks' output now; a block stays as it is where only its times would differ."""
     with TemporaryDirectory() as folder, reading(Path(folder), known) as reader:
         shown = [(block, reader.printed(block)) for block in blocks(text)]
     for block, printed in reversed(shown):
@@ -154,7 +154,7 @@ def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
 
 if __name__ == "__main__":
     os.environ["COLUMNS"] = "80"
-    # The README last: what it shows of the site is what the site shows then.
+    # The README last: its excerpts of the site are those of the site then.
     for page in sys.argv[1:] or sorted(PAGES, key=lambda name: name == README):
         before = PAGES[page].read_text(encoding="utf-8")
         if (after := rewritten(before, commands_of_the_site() if page == README else None)) != before:

@@ -219,7 +219,7 @@ LACKING = {
     ),
     "report": f"report: needs latex2mathml, matplotlib, networkx, torch: {BROUGHT['plot']} {' '.join(EXTRAS['sim'])}",
 }
-"""Commands and what they say, which is to fail by input."""
+"""Commands and their messages: each is to fail by its input."""
 
 
 def test_what_needs_more_says_in_one_line_what_to_install(outside):

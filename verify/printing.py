@@ -105,7 +105,7 @@ def _is_kept_product(factors: tuple[Any, ...]) -> bool:
 
 
 def _base(factor: Any) -> Any:
-    """Return that of which there is one in a product: a power's base, of an exponential what is multiplied by a number.
+    """Return that of which there is one in a product: a power's base, of an exponential the factor beside a number.
 
     SymPy keeps exp(x)*exp(y), and makes one of exp(x)*exp(-2*x).
     """

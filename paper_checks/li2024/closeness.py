@@ -46,7 +46,7 @@ def _reading(
     return Comparison(f"li2024.{name}", title, "li2024.opposite_moves", "li2024.closeness", compare)
 
 
-# The paper states its readings in words, without numbers. The levels below, what counts as close, aligned or apart, are
+# The paper states its readings in words, without numbers. The levels below, which count as close, aligned or apart, are
 # ours, and were set after runs of this experiment had been seen: they pin its result and were not predicted.
 
 

@@ -53,7 +53,7 @@ Bounds = tuple[float, float]
 
 
 class Exactly(NamedTuple):
-    """A training from zero with all that signs may be: sizes, what is attended to, step size."""
+    """A training from zero over all signs: sizes, the tokens attended to, step size."""
 
     T: int
     q: int

@@ -57,7 +57,7 @@ def command_of(benchmark):
 
 
 def machine_of(info):
-    """Return of which kind a machine is, and what it can do at best, which differs from run to run."""
+    """Return the kind of a machine, and its best rates, which differ from run to run."""
     cpu = info.get("cpu", {})
     parts = [
         *([info["card"]] if info.get("card") else []),
@@ -75,7 +75,7 @@ def file_of(row):
 
 
 def keep(rows, folder):
-    """Write each row into its file, a line for each of what it has."""
+    """Write each row into its file, a line for each of its fields."""
     folder.mkdir(exist_ok=True)
     for row in rows:
         lines = (f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in row.items())
@@ -148,7 +148,7 @@ def _not_measured(work, device):
 
 
 def is_reached(row):
-    """Whether the median ratio to the best plain way is what it is to be."""
+    """Whether the median ratio to the best plain way is as required."""
     median = statistics.median(row["ratios"])
     return median <= row["reach"] if row["cost"] else median >= row["reach"]
 
@@ -173,7 +173,7 @@ def table(rows):
 
 
 def machine_lines(rows):
-    """Return of which kind the machines were, each once, with what it could do when it was last used."""
+    """Return the kinds of the machines, each once, with its best rates when it was last used."""
     rates = {row["machine"]["kind"]: row["machine"]["rates"] for row in sorted(rows, key=lambda row: row["date"])}
     return [f"- {'; '.join([kind, *rate_texts(of_device)])}" for kind, of_device in rates.items()]
 

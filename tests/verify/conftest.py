@@ -138,7 +138,7 @@ def theorem_file(tmp_path):
 
 @pytest.fixture
 def no_deduction(monkeypatch):
-    """Let no inequality be proved by a deduction, for tests of what is true and not proved."""
+    """Let no inequality be proved by a deduction, for tests of claims that are true and not proved."""
     monkeypatch.setattr("verify.provers.deduction.proofs.deduction_proof", lambda *_, **__: None)
 
 

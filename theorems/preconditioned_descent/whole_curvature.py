@@ -1,4 +1,4 @@
-r"""Second derivatives over all A_l (and B_l) at points where these are multiples of I: by what rotations leave apart.
+r"""Second derivatives over all A_l (and B_l) at multiples of I: by spaces that rotations leave apart.
 
 f = E tr K Kᵀ, the label after L layers being w*ᵀ K x, and f does not change when all matrices are turned by one
 orthogonal matrix. At multiples of I the second derivatives are those of three kinds of directions, between which there

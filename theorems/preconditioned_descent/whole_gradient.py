@@ -1,8 +1,8 @@
 r"""The gradient in all entries of all A_l (and B_l), at points where these are multiples of I, exactly.
 
-At Σ = I the label after L layers, filled in, is w*ᵀ K x, and f = E tr K Kᵀ; where all A_l and B_l are multiples of I,
-K = r(S). Move one of them by a matrix M. To the first order K moves by a sum of words with one M, which stands between
-powers of S, and f by E tr(M φ(S)): a trace may be turned, so that φ is what M = I gives, 2 r times the slope of r in
+At Σ = I the label after L layers, filled in, is w*ᵀ K x, and f = E tr K Kᵀ; where all A_l and B_l are multiples of I, K
+= r(S). Move one of them by a matrix M. To the first order K moves by a sum of words with one M, which stands between
+powers of S, and f by E tr(M φ(S)): a trace may be turned, so that φ follows from M = I: 2 r times the slope of r in
 that multiple. The entries of the gradient are those of E φ(S)ᵀ, sums of E (S^k)_ij.
 
 *Moments, entry by entry.* W = XXᵀ. Gaussian integration by parts in the first X of W^k gives, with a product F of

@@ -317,7 +317,7 @@ class Theorem(Formula):
 
 
 def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> None:
-    """Refuse a symbol of an entry that assumes what the list's domain does not imply, and of a sum, more than real.
+    """Refuse an entry's symbol with an assumption that the list's domain does not imply, and of a sum, more than real.
 
     A sum may be assumed positive where its terms are made of positive numbers: a list is not empty.
     """

@@ -219,7 +219,7 @@ class Clause(ClauseData, Protocol):
     """The protocol of a kind of clause: one labelled clause of a statement, with the methods that the engine calls.
 
     The digest covers the data that `to_data` returns, and the re-checker reads them. A kind that is not part of
-    `verify` returns those of one that is, whose `text` is then what the data say (`says`), or data of a kind that its
+    `verify` returns those of one that is, whose `text` is then the data's (`says`), or data of a kind that its
     package brings to the re-checker (`lemmascope.rechecks`); another is computed at most.
 
     Examples

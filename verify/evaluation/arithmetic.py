@@ -170,7 +170,7 @@ class Ball:
 
 
 def _of_complex(function: str, raw: float) -> float:
-    """Return a function of what a root of a negative number made: NumPy takes complex numbers, as Python's powers do.
+    """Return a function of a complex number, the root of a negative one: NumPy and Python's powers make such numbers.
 
     So it takes arrays, where a program is run on these.
     """

@@ -316,7 +316,7 @@ def _solve(relation: Relational, sides: list[sp.Expr], unknown: sp.Symbol) -> sp
             return sp.S.Reals if decided == sp.true else sp.S.EmptySet
         return sp.solve_univariate_inequality(decided, unknown, relational=False)
     except Exception:
-        # SymPy's solvers raise anything on what they were not made for: the relation is shown as it is.
+        # SymPy's solvers raise anything on relations that they were not made for: the relation is shown as it is.
         return None
 
 

@@ -168,7 +168,7 @@ def _compiled(dynamics: Dynamics) -> Observe:
 def _function(
     program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]
 ) -> Callable[[np.ndarray], object]:
-    """Return a function of a block that runs lines of a program at each instance and writes what it returns to rows.
+    """Return a function of a block that runs lines of a program at each instance and writes its results to rows.
 
     The source is the engine's own, as in `Program`; rows lie at constant distances, so that the compiler sees that
     no two overlap.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from verify.evaluation.running_errors import Estimate, Estimates
 
 Values: TypeAlias = Mapping[str, Value | Enclosure]
-"""An instance's values by name, and enclosures of what was found for it."""
+"""An instance's values by name, and enclosures of numbers found for it."""
 
 
 def evaluate_rising(

@@ -305,7 +305,7 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     expression
         Of the language.
     written
-        Whether someone wrote it: then numbers that no one writes are refused. They are read in what a search found.
+        Whether someone wrote it: then numbers that no one writes are refused. They are read in a search's result.
 
     Returns
     -------

@@ -44,7 +44,7 @@ class Parameter:
     words
         The words that a parameter of kind `word` may take; the first is the paper's.
     default
-        An expression of the parameters before it: the value where none is given. No part of what is claimed.
+        An expression of the parameters before it: the value where none is given. It is no part of the claim.
 
     Raises
     ------

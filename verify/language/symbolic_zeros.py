@@ -86,7 +86,7 @@ def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
 def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
     """Return the expression with its limits carried out at values of other symbols, where they have all of them.
 
-    So that they are right also where what a limit divides by in general vanishes. Raises UndefinedError where one is
+    So that they are right also where a limit's divisor vanishes. Raises UndefinedError where one is
     infinite, or where its expression has no value.
     """
     limits: dict[sp.Basic, sp.Basic] = {}

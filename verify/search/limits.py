@@ -20,7 +20,7 @@ class ExploreLimits:
     steps: int = 30
     # Share of draws near a nearest miss: half of the draws cost more than they found.
     near: float = 0.25
-    # Draws before what was found at them guides others: so many, or, where that is more, this part of what was tried.
+    # Draws before their results guide others: so many, or, where that is more, this part of the instances tried.
     drawn_at_once: int = 64
     drawn_share: float = 0.25
     # Draws in a row that meet a dead end or a tried instance, after which little is left to draw.
@@ -90,7 +90,7 @@ class ExploreLimits:
     # value.
     degenerate: int = 40
     # Instances that are timed before any is sent to other processes; seconds of work that are worth sending; seconds of
-    # what is sent at once, and instances at most.
+    # work sent at once, and instances at most.
     timed: int = 3
     worth_sending: float = 0.5
     sent_seconds: float = 0.2
@@ -109,7 +109,7 @@ class NecessityLimits:
     check_seconds: float = 10
     # For a check or a search that is begun when the time is over.
     least_seconds: float = 0.1
-    # The part of the time that there is, if need be after it, to certify what was found.
+    # The part of the time that there is, if need be after it, to certify a violation.
     certifying: float = 0.4
 
     # How far past the hypothesis to look from the example, relative to where it ends.

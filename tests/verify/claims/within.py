@@ -1,7 +1,7 @@
 """A kind of clause that is no part of `verify`: two numbers differ by a tolerance at most.
 
-It lowers to an inequality between squares. That is what its digest covers, what is proved and what the re-checker
-reads; its own are the words, and the number that is shown.
+It lowers to an inequality between squares. Its digest, its proof and the re-checker are about that inequality; its own
+are the words, and the number that is shown.
 """
 
 from collections.abc import Iterator, Mapping

@@ -89,7 +89,7 @@ def test_a_tube_contains_the_step_at_drawn_instances():
             assert horizon.width < WIDEST
 
     hold()
-    # 7 of 8; what is not enclosed is not wrong.
+    # 7 of 8; a run that is not enclosed is not wrong.
     assert sum(enclosed) >= 5
 
 

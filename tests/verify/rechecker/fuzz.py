@@ -259,7 +259,7 @@ class Drawn:
 
 
 def answer(made: Callable[[], bytes], door: Doors) -> dict[str, Data]:
-    """Return the verdict on a file and what it took, in a process of its own; nothing where that dies."""
+    """Return the verdict on a file and its cost, by a process of its own; nothing if that dies."""
     read, write = os.pipe()
     if not (child := os.fork()):
         os.close(read)

@@ -65,7 +65,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
     *numbers, begun = eval(whole.stdout)
     assert eval(resumed.stdout) == [*numbers, float(23).hex()] and float.fromhex(begun) == 0, resumed.stderr
     assert not (tmp_path / "other" / "store" / "s.unfinished").exists()
-    # It is in the store now: what would be killed is not run.
+    # It is in the store now: the run that would be killed does not begin.
     assert run(tmp_path / "other", 0).stdout == resumed.stdout
 
 

@@ -70,7 +70,7 @@ def start(*words, cwd):
 
 
 def interrupted(running, condition):
-    """Press Ctrl-C once a condition holds, as a terminal does: for all of its processes; return what is printed."""
+    """Press Ctrl-C once a condition holds, as a terminal does: for all of its processes; return the output."""
     try:
         until = time.monotonic() + 120
         while not condition():

@@ -31,7 +31,7 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
 
 
 def drawn(name: str) -> Specimen:
-    """Return the statement of a name such as `limits:17`; what SymPy does not keep as written is drawn anew."""
+    """Return the statement of a name such as `limits:17`; one that SymPy does not keep as written is drawn anew."""
     category, _, _ = name.partition(":")
     return drawn_by(CATEGORIES[category][0], name)
 

@@ -189,7 +189,7 @@ def _followed(draw: random.Random) -> Specimen:
 
 
 def _singular(draw: random.Random) -> Specimen:
-    """Return a run that may come to a step without a value, or has none at its start, or in what cancels."""
+    """Return a run that may come to a step without a value, or has none at its start, or in a cancelling part."""
     values = {"a": Fraction(draw.choice((1, 2, 3, 3, 4))), "p": Fraction(draw.choice((0, 0, 0, 1, 1, 2)))}
     run = draw.choice(
         [

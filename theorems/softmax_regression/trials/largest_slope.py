@@ -123,8 +123,8 @@ def largest_at(levels: Callable[[int, float], float]) -> "Trials":
 def best_is(factor: Values, room: Values) -> "Trials":
     """Return trials of: where this room is not negative, this factor is enough for both shifts, and no smaller one is.
 
-    Tried are small moves between two rows far above the others, which need all of it but what a move that is not small
-    loses, and drawn small moves of the data and of the weights.
+    Tried are small moves between two rows far above the others, which need all of it but the loss by the size of a
+    move, and drawn small moves of the data and of the weights.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

@@ -57,7 +57,7 @@ class NumericalLimits:
     # Steps of each descent, and the length of its differences.
     steps: int = 60
     difference: float = 1e-7
-    # Times the margin, what is larger counts as so large; the largest margin that counts; and the weight of the amount
+    # Times the margin, a larger number counts as so large; the largest margin that counts; and the weight of the amount
     # by which relations fail.
     penalty: float = 1e6
     largest: float = 1e100

@@ -141,7 +141,7 @@ def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return margins of runs that do not reach a level: the part of the way there that they made in the second half.
 
     It is small and negative where a run did not come below its start, and where it came some way and has slowed so much
-    that a geometric series of what is to come ends above the level.
+    that a geometric series of the steps to come ends above the level.
     """
     steps = len(seen)
     half, later, last = (np.fmin.reduce(seen[:end], axis=0) for end in (steps // 2 + 1, steps - steps // 4, steps))

@@ -13,7 +13,7 @@ LONGEST = 300
 DIGITS = 10
 """Significant digits of a number that is not written exactly."""
 _WORD = 40
-"""Characters of what is no number."""
+"""Maximum number of characters of a value that is no number."""
 _FEW = 6
 """Entries of a list, or labels, that are written."""
 

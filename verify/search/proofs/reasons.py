@@ -1,4 +1,4 @@
-"""Reasons why `prove` leaves a claim open, from the searches: the attempts, the open parts, and what would help."""
+"""Reasons why `prove` leaves a claim open, from the searches: the attempts, the open parts, and advice."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -28,7 +28,7 @@ _FRACTIONS = tuple(Fraction(k, d) for d in (1, 2, 3, 4, 5) for k in range(d))
 
 @dataclass(frozen=True)
 class _Form:
-    """A sum of integers, and, where it is the floor of `inside` and integers, what tells it apart."""
+    """A sum of integers, with `inside` if it is the floor of that and integers."""
 
     expression: sp.Expr
     inside: sp.Expr | None = None
