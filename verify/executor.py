@@ -82,7 +82,7 @@ class Workers:
         process of this machine dies, or a cluster is lost, LostError is raised. Where this is closed early, no other
         call is begun, and processes of this machine end.
         """
-        # Of the extra `sweep`, as is Dask below: they may not be there, and are heavy.
+        # joblib, as Dask below, belongs to the extra `sweep`: it may not be there, and is heavy.
         import joblib
 
         backend = {"backend": "dask", "client": self.client} if self.client else {"backend": "loky"}
@@ -237,7 +237,7 @@ def refuse_both(jobs: int, scheduler: str | None) -> None:
 def refuse_unanswered(address: str) -> None:
     """Raise InputError for a text that is no address, and where nothing answers, or something else than a scheduler.
 
-    That is found out before Dask is asked, whose client would wait for longer, and say more than a line.
+    This is tried before Dask, whose client would wait for longer, and print more than a line.
     """
     form = _ADDRESS.fullmatch(address)
     if form is not None:
@@ -297,7 +297,7 @@ def _client(address: str) -> "Client":
     try:
         client.__init__(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        # Else it would be closed when it is collected, which takes long, and a traceback.
+        # Otherwise it would be closed when it is collected, which takes long, with a traceback.
         client.status = "closed"
         why = f"no Dask scheduler answers there: {type(error).__name__}"
         raise InputError("--scheduler", address, why) from error

@@ -86,7 +86,7 @@ def _is_kept(node: Any) -> bool:
 def _is_kept_sum(terms: tuple[Any, ...]) -> bool:
     numbers = [term for term in terms if isinstance(term, Number)]
     others = [term for term in terms if not isinstance(term, Number)]
-    # Of two that differ by a factor that is a number SymPy makes one.
+    # SymPy merges two that differ by a numerical factor.
     alike = len(set(map(_bare, others))) < len(others)
     return len(terms) < 2 or len(numbers) > 1 or 0 in numbers or alike or any(isinstance(t, sp.Add) for t in terms)
 
@@ -123,7 +123,7 @@ def _is_kept_power(base: Any, exponent: Any) -> bool:
         return False
     if not isinstance(base, sp.Integer) or not 1 < base < _FACTORED or not -1 < exponent < 1:
         return True
-    # Such as the root of 12, which SymPy writes with that of 3.
+    # An example is the root of 12, which SymPy writes with that of 3.
     return sp.Pow(base, exponent).args != (base, exponent)
 
 

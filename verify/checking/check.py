@@ -134,7 +134,7 @@ def check_wrong(
         raise InputError("label", label, meant(label, theorem.evaluations, "the evaluations are of"))
     end, statement = time.monotonic() + seconds, theorem.statement
     wrong = InWords(label, evaluation.wrong)
-    # Of a limit too the wrong variant has to fall.
+    # A wrong variant that is a limit has to fall as well.
     sampled = evaluation.sampled or evaluation.limit
     evaluations = {label: replace(evaluation, trials=evaluation.wrong_trials, sampled=sampled, limit=False)}
     instance = parse(statement, given)

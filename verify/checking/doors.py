@@ -257,7 +257,7 @@ def _loaded(name: str, code: Code) -> Rechecks:
     if _MODULES not in sys.meta_path:
         # First: other modules on the path under these names are not run.
         sys.meta_path.insert(0, _MODULES)
-    # Of another text of the same door there may be modules already: these have a name of their own.
+    # Modules of another text of the same door may be loaded already: each text has a name of its own.
     under = f"{_UNDER}.x{code.digest[:16]}"
     _MODULES.known |= {f"{under}.{module}": read for module, read in code.modules}
     module, _, attribute = code.value.partition(":")

@@ -234,7 +234,7 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
 def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     """Return the object of an id, or of `file.py:name`, of a kind such as `theorem` and of a class.
 
-    Of a file that holds one of them alone the name may be left out. Raises InputError where there is none.
+    The name may be left out for a file that holds a single one. Raises InputError where there is none.
     """
     path, colon, name = reference.rpartition(":")
     if reference.endswith(".py") or (colon and path.endswith(".py")):
@@ -279,7 +279,7 @@ def _import_file(kind: str, path: Path) -> ModuleType:
     try:
         found = path.is_file()
     except OSError:
-        # Such as a name that is too long.
+        # The name may be too long, for example.
         found = False
     if not found:
         raise InputError(kind, path, "no such file")

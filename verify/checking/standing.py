@@ -106,7 +106,7 @@ def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
 def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
     """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
 
-    None of a certificate that cannot be read, or is of another statement.
+    There are none if the certificate cannot be read, or is of another statement.
     """
     try:
         # One that is not installed has no path.

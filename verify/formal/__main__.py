@@ -1,6 +1,6 @@
 """`python -m verify.formal DIR [--all] [THEOREM ...]` has Rocq compile theorems, and writes the accepted ones.
 
-Of theorems, all by default, formal texts and exported statements are compiled below DIR, two theorems at a time. A
+The formal texts and exported statements of theorems, all by default, are compiled below DIR, two theorems at a time. A
 theorem that is on record with the same files is not compiled again, but with `--all`.
 """
 

@@ -41,7 +41,7 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
     if not expression.has(sp.Limit):
         return substituted(expression, values)
     replaced = expression.func(*(substitute(argument, values) for argument in expression.args))
-    # Of the needs, limits are looked at when they are carried out.
+    # Among the needs, limits are looked at when they are carried out.
     needed = (part for part in needs(expression) if not part.has(sp.Limit))
     return provided(replaced, [part for old in needed for part in needs(substitute(old, values))])
 

@@ -324,7 +324,7 @@ class CheckResult(Result, Tabled):
     def witness(self) -> Mapping[str, Any] | None:
         """The instance, where it refutes the theorem: given to a verb it is the same instance again; else None.
 
-        None out of scope, where nothing refutes the theorem: a clause's own `witness` refutes that clause.
+        It is None out of scope, where nothing refutes the theorem: a clause's own `witness` refutes that clause.
         """
         return self.instance if self.outcome is Outcome.REFUTED else None
 

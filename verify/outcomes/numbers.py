@@ -184,7 +184,7 @@ def is_shortened(value: Any) -> bool:
         return any(map(is_shortened, value))
     if not isinstance(value, int | Fraction) or isinstance(value, bool):
         return False
-    # Of a number with very many digits none is written out.
+    # A number with very many digits is not written out.
     return _is_long(value) or len(number_text(value)) > LONG_TEXT
 
 

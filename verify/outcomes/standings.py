@@ -159,7 +159,7 @@ class Established:
     def text(self, *, briefly: bool = False) -> str:
         """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits.
 
-        That they are prose is not said `briefly`, where the claims beside it say so.
+        `briefly` leaves out that they are prose, where the claims beside it say so.
         """
         if self.standing is ForAll.FORMAL:
             return Formal.text(self.formal)

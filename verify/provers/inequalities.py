@@ -206,7 +206,7 @@ def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
     if margin.is_bounded:
         return None
     orthant.work.spend(_SQUARES)
-    # With NumPy, which most inequalities do without.
+    # It loads NumPy, which most inequalities do without.
     from verify.provers.sums_of_squares import squares_in
 
     if (squares := squares_in(orthant.terms, zeros)) is None:

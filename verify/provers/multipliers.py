@@ -14,8 +14,8 @@ from verify.provers.proof_data import Proof
 class Multipliers:
     """Proof data: an inequality's margin is the sum of the slacks of some relations times these, plus a rest ≥ 0.
 
-    A slack is the larger less the smaller side of a relation. That the multipliers are ≥ 0, but those of equations,
-    and that the rest is, is shown as any deduction is; where it is not, the clause says which.
+    A slack is the larger less the smaller side of a relation. The multipliers, but those of equations, and the rest are
+    shown to be ≥ 0 as any deduction is shown; the clause names one that is not.
 
     Parameters
     ----------

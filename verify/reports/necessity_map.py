@@ -101,7 +101,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
         return ""
     path, said = certificate_path(theorem.id, row["label"]), row["why"].partition(", trusting ")[2].split(", ")
     if row["status"] == "redundant" and (established := argued_without(theorem, row["label"], {})):
-        # By other theorems alone.
+        # Other theorems alone carry the claims.
         return _unsaid(established.trusts, said)
     if not path.is_file():
         return "no certificate is shipped"

@@ -147,7 +147,7 @@ class Store:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         application, _ = self._identity(connection)
         if application != _APPLICATION:
-            # Of several that come to an empty file, one makes the table: the others wait here, and look again.
+            # If several processes come to an empty file, one makes the table: the others wait here, and look again.
             connection.execute("BEGIN IMMEDIATE")
             application, tables = self._identity(connection)
             if not application and not tables:

@@ -181,7 +181,7 @@ class _Beyond:
     def _ray(self, parameter: Parameter) -> Ray | None:
         """Return the ray outwards from where the hypothesis ends along a parameter, nearest to the given value.
 
-        None where that is not found exactly. Raises UndecidedError.
+        It is None if that is not found exactly. Raises UndecidedError.
         """
         relation = self.theorem.statement.specialise(self.hypothesis, self.instance).relation
         others = self._others(parameter)
@@ -338,7 +338,7 @@ class _Beyond:
                 limit = min(NECESSITY.check_seconds, max(spare / 4, 1.0), spare)
                 result = checked(variant, {**self.instance, name: value}, limit)
             except InputError as error:
-                # Such as a value that is too large.
+                # A value may be too large, for example.
                 search.refused = str(error)
                 break
             if not result.in_scope:

@@ -138,7 +138,7 @@ class ProveLimits:
     # For both, where no other time is given, and the part of it to prove in.
     seconds: float = 60
     proving: float = 0.6
-    # That each search for a deduction may take, in columns of linear programs: some ten seconds.
+    # The work that each search for a deduction may take, in columns of linear programs: some ten seconds.
     work: int = 40_000
     # Instances that are searched where a claim is not proved: `explore` goes farther.
     max_examples: int = 100

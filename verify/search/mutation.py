@@ -66,7 +66,7 @@ def mutants(statement: Statement) -> Iterator[Mutant]:
 def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
     """Return at most so many mutants, drawn with equal shares for the operators as far as these have any.
 
-    Of an operator's, those of clauses and of hypotheses in turn.
+    Those of an operator come from clauses and hypotheses in turn.
     """
     statement = _evaluated(statement)
     claim = {clause.label for clause in statement.clauses}

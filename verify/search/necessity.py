@@ -270,7 +270,7 @@ def argued_anyway(
 ) -> tuple[str, Mapping[str, object] | None, set[Trust]] | None:
     """Return why the claims are argued without a hypothesis, the proof of the proved part, and the trusts.
 
-    None where they are not. There is no proof where the argument uses other theorems alone.
+    It is None if they are not argued. There is no proof where the argument uses other theorems alone.
     """
     seconds = min(NECESSITY.check_seconds, deadline - time.monotonic())
     if not theorem.argument or seconds <= 0:

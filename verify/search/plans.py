@@ -136,8 +136,8 @@ class Plan:
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
         """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
 
-        The range is that which the parameters before leave it; those after stay, but for defaults. None where it is no
-        number, or there already.
+        The range is that which the parameters before leave it; those after stay, but for defaults. It is None if the
+        value is no number, or there already.
         """
         parameter = next(parameter for parameter in self.parameters if parameter.name == name)
         value = instance[name]

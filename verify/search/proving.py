@@ -230,7 +230,7 @@ def prove(
     with proving(PROVE.work):
         checked = check(theorem, theorem.example, seconds=PROVE.proving * seconds)
     refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)
-    # That it is a counterexample rests on the scope too.
+    # A counterexample rests on the scope too.
     refuted = None if refuted is None else replace(refuted, trusts=checked.trusts)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}

@@ -34,7 +34,7 @@ class ExploreResult(Result):
     exact or ball arithmetic; it is certified where the re-checker accepts that it refutes the clause and keeps the
     hypotheses.
 
-    Of the examples, those are `clean` at which every clause of `looked_at` is known to hold: by a float64 margin
+    An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin
     beyond a running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1
     or 0, as the first refutation ends a search; `without_value` are those at which a clause has no value, and
     `undecided` the others, of which `not_reached` are those without an answer when the search ended or its time for
@@ -46,9 +46,9 @@ class ExploreResult(Result):
     the size of the compared sides, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
     counterexample they are its. `needed` is the number of instances up to the first one that was refuted; `sharpness`
     has an entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
-    `replayed`: the counterexample was kept from an earlier search with the same seed. Of so many draws (`drawn`) those
-    that are `rejected` came to no instance, as a relation left a parameter no value; they are counted by the
-    hypothesis's label, the most frequent one first.
+    `replayed`: the counterexample was kept from an earlier search with the same seed. Of `drawn` draws the `rejected`
+    ones came to no instance, as a relation left a parameter no value; they are counted by the hypothesis's label, the
+    most frequent one first.
     """
 
     theorem: str

@@ -329,7 +329,7 @@ class Ray:
     def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
         """Return a region's last part that covers a domain past the end without a gap, and whether that is all.
 
-        None where the first values past the end are not in it.
+        The part is None if the first values past the end are not in the region.
         """
         parts, far = self.past(region), None
         for place in self.past(domain):
@@ -417,7 +417,7 @@ class Attempts:
         further = f"further out {self.failing}" if self.failing else "open beyond"
         further = f"further out nothing is checked: {self.refused}" if self.refused else further
         if self.ended:
-            # Of integers all may have been tried.
+            # All integers may have been tried.
             size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
             all_tried = all(isinstance(value, int) for value in self.values) and size == count
             further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"

@@ -114,7 +114,7 @@ def reaching(
         if within is None:
             late, never = 1.0, _settling(seen, bound)
         else:
-            # Of a run that is longer than it is followed nothing is known.
+            # Nothing is known of a run beyond the steps that are followed.
             late, never = _left(step, crossed, last), np.where(last < len(seen), -1.0, 1.0)
         room = np.where(first > 0, np.clip(step / first - 1, -1, 1), 1.0)
         return np.where(known, np.where(reached, np.minimum(room, late), never), np.inf)

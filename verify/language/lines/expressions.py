@@ -256,7 +256,7 @@ def _applied(part: Part, node: ast.Call, name: str, symbols: Mapping[str, sp.Sym
         _refuse_long(part, node, arguments)
     held = head.make(*arguments, evaluate=False)
     value = _bounded(part, node, head.make(*arguments), held)
-    # Of abs(x**n) SymPy makes abs(x)**n, which does not show where x**n has a value.
+    # SymPy turns abs(x**n) into abs(x)**n, which does not show where x**n has a value.
     return held if held.free_symbols and isinstance(evaluated([held], value), Provided) else value
 
 

@@ -21,7 +21,7 @@ Tree: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Goal:
-    """That an expression is ≥ 0, > 0, or 0."""
+    """The claim that an expression is ≥ 0, > 0, or 0."""
 
     expression: sp.Expr
     relation: Relation

@@ -104,7 +104,7 @@ def _found(
         record.end("work" if isinstance(error, SpentError) else "tried", search.work.left)
         return None, relations
     except (ArithmeticError, ValueError, TypeError, sp.PolynomialError):
-        # Of SymPy, on parts without a real value: 1/log(1), a root of a negative number.
+        # SymPy raises these on parts without a real value: 1/log(1), a root of a negative number.
         record.end("tried", search.work.left)
         return None, relations
     record.end("tried" if tree is None else "proved", search.work.left)

@@ -234,7 +234,7 @@ def _at(expression: sp.Expr, symbol: sp.Symbol, start: sp.Expr) -> sp.Expr | Non
     try:
         value = expression.subs(symbol, start)
     except ValueError:
-        # Of SymPy, for a difference of bounds: atan(1/x) at 0.
+        # SymPy raises it for a difference of bounds: atan(1/x) at 0.
         return None
     return None if value.has(sp.zoo, sp.nan, sp.oo, sp.AccumBounds) else value
 

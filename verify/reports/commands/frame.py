@@ -1,7 +1,7 @@
 """The frame of the commands: how each is derived from its verb, how they speak and show progress.
 
-A verb's signature and docstring are written once, for Python and for a shell. Of its parameters those become options
-that a shell can give: numbers, words, and switches that are off by default. Their texts are those of the docstring's
+A verb's signature and docstring are written once, for Python and for a shell. Its parameters become options where a
+shell can give them: numbers, words, and switches that are off by default. Their texts are those of the docstring's
 `Parameters`, and the help begins as the docstring does.
 """
 

@@ -85,7 +85,7 @@ def _write_csv(result: SweepResult, path: Path) -> None:
 
 
 def _write_parquet(result: SweepResult, path: Path) -> None:
-    # Of the extra `sweep`: it may not be there.
+    # The package belongs to the extra `sweep`: it may not be there.
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -82,7 +82,7 @@ def list_experiments(paper: str | None = None) -> list[dict[str, Any]]:
 def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
     """Show a theorem's statement and the standing of each claim, or the settings of an experiment.
 
-    Of a theorem that is not pinned no proof is looked for: that is `prove`.
+    No proof is looked for of a theorem that is not pinned: that is the work of `prove`.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def conditions(
 ) -> "ConditionsResult":
     """Show which hypotheses hold, fail, or need a parameter; not all values have to be given.
 
-    Also shows how far beyond a hypothesis the claims are known to hold.
+    Also shows the range beyond each hypothesis on which the claims are known to hold.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class Scan:
             margins = {clause.label: high - low for clause, low, high in sides}
             good = np.ones(len(points), dtype=bool)
             for label, margin in margins.items():
-                # Of a proved clause too: JSON has no infinity.
+                # This holds of a proved clause too: JSON has no infinity.
                 good &= np.isfinite(margin.value) & np.isfinite(SAFETY * margin.error)
                 good &= True if label in proved else margin.sign()[0]
             values, known = self._values(estimates[2 * len(self.clauses) :], len(points))

@@ -119,7 +119,7 @@ def _consistent(row: Row, claims: set[str]) -> bool:
     if row["evidence"] not in _EVIDENCE[:2]:
         trusts_fit = not row["trusts"]
     else:
-        # That it is in scope may trust more.
+        # Its scope may have further trusts.
         trusts_fit = {each for clause in deciding for each in clause["trusts"]} <= set(row["trusts"])
     if row["evidence"] is None:
         return trusts_fit

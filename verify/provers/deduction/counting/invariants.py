@@ -163,7 +163,7 @@ class Invariants(Ratios, ABC):
     ) -> list[tuple[Goal, Tree, Tree]] | None:
         """Return relations, among them the goal, with proofs at the start and of the step; None where none are found.
 
-        Of those with a proof at the start, the ones not shown are left out, and those that no other uses.
+        Relations with a proof at the start are left out if their step is not shown, or if no other uses them.
         """
         left = list(firsts)
         while goal in left:

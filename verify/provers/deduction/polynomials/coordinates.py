@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Coordinates in which linear facts are signs: each is an atom, or a linear form that a fact says is ≥ 0.
 
-Of symbols that linear facts bind together those facts are taken that the others follow from. Where these are linearly
+For symbols that linear facts bind together, the facts from which the others follow are taken. Where these are linearly
 independent they are coordinates; where they add up to 1, as on an interval or a simplex, polynomials are homogeneous in
 them, as 1 is the sum of the coordinates.
 """
@@ -153,7 +153,7 @@ def _forms(scope: Scope, bound: Sequence[sp.Symbol], facts: Sequence[Fact]) -> l
 def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Form], list[Fraction]] | None:
     """Return forms that are coordinates, and the factors with which they add up to 1, where they do.
 
-    None where those from which all others follow are not linearly independent.
+    It is None if the facts from which all others follow are not linearly independent.
     """
     kept = list(forms)
     for form in sorted(forms, key=lambda f: -sum(1 for x in f.vector if x)):

@@ -101,7 +101,7 @@ def means(scope: Scope, goal: Goal) -> Tree | None:
 def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | None:
     """Return a proof of a goal as squares times facts, by a semidefinite program; None where none was found.
 
-    With `multiplied`, of the goal times a sum of squares, or of coordinates.
+    If `multiplied`, the proof is of the goal times a sum of squares, or of coordinates.
     """
     posed = _Posed.of(scope, goal)
     if posed is None or (multiplied and (goal.strict or any(f.expression is None for f, _ in posed.to.rest))):
