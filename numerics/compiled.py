@@ -20,7 +20,7 @@ _ROOT = Path(__file__).parent
 
 
 def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
-    """Return the folder, inside of another one, for what is compiled from sources as they are now."""
+    """Return the folder, inside of another one, for kernels compiled from the sources as they are now."""
     digest = hashlib.sha256()
     for source in sorted(sources):
         content = source.read_bytes()
@@ -29,7 +29,7 @@ def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
 
 
 def forget_others(folder: Path, *, after: float = 86400.0) -> None:
-    """Remove what was compiled from other sources than a folder's, if nothing was written there for `after` seconds.
+    """Remove kernels compiled from other sources than a folder's, if nothing was written there for `after` seconds.
 
     A process that still runs may keep more in a folder.
     """
@@ -44,7 +44,7 @@ _FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)  # p
 with contextlib.suppress(OSError):
     _FOLDER.mkdir(parents=True, exist_ok=True)
 _KEPT = os.access(_FOLDER, os.W_OK)
-"""Where nothing can be kept, kernels are compiled anew: elsewhere Numba would look at a function's own file alone."""
+"""Whether the folder can keep kernels. If not, each run compiles: elsewhere Numba looks at a function's file alone."""
 if not config.CACHE_DIR:  # pyright: ignore[reportAttributeAccessIssue]
     # Another folder may be that of several versions of us.
     forget_others(_FOLDER)

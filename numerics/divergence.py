@@ -31,7 +31,7 @@ class Divergence:
             self.check()
 
     def check(self) -> None:
-        """Wait for what has been looked at.
+        """Wait for the values that have been looked at.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """The counted random numbers of `philox` as PyTorch's tensors: the same words on every device.
 
-A card draws what the CPU draws: words and subsets to the bit, Gaussians to rounding. Words are kept in int64.
+A card draws the same numbers as the CPU: words and subsets to the bit, Gaussians to rounding. Words are kept in int64.
 """
 
 import math

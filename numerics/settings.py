@@ -23,7 +23,7 @@ def at_least(name: str, value: int, least: int) -> None:
     Raises
     ------
     InputError
-        Where it is not: names the value.
+        If it is not: names the value.
     """
     if not isinstance(value, int) or value < least:
         raise InputError(name, value, f"must be an integer >= {least}")
@@ -35,7 +35,7 @@ def counted(key: int, step: int = 0) -> None:
     Raises
     ------
     InputError
-        Where one of them is not: names it.
+        If one of them is not: names it.
     """
     if not isinstance(key, int) or not 0 <= key < 2**64:
         raise InputError("key", key, "must be an integer from 0 to 2^64 - 1")

@@ -36,7 +36,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Skip what is too long for every run, unless it is selected: by a mark, a word, its id, or with all by --full."""
+    """Skip tests too long for every run, unless selected: by a mark, a word, its id, or with all by --full."""
     options = config.option
     if options.full or options.markexpr or options.keyword or any("::" in argument for argument in config.args):
         return
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def measured(monkeypatch):
-    """Let every experiment that a module loads measure the given numbers, or what a function of its settings gives."""
+    """Let every experiment that a module loads measure the given numbers, or a function's value at its settings."""
 
     def measure(module, given):
         def run(**settings):

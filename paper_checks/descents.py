@@ -16,7 +16,7 @@ LossAndSlope = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 class Settled(NamedTuple):
-    """Where a descent ended: the point (k,), the loss, its slopes (k,) and its second derivatives (k, k)."""
+    """The end of a descent: the point (k,), the loss, its slopes (k,) and its second derivatives (k, k)."""
 
     point: np.ndarray
     loss: float
@@ -24,7 +24,7 @@ class Settled(NamedTuple):
     hessian: np.ndarray
 
     def off(self, rounding: float, least: float = 1e-7) -> float:
-        """Return how far the point may be from a minimum: slopes, and `rounding` of them, over the curvature.
+        """Return a bound on the point's distance from a minimum: slopes, and `rounding` of them, over the curvature.
 
         Directions in which the curvature is below `least` times the largest are those of a symmetry, or not told from
         them: the point is not compared along these. Twice Newton's step stands for its second order.
@@ -66,7 +66,7 @@ def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int
 
 
 def _descended(loss: LossAndSlope, start: np.ndarray, steps: int, units: np.ndarray | None = None) -> np.ndarray:
-    """Return where L-BFGS from `start` ends; the columns of `units` are the coordinates' steps."""
+    """Return the end of L-BFGS from `start`; the columns of `units` are the coordinates' steps."""
     from scipy.optimize import minimize
 
     def along(moved: np.ndarray) -> tuple[float, np.ndarray]:
@@ -87,7 +87,7 @@ def _at(loss: LossAndSlope, point: np.ndarray, step: float) -> Settled:
 
 
 class OnPrompts(NamedTuple):
-    """Where a descent on a sample of prompts ended, and the slopes there of the sample's equal parts, (parts, k)."""
+    """The end of a descent on a sample of prompts, and the slopes there of the sample's equal parts, (parts, k)."""
 
     end: Settled
     slopes: np.ndarray
@@ -96,8 +96,8 @@ class OnPrompts(NamedTuple):
         """Compare the end, entry by entry and along each row of `multiples`, (m, k), with theory, (k,).
 
         To first order a part of the prompts moves the end by Newton's step for its slopes: their spread is the end's.
-        That is inconclusive where chance hides a share of what theory says along a row of `multiples`, or of its
-        largest entry, and where the descent stopped further from its end than a tenth of what chance may be.
+        That is inconclusive where chance hides a share of theory's value along a row of `multiples`, or of its largest
+        entry, and where the descent stopped further from its end than a tenth of the bound on chance.
         """
         if np.linalg.eigvalsh(self.end.hessian)[0] <= 0:
             return Verdict(Outcome.REFUTED, Evidence.SIMULATED, "the end is no minimum", trainings=1)

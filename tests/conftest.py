@@ -6,7 +6,7 @@ from hypothesis import settings
 from verify.installed import install, lack
 from verify.reports.pytest_plugin import draw_by_id, use_all_cores
 
-# The clock has no say in what is drawn.
+# The draws do not depend on the clock.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
@@ -16,7 +16,7 @@ CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 
 def pytest_configure(config):
-    """Check shapes and types throughout `numerics` while it runs, but for `make bench`, which times what users run."""
+    """Check shapes and types throughout `numerics` while it runs, but for `make bench`, which times users' runs."""
     draw_by_id(config)
     if "bench_*" not in config.getini("python_functions"):
         from jaxtyping import install_import_hook

@@ -1,4 +1,4 @@
-"""The layout, read from the source: who imports whom, in which subpackage, how deep, and how many statements there are.
+"""The layout, read from the source: the imports, the subpackages, the depth, and the number of statements.
 
 `python -m tests.layout` prints modules a folder, the longest chain and the largest cycle of imports, and the
 statements of each package, counted in the syntax tree: no layout of lines changes them.
@@ -20,7 +20,7 @@ _ABOVE |= {"reports": "formal search runs"}
 
 
 def _allowed(subpackage: str) -> set[str]:
-    """Return what a subpackage may import: itself, the root, and those above it; the re-checker nothing of ours."""
+    """Return a subpackage's allowed imports: itself, the root, and those above it; the re-checker's are itself."""
     if subpackage in ("root", "rechecker"):
         return {subpackage}
     above = [_allowed(other) for other in _ABOVE[subpackage].split()]
@@ -47,7 +47,7 @@ def modules(root: Path, *tops: str) -> dict[str, Path]:
 
 
 def _named(node: ast.AST, package: list[str]) -> Iterator[str]:
-    """Yield what an import names, and what may be modules in it; `package` is the list of the file's packages."""
+    """Yield the names in an import, and possible modules in it; `package` is the list of the file's packages."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -63,7 +63,7 @@ def _written_out(node: ast.AST) -> Iterator[str]:
 
 
 def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
-    """Return which of some modules each imports, inside functions, for type checkers and by a name as well."""
+    """Return each module's imports among the known ones, inside functions, for type checkers and by a name as well."""
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
         package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
@@ -116,7 +116,7 @@ def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def longest_chain(edges: Mapping[str, set[str]]) -> int:
-    """Return how many modules the longest chain of imports has; there must be no circle."""
+    """Return the number of modules in the longest chain of imports; there must be no circle."""
     heights: dict[str, int] = {}
 
     def height(name: str) -> int:
@@ -128,7 +128,7 @@ def longest_chain(edges: Mapping[str, set[str]]) -> int:
 
 
 def folders(known: Mapping[str, Path]) -> dict[Path, int]:
-    """Return how many modules each folder has, `__init__` aside."""
+    """Return the number of modules in each folder, `__init__` aside."""
     found = Counter(path.parent for path in known.values() if path.name != "__init__.py")
     return dict(sorted(found.items()))
 
@@ -140,7 +140,7 @@ def walk(title: str, root: Path = ROOT) -> list[str]:
 
 
 def statements(path: Path) -> int:
-    """Return how many statements a file has, docstrings among them."""
+    """Return the number of statements in a file, docstrings among them."""
     return sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 

@@ -1,12 +1,12 @@
 """The pages for people, README and site: their blocks, and how these are run and compared.
 
-`python -m tests.pages` runs all commands and prompts again, and writes what they print into the pages.
+`python -m tests.pages` runs all commands and prompts again, and writes their output into the pages.
 
 A block of the language
 
 - `py` is an excerpt of a file, which another test compares;
 - `python` is run, or, where its first line is a comment with a file's name, written to that file;
-- `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and what they print compared;
+- `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and their output compared;
 - `sh` is a list of commands that take long or change the machine: that they are understood is all that is tested.
 
 A page's blocks run in order, in one folder of their own.
@@ -30,7 +30,7 @@ from verify.reports.command_line import run
 ROOT = Path(verify.__file__).parents[1]
 README = "README.md"
 _GENERATED = ("docs/gallery/", "docs/generated/", "docs/findings/")
-"""Where no page is written by people: these are made from the code, or by `verify pin`."""
+"""Folders of pages that are made from the code, or by `verify pin`: no page in them is written by people."""
 
 
 def _pages() -> Iterator[tuple[str, Path]]:
@@ -67,13 +67,13 @@ def timeless(text: str) -> str:
 
 
 def commands(block: Block) -> list[tuple[str, str]]:
-    """Return the commands of a console block with what each prints."""
+    """Return the commands of a console block with the output of each."""
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
     return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
 def commands_of_the_site() -> dict[str, str]:
-    """Return what the site's pages show of their commands, of one that is shown twice the first."""
+    """Return the output of each command that the site's pages show; of one that is shown twice the first."""
     texts = [path.read_text(encoding="utf-8") for name, path in PAGES.items() if name != README]
     found = [block for text in texts for block in blocks(text) if block.language == "console"]
     return {command: shown for block in reversed(found) for command, shown in reversed(commands(block))}
@@ -86,14 +86,14 @@ def lines(block: Block) -> list[str]:
 
 @dataclass
 class Reader:
-    """Someone who follows a page in a folder, block by block; what a `known` command prints is not asked again."""
+    """A reader who follows a page in a folder, block by block; a `known` command is not run again."""
 
     folder: Path
     known: Mapping[str, str] = field(default_factory=dict)
     names: dict[str, object] = field(default_factory=dict)
 
     def printed(self, block: Block) -> str:
-        """Run a block, and return what it says when what is printed is the present state of things."""
+        """Run a block, and return its text with the present output."""
         if block.language == "python":
             if named := _FILE.match(block.text):
                 # Its first line is how it is named.
@@ -105,7 +105,7 @@ class Reader:
         return self.answered(block.text) if block.language == "pycon" else block.text
 
     def run(self, command: str) -> str:
-        """Return what a command prints."""
+        """Return the output of a command."""
         if command in self.known:
             return self.known[command]
         name, *words = shlex.split(command)
@@ -143,7 +143,7 @@ def reading(folder: Path, known: Mapping[str, str] | None = None) -> Iterator[Re
 
 
 def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
-    """Return a page with what its blocks print now; a block stays as it is where only its times would differ."""
+    """Return a page with its blocks' output now; a block stays as it is where only its times would differ."""
     with TemporaryDirectory() as folder, reading(Path(folder), known) as reader:
         shown = [(block, reader.printed(block)) for block in blocks(text)]
     for block, printed in reversed(shown):
@@ -154,7 +154,7 @@ def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
 
 if __name__ == "__main__":
     os.environ["COLUMNS"] = "80"
-    # The README last: what it shows of the site is what the site shows then.
+    # The README last: its excerpts of the site are those of the site then.
     for page in sys.argv[1:] or sorted(PAGES, key=lambda name: name == README):
         before = PAGES[page].read_text(encoding="utf-8")
         if (after := rewritten(before, commands_of_the_site() if page == README else None)) != before:

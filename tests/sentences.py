@@ -1,8 +1,9 @@
 """Sentences that begin with no subject: `make lint` refuses more of them than there are.
 
 `What …` for a thing that has a name, `Where it …` for a condition, `It is … that …`: the subject is to come first, and
-be named. Docstrings, comments, other strings of several words, and pages are read. `python -m tests.sentences`
-prints each with its place where there are more than the ceilings, which only go down.
+be named. So is a result: `Return what …` is refused, and a docstring that begins with `How many …` or `Where …`.
+Docstrings, comments, other strings of several words, and pages are read. `python -m tests.sentences` prints each with
+its place where there are more than the ceilings, which only go down.
 """
 
 import ast
@@ -18,41 +19,52 @@ ROOT = Path(__file__).parents[1]
 CEILINGS = {"verify": 0, "tests": 4, "paper_checks": 0, "theorems": 0, "numerics": 0, "docs": 0}
 """The sentences of a folder that are still to be rewritten; the four of tests are examples of it."""
 _BEGINS = re.compile(r"(?:^|(?<=[.!?:] ))(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
+_RESULTS = re.compile(r"(?:^|(?<=[.!?:] ))(?:Return|Yield) (?:what|where|how|which)\b")
+_FIRST = re.compile(r"^(?:How|Where|Which|When|Why|Who|Whose)\b")
+"""The first word of a docstring that names nothing."""
 HEADINGS = (
     *("What does not hold as printed", "What the printed figures show", "What was observed and is not proved"),
     *("What the papers claim", "What rests on what", "What the words for evidence mean", "What it reports:"),
     *("What bounds the ratios", "Where it holds"),
 )
 """Headings of findings and of the report: each is the question that its section answers."""
-_INSTEAD = "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`"
+_INSTEAD = (
+    "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`; "
+    "name the result: `Return the change of α`, not `Return what a step adds`; `Number of nodes`, not `How many nodes`"
+)
 _PAGES = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md", "docs/reference/*.md", "*.md")
 
 
 def sentences(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the line and the beginning of each such sentence of a file of Python or of a page."""
     text = path.read_text(encoding="utf-8")
-    for line, said in _python(text) if path.suffix == ".py" else _page(text):
+    # A digest covers the text of second computations and of the re-checker: they are not rewritten for a word.
+    is_fixed = "rechecked" in path.parts or path.is_relative_to(ROOT / "verify" / "rechecker")
+    for line, said, is_docstring in _python(text) if path.suffix == ".py" else _page(text):
         words = " ".join(said.split())
-        for found in _BEGINS.finditer(words):
-            if not words[found.start() :].startswith(HEADINGS):
-                yield line, words[found.start() : found.start() + 70]
+        patterns = [_BEGINS] if is_fixed else [_BEGINS, _RESULTS, *([_FIRST] if is_docstring else [])]
+        for start in sorted({found.start() for pattern in patterns for found in pattern.finditer(words)}):
+            if not words[start:].startswith(HEADINGS):
+                yield line, words[start : start + 70]
 
 
-def _python(text: str) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(text)):
+def _python(text: str) -> Iterator[tuple[int, str, bool]]:
+    nodes = list(ast.walk(ast.parse(text)))
+    docstrings = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.lineno, node.value
+            yield node.lineno, node.value, node in docstrings
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string.lstrip("# ")
+            yield token.start[0], token.string.lstrip("# "), False
 
 
-def _page(text: str) -> Iterator[tuple[int, str]]:
+def _page(text: str) -> Iterator[tuple[int, str, bool]]:
     # A heading may be a question, and a table's cell is no sentence.
     at = 1
     for paragraph in text.split("\n\n"):
         if not paragraph.lstrip().startswith(("#", "|", "```")):
-            yield at, paragraph
+            yield at, paragraph, False
         at += paragraph.count("\n") + 2
 
 

@@ -33,7 +33,7 @@ POSIX_ALONE = {
 """Modules and names that Windows lacks, and `os.rename`, which there does not replace a file."""
 ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}}
 ASKED_FOR["verify/budget.py"] = {"signal.SIGALRM", "signal.setitimer", "signal.ITIMER_REAL"}
-"""Where each is used only if the system has it, which is tested below."""
+"""Names that are used only if the system has them, which is tested below."""
 WINDOWS = """
 import os, signal, sys
 for module, names in ((os, ["fork", "sched_getaffinity", "killpg"]), (signal, ["SIGALRM", "setitimer", "SIGKILL"])):
@@ -219,7 +219,7 @@ LACKING = {
     ),
     "report": f"report: needs latex2mathml, matplotlib, networkx, torch: {BROUGHT['plot']} {' '.join(EXTRAS['sim'])}",
 }
-"""Commands and what they say, which is to fail by input."""
+"""Commands and their messages: each is to fail by its input."""
 
 
 def test_what_needs_more_says_in_one_line_what_to_install(outside):

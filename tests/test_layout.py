@@ -41,7 +41,7 @@ SUBJECTS = re.compile(
 
 
 def _subjects(folder):
-    """Return the words of what the papers are about in names and text of files, with where they stand."""
+    """Return the words of the papers' subjects in names and text of files, with their places."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     for path in files:
         for number, line in enumerate([path.name, *path.read_text(encoding="utf-8").splitlines()]):

@@ -1,4 +1,4 @@
-"""The notebooks of `docs/` run, each in a kernel and an empty folder, and show what their text says."""
+"""The notebooks of `docs/` run, each in a kernel and an empty folder, and their output agrees with their text."""
 
 import html
 import re

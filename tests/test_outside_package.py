@@ -1,4 +1,4 @@
-"""Another package, installed: its entries reach what ours reach, without a change to any file of ours."""
+"""Another package, installed: its entries reach as far as ours, without a change to any file of ours."""
 
 import json
 import re
@@ -41,14 +41,14 @@ class Installed(NamedTuple):
     ours: tuple[dict[str, bytes], dict[str, bytes]] = ({}, {})
 
     def run(self, *arguments, code=0):
-        """Return what a command prints, run in the package's folder."""
+        """Return the output of a command, run in the package's folder."""
         command = [self.python, *arguments]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
     def verify(self, *arguments, code=0):
-        """Return what `verify` prints."""
+        """Return the output of `verify`."""
         return self.run("-m", "verify", *arguments, code=code)
 
     def json(self, *arguments, code=0):
@@ -75,7 +75,7 @@ def outside(tmp_path_factory):
 
 
 def files_of_ours():
-    """Return the contents of our files, by path, but for what a run leaves behind."""
+    """Return the contents of our files, by path, but for files that a run leaves behind."""
     root = Path(__file__).parents[1]
     folders = [root / name for name in ("verify", "theorems", "numerics", "paper_checks", "tests", "docs")]
     files = [*root.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
@@ -161,7 +161,7 @@ def test_what_is_pinned_is_accepted_here_alone(outside):
 
 
 def test_a_wrong_second_computation_is_caught(outside):
-    """Another text behind the door is not what the certificate names, and a wrong one does not agree."""
+    """Another text behind the door is not the one that the certificate names, and a wrong one does not agree."""
     path = outside.folder / "textbook" / "rechecked" / "harmonic.py"
     certificate = str(outside.folder / "textbook" / "certificates" / "hardy.harmonic.json")
     right = path.read_text()
@@ -233,7 +233,7 @@ def test_the_commands_for_continuous_integration_pass(outside):
         if program in ("verify", "pytest"):
             outside.run("-m", program, *words)
         else:
-            # It is installed already, and what `git diff` would show is compared.
+            # It is installed already, and the changes that `git diff` would show are compared.
             assert line in ("pip install .", "git diff --exit-code")
             assert {path: path.read_bytes() for path in outside.folder.rglob("*.json")} == written
 

@@ -1,4 +1,4 @@
-"""Every block of the README and of the site is run, and what it prints is what the page shows."""
+"""Every block of the README and of the site is run, and prints the output that the page shows."""
 
 import re
 import shlex
@@ -42,7 +42,7 @@ EXCERPTS = [
     for b in found
     if b.language == "text" and "…" in b.text
 ]
-"""Commands with parts of what they print; … stands for what is left out."""
+"""Commands with parts of their output; … stands for the parts left out."""
 SHELL = [(name, line) for name, found in BLOCKS.items() for b in found if b.language == "sh" for line in lines(b)]
 
 

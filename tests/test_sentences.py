@@ -18,12 +18,35 @@ is bad.
 """
 
 
+RESULTS = '''"""How many a module has. Where some are left, that is fine."""
+
+
+def f():
+    """Return what it is."""
+    # Yield where it ends.
+    return "How many there are: no docstring."
+
+
+END = 1
+"""Where descent ends."""
+'''
+
+
 @pytest.mark.parametrize(
-    ("name", "text", "lines"), [("a.py", MODULE, [1, 4, 3]), ("a.md", PAGE, [3]), ("b.py", "x = 'What'\n", [])]
+    ("name", "text", "lines"),
+    [
+        ("a.py", MODULE, [1, 4, 3]),
+        ("a.md", PAGE, [3]),
+        ("b.py", "x = 'What'\n", []),
+        ("c.py", RESULTS, [1, 11, 5, 6]),
+        ("rechecked/c.py", RESULTS, []),
+    ],
 )
 def test_sentences_without_a_subject_are_found(tmp_path, name, text, lines):
-    (tmp_path / name).write_text(text)
-    assert [line for line, _ in sentences.sentences(tmp_path / name)] == lines
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    assert [line for line, _ in sentences.sentences(path)] == lines
 
 
 def test_more_than_a_ceiling_is_refused_with_the_places(monkeypatch, capsys):

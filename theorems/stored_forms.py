@@ -1,11 +1,11 @@
 """Expressions that SymPy takes long to derive, stored beside the module that uses them.
 
-A module with `FORMS = stored(derived_forms, *symbols)` reads from `<module>.forms.json` what its function
+A module with `FORMS = stored(derived_forms, *symbols)` reads from `<module>.forms.json` the forms that its function
 `derived_forms` returns by name, and derives it where there is no such file. All of them are derived and written anew by
 
     python -m theorems.stored_forms
 
-and a test derives each and compares: nothing else shows that a form is what it is said to be. A form is stored as the
+and a test derives each and compares: nothing else shows that a form is right. A form is stored as the
 tree of its sums, products and powers in SymPy's own order, so that the expression that is read is the one that was
 derived; SymPy does not evaluate it again.
 """
@@ -72,7 +72,7 @@ def _expression(tree: Any, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
 
 
 def modules() -> dict[str, Derive]:
-    """Return what derives the forms of each module that stores some."""
+    """Return the function that derives the forms of each module that stores some."""
     names = (module.name for module in walk_packages(theorems.__path__, "theorems."))
     derives = {name: getattr(import_module(name), "derived_forms", None) for name in names}
     return {name: derive for name, derive in derives.items() if derive}
@@ -80,7 +80,7 @@ def modules() -> dict[str, Derive]:
 
 def main() -> None:
     """Write all forms anew."""
-    # Without them every module derives its own, what a file lacks included.
+    # Without them every module derives its own forms, also those that a file lacks.
     before = {path: path.read_bytes() for path in Path(theorems.__path__[0]).rglob(f"*{SUFFIX}")}
     for path in before:
         path.unlink()

@@ -4,13 +4,13 @@ A theorem is an id (`verify list` has them), a `file.py:name`, or a `verify.Theo
 The verbs are functions here and commands in a shell, under the same names (but `list_theorems` and
 `list_experiments` for `list`, and `list_language` for `language`).
 
-    verify.show(theorem)              what it says, and what establishes each claim
-    verify.conditions(theorem, ...)   which hypotheses hold, and how far beyond them the claims do
+    verify.show(theorem)              the statement, and the standing of each claim
+    verify.conditions(theorem, ...)   the hypotheses' status, and the claims' range beyond them
     verify.check(theorem, ...)        hypotheses and claims at an instance, exactly or in balls
-    verify.prove(theorem)             what establishes each claim for all parameters
+    verify.prove(theorem)             the standing of each claim for all parameters
     verify.derive(theorem)            the derivation, each step checked by SymPy
     verify.explore(theorem, ...)      a search for a counterexample
-    verify.necessity(theorem, ...)    which hypotheses are needed
+    verify.necessity(theorem, ...)    the need for each hypothesis
     verify.sweep(theorem, over, ...)  a check at every instance of a grid, kept in a store
     verify.observe(theorem, steps)    a theorem's recursion in float64
     verify.simulate(experiment, ...)  training from the definitions, with standard errors

@@ -1,4 +1,4 @@
-"""The time that a computation has: set by who asks for it, looked at by what may take long, such as a primitive.
+"""The time that a computation has: its caller sets it, and long computations, such as a primitive's, look at it.
 
 Code that never looks at it, such as an algorithm of SymPy's, is ended by an alarm, where the system has one.
 Numbers that are no effort are refused here.
@@ -28,7 +28,7 @@ _ALARM: ContextVar[float] = ContextVar("alarm", default=math.inf)
 _LEAST_SECONDS = 0.02
 """Seconds that a computation has which is begun when the time is over: much is decided in less."""
 _AGAIN = 0.05
-"""Seconds to the next alarm, where one was caught by what it was to end."""
+"""Seconds to the next alarm, if the computation that it was to end caught one."""
 _SOON = 1e-3
 """Seconds to an alarm that is due at once."""
 _INTERRUPTS: list[BaseException] = []
@@ -64,13 +64,13 @@ class Budget:
     Parameters
     ----------
     end
-        When the time is over for what looks at the clock, by `time.monotonic()`, in seconds.
+        The deadline of computations that look at the clock, by `time.monotonic()`, in seconds.
     hard_end
-        When a computation that does not look at the clock is ended.
+        The time at which a computation that does not look at the clock is ended.
     runs_end
-        Until when recursions are followed, so that some time is left for what comes after.
+        The deadline of following recursions, so that some time is left for the steps after.
     work
-        What all that the re-checker checks may cost, in nominal microseconds.
+        The maximum cost of the re-checker's checks together, in nominal microseconds.
     interrupted
         Whether Ctrl-C ended a computation.
     """
@@ -84,7 +84,7 @@ class Budget:
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Give what is computed within this context until `deadline` (`time.monotonic()`), or less where it has less."""
+    """Set the deadline of computations within this context (`time.monotonic()`), unless theirs is earlier."""
     before = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -108,16 +108,16 @@ def proof_work() -> int:
 
 
 def look_at_the_clock() -> None:
-    """Raise OutOfTimeError where the time is over; called now and then by what may take long."""
+    """Raise OutOfTimeError where the time is over; long computations call it now and then."""
     if time.monotonic() > _DEADLINE.get():
         raise OutOfTimeError("the time ran out")
 
 
 def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> Result:
-    """Return what a function returns. Raises OutOfTimeError soon after the deadline, wherever the function stands then.
+    """Return `function(*arguments)`; raise OutOfTimeError soon after the deadline, wherever the function stands then.
 
-    By the system's timer, on the main thread of a process: elsewhere, and where others use the timer, it takes as long
-    as it takes. Code that looks at the clock has ended before.
+    The system's timer interrupts the function, on the main thread of a process. On another thread, and where other code
+    uses the timer, the function runs to its end. Code that looks at the clock has ended before.
     """
     if not (_has_timer() and threading.current_thread() is threading.main_thread()):
         return function(*arguments)
@@ -150,9 +150,9 @@ def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> 
 
 
 def _ringing_again(hook: Callable[[Any], object]) -> Callable[[Any], None]:
-    """Return a hook for what is raised in a callback, such as the garbage collector's, which can raise nothing.
+    """Return a hook for errors in a callback, such as the garbage collector's, which can raise nothing.
 
-    An interrupt and an alarm ring again soon; what else is raised there goes to the hook that was there before.
+    An interrupt and an alarm ring again soon; any other error goes to the hook that was there before.
     """
 
     def again(unraisable: Any) -> None:

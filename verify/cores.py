@@ -33,7 +33,7 @@ def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = Fal
     try:
         some()
     finally:
-        # Of what another thread raises it is told below.
+        # An error of another thread is reported below.
         failures = [other.exception() for other in others]
     for failure in failures:
         if failure is not None:

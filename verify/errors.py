@@ -1,4 +1,4 @@
-"""Errors: what a user did (InputError), what a theorem's author did (TheoremError), and what arithmetic cannot do."""
+"""Errors of a user (InputError), of a theorem's author (TheoremError), and of arithmetic that cannot decide."""
 
 import re
 import sys
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from verify.shown import visible
 
 _MOST_NAMES = 8
-"""Names that a message lists; of more it shows the first, and how many there are."""
+"""Maximum number of names that a message lists; of more it shows the first, and their number."""
 
 
 def meant(name: str, known: Iterable[str], what: str = "known:") -> str:
-    """Return which of the known names one is near to, as a question, and what is known, where that is short.
+    """Return the known names near to a name, as a question, and the list of known names where that is short.
 
     `what` begins the list, as in `its parameters are`; of many names without a near one the first few are listed.
     Upper and lower case are alike.
@@ -37,7 +37,7 @@ _IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
 def explained(error: BaseException) -> str:
-    """Return what an error that Python, SymPy or NumPy raised in a theorem file means, and what to write instead."""
+    """Return the meaning of an error that Python, SymPy or NumPy raised in a theorem file, and the remedy."""
     said = str(error)
     if isinstance(error, InputError | TheoremError):
         return said
@@ -65,7 +65,7 @@ def explained(error: BaseException) -> str:
 
 
 def is_contradiction(error: BaseException) -> bool:
-    """Whether SymPy found assumptions that contradict each other: a symbol's, or its own of what it may not evaluate.
+    """Whether SymPy found assumptions that contradict each other: a symbol's, or its own of an unevaluated part.
 
     It is told by its name, so that commands that need no SymPy do without.
     """
@@ -73,7 +73,7 @@ def is_contradiction(error: BaseException) -> bool:
 
 
 def _parameters_of(name: str) -> list[str]:
-    """Return what a public class or function takes, nothing for another's."""
+    """Return the parameters of a public class or function; none for any other name."""
     # It takes 10 ms to import, and is needed for an error alone.
     from inspect import signature
 
@@ -89,9 +89,9 @@ class InputError(ValueError):
     name
         The parameter, option or file.
     value
-        What was given; nothing is shown of an empty one.
+        The given value; an empty one is not shown.
     requirement
-        What it must be.
+        The condition that it must meet.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class TheoremError(ValueError):
 
 
 class PrimitiveError(TheoremError):
-    """A theorem's own function raised what it must not raise, or returned what is no value."""
+    """A theorem's own function raised a wrong error, or returned something that is no value."""
 
 
 class BeyondReachError(TheoremError):

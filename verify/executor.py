@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 DEATHS = 3
-"""How often processes may die, with nothing done in between, before what they were to do is given up."""
+"""Number of deaths of processes, with nothing done in between, after which their calls are given up."""
 _ANSWER_SECONDS = 10
 """Seconds to wait for any answer, and again for the answer of a scheduler."""
 _LONGEST_GREETING = 2**20
-"""Bytes of a scheduler's first message, at most; what answers with more is something else."""
+"""Maximum length of a scheduler's first message, in bytes; a server that answers with more is no scheduler."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
 
 
 class LostError(RuntimeError):
-    """Those who compute are gone; what they had is asked for again."""
+    """The workers are gone; their calls are asked for again."""
 
 
 def _called(function: Callable[..., Result], arguments: tuple[object, ...], own_process: bool) -> Result:
@@ -57,7 +57,7 @@ class Answer(Generic[Result]):
     error: Exception | None = None
 
     def given(self) -> Result:
-        """Return what the call returned; its error is raised."""
+        """Return the call's result, or raise its error."""
         if self.error is not None:
             raise self.error
         return self.result  # pyright: ignore[reportReturnType]
@@ -65,7 +65,7 @@ class Answer(Generic[Result]):
 
 @dataclass(frozen=True)
 class Workers:
-    """Who computes instead of this process: `jobs` processes of this machine, a Dask client's workers, or nobody."""
+    """The workers that compute in place of this process: `jobs` processes of this machine, a Dask client's, or none."""
 
     jobs: int = 1
     client: "Client | None" = None
@@ -76,13 +76,13 @@ class Workers:
     def unordered(
         self, function: Callable[..., Result], calls: Iterable[tuple[object, ...]]
     ) -> Generator[Result, None, None]:
-        """Yield what a function returns for each of some arguments, in any order.
+        """Yield the results of a function for a list of arguments, in any order.
 
         At most two calls a worker are on their way. The calls of a cluster's dead worker are done by another; where a
         process of this machine dies, or a cluster is lost, LostError is raised. Where this is closed early, no other
         call is begun, and processes of this machine end.
         """
-        # Of the extra `sweep`, as is Dask below: they may not be there, and are heavy.
+        # joblib, as Dask below, belongs to the extra `sweep`: it may not be there, and is heavy.
         import joblib
 
         backend = {"backend": "dask", "client": self.client} if self.client else {"backend": "loky"}
@@ -107,7 +107,7 @@ class Workers:
                 raise LostError(f"{type(error).__name__}: {error}") from error
             finally:
                 with warnings.catch_warnings():
-                    # That calls were cancelled is what was asked for.
+                    # The cancelling of calls was asked for.
                     warnings.simplefilter("ignore", UserWarning)
                     if computed is not None:
                         computed.close()
@@ -143,7 +143,7 @@ class Workers:
         calls: Iterable[tuple[object, ...]],
         enough: Callable[[Result], bool] = lambda _: False,
     ) -> Generator[Result, None, None]:
-        """Yield what a function returns for each of some arguments, in their order, up to the first that is `enough`.
+        """Yield the results of a function for a list of arguments, in their order, up to the first that is `enough`.
 
         The answers are the same for any number of workers: an error that the function raises is raised in its place,
         and calls under way after the last are ended, or not waited for. Raises LostError as `answers` does.
@@ -170,7 +170,7 @@ class _Dealt:
     last: float = math.inf
 
     def calls(self) -> Iterator[tuple[object, ...]]:
-        """Yield what is to be called; first what was dealt out before and got no answer."""
+        """Yield the calls to make; first those that were dealt out before and got no answer."""
         yield from ((number, self.function, arguments) for number, arguments in list(self.out.items()))
         for number, arguments in self.left:
             if number > self.last:
@@ -179,7 +179,7 @@ class _Dealt:
             yield number, self.function, arguments
 
     def came(self, number: int, *, last: bool) -> None:
-        """Note that a call was answered, and whether what comes after it is not needed."""
+        """Note that a call was answered, and whether the calls after it are not needed."""
         del self.out[number]
         if last:
             self.last = min(self.last, number)
@@ -198,9 +198,9 @@ def gathered(
     calls: Sequence[tuple[object, ...]],
     tell: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Result], bool]:
-    """Return what a function finds for each of some arguments, in their order, and whether Ctrl-C ended that.
+    """Return the results of a function for a list of arguments, in their order, and whether Ctrl-C ended the calls.
 
-    Then it is what was found so far. The function returns what it finds, and whether Ctrl-C came after that.
+    After Ctrl-C the results so far are returned. The function returns a result, and whether Ctrl-C came after it.
     `tell(done, total)` is called with the progress.
     """
     found, interrupted = dict[int, Result](), False
@@ -219,7 +219,7 @@ def gathered(
 
 @contextlib.contextmanager
 def workers(jobs: int, scheduler: str | None) -> Iterator[Workers]:
-    """Yield who computes. Raises InputError for no number of jobs, for both, and where no scheduler answers."""
+    """Yield the workers. Raises InputError for invalid jobs, for jobs with a scheduler, and if no scheduler answers."""
     require_effort(jobs=jobs)
     refuse_both(jobs, scheduler)
     if jobs > 1 or scheduler is not None:
@@ -235,9 +235,9 @@ def refuse_both(jobs: int, scheduler: str | None) -> None:
 
 
 def refuse_unanswered(address: str) -> None:
-    """Raise InputError for what is no address, and where nothing answers, or something else than a scheduler.
+    """Raise InputError for a text that is no address, and where nothing answers, or something else than a scheduler.
 
-    That is found out before Dask is asked, whose client would wait for longer, and say more than a line.
+    This is tried before Dask, whose client would wait for longer, and print more than a line.
     """
     form = _ADDRESS.fullmatch(address)
     if form is not None:
@@ -262,7 +262,7 @@ def refuse_unanswered(address: str) -> None:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keep Dask's and asyncio's logs to themselves: what goes wrong is told in one line, by an exception."""
+    """Keep Dask's and asyncio's logs to themselves: an exception reports a fault in one line."""
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -297,7 +297,7 @@ def _client(address: str) -> "Client":
     try:
         client.__init__(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        # Else it would be closed when it is collected, which takes long, and a traceback.
+        # Otherwise it would be closed when it is collected, which takes long, with a traceback.
         client.status = "closed"
         why = f"no Dask scheduler answers there: {type(error).__name__}"
         raise InputError("--scheduler", address, why) from error

@@ -29,19 +29,19 @@ def version() -> str:
 
 
 def lack(*packages: str) -> str:
-    """Return what to install where packages are missing, as in `needs torch: python -m pip …`; "" where none is."""
+    """Return the advice to install missing packages, as in `needs torch: python -m pip …`; "" where none is missing."""
     missing = [package for package in packages if not _there(package)]
     return _advice(missing) if missing else ""
 
 
 def needs(name: str, value: object, *packages: str) -> None:
-    """Raise InputError where packages are missing that a value of a name needs: one line, with what to install."""
+    """Raise InputError where packages are missing that a value of a name needs: one line, with the remedy."""
     if lacking := lack(*packages):
         raise InputError(name, value, lacking)
 
 
 def lacked_by(error: BaseException) -> str:
-    """Return what to install for an error to go away: "" where it is not that a package of an extra is missing."""
+    """Return the advice to install the missing package of an extra that caused an error; "" for any other error."""
     package = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     return _advice([package]) if any(package in brought for brought in EXTRAS.values()) else ""
 

@@ -4,9 +4,10 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 """Expressions as text and in LaTeX, as they are held: nothing is evaluated for it.
 
-SymPy's printers compute as they print: they take minus signs out, put terms in order by their values, and move what
-has a negative exponent below a fraction. Of what was kept from being evaluated they show something else then, divide
-by 0 or never end. Here they print what nothing is kept in, and the rest is written as it is, its parts in their order.
+SymPy's printers compute as they print: they take minus signs out, put terms in order by their values, and move factors
+with a negative exponent below a fraction. An expression that was kept from being evaluated they show as another one, or
+they divide by 0 or never end. Here they print expressions without such parts; the rest is written as it is, its parts
+in their order.
 """
 
 from contextlib import suppress
@@ -85,7 +86,7 @@ def _is_kept(node: Any) -> bool:
 def _is_kept_sum(terms: tuple[Any, ...]) -> bool:
     numbers = [term for term in terms if isinstance(term, Number)]
     others = [term for term in terms if not isinstance(term, Number)]
-    # Of two that differ by a factor that is a number SymPy makes one.
+    # SymPy merges two that differ by a numerical factor.
     alike = len(set(map(_bare, others))) < len(others)
     return len(terms) < 2 or len(numbers) > 1 or 0 in numbers or alike or any(isinstance(t, sp.Add) for t in terms)
 
@@ -104,7 +105,7 @@ def _is_kept_product(factors: tuple[Any, ...]) -> bool:
 
 
 def _base(factor: Any) -> Any:
-    """Return that of which there is one in a product: a power's base, of an exponential what is multiplied by a number.
+    """Return that of which there is one in a product: a power's base, of an exponential the factor beside a number.
 
     SymPy keeps exp(x)*exp(y), and makes one of exp(x)*exp(-2*x).
     """
@@ -122,7 +123,7 @@ def _is_kept_power(base: Any, exponent: Any) -> bool:
         return False
     if not isinstance(base, sp.Integer) or not 1 < base < _FACTORED or not -1 < exponent < 1:
         return True
-    # Such as the root of 12, which SymPy writes with that of 3.
+    # An example is the root of 12, which SymPy writes with that of 3.
     return sp.Pow(base, exponent).args != (base, exponent)
 
 
@@ -137,7 +138,7 @@ class _Faithful:
         self.kept = _Kept()
 
     def _pretty(self, expression: Any) -> str:
-        """Return what SymPy's own printer writes, "" for what is to be written as it is held."""
+        """Return the text of SymPy's own printer; "" for an expression that is to be written as it is held."""
         if self.kept.within(expression):
             return ""
         # Where a number is 0 and does not look so, SymPy divides by it as it puts terms in order.
@@ -152,7 +153,7 @@ class _Text(_Faithful, StrPrinter):
     _plain = StrPrinter
 
     def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
-        """Return a part with parentheses where it binds less than what it stands in."""
+        """Return a part with parentheses where it binds less than its surroundings."""
         binds, text = self._binding(item), self._print(item)
         return f"({text})" if binds < level or (not strict and binds <= level) else text
 
@@ -177,7 +178,7 @@ class _Text(_Faithful, StrPrinter):
         return text
 
     def _factor(self, factor: Any, *, first: bool, tight: bool) -> str:
-        """Return a factor; what stands `tight` is all that is divided by."""
+        """Return a factor; a `tight` one is the whole divisor."""
         text = self._print(factor)
         loose = isinstance(factor, sp.Add | sp.Mul) or (tight and isinstance(factor, sp.Pow))
         broken = isinstance(factor, Number) and (("/" in text) if tight or not first else False)
@@ -202,7 +203,7 @@ class _Latex(_Faithful, LatexPrinter):
     _plain = LatexPrinter
 
     def parenthesize(self, item: Any, level: int, is_neg: bool = False, strict: bool = False) -> str:
-        """Return a part with parentheses where it binds less than what it stands in."""
+        """Return a part with parentheses where it binds less than its surroundings."""
         held = isinstance(item, _OPERATIONS) and self.kept.within(item)
         binds = _binding(item) if held else precedence_traditional(item)
         loose = binds < level or (not strict and binds <= level) or (is_neg and strict)
@@ -263,7 +264,7 @@ def _is_below(factor: Any) -> bool:
 
 
 def _binding(held: Any) -> int:
-    """Return how tightly what is written as it is held binds."""
+    """Return the binding strength of an expression that is written as it is held."""
     if isinstance(held, sp.Pow):
         over = held.exp is sp.S.NegativeOne
         return _ATOM if held.exp is sp.S.Half else _PRODUCT if over else _POWER

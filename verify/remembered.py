@@ -1,6 +1,6 @@
 """Results that were found and would be found again, in files of `.lemmascope/remembered` in the working directory.
 
-Each file says by a digest what it was found from, and is believed for exactly that: a damaged one is none, nor is one
+Each file has the digest of its sources, and is believed for exactly these: a damaged one is none, nor is one
 that came with a copied folder, or from another machine. Who forges a file in this folder of yours, on this machine, is
 believed: whoever can do that can change the program too.
 """
@@ -18,7 +18,7 @@ _LONGEST = 10_000_000
 
 
 def digest_of(*parts: bytes) -> str:
-    """Return a digest of some contents, in their order: of what something is found from."""
+    """Return a digest of some contents, in their order: the sources of a result."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}\n".encode() + part)
@@ -37,7 +37,7 @@ def knows(name: str) -> bool:
 
 
 def recall(name: str, digest: str) -> Any:
-    """Return what is remembered under a name, of a digest of what it was found from; None where there is nothing.
+    """Return the value remembered under a name with the digest of its sources; None without one.
 
     `name` is to be one of a file. The value is data of JSON, and not None.
     """
@@ -51,7 +51,7 @@ def recall(name: str, digest: str) -> Any:
 
 
 def remember(name: str, digest: str, found: Any) -> None:
-    """Keep what was found, in place of what was kept under the name; nothing is where nothing can be written.
+    """Keep a result in place of the one under the name; nothing is kept where nothing can be written.
 
     Nothing is kept, either, in a working directory that has no `.lemmascope`.
     """
@@ -68,7 +68,7 @@ def _path(name: str) -> Path:
 
 
 def _seal(path: Path, digest: str, found: Any) -> str:
-    """Return a digest of what a file says and of the folder that it is in, which a copy is not."""
+    """Return a digest of a file's contents and of its folder, which a copy does not have."""
     folder = path.parent.stat()
     said = json.dumps([folder.st_dev, folder.st_ino, path.name, digest, found], sort_keys=True)
     return digest_of(said.encode())

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    r"""Return text in which what does not show is written as Python writes it: an escape character as `\x1b`.
+    r"""Return text with invisible characters written as Python writes them: an escape character as `\x1b`.
 
-    All that leaves the program as text passes through here, once, where it leaves: what stands in a file, or was typed,
+    All that leaves the program as text passes through here, once, where it leaves: text from a file, or typed text,
     neither begins a line of its own nor does anything to a terminal. With `lines` its line breaks stay.
     """
     if lines:
@@ -30,7 +30,7 @@ _forms: list[Callable[[], Any]] = []
 
 
 def shown_by(forms: Callable[[], Any]) -> None:
-    """Take what returns the module whose functions are the forms that something is shown in."""
+    """Take the function that returns the module of the forms in which objects are shown."""
     _forms[:] = [forms]
 
 
@@ -97,7 +97,7 @@ class Plotted:
     __slots__ = ()
 
     def plot(self) -> "Axes":
-        """Draw a figure with Matplotlib's pyplot, and return its axes. Raises InputError for what cannot be drawn."""
+        """Draw a figure with Matplotlib's pyplot, and return its axes. Raises InputError if it has no plot."""
         (axes,) = _display("axes", self)
         return axes
 
@@ -108,12 +108,12 @@ class Panelled:
     __slots__ = ()
 
     def plot(self) -> "tuple[Axes, ...]":
-        """Draw a figure with pyplot, and return the axes of each panel. Raises InputError for what cannot be drawn."""
+        """Draw a figure with pyplot, and return the axes of each panel. Raises InputError if it has no plot."""
         return _display("axes", self)
 
 
 class Witness(dict[str, Any]):
-    """The witness of a refutation: the values of the parameters, and beside these what was found there, such as a step.
+    """The witness of a refutation: the values of the parameters, and beside these other findings there, such as a step.
 
     Given to a verb as an instance it is the values of the parameters alone.
     """

@@ -20,7 +20,7 @@ PICTURE = DOCS / "pictures" / "architecture.svg"
 
 
 def parts() -> dict[str, Callable[[], str]]:
-    """Return what makes each part of a page, by its name."""
+    """Return the function that makes each part of a page, by its name."""
     from docs.extensions import json_objects, licences, reference
     from theorems import rules
     from verify.checking.argument import RULES, Rule

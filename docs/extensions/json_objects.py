@@ -41,7 +41,7 @@ def described(verb: str) -> str:
 
 @cache
 def objects() -> dict[str, dict[str, Any]]:
-    """Return what each verb prints for its example."""
+    """Return the output of each verb for its example."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         _printed("new", "kept.py")
         return {verb: _printed(verb, words) for verb, words in EXAMPLES.items()}

@@ -2,13 +2,13 @@
 
 Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
 w* ~ N(0, Σ^{-1}), Σ with eigenvectors of its own in each run. A run is read at equally spaced steps on prompts that
-stay the same and that training has not seen; curves are means over the runs of what each reads, with standard errors
+stay the same and that training has not seen; curves are means over the runs' readings, with standard errors
 over the runs (of a single run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l, where the
 figures print those of Q_l = −diag(A_l, 0).
 
 `protocol` says whose settings stand where none are given. `code`, the one of `--full`, is the authors' code
 (github.com/chengxiang/LinearTransformer: `rotation demonstration-Adam-p0` for Figures 1 and 2, `rotation
-demonstration-Adam` for Figures 3 to 5). `text` is what the paper says, where n = 10 in Figures 3 to 5; it does not say,
+demonstration-Adam` for Figures 3 to 5). `text` is the paper's protocol, with n = 10 in Figures 3 to 5; it does not say,
 and ours are there: the step size and its halvings, Adam's 0.9 and 0.9, the scale of the initial entries. `quick` is
 ours and smaller. In both, ours are the numbers of unseen prompts and of readings; seeds stand for draws of our own, 5
 or 3 runs for seeds 0 to 4 or 0 to 2. The code's Q is the transpose of the paper's, so that its A_l is our A_lᵀ, which
@@ -42,7 +42,7 @@ _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
 
 
 def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
-    """Return what is trained; `changed` stands in the place of settings, also of `read`, the steps that are read."""
+    """Return the plan of a training; `changed` replaces settings, and also `read`, the steps that are read."""
     chosen = {**settings, **changed}
     steps, count = int(chosen["steps"]), int(chosen.get("readings", 1))
     read = sorted({round(steps * i / (count - 1)) for i in range(count)}) if count > 1 else [steps]
@@ -98,7 +98,7 @@ def _log(loss: Measurement) -> Measurement:
 
 
 def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
-    """Return what measures Figure 1 or 3."""
+    """Return the function that measures Figure 1 or 3."""
 
     def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
         plan, count = plan_of(settings, pattern), int(settings["runs"])
@@ -153,7 +153,7 @@ def _quantity(name: str) -> str:
 
 
 def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measurement | HeatMap]]:
-    """Return what measures Figure 2, 4 or 5: the matrices at the end of one run."""
+    """Return the function that measures Figure 2, 4 or 5: the matrices at the end of one run."""
 
     def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | HeatMap]:
         plan = plan_of(settings, pattern)
@@ -179,7 +179,7 @@ def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measureme
 
 
 def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
-    """Return about how long some runs take, with a reading on `unseen` prompts at each step of the plan's."""
+    """Return an estimate of the seconds of some runs, with a reading on `unseen` prompts at each step of the plan's."""
     training = Training(plan, 0, device)
     training.advance()
     draw, step = timed(training.draw_batch, device, 2), timed(training.gradient, device, 5)
@@ -268,7 +268,7 @@ _SHOWN = tuple(
 
 
 def source(number: str) -> Source:
-    """Return where a figure is printed."""
+    """Return the source of a figure."""
     note = "arXiv 2306.00297, and the authors' code, github.com/chengxiang/LinearTransformer; put together as in "
     note += "`reference`; what is whose is in the module's first lines"
     return Source(f"Figure {number}", "printed", None, note)

@@ -84,7 +84,7 @@ def whole_numbers(settings: Instance, name: str) -> list[int]:
 
 
 def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
-    """Return what is trained at each point of a figure, whose list of points is the setting of that name.
+    """Return the training at each point of a figure, whose list of points is the setting of that name.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
 
 
 class _Losses:
-    """The losses of each predictor at one point, of all runs, and what is told of the step sizes."""
+    """The losses of each predictor at one point, of all runs, and the data on the step sizes."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Tensor]] = {}
@@ -126,7 +126,7 @@ class _Losses:
         self.rows.setdefault(name, []).append(values)
 
     def add_run(self, plan: Plan, seed: int, device: str, settings: Instance, readings: list[Reading]) -> None:
-        """Add what a run's prompts say, of the best of its last matrices, and of the others without some examples."""
+        """Add a run's losses: of the best of its last matrices, and of the other predictors without some examples."""
         count, task = int(settings["n_test"]), task_of(plan, seed, device)
         unseen = prompts_for(plan, seed, "unseen", count, device)
         self.add("transformer", test_losses(*_best(readings, plan, seed, device), unseen))
@@ -162,7 +162,7 @@ def _best(
 
 
 def _compared(along: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
-    """Return what measures a figure along n or L."""
+    """Return the function that measures a figure along n or L."""
 
     def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
         plans, count = _plans(settings, along), int(settings["runs"])

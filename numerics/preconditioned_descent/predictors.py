@@ -4,7 +4,7 @@ L steps w' = w − a_l K ∇R(w) from w = 0, K = I or Σ^{-1}, leave w* − w = 
 S = XXᵀ/n. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1, and the mean of its square a
 quadratic form in c_1 … c_L: the best p for a sample of prompts is its least-squares fit, where a grid search over the
 a_l would come near it. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex, in conjugate pairs:
-no gradient descent takes such steps, and the fit is below what any real ones reach. The real ones are then the best
+no gradient descent takes such steps, and the fit is below that of any real ones. The real ones are then the best
 that descent over them finds from several starts, the real parts among them: the loss is a polynomial in the a_l.
 
 Least squares on noiseless labels finds w* once n ≥ d, almost surely: its error is 0. For fewer examples the solution of
@@ -59,7 +59,7 @@ def step_sizes(coefficients: Float64[Tensor, "L_plus_1"]) -> Inexact[np.ndarray,
 
 
 def best_real_steps(errors: Float64[Tensor, "L_plus_1 N"]) -> tuple[Float64[np.ndarray, "L"], int]:
-    """Return the best real a_l (L,) found for the prompts, and how many of the best p's are not real.
+    """Return the best real a_l (L,) found for the prompts, and the number of the best p's that are not real.
 
     Errors are (L+1, N). Where the best p has real a_l, these are they.
 
@@ -101,7 +101,7 @@ def best_of_grid(errors: Float64[Tensor, "L_plus_1 N"], n: int) -> Float64[np.nd
 
 
 def conjugate_gradients(K: Float[Tensor, "d d"], prompts: Prompts, steps: int) -> Float[Tensor, "d N"]:
-    """Return w* less what conjugate gradients, preconditioned by K, have found after some steps from 0, (d, N).
+    """Return w* less the iterate of conjugate gradients, preconditioned by K, after some steps from 0, (d, N).
 
     K is (d, d), symmetric and positive definite; the equations are S w = S w*. Where they are solved w stays.
     """
@@ -122,7 +122,7 @@ def conjugate_gradients(K: Float[Tensor, "d d"], prompts: Prompts, steps: int) -
 
 
 def solving_errors(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Float[Tensor, "N"]:
-    """Return each prompt's error at the query, (N,), of a least-squares solve, in units of what rounding may bring.
+    """Return each prompt's error at the query, (N,), of a least-squares solve, in units of the bound on rounding.
 
     Tokens (N, d, n+1) and weights (N, d) are as `sample` draws them, with n ≥ d. Labels and a stable solution are off
     as if X were, by a multiple of n d ε |X|, which the condition number amplifies (Higham 2002, theorem 20.3).
@@ -147,6 +147,6 @@ def least_norm_losses(prompts: Prompts, n: int, root: Float[Tensor, "d d"]) -> F
     inverse = torch.linalg.inv(root)
     left, right = root @ weights, inverse @ query
     _, vectors = torch.linalg.eigh(inverse @ S.permute(2, 0, 1) @ inverse)
-    # The d − n others span what the examples say nothing of.
+    # The d − n others span the complement of the examples.
     inside, against = ((vectors[:, :, : len(S) - n] * part.T[:, :, None]).sum(dim=1) for part in (left, right))
     return (inside * against).sum(dim=1).square()

@@ -41,7 +41,7 @@ class Prompts(NamedTuple):
 
 
 def reduced(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Prompts:
-    """Return what the error of prompts depends on: tokens (N, d, n+1) and weights (N, d) as `sample` draws them."""
+    """Return the parts of prompts that determine their error: tokens (N, d, n+1), weights (N, d) as in `sample`."""
     examples = tokens[:, :, :-1]
     second_moment = examples @ examples.mT / examples.shape[2]
     return Prompts(second_moment.permute(1, 2, 0).contiguous(), weights.T.contiguous(), tokens[:, :, -1].T.contiguous())
@@ -85,7 +85,7 @@ def draw(
 
 
 def _words_a_prompt(n: int, d: int) -> tuple[int, int, int]:
-    """Return how many Gaussians `_half` takes, how many, an even number, a prompt takes, and how many more words."""
+    """Return the numbers of Gaussians in `_half`, of Gaussians in a prompt (even), and of further words."""
     if n < d:
         half, uniforms = n * d, 0
     else:

@@ -66,7 +66,7 @@ class Reading(NamedTuple):
 
 
 def task_of(plan: Plan, seed: int, device: str) -> Task:
-    """Return the seed's Σ = V D Vᵀ and what is made of it; V is the same on every device.
+    """Return the seed's Σ = V D Vᵀ and the matrices made of it; V is the same on every device.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class Training:
         self._batch = Prompts(*(part.to(self.dtype) for part in batch))
 
     def state(self) -> dict[str, Any]:
-        """Return what a training goes on from."""
+        """Return the state from which a training goes on."""
         return {
             "key": self.key,
             "step": self.step,

@@ -30,7 +30,7 @@ TASKS = ("teacher", "simplex", "outliers")
 _TOGETHER = 320_000
 """Attention weights, n² a task, that are held at once: they stay in a processor's cache."""
 _TIMED = 20
-"""Steps of training, and tasks, by which it is estimated how long a run takes."""
+"""Numbers of training steps, and of tasks, in the estimate of a run's time."""
 
 
 def sample_tasks(
@@ -132,7 +132,7 @@ def _read_at(settings: Instance) -> list[int]:
 
 
 def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, list[float]]:
-    """Return what is measured in one repetition: a number, or one at each reading."""
+    """Return the measurements of one repetition: a number, or one at each reading."""
     kind, n, d = str(settings["tasks"]), int(settings["n"]), int(settings["d"])
     eta = line_search(*sample_tasks(kind, int(settings["search"]), n, d, generator))
     batch, eta_layer = int(settings["batch"]), float(settings["eta_SA"])
@@ -154,7 +154,7 @@ def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, lis
 
 
 def _repetitions(settings: Instance, generator: torch.Generator, running: Running) -> list[dict[str, list[float]]]:
-    """Return what is measured in each repetition; a run that was left goes on with the next one."""
+    """Return the measurements of each repetition; a run that was left goes on with the next one."""
     count, readings = int(settings["repetitions"]), len(_read_at(settings))
     like = {name: [0.0] * readings for name in _ALONG} | {"eta_GD": [0.0]}
 
@@ -204,7 +204,7 @@ def _closeness(settings: Instance, *, seed: int, device: str, running: Running) 
 
 
 def _expected(settings: Instance, *, device: str) -> float:
-    """Return about how many seconds a run takes: its steps, its line searches and its readings, each by a few."""
+    """Return the estimated seconds of a run: its steps, its line searches and its readings, each by a few."""
     kind = str(settings["tasks"])
     n, d, search, some, batch = (int(settings[name]) for name in ("n", "d", "search", "sensitivity", "batch"))
     generator = torch.Generator(device).manual_seed(0)

@@ -1,4 +1,4 @@
-r"""How sensitive the two models are to the data: their Jacobians in A beside each other, without forming them.
+r"""Sensitivities of the two models to the data: their Jacobians in A beside each other, without forming them.
 
 Row k of A enters row i's logit as row i itself, and through a product of rows i and k,
 
@@ -61,7 +61,7 @@ def inner(one: Sensitivity, other: Sensitivity) -> Float64[Tensor, "count"]:
     )
     for m, mean in ((one, means[1]), (other, means[0])):
         rows = rows - _dot(m.own, mean) - _dot(m.along, m.through @ mean)
-    # Where one output is all but 1, its slopes less their mean are what the offset says, and that alone.
+    # Where one output is all but 1, its slopes less their mean are those of the offset alone.
     for row in tops:
         slopes = [
             torch.where((row == top)[:, None, None], -offset, _slopes(m, row) - mean)

@@ -49,19 +49,19 @@ class Sizes(NamedTuple):
 
 @exactly
 def squares(count: int) -> int:
-    """Return how many squares of bits so many tokens or dimensions take."""
+    """Return the number of squares of bits that so many tokens or dimensions take."""
     return -(-count // SIDE)
 
 
 @exactly
 def plane_words(T: int, d_e: int) -> int:
-    """Return how many words of 16 bits a plane has: one a square, and none of a word of 64 bits is left over."""
+    """Return the number of words of 16 bits of a plane: one a square, and none of a word of 64 bits is left over."""
     return -(-squares(T) * squares(d_e) // 4) * 4
 
 
 @exactly
 def block_count(plane: int, pairs: int, q: int) -> int:
-    """Return how many blocks of four words a sample takes, for planes of bits, pairs of Gaussians and members."""
+    """Return the number of blocks of four words of a sample, for planes of bits, pairs of Gaussians and members."""
     return -(-(8 * plane + 2 * pairs + 2 * q) // 4)
 
 
@@ -210,7 +210,7 @@ def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtyp
     Raises
     ------
     InputError
-        Where it has another one.
+        If it has another one.
     """
     kind = torch.device(device).type
     if matrix.shape != shape or matrix.dtype != dtype or matrix.device.type != kind:

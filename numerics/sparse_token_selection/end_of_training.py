@@ -1,6 +1,6 @@
-"""Where a training ends: its validation loss, coefficients, and loss on fresh samples with and without a rest.
+"""The end of a training: its validation loss, coefficients, and loss on fresh samples with and without a rest.
 
-The rest is what the matrices have beside a multiple of the ground truth's; it is taken off by orthogonal projection.
+The rest is the matrices' difference from a multiple of the ground truth's, found by orthogonal projection.
 With one-hot encoding W's multiple is of I − 11ᵀ/T. Differences are of losses on the same samples.
 """
 
@@ -35,18 +35,18 @@ class End(NamedTuple):
     Parameters
     ----------
     validation
-        The loss on the figure's validation set, evaluated in float64, of what was trained in the numbers asked for.
+        The loss on the figure's validation set, evaluated in float64, of the matrices trained in the numbers asked for.
     start, end
         The coefficients in float64 before the first step and after the last.
     fresh
-        The loss on fresh samples of what was trained in the numbers asked for.
+        The loss on fresh samples of the matrices trained in the numbers asked for.
     on_the_set
         The loss of the end's multiples of the ground truth on fresh samples.
     off_the_set
-        By how much the loss of the matrices is above it, on the same samples.
+        The excess of the matrices' loss over it, on the same samples.
     rounding
-        By how much the loss of the matrices that were computed with fewer digits is above that of those in float64,
-        their training on the same draws, on the same samples; 0 of a training in float64.
+        The excess of the loss of matrices trained with fewer digits over that of those trained in float64 on the same
+        draws, on the same samples; 0 of a training in float64.
     """
 
     validation: Measurement

@@ -3,9 +3,9 @@
 A figure trains the layer on fresh batches and reads it at equally spaced steps on a fixed validation set: n_test tokens
 X with subsets y that stay the same. Stochastic encodings are drawn anew at every forward pass, there too; fixed ones
 are the first T_test of the seed's one draw, of which training saw the first T. Validation has generators of its own, so
-that what is read does not change what is trained. With one run, standard errors of losses are those of the
-mean over the validation set, given the trained matrices, and what is read off the matrices has none. Of several runs,
-each with a draw of fixed encodings of its own, they are those of the mean over the runs.
+that reading does not change the training. With one run, standard errors of losses are those of the mean over the
+validation set, given the trained matrices, and numbers read off the matrices have none. Of several runs, each with a
+draw of fixed encodings of its own, they are those of the mean over the runs.
 
 Ours: the scale of the initial entries (the paper says random), q_test, Adam's step size, the number of readings.
 `--full` says before it starts how long a run with the full settings takes on this machine.
@@ -46,7 +46,7 @@ _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
 
 
 def plan_of(settings: Instance, encoding: str) -> Plan:
-    """Return what is trained. Raises InputError for settings that do not fit together."""
+    """Return the plan of a training. Raises InputError for settings that do not fit together."""
     sizes = {name: int(settings[name]) for name in ("T", "q", "d", "d_e", "late", "batch_size")}
     rates = {name: float(settings[name]) for name in ("eta", "eta_late", "scale")}
     if sizes["q"] > sizes["T"]:
@@ -108,7 +108,7 @@ class _Runs(NamedTuple):
 def _runs(
     settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
 ) -> _Runs:
-    """Return the trainings of one encoding, where it is one of several: its number, and how many there are."""
+    """Return the trainings of one encoding; if it is one of several, with its place and their number."""
     plan, count = plan_of(settings, encoding), int(settings["runs"])
     (number, encodings), steps = others, plan.read[-1]
     trained = []
@@ -132,7 +132,7 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
     loss = loss_curve(plan, runs.losses(int(settings["n_test"]), plan.T, plan.q))
 
     def curve(name: str, quantity: str) -> Curve | None:
-        """Return a curve of what is read off the matrices; cosines begin where a matrix has left zero."""
+        """Return a curve of numbers read off the matrices; cosines begin where a matrix has left zero."""
         known = [k for k in range(len(plan.read)) if all(name in row[k] for row in rows)]
         if not known:
             return None
@@ -191,7 +191,7 @@ def _refuse_lengths(settings: Instance, lengths: list[int]) -> None:
 
 
 def _figure3(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | HeatMap]:
-    """Heat maps are of the first run; what is measured of the matrices, and of how much entries grow, is of all."""
+    """Heat maps are of the first run; the measurements of the matrices, and of the growth of entries, are of all."""
     runs = _runs(settings, str(settings["encoding"]), seed, device, running)
     truth = ground_truth(runs.plan.d_e, runs.plan.d, device)
     shown: dict[str, Measurement | HeatMap] = {}
@@ -233,7 +233,7 @@ def _generalisation(
             "q_test: tokens selected", f"{LOSS}\nat the end", tuple(map(float, sizes)), measured
         )
         for low, high in pairwise(sizes):
-            # Of each run: what a draw does to both is not in the difference.
+            # Of each run: a draw's effect on both is not in the difference.
             rises = (float(b[-1].mean() - a[-1].mean()) for a, b in zip(by_size[low], by_size[high], strict=True))
             rest[f"{encoding}_rise_q{low}_to_q{high}"] = _over_runs(rises)
         rest |= {f"{encoding}_{name}": measured for name, measured in runs.ends().items()}
@@ -241,7 +241,7 @@ def _generalisation(
 
 
 def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., float]:
-    """Return what times a few steps and one reading of each training, and multiplies."""
+    """Return a function that times a few steps and one reading of each training, and extrapolates."""
 
     def expect(settings: Instance, *, device: str) -> float:
         total = 0.0

@@ -1,4 +1,4 @@
-"""Why one fixed draw of encodings does not generalise in length: a layer that has learnt its draw, at other lengths.
+"""A fixed draw of encodings does not generalise in length: a layer that has learnt its draw, at other lengths.
 
 Where the first T encodings of the draw, the columns of E (d_e, T), are linearly independent, W = diag(0, C M) with
 M = E (E'E)^{-2} E' has E' M E = I: on the first T tokens the layer is that of one-hot encoding, whose loss tends to 0

@@ -124,7 +124,7 @@ def initialise(net: Net, generator: torch.Generator) -> None:
 
 
 def subset_code(T: int, q: int) -> tuple[list[int], int]:
-    """Return T whole numbers of which any two sums of q differ, and what these sums are below.
+    """Return T whole numbers of which any two sums of q differ, and an upper bound on these sums.
 
     2^i; or, where they are smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime that is at
     least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
@@ -223,7 +223,7 @@ def decoded_losses(
     *,
     spacing: float = 0.0,
 ) -> Float[Tensor, "n"]:
-    """Return 1/2 ||f - STS||^2 of each sample, (n,), f the regression on what is read off the first layer's outputs.
+    """Return 1/2 ||f - STS||^2 of each sample, (n,), f the regression on numbers read off the first layer's outputs.
 
     The measurements have rows of norm 1. Only the first layer's outputs reach the decoder.
 
@@ -242,7 +242,7 @@ def decoded_losses(
 
 
 class _Reading(NamedTuple):
-    """An activation, the code of y, (T,), float64, and what codes of q-subsets are below."""
+    """An activation, the code of y, (T,), float64, and an upper bound on codes of q-subsets."""
 
     activation: Activation
     code: Float[Tensor, "T"]
@@ -250,7 +250,7 @@ class _Reading(NamedTuple):
 
 
 def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, like: Float[Tensor, "..."]) -> _Reading:
-    """Return what a first layer reads y by. Raises InputError where the outputs would not tell y or X."""
+    """Return a first layer's code of y. Raises InputError where the outputs would not tell y or X."""
     chosen = _activation(activation)
     fits = {
         "one_more": [name for name, each in ACTIVATIONS.items() if each.monotone],
@@ -273,7 +273,7 @@ def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, l
 
 
 def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{m}"], Float[Tensor, "{m}"]]:
-    """Return where the values of each unit begin, (m,), and the scale that brings them into the interval."""
+    """Return the lower ends of the values of each unit, (m,), and the scale that brings them into the interval."""
     # A measurement of variance 1 is beyond 9 with chance 2e-19.
     low = torch.full((m,), -9.0, dtype=reading.code.dtype, device=reading.code.device)
     high = -low
@@ -284,7 +284,7 @@ def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{
 def _inverse(
     function: Callable[[Tensor], Tensor], values: Float[Tensor, "*shape"], low: float, high: float
 ) -> Float[Tensor, "*shape"]:
-    """Return where an increasing function has some values, by bisection; beyond the interval, its ends."""
+    """Return the arguments of an increasing function's values, by bisection; the ends for values beyond."""
     lower, upper = torch.full_like(values, low), torch.full_like(values, high)
     for _ in range(_HALVINGS):
         middle = (lower + upper) / 2

@@ -1,8 +1,8 @@
-"""The gradient on the set V = (alpha I, 0), W = diag(0, C I), from the definitions: its traces, and what stays 0.
+"""The gradient on the set V = (alpha I, 0), W = diag(0, C I), from the definitions: its traces and zero blocks.
 
 Along W = diag(0, C I) the loss changes from C_low to C_high by the mean of C_high - C_low times the trace of dL/dW's
 positional block at a uniform C between them. A batch has half of its samples at C and half at C_low + C_high - C,
-which is uniform too: what is linear in C does not vary. Along V = (alpha I, 0) the loss has the trace of dL/dV's token
+which is uniform too: terms linear in C do not vary. Along V = (alpha I, 0) the loss has the trace of dL/dV's token
 block as its slope.
 """
 

@@ -30,7 +30,7 @@ Attend = Literal["tokens", "tokens_and_query"]
 """The columns that the layer attends to: Z, or [Z, z_query]."""
 
 Encodings = Float[Tensor, "... d_e _T"] | Callable[[int], Float[Tensor, "n d_e _T"]]
-"""(d_e, T), shared by all samples; or what returns those of n samples, (n, d_e, T), drawn anew at every call.
+"""(d_e, T), shared by all samples; or a function that draws those of n samples, (n, d_e, T), anew at every call.
 
 A function may have those of training and of the test, of another T, which is not compared: `_T`.
 """
@@ -321,7 +321,7 @@ def logits_are_free_of_tokens(W: Float[Tensor, "D D"], d: int, why: str) -> None
     Raises
     ------
     InputError
-        Where it does not; the message ends in `why`.
+        If it does not; the message ends in `why`.
     """
     # A comparison with NaN is false.
     if not bool(W[:d, d:].abs().max() <= _VANISHES * W.abs().max().clamp(min=1)):

@@ -150,7 +150,7 @@ class Training:
             )
 
     def state(self) -> dict[str, Any]:
-        """Return what a training goes on from."""
+        """Return the state from which a training goes on."""
         kept = {"W": self.W.clone(), "V": self.V.clone(), "means": [mean.clone() for mean in self.means]}
         return {"key": self.batches.key, "step": self.step, **kept}
 

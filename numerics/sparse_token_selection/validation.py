@@ -132,6 +132,6 @@ def inverse(measured: Measurement) -> Measurement:
 
 
 def late_change(runs: list[list[Float64[Tensor, "n"]]]) -> Measurement:
-    """Return by how much the mean loss changes over the last quarter of the readings, run by run or point by point."""
+    """Return the change of the mean loss over the last quarter of the readings, run by run or point by point."""
     changes = [losses[-1] - losses[3 * (len(losses) - 1) // 4] for losses in runs]
     return measurement(changes[0] if len(changes) == 1 else torch.stack([change.mean() for change in changes]))

@@ -78,7 +78,7 @@ random_first_layers = Experiment(
 
 
 def _descended(settings: Instance, starts: int, generator: torch.Generator) -> list[Descended]:
-    """Return where descents from Gaussian measurements end, the lowest first."""
+    """Return the ends of descents from Gaussian measurements, the lowest first."""
     length, subset, size = _sizes(settings)
     subsets = all_subsets(length, subset, device=generator.device)
     begun = (random_measurements("gaussian", int(settings["m"]), length, size, generator) for _ in range(starts))

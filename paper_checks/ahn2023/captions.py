@@ -1,4 +1,4 @@
-"""Verdicts on what is read off the figures: "reaches", "falls", "is as printed", "is below", "ends at one of" …
+"""Verdicts on numbers read off the figures: "reaches", "falls", "is as printed", "is below", "ends at one of" …
 
 The text's words have no numbers. The levels are ours, and were set after runs had been seen; losses are told from
 theory by their standard errors alone. A limit is not verified by a finite run.
@@ -44,9 +44,9 @@ def fallen(
 
 
 def as_printed(matrices: Sequence[tuple[float, float]], intervals: Sequence[tuple[Fraction, Fraction]]) -> Verdict:
-    """Decide whether the diagonals of some matrices, least and largest, are within what is printed for each.
+    """Decide whether the diagonals of some matrices, least and largest, are within the printed numbers for each.
 
-    Where one is outside by more than NEAR_PRINTED of it, they are not what is printed; where one is outside by less,
+    Where one is outside by more than NEAR_PRINTED of it, they are not the printed ones; where one is outside by less,
     that may be the training's: nothing is decided.
     """
     inside = [low <= least and most <= high for (least, most), (low, high) in zip(matrices, intervals, strict=True)]
@@ -107,7 +107,7 @@ def least_squares_as_said(at: Sequence[float], losses: Sequence[Measurement], d:
 
 
 def solved(errors: Sequence[float]) -> Verdict:
-    """Decide whether errors in units of what rounding may bring about are rounding."""
+    """Decide whether errors in units of the bound on rounding are rounding."""
     detail = f"{len(errors)} prompts are solved with errors up to {max(errors):.2g} of what rounding explains"
     return Verdict.when(max(errors) <= 1, detail, Evidence.COMPUTED)
 

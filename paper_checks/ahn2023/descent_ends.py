@@ -1,4 +1,4 @@
-"""How often gradient descent on Theorem 1's loss over all P and Q, from small random entries, ends above the least.
+"""Ends of gradient descent on Theorem 1's loss over all P and Q, from small random entries: the share above the least.
 
 The expected loss in closed form, as in `one_layer_local_minimum`, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): with the
 last row (v, β) of P and the columns (u_j, τ_j) of Q it is Σ_j λ_j F_j. Descent has a fixed step. It has ended at
@@ -53,7 +53,7 @@ def loss_and_slopes(
 
 
 def ends(n: int, eigenvalues: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much the losses where descents from these points end exceed the least, and the largest slopes."""
+    """Return the excess over the least of the losses at which descents from these points end, and largest slopes."""
     step = 1 / (20 * eigenvalues.sum() ** 2)
     for _ in range(STEPS):
         _, in_rows, in_columns = loss_and_slopes(n, eigenvalues, rows, columns)

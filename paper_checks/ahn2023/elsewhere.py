@@ -8,7 +8,7 @@ plane of two eigenvectors of Σ, of its largest eigenvalue and of its least:
   of words in S and K, which has the eigenvalues of Σ^{-1}Σ'. Then Theorem 4's point is left out at L = 3, whose words
   are too long; a mean over prompts would not do, as a few prompts, too rare to be drawn, carry the loss;
 - methods that know Σ' and m, exactly: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1}; Chebyshev's,
-  with it, for what the limit of S's spectrum has above 0, the interval (1 ± √(d/m))²; and gradient descent without a
+with it, for the part above 0 of the limit of S's spectrum, the interval (1 ± √(d/m))²; and gradient descent without a
   preconditioner, by the best equal steps. With fewer than d examples S is singular, and neither these steps nor any
   others change the part of w* that the examples do not see;
 - methods that are fitted to each prompt: as many steps of conjugate gradients with Σ'^{-1}, by simulation, and least
@@ -50,7 +50,7 @@ def shared_step(L: int, d: int, n: int) -> float:
 
 
 def chebyshev(L: int, d: int, m: int) -> list[float]:
-    """Return the steps of Chebyshev's polynomial on what the limit of S's spectrum has above 0."""
+    """Return the steps of Chebyshev's polynomial on the part above 0 of the limit of S's spectrum."""
     low, high = (1 - sqrt(d / m)) ** 2, (1 + sqrt(d / m)) ** 2
     return [2 / (low + high + (high - low) * cos(pi * (2 * k + 1) / (2 * L))) for k in range(L)]
 

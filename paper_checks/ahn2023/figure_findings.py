@@ -37,7 +37,7 @@ figure2_is_theorem3s_point = Finding(
     expect={
         "clauses.minimum.evidence": evidence("wishart/1"),
         "values_rechecked.a": True,
-        # Half a unit in the second decimal around what is printed.
+        # Half a unit in the second decimal around the printed number.
         "values.a.0": between("0.415", "0.435"),
         "values.a.1": between("0.685", "0.695"),
         "values.a.2": between("1.685", "1.725"),

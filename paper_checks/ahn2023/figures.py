@@ -1,7 +1,7 @@
 """The readings of Figures 1 to 7, each a comparison with a verdict: training from the definitions against theory.
 
-Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), but for what is read
-at the text's n = 10, which is trained by the text. Figures 6 and 7 are compared as in the text, A_l alone trained and
+Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), but for readings at
+the text's n = 10, which is trained by the text. Figures 6 and 7 are compared as in the text, A_l alone trained and
 descent with its best step sizes on all examples, and, in readings whose names end so, as in the authors' code. Quick
 trainings of Figures 1 and 2 have the paper's L, d and n, with a Σ of eigenvalues from 1 to 1/4, smaller batches and
 fewer steps; the others are smaller in every size. The verdicts on words are those of `captions`.
@@ -79,7 +79,7 @@ def _reading(
     quick: dict[str, Any] | None = None,
     protocol: str = "code",
 ) -> Comparison:
-    """Return the comparison of a claim: `read` is given what runs a figure, and `full`; `quick` are settings."""
+    """Return the comparison of a claim: `read` gets a figure's runner, and `full`; `quick` are settings."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         own = {"protocol": protocol} if full else quick or {}
@@ -216,7 +216,7 @@ figure3_log_loss_at_ten_examples = Comparison(
 
 
 def _by_full_alone(name: str, title: str, figure: str, protocol: str, read: Callable[[Run], Verdict]) -> Comparison:
-    """Return the comparison of what hours of training by a protocol show: a quick one decides nothing."""
+    """Return the comparison of the result of hours of training by a protocol: a quick one decides nothing."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         if not full:
@@ -287,7 +287,7 @@ def _below_descent(run: Run, full: bool) -> Verdict:
 
 
 def solving_errors_at(spectrum: list[float], n: int, device: str, seed: int) -> list[float]:
-    """Return the errors of least squares on some prompts with n examples, in units of what rounding may bring."""
+    """Return the errors of least squares on some prompts with n examples, in units of the bound on rounding."""
     import torch
 
     from numerics.preconditioned_descent.predictors import solving_errors

@@ -21,7 +21,7 @@ def _loss(name: str, d: int, n: int, m: int) -> float:
 
 
 def by_quadrature(*, device: str, full: bool, seed: int, factor: float = 1.0) -> Verdict:
-    """Return whether one layer's loss, times a factor, is what quadrature says of the step that is best for n."""
+    """Return whether one layer's loss, times a factor, is that by quadrature at the step that is best for n."""
     del full
     import torch
 

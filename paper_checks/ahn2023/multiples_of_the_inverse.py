@@ -70,7 +70,7 @@ class OnMultiples(NamedTuple):
 
 
 def on_multiples(steps: Sequence[float], d: int, n: int) -> OnMultiples:
-    """Return what the exact moments say at given steps: f = ∫ p² dμ and −2 ∫ s p²/(1 − a_l s) dμ."""
+    """Return the loss and slopes by exact moments, at given steps: f = ∫ p² dμ and −2 ∫ s p²/(1 − a_l s) dμ."""
     moments = trace_moments(2 * len(steps), n, d)
     exact = [Fraction(a) for a in steps]
 
@@ -110,13 +110,13 @@ Theory = Callable[[int, int, int], tuple[list[float], float]]
 
 
 def minimum(L: int, d: int, n: int) -> tuple[list[float], float]:
-    """Return what Theorem 3 says."""
+    """Return Theorem 3's steps and minimum loss."""
     values = verify.check(theorem3, L=L, d=d, n=n).values
     return [as_float(a) for a in values["a"]], as_float(values["minimum_loss"])  # pyright: ignore[reportReturnType]
 
 
 def _scaled(steps: Callable[[int], float], loss: float = 1.0) -> Theory:
-    """Return the steps, times what is said of each, and the loss times a number."""
+    """Return the steps, each times its factor, and the loss times a number."""
 
     def theory(L: int, d: int, n: int) -> tuple[list[float], float]:
         right, least = minimum(L, d, n)
@@ -156,7 +156,7 @@ def trainings(draw: st.DrawFn, quick: Sequence[tuple[int, int, int]], full: Sequ
 
 
 STARTS = 8
-"""How often a training may begin anew: a tenth of them at (3, 2, 1)."""
+"""Maximum number of trainings that are begun: at (3, 2, 1) a tenth of them end elsewhere."""
 OTHER_MINIMA = {(3, 2, 1): 1.2611754813834}
 """The loss, at (L, d, n), of a local minimum over all A_l that is not at multiples of Σ^{-1}; the least is 1.25.
 
@@ -176,7 +176,7 @@ def _starts(drawn: Training) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=256)
 def _trained(drawn: Training, device: str) -> tuple[Settled, int]:
-    """Return where descent of the exact loss over all entries of all A_l ends, and after how many trainings.
+    """Return the end of a descent of the exact loss over all entries of all A_l, and the number of trainings.
 
     One that ends at the other minimum known at these sizes is not compared, and another is begun.
     """
@@ -238,7 +238,7 @@ ANOTHER_PRIOR = trainings(((1, 2, 1), (1, 2, 2), (2, 2, 1)), ((1, 2, 1), (1, 2, 
 
 @lru_cache(maxsize=64)
 def _trained_on_prompts(drawn: Training, device: str, prompts: int) -> OnPrompts:
-    """Return where descent over all entries of all A_l ends; the mean over w* and the query is exact."""
+    """Return the end of a descent over all entries of all A_l; the mean over w* and the query is exact."""
     import torch
 
     from numerics.preconditioned_descent.reduced import draw, mean_losses
@@ -286,7 +286,7 @@ multiples_on_prompts = Crossing(
 
 
 def multiples_agree(found: Any, theory: OnMultiples, sigma: "Tensor") -> Verdict:
-    """Return whether the exact loss and the gradient in all A_l are what the moments imply, entry by entry.
+    """Return whether the exact loss and the gradient in all A_l are those that the moments imply, entry by entry.
 
     With A = Σ^{-1/2} Ã Σ^{-1/2} the gradient in A is Σ^{1/2} (slope/d · I) Σ^{1/2} = slope/d · Σ.
     """

@@ -27,7 +27,7 @@ SLOPES_ROUNDING = 1e-11
 
 
 class OneLayer(NamedTuple):
-    """Sizes, the spectrum of Σ, a seed for its eigenvectors and the start, and how far that is from the pattern."""
+    """Sizes, the spectrum of Σ, a seed for its eigenvectors and the start, and its distance from the pattern."""
 
     d: int
     n: int
@@ -42,7 +42,7 @@ Theory = Callable[[OneLayer], Minimum]
 
 
 def minimum(drawn: OneLayer) -> Minimum:
-    """Return what Theorem 1 says."""
+    """Return Theorem 1's preconditioner and minimum loss."""
     values = verify.check(theorem1, n=drawn.n, eigenvalues=[Fraction(x) for x in drawn.spectrum]).values
     return [float(a) for a in values["preconditioner"]], float(values["minimum_loss"])
 
@@ -84,7 +84,7 @@ def _one_layer(draw: st.DrawFn, distances: st.SearchStrategy[float]) -> OneLayer
 
 @lru_cache(maxsize=256)
 def _trained(drawn: OneLayer, device: str) -> Settled:
-    """Return where descent of the exact loss over all entries of P and Q ends, from random ones near the pattern."""
+    """Return the end of a descent of the exact loss over all entries of P and Q, from random ones near the pattern."""
     import torch
 
     from numerics.preconditioned_descent.reference import exact_gradient
@@ -128,7 +128,7 @@ class Point(NamedTuple):
 
 
 def _points(drawn: OneLayer, minimum: Minimum, found: np.ndarray) -> list[Point]:
-    """Return the points where descent can end, turned to what it found, P and Q.
+    """Return the points where descent can end, turned to its own end, P and Q.
 
     Rescaling, and at equal largest eigenvalues rotations that keep Σ, leave the loss as it is: e is the part of P's
     last row among the eigenvectors of the largest, and β has the sign that it has there.
@@ -158,7 +158,7 @@ def _trained_is(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
     P, Q = found = end.point.reshape(2, size, size)
     points = _points(drawn, theory(drawn), found)
     name, loss, (right_P, right_Q) = min(points, key=lambda point: abs(end.loss - point.loss))
-    # Entries of the products move by the entries they are made of, and those by what is left of the slopes.
+    # Entries of the products move by the entries they are made of, and those by the rest of the slopes.
     stretch = 4 * (float(np.abs(P[-1]).max()) + float(np.abs(Q).max()))
     off = float(np.abs(_products(P, Q) - _products(right_P, right_Q)).max())
     verdicts = [

@@ -1,4 +1,4 @@
-"""The weights that Figures 4 and 5 print, on batches of prompts: what these show, where they are best, rare prompts."""
+"""The weights that Figures 4 and 5 print, on batches of prompts: their losses, the best weights, rare prompts."""
 
 import math
 import statistics
@@ -55,7 +55,7 @@ def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
 
 
 def share_of(seen: int, drawn: int) -> tuple[float, float]:
-    """Return the ends of what share `seen` of `drawn` may be, by Clopper and Pearson, for two n and FALSE_ALARM."""
+    """Return the interval of the share `seen` of `drawn`, by Clopper and Pearson, for two n and FALSE_ALARM."""
     from scipy import stats
 
     tail = FALSE_ALARM / 4
@@ -116,7 +116,7 @@ STARTS = (
     (0.54, 1.57, 11.8, 0.8, 0.5),
     (1.0, 1.0, 1.0, 0.1, 0.1),
 )
-"""Where descent over the weights begins, the first near Theorem 4's best point at d = 5 and n = 20."""
+"""Starts of descents over the weights, the first near Theorem 4's best point at d = 5 and n = 20."""
 
 
 def descended(n: int, device: str, seed: int, starts: Sequence[Sequence[float]]) -> tuple[float, dict[str, float]]:
@@ -170,7 +170,7 @@ def least_losses_on_batch(n: int, device: str, seed: int) -> float:
 
 
 def _stands(found: Sequence[float], name: str) -> int:
-    """Return where the mean of what was found is: 1 within the printed interval, −1 outside of it, 0 not decided."""
+    """Return the place of the mean: 1 within the printed interval, −1 outside of it, 0 if it is not decided."""
     low, high = map(float, printed.interval(name))
     half = student_bound(len(found), _WEIGHTS_HELD) * statistics.stdev(found) / math.sqrt(len(found))
     mean = statistics.fmean(found)

@@ -1,4 +1,4 @@
-"""Where descent over all P and Q ends: its loss against quadrature, and its ends against the landscape for Σ = I."""
+"""Ends of descent over all P and Q: the loss against quadrature, and the ends against the landscape for Σ = I."""
 
 from fractions import Fraction
 

@@ -247,7 +247,7 @@ def test_figure_2(monkeypatch, diagonals, off, outcome):
     [
         ((0.38, 2.4, 9.5), (0.905, 0.565), VERIFIED),
         ((0.36, 2.4, 9.5), (0.905, 0.565), INCONCLUSIVE),
-        # Theorem 4's best point is not what is printed.
+        # Theorem 4's best point is not the printed one.
         ((0.338, 2.091, 8.568), (0.878, 0.578), REFUTED),
     ],
 )

@@ -36,7 +36,7 @@ def trace_moment(order, n, d):
 
 
 def classes(count, equal):
-    """How many of `count` indices are free under some equations."""
+    """Number of `count` indices that are free under some equations."""
     leader = list(range(count))
     for a, b in equal:
         leader = [leader[a] if x == leader[b] else x for x in leader]
@@ -91,7 +91,7 @@ def test_figure_2(least):
     for i, a in enumerate(steps):
         printed = figure_findings.figure2_is_theorem3s_point.expect[f"values.a.{i}"]
         assert printed.lower < a < printed.upper
-    # The other order of rounding would not do: the intervals are narrow against what separates the steps.
+    # The other order of rounding would not do: the intervals are narrow against the distance of the steps.
     assert not any(0.435 < a < 0.685 for a in steps)
 
 

@@ -91,7 +91,7 @@ def label_in_Q(n, spectrum):  # noqa: N802
 
 
 def curvatures(n, spectrum, point):
-    """The loss at P and Q where the slopes vanish, and how many of the second derivatives' eigenvalues are negative."""
+    """The loss at P and Q where the slopes vanish, and the number of negative eigenvalues of the second derivatives."""
     import torch
 
     from numerics.preconditioned_descent.reference import exact_gradient

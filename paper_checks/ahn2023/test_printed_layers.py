@@ -14,7 +14,7 @@ from verify import Outcome
     ("comparison", "quick"),
     [
         (printed_layers.printed_layers_batches, Outcome.VERIFIED),
-        # That all five are within what is printed at n = 20 takes more batches.
+        # To show all five within the printed numbers at n = 20 takes more batches.
         pytest.param(printed_layers.printed_layers_on_batches, Outcome.INCONCLUSIVE, marks=pytest.mark.audit),
         (printed_layers.printed_layers_rare_prompts, Outcome.VERIFIED),
     ],

@@ -163,7 +163,7 @@ def slopes(weights, nodes, chances):
         dr, dg = [flint.arb(0)] * 5, [flint.arb(0)] * 5
         for layer in range(3):
             a, b = weights[layer], weights[3 + layer] if layer < 2 else flint.arb(0)
-            # q = a s g², and what it moves by.
+            # q = a s g², and its moves.
             q = a * s * g**2
             dq = [2 * a * s * g * x + (s * g**2 if i == layer else 0) for i, x in enumerate(dg)]
             dr = [x * (1 - q) - r * y for x, y in zip(dr, dq, strict=True)]

@@ -74,7 +74,7 @@ def _drawn(draw: st.DrawFn) -> Drawn:
 
 
 def tokens_agree(found: Any, theory: OnSet, sigma: "Tensor") -> Verdict:
-    """Return whether loss and gradient in all entries of all A_l and B_l are what the moments imply.
+    """Return whether loss and gradient in all entries of all A_l and B_l are those that the moments imply.
 
     A = Σ^{-1/2} Ã Σ^{-1/2} and B = Σ^{1/2} B̃ Σ^{-1/2}, and the gradients in Ã and B̃ are slope/d · I: in A that is
     slope/d · Σ, and in B slope/d · I.
@@ -180,14 +180,14 @@ TRAINED = ((1, 1, 2), (1, 2, 2), (2, 1, 1), (2, 1, 2), (2, 1, 3), (2, 2, 1))
 
 
 STARTS = 8
-"""How often a training may begin anew: at (2, 1, 1) a tenth of them run away, elsewhere a hundredth or fewer."""
+"""Maximum number of trainings that are begun: at (2, 1, 1) a tenth of them run away, elsewhere a hundredth or fewer."""
 VANISHING = 1e-7
 """Slopes times weights: some 10⁻⁸ or less at minima, 10⁻⁵ or more where a training stopped in a valley."""
 
 
 @lru_cache(maxsize=256)
 def _trained(drawn: Training, device: str) -> tuple[Settled | None, int]:
-    """Return where descent of the exact loss over all entries of all A_l and B_l ends, and after how many trainings.
+    """Return the end of a descent of the exact loss over all entries of all A_l and B_l, and the number of trainings.
 
     From random entries around Σ^{-1}/2 and I/5. One is taken to run away, and another is begun, if slopes have not
     vanished where rounding stops it and, `followed` from there, its weights at least double; all that were looked at

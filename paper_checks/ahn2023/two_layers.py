@@ -38,7 +38,7 @@ def _coefficients(size: int, examples: int) -> dict[tuple[str, ...], float]:
 
 
 def loss_in_traces(first: np.ndarray, second: np.ndarray, examples: int) -> InTraces:
-    """Return f by the theorem's sum of products of traces; the slope of tr W in a letter is what stands around it."""
+    """Return f by the theorem's sum of products of traces; tr W's slope in a letter is the word around it."""
     letters, size = {"A": first, "B": second}, len(first)
 
     def product(word: str) -> np.ndarray:
@@ -127,7 +127,7 @@ theorem2_exact = Crossing(
 
 
 class End(NamedTuple):
-    """Where a descent ended."""
+    """The end of a descent."""
 
     loss: float
     first: np.ndarray
@@ -135,7 +135,7 @@ class End(NamedTuple):
 
 
 def descents(size: int, examples: int, starts: int, seed: int) -> list[End]:
-    """Return where descent of the loss in traces over all symmetric A_0 and A_1 ends, from random starts."""
+    """Return the ends of descents of the loss in traces over all symmetric A_0 and A_1, from random starts."""
     from scipy.optimize import minimize
 
     count = size * (size + 1) // 2
@@ -184,7 +184,7 @@ theorem2_random_starts = Comparison(
 
 @cache
 def best(size: int, examples: int) -> dict[str, Any]:
-    """Return what is said of the least loss of two layers."""
+    """Return the values of the check of the least loss of two layers."""
     return verify.check(least_of_two.two_layer_minimum, d=size, n=examples).values  # pyright: ignore[reportReturnType]
 
 

@@ -17,7 +17,7 @@ from verify.outcomes import as_float
 def measured(
     tasks: str, n: int, d: int, steps: int, *, device: str, full: bool, seed: int
 ) -> Mapping[str, Measurement]:
-    """Return what the experiment measures, once for all readings."""
+    """Return the experiment's measurements, taken once for all readings."""
     settings = {"tasks": tasks, "n": n, "d": d, "steps": steps, "readings": 2}
     return load_experiment("li2024.closeness").run(device=device, full=full, seed=seed, **settings).measurements
 
@@ -46,8 +46,8 @@ def _reading(
     return Comparison(f"li2024.{name}", title, "li2024.opposite_moves", "li2024.closeness", compare)
 
 
-# The paper states its readings in words, without numbers. The levels below, what counts as close, aligned or apart, are
-# ours, and were set after runs of this experiment had been seen: they pin what it shows and were not predicted.
+# The paper states its readings in words, without numbers. The levels below, which count as close, aligned or apart, are
+# ours, and were set after runs of this experiment had been seen: they pin its result and were not predicted.
 
 
 def _decided(detail: str, *margins: tuple[float, float]) -> Verdict:
@@ -140,7 +140,7 @@ def _small_scores(*, device: str, full: bool, seed: int) -> Verdict:
             W, v = float(w) * torch.eye(d).to(A), torch.tensor(as_float(values["v"])).to(A)
             distance = float((attention_layer(A, b, W, v) - step).norm(dim=1).max())
             apart.append((distance, as_float(values["distance_at_most"])))
-        # At 10⁻⁴ the first order is all but alone: a tenth of what was left at 10⁻³, but for a few per cent.
+        # At 10⁻⁴ the first order is all but alone: a tenth of the rest at 10⁻³, but for a few per cent.
         holds = all(found <= most for found, most in apart) and 8 <= apart[1][0] / apart[2][0] <= 12
         detail = ", ".join(f"{found:.2g} (at most {most:.2g})" for found, most in apart)
         verdicts.append((f"{kind} n={n} d={d} eta={eta}", Verdict.when(holds, detail, Evidence.COMPUTED)))

@@ -5,7 +5,7 @@ recursion against the simulated layer). Stochastic encoding: `stochastic_encodin
 `on_the_set` (population descent on α and C). Other lengths: `length_generalisation`. Widths: `width_lower_bound` and
 `separation`.
 
-The figures: `figures`, with what a caption's words mean on curves in `captions`, and theory beside them in
+The figures: `figures`, with the meanings of a caption's words on curves in `captions`, and theory beside them in
 `predictions`; where Figure 1's loss ends: `schedule` and `gap_ledger`. Phase diagrams: `diagrams`.
 
 The findings: `one_hot_findings`, `encoding_findings` and `figure_findings`, which share `premises`. Their numbers are

@@ -1,4 +1,4 @@
-"""P and R for two or three selected tokens by going through all counts of signs: a second route to what is enclosed.
+"""P and R for two or three selected tokens by going through all counts of signs: a second route to the enclosures.
 
 Of the loss it is P and R that come a second way; the formula in them is the same.
 
@@ -149,7 +149,7 @@ def _signs(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _differing(rest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each of three signs is the one that differs, in ascending order (k, 3), with the chances."""
+    """Return the counts of each of three signs as the one that differs, ascending, (k, 3), with the chances."""
     likely = np.flatnonzero(_binomial(rest, 1 / 3) > _RARE / 6)
     a, b = (each.ravel() for each in np.meshgrid(likely, likely))
     counts = np.stack([a, b, rest - a - b], axis=1)

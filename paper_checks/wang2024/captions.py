@@ -1,7 +1,8 @@
-"""Verdicts on what a caption says of a curve: "converges to 0", "increases linearly", "tends to 1", "stays above" …
+"""Verdicts on a caption's words on a curve: "converges to 0", "increases linearly", "tends to 1", "stays above" …
 
-A caption's words have no numbers. The levels, what counts as level, near or settled, are ours, and were set after runs
-had been seen. A limit is not verified by a finite run, and refuted only by theory, of a run that is where that speaks.
+A caption's words have no numbers. The levels, at which a curve counts as level, near or settled, are ours, and were set
+after runs had been seen. A limit is not verified by a finite run, and refuted only by theory, of a run that is where
+that speaks.
 """
 
 import math
@@ -62,7 +63,7 @@ def to_one(cosine: Curve) -> Verdict:
 
 
 def near(theory: list[float], measured: list[Measurement], share: float) -> Verdict:
-    """Decide whether measurements are within a share of theory, and say how far they are from it."""
+    """Decide whether measurements are within a share of theory, and state their distance from it."""
     gaps = [m.value / value - 1 for m, value in zip(measured, theory, strict=True)]
     spread = max((m.standard_error or 0) / value for m, value in zip(measured, theory, strict=True))
     margins = []

@@ -1,4 +1,4 @@
-"""Where population gradient descent from zero ends, at a small instance in ball arithmetic.
+"""The end of population gradient descent from zero, at a small instance in ball arithmetic.
 
 P and R are sums over all signs of the definitions' softmax. The run is iterated in balls. Around its last point, in
 (√d α, √d_e C), the Hessian is enclosed over a disc: where it is between λ > 0 and 1/η, a step contracts by 1 − ηλ, and
@@ -50,7 +50,7 @@ class End:
 
 @lru_cache(maxsize=8)
 def logits(sizes: Sizes) -> list[tuple[tuple[int, ...], int]]:
-    """Return the logits over C/d_e of all that is attended to, and in how many draws of the signs they are these."""
+    """Return the logits over C/d_e of all tokens attended to, and the number of draws of the signs with these."""
     T, q, _, D, query = sizes
     one = Counter[tuple[int, ...]]()
     for signs in itertools.product((1, -1), repeat=T):

@@ -1,4 +1,4 @@
-"""Phase diagrams: for which step sizes Theorem 1's claim holds, and how many dimensions stochastic encodings take."""
+"""Phase diagrams: step sizes at which Theorem 1's claim holds, and dimensions that stochastic encodings need."""
 
 from verify import Diagram
 

@@ -26,7 +26,7 @@ RESOLVED = 0.1
 
 
 def loss_at(sizes: Mapping[str, int], attend: str, C: float) -> tuple[float, float]:
-    """Return the loss with signs at C and the best α there, from the enclosures of P and R, and how far it is off.
+    """Return the loss with signs at C and the best α there, from the enclosures of P and R, and its error.
 
     In P²/R a share `off` of each is at most 4 `off` of the whole.
     """
@@ -55,7 +55,7 @@ def every_reading(
     said = f"at the C that was taken {there:.4g}, the floor between {low:.4g} and {high:.4g}"
     yield "floor", Verdict.when(near, said, Evidence.COMPUTED)
     sphere = measured["loss_sphere"]
-    # The bound is far below: what is decided is that the two do not contradict each other.
+    # The bound is far below: it is decided that the two do not contradict each other.
     yield "sphere", decided(f"{sphere.value:.3g}, the bound far below at {bound:.3g}", above(sphere, bound))
     losses = {name: found for name in AFRESH if (found := measured.get(f"loss_{name}"))}
     detail = ", ".join(f"{name} {found.value:.3g}" for name, found in losses.items())

@@ -44,7 +44,7 @@ MANY = ("runs", "steps", "late", "batch_size", "readings")
 BLOCKS = 5
 """The least growth of an identity block, as a multiple of another entry's."""
 POSITIVE = Fraction(1, 20)
-"""How near the least loss on the set is enclosed: here it is only to be positive."""
+"""Accuracy of the enclosure of the least loss on the set, which is only to be positive here."""
 
 
 @cache
@@ -72,7 +72,7 @@ def level_of(result: ExperimentResult, q: int | None = None) -> float:
 def _caption(
     name: str, title: str, read: Callable[..., Verdict], *, figure: str, theorem: str | None = None
 ) -> Comparison:
-    """Return the comparison of a claim: `read` is given what runs a figure with settings of its own, and `full`."""
+    """Return the comparison of a claim: `read` gets a figure's runner, with settings of its own, and `full`."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         seen: list[ExperimentResult] = []
@@ -122,7 +122,7 @@ figure1_inverse_loss_linear = _caption(
 
 
 def _several(full: bool) -> dict[str, object]:
-    """Return the settings of what is read off the matrices: where each run is quick, those of Figure 2's many."""
+    """Return the settings of readings off the matrices: where each run is quick, those of Figure 2's many."""
     settings = load_experiment("wang2024.figure2").settings
     return {} if full else {s.parameter.name: s.quick for s in settings if s.parameter.name in MANY} | {"n_test": 128}  # pyright: ignore[reportReturnType]
 
@@ -237,7 +237,7 @@ figure2_after_ten_thousand_steps = Comparison(
 
 
 def blocks(found: Mapping[str, Measurement]) -> Verdict:
-    """Decide whether in training each identity block grows by more than a multiple of what any other entry does.
+    """Decide whether in training each identity block grows by more than a multiple of any other entry's growth.
 
     Growth, and not size: the size of the other entries is in most that of the initial ones, whose scale is ours.
     """
@@ -313,7 +313,7 @@ def _sooner(run: Run, full: bool) -> Verdict:
 
 
 def _worse_with_q(run: Run, full: bool) -> Verdict:
-    """Refute only what has settled: before that, a longer run may end in another order."""
+    """Refute only settled runs: before that, a longer run may end in another order."""
     found = run()
     names = [f"q{low}_to_q{high}" for low, high in pairwise(_sizes(found))]
     verdict = inconclusive_from_one_draw(

@@ -1,17 +1,18 @@
-"""Where the loss at the end of a training of Figure 1 comes from: what the loss on the validation set is split into.
+"""Parts of the loss on the validation set at the end of a training of Figure 1, and the source of each.
 
 `floor_enclosed`, `floor_width_enclosed`: the least loss on the set, which no time lowers: the lower end of its
 enclosure and the width of that, in ball arithmetic. They are not re-checked here, as wang2024.theorem2 at an ε is; with
-one-hot encoding they are 0, the infimum of Lemma 1's loss. `finite_time_computed`: by how much population gradient
-descent, from the same start by the same schedule, is above it. `step_noise_simulated`: by how much the trained layer's
-own α and C, put in the place of the matrices, are above that; of one training, so that its error is not known.
-`off_the_set_sampled`: what the rest of the matrices adds, on fresh samples. `rounding_sampled`: what training in
-float32 adds to the same in float64, on the same draws and fresh samples. `chance_sampled`: the rest, by definition:
-chance in the validation set and in the fresh samples.
+one-hot encoding they are 0, the infimum of Lemma 1's loss. `finite_time_computed`: the excess over it of population
+gradient descent, from the same start by the same schedule. `step_noise_simulated`: the excess over that of the trained
+layer's own α and C, put in the place of the matrices; of one training, so that its error is not known.
+`off_the_set_sampled`: the addition of the rest of the matrices, on fresh samples. `rounding_sampled`: the excess of
+training in float32 over the same in float64, on the same draws and fresh samples. `chance_sampled`: the rest, by
+definition: chance in the validation set and in the fresh samples.
 
 The losses of α and C are computed from the enclosures of P and R, to within `computed_error`, and with one-hot encoding
-from Lemma 1's. That error is of P and R at one point: what adds up along the path of population descent is not in it.
-Where descent ends is therefore computed twice, and `test_schedule.py` holds it against a path from means by counting.
+from Lemma 1's. That error is of P and R at one point: errors that add up along the path of population descent are not
+in it. The end of descent is therefore computed twice, and `test_schedule.py` holds it against a path from means by
+counting.
 """
 
 import math
@@ -63,7 +64,7 @@ Given the attention the loss is a multiple of a χ² with d degrees of freedom, 
 
 
 class Theory(NamedTuple):
-    """Theory for a training: the least loss lies between two numbers; losses, and how far they are off.
+    """Theory for a training: the least loss lies between two numbers; losses, and their errors.
 
     `again` is the loss of `descent` computed a second time.
     """
@@ -97,7 +98,7 @@ def theory(settings: Mapping[str, Any], start: tuple[float, float], end: tuple[f
 
 
 def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Measurement) -> dict[str, Measurement]:
-    """Return what the loss on the validation set is split into, by the names of PARTS."""
+    """Return the parts of the loss on the validation set, by the names of PARTS."""
     lower, upper = said.least
     measured = (validation, off, rounding)
     errors = [found.standard_error for found in measured]
@@ -121,7 +122,7 @@ def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Mea
 
 
 def ledger(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement]:
-    """Return the parts, the loss that is split into them, and what they were had from.
+    """Return the parts, the loss that is split into them, and their sources.
 
     Raises InputError where nothing is predicted: a start other than 0, or the query attended to, of one-hot encodings.
     """
@@ -152,7 +153,7 @@ _FIXED = {"runs": 1, "optimizer": "sgd"}
 
 
 def _expect(settings: Instance, *, device: str) -> float:
-    """Return about how many seconds the trainings take: that in float64, and the other where one is asked for."""
+    """Return the estimated seconds of the trainings: that in float64, and the other if it is asked for."""
     expect = load_experiment("wang2024.figure1").expect
     assert expect is not None
     return sum(

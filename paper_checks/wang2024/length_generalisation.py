@@ -109,7 +109,7 @@ FIXED_IN_FULL = {"T": 100, "T_test": 200, "q": 3, "d": 5, "d_e": 170, "C": 10}
 def one_draw(floor: float, fresh: float, learnt: Any, beyond: Any) -> Verdict:
     """Compare a layer that has learnt one draw with the best one for fresh draws, below at its length, above beyond.
 
-    `floor` is the least loss of the latter at the length, `fresh` what that layer loses at the longer one.
+    `floor` is the least loss of the latter at the length, `fresh` that layer's loss at the longer one.
     """
     off = [chance(measured, MOST_COMPARISONS) for measured in (learnt, beyond)]
     detail = f"{learnt.value:.4g} against the floor {floor:.4g}; beyond {beyond.value:.4g} against {fresh:.4g}"

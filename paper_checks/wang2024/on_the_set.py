@@ -28,9 +28,9 @@ from verify import InputError
 
 
 class Grid(NamedTuple):
-    """How P and R are interpolated: Chebyshev's points in a cell, its ends among them, cells to a length of 1, moments.
+    """An interpolation of P and R: Chebyshev's points in a cell, its ends among them, cells to a length of 1, moments.
 
-    `terms` are the last ones of the polynomial, whose size is taken for what is missing.
+    `terms` are the last ones of the polynomial, whose size is taken for the missing ones.
     """
 
     nodes: int
@@ -44,7 +44,7 @@ COARSE = Grid(6, 1, EFFORTS[1])
 CLOSE = Grid(8, 1, EFFORTS[2])
 """Some seconds a cell; to some 10⁻⁵."""
 FINE = Grid(10, 4, EFFORTS[-1], terms=2)
-"""Where all is small: the enclosures are narrow. The last term is near rounding, and may vanish by symmetry."""
+"""The grid for small errors: the enclosures are narrow. The last term is near rounding, and may vanish by symmetry."""
 _CLOSEST = 60
 """Bisections for the C of the least loss."""
 
@@ -71,7 +71,7 @@ class OnTheSet(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """The logarithms of P and R as polynomials of C less the cell's start, and about how far they are off."""
+    """The logarithms of P and R as polynomials of C less the cell's start, and estimates of their errors."""
 
     P: Polynomial
     R: Polynomial
@@ -123,7 +123,7 @@ class Layer:
         return self._cell(C).off
 
     def error(self, alpha: float, C: float) -> float:
-        """Return about how far the loss may be off."""
+        """Return an estimate of the loss's error."""
         P, R = self.means(C)[:2]
         return self.d / 2 * (alpha**2 * R + 2 * abs(alpha) * P / self.q) * self.off(C)
 
@@ -175,7 +175,7 @@ class Layer:
             yield OnTheSet(step, alpha, C, self.loss(alpha, C))
 
     def _place(self, C: float) -> float:
-        """Return where the cell begins. Raises InputError where P and R are not derived."""
+        """Return the lower end of the cell. Raises InputError where P and R are not derived."""
         if not C >= 0:
             raise InputError("C", C, "must be >= 0: P and R are derived there")
         return math.floor(C * self.grid.cells) / self.grid.cells

@@ -85,12 +85,12 @@ class Training(NamedTuple):
 
     @property
     def instance(self) -> Instance:
-        """Return what the recursion depends on."""
+        """Return the recursion's instance: T, q, d and η."""
         return self.T, self.q, self.d, self.eta
 
 
 def entries(length: int, subset: int, size: int) -> int:
-    """Return how many entries Z has at all points of the cubature."""
+    """Return the number of entries of Z at all points of the cubature."""
     return math.comb(length, subset) * 2 * length * size * (size + length) * length
 
 
@@ -143,7 +143,7 @@ class OnTrajectory(NamedTuple):
 
     @property
     def instance(self) -> Instance:
-        """Return what the recursion depends on."""
+        """Return the recursion's instance: T, q, d and η."""
         return self.T, self.q, self.d, self.eta
 
     def point(self) -> Point:
@@ -238,7 +238,7 @@ lemma1_gradient_at_length = Comparison(
 
 
 def _training(device: str, instance: tuple[object, ...], **settings: object) -> Mapping[str, Measurement]:
-    """Return what training the layer from zero by exact population gradients measures."""
+    """Return the measurements of training the layer from zero by exact population gradients."""
     length, subset, size, rate = instance
     experiment = load_experiment("wang2024.one_hot_training")
     return experiment.run(device=device, T=length, q=subset, d=size, eta=rate, **settings).measurements
@@ -302,7 +302,7 @@ class Falling(NamedTuple):
 
     @property
     def instance(self) -> Instance:
-        """Return what the recursion depends on."""
+        """Return the recursion's instance: T, q, d and η."""
         return self.T, self.q, self.d, self.share * float(LARGEST_STEP.subs({q: self.q, d: self.d}))
 
 

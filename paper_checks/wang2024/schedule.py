@@ -1,4 +1,4 @@
-"""Where the figures' schedule leaves population gradient descent on the set, and how slow its last direction is.
+"""The point at which the figures' schedule leaves population gradient descent on the set, and its slowest direction.
 
 In √d α and √d_e C a step of size η is one of plain gradient descent. Near the minimiser the distance from it along an
 eigenvector of the Hessian falls by 1 − ηλ a step, so that the direction of the least λ takes 1/(ηλ) steps to come

@@ -1,7 +1,7 @@
-"""The separation in width over the number of tokens, from the theorems: what `verify simulate` tabulates and plots.
+"""The separation in width over the number of tokens, from the theorems, tabulated and plotted by `verify simulate`.
 
 No training: the numbers are those of `wang2024.separation` at each length, attention's the upper end of its enclosure,
-the nets' what they need at least.
+the nets' their least widths.
 """
 
 from collections.abc import Mapping

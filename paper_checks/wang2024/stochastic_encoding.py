@@ -40,20 +40,20 @@ from verify import (
 STEPS, STEPS_IN_FULL = 12, 20
 SAMPLES, SAMPLES_IN_FULL, ENTRIES_IN_FULL = 2000, 20_000, 2 * 10**7
 TIES = ((12, 2, 6), (20, 1, 10), (20, 5, 14))
-"""(T, d, d_e): few enough dimensions that sampling sees what ties leave."""
+"""(T, d, d_e): few enough dimensions that sampling sees the loss that ties leave."""
 SHARP = 60
 """A C at which, in at most 14 dimensions, all but ties is below 10⁻¹² (`beyond_ties`)."""
 BATCHES, BATCH_SIZE = 80, 64
 BATCHES_IN_FULL = 400
 SEEN = 1 / 4
-"""Share of a single sample's root mean square that the mean of what should be 0 may not hide by chance."""
+"""Share of a single sample's root mean square that the mean of a number that should be 0 may not hide by chance."""
 
 Measured = Mapping[str, Measurement]
 Bounds = tuple[float, float]
 
 
 class Exactly(NamedTuple):
-    """A training from zero with all that signs may be: sizes, what is attended to, step size."""
+    """A training from zero over all signs: sizes, the tokens attended to, step size."""
 
     T: int
     q: int
@@ -114,7 +114,7 @@ def _stretch(at: on_the_set.Layer, point: tuple[float, float], rate: float) -> f
 
 
 def path(drawn: Exactly, scales: Scales, steps: int) -> Iterator[tuple[OnTheSet, float]]:
-    """Yield the points of gradient descent on the set from zero, and estimates of how far they may be off.
+    """Yield the points of gradient descent on the set from zero, and estimates of their errors.
 
     log P and log R are off by δ, the last terms of their interpolation, and their slopes by 648 δ, as a polynomial of
     degree 9 on a cell of length 1/4 may be (Markov's inequality); P and R are at most 1. That moves a step by η times
@@ -170,7 +170,7 @@ stochastic_dynamics = Crossing(
 
 
 class Layer(NamedTuple):
-    """A layer on the set: sizes, α, C, what it attends to, and a seed."""
+    """A layer on the set: sizes, α, C, the tokens that it attends to, and a seed."""
 
     T: int
     q: int
@@ -268,7 +268,7 @@ loss_of_sampled_layers = Crossing(
 
 
 def beyond_ties(T: int, d: int, d_e: int, C: float) -> float:
-    """Bound what the loss for q = 2 at α = 1 and C, attending to tokens alone, is above its limit for C → ∞.
+    """Bound the excess of the loss for q = 2 at α = 1 and C, attending to tokens alone, over its limit for C → ∞.
 
     Where u is not 0 both selected tokens have its sign, and v_i falls short of v_y, the selected ones', by 4/d_e for
     each coordinate in which e_i has the other one: v_y − v_i is a multiple of 4/d_e. With n tokens at v_y and weights
@@ -283,7 +283,7 @@ def beyond_ties(T: int, d: int, d_e: int, C: float) -> float:
 
 
 def ties_are_left(floor: float, measured: Measurement, *, beyond: float) -> Verdict:
-    """Compare the infimum with the sampled loss at α = 1 and a C, at most `beyond` above what ties leave."""
+    """Compare the infimum with the sampled loss at α = 1 and a C, at most `beyond` above the loss that ties leave."""
     return agreement(floor, measured, comparisons=MOST_COMPARISONS, rounding=beyond, resolution=floor / 4)
 
 
@@ -336,7 +336,7 @@ def between(draw: st.DrawFn) -> Between:
 
 
 def measured(drawn: Between, *, device: str, batches: int, distribution: str = "signs") -> Measured:
-    """Return what the experiment measures there."""
+    """Return the experiment's measurements at a drawn layer."""
     layer = drawn.layer
     sizes = {"T": layer.T, "q": layer.q, "d": layer.d, "d_e": layer.d_e, "alpha": layer.alpha, "attend": layer.attend}
     between = {"C_low": drawn.C_low, "C_high": layer.C, "distribution": distribution}
@@ -346,7 +346,7 @@ def measured(drawn: Between, *, device: str, batches: int, distribution: str = "
 
 
 def implied(drawn: Between) -> dict[str, Bounds]:
-    """Return bounds of what the set implies: L(α, C) at the larger C less at the smaller, and d (αR − P/q) there."""
+    """Return bounds that the set implies: L(α, C) at the larger C less at the smaller, and d (αR − P/q) there."""
     layer = drawn.layer
     (low, above), (least, most) = loss_on_the_set(layer), loss_on_the_set(drawn.at_the_low_end())
     model = SignAttention(layer.T, layer.q, layer.d_e, layer.attend == "tokens_and_query")
@@ -359,7 +359,7 @@ def implied(drawn: Between) -> dict[str, Bounds]:
 
 
 def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Verdict:
-    """Compare the traces of the two identity blocks with what the set implies; half an enclosure's width is rounding.
+    """Compare the traces of the two identity blocks with those of the set; half an enclosure's width is rounding.
 
     The tolerance is at most a fifth of d/(2q), the zero predictor's loss, and of its slope; for α > 1, α times it.
     """
@@ -375,7 +375,7 @@ def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Ver
 
 
 def means(layer: Layer) -> dict[str, int]:
-    """Return, of each block that stays 0, how many entries and sums of rows and columns are looked at."""
+    """Return, for each block that stays 0, the number of entries and sums of rows and columns that are looked at."""
     d, d_e = layer.d, layer.d_e
     wide, token, positional = (m * n + m + n for m, n in ((d, d_e), (d, d), (d_e, d_e)))
     return {
@@ -388,7 +388,7 @@ def means(layer: Layer) -> dict[str, int]:
 
 
 def zeros(layer: Layer, found: Measured) -> Verdict:
-    """Hold what is furthest from 0 in each block against 0: a family of all its entries and sums.
+    """Hold the entry furthest from 0 in each block against 0: a family of all its entries and sums.
 
     Each of them changes its sign under one of Lemma 2's symmetries, so that its law is symmetric, and by Hoeffding's
     inequality |Σ z_b| > x √(Σ z_b²) over batches b has a chance of at most 2 exp(−x²/2), whatever that law.

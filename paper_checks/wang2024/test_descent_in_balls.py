@@ -1,4 +1,4 @@
-"""Where descent from zero ends, in balls: the least loss over all α and C, at one instance; and what is not shown."""
+"""The end of descent from zero, in balls: the least loss over all α and C, at one instance; and the open part."""
 
 from dataclasses import replace
 from fractions import Fraction

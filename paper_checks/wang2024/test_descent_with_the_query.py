@@ -20,7 +20,7 @@ def step_size(T, q, d, d_e):
 
 
 def violations(drawn):
-    """Return which of the claims the training of all entries of W and V does not keep."""
+    """Return the claims that the training of all entries of W and V violates."""
     run, found = trained(drawn, STEPS, "cpu"), set()
     total = 0.0
     for (W, V, loss), (next_W, next_V, next_loss) in pairwise(run):

@@ -187,7 +187,7 @@ NEAR = {"cosine_W": Measurement(0.99, None), "cosine_V": Measurement(0.999, None
         (measured(0.333), (0.139, 0.141), {}, INCONCLUSIVE, "has not come down near"),
         (measured(0.14), (0.139, 0.141), {"cosine_W": 0.9}, INCONCLUSIVE, "not near the set: cosine_W is 0.9"),
         (measured(0.14), (0.139, 0.141), {"cosine_V": math.nan}, INCONCLUSIVE, "not near the set"),
-        # Below what theory allows: training has left the set, and theory says nothing.
+        # Below theory's bound: training has left the set, and theory says nothing.
         (measured(0.05), (0.139, 0.141), {}, INCONCLUSIVE, "has left the set"),
         (measured(0.01), (0.0, 0.001), {}, INCONCLUSIVE, "theory leaves 0 open"),
         # Not told from 0.
@@ -430,7 +430,7 @@ def test_where_all_tokens_are_selected_the_floor_is_0_and_its_inverse_is_not_dra
 
 @pytest.fixture
 def tiny_full(monkeypatch):
-    """Run what `--full` runs, with its own settings where they are not sizes."""
+    """Run the experiments of `--full`, with its own settings where they are not sizes."""
     ran = []
 
     def run(figure, device, full, seed, **given):

@@ -1,4 +1,4 @@
-"""The ledger of the gap: that it holds, that errors planted in it are found, and what it refuses."""
+"""The ledger of the gap: that it holds, that errors planted in it are found, and its refusals."""
 
 from dataclasses import replace
 

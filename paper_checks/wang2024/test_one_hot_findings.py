@@ -95,7 +95,7 @@ def test_the_loss_runs_into_a_cycle_of_two_steps():
     # It contracts by about 1/150 in two steps: 3000 steps on, the cycle is met to ten digits.
     assert abs(run[-3] - other) < 1e-10 and abs(one - other) > 1e-4
     wanted = one_hot_findings.may_never_reach.expect["clauses.reached.witness.lowest"]
-    # The bound that is certified on a set around the cycle is below the losses on it, and above what the text says.
+    # The bound that is certified on a set around the cycle is below the losses on it, and above the text's number.
     lower, upper = (mpf(end.numerator) / end.denominator for end in (wanted.lower, wanted.upper))
     assert lower == mpf(8) / 100 and lower < min(one, other) < upper < mpf("1.001") * min(one, other)
 

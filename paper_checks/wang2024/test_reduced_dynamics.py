@@ -137,7 +137,7 @@ def test_reached_and_kept_after_more_steps_than_can_be_made(ledger, instance):
     result = ledger.check(theorem1, **instance)
     steps, slope = result.values["steps_to_epsilon"], result.values["inverse_loss_slope"]
     assert 10**13 < steps.lower < steps.upper < steps.lower * 1.01
-    # Figure 1's reading: 1/L_t ends as a line, of this slope; what goes before it adds some steps, far fewer than 1 %.
+    # Figure 1's reading: 1/L_t ends as a line, of this slope; the part before it adds some steps, far fewer than 1 %.
     assert abs(1 - float(1 / (slope * Fraction(instance["eps"]) * steps.midpoint))) < 0.01
 
 

@@ -62,7 +62,7 @@ def test_the_figures_schedule_by_counting(counted, name, late):
 
 
 def test_the_full_ledgers_parts_by_counting(counted):
-    """Of the one full run: what is computed of it, a second time; that the parts add up to its loss on two samples."""
+    """Of the one full run: its computed numbers, a second time; that the parts add up to its loss on two samples."""
     text = figure_findings.the_gap_is_accounted_for.text
     ((_, (alpha, C)),) = descent(counted, list(on_the_set.annealed(1.0, 1 / 3, 50_000, 100_000)), (100_000,))
     least = loss(122.483, means(200, 3, 170, True, 3.3122), 5, 3)
@@ -105,7 +105,7 @@ def test_the_minimiser_at_the_figures_sizes_by_counting():
     assert within(alpha, expect["measurements.alpha_of_the_least.value"])
     least = loss(alpha, by_counting.Means(P, R), 5, 3)
     assert within(least, expect["measurements.least_loss.value"])
-    # By how much descent ends above it.
+    # The excess of descent's end over it.
     end = expect["curves.loss_annealed.value.3"]
     assert 1.07 < float(end.lower) / least < float(end.upper) / least < 1.08
 
@@ -146,7 +146,7 @@ def test_descent_from_near_the_minimiser_has_the_slow_direction():
     layer = on_the_set.layer(16, 3, 2, 32, True, on_the_set.CLOSE)
     best = (found["alpha_of_the_least"].value, found["C_of_the_least"].value)
     points = list(layer.descent(best[0] * 0.99, best[1], iter([1.0] * 3000)))
-    # In the end only the slow direction is left: a step shrinks what is left by 1 − λ.
+    # In the end only the slow direction is left: a step shrinks the distance by 1 − λ.
     rate = 1 - (best[0] - points[3000].alpha) / (best[0] - points[2999].alpha)
     assert rate == pytest.approx(found["slow_eigenvalue"].value, rel=1e-2)
 

@@ -264,7 +264,7 @@ def test_a_bug_in_the_measurement_is_seen(monkeypatch, encodings, tokens, seen):
     monkeypatch.setattr(f"{SIMULATOR}.reference.sample_batch", batch)
     spoiled = encodings(gradient_experiments.sign_encodings)
     monkeypatch.setattr(f"{SIMULATOR}.gradient_experiments.sign_encodings", spoiled)
-    # A single layer's share of what a run looks at: twice the batches.
+    # A single layer's share of a run's batches: twice as many.
     found = measured(DRAWN, device="cpu", batches=2 * BATCHES)
     right = made_up(DRAWN)
     refuted = {name for name in found if verdict(DRAWN, right | {name: found[name]}).outcome is Outcome.REFUTED}

@@ -46,7 +46,7 @@ STEPS, STEPS_IN_FULL = 30, 200
 
 
 class Scales(NamedTuple):
-    """P, R and their slopes in C, times what an error plants."""
+    """P, R and their slopes in C, times a planted error's factors."""
 
     P: float = 1.0
     R: float = 1.0
@@ -170,7 +170,7 @@ def _held(theory: Scales, start: Start, device: str) -> Verdict:
         size = start.d
         blocks = max(blocks, float(W[:size, size:].abs().max()), float(V[:, size:].abs().max()))
     # An estimate: a gradient's entry is a mean of numbers of size at most Td (1 + |V|)² ‖Z‖, off by some hundred
-    # roundings (`recursion.rounding`), and later steps stretch what is there; 4 times was seen, 10 are allowed for.
+    # roundings (`recursion.rounding`), and later steps stretch the error; 4 times was seen, 10 are allowed for.
     parts = begun(start)
     size = max(abs(start.alpha), 1) + sum(float(parts[name].norm()) for name in ("N", "v"))
     allowed = steps * start.eta * 1000 * EPS * start.T * start.d * (1 + size) ** 3

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 """A conditional variance is a sum of at most 10³ squares below 1, of residuals off by 10⁻¹⁵ or so."""
 FOUND = 1e-5
-"""L-BFGS ends at relative slopes of 10⁻⁵ or so, whose squares are what it is above a minimum."""
+"""L-BFGS ends at relative slopes of 10⁻⁵ or so, whose squares are its excess over a minimum."""
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 AT_LENGTH = {"T": 200, "q": 3, "d": 5, "m": 500}
 STRICTLY_MONOTONE = ("linear", "leaky_relu", "tanh", "sigmoid", "softplus", "elu")
@@ -236,7 +236,7 @@ fcn_width_readings = Comparison(
 
 
 class TrainedNet(NamedTuple):
-    """Sizes of the task, the first layer's width, what else is set of a net, and a seed."""
+    """Sizes of the task, the first layer's width, the net's other settings, and a seed."""
 
     T: int
     q: int
@@ -284,7 +284,7 @@ trained_nets = Crossing(
     instances=nets(),
     held=_nets,
     theory=bound,
-    # A short training ends some way above the formula: this is what it resolves.
+    # A short training ends some way above the formula: this is its resolution.
     planted={"10 % above the formula": _more(1.1)},
     sizes=("T", "q", "d", "width", "depth"),
 )

@@ -13,7 +13,7 @@ from numerics.preconditioned_descent.trainer import Plan, Training
 from tests.benchmarks.limits import Limit
 from tests.benchmarks.timing import awaited, on_threads
 
-# PyTorch's compiler calls what PyTorch has deprecated.
+# PyTorch's compiler calls functions that PyTorch has deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 L, D, N, BATCH, RESAMPLE, ETA = 3, 5, 20, 20_000, 100, 0.01

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-# Byte code is kept, as it is of what is installed: the warm-up writes it.
+# Byte code is kept, as for installed packages: the warm-up writes it.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 

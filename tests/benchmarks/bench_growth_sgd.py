@@ -1,4 +1,4 @@
-"""How a step of SGD on fresh sign encodings grows with the number of tokens and with the encodings' dimension."""
+"""Growth of the time of an SGD step on fresh sign encodings with the number of tokens and the encodings' dimension."""
 
 from tests.benchmarks.bench_sgd_step import ours
 

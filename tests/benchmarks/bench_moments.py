@@ -12,7 +12,7 @@ COMMON, LARGEST = 9, 26
 
 
 def merging():
-    """The merging of two labels, compiled: it returns how many labels there are less."""
+    """The merging of two labels, compiled: it returns the number of labels removed."""
     from numba import njit
 
     @njit("int64(int64[::1], int64, int64, int64)")

@@ -1,4 +1,4 @@
-"""Statements of others: how many of a family are proved and refuted, and what a proof takes; some minutes a family."""
+"""Statements of others: numbers proved and refuted in a family, and the cost of a proof; some minutes a family."""
 
 import pytest
 
@@ -11,7 +11,7 @@ SECONDS = 10
 
 
 def measured(family):
-    """Return what is found of a family's statements: seconds are those of the processor."""
+    """Return the results for a family's statements: seconds are those of the processor."""
     each_true, each_false = ([s for s in statements(family) if s.true == true] for true in (True, False))
     found = [longest(proof) for each in each_true if (proof := proofs(each)) is not None]
     refuted = [verify.explore(each.statement, {}, seconds=SECONDS).counterexample is not None for each in each_false]

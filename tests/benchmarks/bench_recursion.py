@@ -16,7 +16,7 @@ from verify import load_theorem
 from verify.evaluation.many_runs import fixed_symbols, observe
 from verify.evaluation.programs import compile_program
 
-# PyTorch's compiler calls what PyTorch has deprecated.
+# PyTorch's compiler calls functions that PyTorch has deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 POINTS, STEPS = 10_000, 100_000

@@ -1,4 +1,4 @@
-"""How many examples refute the canaries, with general positions and margins as a guide and without."""
+"""Numbers of examples that refute the canaries, with general positions and margins as a guide and without."""
 
 import statistics
 from functools import cache
@@ -17,7 +17,7 @@ HOW = (
 
 @cache
 def measured():
-    """Return what is needed for each canary by seed 0 and, of each further seed, ours and the plain way's."""
+    """Return the number of examples for each canary by seed 0 and, for each further seed, ours and the plain way's."""
     tried = [pair for pair in canaries() if pair[0].id not in COSTLY]
 
     def one_seed(seed):

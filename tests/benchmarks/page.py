@@ -50,14 +50,14 @@ def rows_of(run):
 
 
 def command_of(benchmark):
-    """Return what measures a row anew, perhaps among others."""
+    """Return the command that measures a row anew, perhaps among others."""
     function = benchmark["fullname"].rpartition("::")[2].partition("[")[0]
     on_a_card = "DEVICE=cuda " if benchmark["extra_info"]["device"] == "cuda" else ""
     return f'make bench {on_a_card}ARGS="-k {function}"'
 
 
 def machine_of(info):
-    """Return of which kind a machine is, and what it can do at best, which differs from run to run."""
+    """Return the kind of a machine, and its best rates, which differ from run to run."""
     cpu = info.get("cpu", {})
     parts = [
         *([info["card"]] if info.get("card") else []),
@@ -75,7 +75,7 @@ def file_of(row):
 
 
 def keep(rows, folder):
-    """Write each row into its file, a line for each of what it has."""
+    """Write each row into its file, a line for each of its fields."""
     folder.mkdir(exist_ok=True)
     for row in rows:
         lines = (f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in row.items())
@@ -148,7 +148,7 @@ def _not_measured(work, device):
 
 
 def is_reached(row):
-    """Whether the median ratio to the best plain way is what it is to be."""
+    """Whether the median ratio to the best plain way is as required."""
     median = statistics.median(row["ratios"])
     return median <= row["reach"] if row["cost"] else median >= row["reach"]
 
@@ -173,13 +173,13 @@ def table(rows):
 
 
 def machine_lines(rows):
-    """Return of which kind the machines were, each once, with what it could do when it was last used."""
+    """Return the kinds of the machines, each once, with its best rates when it was last used."""
     rates = {row["machine"]["kind"]: row["machine"]["rates"] for row in sorted(rows, key=lambda row: row["date"])}
     return [f"- {'; '.join([kind, *rate_texts(of_device)])}" for kind, of_device in rates.items()]
 
 
 def rate_texts(rates):
-    """Return what a machine can do at best, on each of its devices."""
+    """Return the best rates of a machine, on each of its devices, as texts."""
     return [
         f"on {device} a copy moves {best['copy_bytes'] / 1e9:.3g} GB/s, "
         f"a product does {best['float32_operations'] / 1e9:.3g} (float32)"
@@ -205,7 +205,7 @@ def others_cells(row):
 
 
 def solved(peer, family):
-    """Return how many of a family's true statements another solver proves, by its record."""
+    """Return the number of a family's true statements that another solver proves, by its record."""
     if (found := record(peer)) is None:
         return NOT_MEASURED
     outcomes = [said for name, said in found["outcomes"].items() if name.partition("/")[0] == family]

@@ -1,7 +1,7 @@
-"""Which true statements of `tests/outside` other solvers prove, for comparison; none is a dependency of ours.
+"""True statements of `tests/outside` that other solvers prove, for comparison; none is a dependency of ours.
 
 `python -m tests.benchmarks.peers_outside z3 > tests/outside/z3.json` after `pip install z3-solver`, and the same with
-cvc5. Square roots are new symbols with what defines them; functions that a solver has not are uninterpreted (a model of
+cvc5. Square roots are new symbols with their definitions; functions that a solver lacks are uninterpreted (a model of
 these is no counterexample); sums, products, factorials, binomial coefficients, limits and recursions are not expressed.
 Each statement has a process of its own, which is killed after SECONDS of its time.
 """
@@ -30,7 +30,7 @@ _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.
 
 
 def _arithmetic(solver, definitions):
-    """Return what the names in a statement mean to a solver; a square root adds to the definitions."""
+    """Return the solver's meanings of the names in a statement; a square root adds to the definitions."""
 
     def root(argument):
         symbol = solver.FreshReal("root")
@@ -131,7 +131,7 @@ def in_time(peer: str, outside: Outside) -> str:
 
 
 def record(peer: str) -> dict | None:
-    """Return what is recorded of a solver; None where nothing is."""
+    """Return the record of a solver; None without one."""
     file = FOLDER / f"{peer}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 

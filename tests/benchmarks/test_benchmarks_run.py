@@ -1,4 +1,4 @@
-"""Every benchmark still runs, and asserts what it asserts of its own results; nothing is timed."""
+"""Every benchmark still runs, with its assertions on its own results; nothing is timed."""
 
 import subprocess
 import sys

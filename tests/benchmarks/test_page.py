@@ -1,4 +1,4 @@
-"""BENCHMARKS.md says what was measured, by whom it was not, and of which kind the machine is, not which one."""
+"""BENCHMARKS.md has the measurements, the solvers not measured, and the kind of machine, not its name."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""How long work takes, and which of several ways takes least."""
+"""Timing of work, and the fastest of several ways."""
 
 import statistics
 import time

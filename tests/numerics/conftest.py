@@ -3,7 +3,7 @@ import pytest
 
 @pytest.fixture
 def unchecked():
-    """Pass on what annotations would refuse: a test of the errors that functions raise themselves."""
+    """Pass on arguments that annotations would refuse: a test of the errors that functions raise themselves."""
     import jaxtyping
 
     jaxtyping.config.update("jaxtyping_disable", True)

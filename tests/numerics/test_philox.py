@@ -67,7 +67,7 @@ def test_words_are_those_of_each_step_and_sample(device):
 
 def test_gaussians_are_box_and_mullers():
     words = np.random.default_rng(0).integers(0, 2**32, 10_000, dtype=np.uint32)
-    # Ends of the ranges: the largest and the least radius, quarter turns and eighths and what is beside them.
+    # Ends of the ranges: the largest and the least radius, quarter turns and eighths and their neighbours.
     raw = words.view(np.int32)
     raw[:4] = -(2**31), -(2**31) + 1, 2**31 - 1, 0
     angles = [-(2**31), -(2**31) + 1, 2**31 - 1, 0, 2**30, -(2**30), 2**29, 2**29 - 1, -(2**29), -(2**29) - 1]
@@ -77,7 +77,7 @@ def test_gaussians_are_box_and_mullers():
     uniform = (raw[:5000].astype(float) + 2.0**31 + 0.5) / 2.0**32
     radius, angle = np.sqrt(-2 * np.log(uniform)), raw[5000:] * (2 * np.pi / 2**32)
     expected = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
-    # Radii are below 7; a dozen roundings, and what the series leave out, less than half of one.
+    # Radii are below 7; a dozen roundings, and the series' remainders, less than half of one.
     assert np.abs(found - expected).max() < 7 * 6 * np.finfo(float).eps
     assert 6.7 < np.abs(found).max() < 6.77
     row = torch.from_numpy(words.astype(np.int64))[None]

@@ -1,4 +1,4 @@
-"""Settings' parameters refuse what they should; an act is timed."""
+"""Settings' parameters refuse wrong values; an act is timed."""
 
 import pytest
 

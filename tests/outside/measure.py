@@ -1,4 +1,4 @@
-"""How many random draws violate each false statement: `python -m tests.outside.measure [FAMILY ...]` prints it.
+"""Shares of random draws that violate each false statement: `python -m tests.outside.measure [FAMILY ...]` prints them.
 
 Of at most MOST draws from the domains (see `reading`), the first DRAWS inside the hypotheses count; a draw along a
 recursion violates a statement if the claim fails at a step up to 20. The seed is SEED and the statement's id.
@@ -28,7 +28,7 @@ def inside(outside: Outside, most: int = MOST):
 
 
 def violated_percent(outside: Outside) -> tuple[float, int]:
-    """Return the percentage of draws inside the hypotheses that violate a statement, and how many draws there were."""
+    """Return the percentage of draws inside the hypotheses that violate a statement, and the number of draws."""
     found = [violated for _, violated in islice(inside(outside), DRAWS)]
     return 100 * sum(found) / len(found), len(found)
 

@@ -1,4 +1,4 @@
-"""Which true statements are proved for all parameters: `python -m tests.outside.proved [FAMILY ...]` prints it.
+"""True statements that are proved for all parameters: `python -m tests.outside.proved [FAMILY ...]` prints them.
 
 Without families it records the ids in `proved.json`. A proof is re-checked in good time if that takes at most SOON
 seconds, or a TENTH of the search.
@@ -20,7 +20,7 @@ from verify.rechecker import Instance
 from verify.search.limits import PROVE
 
 RECORD = FOLDER / "proved.json"
-"""The ids that were proved, and how many characters their longest proof has."""
+"""The ids that were proved, each with the number of characters of its longest proof."""
 
 
 SOON, TENTH = 0.05, 0.1
@@ -40,7 +40,7 @@ class Proved(NamedTuple):
 
 
 def proofs(outside: Outside, work: int = PROVE.work) -> list[Proved] | None:
-    """Return what each claim's proof took; None where one has none that the re-checker accepts."""
+    """Return the size and seconds of each claim's proof; None where one has none that the re-checker accepts."""
     try:
         statement = statement_of(outside.statement)
     except InputError:

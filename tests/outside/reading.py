@@ -29,7 +29,7 @@ class NotExactError(Exception):
 
 
 class _Rewritten(ast.NodeTransformer):
-    """Numbers and powers as calls of an arithmetic, and functions of what is bound or chosen."""
+    """Numbers and powers as calls of an arithmetic, and functions for bound or chosen parts."""
 
     def visit_Constant(self, node):
         return _call("number", ast.Constant(repr(node.value)))
@@ -95,7 +95,7 @@ def _expression(text):
 
 @dataclass(frozen=True)
 class Domain:
-    """Where a symbol may lie; an end is None, or a number and whether it is excluded."""
+    """The range of a symbol; an end is None, or a number and whether it is excluded."""
 
     name: str
     integer: bool = False
@@ -167,7 +167,7 @@ class Statement:
         return {domain.name: domain.draw(generator) for domain in self.domains if domain.name not in self.given}
 
     def values(self, instance, arithmetic):
-        """Return an arithmetic with an instance's numbers in it, and what hypotheses say of the other symbols."""
+        """Return an arithmetic with an instance's numbers in it, and the hypotheses' values of the other symbols."""
         numbers = {name: arithmetic["number"](value) for name, value in instance.items()}
         for name, rule in self.given.items():
             numbers.setdefault(name, eval(rule, arithmetic | numbers))

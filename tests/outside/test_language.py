@@ -1,4 +1,4 @@
-"""The language says the statements: which are parsed, and what a check finds of true ones and of false ones."""
+"""The language expresses the statements: those that are parsed, and checks of true ones and of false ones."""
 
 import random
 from fractions import Fraction
@@ -12,7 +12,7 @@ from tests.outside.measure import inside
 from tests.outside.reading import Statement
 
 BEYOND = {"limit_exp_second_order", "limit_arithmetic_mean"}
-"""False statements with a limit of what is no quotient of polynomials, whose value at an instance is not computed."""
+"""False statements with a limit of no quotient of polynomials, whose value at an instance is not computed."""
 EVALUATED = [each for each in statements() if each.id.removeprefix("identities/") not in BEYOND]
 TRUE = [pytest.param(each, id=each.id) for each in EVALUATED if each.true]
 FALSE = [pytest.param(each, id=each.id) for each in EVALUATED if not each.true]

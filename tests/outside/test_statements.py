@@ -1,4 +1,4 @@
-"""The statements are what they say: sources, witnesses and shares, and no drawn instance violates a true one."""
+"""The statements' sources, witnesses and shares are right, and no drawn instance violates a true one."""
 
 import json
 from collections import Counter

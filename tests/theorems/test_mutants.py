@@ -1,4 +1,4 @@
-"""Mutants of every theorem's statement: how many are killed, proved all the same, or survive.
+"""Mutants of every theorem's statement: the numbers killed, proved all the same, or surviving.
 
 `make audit` prints the counts and lists the survivors.
 """

@@ -42,7 +42,7 @@ def certificates():
 
 
 def at_hand(name, wrong):
-    """Return how a door is looked up, where a primitive behind it is off by one."""
+    """Return a look-up of doors in which the primitive of a name is off by one."""
 
     def loaded(installed):
         rechecks, off = installed.load(), dict(installed.load().primitives)

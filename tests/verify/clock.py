@@ -12,7 +12,7 @@ class Clock:
 
     @property
     def now(self):
-        """The time; what looks at it here lets none pass."""
+        """The time, in which looking at the clock takes none."""
         return self._now
 
     @property

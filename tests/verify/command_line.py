@@ -1,4 +1,4 @@
-"""Helpers of the tests of the command line: an instance in words, and what its output has to be."""
+"""Helpers of the tests of the command line: an instance in words, and its expected output."""
 
 import json
 

@@ -48,7 +48,7 @@ def _own_store(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def kept(tmp_path_factory, monkeypatch):
-    """Where what was found is remembered: a folder of the test's own, that is not there unless the test makes it."""
+    """The folder of remembered results: one of the test's own, that is not there unless the test makes it."""
     folder = tmp_path_factory.mktemp("kept") / ".lemmascope"
     monkeypatch.setattr("verify.files.FOLDER", folder)
     return folder
@@ -138,7 +138,7 @@ def theorem_file(tmp_path):
 
 @pytest.fixture
 def no_deduction(monkeypatch):
-    """Let no inequality be proved by a deduction, for tests of what is true and not proved."""
+    """Let no inequality be proved by a deduction, for tests of claims that are true and not proved."""
     monkeypatch.setattr("verify.provers.deduction.proofs.deduction_proof", lambda *_, **__: None)
 
 

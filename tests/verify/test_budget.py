@@ -1,4 +1,4 @@
-"""Time: the least of what was given counts, and a primitive that looks at the clock is inconclusive, not endless."""
+"""Time: the earliest deadline counts, and a primitive that looks at the clock is inconclusive, not endless."""
 
 import ast
 import signal
@@ -117,7 +117,7 @@ def test_of_two_ends_the_sooner_counts(clock):
             return clock.spin()
 
     started = clock.now
-    # The inner one is caught, and the outer ends what goes on all the same.
+    # The inner one is caught, and the outer ends the computation all the same.
     with pytest.raises(OutOfTimeError):
         ended(started + 0.3, inner, started + 0.1)
     assert 0.3 <= clock.now - started < 0.32
@@ -263,7 +263,7 @@ def test_a_default_of_the_example_that_takes_longer_than_there_is_ends_nothing_e
     theorem = Theorem("user.d", "t", Source("t", "derived here"), statement, {"n": 1})
     started = clock.now
     (need,) = verify.necessity(theorem, seconds=1).hypotheses
-    # The search finds what the example, which has no value in that time, does not show.
+    # The search finds the violation that the example, which has no value in that time, does not show.
     assert need.status == "needed" and need.witness == {"n": 1, "m": 1} and clock.now - started < 2.5
 
 

@@ -1,4 +1,4 @@
-"""Each piece is done once, whatever the number of cores, and what fails is told."""
+"""Each piece is done once, whatever the number of cores, and a failure is reported."""
 
 import threading
 

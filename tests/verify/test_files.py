@@ -1,4 +1,4 @@
-"""Files are written whole, beside what they replace, and over nothing that is not ours."""
+"""Files are written whole, beside the file that they replace, and over no file that is not ours."""
 
 import multiprocessing
 import os
@@ -61,7 +61,7 @@ def test_no_link_is_followed(tmp_path, monkeypatch):
     with pytest.raises(FileExistsError):
         write_whole(path, "text")
     (tmp_path / "f.0000000000000000.part").unlink()
-    # A link in place of the file is replaced, and what it leads to stays.
+    # A link in place of the file is replaced, and its target stays.
     path.symlink_to(victim)
     write_whole(path, "text")
     assert victim.read_text() == "mine" and not path.is_symlink() and path.read_text() == "text"

@@ -1,4 +1,4 @@
-"""Who imports whom, read from the source: the packages' layers, and what is heavy stays inside functions."""
+"""Imports, read from the source: the packages' layers, and heavy packages that are imported inside functions only."""
 
 import ast
 from pathlib import Path
@@ -56,7 +56,7 @@ def _walk(node, package, inside=False):
 
 
 def violations(root, top):
-    """Yield what the files of a top-level package import against the rules, as `path:line: module`."""
+    """Yield the imports of a top-level package's files that break the rules, as `path:line: module`."""
     for path in sorted((root / top).rglob("*.py")):
         where = path.relative_to(root)
         for line, module, inside in _walk(ast.parse(path.read_text(encoding="utf-8")), list(where.parent.parts)):

@@ -1,4 +1,4 @@
-"""Expressions as text and in LaTeX: SymPy's own of what is not kept, and what is kept as it is held."""
+"""Expressions as text and in LaTeX: SymPy's own of evaluated parts, and unevaluated parts as they are held."""
 
 import pytest
 import sympy as sp

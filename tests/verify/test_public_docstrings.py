@@ -39,7 +39,7 @@ def entries(body):
 
 
 def given(value):
-    """Return what may be given to a function, or to the class when one of it is made."""
+    """Return the arguments of a function, or of the class when one of it is made."""
     # Kinds of a sentence, of outcomes, and the protocol are not made with arguments.
     unmade = (verify.Clause, verify.TheoremError, verify.UndecidedError, verify.UndefinedError)
     if inspect.isclass(value) and (issubclass(value, enum.Enum) or value in unmade):
@@ -60,7 +60,7 @@ def raising(value):
 
 
 def faults(value):
-    """Yield what a docstring lacks."""
+    """Yield the faults of a docstring."""
     text = value.__doc__ or ""
     found = sections(text)
     summary = found[""].split("\n\n")[0]

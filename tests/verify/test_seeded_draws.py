@@ -1,4 +1,4 @@
-"""The draws of a seed do not depend on what else the process has imported."""
+"""The draws of a seed do not depend on the process's other imports."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ print(drawn)
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Return what a process draws, within a context, after some lines."""
+    """Return a function that runs draws in a process, within a context, after some lines, and returns its output."""
     numbers = ", ".join(str(n) for n in range(10_007, 10_907, 3))
     (tmp_path / "constants_of_my_own.py").write_text(f"numbers = [{numbers}]\n")
 

@@ -1,4 +1,4 @@
-"""The walks of `docs/architecture.md`: what happens goes through the files that it lists, and through no other."""
+"""The walks of `docs/architecture.md`: each walk goes through the files that it lists, and through no other."""
 
 import re
 import sys

@@ -5,7 +5,7 @@ For any positive nodes x_1 … x_n let π(x) = ∏ (1 − x/x_i)², so that π(0
     1/x − (1 − π(x))/x = π(x)/x ≥ 0,
     1/x² − (1 − (1 + cx) π(x))/x² = (1 + cx) π(x)/x² ≥ 0,    c = 2 Σ 1/x_i,
 
-and what is taken away on the left is a polynomial, as (1 + cx) π has no linear term. With the factor 1 − x/x₀ in π
+and the subtracted term on the left is a polynomial, as (1 + cx) π has no linear term. With the factor 1 − x/x₀ in π
 both signs turn for x ≥ x₀ (and c grows by 1/x₀): upper bounds. That holds at any nodes; they are the roots of
 the orthogonal polynomial of the moments, where the bounds are Gauss's and Radau's quadrature, found in floating point.
 """

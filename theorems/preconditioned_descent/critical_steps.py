@@ -45,7 +45,7 @@ _MOST_STEPS, _LEAST_DAMPING, _NEAR = 1000, 1e-3, 1e-9
 
 @dataclass(frozen=True)
 class CriticalSteps:
-    """Values b_1 < … < b_m, how many of the L steps each is, the loss, and whether it is a local minimum over S."""
+    """Values b_1 < … < b_m, multiplicities among the L steps, the loss, and whether it is a local minimum over S."""
 
     steps: tuple[Enclosure, ...]
     multiplicities: tuple[int, ...]
@@ -63,7 +63,7 @@ class AllCriticalSteps(NamedTuple):
 def critical_points(L: int, d: int, n: int, *, digits: int = DIGITS) -> AllCriticalSteps:
     """Return Theorem 3's critical points at L layers, dimension d and n examples, 2^{L−1} of them, each certified.
 
-    Raises InputError for L above MOST_LAYERS, and what Theorem 3 refuses. UndecidedError where a point is not
+    Raises InputError for L above MOST_LAYERS, and sizes that Theorem 3 refuses. UndecidedError where a point is not
     certified.
     """
     if isinstance(L, int) and L > MOST_LAYERS:
@@ -86,7 +86,7 @@ def compositions(total: int) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class _Grouped:
-    """f_ν, with what Krawczyk's test asks of it."""
+    """f_ν, with the derivatives for Krawczyk's test."""
 
     multiplicities: tuple[int, ...]
 
@@ -136,7 +136,7 @@ def _ascending(point: CriticalPoint) -> bool:
 
 
 def _descended(problem: _Grouped, arithmetic: Ball, start: Sequence[float], moments: Sequence[Any]) -> list[Fraction]:
-    """Return where Levenberg's and Marquardt's steps end, each of which lowers f_ν and keeps the order."""
+    """Return the end of Levenberg's and Marquardt's steps, each of which lowers f_ν and keeps the order."""
     point, damping = [arithmetic.number(Fraction(x)) for x in start], 0.0
     here = problem.in_balls(arithmetic, point, moments)
     for _ in range(_MOST_STEPS):

@@ -155,7 +155,7 @@ def _canary(name: str, statement: Statement, label: str, left: sp.Expr, right: s
 
 
 def _derivation6() -> Derivation:
-    """Return the steps: what a label adds to what the query sees, to its label, to its token."""
+    """Return the steps: the additions of a label to the query's sums, to its label, to its token."""
     added = (t(X) * s + tau * t(Y)) * c
     return Derivation(
         (

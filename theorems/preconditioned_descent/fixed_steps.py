@@ -7,7 +7,7 @@ and x ~ N(0, I): the same polynomial, integrated over another spectrum.
 
     f(m) = d(d + 1)/(m + d + 1) + d(d + 1)² (n − m)² / (m (m + d + 1) (n + d + 1)²),
 
-the least loss at m and what the step costs. It falls with every example more, to d((d + 1)/(n + d + 1))² > 0.
+the least loss at m and the cost of the step. It falls with every example more, to d((d + 1)/(n + d + 1))² > 0.
 
 *Equal steps.* With L equal steps a, as of one layer that is looped, f never rises with an example more, whatever a and
 L: S for m + 1 examples is the mean of the m + 1 matrices that leave one of them out, and tr (I − aS)^{2L} is convex in

@@ -78,7 +78,7 @@ def form(z: sp.Expr) -> sp.Expr:
 
 
 def excess(z: sp.Expr) -> sp.Expr:
-    """Return R: by how much the least loss at a last row of P exceeds that over all."""
+    """Return R: the excess of the least loss at a last row of P over that over all."""
     return GAP * z / (g**2 * form(z)) + (d - 1) * h / (g * (h + g * z))
 
 

@@ -101,7 +101,7 @@ _SQUARE = d**6 * n**6 * (d - n) ** 2
 
 
 def derived_forms() -> Forms:
-    """Return c, its parts at the minimum and those of its product over both orders, and what t² multiplies."""
+    """Return c, its parts at the minimum and those of its product over both orders, and the coefficient of t²."""
     coupling = sp.collect(sp.expand(mean(SEEN, _ERROR) + 2 * mean(sp.expand(SEEN * _ERROR))), a)
     quotient, left = (
         part.as_expr().subs(AT_MINIMUM) for part in sp.div(sp.Poly(coupling, a), sp.Poly(a**2 - total * a + prod, a))
@@ -141,7 +141,7 @@ STEPS = ((TOTAL - ROOT) / 2, (TOTAL + ROOT) / 2)
 SLOPES = tuple(-2 * step * (ALPHA + BETA * step) for step in STEPS)
 """∂f/∂t at Theorem 3's minimum, for a_0 the smaller and the larger step."""
 STRENGTH = FORMS["strength"]
-"""E (w*ᵀ u w*)² w*ᵀ S² w*, by Wick's rule: what t = c/(a STRENGTH) lowers f by is c²/STRENGTH."""
+"""E (w*ᵀ u w*)² w*ᵀ S² w*, by Wick's rule: t = c/(a STRENGTH) lowers f by c²/STRENGTH."""
 GAINS = tuple((ALPHA + BETA * step) ** 2 / STRENGTH.subs(a, step) for step in STEPS)
 
 _S, _SAMPLE = r * X * t(X), X * t(X) / n

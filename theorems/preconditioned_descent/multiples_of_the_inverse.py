@@ -187,7 +187,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the moments, one layer, the slope on S, what moving equal steps apart does."""
+    """Return the steps: the moments, one layer, the slope on S, the effect of moving equal steps apart."""
     a, b, e, s = sp.symbols("a b e s", real=True)
     m = [trace_moment([order], n, d) for order in range(5)]
 

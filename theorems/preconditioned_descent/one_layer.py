@@ -5,7 +5,7 @@ Q = −diag(A, 0) with A = U diag(a_1 … a_d) Uᵀ,
 
     a_j = 1 / ((n+1) λ_j/n + Σ_k λ_k / n),
 
-unique for d ≥ 2 up to P ← γP, Q ← Q/γ and what the prediction does not see (all of P but its last row, the last
+unique for d ≥ 2 up to P ← γP, Q ← Q/γ and entries without effect on the prediction (all of P but its last row, the last
 column of Q). The minimum is Σ_j λ_j (1 − λ_j a_j).
 
 The relaxed problems of `components` decouple. On c_j alone, f_j = f_j(−a_j) + g_j (c_j + a_j)², and the parameters

@@ -14,10 +14,11 @@ and f = E tr r_L(S)² = ∫ r_L² dμ, with ∫ s^k dμ = E tr S^k. r_L has degr
 *On S.* f is a polynomial in the a_l and b_l. A critical point is found in floats, and Krawczyk's test proves that
 exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and is attained. Whether it is
 a local minimum *on S* is decided by the second derivatives in the box. For one and two layers the list is proved to be
-complete, by resultants; for three it is what a search from random starts finds. Where a_l = 0, layer l does nothing,
-and b_l acts to the first order in a_l alone. The slope in a_l is affine in b_l: where b_l has a coefficient in it, a
-critical point of the other layers is one with such a layer for one b_l, and a saddle. The least loss is between two
-of Theorem 3's (`token_layers_between`), and with two layers it is attained for all d and n (`two_layers_of_tokens`).
+complete, by resultants; for three it has the points that a search from random starts finds. Where a_l = 0, layer l does
+nothing, and b_l acts to the first order in a_l alone. The slope in a_l is affine in b_l: where b_l has a coefficient in
+it, a critical point of the other layers is one with such a layer for one b_l, and a saddle. The least loss is between
+two of Theorem 3's (`token_layers_between`), and with two layers it is attained for all d and n
+(`two_layers_of_tokens`).
 
 *For all L, d and n.* One such point is rational: all layers but the last idle, a_l = 0 and b_l = −1/2 for l < L − 1,
 and a_{L−1} = a = n/(n + d + 1), the best of one layer. The slope of r_L in an idle a_l is −s + (1 + 2 b_l) a s² = −s,

@@ -2,7 +2,7 @@ r"""The weights that Figures 4 and 5 print: the expected loss there, at up to 20
 
 The figures print, after training three layers of pattern (11) at d = 5, the diagonals of B_0 (0.90 to 0.91) and B_1
 (0.56 to 0.57) and of Σ^{1/2} A_l Σ^{1/2} (−0.38; −2.38 to −2.42; −9.46 to −9.65, the sign as in Q). With
-A_l = a_l Σ^{-1} and B_l = b_l I, each number within what is printed widened by half a unit of its last digit,
+A_l = a_l Σ^{-1} and B_l = b_l I, each number within the printed one widened by half a unit of its last digit,
 
     f = E tr r_3(S)² = Σ_{i,j} p_i p_j E tr S^{i+j},    r_3(s) = Σ_i p_i s^i,
 
@@ -60,7 +60,7 @@ HALF = Fraction(1, 200)
 
 
 def interval(name: str) -> tuple[Fraction, Fraction]:
-    """Return what a weight is known to lie in: the printed numbers, widened by half a unit of the last digit."""
+    """Return the interval of a weight: the printed numbers, widened by half a unit of the last digit."""
     low, high = map(Fraction, PRINTED[name])
     return low - HALF, high + HALF
 

@@ -180,7 +180,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: what moving c does to two layers, the degree after one more, and the rate in a_l."""
+    """Return the steps: the effect of moving c on two layers, the degree after one more, and the rate in a_l."""
     b, e = sp.symbols("b e", real=True)
     two = (1 - a * s) * (1 - e * s * (1 - c * s) ** 2)
     return Derivation(

@@ -205,7 +205,7 @@ def _forms(name: str, *keys: str) -> tuple[sp.Expr, ...]:
 
 
 def _clauses(name: str) -> dict[str, Any]:
-    """Return those of a kind of directions, by what they are about."""
+    """Return those of a kind of directions, by their subject."""
     in_first, mixed, in_second = _forms(name, "in_first", "mixed", "in_second")
     rest, slope = _forms(name, "rest_in_steps", "slope_in_steps")
     clauses = [

@@ -33,7 +33,7 @@ def _least(word: Word) -> Word:
 
 def expected() -> Expected:
     """Return f as the coefficients of products of traces of words; "" is tr I = d."""
-    # M = I − B S − A S + B S A S: what stands before and between the S of each term, and its sign.
+    # M = I − B S − A S + B S A S: the letters before and between the S of each term, and its sign.
     terms: tuple[tuple[int, tuple[Word, ...]], ...] = (
         (1, ("",)),
         (-1, ("B", "")),
@@ -59,7 +59,7 @@ EXPECTED = expected()
 
 
 def in_traces(traces: Mapping[Word, sp.Expr]) -> sp.Expr:
-    """Return f where traces of words are what is given; tr I = d."""
+    """Return f at given traces of words; tr I = d."""
     known = {"": d, **traces}
     return sp.Add(*(coefficient * sp.Mul(*(known[word] for word in key)) for key, coefficient in EXPECTED.items()))
 

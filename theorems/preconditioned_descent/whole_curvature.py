@@ -1,4 +1,4 @@
-r"""Second derivatives over all A_l (and B_l) at points where these are multiples of I: by what rotations leave apart.
+r"""Second derivatives over all A_l (and B_l) at multiples of I: by spaces that rotations leave apart.
 
 f = E tr K Kᵀ, the label after L layers being w*ᵀ K x, and f does not change when all matrices are turned by one
 orthogonal matrix. At multiples of I the second derivatives are those of three kinds of directions, between which there
@@ -174,6 +174,6 @@ def _less(one: _Matrix, other: _Matrix) -> _Matrix:
 
 
 def theorem4_curvatures(L: int, d: int, n: int, most: int | None = None) -> list[tuple[dict[str, Any], Curvature]]:
-    """Return Theorem 4's critical points that are found, or as many of least loss, and what it is at each."""
+    """Return Theorem 4's critical points that are found, or as many of least loss, and the curvature at each."""
     points = verify.check(theorem4, L=L, d=d, n=n, digits=_DIGITS).values["critical_points"][:most]
     return [(point, curvature(point["a"], point["b"], d, n)) for point in points]

@@ -1,8 +1,8 @@
 r"""The gradient in all entries of all A_l (and B_l), at points where these are multiples of I, exactly.
 
-At Σ = I the label after L layers, filled in, is w*ᵀ K x, and f = E tr K Kᵀ; where all A_l and B_l are multiples of I,
-K = r(S). Move one of them by a matrix M. To the first order K moves by a sum of words with one M, which stands between
-powers of S, and f by E tr(M φ(S)): a trace may be turned, so that φ is what M = I gives, 2 r times the slope of r in
+At Σ = I the label after L layers, filled in, is w*ᵀ K x, and f = E tr K Kᵀ; where all A_l and B_l are multiples of I, K
+= r(S). Move one of them by a matrix M. To the first order K moves by a sum of words with one M, which stands between
+powers of S, and f by E tr(M φ(S)): a trace may be turned, so that φ follows from M = I: 2 r times the slope of r in
 that multiple. The entries of the gradient are those of E φ(S)ᵀ, sums of E (S^k)_ij.
 
 *Moments, entry by entry.* W = XXᵀ. Gaussian integration by parts in the first X of W^k gives, with a product F of
@@ -90,7 +90,7 @@ def _squares(polynomials: Sequence[Sequence[Fraction]], n: int, d: int) -> Fract
 
 
 def sizes_of(*sizes: Fraction) -> tuple[int, int, int]:
-    """Return L, n and d. Raises UndefinedError for what are no sizes, or more layers than exact moments admit."""
+    """Return L, n and d. Raises UndefinedError for values that are no size, or more layers than exact moments admit."""
     L, n, d = sizes
     if any(x.denominator != 1 or x < 1 for x in sizes) or L > MOST_LAYERS:
         raise UndefinedError(f"L = {L}, n = {n}, d = {d}: integers >= 1, and at most {MOST_LAYERS} layers")
@@ -124,7 +124,7 @@ def _at_least_point(*at: Fraction) -> Fraction:
     total = Fraction(0)
     for diagonal, entries in ((True, d), (False, d * (d - 1))):
         moments = power_entries(2 * count, n, d, diagonal=diagonal)
-        # −2 E (S^{j+1} p(S))_ij, and by powers of a what multiplies it.
+        # −2 E (S^{j+1} p(S))_ij, and its coefficient by powers of a.
         parts = [-2 * sum((x * moments[j + 1 + k] for k, x in enumerate(c)), Fraction(0)) for j in range(count)]
         by_power = [sum((parts[i + k] * c[i] for i in range(count - k)), Fraction(0)) for k in range(count)]
         total += entries * sum(

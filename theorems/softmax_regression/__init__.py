@@ -1,1 +1,1 @@
-"""Softmax regression: how far its prediction moves when its weights or its data do."""
+"""Softmax regression: the shift of its prediction when its weights or its data move."""

@@ -97,7 +97,7 @@ from verify import (
 ROWS = Parameter("n", "integer", "rows of A: length of the document", minimum=3)
 
 gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
-"""M_0: how far two equal logits can be above the others."""
+"""M_0: the largest distance of two equal logits above the others."""
 PAIR = R / (2 + (n - 2) * sp.exp(-gap))
 IN_REACH = sp.Ge(gap, sp.log(n - 1))
 

@@ -1,4 +1,4 @@
-r"""To first order in its scores a self-attention layer is a gradient step; how far the two are apart.
+r"""To first order in its scores a self-attention layer is a gradient step; the distance of the two.
 
 A task is A ∈ R^{n×d} with rows a_i and b on the simplex. *Step*: f at x_1 = −η H ∇L(0), one step of size η from x = 0
 with a preconditioner H (H = I: a plain one). At x = 0 the prediction is 1/n, so that its logits are
@@ -6,7 +6,7 @@ with a preconditioner H (H = I: a plain one). At x = 0 the prediction is 1/n, so
     z_i = (η/n) Σ_j a_iᵀHa_j (b_j − 1/n).
 
 *Layer*: row i attends to all rows with scores s_ij = a_iᵀWa_j, to values n b_j, and the prediction is the softmax of v
-times what the rows read. Along scores t s_ij what row i reads is φ(t) = E_t c, the mean of c_j = n b_j under the
+times the rows' readings. Along scores t s_ij the reading of row i is φ(t) = E_t c, the mean of c_j = n b_j under the
 softmax of t s_i, and
 
     φ(0) = 1,   φ'(0) = Σ_j s_ij (b_j − 1/n),   φ'' = E_t (c − E_t c)(s − E_t s)².

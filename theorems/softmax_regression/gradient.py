@@ -1,7 +1,7 @@
 r"""Gradient and Hessian of softmax regression in closed form, for any number of rows.
 
 The loss ½‖p − b‖², p = softmax(z), as a function of two logits z_i, z_j; the other n − 2 rows enter by the sums of
-their exponentials E_k, of E_k², of b_k E_k and of b_k² alone, so that what follows is an identity for every n ≥ 2.
+their exponentials E_k, of E_k², of b_k E_k and of b_k² alone, so that the following is an identity for every n ≥ 2.
 With c = p − b, g = Σ_k p_k c_k and r = Σ_k p_k²,
 
     ∂L/∂z_i = p_i (c_i − g),                 that is, J c with J = diag(p) − ppᵀ,

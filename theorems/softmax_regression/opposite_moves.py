@@ -49,9 +49,9 @@ from verify import (
 )
 
 a, x, eta, w, v = sp.symbols("a x eta w v", positive=True)
-# The odds p/(1 − p) = e^D, exp(wa²), and by what the odds grow and shrink.
+# The odds p/(1 − p) = e^D, exp(wa²), and the factors by which the odds grow and shrink.
 s, u, rise, fall = sp.symbols("s u rise fall", positive=True)
-# Three probabilities; how far D moves, and the loss's slope and second derivative in D.
+# Three probabilities; the move of D, and the loss's slope and second derivative in D.
 higher, middle, lower = sp.symbols("higher middle lower", real=True)
 moved, slope, bend = sp.symbols("moved slope bend", real=True)
 
@@ -74,7 +74,7 @@ D = 2 * a * x
 STEP = 8 * eta * a**2 * probability(D) * (1 - probability(D)) ** 2
 LAYER = D * v * (1 - sp.exp(-2 * w * a**2)) / (1 + sp.exp(-2 * w * a**2))
 
-# p(1 − p)² ≤ 4/27 and tanh ≤ 1 make these relations rational; of two logits ±t/2 each moves by half of what t does.
+# p(1 − p)² ≤ 4/27 and tanh ≤ 1 make these relations rational; of two logits ±t/2 each moves by half the move of t.
 HYPOTHESES = (
     Hypothesis("large_radius", sp.Ge(R, 4)),
     Hypothesis("data_norm", sp.Ge(R**2, 2 * a**2), "|A| = sqrt(2) a <= R"),

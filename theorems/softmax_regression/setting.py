@@ -2,7 +2,7 @@ r"""Softmax regression, its shifts, and the largest eigenvalue of the softmax Ja
 
 Regression. A ∈ R^{n×d}, b ∈ R^n, f(x) = softmax(Ax) ∈ R^n; minimise ½‖f(x) − b‖². *Weight shift*: where x moves to x',
 the target b̃ = b − f(x') + f(x) leaves the residual as it is, f(x') − b = f(x) − b̃. *Data shift*: the same where A
-moves to A'. So ‖b̃ − b‖ is how far the prediction moves.
+moves to A'. So ‖b̃ − b‖ is the prediction's move.
 
 Jacobian. With p = softmax(z), the Jacobian in the logits is J = diag(p) − ppᵀ, J1 = 0 and vᵀJv is the variance of v
 under p. Let M, m be the largest and the least entry of v (n ≥ 2), μ its mean under p, and τ ≤ p_i for all i. For
@@ -47,7 +47,7 @@ LARGE_RADIUS = Hypothesis("large_radius", sp.Ge(R, 4))
 # One entry of the prediction before and after a move, and of the target.
 before, after, target, new_target = sp.symbols("before after target new_target", real=True)
 
-# The largest eigenvalue: see above. c, k, q, h and the two parts of the range are what they are there.
+# The largest eigenvalue: see above. c, k, q, h and the two parts of the range are as there.
 b, e, c, k, q, h = sp.symbols("b e c k q h", nonnegative=True)
 # The difference of two logits.
 apart = sp.Symbol("t", real=True)

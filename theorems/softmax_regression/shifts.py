@@ -68,7 +68,7 @@ BETTER_CASES = (
     ValueWhere(row_below, (sp.Gt(sp.log(n - 1), highest), sp.Ge(largest * (1 - largest) * n * pair, n - 1))),
     ValueWhere(R / pair, ()),
 )
-"""The better of what one row and what a pair reach."""
+"""The better of the factors that one row and a pair reach."""
 BEST = (ONE_ROW, TWO_ROWS, ValueWhere(R / pair, (IN_REACH,)))
 """The best factor, where it is known exactly."""
 
@@ -84,7 +84,7 @@ VALUES = {
 }
 
 
-# How far the prediction and the logits move, and the length of the move.
+# The moves of the prediction and of the logits, and the length of the move.
 predicted, logits, length = sp.symbols("predicted logits length", nonnegative=True)
 factor = sp.Symbol("factor", positive=True)
 WITHIN = Implication(

@@ -17,8 +17,8 @@ never moves: f = 1.
   is R n/(4(n−1)) and wins where R² is small beside log n (at R = 4 from n = 163 886 on). There neither need be best: at
   n = 50, R = 2 an unequal pair has 0.511 where they reach 0.5102.
 - d = 1: A is one column a, which is both the direction and, times x, the logits. `reached_factor` is the one row's,
-  a = e_1 − 1/n of norm R: between R/4 and, at n = 3, 3R/8, where log(n−1) ≤ R² √(n/(n−1)); else x as large as R is what
-  is reported. It is not proved to be best either.
+  a = e_1 − 1/n of norm R: between R/4 and, at n = 3, 3R/8, where log(n−1) ≤ R² √(n/(n−1)); else x as large as R is
+  reported. It is not proved to be best either.
 `paper_checks/li2024` holds both against an ascent over A and x of norm R by autograd.
 
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.

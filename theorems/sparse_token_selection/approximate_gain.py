@@ -1,16 +1,16 @@
-r"""About how small attention by sign encodings can make the loss, in closed form: the scaling laws.
+r"""The approximate infimum of the loss of attention by sign encodings, in closed form: the scaling laws.
 
-1 − G of `attention_gain`, without error bounds: where to look for C and d_e, and what a search draws from. Mostly to a
-few per cent; with less than ten dimensions it is off by up to a third, and beyond 10⁸ of them rounding shows.
-With S = |u|²/q, a_i = e^{C(v_i − S)} for selected tokens and
-x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds of the others,
+1 − G of `attention_gain`, without error bounds: the range in which to look for C and d_e, and from which a search
+draws. Mostly to a few per cent; with less than ten dimensions it is off by up to a third, and beyond 10⁸ of them
+rounding shows. With S = |u|²/q, a_i = e^{C(v_i − S)} for selected tokens and x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds
+of the others,
 
     P = E[ā/(ā + x)],    qR = E[(mean of a_i² + (1/q) Σ_{j∉y} e^{2C(v_j − S)})/(ā + x)²],    ā the mean of the a_i.
 
 E a, E a², E x, E x² and E Σ e^{2C(v_j − S)}/q² are exact (D-th powers of one coordinate's mean, D = d_e). ā is put
 at its mean, and x taken to be log-normal. It follows for D → ∞, where x tends to its mean ((T−q)/q) e^{−C}:
 
-    1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + C² · (what x varies by),
+    1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + C² · (the variation of x),
 
 the first term being the mean square by which the selected logits differ, C ≈ ½ log(D(T−q)/((q−1)(q−2)C)), and so
 

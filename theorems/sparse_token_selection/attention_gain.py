@@ -1,4 +1,4 @@
-r"""How small attention by sign encodings can make the loss: the greatest P²/(qR), enclosed over all C ≥ 0.
+r"""The infimum of the loss of attention by sign encodings: the greatest P²/(qR), enclosed over all C ≥ 0.
 
 With P, R of `sign_attention` the loss on the set is d/2 (α²R − 2αP/q + 1/q), least at α = P/(qR):
 
@@ -264,9 +264,9 @@ class _Search:
                 return
 
     def bound(self, goal: Fraction, start: Fraction, *, give_up: bool = False) -> tuple[Fraction, Fraction]:
-        """Return a bound of G over all C ≥ 0, and of what it is beyond the cells, whose end is looked for from `start`.
+        """Return a bound of G over all C ≥ 0, and one beyond the cells, whose end is looked for from `start`.
 
-        The bound is the goal, or what was found where that was missed; 1 where it is given up at the first cell that
+        The bound is the goal, or the number found where that was missed; 1 where it is given up at the first cell that
         misses it, or beyond them.
         """
         end, beyond = self._end(goal, start)

@@ -12,15 +12,14 @@ That bounds the Hessian in the box, L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β�
 and the descent lemma gives the fall. The steps and the argument have the rest.
 
 Where the factor of the fall is positive Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run. L is analytic, so that
-either |C| → ∞ or (α, C) converges to one stationary point of L on the set; it converges where L_t is once below what
-any α reaches at |C| ≥ C_1. Where ηβ² ≤ 1 the run is at C ≥ 0 throughout,
-and C ≥ C_1 is enough. Near a point with a positive definite Hessian, of eigenvalues from λ to Λ, the error falls
-in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly. That the point is the floor's minimiser is not proved;
-`paper_checks` follow runs to it. Attending to [Z, z_query] α has no such bound: `descent_with_the_query` does without.
-Box and curvatures are tested at small sizes.
+either |C| → ∞ or (α, C) converges to one stationary point of L on the set; it converges if L_t is once below the least
+loss over α at |C| ≥ C_1. Where ηβ² ≤ 1 the run is at C ≥ 0 throughout, and C ≥ C_1 is enough. Near a point with a
+positive definite Hessian, of eigenvalues from λ to Λ, the error falls in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly.
+That the point is the floor's minimiser is not proved; `paper_checks` follow runs to it. Attending to [Z, z_query] α has
+no such bound: `descent_with_the_query` does without. Box and curvatures are tested at small sizes.
 
-Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known
-to us, and what is here is derived here.
+Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known to
+us; the bounds here are derived here.
 """
 
 from dataclasses import replace

@@ -23,8 +23,8 @@ The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue met is
 figures' η = 1) are followed in `paper_checks`, where `descent_in_balls` shows at one instance that the run from zero
 converges to the point of least loss over all α and C. Which stationary point is reached in general is not proved.
 
-Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size is not known to us, and
-what is here is derived here.
+Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size is not known to us; the
+bounds here are derived here.
 """
 
 from dataclasses import replace
@@ -399,7 +399,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: what the bounds multiply in the form, the slopes at C = 0, the first step."""
+    """Return the steps: the bounds' coefficients in the form, the slopes at C = 0, the first step."""
     a, r, k = sp.symbols("a r k", positive=True)
     return Derivation(
         (

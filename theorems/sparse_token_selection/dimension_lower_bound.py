@@ -6,8 +6,8 @@ to or not, for every s ≥ 0
 
     L ≥ d/(32q) · (q−2)s²/(d_e + (q−2)s² (3 + 4^s q/(T−q))).
 
-At 4^s = (T−q)/q, for T ≥ 2q, and with p = 2s, this is d/(128q) · (q−2)p²/(d_e + (q−2)p²), p = log₂((T−q)/q). Solved
-for d_e it says what a loss of at most ε takes: at 4^s = (T−q)d/(64q²ε), where that is at least 1,
+At 4^s = (T−q)/q, for T ≥ 2q, and with p = 2s, this is d/(128q) · (q−2)p²/(d_e + (q−2)p²), p = log₂((T−q)/q). Solved for
+d_e it is the dimension that a loss of at most ε needs: at 4^s = (T−q)d/(64q²ε), where that is at least 1,
 
     d_e ≥ (q−2)/4 · (d/(64qε) − 3) · log₂²((T−q)d/(64q²ε)).
 

@@ -1,8 +1,8 @@
-r"""How many dimensions sign encodings need for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
+r"""The dimension of sign encodings for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
 
-G is that of `attention_gain`. `approximate_gain`, corrected by the factor by which it is off near the crossing, says
-where to look; what is said of it is certified: at most ε at the upper end, above ε one below the lower. That the
-least loss falls with D everywhere is not proved, and not said.
+G is that of `attention_gain`. `approximate_gain`, corrected by its error factor near the crossing, says where to look.
+The claims on the ends are certified: the loss is at most ε at the upper end, and above ε one below the lower end. It
+is not proved, and not claimed, that the least loss falls with D everywhere.
 """
 
 from fractions import Fraction
@@ -14,7 +14,7 @@ from verify.errors import UndefinedError
 
 MOST_DIMENSIONS = 2**20
 _ASIDE = 0.003
-"""How far beside ε, relative to it, the ends are looked for: more than the enclosures' width there."""
+"""Distance from ε, relative to it, at which the ends are looked for: more than the enclosures' width there."""
 _STEPS, _TRIALS, _FEW = 6, 4, 8
 
 
@@ -33,12 +33,12 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
     off = _off(T, q, query, float(1 - level))
 
     def aside(share: float) -> int:
-        """Return about the D at which 1 − sup G is (1 + share) times what is asked for."""
+        """Return an approximation of the D at which 1 − sup G is (1 + share) times the number asked for."""
         return approximate_dimension(T, q, query, 1 - (1 + share) * float(1 - level) / off)
 
     upper = _reaching(T, q, query, level, aside(-_ASIDE))
     lower, step = min(aside(_ASIDE), upper), 1 + upper // 200
-    # In few dimensions the bounds are not close: what is not shown near by will not be shown further off.
+    # In few dimensions the bounds are not close: a bound that is not shown near by is not shown further off.
     for _ in range(_TRIALS if upper > _FEW * q else 1):
         if lower <= 1 or stays_below(T, q, lower - 1, query, level):
             return max(lower, 1), upper

@@ -6,7 +6,7 @@ r"""The population loss's gradient in all entries of W and V, near the set of Le
 
     ∂/∂V = Σ_j p_j r z_jᵀ,    ∂/∂W = Σ_j p_j (r·V z_j − Σ_m p_m r·V z_m) z_j z_queryᵀ,
 
-as the derivative of the logit of j is z_j z_queryᵀ; j and m go through what is attended to.
+as the derivative of the logit of j is z_j z_queryᵀ; j and m go through the tokens attended to.
 
 *The tokens.* W has no (token, positional) block, so that the shares p do not depend on X: loss and gradient are of
 degree 3 in X at most. Their mean is that over ± the rows of a Hadamard matrix, of at least T d columns, whose moments
@@ -69,13 +69,13 @@ class Model(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """How many encodings with a subset there are."""
+        """Number of encodings with a subset."""
         one = 2 * self.d_e if self.law == AXES else 2 ** (self.d_e - (self.law == FIRST_PLUS))
         return one**self.T * comb(self.T, self.q)
 
     @property
     def work(self) -> int:
-        """About how many additions they take."""
+        """The approximate number of additions that they take."""
         attended = self.T + self.query
         return self.draws * attended**3 * (self.d + self.d_e) * (4 * self.T * self.d + self.d_e)
 
@@ -149,7 +149,7 @@ def _times(factor: Fraction, numbers: Integers) -> list[Fraction]:
 
 
 def _gradients(drawn: Drawn, X: Integers, y: tuple[int, ...], beside: bool) -> Iterator[tuple[Name, Integers]]:
-    """Yield sums over samples of the same logits: what multiplies a product of shares, by these tokens, flat.
+    """Yield sums over samples of the same logits: the coefficient of a product of shares, by these tokens, flat.
 
     α and q are taken out: targets are times q, and V is (I, 11ᵀ) or (I, 0).
     """
@@ -179,7 +179,7 @@ def _flat(tensor: Integers) -> Integers:
 
 
 def _shares(v: Integers, T: int, y: tuple[int, ...]) -> Iterator[tuple[Name, Integers]]:
-    """Yield what multiplies a product of shares in Σ_y p, Σ p² and the slopes of the first, and of half the second."""
+    """Yield the coefficients of products of shares in P = Σ_y p, R = Σ p², P' and R'/2."""
     m = len(v)
     chosen, tokens_only = (np.isin(np.arange(m), these).astype(np.int64) for these in (y, range(T)))
     square = np.diag(tokens_only)
@@ -202,7 +202,7 @@ def _add(sums: dict[Term, Integers], v: tuple[int, ...], tensor: Integers) -> No
 
 
 def combined(parts: Iterable[tuple[Fraction, Sums]]) -> dict[Term, list[Fraction]]:
-    """Return a linear combination, over D³ as Σ x^v/D = 1, without terms that vanish; what has no shares stays so."""
+    """Return a linear combination, over D³ as Σ x^v/D = 1, without terms that vanish; one without shares stays so."""
     total: dict[Term, list[Fraction]] = {}
     for factor, sums in parts:
         for (divisor, order, power), entries in sums.items():

@@ -45,7 +45,7 @@ power sum each.
 
 Not proved here: that wide later layers of the same units approximate the function needed (linear units do not); the
 cost of bounded weights, of finite precision, or of later layers of bounded size; any claim on activations that are
-constant between jumps; that m units do not attain the infimum; what training finds.
+constant between jumps; that m units do not attain the infimum; the end of training.
 
 *The worst case.* The paper extends a worst-case bound to the average case: a net that computes the mean of the selected
 tokens for every X and y to a small error needs a first layer of Ω(Td) units (Sanford, Hsu and Telgarsky 2023; recalled,

@@ -1,4 +1,4 @@
-"""The words in which statements speak of attention by sign encodings: what is enclosed, as primitives of the language.
+"""The primitives in which statements speak of attention by sign encodings: values that are enclosed.
 
 Arguments are exact: T tokens, q of them selected, d_e = D dimensions, and `query`, 1 where the query's token is
 attended to, else 0. UndefinedError where there is no such model, or it is larger than is computed with.
@@ -60,8 +60,8 @@ def least_encoding_dimension(
 ) -> Enclosure | Fraction:
     """Enclose a D at which d/(2q) (1 − sup P²/(qR)) comes down to eps: at most eps at its upper end.
 
-    One below the lower end it is above eps, or the end is 1. That there is but one such D is not proved: what the
-    enclosure says is that one is in it.
+    One below the lower end it is above eps, or the end is 1. That there is but one such D is not proved: the enclosure
+    contains one.
     """
     T_, q_, _, attended = _sizes(T, q, Fraction(1), query)
     if d.denominator != 1 or d < 1 or not eps > 0:

@@ -68,7 +68,7 @@ def _gradient(model: Model, alpha: Fraction) -> tuple[Sums, Sums]:
 
 
 def _diagonals(model: Model) -> tuple[list[int], list[int]]:
-    """Return where the two identity blocks of V and W have their diagonals."""
+    """Return the places of the diagonals of the two identity blocks of V and W."""
     d, size = model.d, model.d + model.d_e
     return [i * size + i for i in range(d)], [i * size + i for i in range(d, size)]
 
@@ -97,7 +97,7 @@ def _off_the_set(model: Model, alpha: Fraction, C: Fraction) -> Value:
 
 @lru_cache(maxsize=256)
 def _less(what: str, model: Model, alpha: Fraction, C: Fraction, factor: Fraction) -> Value:
-    """Return the loss less a multiple of what P and R give for it; of a gradient's diagonal the sum of the squares."""
+    """Return the loss less a multiple of its value by P and R; of a gradient's diagonal the sum of the squares."""
     of, q, at, one = means(model), model.q, _scale(C, model), Fraction(1)
     (in_V, in_W), (block_V, block_W) = _gradient(model, alpha), _diagonals(model)
     if what == "loss":

@@ -277,7 +277,7 @@ def mean_entry(matrix: sp.Matrix, i: int, j: int) -> sp.Expr:
 
 
 def derivation() -> Derivation:
-    """Return the steps: what the symmetry leaves of a gradient at d_e = 2 and 3, the loss and its slopes."""
+    """Return the steps: the part of a gradient that the symmetry leaves at d_e = 2 and 3, the loss and its slopes."""
     steps = []
     for n in (2, 3):
         entries = sp.Matrix(n, n, sp.symbols(f"m_1:{n + 1}_1:{n + 1}"))

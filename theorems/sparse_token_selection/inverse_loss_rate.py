@@ -95,7 +95,7 @@ inverse_loss_slope = 4 * eta / (T - 1)
 
 LAG_ATTRACTS = Hypothesis("lag_attracts", sp.Lt(eta, 2 * q))
 RATE_HOLDS = (sp.Lt(eta, 2 * q), sp.Lt(q, T))
-"""Where the slope is what the recursion tends to."""
+"""Conditions under which the recursion tends to the slope."""
 
 increment = 1 / _substituted(loss, alpha_next, r_next) - 1 / _substituted(loss, alpha_now, r)
 

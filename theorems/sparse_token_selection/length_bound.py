@@ -8,8 +8,8 @@ length. For every α and C ≥ 0, attending to Z or to [Z, z_query], with as man
 where the loss in training tends to 0 for given T, T_test and q, that at test does so too, as the paper has it.
 
 Idea. Over the tokens that are not selected the loss in training has their squared shares, and by exchange of tokens
-that of each of the T_test − q at test too, whose shares are no larger. The selected ones lose what the new tokens
-take: at most the sum of the new tokens' shares in sequences of T, whose square is in the mean at most (their number)²
+that of each of the T_test − q at test too, whose shares are no larger. The selected ones lose the share of the new
+tokens: at most the sum of the new tokens' shares in sequences of T, whose square is in the mean at most (their number)²
 times that of one squared share. Attending to Z the factor is sharp up to q + 1/2: for d_e → ∞, C large and the best α
 at T tokens, L(T_test)/L(T) tends to κ + c²/q, so that twice as many tokens cost a factor T/q or so, however small the
 loss in training is. At a given d_e the loss at test is at least the floor of `loss_floor`; `length_generalisation` has

@@ -9,7 +9,7 @@ length: with P, R of `sign_attention` at T_test tokens of which q_test are selec
 the hypothesis: L(α, C) at T tokens is at most 1.02 times the infimum. Where the infimum is not reached (q ≤ 2,
 attending to Z alone) they have to be given.
 
-More tokens take attention from the selected ones, and α stays what T tokens made it. While the floor is at most an
+More tokens take attention from the selected ones, and α stays as trained on T tokens. While the floor is at most an
 eighth of d/(2q), the zero predictor's, and there are at most twice as many other tokens as in training, the
 loss stays below two fifths of it; at four times as many it does not (a canary). At the floor's minimiser the share
 that is lost rises with T: where the others have nearly all the attention, twice as many of them halve all shares, and
@@ -108,7 +108,7 @@ STATEMENT = Statement(
 
 
 def derivation() -> Derivation:
-    """Return the steps: the loss of a fixed layer, and what it is where the attention is all on the selected."""
+    """Return the steps: the loss of a fixed layer, and that with all attention on the selected tokens."""
     share, P, R, x = sp.symbols("share P R x", positive=True)
     return Derivation(
         (
@@ -166,7 +166,9 @@ length_generalization = Theorem(
             *AT_THE_END,
         ),
         _canary(
-            "the query's own logit forgotten", Inequality("query", sp.Eq(loss(T_test, q_test), loss(T_test, q_test, 0)))
+            "the query's own logit forgotten",
+            Inequality("query", sp.Eq(loss(T_test, q_test), loss(T_test, q_test, 0))),
+            Hypothesis("moderate_length", sp.Le(T, 1000)),
         ),
         _canary(
             "the one-hot formula used with stochastic encoding",

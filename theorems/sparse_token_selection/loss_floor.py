@@ -1,4 +1,4 @@
-r"""Theorem 2: how many dimensions of sign encodings are enough for a loss, and the least loss at a given number.
+r"""Theorem 2: a sufficient dimension of sign encodings for a loss, and the least loss in a given dimension.
 
 On the set that population gradient descent from zero keeps (Lemma 2), V = (α I, 0) and W = diag(0, C I), with P and R
 the means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
@@ -8,7 +8,7 @@ the means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
 so that the infimum over α and C ≥ 0 is d/(2q) (1 − sup G). It is enclosed by `attention_gain`, whose docstring has the
 proof. C < 0 is left out. Attending to Z the flow from zero does not get there, as at C = 0 the slope in C is −(d/q) α
 P' < 0 for α > 0 and q < T, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0; nor to [Z, z_query] for 2q ≤ T + 1, where P'(0)
-= q/(T+1) (1 − 2q/(T+1)) and R'(0) < 0. For larger q it may, and C ≥ 0 is what is stated.
+= q/(T+1) (1 − 2q/(T+1)) and R'(0) < 0. For larger q it may, and the statement is for C ≥ 0.
 
 *Enough.* For ε = σ d/(2q), a share σ of the zero predictor's loss, the infimum is at most ε where
 
@@ -29,9 +29,9 @@ in d_e (`two_selected`).
 the layer choose among them: wherever it was enclosed the infimum is reached at a finite C.
 
 For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C², by the approximation of `approximate_gain`, with C
-about ½ log(d_e T): d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε below d/(192q). By
-which steps gradient descent goes down on the set is `descent_on_the_set`; `step_size_margin` is by how much η is below
-its largest step size.
+about ½ log(d_e T): d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε below d/(192q).
+`descent_on_the_set` has the steps by which gradient descent goes down on the set; `step_size_margin` is its largest
+step size less η.
 
 Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. That i.i.d.
 signs are meant by the stochastic encoding (Definitions 3 and 5), and that no encoding is shared between samples, is

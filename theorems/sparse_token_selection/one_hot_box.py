@@ -1,4 +1,4 @@
-r"""Steps for the one-hot run: the slopes of the loss, the box 0 ≤ α ≤ √(T/q), C ≥ 0, and what ℓ ≤ 1 says of ρ.
+r"""Steps for the one-hot run: the slopes of the loss, the box 0 ≤ α ≤ √(T/q), C ≥ 0, and the bound on ρ from ℓ ≤ 1.
 
 The names are those of `one_hot_descent`, where the proof is.
 """

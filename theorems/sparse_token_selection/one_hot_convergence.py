@@ -5,7 +5,7 @@ descent from W(0) = 0, V(0) = 0 has a step t with L_t ≤ ε, and L_s ≤ ε for
 
 By Lemma 1 the run is a recursion of two numbers (α, C). Both steps are scaled gradient steps of
 L, by η/d in α and η/(T−1) in C. On the box 0 ≤ α ≤ √(T/q) + 1/16, C ≥ 0, which the recursion
-never leaves, the scaled Hessian is at most 2, so that L never increases: what is reached, stays.
+never leaves, the scaled Hessian is at most 2, so that L never increases: a level that is reached, stays.
 Its α is at most √(T/q); at q = T a step maps [0, 1] onto [η/q, 1], up to the end, and so no
 enclosure shows that it stays there: hence the 1/16.
 
@@ -127,7 +127,7 @@ NEVER_INCREASES = Descent(
     ),
 )
 
-# At small ε what α lags behind its limit by is of the order of e^{−C}: L as a sum of terms that are no larger than it.
+# At small ε the lag of α behind its limit is of the order of e^{−C}: L as a sum of terms that are no larger than it.
 SLOW = Tube(slow=C, observable=d / (2 * q) * ((1 - alpha * P) ** 2 + alpha**2 * P * Q * w))
 
 

@@ -30,7 +30,7 @@ For ε → 0 that is (T−1)/(4ηε) · 1/(1 − β/2), where for q < T the true
 5/3 of it. The last part, for the start of the run, is a rough bound. Nothing but η ≤ 4q²/(5q+2d) is used: Theorem 1's
 η ≤ 1/(20d²) is within it, and so is η = 1 for 2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
 
-Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us, and what is here is derived here.
+Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us; the bounds here are derived here.
 """
 
 from dataclasses import replace
@@ -154,7 +154,7 @@ START = at_most(
 
 
 def _bounds_of_curvature(length: sp.Expr, subset: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return a bound of ℓ_CC, and what it is to be at most."""
+    """Return a bound of ℓ_CC, and its allowed maximum."""
     ratio = length / subset
     return (ratio + 4) / 20 + 8 * ratio / 27, sp.Rational(4, 5) * (length - 1) / subset
 

@@ -168,7 +168,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the curvatures with a = αP, and how far the limit on the step size is below 2q."""
+    """Return the steps: the curvatures with a = αP, and the distance of the limit on the step size below 2q."""
     alpha, C, own, w = reduced.alpha, reduced.C, reduced.P, reduced.w
     loss, a = reduced.loss, reduced.alpha * reduced.P
     return Derivation(

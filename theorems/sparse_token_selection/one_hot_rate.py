@@ -89,7 +89,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return how far the step sizes are below 2q, and Theorem 1's below them; how near the bound on the steps is."""
+    """Derive the step sizes' distance below 2q, Theorem 1's below them, and the sharpness of the bound on the steps."""
     return Derivation(
         (
             Step(

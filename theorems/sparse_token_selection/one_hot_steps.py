@@ -24,7 +24,7 @@ as α' − α = −(η/q)Pρ. Since ψ does not fall and α ≥ 0, ψ(α' − α
 For ε → 0 that is Y/κ = (T−1)/(4ηε), the true number to first order (`one_hot_rate`); the upper bound of
 `one_hot_descent` is 1/(1 − η(5q+2d)/(10q²)) times that, at most 5/3.
 
-Source: Wang et al. 2024, Theorem 1; its time bound is not known to us, and what is here is derived here.
+Source: Wang et al. 2024, Theorem 1; its time bound is not known to us; the bounds here are derived here.
 """
 
 from dataclasses import replace
@@ -311,7 +311,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the lower bound's first order, and how far the upper bound is above it."""
+    """Return the lower bound's first order, and the upper bound's excess over it."""
     return Derivation(
         (
             Step(

@@ -202,7 +202,7 @@ class SignAttention:
     def _chosen(
         self, powers: "_Exponentials", weight: arb, weighted: bool, orders: int, sums: Sequence[int]
     ) -> _Tables:
-        """Return, for each order, the multiplicities on selected tokens: how many, and the sums over signs by |s|."""
+        """Return, for each order, the multiplicities on selected tokens, their number, and sums over signs by |s|."""
         extra = _Exponentials(weight)
         tables = []
         for order in range(orders + 1):

@@ -14,8 +14,8 @@ for. It follows that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the los
 width d + d_e of the layer grows like d + log(T/ε)/log(4/3). The infimum is not reached at any finite (α, C). For
 q ≥ 3 the selected logits differ, and this fails.
 
-Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants are not known to us, and what is here
-is derived here. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.
+Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants are not known to us; the bounds here are
+derived here. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.
 """
 
 from functools import partial

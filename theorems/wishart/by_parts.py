@@ -6,13 +6,12 @@ with A = M_1 W M_2 … W M_k and a product F of such traces,
     E[tr(W A) F] = n E[tr(Σ A) F] + Σ_{A = P W Q} E[(tr(Σ P) tr(W Q) + tr(W Pᵀ Σ Q)) F]
                    + Σ_{tr(W B) in F} E[tr(W (B + Bᵀ) Σ A) F / tr(W B)],
 
-with a summand for each W in A and each W in F, the latter turned to the front of its trace. Since
-∂W = ∂x xᵀ + x ∂xᵀ, the x_i meets either of the two sides of that W; on the far one what lies between is
-transposed.
+with a summand for each W in A and each W in F, the latter turned to the front of its trace. Since ∂W = ∂x xᵀ + x ∂xᵀ,
+the x_i meets either of the two sides of that W; on the far one the letters between are transposed.
 
 So the mean is a sum over the pairings of the 2k Gaussian factors: each leaves a product of traces of words in Σ, and
 free sums over the n columns. Two W that are paired share a column, and the W that is left has the sum of their weights.
-With all weights 0 only the number of columns is known, which is what the moments of W take. With all weights 1 at
+With all weights 0 only the number of columns is known, on which the moments of W depend. With all weights 1 at
 first, a column's weight is the number of W that share it: the coset type of the pairing, which those of W⁻¹ take.
 
 A trace may be started anywhere and transposed: it is kept in the least of these forms, and products that
@@ -34,7 +33,7 @@ Traces = tuple[Letters, ...]
 """A product of traces. Letters of a trace have a Σ before each: ("N", "Mᵀ") is tr(Σ N Σ Mᵀ)."""
 Weights = tuple[int, ...]
 PairingSum = dict[tuple[Weights, Traces], int]
-"""How many pairings leave columns of these weights, in ascending order, and these traces."""
+"""Number of pairings that leave columns of these weights, in ascending order, and these traces."""
 
 MOST_PAIRINGS = 150_000
 """Pairings, up to exchanges of equal letters, that are admitted: they take half a minute at most."""

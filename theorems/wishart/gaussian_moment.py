@@ -57,7 +57,7 @@ class GaussianMoment(Equality):
     Raises
     ------
     TheoremError
-        For a trace of what is not square.
+        For a trace of a product that is not square.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class GaussianMoment(Equality):
                 raise TheoremError(f"clause {self.label}: {text_of(matrix)} is not square, and has no trace")
 
     def in_symbols(self) -> str:
-        """Return both sides, and what the names stand for."""
+        """Return both sides, and the names' meanings."""
         shapes = {letter: f"({text_of(rows)} by {text_of(columns)})" for letter, (rows, columns) in self.shapes.items()}
         names = [f"{name} = tr({text_of(matrix)})" for name, matrix in self.random.items()]
         names += [f"{name} = theta({text_of(sp.transpose(x) * v)})" for name, (x, v) in self.steps.items()]
@@ -126,7 +126,7 @@ class GaussianMoment(Equality):
         return {symbol.name for symbol in (*self.shapes, *self.random, *self.steps)}
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         pairs: dict[str, list[tuple[object, ...]]] = {
             "shapes": [(letter, *map(sp.sympify, shape)) for letter, shape in self.shapes.items()],
             "random": list(self.random.items()),
@@ -159,7 +159,7 @@ class GaussianMoment(Equality):
         return vanishes(sp.expand(self.mean(statement) - statement.expand(self.right)))
 
     def mean(self, statement: Statement) -> sp.Expr:
-        """Return the mean of the left side, the traces being what the clause gives or symbols of their own."""
+        """Return the mean of the left side; the traces are those that the clause gives, or symbols of their own."""
         covariances = [along for along in self.normal.values() if along]
         letters = Letters(
             frozenset(letter.name for letter in (*self.symmetric, *covariances)),

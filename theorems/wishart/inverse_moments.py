@@ -11,8 +11,8 @@ for a function G of W. Let G = A F with A = M_1 V M_2 … V M_k and F a product 
                      + Σ_{tr(V B) in F} E[tr(V (B + Bᵀ) V A) F / tr(V B)].
 
 The order in V falls in the first term alone. So the mean is a sum over the pairings of 2k factors, as for W, of the
-traces of words in Σ⁻¹ that a pairing leaves; but what a pairing counts, n^(number of columns) for W, depends on how
-many V share each column, λ = (λ_1 … λ_r). It is c_λ(N), which solves the linear equations
+traces of words in Σ⁻¹ that a pairing leaves; but the weight of a pairing, n^(number of columns) for W, depends on the
+number of V that share each column, λ = (λ_1 … λ_r). It is c_λ(N), which solves the linear equations
 
     (N − l + 1) c_{l, …} = [l = 1] c_{…} + Σ_{0<j<l} c_{j, l−j, …} + Σ_m 2m c_{l+m, …},
 

@@ -1,8 +1,9 @@
 r"""Means of products of traces of words in normal matrices, as sums over pairings.
 
 The columns of a normal letter X are independent and N(0, C). By Isserlis' theorem the mean is the sum, over the ways to
-pair the X, of what is left where rows of two paired X are joined through C, and their columns directly: closed walks
-through the other letters, each a trace. A walk without letters counts the rows, or the columns, of a letter.
+pair the X, of the product that is left where rows of two paired X are joined through C, and their columns directly:
+closed walks through the other letters, each a trace. A walk without letters counts the rows, or the columns, of a
+letter.
 """
 
 from collections import Counter
@@ -27,7 +28,7 @@ Left = tuple[tuple[Size, ...], tuple[Word, ...]]
 
 
 class Letters(NamedTuple):
-    """Which letters are symmetric, the normal ones with their covariances, and which have one row or one column."""
+    """The symmetric letters, the normal ones with their covariances, and the sizes that are 1."""
 
     symmetric: frozenset[str]
     normal: tuple[tuple[str, str | None], ...]
@@ -55,7 +56,7 @@ class Letters(NamedTuple):
 
 @cache
 def mean_of_traces(words: tuple[Word, ...], letters: Letters) -> Mapping[Left, int]:
-    """Return how many pairings leave each product of sizes and traces. Raises TheoremError for too many."""
+    """Return the number of pairings that leave each product of sizes and traces. Raises TheoremError for too many."""
     glued, total = _Glued(words, letters), Counter[Left]()
     places = [[i for i, (name, _) in enumerate(glued.slots) if name == letter] for letter, _ in letters.normal]
     # 2k letters have (2k − 1)!! pairings, and an odd number has none.
@@ -77,7 +78,7 @@ def _pairings(slots: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 
 
 class _Glued:
-    """The normal letters of some words in order, and what stands after each up to the next of its trace."""
+    """The normal letters of some words in order, and the letters after each up to the next of its trace."""
 
     def __init__(self, words: Collection[Word], letters: Letters) -> None:
         self.letters = letters
@@ -96,7 +97,7 @@ class _Glued:
         self.before = {slot: i for i, slot in enumerate(self.following)}
 
     def left(self, partner: Mapping[int, int]) -> Left:
-        """Return what a pairing leaves."""
+        """Return the product of sizes and traces that a pairing leaves."""
         sizes, traces, unseen = list[Size](), list[Word](), set(range(len(self.slots)))
         while unseen:
             start = i = min(unseen)

@@ -43,7 +43,7 @@ def word_moment(words: Sequence[Sequence[Matrix]], n: Any, covariance: Matrix) -
     """Return E ∏ tr(S M_1 S M_2 … S M_k) over the words, each a sequence of d×d matrices M_1 … M_k.
 
     Matrices are SymPy's or nested sequences, of exact numbers or symbols; n is an int, a Fraction or a SymPy
-    expression. Raises InputError for what `word_formula` refuses, for n known not to be positive, matrices that
+    expression. Raises InputError for words that `word_formula` refuses, for n known not to be positive, matrices that
     are not d×d or not exact, and a covariance that is not symmetric or known not to be positive semidefinite.
     """
     require_positive("n", n)

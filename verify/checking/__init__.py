@@ -1,1 +1,1 @@
-"""One theorem at one instance: checked, re-checked, certified; and what all theorems stand on."""
+"""One theorem at one instance: checked, re-checked, certified; and the standing of all theorems."""

@@ -1,9 +1,9 @@
 """Arguments: the inferences in prose that lead from the steps of a proof to its claims, as data.
 
 An inference is one sentence, with the rule that it applies; it may hold more than one deduction, so that their number
-says how long an argument is, and not how sure. It names what it uses by label: steps, hypotheses and claims of its
-theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The inference
-that concludes a claim has the claim's label.
+measures the length of an argument, and not its certainty. It names what it uses by label: steps, hypotheses and claims
+of its theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The
+inference that concludes a claim has the claim's label.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,11 +26,11 @@ class Rule:
     Parameters
     ----------
     name
-        What it is called.
+        Its name.
     says
-        What it says, in one sentence.
+        Its text, in one sentence.
     reference
-        Where it is proved: a textbook with its section, or a paper.
+        A textbook with its section, or a paper, that proves it.
     kind
         "definition" (a definition is unfolded, or a result applied), "case" (cases, induction), "analysis", "linear
         algebra" or "probability".
@@ -113,14 +113,14 @@ RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
 
 @dataclass(frozen=True)
 class Inference:
-    """One inference of an argument: what is concluded, from what, and by which rule.
+    """One inference of an argument: its conclusion, its premises, and its rule.
 
     Parameters
     ----------
     label
         Its name; that of the claim which it concludes, where it does.
     says
-        What is inferred, in one sentence.
+        The inference, in one sentence.
     uses
         Labels of steps, hypotheses, claims and earlier inferences; ids of other theorems (`wang2024.lemma1`, all of its
         claims) or claims of theirs (`wang2024.lemma1:loss`); with these the hypotheses by which theirs hold.
@@ -130,7 +130,7 @@ class Inference:
     Raises
     ------
     TheoremError
-        For an empty label or sentence, an unknown rule, and for what is used twice.
+        For an empty label or sentence, an unknown rule, and a premise that is used twice.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Inference:
 
 
 def theorem_of(used: str) -> str | None:
-    """Return the id of the theorem that what is used belongs to, None for a label of the same theorem."""
+    """Return the id of the theorem to which a premise belongs, None for a label of the same theorem."""
     name = used.partition(":")[0]
     return name if "." in name else None
 
@@ -196,7 +196,7 @@ def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
 
 
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
-    """Raise TheoremError for an argument that uses what is not there, or leaves a step or a claim's inference unused.
+    """Raise TheoremError for an argument that uses a missing premise, or leaves a step or a claim's inference unused.
 
     An inference uses only those before it, so that none rests on itself.
     """

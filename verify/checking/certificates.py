@@ -22,7 +22,7 @@ from verify.rechecker import Accepted, Rejected, Shown, Trusted, Unknown, Unread
 from verify.rechecker.reading import MOST_BYTES
 
 FORMAT, VERSION = "lemmascope-certificate", 3
-# Read as it is loaded: what is kept under it is what this very program accepted, also where the files change later.
+# Read as it is loaded: results kept under it are those of this very program, also if the files change later.
 _RECHECKER = remembered.digest_of(
     *(part for name, path in sources("verify.rechecker") for part in (name.encode(), path.read_bytes())),
     f"{sys.version} python-flint {flint.__version__}".encode(),
@@ -55,13 +55,13 @@ def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
 
 
 def stated(clause: ClauseResult) -> dict[str, Any]:
-    """Return what a certificate states of a clause."""
+    """Return a clause's entry in a certificate."""
     evidence = None if clause.evidence is None else str(clause.evidence)
     return {"label": clause.label, "outcome": str(clause.outcome), "evidence": evidence, "proof": clause.proof}
 
 
 def _not_shown(clause: ClauseResult) -> dict[str, Any]:
-    """Return what a certificate states of a claim in words: no re-checker evaluates it."""
+    """Return the entry of a claim in words in a certificate: no re-checker evaluates it."""
     return {"label": clause.label, "outcome": str(Outcome.INCONCLUSIVE), "evidence": None, "proof": None}
 
 
@@ -74,8 +74,8 @@ def certificate_text(theorem: Theorem, result: CheckResult) -> str:
 def certificate_file(name: str) -> Path:
     """Return the path of a file that a certificate can be written to; to be asked before anything is computed.
 
-    Raises InputError for an empty name, a folder, what is no file, a file that is there and is no certificate, and
-    where its folder is missing or not writable.
+    Raises InputError for an empty name, a folder, a path that is no file, an existing file that is no certificate, and
+    a folder that is missing or not writable.
     """
 
     def is_ours(content: bytes) -> bool:
@@ -130,11 +130,11 @@ def written(value: Any) -> Any:
 
 
 def accepted_file(path: Path) -> Accepted:
-    """Return what the certificate in a file shows, from memory where the same content was accepted before.
+    """Return the `Accepted` of a certificate's file, from memory where the same content was accepted before.
 
-    The memory is of the content, of the re-checker's sources, of the versions of Python and of the ball
-    library, and of the doors that it rests on: where one of these is another, the file is re-checked. A refusal is not
-    remembered. `verify recheck` asks the re-checker always. Raises Rejected or Unreadable, and OSError where the file
+    The memory's key is the content, the re-checker's sources, the versions of Python and of the ball library, and the
+    doors that the result rests on: if one of these differs, the file is re-checked. A refusal is not remembered.
+    `verify recheck` always asks the re-checker. Raises Rejected or Unreadable, and OSError where the file
     cannot be opened.
     """
     with path.open("rb") as file:
@@ -150,7 +150,7 @@ def accepted_file(path: Path) -> Accepted:
 
 
 def _accepted(kept: Mapping[str, Any]) -> Accepted:
-    """Return what was remembered as it was found: JSON knows no tuples."""
+    """Return a remembered `Accepted` as it was found: JSON knows no tuples."""
 
     def trusted(listed: Sequence[Sequence[Any]]) -> tuple[Trusted, ...]:
         return tuple(Trusted(*each) for each in listed)
@@ -167,7 +167,7 @@ def _accepted(kept: Mapping[str, Any]) -> Accepted:
 
 
 def not_at_hand(trusted: Trusted) -> str:
-    """Return why a door is not installed as it was when something was accepted with it, nothing where it is."""
+    """Return why a door cannot serve as it did when something was accepted with it; "" where it can."""
     try:
         found = door(trusted.name)
     except Unknown as error:

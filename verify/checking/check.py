@@ -39,7 +39,7 @@ from verify.provers.multipliers import Multipliers
 _LEAST_WORK = 5e6
 """The cost of re-checking, at most, where little time is given, in nominal microseconds."""
 _HARD_END = 1.1
-"""Times the time budget: when what does not look at the clock is ended, so that what does may end by itself."""
+"""Times the time budget: the end of code that does not look at the clock; code that does may end by itself before."""
 _GRACE = 0.3
 """Seconds added to that: a tenth of a small budget is little to end in."""
 
@@ -61,7 +61,7 @@ def check(
     given
         Values of all parameters, as text or as exact numbers; those with a default may be absent.
     seconds
-        Time budget; what is not decided within it is inconclusive.
+        Time budget; a clause that is not decided within it is inconclusive.
     digits
         Significant digits of enclosures.
     seed
@@ -69,8 +69,8 @@ def check(
     progress
         Called now and then with the step at which a recursion stands.
     use_certificate
-        Whether a proof for all parameters of the certificate in the theorem's package is taken where the re-checker
-        accepts it; else, and where there is none, one is looked for.
+        Whether to take a proof for all parameters from the certificate in the theorem's package, if the re-checker
+        accepts it. Otherwise, and without a certificate, a proof is looked for.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def check(
 def check_wrong(
     theorem: Theorem, label: str, given: Mapping[str, Any], *, seconds: float = 60, seed: int = 0
 ) -> ClauseResult:
-    """Return what the evaluation of a claim in words finds of its wrong variant at an instance: a refutation.
+    """Return the result for the wrong variant of a claim in words at an instance; it is to be a refutation.
 
     Raises InputError for a label without an evaluation.
     """
@@ -134,7 +134,7 @@ def check_wrong(
         raise InputError("label", label, meant(label, theorem.evaluations, "the evaluations are of"))
     end, statement = time.monotonic() + seconds, theorem.statement
     wrong = InWords(label, evaluation.wrong)
-    # Of a limit too the wrong variant has to fall.
+    # A wrong variant that is a limit has to fall as well.
     sampled = evaluation.sampled or evaluation.limit
     evaluations = {label: replace(evaluation, trials=evaluation.wrong_trials, sampled=sampled, limit=False)}
     instance = parse(statement, given)
@@ -161,7 +161,7 @@ def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof])
 def _values(
     theorem: Theorem, clauses: Iterable[ClauseResult], decider: Decider, question: Question
 ) -> tuple[dict[str, Any], Question]:
-    """Return the reported values, why one is absent, and which are re-checked; and the question with what is left."""
+    """Return the reported values, why one is absent, and which are re-checked; and the question with the time left."""
     results = {clause.label: clause for clause in clauses}
     values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, Rechecked]()
     for name, value in theorem.values.items():
@@ -181,7 +181,7 @@ def _values(
 
 
 def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: bool) -> dict[str, Any]:
-    """Return what establishes the claims, each clause, and the theorems that the proof uses, for all parameters."""
+    """Return the standings for all parameters of the claims, each clause, and the theorems that the proof uses."""
     proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
     refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
     by_clause, for_all = established(theorem, proved, refuted)
@@ -203,7 +203,7 @@ def _reported(
         clause = results[value.clause]
         number = clause.values.get(value.name)
         if number is not None and clause.evidence is Evidence.PROVED:
-            # A proof for all parameters says nothing of the instance: what is found there has its own.
+            # A proof for all parameters says nothing of the instance: a result there has its own.
             (asked,) = (each for each in question.statement.clauses if each.label == value.clause)
             clause = decider.decide(asked, replace(question, for_all=iter(())))
         shown = clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == number

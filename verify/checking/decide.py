@@ -96,7 +96,7 @@ class Decider:
 
     @cached_property
     def _helped(self) -> Instance:
-        """The same, read with what packages bring."""
+        """The same, read with the packages' second computations."""
         return Instance(self._text, self._instance, self._work, registry=with_doors()[0])
 
     @cached_property
@@ -113,7 +113,7 @@ class Decider:
     def clauses(self, question: Question, proofs: Iterable[Proofs]) -> tuple[tuple[ClauseResult, ...], Question]:
         """Decide all clauses of the statement, its claims and then its steps, each given its proofs for all parameters.
 
-        Returns the results, and the question with what is left of its budget.
+        Returns the results, and the question with the rest of its budget.
         """
         results = list[ClauseResult]()
         for place, (clause, for_all) in enumerate(zip(question.statement.clauses, proofs, strict=True)):
@@ -153,7 +153,7 @@ class Decider:
         if question.interrupted:
             return ClauseResult.undecided(clause, INTERRUPTED)
         if isinstance(result.proof, ProofForAll) and result.proof is not refused:
-            # By the next one, or by none: what is found at the instance may be accepted.
+            # By the next one, or by none: the result at the instance may be accepted.
             again = self._decided(clause, data, question, result.proof)
             return replace(again, detail=f"{again.detail}; a proof for all is not accepted: {verdict.why}".lstrip("; "))
         if verdict.rejected:
@@ -172,7 +172,7 @@ class Decider:
         return ended(hard_end, lambda: self.rechecker(clause=data, proof=proof["proof"]).verdict(data, proof))
 
     def scope_trusts(self) -> tuple[Trust, ...]:
-        """Return what the re-checker's finding on the hypotheses rests on beside its core."""
+        """Return the trusts of the re-checker's finding on the hypotheses, beyond its core."""
         return tuple(Trust(*trusted) for trusted in self.rechecker().scope_trusts())
 
     def scope(self, hard_end: float) -> tuple[bool | None, str]:
@@ -184,7 +184,7 @@ class Decider:
             return None, str(error)
 
     def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> Rechecked:
-        """Return whether the re-checker finds an expression's value as reported, or inside it, and what that trusts."""
+        """Return whether the re-checker finds an expression's value as reported, or inside it, and its trusts."""
         ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
         if None in ends:
             return None
@@ -198,7 +198,7 @@ class Decider:
 
 
 def both(*found: Rechecked) -> Rechecked:
-    """Return whether all of some values are re-checked, and what that trusts."""
+    """Return whether all of some values are re-checked, and the trusts of that."""
     trusts = [each for each in found if each is not None]
     return frozenset[Trust]().union(*trusts) if len(trusts) == len(found) else None
 
@@ -215,7 +215,7 @@ def decided(
 def uninterrupted(
     question: Question, function: Callable[..., Result], *arguments: Any
 ) -> tuple[Result | None, Question]:
-    """Return what a function returns, None where Ctrl-C ended it, and the question with the time that is left."""
+    """Return a function's result, None where Ctrl-C ended it, and the question with the time that is left."""
     try:
         return function(*arguments), question.left()
     except KeyboardInterrupt:
@@ -256,7 +256,7 @@ def _refuse_ill_typed(clause: Clause, result: Any) -> None:
 def _without_checkpoints(result: ClauseResult) -> ClauseResult | None:
     """Return the same with a run's proof that states no checkpoints, None where it states none.
 
-    Each checkpoint's balls are some times wider than what the run had, which may be more than a close decision allows.
+    Each checkpoint's balls are some times wider than those of the run, which may be more than a close decision allows.
     """
     proof = result.proof
     return replace(result, proof={**proof, "checkpoints": []}) if proof and proof.get("checkpoints") else None

@@ -74,14 +74,14 @@ class CheckedStep(Formula):
 
 @dataclass(frozen=True, repr=False)
 class Derivation(Formula):
-    """Steps from the definitions to what the statement claims, each checked by SymPy when it is shown.
+    """Steps from the definitions to the statement's claims, each checked by SymPy when it is shown.
 
     Parameters
     ----------
     steps
         The steps, in order.
     definitions
-        What names stand for; they are inserted before a step is checked.
+        The meanings of names; they are inserted before a step is checked.
     shorthands
         Pairs (name, expression): a shown step has the name in place of the expression, in their order.
 
@@ -100,7 +100,7 @@ class Derivation(Formula):
     shorthands: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
 
     def notation(self) -> list[tuple[sp.Expr, sp.Expr]]:
-        """Return names with what they stand for, each written with the shorthands after it."""
+        """Return names with their meanings, each written with the shorthands after it."""
         short = [(name, self._shown(value, skip=i + 1)) for i, (name, value) in enumerate(self.shorthands)]
         return [*short, *((name, self._shown(value)) for name, value in self.definitions.items())]
 

@@ -97,7 +97,7 @@ def primitives(*data: Any) -> Iterator[str]:
 
 
 def with_doors() -> tuple[Registry, tuple[str, ...]]:
-    """Return the core with what is behind all installed doors, and why some doors' is not there."""
+    """Return the core with the contents of all installed doors, and why those of some doors are missing."""
     known, refused = doors()
     registry, why = _with_doors(known)
     return registry, (*refused, *why)
@@ -124,7 +124,7 @@ class Code:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of what is named and of the modules' names and text."""
+        """The digest of the named object and of the modules' names and text."""
         total = hashlib.sha256(f"{self.value}\n".encode())
         for name, (_, text) in self.modules:
             total.update(f"{name} {len(text)}\n{text}".encode())
@@ -132,14 +132,14 @@ class Code:
 
 
 def _name(entry: metadata.EntryPoint) -> str:
-    """Return how a door is named: by its distribution, and in that."""
+    """Return the name of a door: its distribution's name, a dot, and its own name there."""
     return f"{entry.dist.name if entry.dist is not None else ''}.{entry.name}"
 
 
 def _closure(first: str) -> dict[str, tuple[Path, str]]:
     """Return the modules that a module reaches inside its package, with their files and their text.
 
-    Raises Unknown where one has no file, or imports what it may not.
+    Raises Unknown where one has no file, or a forbidden import.
     """
     spec = find_spec(first.partition(".")[0])
     folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec is not None else []
@@ -163,7 +163,7 @@ def _closure(first: str) -> dict[str, tuple[Path, str]]:
 def _parsed(path: Path, name: str, folder: Path, changed: int, size: int) -> tuple[str, tuple[str, ...]]:
     """Return a module's text, and the modules that it imports relatively."""
     try:
-        # Text is what is read and what is run: a declared encoding has no say.
+        # The text that is read is the text that runs: a declared encoding has no say.
         text = path.read_bytes()[: _LONGEST + 1].decode()
         tree = ast.parse(text if len(text) <= _LONGEST else "(")
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -253,11 +253,11 @@ _MODULES = _Modules()
 
 @lru_cache(maxsize=100)
 def _loaded(name: str, code: Code) -> Rechecks:
-    """Return what is behind a door. Raises Unknown where it cannot be run, or is something else."""
+    """Return the `Rechecks` behind a door. Raises Unknown where it cannot be run, or is something else."""
     if _MODULES not in sys.meta_path:
-        # First: what else is on the path under these names is not run.
+        # First: other modules on the path under these names are not run.
         sys.meta_path.insert(0, _MODULES)
-    # Of another text of the same door there may be modules already: these have a name of their own.
+    # Modules of another text of the same door may be loaded already: each text has a name of its own.
     under = f"{_UNDER}.x{code.digest[:16]}"
     _MODULES.known |= {f"{under}.{module}": read for module, read in code.modules}
     module, _, attribute = code.value.partition(":")

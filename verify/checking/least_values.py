@@ -1,8 +1,8 @@
 """The least integer of a range at which some expressions are at most a level, exactly, whether they fall or not.
 
 Where they are rational in the integer's symbol, they cross the level, or have no value, at the real roots of some
-polynomials alone. So the least integer that is enough is the first of the range, or next to a root. Else the range is
-gone through from its first integer on.
+polynomials alone. So the least integer that is enough is the first of the range, or next to a root. Otherwise the range
+is searched from its first integer on.
 """
 
 import math
@@ -77,7 +77,7 @@ def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, questi
 
 
 def _critical(part: sp.Expr, symbol: sp.Symbol) -> list[tuple[Fraction, Fraction]] | None:
-    """Return where a rational expression may change its sign or have no value, in intervals; None for another one."""
+    """Return intervals around the zeros and poles of a rational expression; None for one that is not rational."""
     if not part.is_rational_function(symbol):
         return None
     try:

@@ -1,8 +1,8 @@
 """The objects that are installed, by id, and those of a file, as `file.py:name`.
 
 An entry point in the group `lemmascope.catalogue` names a package. The file `catalogue.json` in its folder maps ids to
-`module:object`, for each kind; `verify pin` writes it. An object is imported when it is asked for, by what loads its
-kind, from where its class is. Entry points in groups of the kinds, `lemmascope.theorems`, …, are read beside it.
+`module:object`, for each kind; `verify pin` writes it. An object is imported when it is asked for, by its kind's
+loader, from the module of its class. Entry points in groups of the kinds, `lemmascope.theorems`, …, are read beside it.
 """
 
 import importlib.util
@@ -31,16 +31,16 @@ CATALOGUE = "catalogue.json"
 PACKAGES = "packages"
 """The part of a catalogue that lists the packages whose objects it has."""
 _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
-"""How files end that are taken for a theorem file."""
+"""Suffixes of files of other kinds, by which a path is told from an id."""
 _TAKEN_BY = {"theorem": "check", "experiment": "simulate"}
 """The verb that takes the ids of a kind."""
 _ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
 
 
 def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]:
-    """Yield what is installed of a kind with its package, from the kind's own group and from each catalogue.
+    """Yield the installed entries of a kind with their packages, from the kind's own group and from each catalogue.
 
-    Of a catalogue that cannot be read, the error: what others have is there all the same.
+    A catalogue that cannot be read yields its error; the entries of the others are there all the same.
     """
     group = f"lemmascope.{kind}s"
     for entry in installed().select(group=group):
@@ -58,12 +58,12 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
 
 
 def catalogued() -> list[str]:
-    """Return what the entry points in the group `lemmascope.catalogue` name, sorted."""
+    """Return the packages that the entry points in the group `lemmascope.catalogue` name, sorted."""
     return sorted({entry.value for entry in installed().select(group=_GROUP)})
 
 
 def catalogue(package: str) -> Mapping[str, Any]:
-    """Return the catalogue in a package's folder, by kind; nothing where there is none. Raises InputError."""
+    """Return the catalogue in a package's folder, by kind; empty without one. Raises InputError."""
     if "." in package or ":" in package:
         raise InputError(_GROUP, package, f"must name a package, whose folder has the {CATALOGUE}")
     try:
@@ -79,7 +79,7 @@ def catalogue(package: str) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=100)
 def _catalogue(path: Path, _changed: int, _size: int) -> Mapping[str, Any]:
-    """Return what a catalogue's file holds. Raises InputError where it is none."""
+    """Return the contents of a catalogue's file. Raises InputError where it is no catalogue."""
     package = path.parent.name
     try:
         listed = json.loads(path.read_bytes())
@@ -99,12 +99,12 @@ def _are_names(packages: object) -> bool:
 
 
 def installed() -> metadata.EntryPoints:
-    """Return the entry points of what is installed on Python's path now."""
+    """Return the entry points of the packages installed on Python's path now."""
     return _installed(metadata.entry_points, path_state())
 
 
 def path_state() -> tuple[tuple[str, int], ...]:
-    """Return Python's path, and when each of its folders changed: what is installed is the same where this is."""
+    """Return Python's path, with the time of each folder's change: while it is the same, so are the packages."""
     return tuple(map(_changed, sys.path))
 
 
@@ -118,7 +118,7 @@ def _changed(folder: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=4)
 def _installed(read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
-    """Return what `read` finds on a path, read once: it opens a file of each installed package."""
+    """Return the entry points that `read` finds on a path, read once: it opens a file of each installed package."""
     return read()
 
 
@@ -129,7 +129,7 @@ def _is_entry(pair: tuple[object, object]) -> bool:
 
 
 def _entries(kind: str) -> list[tuple[str, metadata.EntryPoint]]:
-    """Return what can be read of what is installed of a kind, with its package."""
+    """Return the readable entries of a kind, each with its package."""
     return [(package, entry) for package, entry in _listed(kind) if not isinstance(entry, InputError)]
 
 
@@ -174,12 +174,12 @@ def ids(kind: str, package: str | None = None) -> list[str]:
 
 
 def kind_of(name: str) -> str | None:
-    """Return which kind an id is of, None where it is not installed: of several the first of `KINDS`."""
+    """Return the kind of an id, of several the first of `KINDS`; None where the id is not installed."""
     return next((kind for kind in KINDS if any(entry.name == name for _, entry in _entries(kind))), None)
 
 
 def listed(kind: str) -> list[str]:
-    """Return where all that can be read of a kind is, as `package: id = module:object`, sorted; nothing is imported."""
+    """Return the readable entries of a kind as `package: id = module:object`, sorted; nothing is imported."""
     return sorted(f"{package}: {entry.name} = {entry.value}" for package, entry in _entries(kind))
 
 
@@ -206,7 +206,7 @@ def package_folder(package: str) -> Path:
 
 
 def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
-    """Return the object of an id, of a class; InputError where there is none, `besides` says what else would do."""
+    """Return the object of an id, of a class; InputError where there is none, with `besides` for the alternatives."""
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
         # Where a catalogue cannot be read, it may be there.
@@ -234,7 +234,7 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
 def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     """Return the object of an id, or of `file.py:name`, of a kind such as `theorem` and of a class.
 
-    Of a file that holds one of them alone the name may be left out. Raises InputError where there is none.
+    The name may be left out for a file that holds a single one. Raises InputError where there is none.
     """
     path, colon, name = reference.rpartition(":")
     if reference.endswith(".py") or (colon and path.endswith(".py")):
@@ -246,7 +246,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 
 
 def held_by_module(value: object) -> tuple[str, str] | None:
-    """Return, as `file.py:name`, where a loaded module holds an object, and the module; None where none does."""
+    """Return an object's place in a loaded module, as `file.py:name`, and the module; None where none holds it."""
     # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)
@@ -258,7 +258,7 @@ def held_by_module(value: object) -> tuple[str, str] | None:
 
 
 def _is_other_file(reference: str) -> bool:
-    """Whether what is given for an id is a path, or ends as a file of another kind does."""
+    """Whether a reference is a path, or has the suffix of a file of another kind."""
     path = Path(reference)
     return path.suffix.lower() in _OTHER_FILES or "/" in reference
 
@@ -279,7 +279,7 @@ def _import_file(kind: str, path: Path) -> ModuleType:
     try:
         found = path.is_file()
     except OSError:
-        # Such as a name that is too long.
+        # The name may be too long, for example.
         found = False
     if not found:
         raise InputError(kind, path, "no such file")

@@ -109,7 +109,7 @@ class ValueLeast:
     highest: sp.Expr
 
     def ends(self) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-        """Return what is without the parameter."""
+        """Return the level, the lowest and the highest value, none of which has the parameter."""
         return sp.sympify(self.level), sp.sympify(self.lowest), sp.sympify(self.highest)
 
 
@@ -151,7 +151,7 @@ Value = sp.Expr | Relational | ClauseValue | ValueWhere | tuple[ValueWhere, ...]
 
 
 def expressions_of(value: Value) -> tuple[sp.Basic, ...]:
-    """Return what is evaluated for a value, in the statement's language."""
+    """Return the expressions that are evaluated for a value, in the statement's language."""
     match value:
         case ClauseValue():
             return ()

@@ -1,4 +1,4 @@
-"""Where statements come from: papers, and what of theirs is printed, recalled or derived here."""
+"""Sources of statements: the paper, and whether the result is printed, recalled or derived here."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -18,20 +18,20 @@ class Paper:
     citation
         Authors, title and venue.
     arxiv
-        The arXiv id with its version; "" for what is not there.
+        The arXiv id with its version; "" for a work that is not there.
     numbered_statements
-        How many numbered results it has; None where that is not known.
+        Number of its numbered results; None where that is not known.
     disclosed
         The numbered results whose text is known here.
     claims
-        What it claims, in one plain sentence.
+        Its claims, in one plain sentence.
     title
         Its title, a part of the citation, by which a report names it; "" for its key.
 
     Raises
     ------
     TheoremError
-        For what is no text of one line, and for a title that the citation has not.
+        For a field that is no text of one line, and for a title that the citation lacks.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement comes from.
+    """A statement's source: the result's number, its provenance, and its paper if it has one.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ class Source:
     provenance
         `printed` in the paper, `recalled` second-hand, or `derived here`.
     paper
-        The paper; None for what is from none.
+        The paper; None if there is none.
     note
         A remark, such as where the statement departs from the source.
 
     Raises
     ------
     TheoremError
-        For another provenance, for a `paper` that is no `Paper`, and for what is no text of one line.
+        For another provenance, a `paper` that is no `Paper`, and a number or a note that is no text of one line.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The evidence graph: what each theorem is known by, from shipped certificates that are re-checked, and its argument.
+"""The evidence graph: the standing of each theorem, by its argument and by shipped certificates that are re-checked.
 
-A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim that it proves is proved; one
-that an argument concludes from what is proved is argued; one that a proof assistant's kernel accepted, by the package's
-record, is formal. A theorem stands no higher than its weakest claim, and the weakest theorem which its proof uses, down
-to the leaves; where all its claims are formal, its proof uses no other.
+A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim is proved if the certificate
+proves it, argued if an argument concludes it from proved steps, and formal if a proof assistant's kernel accepted it,
+by the package's record. A theorem stands no higher than its weakest claim, and no higher than the weakest theorem that
+its proof uses, down to the leaves. If all its claims are formal, its proof uses no other theorem.
 """
 
 import json
@@ -28,25 +28,25 @@ from verify.rechecker import CORE, IN_WORDS, Accepted, Rejected, Unreadable, is_
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 DIGESTS = "statement_digests.json"
-"""Where a package says which statement each of its theorems has."""
+"""Name of a package's file of its theorems' statement digests."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of a theorem: its evidence, and what establishes its clauses.
+    """The standing of a theorem: its evidence, and that of its clauses for all parameters.
 
     Parameters
     ----------
     clauses
-        What establishes each clause for all parameters, by label.
+        The standing of each clause for all parameters, by label.
     for_all_parameters
-        What establishes its claims, and what its proof uses.
+        The standing of its claims, with the theorems that its proof uses.
     evidence
         The weakest evidence of its claims at its example; None where one is in words, or there is no certificate.
     trusts
-        What the certificate rests on beside the re-checker's core.
+        The certificate's trusts beyond the re-checker's core.
     why
-        Why there is no certificate.
+        The reason why there is no certificate.
     """
 
     theorem: str
@@ -78,7 +78,7 @@ def pinned_digests(package: str) -> dict[str, str]:
 
 
 def shipped_path(theorem_id: str) -> Path:
-    """Return where the package of a theorem ships its certificate, whether it is there or not."""
+    """Return the path at which a theorem's package ships its certificate, whether the file is there or not."""
     return package_folder(package_of(theorem_id)) / "certificates" / f"{name_in_file('id', theorem_id)}.json"
 
 
@@ -106,7 +106,7 @@ def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
 def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
     """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
 
-    None of a certificate that cannot be read, or is of another statement.
+    There are none if the certificate cannot be read, or is of another statement.
     """
     try:
         # One that is not installed has no path.
@@ -143,11 +143,11 @@ def established(
     refuted: Mapping[str, str] | None = None,
     kernel: Kernel | None = None,
 ) -> tuple[Mapping[str, Established], Established]:
-    """Return what establishes each clause of a theorem for all parameters, and what its claims, where some are proved.
+    """Return each clause's standing for all parameters, and that of the claims, given the clauses that are proved.
 
-    `proved` says of each what the proof trusts. A clause that the certificate of its package proves, and that is not
-    among these, counts as well. One that is refuted in scope is open, and so is what an argument has from it; `refuted`
-    says where each is. `kernel` has what a proof assistant accepted of the theorem, by default what is on record.
+    `proved` maps each proved clause to the trusts of its proof; a clause that the package's certificate proves counts
+    as well. A clause that is refuted in scope is open, and so is each conclusion that an argument draws from it;
+    `refuted` maps it to the place of its refutation. `kernel` is the proof assistant's record, by default the one kept.
     """
     standings = _Standings(rechecked, load_theorem)
     if kernel is not None:
@@ -159,7 +159,7 @@ def established(
 
 
 def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
-    """Return what establishes what an inference of `Theorem.extensions` concludes, where all that it supposes holds."""
+    """Return the standing of an extension's conclusion, where all that the inference supposes holds."""
     standings = _Standings(rechecked, load_theorem)
     used = Established.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
     if not used.standing.is_shown:
@@ -169,7 +169,7 @@ def established_by_extension(theorem: Theorem, extension: Inference) -> Establis
 
 
 def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Established | None:
-    """Return what establishes every claim where one hypothesis is not used, and some clauses are proved without it.
+    """Return the standing of all claims when one hypothesis is not used and some clauses are proved without it.
 
     None where a claim is open then.
     """
@@ -178,7 +178,7 @@ def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[T
 
 
 def proved_by(accepted: Accepted) -> dict[str, tuple[Trust, ...]]:
-    """Return the clauses that a certificate proves for all parameters, with what each proof trusts."""
+    """Return the clauses that a certificate proves for all parameters, with the trusts of each proof."""
     proved = (clause for clause in accepted.clauses if clause.evidence == Evidence.PROVED)
     return {clause.label: tuple(Trust(*trusted) for trusted in clause.trusts) for clause in proved}
 
@@ -233,9 +233,9 @@ class _Standings:
         without: str = "",
         refuted: Mapping[str, str] = _NONE,
     ) -> tuple[Mapping[str, Established], Established]:
-        """Return what establishes each clause for all parameters, some of which are proved, and the claims.
+        """Return each clause's standing for all parameters, and that of the claims, given the clauses that are proved.
 
-        `without` is a hypothesis that may not be used; `refuted` says of clauses where they are refuted.
+        `without` is a hypothesis that may not be used; `refuted` maps a clause to the place of its refutation.
         """
         known: dict[str, Established] = {hypothesis.label: _PROVED for hypothesis in theorem.statement.hypotheses}
         if without:
@@ -270,13 +270,13 @@ class _Standings:
         return clauses, Established.by_all([claims, *below], theorem.id)
 
     def kernel(self, theorem: Theorem) -> Kernel:
-        """Return what a proof assistant accepted of a theorem."""
+        """Return the proof assistant's record on a theorem."""
         if theorem.id not in self.kernels:
             self.kernels[theorem.id] = recorded(theorem)
         return self.kernels[theorem.id]
 
     def elsewhere(self, used: str) -> Established:
-        """Return what establishes another theorem's claims, or one of them."""
+        """Return the standing of another theorem's claims, or of one of them."""
         name, _, label = used.partition(":")
         theorem = self.load(name)
         below = self.of(theorem)

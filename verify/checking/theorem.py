@@ -38,7 +38,7 @@ class Canary:
     Parameters
     ----------
     label
-        What is wrong in it, such as `a 2 for the 1`.
+        The error in it, such as `a 2 for the 1`.
     statement
         The false statement.
     clause
@@ -86,28 +86,28 @@ class Bound:
 
 @dataclass(frozen=True, repr=False)
 class Theorem(Formula):
-    """A numbered or named result: its statement, where it is from, and what supports it.
+    """A numbered or named result: its statement, its source, and its support.
 
     Parameters
     ----------
     id, title, source
-        `paper.result`, one line, and where it was taken from.
+        `paper.result`, one line, and the source.
     statement
-        What is claimed; everything that is evaluated is compiled from it.
+        The claims as data; everything that is evaluated is compiled from it.
     example
         An instance in scope that is checked in about a second.
     values
-        Names of reported values and what they are: an expression, a relation, or one of the kinds of `reported_values`.
+        Reported values by name: an expression, a relation, or one of the kinds of `reported_values`.
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs
         For a clause's label, the data of a proof that the engine carries out at an instance.
     evaluations
-        For the label of a claim in words, what evaluates it at an instance.
+        For the label of a claim in words, its `Evaluation` at an instance.
     canaries
         False variants, each refuted by a search.
     bounds
-        For the label of a clause that is an inequality, what its bound is compared with.
+        For the label of a clause that is an inequality, the `Bound` with which it is compared.
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
     boundaries
@@ -317,7 +317,7 @@ class Theorem(Formula):
 
 
 def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> None:
-    """Refuse a symbol of an entry that assumes what the list's domain does not imply, and of a sum, more than real.
+    """Refuse an entry's symbol with an assumption that the list's domain does not imply, and of a sum, more than real.
 
     A sum may be assumed positive where its terms are made of positive numbers: a list is not empty.
     """
@@ -344,7 +344,7 @@ def load_theorem(reference: str) -> Theorem:
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:
     Raises
     ------
     InputError
-        For what is not understood, with its column, and where no instance in scope is found.
+        For text that is not understood, with its column, and where no instance in scope is found.
 
     Examples
     --------
@@ -398,7 +398,7 @@ def _stated(line: str) -> Theorem:
 
 
 def reference_of(theorem: Theorem) -> tuple[str, str] | None:
-    """Return by what another process loads this very theorem, and its module; None where it is in none."""
+    """Return the reference by which another process loads this very theorem, and its module; None if it is in none."""
     if is_line(theorem.title) and theorem.id.startswith(_LINE):
         with contextlib.suppress(InputError):
             if claim(theorem.title) is theorem:

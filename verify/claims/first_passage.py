@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from verify.evaluation.numerical.runs import Margins
 
 SCAN_STEPS = 200_000
-"""How far a search follows a recursion in float64; a step in balls beyond that takes a second."""
+"""Maximum number of steps that a search follows in float64; a step in balls beyond that takes a second."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,11 @@ class Reaches(ClauseDefaults):
         return {symbol.name for symbol in self.dynamics.state}
 
     def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what the state may assume."""
+        """Return the assumptions that the state may have."""
         return self.dynamics.domains(integers, positives)
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         within = None if self.within is None else to_data(sp.sympify(self.within))
         parts = {"level": to_data(self.level), "within": within, "dynamics": self.dynamics.to_data()}
         if self.not_before is not None:
@@ -250,7 +250,7 @@ class Reaches(ClauseDefaults):
         return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
 
     def over_arrays(self, statement: Statement, names: frozenset[str], arrays: "Arrays") -> "Margins":
-        """Return what gives its margins at many points at once, for the numerical search."""
+        """Return the function that gives the margins at many points at once, for the numerical search."""
         from verify.evaluation.numerical.runs import reaching
 
         level, within, first = (
@@ -261,7 +261,7 @@ class Reaches(ClauseDefaults):
 
 
 def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
-    """Return what was found at an instance with a proof for all parameters in place of its own, where there is one."""
+    """Return a result at an instance, with a proof for all parameters in place of its own where there is one."""
     try:
         shown, _ = question.proof_for_all()
     except OutOfTimeError:
@@ -338,11 +338,11 @@ class Stays(ClauseDefaults):
         return {symbol.name for symbol in self.dynamics.state}
 
     def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what the state may assume."""
+        """Return the assumptions that the state may have."""
         return self.dynamics.domains(integers, positives)
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         levels = {"reached": to_data(self.reached), "level": to_data(self.level)}
         data = {"kind": "stays", "label": self.label, "says": self.says}
         return {**data, **levels, "dynamics": self.dynamics.to_data()}
@@ -366,7 +366,7 @@ class Stays(ClauseDefaults):
             why = descent.why
             if descent.holds and descent.bits is not None:
                 detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
-                # Before the level is reached only `observable <= reached` is known of what comes after.
+                # Before the level is reached only `observable <= reached` is known of the steps after.
                 margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
                 shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
                 return ClauseResult.verified(self, shown, margin=margin, detail=detail, bits=passage.bits)
@@ -403,7 +403,7 @@ class Stays(ClauseDefaults):
         return _relative(level, largest) if smallest <= reached else 2 - _relative(reached, smallest)
 
     def over_arrays(self, statement: Statement, names: frozenset[str], arrays: "Arrays") -> "Margins":
-        """Return what gives its margins at many points at once, for the numerical search."""
+        """Return the function that gives the margins at many points at once, for the numerical search."""
         from verify.evaluation.numerical.runs import staying
 
         reached, level = (statement.expand(sp.sympify(each)) for each in (self.reached, self.level))

@@ -63,7 +63,7 @@ class Identity(Equality):
     says: str = ""
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         return {"kind": "identity", "label": self.label, "says": self.says} | self.sides_data()
 
     def evaluate(self, question: Question) -> ClauseResult:
@@ -80,7 +80,7 @@ class Identity(Equality):
                 return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero at this instance")
         except (TheoremError, UndefinedError, UndecidedError) as error:
             why = str(error)
-        # The sides have values only where all that they are written with has one, what cancels too.
+        # The sides have values only where all their parts have one, also those that cancel.
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
         free = {symbol for symbol in written if str(symbol) not in question.instance}
         difference = _difference(sides)
@@ -183,7 +183,7 @@ def has_a_value(part: sp.Basic, statement: Statement) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _factors(sides: Sides, statement: Statement) -> dict[sp.Basic, int | None]:
-    """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
+    """Return the factors by which an independent check may divide, and how each is shown to have no zero.
 
     Beside the divisors that were met here, in lowest terms, these are the denominators as they are
     written, in the difference and in the sides, but for those inside a limit.

@@ -49,7 +49,7 @@ class Implication(ClauseDefaults):
     Raises
     ------
     TheoremError
-        For no condition, and for what is no relation between expressions.
+        For no condition, and for one, or a conclusion, that is no relation between expressions.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Implication(ClauseDefaults):
             yield from each.args
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         return {
             "kind": "implication",
             "label": self.label,

@@ -1,6 +1,6 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false
-"""A clause in words, of what the language cannot say: an argument may carry it, and code of its own evaluates it."""
+"""A clause in words, which the language cannot express: an argument may carry it, and its own code evaluates it."""
 
 import math
 import time
@@ -54,12 +54,12 @@ class Trial(NamedTuple):
         return self.margin < -self.error
 
     def witness(self) -> dict[str, Fraction | int | str]:
-        """Return what was tried: exact numbers as they are, all else as text."""
+        """Return the tried values by name: exact numbers as they are, all else as text."""
         return {name: value if isinstance(value, int | Fraction) else str(value) for name, value in self.tried.items()}
 
 
 Trials: TypeAlias = "Callable[[Instance, random.Generator], Iterator[Trial]]"
-"""The trials of a claim at an instance; what they draw, they draw from the generator."""
+"""The trials of a claim at an instance; all their draws are from the generator."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Evaluation:
     wrong_trials
         The trials of that variant, by the same code with another number in it.
     draws
-        How many trials are drawn: the evidence is simulated. 0 where nothing is drawn.
+        Number of drawn trials, with which the evidence is simulated; 0 if nothing is drawn.
     sampled
-        Whether trials that are not drawn are some of what the claim says, such as places on a run: the evidence is
-        simulated too. It is computed where they are all that it says at the instance.
+        Whether trials that are not drawn are a sample of the claim's cases, such as places on a run: the evidence is
+        simulated too. It is computed if they are all its cases at the instance.
     limit
-        Whether the claim is a limit, or of what holds in the end. Its trials are a sample, and one that violates it is
+        Whether the claim is a limit, or holds eventually. Its trials are a sample, and one that violates it is
         no refutation: the claim is undecided there.
 
     Raises
@@ -118,7 +118,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The result of some trials: how many there were, the smallest margin, and one that violates the claim.
+    """The result of some trials: their number, the smallest margin, and one that violates the claim.
 
     `within` of them have a negative margin, and no larger than the error.
     """
@@ -177,11 +177,11 @@ class InWords(ClauseDefaults):
         yield from ()
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         return {"kind": "in_words", "label": self.label, "says": self.says}
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Return what the trials of the theorem's evaluation show at the instance; undecided where there is none."""
+        """Return the verdict of the evaluation's trials at the instance; undecided where there is no evaluation."""
         evaluation = question.evaluations.get(self.label)
         if not isinstance(evaluation, Evaluation):
             return ClauseResult.undecided(self, "in words: nothing evaluates it at an instance")
@@ -267,7 +267,7 @@ def _one_thread() -> Generator[None]:
     """Limit BLAS to one thread: several round in another order, and wait for cores that other processes use."""
     from threadpoolctl import threadpool_limits
 
-    # NumPy and SciPy have a BLAS each, and a limit is of what is loaded.
+    # NumPy and SciPy have a BLAS each, and a limit holds for the libraries that are loaded.
     for name in ("numpy", "scipy.linalg"):
         import_module(name)
     with threadpool_limits(1, "blas"):

@@ -26,7 +26,7 @@ _DETAILS = {
     "constant": "numbers alone, for all parameters",
     "deduction": "deduced, for all parameters",
 }
-"""How a proof for all parameters shows an inequality, by its kind."""
+"""Details of proofs for all parameters, by the kind of the proof."""
 _POSITIVE = "no negative coefficient over the bounds, for all parameters"
 """The same for the other kinds."""
 _TOO_LATE = "the time for a proof for all parameters ran out"
@@ -48,7 +48,7 @@ class Inequality:
     Raises
     ------
     TheoremError
-        For what is no relation between expressions.
+        If `relation` is no relation between expressions.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Inequality:
         return set()
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         return {"kind": "inequality", "label": self.label, "says": self.says, "relation": to_data(self.relation)}
 
     def evaluate(self, question: Question) -> ClauseResult:
@@ -112,7 +112,7 @@ class Inequality:
         return ClauseResult.verified(self, shown or proof, margin=margin, detail=_detail(shown) or doubt, bits=bits)
 
     def _at_all_or(self, question: Question, undecided: ClauseResult) -> ClauseResult:
-        """Return what a proof for all parameters decides, such as an equation's, else that it is undecided here."""
+        """Return the clause as verified if it has a proof for all parameters, such as an equation's; else undecided."""
         try:
             shown, _ = question.proof_for_all()
         except OutOfTimeError:
@@ -187,7 +187,7 @@ class Inequality:
 
 
 def _detail(shown: ProofForAll | None) -> str:
-    """Return how a proof for all parameters shows an inequality; nothing for none."""
+    """Return the detail of a proof for all parameters; "" if there is none."""
     if shown is None:
         return ""
     # A kind of clause that extends this one may return anything, which is refused with the result.

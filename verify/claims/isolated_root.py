@@ -109,11 +109,11 @@ class IsolatedRoot(ClauseDefaults):
         return {symbol.name for symbol in self.unknowns}
 
     def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what an unknown may assume: all points of the box have to be so, which an evaluation looks at."""
+        """Return the assumptions of each unknown: an evaluation checks that they hold at every point of the box."""
         return {symbol.name: _ASSUMED for symbol in self.unknowns}
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         lists = {"equations": self.equations, "unknowns": self.unknowns, "centre": self.centre}
         data = {name: [to_data(sp.sympify(item)) for item in items] for name, items in lists.items()}
         return {"kind": "root", "label": self.label, "says": self.says, "radius": to_data(self.radius)} | data
@@ -166,13 +166,13 @@ class IsolatedRoot(ClauseDefaults):
 
 
 def _newton_move(value: Callable[..., Any], slope: Callable[..., Any], point: np.ndarray) -> np.ndarray:
-    """Return by how much Newton's method moves a point, against the sign."""
+    """Return the step of Newton's method from a point, with the opposite sign."""
     jacobian = np.array(slope(*map(float, point)), float).reshape(len(point), len(point))
     return np.linalg.solve(jacobian, np.array(value(*map(float, point)), float))
 
 
 def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:
-    """Whether all points of a side of the box are what its symbol assumes."""
+    """Whether all points of a side of the box keep its symbol's assumptions."""
     low, high = centre - radius, centre + radius
     return (
         (not symbol.is_positive or low > 0)

@@ -48,7 +48,7 @@ class LeastResidual(ClauseDefaults):
     """A clause: ∫ ∏(1 − a_l s)² dμ is least over a ∈ R^L where a_l = scale/(root of p), l = 1 … L, and there alone.
 
     Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and scale 1;
-    others are for what is to be refuted.
+    others are for claims that are to be refuted.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class LeastResidual(ClauseDefaults):
     shift, scale
         As above.
     minimum
-        What the minimum is claimed to be; None where nothing is claimed of it.
+        The claimed minimum; None if none is claimed.
     says
         The clause in words.
 
@@ -104,11 +104,11 @@ class LeastResidual(ClauseDefaults):
         return {self.index.name}
 
     def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what the index may assume, which is 0, 1, 2 and so on."""
+        """Return the assumptions of the index, which is 0, 1, 2 and so on."""
         return {self.index.name: NATURAL}
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         parts = {"factors": self.factors, "moment": self.moment, "index": self.index}
         parts |= {"shift": self.shift, "scale": self.scale} | dict(zip(["minimum"], self._claimed(), strict=False))
         data = {name: to_data(sp.sympify(part)) for name, part in parts.items()}
@@ -167,7 +167,7 @@ class LeastResidual(ClauseDefaults):
 
 
 class _Problem:
-    """The moments at an instance, and what is to be orthogonal."""
+    """The moments at an instance, and the conditions of orthogonality."""
 
     def __init__(self, clause: LeastResidual, statement: Statement, instance: Instance, most: int) -> None:
         def exact(expression: sp.Expr, **more: int) -> Fraction:
@@ -237,7 +237,7 @@ class _Problem:
 
 
 def no_measure(moments: Sequence[flint.fmpq]) -> str | None:
-    """Return why there is no measure on the line with some moments m_0, m_1, …, None where there is one.
+    """Return why no measure on the line has the moments m_0, m_1, …; None where one has.
 
     The Hankel matrix (m_(i+j)) is eliminated. With positive pivots there is one. Where the pivot of place k is the
     first that is 0, a measure has k points, the roots of s^k − Σ c_j s^j with c from the rows before, and each moment

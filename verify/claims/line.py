@@ -27,7 +27,7 @@ _FIRST = tuple(map(Fraction, (1, 2, "1/2", 3, "1/4", 5, "1/10", 10, 0, -1, "-1/2
 
 
 def statement_of(line: str) -> Statement:
-    """Return the statement of a line. Raises InputError for what is not understood."""
+    """Return the statement of a line. Raises InputError for a line that is not understood."""
     said = read_line(line)
     labels = ["claim"] if len(said.claims) == 1 else [f"claim {i}" for i in range(1, 1 + len(said.claims))]
     try:
@@ -55,13 +55,13 @@ def example_of(statement: Statement) -> dict[str, Value] | None:
 
 
 def _equations(statement: Statement) -> dict[str, sp.Basic]:
-    """Return the parameters that hypotheses set equal to something, each with what it is."""
+    """Return the parameters that hypotheses set equal to an expression, each with its expression."""
     relations = [each.relation for each in statement.hypotheses if isinstance(each.relation, sp.Eq)]
     return {str(each.lhs): each.rhs for each in relations if each.lhs.is_Symbol}
 
 
 def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Value]:
-    """Return an instance in which what hypotheses set equal to something is that, where it is exact."""
+    """Return an instance in which parameters have the values that hypotheses set, where these are exact."""
     completed = dict(instance)
     for parameter in statement.parameters:
         with suppress(UndefinedError, UndecidedError, InputError, KeyError):
@@ -71,7 +71,7 @@ def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Va
 
 
 def _instances(statement: Statement) -> Iterator[dict[str, Value]]:
-    """Yield instances, those with values that come early in front; what is completed afterwards has one value."""
+    """Yield instances, those with values that come early in front; a completed parameter has one value."""
     values = {parameter.name: _values(parameter) for parameter in statement.parameters}
     values |= {name: values[name][:1] for name in _equations(statement)}
     longest = sum(len(each) - 1 for each in values.values())

@@ -118,7 +118,7 @@ class MatrixIdentity(Equality):
         return {letter.name for letter in self.shapes}
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         shapes = [[to_data(x) for x in map(sp.sympify, (letter, *shape))] for letter, shape in self.shapes.items()]
         return {"kind": "matrix_identity", "label": self.label, "says": self.says, "shapes": shapes} | self.sides_data()
 

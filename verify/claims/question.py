@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 Proof: TypeAlias = Mapping[str, Any]
-"""A proof as the re-checker reads it: its kind, and what that kind states."""
+"""A proof as the re-checker reads it: its kind, and the data of that kind."""
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
 """First passages by recursion, level and last step, and under "far" a cycle or a tube, None where there is neither."""
 MOST_DRAWS = 10**6
-"""How many trials of a claim in words are drawn at most, where no fewer are asked for."""
+"""Maximum number of trials of a claim in words, where no fewer are asked for."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -54,9 +54,9 @@ class Question:
     Parameters
     ----------
     statement, instance
-        What is checked, and where.
+        The statement that is checked, and the parameters' values.
     budget
-        The time that is left; `budget.end` is when it is over, by `time.monotonic()`, in seconds.
+        The time that is left, up to `budget.end`, by `time.monotonic()`, in seconds.
     in_scope
         Whether all hypotheses hold at the instance.
     digits
@@ -68,13 +68,13 @@ class Question:
     runs
         First passages and runs that were found already, kept for all clauses at the instance.
     for_all
-        Proofs for all parameters of the clause, each with why there is none: one is taken at an evaluation.
+        Proofs for all parameters of the clause, each with the reason if it is None; an evaluation takes one.
     points
-        Values of variables at which what is claimed for all values is tried first; None to search some as well.
+        Values of variables at which a claim for all values is tried first; None to search some as well.
     evaluations
         Evaluations of claims in words, by label, as a `Theorem` has them.
     seed, most_draws
-        Seed of what these draw, and how many trials each may draw.
+        Seed of their draws, and the maximum number of trials of each.
 
     Examples
     --------
@@ -107,11 +107,11 @@ class Question:
         )
 
     def left(self) -> "Question":
-        """Return the question with the time that is left: what Ctrl-C leaves, where that ended a run."""
+        """Return the question with the time that is left, or that Ctrl-C leaves if it ended a run."""
         return self.after_interrupt() if self.interrupted else self
 
     def after_interrupt(self) -> "Question":
-        """Return the question with the time that Ctrl-C leaves: a second, for what needs no long run."""
+        """Return the question with the time that Ctrl-C leaves: a second, for evaluations without a long run."""
         end = min(self.budget.end, time.monotonic() + 1)
         return replace(self, budget=replace(self.budget, end=end, interrupted=True))
 
@@ -124,7 +124,7 @@ class Question:
         return next(self.for_all, (None, ""))
 
     def value(self, expression: sp.Basic, digits: int = DIGITS) -> Fraction | Enclosure:
-        """Return the value of an expression of the parameters; what is found does not depend on the digits shown."""
+        """Return the value of an expression of the parameters, which does not depend on the digits shown."""
         return evaluate_rising(self.statement.expand(expression), self.instance, digits=max(DIGITS, digits))[0]
 
     def exact(self, expression: sp.Basic) -> Fraction:
@@ -182,7 +182,7 @@ class Question:
         return self.runs[key]
 
     def _beyond(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon | None":
-        """Return why the level is never reached, or what the theorem's tube encloses; None for neither."""
+        """Return why the level is never reached, or the enclosure in the theorem's tube; None for neither."""
         from verify.provers.recursions.cycles import avoids
 
         until, tube = self.budget.runs_end, self.tube(dynamics)
@@ -216,10 +216,10 @@ def expanded(statement: Statement, dynamics: Dynamics) -> Dynamics:
 
 
 class Clause(ClauseData, Protocol):
-    """One labelled clause of a statement, and what the engine asks of it: what a kind of clause has to provide.
+    """The protocol of a kind of clause: one labelled clause of a statement, with the methods that the engine calls.
 
     The digest covers the data that `to_data` returns, and the re-checker reads them. A kind that is not part of
-    `verify` returns those of one that is, whose `text` is then what the data say (`says`), or data of a kind that its
+    `verify` returns those of one that is, whose `text` is then the data's (`says`), or data of a kind that its
     package brings to the re-checker (`lemmascope.rechecks`); another is computed at most.
 
     Examples

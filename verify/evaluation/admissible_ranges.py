@@ -1,10 +1,9 @@
 """Admissible ranges: the values of one parameter that satisfy a relation, as a union of intervals.
 
-A relation that is rational in the parameter is solved exactly, by isolating the real roots of its
-numerator and denominator. Any other is solved by bisection between probes at which its sign is
-certified: a thin part between two probes may be missed, and one taken in that should not be, so that
-who draws from such a range checks what was drawn. The enclosure of a primitive is replaced by its approximation
-(its `scan`), which only confirming a counterexample replaces in turn.
+A relation that is rational in the parameter is solved exactly, by isolating the real roots of its numerator and
+denominator. Any other is solved by bisection between probes at which its sign is certified: a thin part between two
+probes may be missed, and one taken in that should not be, so that each draw from such a range is checked. The enclosure
+of a primitive is replaced by its approximation (its `scan`), which only confirming a counterexample replaces in turn.
 """
 
 import operator
@@ -104,7 +103,7 @@ class Solvable:
 
     `coefficients` is a program for those of the slack as a quotient of polynomials in the parameter, each constant
     first, the numerator of `degree` before the denominator; None where it is none. `scanned` are the symbols in it for
-    what primitives enclose.
+    the values that primitives enclose.
     """
 
     relation: Any
@@ -120,11 +119,11 @@ class Solvable:
         return self.coefficients is not None
 
     def satisfied(self, values: Values) -> bool:
-        """Whether the relation is certified to hold at values, but for approximations of what primitives enclose."""
+        """Whether the relation is certified to hold at values, up to approximations of enclosed primitives."""
         return satisfied(self.relation, values)
 
     def ranges(self, values: Values, within: Range) -> Ranges:
-        """Return where in `within` the relation holds, at values of all other parameters."""
+        """Return the part of `within` in which the relation holds, at values of all other parameters."""
         solved = self._by_roots(values, within)
         return self._bisected(values, within) if solved is None else solved
 
@@ -234,7 +233,7 @@ def satisfied(relation: Relational, values: Values) -> bool:
 
 @cache
 def _named_scans(relation: Relational) -> tuple[sp.Basic, Mapping[str, AppliedUndef]]:
-    """Return the relation with a symbol for each thing that a primitive encloses, and what the symbols stand for."""
+    """Return the relation with a symbol for each value that a primitive encloses, and the symbols' meanings."""
     nodes = [node for node, _ in enclosed_applications(relation)]
     if not nodes:
         return relation, {}
@@ -244,7 +243,7 @@ def _named_scans(relation: Relational) -> tuple[sp.Basic, Mapping[str, AppliedUn
 
 
 def _with_scans(scanned: Mapping[str, AppliedUndef], values: Values) -> Values:
-    """Return the values with the approximations of what primitives enclose. UndefinedError where there is none."""
+    """Return the values with the approximations of enclosed primitives. UndefinedError where there is none."""
     completed = dict(values)
     for name, node in scanned.items():
         primitive = PRIMITIVES[node.func.__name__]
@@ -264,7 +263,7 @@ def _slack_program(relation: sp.Basic) -> tuple[tuple[str, ...], Program]:
 
 
 def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Relational) -> Ranges:
-    """Return where N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
+    """Return the set on which N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
     strict = isinstance(relation, STRICT)
     above, below = (flint.fmpq_poly([flint_rational(c) for c in part]) for part in (numerator, denominator))
     if below == 0:
@@ -282,7 +281,7 @@ def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Rel
 
 
 def _closed(intervals: list[Range], zeros: list[Range]) -> Ranges:
-    """Add the zeros to open intervals: as ends, as points, or as what joins two of them."""
+    """Add the zeros to open intervals: as ends, as points, or as the joint of two."""
     joined: list[Range] = []
     for part in sorted([*intervals, *zeros], key=lambda r: (r.low is not None, r.low, r.low_open)):
         last = joined[-1] if joined else None

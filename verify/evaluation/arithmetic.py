@@ -84,7 +84,7 @@ class Exact:
         return (raw > 0) - (raw < 0)
 
     def checked(self, raw: object) -> flint.fmpq:
-        """Return a program's result. Raises TheoremError for what is no rational: a primitive's approximation."""
+        """Return a program's result. Raises TheoremError for one that is not rational: a primitive's approximation."""
         if not isinstance(raw, flint.fmpq):
             raise TheoremError(f"{type(raw).__name__}: not an exact rational")
         return raw
@@ -170,7 +170,7 @@ class Ball:
 
 
 def _of_complex(function: str, raw: float) -> float:
-    """Return a function of what a root of a negative number made: NumPy takes complex numbers, as Python's powers do.
+    """Return a function of a complex number, the root of a negative one: NumPy and Python's powers make such numbers.
 
     So it takes arrays, where a program is run on these.
     """

@@ -28,7 +28,7 @@ _HOLDS: dict[str, Callable[[int], bool]] = {
 
 
 class Functions(Generic[Raw]):
-    """The functions that all arithmetics share: pieces, sums, products and recursions of what a program computes."""
+    """The functions that all arithmetics share: pieces, sums, products and recursions of a program's values."""
 
     most = MOST_TERMS
 
@@ -44,7 +44,7 @@ class Functions(Generic[Raw]):
         return self.arithmetic.sign(raw)
 
     def hull(self, one: Raw, other: Raw) -> Raw:
-        """Return what contains both of two numbers."""
+        """Return a number that contains both of two numbers."""
         raise UndecidedError("which of the pieces holds is not decided")
 
     def kept(self, raw: Raw) -> Raw:
@@ -254,7 +254,7 @@ _SHARED: dict[str, type[Functions[Any]]] = {"exact": _Exact, "ball": _Ball, "flo
 
 
 def function_of(head: str, arithmetic: Arithmetic[Any]) -> Callable[..., Any]:
-    """Return what computes a head in an arithmetic, by itself where it does; else what raises UndecidedError."""
+    """Return an arithmetic's own function for a head, else the shared one, else one that raises UndecidedError."""
     if (own := getattr(arithmetic, "head", None)) is not None:
         return own(head)
     if (elementary := _ELEMENTARY.get(arithmetic.name, {}).get(head)) is not None:

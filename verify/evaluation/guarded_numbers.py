@@ -162,7 +162,7 @@ def run_primitive(name: str, function: Callable[..., T], *arguments: object) -> 
 def call_enclosed(
     name: str, function: Callable[..., Fraction | Enclosure], *arguments: Fraction
 ) -> Fraction | Enclosure:
-    """Call what encloses a value at exact arguments. Raises PrimitiveError where it returns no bounded enclosure."""
+    """Call an enclosing function at exact arguments. Raises PrimitiveError where it returns no bounded enclosure."""
     result = run_primitive(name, function, *arguments)
     ends = (result.lower, result.upper) if isinstance(result, Enclosure) else (result,)
     if not all(isinstance(end, int | Fraction) and not isinstance(end, bool) for end in ends):
@@ -185,7 +185,8 @@ def _is_of_a_float(value: Fraction) -> bool:
 def call_scan(name: str, function: Callable[..., object]) -> Callable[..., Real]:
     """Wrap an enclosed primitive's approximation: an ArithmeticError or a ValueError says that it has no value.
 
-    The result raises UndefinedError for these, and PrimitiveError for any other and for what is no number.
+    The result raises UndefinedError for these, and PrimitiveError for any other error and for a result that is no
+    number.
     """
 
     def call(*arguments: float) -> Real:

@@ -38,11 +38,11 @@ class Line(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class ConditionsResult(Result):
-    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given.
+    """The hypotheses of a theorem at a partial instance, and the admissible ranges of the other parameters.
 
     `extended_ranges` has a line for each hypothesis beyond which the claims are known to hold, by
-    `verify.search.extended_ranges`, or where a theorem that would show it cannot be read. `statement` is what they are
-    of, to show it.
+    `verify.search.extended_ranges`, or where a theorem that would show it cannot be read. `statement` is theirs, for
+    the display.
     """
 
     theorem: str
@@ -59,7 +59,7 @@ class ConditionsResult(Result):
 
     @property
     def admissible(self) -> str:
-        """The heading of the ranges: where a hypothesis fails already, no value of what is left satisfies all."""
+        """The heading of the ranges: where a hypothesis fails already, no other parameters' values satisfy all."""
         failing = [h.label for h in self.hypotheses if h.status == "fails"]
         return f"admissible, if {' and '.join(failing)} held" if failing else "admissible"
 
@@ -118,9 +118,9 @@ def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
 
 
 def completed(statement: Statement, instance: Instance, *, scan: bool = False) -> dict[str, Value]:
-    """Return an instance with the defaults of what it lacks, exact or, with `scan`, approximate.
+    """Return an instance with the defaults of missing parameters, exact or, with `scan`, approximate.
 
-    A default that needs what is not there is left out. Raises InputError where one has no value.
+    A default that needs a missing value is left out. Raises InputError where one has no value.
     """
     words = {parameter.name: parameter.words for parameter in statement.parameters if parameter.words}
     whole = dict(instance)
@@ -221,7 +221,7 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
 
 
 def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values) -> HypothesisResult:
-    """Return the result of a hypothesis that fails with how far past the limit it is, where both sides are positive."""
+    """Return the result of a hypothesis that fails, with the distance past the limit, where both sides are positive."""
     relation = hypothesis.relation
     if result.holds is not False or relation is None or isinstance(relation, sp.Eq):
         return result
@@ -244,7 +244,7 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
 
 
 def _limited(relation: Relational) -> sp.Basic:
-    """Return the side of an inequality that the other limits: a symbol alone, what is no number, else the left one."""
+    """Return the side of an inequality that the other limits: a symbol alone, one that is no number, else the left."""
     left, right = relation.lhs, relation.rhs
     for stands_out in (lambda side: isinstance(side, sp.Symbol), lambda side: bool(side.free_symbols)):
         if stands_out(left) != stands_out(right):
@@ -309,14 +309,14 @@ def _stricter_ends(relation: Relational, sides: list[sp.Expr]) -> list[sp.Expr]:
 
 
 def _solve(relation: Relational, sides: list[sp.Expr], unknown: sp.Symbol) -> sp.Set | None:
-    """Return where a relation of two sides holds, None where SymPy does not say."""
+    """Return the set on which a relation of two sides holds; None where SymPy does not decide it."""
     try:
         decided = relation.func(*sides)
         if decided in (sp.true, sp.false):
             return sp.S.Reals if decided == sp.true else sp.S.EmptySet
         return sp.solve_univariate_inequality(decided, unknown, relational=False)
     except Exception:
-        # SymPy's solvers raise anything on what they were not made for: the relation is shown as it is.
+        # SymPy's solvers raise anything on relations that they were not made for: the relation is shown as it is.
         return None
 
 

@@ -19,13 +19,13 @@ from verify.language.parameters import Value
 from verify.outcomes import Enclosure
 
 _STEPS_BETWEEN_LOOKS = 1024
-"""Steps in balls between two looks at the clock, two reports of progress, and what may become a checkpoint."""
+"""Steps in balls between two looks at the clock, two reports of progress, and two possible checkpoints."""
 EXACT_STEPS = 1000
-"""How far a scan in float64 takes every step."""
+"""Number of steps up to which a scan in float64 takes every step."""
 MOST_EVALUATIONS = 5 * EXACT_STEPS
 """Steps and leaps of a scan together: it ends there also where it did not become steady."""
 _STEPS_BETWEEN_LEAPS = 4
-"""Steps that damp what is fast after a leap."""
+"""Steps that damp the fast components after a leap."""
 INTERRUPTED = "interrupted"
 Checkpoint: TypeAlias = tuple[int, tuple[flint.arb, ...]]
 """A step of a run, and the state there."""
@@ -50,10 +50,10 @@ def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Sym
 
 @dataclass(frozen=True)
 class Passage:
-    """How far a trajectory was followed, and whether its observable came down to a level.
+    """A trajectory followed up to a step, and whether its observable came down to a level.
 
-    The observable is certified above the level at every step before `step`. `reached` says that
-    it is at or below it at `step` itself, where `observable` encloses it; `state` holds the balls.
+    The observable is certified above the level at every step before `step`. If `reached`, it is at or below the level
+    at `step` itself. `observable` encloses its value there; `state` holds the balls.
     """
 
     reached: bool
@@ -100,7 +100,7 @@ def bind_recursion(
 ) -> tuple[Callable[..., tuple[Raw, ...]], tuple[Raw, ...]]:
     """Return the observable and the next state as a function of a state, and the initial state.
 
-    Raises what the arithmetic does where a value is no number of it, or the initial state has none.
+    Raises the arithmetic's error where a value is no number of it, or the initial state has none.
     """
     fixed, step, initial = step_program(dynamics, frozenset(values))
     numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
@@ -203,10 +203,9 @@ def _scanned(
 def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> tuple[tuple[int, float], ...]:
     """Return steps, from 0 to `steps`, and the observable there in float64; ends early, with inf, where it diverges.
 
-    After `EXACT_STEPS` a run whose displacement hardly changes from step to step is carried on by
-    leaps along it, each at most a fiftieth of the steps behind it, with a few steps in between that
-    damp what is fast. The counts are then approximate, to a few per cent. A run that does not become
-    steady ends after `MOST_EVALUATIONS`.
+    After `EXACT_STEPS` a run whose displacement hardly changes from step to step is carried on by leaps along it, each
+    at most a fiftieth of the steps behind it, with a few steps in between that damp the fast components. The counts are
+    then approximate, to a few per cent. A run that does not become steady ends after `MOST_EVALUATIONS`.
     """
     return _scanned(dynamics, tuple(values.items()), steps)
 

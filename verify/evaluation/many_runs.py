@@ -49,7 +49,7 @@ def observe(
     ------
     InputError
         For numbers of steps that are no integers, negative or do not rise, a parameter that is missing or none of the
-        recursion's, and what is no number or array of numbers, of one length.
+        recursion's, and values that are no numbers or arrays of one length.
     TheoremError
         For a recursion with primitives.
 
@@ -117,10 +117,10 @@ def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
 
 @cache
 def _compiled(dynamics: Dynamics) -> Observe:
-    """Return what follows a block by Numba.
+    """Return a function, compiled by Numba, that follows a block of runs.
 
-    A block is one array of rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and what of the step
-    depends on the fixed inputs alone.
+    A block is one array of rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and the parts of the
+    step that depend on the fixed inputs alone.
     """
     from numba import njit
 
@@ -168,7 +168,7 @@ def _compiled(dynamics: Dynamics) -> Observe:
 def _function(
     program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]
 ) -> Callable[[np.ndarray], object]:
-    """Return a function of a block that runs lines of a program at each instance and writes what it returns to rows.
+    """Return a function of a block that runs lines of a program at each instance and writes its results to rows.
 
     The source is the engine's own, as in `Program`; rows lie at constant distances, so that the compiler sees that
     no two overlap.

@@ -41,7 +41,7 @@ class Program:
     def bind(self, arithmetic: Arithmetic[Raw], fixed: Sequence[Raw] = ()) -> Callable[..., tuple[Raw, ...]]:
         """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones.
 
-        It raises what the arithmetic does where there is no value: ZeroDivisionError, NotExactError, UndefinedError.
+        It raises the arithmetic's error where there is no value: ZeroDivisionError, NotExactError, UndefinedError.
         """
         assert len(fixed) == self.fixed
         names = {name: getattr(arithmetic, name) for name in _FUNCTIONS}
@@ -102,9 +102,9 @@ def _carried_out(expression: sp.Basic) -> sp.Basic:
 
 
 def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Basic]]:
-    """Return expressions with symbols for sums, products, recursions and pieces, and what the symbols stand for.
+    """Return expressions with symbols for sums, products, recursions and pieces, and the symbols' meanings.
 
-    The inside of one is computed there alone: nothing in it is shared with what stands outside.
+    The inside of one is computed there alone: nothing in it is shared with the outside.
     """
     symbols: dict[sp.Basic, sp.Symbol] = {}
 
@@ -119,7 +119,7 @@ def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], di
 
 
 def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, sp.Symbol]) -> sp.Basic:
-    """Replace what depends on fixed symbols alone, in sums and products also groups of arguments, by new symbols."""
+    """Replace parts with fixed symbols alone, in sums and products also groups of arguments, by new symbols."""
     if not fixed or not expression.args or not expression.free_symbols & fixed:
         return expression
     if expression.free_symbols <= fixed:
@@ -198,7 +198,7 @@ class _Writer:
         raise _not_evaluated(node)
 
     def _provided(self, node: Provided) -> str:
-        # In each arithmetic 0 times what has no value has none.
+        # In each arithmetic 0 times a part without a value has none.
         value, *needed = map(self.write, node.args)
         nought = self.write(sp.Integer(0))
         return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"

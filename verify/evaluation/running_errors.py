@@ -1,8 +1,8 @@
 """float64 with a running estimate of its error, over NumPy arrays: the arithmetic of a sweep's fast rows.
 
-Each number is an array with a bound of its error beside it. An operation carries the errors of what goes in (Higham,
-Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding; what is not defined,
-or not known to be, is NaN. No proof of anything: the bounds are themselves rounded.
+Each number is an array with a bound of its error beside it. An operation carries the errors of its arguments (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding; a value that is not
+defined, or not known to be, is NaN. No proof of anything: the bounds are themselves rounded.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _UNIT = 2.0**-53
 _FUNCTION = 8 * _UNIT
 """Relative error of NumPy's exp, log and power: of its vectorised loops 4 units in the last place are promised."""
 _TINY = 2.0**-1020
-"""Below this float64 loses digits; added to what may underflow."""
+"""Below this float64 loses digits; it is added to the error of a result that may underflow."""
 SAFETY = 2.0
 """The factor on an error before it decides anything; it covers the rounding of the errors themselves."""
 _LARGEST_POWER = 2**30
@@ -66,7 +66,7 @@ class Estimate:
         return Estimate(value, carried + _FUNCTION * np.abs(value) + _TINY)
 
     def sign(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return where it is certainly positive, and where certainly negative, by the estimate; NaN is neither."""
+        """Return the masks of certainly positive and of certainly negative values, by the estimate; NaN is neither."""
         room = SAFETY * self.error
         return np.greater(self.value, room), np.less(self.value, -room)
 
@@ -75,7 +75,7 @@ class Estimate:
         return np.where(size > SAFETY * self.error, self.value, np.nan)
 
     def known(self, relative: float) -> np.ndarray:
-        """Return where the value is finite and its error at most that part of it; an exact 0 is known."""
+        """Return the mask of finite values with an error of at most that part of them; an exact 0 is known."""
         return np.isfinite(self.value) & (SAFETY * self.error <= relative * np.abs(self.value))
 
 
@@ -98,7 +98,7 @@ class Estimates:
         return Estimate(near, 0.0 if near == exact else _UNIT * abs(near) + _TINY)
 
     def beyond(self) -> Estimate:
-        """Return what stands for a number beyond float64's range: NaN."""
+        """Return the estimate that stands for a number beyond float64's range: NaN."""
         return Estimate(float("nan"), 0.0)
 
     def numbers(self, values: Sequence[Fraction | int]) -> Estimate:

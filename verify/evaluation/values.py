@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from verify.evaluation.running_errors import Estimate, Estimates
 
 Values: TypeAlias = Mapping[str, Value | Enclosure]
-"""An instance's values by name, and enclosures of what was found for it."""
+"""An instance's values by name, and enclosures of numbers found for it."""
 
 
 def evaluate_rising(
@@ -103,7 +103,7 @@ def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
 
 
 def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, Values]:
-    """Return the expression with new symbols for what primitives enclose, and the instance with their values."""
+    """Return the expression with new symbols for primitives' values, and the instance with these values."""
     values = dict(instance)
     substitution: dict[sp.Basic, sp.Basic] = {}
     for node, primitive in enclosed_applications(expression):
@@ -120,7 +120,7 @@ def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, 
 
 
 def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
-    """Return the exact ends of what is affine in the one enclosure that it has, and rational otherwise."""
+    """If an expression is affine in its single enclosure and rational elsewhere, return its exact ends."""
     enclosures = [(s, e) for s in expression.free_symbols if isinstance(e := instance.get(str(s)), Enclosure)]
     if len(enclosures) != 1 or not expression.is_Add | expression.is_Mul | expression.is_Symbol:  # type: ignore[attr-defined]
         return None

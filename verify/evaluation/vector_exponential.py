@@ -1,4 +1,4 @@
-"""The exponential of float64 in operations that have vector instructions, for what Numba compiles."""
+"""The exponential of float64 in operations that have vector instructions, for code that Numba compiles."""
 
 import math
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""`python -m verify.formal DIR [--all] [THEOREM ...]` has Rocq compile what is formal, and writes what it accepts.
+"""`python -m verify.formal DIR [--all] [THEOREM ...]` has Rocq compile theorems, and writes the accepted ones.
 
-Of theorems, all by default, formal texts and exported statements are compiled below DIR, two theorems at a time. A
+The formal texts and exported statements of theorems, all by default, are compiled below DIR, two theorems at a time. A
 theorem that is on record with the same files is not compiled again, but with `--all`.
 """
 
@@ -22,7 +22,7 @@ PROCESSES = 2
 
 
 def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
-    """Compile some theorems, list what Rocq refuses, and write the record; 1 where it or its checker refuses."""
+    """Compile some theorems, list Rocq's refusals, and write the record; 1 where it or its checker refuses."""
     if why := not_run():
         sys.stdout.write(f"{why}\n")
         return 0
@@ -54,7 +54,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
 
 
 def _compiled(folder: Path, every: bool, name: str) -> Acceptance | None:
-    """Return what Rocq accepts of a theorem, None where it is on record."""
+    """Return Rocq's acceptance of a theorem; None where it is on record."""
     theorem = load_theorem(name)
     if not every and _fits(theorem, entries(package_of(name)).get(name)):
         return None
@@ -62,7 +62,7 @@ def _compiled(folder: Path, every: bool, name: str) -> Acceptance | None:
 
 
 def _say_counted(found: Mapping[str, Acceptance]) -> None:
-    """Say which clauses are left out, and how many are not."""
+    """List the clauses that are left out, and the number of the others."""
     for name, result in found.items():
         for other in result.others:
             _say(f"not exported: {name} {other}")

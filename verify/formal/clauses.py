@@ -48,7 +48,7 @@ class Clause:
 
     @cached_property
     def relations(self) -> list[Data]:
-        """The conditions, and what is claimed."""
+        """The conditions, and the claim."""
         return relations_of(self.data)
 
     @cached_property
@@ -99,7 +99,7 @@ class Clause:
         self.say("cbv beta iota in *.", "repeat match goal with N : _ /\\ _ |- _ => destruct N end.")
 
     def _scope(self) -> list[str]:
-        """Return how the domain and the hypotheses are introduced."""
+        """Return the patterns that introduce the domain and the hypotheses."""
         stated, data, numbered = self.stated, self.stated.data, 0
         domain = [f"B_{self.texts[n]}" if n in self.texts else "_" for n, _ in stated.bounds()]
         for i, relation in enumerate(data["domain"]):
@@ -145,7 +145,7 @@ class Clause:
         return terms
 
     def leaves(self) -> Iterator[Need]:
-        """Yield what is to be shown of the claim before its relation, in order."""
+        """Yield the conditions for the claim to have a value, which are shown before its relation, in order."""
         return self.apart(self.goal.needs.values())
 
     def apart(self, needs: Iterable[Need]) -> Iterator[Need]:
@@ -193,7 +193,7 @@ class Clause:
                 return [data[0], *(part if isinstance(part, str) else self.resolved(part) for part in data[1:])]
 
     def terms(self) -> Terms:
-        """Return what writes resolved expressions in the proof."""
+        """Return the writer of resolved expressions in the proof."""
         return Terms(self.texts, inside="Statement.")
 
     def text(self, data: Data) -> str:

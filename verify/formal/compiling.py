@@ -60,5 +60,5 @@ def rechecked(folders: Sequence[Path]) -> Compiled:
 
 
 def logical_name(folder: Path) -> str:
-    """Return what Rocq calls a folder."""
+    """Return a folder's logical name in Rocq."""
     return "Lemmascope_" + re.sub(r"\W", "_", folder.name, flags=re.ASCII)

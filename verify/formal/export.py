@@ -1,4 +1,4 @@
-"""A theorem's files for Rocq: its statement, the proofs of what is proved, and the check that they fit each other."""
+"""A theorem's files for Rocq: its statement, the proofs of proved clauses, and the check that they fit each other."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -36,16 +36,16 @@ class ClauseExport(NamedTuple):
 
 @dataclass(frozen=True)
 class Export:
-    """The files of a theorem, by name, and what they have of each clause.
+    """The files of a theorem, by name, and their parts on each clause.
 
     Parameters
     ----------
     theorem, statement_digest
-        Which statement they are of.
+        The theorem's id, and the digest of its statement.
     files
         The text of each file.
     clauses
-        What is exported of each clause.
+        The exported part of each clause.
     example
         Whether the example is proved to satisfy all hypotheses.
     names

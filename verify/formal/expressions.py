@@ -1,7 +1,7 @@
-"""Expressions of a statement's data as terms over the reals, each with what it needs to have a value.
+"""Expressions of a statement's data as terms over the reals, each with the conditions for it to have a value.
 
 Rocq's functions are total: 1/0 and ln(−1) are numbers there. So a term comes with its needs, such as that a divisor is
-not 0, and what is stated is that they hold, and then the relation.
+not 0; the statement is that they hold, and then the relation.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ class Need(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A derivative: the symbol of the function's argument, the point, what the body needs, and propositions.
+    """A derivative: the symbol of the function's argument, the point, the body's needs, and propositions.
 
     These say of the variable `name` that it is the derivative, and that the body has a value around the point.
     """
@@ -78,8 +78,8 @@ class _Written(NamedTuple):
 class Terms:
     """Writes expressions; `symbols` are the terms of real numbers, `integers` those of integers, by name.
 
-    `definitions` are calls of definitions and of what says that they have a value, `bind` gives the variable of a
-    symbol that is bound, `inside` is where functions of ours are defined. Conditions are collected in `needs`,
+    `definitions` are calls of definitions and of the propositions that they have a value, `bind` gives the variable of
+    a symbol that is bound, `inside` is where functions of ours are defined. Conditions are collected in `needs`,
     derivatives in `slopes`, functions of ours in `used`.
     """
 
@@ -309,7 +309,7 @@ def _number(value: Fraction) -> _Written:
 
 
 def negated(data: Data) -> tuple[str, Data]:
-    """Return the sign of a summand, and what it is the sign of: a negative factor is taken out of a product."""
+    """Return the sign of a summand, and the rest: a negative factor is taken out of a product."""
     if data[0] in ("Integer", "Rational") and str(data[1]).startswith("-"):
         return "-", [str(data[0]), str(data[1])[1:]]
     if data[0] == "Mul":
@@ -322,14 +322,14 @@ def negated(data: Data) -> tuple[str, Data]:
 
 
 def _only(pairs: Data) -> tuple[Data, Data]:
-    """Return in what a derivative is taken, and how often; NotSaidError for several symbols."""
+    """Return the symbol and the order of a derivative; NotSaidError for several symbols."""
     if len(pairs) != 1:
         raise NotSaidError("a derivative in several symbols is not exported")
     return _two(_data(pairs[0])[1:])
 
 
 def inverse(data: Data) -> Data | None:
-    """Return what a power of a negative number is 1 over; None of anything else."""
+    """Return the reciprocal of a power with a negative rational exponent; None of anything else."""
     if data[0] != "Pow" or _data(data[2])[0] not in ("Integer", "Rational"):
         return None
     head, text = str(data[2][0]), str(data[2][1])
@@ -360,7 +360,7 @@ def _bound_in(data: Data) -> set[str]:
 
 
 def parts_of(data: Data) -> Iterator[Data]:
-    """Yield an expression and all its parts, arguments after what they are of."""
+    """Yield an expression and all its parts, arguments after their function."""
     yield data
     for part in data[1:]:
         # A primitive has a version, a number.

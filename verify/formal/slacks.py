@@ -19,7 +19,7 @@ _WHERE, _LOGARITHM = "formal", "the logarithm"
 
 @dataclass
 class Slacks:
-    """Symbols of a clause written in slacks: what was put for them, in order, and the terms of all names."""
+    """Symbols of a clause written in slacks: their substitutions, in order, and the terms of all names."""
 
     clause: Clause
     steps: tuple[Mapping[Name, Node], ...] = ()
@@ -103,7 +103,7 @@ class Slacks:
         return bool(value.numerator) and field.one_sign(value.numerator) != 0
 
     def margin(self, relation: Data, leaf: Mapping[str, Any], sign: str) -> list[str]:
-        """Return the proof of a relation: squares, and what is left, which times multipliers has a sign."""
+        """Return the proof of a relation: squares, and the rest, which times multipliers has a sign."""
         clause = self.clause
         low, high = sides(clause.relation_node(relation))
         nodes = [clause.given.terms.minus(high, low)]

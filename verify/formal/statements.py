@@ -1,4 +1,4 @@
-"""`Statement.v`: what a theorem states, each clause as a proposition that it is defined and holds.
+"""`Statement.v`: a theorem's statement, each clause as a proposition that it is defined and holds.
 
 Parameters are integers, real numbers (where the statement says rational ones, which is to say less), words and lists.
 Definitions and hypotheses are definitions there, and a claim supposes the domain and all hypotheses.
@@ -27,7 +27,7 @@ HEADER = "From Coq Require Import Reals ZArith List.\nLocal Open Scope R_scope.\
 
 @dataclass
 class Stated:
-    """A statement as it is exported: `data` is what its digest covers, `example` the values of its parameters.
+    """A statement as it is exported: `data` is the data that its digest covers, `example` the values of its parameters.
 
     `refused` says, by the label of a clause, why it is not exported; `claims` are the names of the others.
     """
@@ -80,7 +80,7 @@ class Stated:
         return self.names.of(name, "defined_")
 
     def unfolded(self) -> list[str]:
-        """Return the names of all definitions that are exported, the last first, each after what it needs."""
+        """Return the names of all definitions that are exported, the last first, each after its needs."""
         said = [name for name in reversed(self.definitions) if name not in self.unsaid]
         return [each for name in said for each in (self.defined_name(name), self.definition_name(name))]
 
@@ -101,7 +101,7 @@ class Stated:
         return {name: self.called[name] for name in self.called if self.is_integer(name)}
 
     def terms(self) -> Terms:
-        """Return what writes expressions in the statement's own symbols."""
+        """Return the writer of expressions in the statement's own symbols."""
         terms = Terms(self.symbols, self.integers, self._calls, self.words, self.names.of)
         terms.used = self.own
         return terms
@@ -229,7 +229,7 @@ class Stated:
         return [shown, f"Definition {name} {taken} : Prop :=", f"  {said}."]
 
     def supposed(self) -> list[str]:
-        """Return what every claim supposes of the parameters."""
+        """Return the suppositions of every claim about the parameters: the domain, and each hypothesis."""
         return [f"{name} {self.arguments}".strip() for name in ("in_domain", *self.hypotheses.values())]
 
     def _example(self) -> list[str]:
@@ -292,7 +292,7 @@ class Stated:
         return [*lines, *(f"  ({each}) ->" for each in said[:-1]), f"  {said[-1]}"]
 
     def assumed(self, name: str) -> list[str]:
-        """Return what is assumed of a variable. Raises NotSaidError for what is not exported."""
+        """Return the conditions that a variable assumes. Raises NotSaidError for an assumption that is not exported."""
         assumptions = self.variables[name]
         if unknown := set(assumptions) - _KNOWN:
             raise NotSaidError(f"{name} is assumed {min(unknown)}")

@@ -1,10 +1,10 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""Which assumptions a symbol may have: SymPy simplifies by them as an expression is typed, before anything is checked.
+"""The assumptions that a symbol may have: SymPy simplifies by them as an expression is typed, before any check.
 
-A parameter may assume what its domain gives, and a variable is declared by its symbol. A definition, a state and a
-bound symbol have no declared domain: with D > 0 assumed, sqrt(D²) is typed as D, which D = −3 makes false. They may
+A parameter may assume all that its domain implies, and a variable is declared by its symbol. A definition, a state and
+a bound symbol have no declared domain: with D > 0 assumed, sqrt(D²) is typed as D, which D = −3 makes false. They may
 assume `real`; a definition or a state also `integer`, and a state `positive`, where its values are shown to be so.
 """
 
@@ -34,7 +34,7 @@ _STRONGEST = ("even", "odd", "positive", "negative", "integer", "rational")
 
 
 def declared(symbol: sp.Basic) -> tuple[str, ...]:
-    """Return what a symbol assumes, the strongest first."""
+    """Return the assumptions of a symbol, the strongest first."""
     assumed = tuple(map(str, to_data(symbol)[2:]))
     return (*(a for a in _STRONGEST if a in assumed), *(a for a in assumed if a not in _STRONGEST))
 
@@ -72,7 +72,7 @@ def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
 
 
 def refuse_bound_assumptions(expression: sp.Basic) -> None:
-    """Raise TheoremError for a bound symbol that assumes what it may not, and for a derivative that is not smooth.
+    """Raise TheoremError for a bound symbol with a forbidden assumption, and for a derivative that is not smooth.
 
     The symbol of a Subs or a Limit is real, and so is a recursion's state; that of a sum or a product is an integer,
     and a recursion's counter one that is not negative. A derivative is two-sided: its symbol may be assumed > 0 or < 0,
@@ -111,7 +111,7 @@ def refuse_misused(
 
 
 def not_implied(symbol: sp.Symbol, parameter: Parameter) -> str:
-    """Return which assumption of a parameter's symbol its domain does not imply, and what would; nothing for none."""
+    """Return an assumption of a parameter's symbol that its domain does not imply, with the remedy; "" for none."""
     at_least = parameter.minimum if parameter.minimum is not None else parameter.above
     positive = at_least is not None and (at_least > 0 or (at_least == 0 and parameter.minimum is None))
     least = "minimum=1" if parameter.kind == "integer" else "above=0"

@@ -22,9 +22,9 @@ class ClauseData(Protocol):
     `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
     `relation`: the relation that it is, None for another kind. A kind may have `bound_domains(integers, positives)`:
-    what the symbols of bound names may assume beyond `real`, given the names of integers and of positive numbers; its
-    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses what does not go with it, and
-    `over_arrays(statement, names, arrays)`, its margins at many points at once for the numerical search.
+    the assumptions of bound names' symbols beyond `real`, given the names of integers and of positive numbers; its
+    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses a statement that does not go
+    with it, and `over_arrays(statement, names, arrays)`, its margins at many points at once for the numerical search.
     """
 
     quantifies: ClassVar[bool]
@@ -55,7 +55,7 @@ class ClauseData(Protocol):
         ...
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         ...
 
 
@@ -70,17 +70,17 @@ class Hypothesis:
     relation
         The relation, None for a structural hypothesis.
     text
-        How it is printed; of a structural hypothesis, the hypothesis itself.
+        The printed text; of a structural hypothesis, the hypothesis itself.
     varies
         The parameter of kind `word` by which a structural hypothesis is varied: it holds at the first word.
     supposed_at
-        The name of a parameter of kind `word`, and a word that only supposes what the relation says of the others, such
+        The name of a parameter of kind `word`, and a word that only supposes the relation of the others, such
         as `any` in a list of laws: there the hypothesis is `assumed`, unless the relation fails.
 
     Raises
     ------
     TheoremError
-        Without a relation and a text, where a relation is to be varied by a word, and where what has none is supposed.
+        Without a relation and a text, for a relation that a word is to vary, and for `supposed_at` without a relation.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Hypothesis:
         return -Magnitude(slack) if isinstance(self.relation, sp.Eq) else slack  # pyright: ignore[reportOperatorIssue]
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         relation = None if self.relation is None else to_data(self.relation)
         data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
         supposed = {"supposed_at": list(self.supposed_at)} if self.supposed_at else {}
@@ -170,7 +170,7 @@ class FormalText:
     package: str = field(default="", compare=False)
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         names = [name for name, _ in self.propositions]
         return {"propositions": names, "text": self.digest, "besides": list(self.besides)}
 
@@ -179,7 +179,7 @@ class FormalText:
 class Dynamics:
     """A recursion z' = step(z), and a scalar that is observed along it.
 
-    Enclosures grow with what the written form of `step` repeats: write a contraction as `z*(1 - a) + b`, not as
+    Enclosures grow with repetitions in the written form of `step`: write a contraction as `z*(1 - a) + b`, not as
     `z - (a*z - b)`.
 
     Parameters
@@ -217,7 +217,7 @@ class Dynamics:
             raise TheoremError("a recursion needs one initial value and one step for each state variable")
 
     def domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what its state may assume: integer and positive, where its start and its steps are shown to be."""
+        """Return the state's assumptions: integer and positive, where the start and the steps are shown to be so."""
         parts, names = (*self.initial, *self.step), [symbol.name for symbol in self.state]
         whole = {*integers, *(symbol.name for symbol in self.state if symbol.is_integer)}
         above = {*positives, *(symbol.name for symbol in self.state if symbol.is_positive)}
@@ -225,7 +225,7 @@ class Dynamics:
         return dict.fromkeys(names, stays | (POSITIVE if all(is_positive(part, above) for part in parts) else REAL))
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         lists = {"state": self.state, "initial": self.initial, "step": self.step}
         return {name: [to_data(item) for item in items] for name, items in lists.items()} | {
             "observable": to_data(self.observable)

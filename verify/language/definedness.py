@@ -3,12 +3,12 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """The needs of an expression that is to have a value: its parts as written, kept where rewriting would drop them.
 
-An expression has a value only where all that it is written with, as SymPy keeps it, has one: no divisor is 0, what is
-under a logarithm or a root is as it should be, limits exist, and what is differentiated has a value, on both sides of
-the point. SymPy simplifies as it puts something in: with d = sqrt(u), d² becomes u, which has a value at u = −3. Each
-rewriting here compares what was written before with what is left, and keeps what was lost beside it: `Provided(u,
-sqrt(u))` is u where sqrt(u) has a value. Inside a limit, a substitution or a derivative it stays inside, where the
-symbol is bound that it may be about.
+An expression has a value only where all that it is written with, as SymPy keeps it, has one: no divisor is 0, the
+arguments of logarithms and roots are in their domains, limits exist, and a differentiated function has a value on both
+sides of the point. SymPy simplifies as it puts something in: with d = sqrt(u), d² becomes u, which has a value at u =
+−3. Each rewriting here compares the parts before with the parts after, and keeps the lost ones beside the result:
+`Provided(u, sqrt(u))` is u where sqrt(u) has a value. Inside a limit, a substitution or a derivative it stays inside,
+where the symbol is bound that it may be about.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,14 +33,14 @@ class Provided(sp.Function):
 
 
 def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
-    """Return what has the value where all that is needed has one; a value that says so already is not changed."""
+    """Return `value`, defined only where all needed parts have a value; a value that says so already is not changed."""
     lost = _without(needed, value)
     before = value.args if isinstance(value, Provided) else (value,)
     return Provided(*before, *lost) if lost else value  # pyright: ignore[reportReturnType]
 
 
 def _without(needed: Iterable[sp.Basic], value: sp.Basic) -> list[sp.Basic]:
-    """Return what of the needed is not computed with the value, and may have no value itself."""
+    """Return the needed parts that are not computed with the value, and may have no value themselves."""
     needed = dict.fromkeys(needed)
     there = _computed(value) if needed else frozenset()
     return [part for part in needed if part not in there]
@@ -111,14 +111,14 @@ def _computed(node: sp.Basic) -> frozenset[sp.Basic]:
 
 
 def substituted(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
-    """Return an expression with nodes replaced, such that what is dropped by it is still needed."""
+    """Return an expression with nodes replaced, such that dropped parts are still needed."""
     return _substituted(expression, tuple(replaced.items()))
 
 
 @lru_cache(maxsize=2**12)
 def _substituted(expression: sp.Basic, pairs: tuple[tuple[sp.Basic, sp.Basic], ...]) -> sp.Basic:
     replaced = dict(pairs)
-    # In what binds a symbol, nodes are replaced separately: what is needed inside is about that symbol.
+    # In a head that binds a symbol, nodes are replaced separately: the needs inside are about that symbol.
     hidden = {binder: sp.Dummy() for binder in _binders(expression) if binder not in replaced}
     if not hidden:
         return _replaced_in(expression, replaced)
@@ -166,7 +166,7 @@ def _others(replaced: Replaced, bound: Collection[Any]) -> Replaced:
 
 
 def _outside(node: sp.Basic, replaced: Replaced) -> tuple[sp.Basic, ...]:
-    """Return what a node needs, but for what is only within replaced nodes."""
+    """Return the needs of a node, except those that occur only within replaced nodes."""
     hidden = {key: sp.Dummy() for key in replaced if key.args and node.has(key)}
     if not hidden:
         return needs(node)
@@ -175,15 +175,15 @@ def _outside(node: sp.Basic, replaced: Replaced) -> tuple[sp.Basic, ...]:
 
 
 def _inside(node: sp.Basic, replaced: Replaced) -> Iterator[sp.Basic]:
-    """Yield what the replacements need that occur."""
+    """Yield the needs of the replacements that occur."""
     for key, value in replaced.items():
         if node.has(key):
             yield from needs(sp.sympify(value))
 
 
 def evaluated(before: Sequence[sp.Basic], after: sp.Basic) -> sp.Basic:
-    """Return an expression that was made of others, such that what was dropped on the way is still needed."""
-    # As SymPy makes them anew: else what is needed of 1/(x − 1·3) would be that, written so, for ever.
+    """Return an expression that was made of others, such that parts dropped on the way are still needed."""
+    # As SymPy makes them anew: else the need of 1/(x − 1·3) would be that, written so, for ever.
     return provided(after, _all(*(needs(_rebuilt(part)) for whole in before for part in needs(whole))))
 
 
@@ -206,7 +206,7 @@ def _rebuilt(node: sp.Basic) -> sp.Basic:
 
 @lru_cache(maxsize=2**12)
 def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
-    """Return an expression without its provisos, and what they need."""
+    """Return an expression without its provisos, and their needs."""
     if not expression.has(Provided):
         return expression, ()
     provisos: dict[sp.Basic, None] = {}

@@ -41,7 +41,7 @@ STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 class Case(sp.Function):
     """Case(word, e_1, …, e_k): the e_i that belongs to the i-th word of a parameter of kind `word`.
 
-    An instance chooses; the engine computes with what was chosen (`Statement.specialise`).
+    An instance chooses a case; the engine computes with the chosen one (`Statement.specialise`).
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Magnitude(sp.Function):
 
 
 def refuse_no_relation(where: str, given: object) -> None:
-    """Raise TheoremError for what is no relation, and say how to write one; `where` begins the message."""
+    """Raise TheoremError for an object that is no relation, and say how to write one; `where` begins the message."""
     if isinstance(given, tuple(RELATIONS.values())):
         return
     way = "write one, such as sp.Le(left, right)"
@@ -153,7 +153,7 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 @dataclass(frozen=True)
 class Contents:
-    """The symbols of an expression, its Cases, what binds symbols in it, and whether a product keeps a factor 0."""
+    """The symbols of an expression, its Cases, the heads that bind symbols, and whether a product keeps a factor 0."""
 
     symbols: frozenset[sp.Symbol]
     cases: frozenset[Case]
@@ -162,9 +162,9 @@ class Contents:
 
 
 def contents(expression: sp.Basic) -> Contents:
-    """Return what occurs in an expression, which is gone through once for all that ask."""
+    """Return the contents of an expression, which is traversed once for all callers."""
     kept = _contents(expression)
-    # SymPy holds two Subs for equal that bind different symbols: what has one is gone through each time.
+    # SymPy holds two Subs for equal that bind different symbols: an expression with one is traversed each time.
     substitutes = any(isinstance(node, sp.Subs) for node in kept.binding)
     return _contents.__wrapped__(expression) if substitutes else kept
 
@@ -229,7 +229,7 @@ def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
 def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[..., Any]], Primitive]:
     """Register a function that encloses its own value as a primitive of the language, under its own name.
 
-    It is for what is enclosed by a computation of its own, whose width does not follow the arithmetic's bits. The
+    It is for a value that a computation of its own encloses, whose width does not follow the arithmetic's bits. The
     function takes Fractions and returns a Fraction or an `Enclosure`; it raises UndefinedError where there is no
     value.
 
@@ -276,7 +276,7 @@ def _registered(function: Callable[..., Any], version: int, scan: Callable[..., 
 
 
 def enclosed_applications(expression: sp.Basic) -> list[tuple[AppliedUndef, Primitive]]:
-    """Return what is applied of the primitives that are enclosed, in a fixed order."""
+    """Return the applications of enclosed primitives, each with its primitive, in a fixed order."""
     applied = sorted(sp.sympify(expression).atoms(AppliedUndef), key=text_of)
     known = ((node, PRIMITIVES.get(node.func.__name__)) for node in applied)
     return [(node, primitive) for node, primitive in known if primitive is not None and primitive.scan is not None]
@@ -305,7 +305,7 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     expression
         Of the language.
     written
-        Whether someone wrote it: then numbers that no one writes are refused. They are read in what a search found.
+        Whether someone wrote it: then numbers that no one writes are refused. They are read in a search's result.
 
     Returns
     -------
@@ -315,7 +315,7 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     Raises
     ------
     TheoremError
-        Names what is outside the language.
+        The error names the part outside the language.
 
     Examples
     --------
@@ -353,9 +353,9 @@ class _Same:
 
 @lru_cache(maxsize=2**12)
 def _refuse_kept(same: _Same) -> None:
-    """Raise TheoremError for a Subs of what SymPy was asked not to evaluate.
+    """Raise TheoremError for a Subs of an expression that SymPy was asked not to evaluate.
 
-    SymPy holds two of them for equal where what they evaluate to is, so that the one would be taken for the other.
+    SymPy holds two of them for equal where their values are, so that the one would be taken for the other.
     """
     for node in (inner for subs in same.expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
         if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:

@@ -1,7 +1,7 @@
 """Names, labels, ids, titles and sentences: printable characters on one line, and not too many.
 
 Labels and texts are printed beside verdicts. A line break in it would begin a line of its own, such as a second
-verdict, and a control character would do to the terminal what it says.
+verdict, and a terminal would obey a control character.
 """
 
 import re
@@ -9,7 +9,7 @@ import re
 from verify.errors import TheoremError
 
 NAME, TITLE, SENTENCE = 100, 300, 4000
-"""How many characters a name, a label, a word or an id, a title, and a sentence may have."""
+"""Maximum lengths of a name (also of a label, a word or an id), of a title, and of a sentence, in characters."""
 
 ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 """The id of a theorem, an experiment or a finding, which files are named by."""
@@ -19,7 +19,7 @@ _SHOWN = 60
 
 
 def refuse_bad_text(what: str, text: object, longest: int = SENTENCE, *, empty: bool = False, noun: str = "it") -> None:
-    """Raise TheoremError for what is no text of one line, is too long, or is empty; `what` begins the message."""
+    """Raise TheoremError for a value that is no text of one line, too long, or empty; `what` begins the message."""
     if not isinstance(text, str) or not (empty or text.strip()):
         raise TheoremError(f"{what} {text!r}: {noun} must be text, and not empty")
     if len(text) > longest:
@@ -32,7 +32,7 @@ def refuse_bad_text(what: str, text: object, longest: int = SENTENCE, *, empty: 
 
 
 def refuse_bad_label(what: str, label: object) -> None:
-    """Raise TheoremError for a label that is no line of text, is empty, or has what separates ids; `what` has it."""
+    """Raise TheoremError for a label that is no line of text, is empty, or has a separator of ids; `what` has it."""
     refuse_bad_text(what, label, NAME, noun="a label")
     if any(each in str(label) for each in _TAKEN):
         raise TheoremError(f"{what} {label}: a label must have no '.', ':' or ';', which separate parts of a line")
@@ -41,14 +41,14 @@ def refuse_bad_label(what: str, label: object) -> None:
 
 
 def refuse_bad_name(what: str, name: object) -> None:
-    """Raise TheoremError for what is no name to be typed before `=`: letters, digits and _, and no digit first."""
+    """Raise TheoremError for a text that is no name to type before `=`: letters, digits and _, and no digit first."""
     refuse_bad_text(what, name, NAME, noun="a name")
     if not str(name).isidentifier():
         raise TheoremError(f"{what} {name!r}: a name must be of letters, digits and _, and begin with no digit")
 
 
 def refuse_bad_id(what: str, name: object) -> None:
-    """Raise TheoremError for what is no id, such as `paper.result`."""
+    """Raise TheoremError for a text that is no id, such as `paper.result`."""
     refuse_bad_text(what, name, NAME, noun="an id")
     if not ID.fullmatch(str(name)):
         raise TheoremError(f"{what} {name!r}: an id must be of parts joined by '.', each of A-Z, a-z, 0-9, _ and -")

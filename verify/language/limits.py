@@ -22,8 +22,8 @@ Series = tuple[int, list[Quotient]]
 def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tuple[sp.Expr, list[sp.Expr]]:
     """Return the limit of an expression rational in all its symbols, and the polynomials it divided by.
 
-    The limit holds where none of these vanishes. Raises UndefinedError where it is infinite, TheoremError
-    for what is not rational.
+    The limit holds where none of these vanishes. Raises UndefinedError where it is infinite, TheoremError for an
+    expression that is not rational.
     """
     moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
     others = sorted(moved.free_symbols - {symbol}, key=str)

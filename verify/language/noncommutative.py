@@ -25,7 +25,7 @@ def matrix(name: str) -> sp.Symbol:
     Parameters
     ----------
     name
-        How it is written.
+        The letter as it is written.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""Where polynomials cannot vanish: a small sufficient test on a domain of parameters."""
+"""Polynomials without zeros: a small sufficient test on a domain of parameters."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,7 +18,7 @@ _LARGEST_DEGREE = 256
 
 
 def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
-    """Return the constant and the other factors of a polynomial; what is of too high a degree stays as it is."""
+    """Return the constant and the other factors of a polynomial; one of too high a degree stays as it is."""
     plain, whole = [], []
     for part in sp.Mul.make_args(polynomial):
         base, _ = part.as_base_exp()
@@ -60,7 +60,7 @@ def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[
 def factor_signs(
     polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]
 ) -> dict[sp.Expr, int | None]:
-    """Return how each factor of a polynomial is shown to have no zero: by a relation of the domain, or by none (−1).
+    """Return, for each factor of a polynomial, the domain's relation that excludes a zero; −1 if none is needed.
 
     None stands for a factor of which nothing was shown. Each factor is written in the slack of every
     parameter over its minimum and of every relation b > a or b >= a over a (b a parameter); it has no
@@ -99,7 +99,7 @@ def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
 
 
 def new_slack(name: str, *, strict: bool) -> sp.Symbol:
-    """Return a new symbol for what one side of a relation has over the other: > 0 where it is strict, else ≥ 0."""
+    """Return a new symbol for the difference of a relation's sides: > 0 where it is strict, else ≥ 0."""
     return sp.Dummy(name, positive=True) if strict else sp.Dummy(name, nonnegative=True)
 
 

@@ -33,24 +33,24 @@ class Parameter:
     Parameters
     ----------
     name
-        What the user types before `=`: letters, digits and _, and no digit first.
+        The name that the user types before `=`: letters, digits and _, and no digit first.
     kind
         `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more of
         them, separated by commas, each in the domain) or `word`.
     meaning
-        What it stands for, with its unit where it has one.
+        Its meaning, with its unit if it has one.
     minimum, above
         The domain: `minimum` is included, `above` excluded; `None` for no bound.
     words
         The words that a parameter of kind `word` may take; the first is the paper's.
     default
-        An expression of the parameters before it: the value where none is given. No part of what is claimed.
+        An expression of the parameters before it: the value where none is given. It is no part of the claim.
 
     Raises
     ------
     TheoremError
-        For a name that is none, an unknown kind, words missing or given to another kind, and a default of what is
-        no number.
+        For a name that is none, an unknown kind, words missing or given to another kind, and a default of a parameter
+        that is no number.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""Statements as data: parameters, labelled hypotheses, definitions, what is claimed, and the steps of its proof."""
+"""Statements as data: parameters, labelled hypotheses, definitions, claims, and the steps of their proof."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -57,7 +57,7 @@ class Statement(Formula):
     claims
         Clauses that the result asserts.
     hypotheses
-        What is assumed.
+        The assumptions.
     domain
         Relations without which the parameters mean nothing (`q <= T`): an instance that breaks one is an input error.
     variables
@@ -122,7 +122,7 @@ class Statement(Formula):
         return (*self.claims, *self.steps)
 
     def role(self, label: str) -> str:
-        """Return what the clause of a label is, `claim` or `step`."""
+        """Return the role of a labelled clause, `claim` or `step`."""
         return "step" if any(step.label == label for step in self.steps) else "claim"
 
     def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
@@ -145,9 +145,9 @@ class Statement(Formula):
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce; {nearest}")
 
     def refuse_bound(self, expression: sp.Basic) -> None:
-        """Raise TheoremError for what is outside the language, and for a bound symbol that is a definition's.
+        """Raise TheoremError for a part outside the language, and for a bound symbol that is a definition's.
 
-        And for a bound symbol that assumes what it may not.
+        And for a bound symbol with a forbidden assumption.
         """
         to_data(sp.sympify(expression))
         refuse_bound_assumptions(expression)
@@ -183,7 +183,7 @@ class Statement(Formula):
         )
 
     def for_all(self, clause: ClauseData, *, in_scope: bool, hypotheses: bool) -> bool:
-        """Whether what is proved of a clause at an instance's words is so for all, by the `hypotheses` or without them.
+        """Whether a clause proved at an instance's words is so for all words, by the `hypotheses` or without them.
 
         It is where none chooses or, in scope, such as are fixed. An identity rests on no hypothesis.
         """
@@ -204,7 +204,7 @@ class Statement(Formula):
         return rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
 
     def to_data(self) -> dict[str, Any]:
-        """Return the statement as data: what the digest covers."""
+        """Return the statement as the data that the digest covers."""
         # An expression's data are kept for the next statement with it: a copy for whoever changes his.
         return deepcopy(self._data())
 
@@ -226,19 +226,19 @@ class Statement(Formula):
         return digest(self._data())
 
     def canonical(self) -> str:
-        """Return the data as they are now, as JSON. Raises TheoremError where they are not what the digest was of."""
+        """Return the data as they are now, as JSON. Raises TheoremError where they are not the digest's data."""
         text = canonical(self._data())
         if digest_of(text) != self.digest:
             raise TheoremError("the statement has changed since its digest was taken; make another one with replace()")
         return text
 
     def __hash__(self) -> int:
-        # With its words decided a statement may keep what it needs beside an expression, and has no data then.
+        # With its words decided a statement may keep needs beside an expression, and has no data then.
         labels = tuple(clause.label for clause in self.clauses)
         return hash((self.parameters, labels, self.domain, self.definitions))
 
     def expand(self, expression: sp.Basic) -> sp.Basic:
-        """Return the expression with the definitions put in; what is dropped by it is still needed."""
+        """Return the expression with the definitions put in; dropped parts are still needed."""
         if isinstance(expression, tuple(RELATIONS.values())):
             return expression.func(*map(self.expand, expression.args), evaluate=False)
         return _expanded(expression, tuple(self.definitions.items()))
@@ -277,7 +277,7 @@ def is_builtin(clause: ClauseData) -> bool:
 
 
 def _lacking(item: object) -> str:
-    """Return what something lacks to be a clause, nothing for one."""
+    """Return the attributes that an object lacks to be a clause; "" for a clause."""
     # The class first: a property of it is not computed.
     return ", ".join(name for name in _CLAUSE if not (hasattr(type(item), name) or hasattr(item, name)))
 
@@ -338,7 +338,7 @@ def _refuse_named_twice(statement: Statement) -> None:
 
 
 def _refuse_unknown_names(statement: Statement) -> None:
-    """Refuse what an expression uses and the statement does not introduce, or not for such a place."""
+    """Refuse symbols that an expression uses and the statement does not introduce, or not for such a place."""
     known = {p.name for p in statement.parameters}
     for relation in (*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)):
         statement.refuse_unknown(relation, known, "a hypothesis")
@@ -370,7 +370,7 @@ def _refuse_unknown_in_clause(statement: Statement, clause: ClauseData, known: s
 
 
 def _refuse_untold(clause: ClauseData) -> None:
-    """Refuse a clause whose relation or text is not what its data say."""
+    """Refuse a clause whose relation or text is not that of its data."""
     data, relation = clause.to_data(), clause.relation
     if relation is not None and data.get("relation") != to_data(relation):
         raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
@@ -452,7 +452,7 @@ def _refuse_circular_defaults(statement: Statement) -> None:
 
 @lru_cache(maxsize=4096)
 def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Basic:
-    """Put definitions in, the last first; a theorem's canaries share most of what is expanded."""
+    """Put definitions in, the last first; a theorem's canaries share most of the expansion."""
     for name, value in reversed(definitions):
         if name in expression.free_symbols:
             expression = substituted(expression, {name: value})

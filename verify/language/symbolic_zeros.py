@@ -41,7 +41,7 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
     if not expression.has(sp.Limit):
         return substituted(expression, values)
     replaced = expression.func(*(substitute(argument, values) for argument in expression.args))
-    # Of what is needed, limits are looked at when they are carried out.
+    # Among the needs, limits are looked at when they are carried out.
     needed = (part for part in needs(expression) if not part.has(sp.Limit))
     return provided(replaced, [part for old in needed for part in needs(substitute(old, values))])
 
@@ -68,7 +68,7 @@ def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
 
 
 def _divided_by(part: sp.Basic, symbol: sp.Symbol) -> sp.Expr:
-    """Return the numerator of what a part inside a limit divides by. Raises TheoremError where it is no quotient."""
+    """Return the numerator of a divisor inside a limit. Raises TheoremError where it is no quotient."""
     if isinstance(part, sp.Pow) and part.exp.is_Integer and part.base.is_rational_function(symbol):
         return sp.fraction(sp.together(part.base))[0]
     raise BeyondReachError(f"{text_of(part)}: inside a limit, and not rational")
@@ -86,8 +86,8 @@ def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
 def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
     """Return the expression with its limits carried out at values of other symbols, where they have all of them.
 
-    So that they are right also where what a limit divides by in general vanishes. Raises UndefinedError where one is
-    infinite, or where what it is of has no value.
+    So that they are right also where a limit's divisor vanishes. Raises UndefinedError where one is
+    infinite, or where its expression has no value.
     """
     limits: dict[sp.Basic, sp.Basic] = {}
     for node in outermost_limits(expression):
@@ -105,7 +105,7 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> 
 def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
     """Whether the expression is identically 0, and the polynomials divided by: it holds where none vanishes.
 
-    That what it was written with has a value is not looked at. Exponentials are replaced by positive symbols
+    Whether its written parts have values is not looked at. Exponentials are replaced by positive symbols
     (`exp(2C) → w²`), after which the expression must be rational. A `True` is exact; a `False` is, when the exponents
     are linearly independent over ℚ.
     Raises TheoremError for an expression that is not rational in its symbols and exponentials.
@@ -126,7 +126,7 @@ def share_exponentials(
 ) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
     """Write every exp(Σ r_i·g_i), r_i rational, as a product of integer powers of one symbol per g_i.
 
-    Returns the new expressions and what each symbol stands for, exp(g_i/n) or exp(−g_i/n).
+    Returns the new expressions and each symbol's meaning, exp(g_i/n) or exp(−g_i/n).
     Exponentials of numbers stay as they are, but with `numbers`, where e^(1/n) has a symbol as well.
     """
     nodes: set[sp.exp] = set().union(*(expression.atoms(sp.exp) for expression in expressions))
@@ -148,7 +148,7 @@ def share_exponentials(
 
 @lru_cache(maxsize=4096)
 def _symbol_of(core: sp.Expr, unit: sp.Rational) -> sp.Symbol:
-    """Return the symbol of exp(unit·core), the same each time: what is worked out of it is found again."""
+    """Return the symbol of exp(unit·core), the same each time, so that cached results are found again."""
     return sp.Dummy(f"exp({core})", positive=True)
 
 
@@ -175,7 +175,7 @@ def sample_points(symbols: Iterable[sp.Symbol], count: int = 6) -> Iterable[dict
 def spread_points(symbols: Iterable[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
     """Yield small rational points, and ones at which one symbol is much larger or smaller than the others.
 
-    Each keeps what the symbols assume.
+    Each keeps the symbols' assumptions.
     """
     ordered = list(symbols)
     points = list(sample_points(ordered))

@@ -1,4 +1,4 @@
-"""Outcomes, evidence and results: what a check says, and how it is written as JSON."""
+"""Outcomes, evidence and results of checks, and their JSON."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,7 +102,7 @@ class Evidence(StrEnum):
 class HypothesisResult(Shown):
     """One hypothesis at an instance; `needs` names the parameters that it waits for.
 
-    `past` says of one that fails how far its parameter is past the limit, such as `20 times the limit`.
+    `past` is the distance of a failing one's parameter past the limit, such as `20 times the limit`.
 
     `assumed` says that nothing varies it, or that the instance's word only supposes it: it is taken to hold, and
     nothing here could find it to fail.
@@ -136,34 +136,34 @@ def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
 class ClauseResult(Shown):
     """One clause at an instance.
 
-    A clause does not say by what evidence it is decided: `checking.decide` sets it, from what the re-checker accepts.
+    A clause does not set its own evidence: `checking.decide` does, by the re-checker's verdict.
 
     Parameters
     ----------
     label, claim
         Name of the clause, and the clause in words or symbols.
     outcome, evidence
-        What was found, and on what that rests.
+        The verdict, and the kind of evidence that it rests on.
     margin
         Positive where an inequality holds with room.
     detail
-        What was found, in one line, or why nothing was.
+        The finding in one line, or the reason why there is none.
     witness
-        What shows a refutation.
+        The values that show a refutation.
     values
         Numbers that the evaluation found on its way.
     bits
         Precision that was needed, in bits; None for exact arithmetic.
     proof
-        What a certificate says of the clause; None where nothing was decided.
+        The proof data of the clause in a certificate; None if it was not decided.
     rechecked, unchecked
         Whether the re-checker accepted the proof, and why it did not.
     trusts
-        What that rests on beside the re-checker's core.
+        The re-check's trusts beyond the re-checker's core.
     role
         `claim` or `step`, by where the clause stands in its statement.
     draws
-        How many drawn trials it was decided by: it is simulated then. 0 where nothing was drawn.
+        Number of drawn trials that decided it, with simulated evidence; 0 if nothing was drawn.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class ClauseResult(Shown):
 
     @property
     def how_sure(self) -> str:
-        """The evidence, with what it trusts."""
+        """The evidence, with its trusts."""
         return how_sure(self.evidence, self.trusts)
 
     @property
@@ -227,12 +227,12 @@ class ClauseResult(Shown):
 class CheckResult(Result, Tabled):
     """A theorem at an instance.
 
-    `for_all_parameters` is what establishes the claims for all parameters, `established` each clause, by label, and
-    `rests_on` each theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without`
-    gives the reason for each value that is asked for and missing; `rechecked` is whether the re-checker finds a value
-    too, and `value_trusts` what that rests on beside its core. `scope_confirmed` is whether it finds all hypotheses to
-    hold, None where that was not asked or not found, for `scope_doubt`; `scope_trusts` is what that rests on beside its
-    core. `statement` is what was checked, for formulas and the meaning of parameters where it is shown.
+    `for_all_parameters` is the claims' standing for all parameters, `established` that of each clause, by label, and
+    `rests_on` that of each theorem that the proof uses. They are no part of the outcome here, which is that of the
+    evaluation. `without` gives the reason for each missing value; `rechecked` tells whether the re-checker finds a
+    value too, and `value_trusts` the trusts of that. `scope_confirmed` is whether the re-checker finds all hypotheses
+    to hold, None where it was not asked or did not decide, for the reason `scope_doubt`; `scope_trusts` are the trusts
+    of that. `statement` is the checked statement, for formulas and the meaning of parameters in a display.
     """
 
     theorem: str
@@ -263,7 +263,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def established_for(self) -> str:
-        """Which parameters the claims are established for: out of scope the instance is none of these."""
+        """The parameters for which the claims are established: out of scope the instance is none of these."""
         return "for all parameters in scope" if self.in_scope is False else "for all parameters"
 
     @property
@@ -273,7 +273,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def refuted_steps(self) -> tuple[str, ...]:
-        """The labels of the steps that are refuted in scope, which decide no outcome: what rests on them is open."""
+        """The labels of the steps that are refuted in scope. They decide no outcome; all that rests on them is open."""
         steps = (clause for clause in self.clauses if clause.role == "step" and clause.outcome is Outcome.REFUTED)
         return tuple(step.label for step in steps) if self.in_scope else ()
 
@@ -317,14 +317,14 @@ class CheckResult(Result, Tabled):
 
     @property
     def how_sure(self) -> str:
-        """The evidence of the headline, with what it trusts."""
+        """The evidence of the headline, with its trusts."""
         return how_sure(self.evidence, self.trusts)
 
     @property
     def witness(self) -> Mapping[str, Any] | None:
         """The instance, where it refutes the theorem: given to a verb it is the same instance again; else None.
 
-        None out of scope, where nothing refutes the theorem: the `witness` of a clause shows what refutes that clause.
+        It is None out of scope, where nothing refutes the theorem: a clause's own `witness` refutes that clause.
         """
         return self.instance if self.outcome is Outcome.REFUTED else None
 
@@ -335,7 +335,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def detail(self) -> str:
-        """One line: what fails, or what was found, and why values are missing."""
+        """One line: the failure, or the finding, and the reason for missing values."""
         missing = (f"{name}: {why}" for name, why in self.without.items())
         return "; ".join(part for part in (self._main_detail, *missing) if part)
 

@@ -137,7 +137,7 @@ def _decimal_exponent(value: Fraction) -> int:
 
 
 def digit_count(size: int) -> int:
-    """Return how many digits an integer >= 0 has, without writing it out: Python refuses that beyond 4300."""
+    """Return the number of digits of an integer >= 0, without writing it out: Python refuses that beyond 4300."""
     power = math.floor(size.bit_length() * math.log10(2))
     return max(1, power + (size >= 10**power))
 
@@ -184,7 +184,7 @@ def is_shortened(value: Any) -> bool:
         return any(map(is_shortened, value))
     if not isinstance(value, int | Fraction) or isinstance(value, bool):
         return False
-    # Of a number with very many digits none is written out.
+    # A number with very many digits is not written out.
     return _is_long(value) or len(number_text(value)) > LONG_TEXT
 
 
@@ -204,7 +204,7 @@ def _enclosure_text(value: Enclosure, digits: int) -> str:
         return (
             f"between {_end_text(low, min(digits, _WIDE), up=False)} and {_end_text(up, min(digits, _WIDE), up=True)}"
         )
-    # Two digits of the radius, unless these are beyond what was asked for.
+    # Two digits of the radius, unless these are beyond the digits asked for.
     unit = max(_decimal_exponent(radius) - 1, _decimal_exponent(abs(middle)) - digits + 1)
     scale = Fraction(10) ** unit
     shown = round(middle / scale)

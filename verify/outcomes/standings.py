@@ -1,4 +1,4 @@
-"""Standings: how a claim is established for all parameters, and what that rests on."""
+"""Standings: the way in which a claim is established for all parameters, and its trusts."""
 
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Trust(NamedTuple):
 
 
 def how_sure(evidence: str | None, trusts: Iterable[object]) -> str:
-    """Return evidence with what it trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
+    """Return evidence with its trusts, as in `certified, trusting a-distribution.moments/1`; "" for none."""
     named = ", ".join(map(str, trusts))
     return f"{evidence}, trusting {named}" if evidence and named else str(evidence or "")
 
@@ -58,12 +58,12 @@ class ForAll(StrEnum):
 
     @property
     def is_shown(self) -> bool:
-        """Whether something that was checked carries the claim: a proof, or an argument for what is evaluated."""
+        """Whether something that was checked carries the claim: a proof, or an argument for an evaluated claim."""
         return self in (ForAll.FORMAL, ForAll.PROVED, ForAll.ARGUED)
 
 
 class Formal(NamedTuple):
-    """How a claim was stated that a proof assistant's kernel accepted, when, and by which sentences in prose besides.
+    """The form of a claim that a proof assistant's kernel accepted, the occasion, and the prose sentences besides.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Formal(NamedTuple):
 
     @staticmethod
     def stated_text(stated: Iterable[str], besides: Sized) -> str:
-        """Return how claims are stated, with how many sentences in prose there are besides."""
+        """Return the forms of the statements, with the number of sentences in prose besides."""
         return "; ".join([*stated, *([f"{count_text(len(besides), 'sentence')} in prose"] if besides else [])])
 
 
@@ -101,17 +101,17 @@ class Established:
     Parameters
     ----------
     standing
-        How it stands.
+        The kind of standing.
     inferences
         The inferences that it rests on, as `theorem:label`, those of other theorems included.
     why
-        What is missing, where it is stated or open.
+        The gap, if it is stated or open.
     theorem
         The id of the theorem, whose own inferences are counted apart from those that it inherits.
     trusts
-        What that rests on beside the re-checker's core.
+        The trusts of that, beyond the re-checker's core.
     formal
-        What a proof assistant's kernel accepted of it.
+        The acceptances by a proof assistant's kernel.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class Established:
 
     @staticmethod
     def by_all(parts: "Iterable[Established]", theorem: str = "") -> "Established":
-        """Return what establishes all of some parts, of a theorem or of several."""
+        """Return the joint standing of parts, of a theorem or of several: the weakest, with all that they rest on."""
         parts = tuple(parts)
         order = list(ForAll)
         standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
@@ -142,7 +142,7 @@ class Established:
         return Established(standing, inferences, why, theorem, trusts, formal)
 
     def formal_to_json(self) -> dict[str, object] | None:
-        """Return what a proof assistant accepted, as `--json` has it; None where it is not formal."""
+        """Return the kernel's acceptance, as `--json` has it; None where the standing is not formal."""
         if self.standing is not ForAll.FORMAL:
             return None
         return {
@@ -153,13 +153,13 @@ class Established:
 
     @property
     def own(self) -> int:
-        """How many of the inferences are the theorem's own."""
+        """The number of inferences that are the theorem's own."""
         return sum(name.startswith(f"{self.theorem}:") for name in self.inferences)
 
     def text(self, *, briefly: bool = False) -> str:
         """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits.
 
-        That they are prose is not said `briefly`, where the claims beside it say so.
+        `briefly` leaves out that they are prose, where the claims beside it say so.
         """
         if self.standing is ForAll.FORMAL:
             return Formal.text(self.formal)
@@ -172,7 +172,7 @@ class Established:
 
 
 def formal_claims(established: Mapping[str, Established], claims: Iterable[str]) -> str:
-    """Return which of some claims are formal, to be said after the standing of a theorem that is not so as a whole."""
+    """Return the text on the formal claims, to follow the standing of a theorem that is not formal as a whole."""
     claims = list(claims)
     formal = [label for label in claims if established[label].standing is ForAll.FORMAL]
     return f"; formal: {', '.join(formal)}" if formal and len(formal) < len(claims) else ""

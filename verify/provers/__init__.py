@@ -1,1 +1,1 @@
-"""How a claim is shown: each prover returns data that the re-checker reads."""
+"""Provers of claims: each returns proof data that the re-checker reads."""

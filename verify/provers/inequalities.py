@@ -1,11 +1,11 @@
 """Inequalities proved for all parameters: in slacks, no negative coefficient, squares and cases aside.
 
 Logarithms that occur times a number are bounded first, by 0 and by their tangent at 1. Then forms of proof are tried in
-turn, the cheap ones first, over all relations that may help: no negative coefficient; one square times what is not
-negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken off; cases. Last, a slack
-that another relation bounds is that bound over 1 plus another slack, which goes from the margin's coefficients to its
-Bernstein coefficients. All this is searched for here; that the cases leave nothing out, and that the coefficients have
-the sign, is all that a re-check has to see.
+turn, the cheap ones first, over all relations that may help: no negative coefficient; one square times a factor that is
+not negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken off; cases. Last, a
+slack that another relation bounds is that bound over 1 plus another slack, which goes from the margin's coefficients to
+its Bernstein coefficients. All this is searched for here; that the cases leave nothing out, and that the coefficients
+have the sign, is all that a re-check has to see.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | Non
     for margin in few:
         if (square := _square(margin, strict=strict)) is not None:
             return {"kind": "squares", **margin.data(), "squares": [square]}
-    # Some forms need what is homogeneous: the margin as it stands, where its bounds are more than signs.
+    # Some forms need a homogeneous margin: as it stands, where its bounds are more than signs.
     few = [*few[:_MOST_SEARCHED], *(margin.unshifted for margin in few[:1] if any(margin.bounds.values()))]
     for depth in range(_MOST_BOUNDED + 1):
         work = Work()
@@ -121,7 +121,7 @@ def _of_numbers(relation: sp.core.relational.Relational, small: sp.Expr, large: 
 
 
 def _most_terms(expression: sp.Basic) -> int:
-    """Return how many terms an expression may have once it is expanded."""
+    """Return an upper bound on the number of terms of the expanded expression."""
     if expression.is_Add:
         return sum(map(_most_terms, expression.args))
     if expression.is_Mul:
@@ -195,7 +195,7 @@ def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
 
 
 def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
-    """Return what shows the sign without cases."""
+    """Return a proof of the sign without cases; None if none is found."""
     if not orthant.may_be_shown():
         return orthant.multiplied() if orthant.is_shown() else None
     zeros = orthant.zeros()
@@ -206,7 +206,7 @@ def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
     if margin.is_bounded:
         return None
     orthant.work.spend(_SQUARES)
-    # With NumPy, which most inequalities do without.
+    # It loads NumPy, which most inequalities do without.
     from verify.provers.sums_of_squares import squares_in
 
     if (squares := squares_in(orthant.terms, zeros)) is None:
@@ -258,7 +258,7 @@ def _square(margin: Margin, *, strict: bool) -> Proof | None:
 def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
     """Yield factors and roots of squares that a polynomial may contain.
 
-    Its own square factors; for each symbol, what completes the square of the constant, linear and quadratic terms.
+    Its own square factors; for each symbol, the completed square of the constant, linear and quadratic terms.
     """
     if len(polynomial.terms()) > _MOST_TERMS:
         return

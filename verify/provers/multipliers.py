@@ -12,10 +12,10 @@ from verify.provers.proof_data import Proof
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Proof data: an inequality's margin is the sum of the slacks of some relations times these, plus what is ≥ 0.
+    """Proof data: an inequality's margin is the sum of the slacks of some relations times these, plus a rest ≥ 0.
 
-    A slack is the larger less the smaller side of a relation. That the multipliers are ≥ 0, but those of equations,
-    and that the rest is, is shown as any deduction is; where it is not, the clause says which.
+    A slack is the larger less the smaller side of a relation. The multipliers, but those of equations, and the rest are
+    shown to be ≥ 0 as any deduction is shown; the clause names one that is not.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Multipliers:
     Raises
     ------
     TheoremError
-        For what is no mapping, or an empty one.
+        For an object that is no mapping, or an empty one.
 
     Examples
     --------

@@ -4,7 +4,7 @@ A polynomial is {powers: coefficient}; of its variables, all ≥ 0, some are > 0
 is multiplied with powers of 1 plus the sum of the variables (Pólya), or the orthant is split, where a variable is a
 number or a multiple of another: of x = t/(1 + s) and x = t + s, s ≥ 0, one holds. A polynomial of degree n on x < t has
 for coefficients in s its Bernstein coefficients. Splits go through where the polynomial is smallest for the size of its
-terms. The work is counted, not timed: what is found does not depend on the time it takes.
+terms. The work is counted, not timed: the result does not depend on the time it takes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class Spent(Exception):  # noqa: N818
 
 @dataclass
 class Work:
-    """How many coefficients may still be computed."""
+    """A budget of coefficients to compute."""
 
     left: int = 12_000
 
@@ -122,10 +122,10 @@ class Orthant:
         return self.terms[min(self.terms)] > 0 and self.terms[max(self.terms)] > 0
 
     def minima(self) -> list[tuple[float, tuple[float, ...]]]:
-        """Return where the polynomial is locally smallest for the sum of its terms' sizes, the smallest first.
+        """Return local minima of the polynomial relative to the sum of its terms' sizes, the smallest first.
 
-        At each the logarithm of what is positive over what is negative, and the variables, by some Newton steps. None
-        are looked for once it is seen to be negative.
+        Each is ln(P/N), for the polynomial's positive terms P and its negative ones −N, with the variables there.
+        Newton's steps towards the minima end once a value below 0 is seen.
         """
         # NumPy takes longer to load than most inequalities take to prove, which do without.
         import numpy as np
@@ -232,7 +232,7 @@ class _Split:
     above: Orthant
 
     def badness(self) -> float:
-        """Return what share of the terms is negative on either side, and a little for how many are."""
+        """Return the sum over both sides of the share of negative terms, and a thousandth of their number."""
         negative = ((sum(c < 0 for c in side.terms.values()), len(side.terms)) for side in (self.below, self.above))
         return sum(count / max(1, size) + count / 1000 for count, size in negative)
 

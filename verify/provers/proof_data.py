@@ -76,7 +76,7 @@ def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure,
 
 
 def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> Proof:
-    """Return the proof of an identity: factors of what is divided by, and the domain relation that shows each sign."""
+    """Return the proof of an identity: the divisors' factors, and the domain relation that shows the sign of each."""
     shown = ((to_data(factor), shift) for factor, shift in factors.items() if shift is not None)
     listed = [{"factor": factor, "shift": None if shift == -1 else shift} for factor, shift in shown]
     return {"kind": "identity", "scope": scope, "factors": listed}

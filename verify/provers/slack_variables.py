@@ -1,4 +1,4 @@
-"""Margins in slacks: what is left of an inequality's symbols once relations and bounds of theirs are used.
+"""Margins in slacks: an inequality's symbols are replaced by the slacks of relations and bounds that are used.
 
 Relations of the domain and hypotheses with a symbol on one side are used first: the larger side, a symbol, becomes the
 smaller side plus a slack; the smaller side, a positive symbol, becomes the larger side over 1 plus a slack. Then every
@@ -34,21 +34,21 @@ class Margin:
     expression
         The margin.
     meaning
-        What each slack is in the statement's symbols.
+        Each slack in the statement's symbols.
     names
-        How a certificate names a slack: by its relation's place, or by its parameter.
+        The name of each slack in a certificate: its relation's place, or its parameter.
     bounds
         The bound that each parameter is written over.
     chosen
         The relations that were used.
     steps
-        What was substituted for what, one after the other.
+        The substitutions, one after the other.
     known
         All relations that may be used.
     stated, statement
         The margin in the statement's symbols, and the statement.
     is_bounded
-        Whether a further relation was used: what the slacks mean may then divide by what keeps no sign.
+        Whether a further relation was used: a slack's meaning may then have a divisor without a sign.
     """
 
     expression: sp.Expr
@@ -91,7 +91,7 @@ class Margin:
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
         """Yield slacks that a further relation bounds from above, its place, and the margin in each of two cases.
 
-        In the first the slack is 0 (None where it is positive), in the second what bounds it over 1 plus another.
+        In the first the slack is 0 (None where it is positive), in the second its bound over 1 plus another.
         """
         for i, relation in enumerate(self.known):
             if isinstance(relation, sp.Eq) or i in self.chosen:
@@ -113,17 +113,17 @@ class Margin:
 
     @property
     def above(self) -> dict[sp.Symbol, sp.Symbol]:
-        """The slacks, and symbols, that are a symbol less what it is above, with that symbol."""
+        """The slacks, and symbols, that are a symbol minus its lower bound, with that symbol."""
         replaced = [pair for step in self.steps for pair in step.items()]
         added = {part: symbol for symbol, value in replaced for part in sp.Add.make_args(value) if part in self.meaning}
         return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | added  # pyright: ignore[reportReturnType]
 
     def symbol(self, slack: sp.Symbol) -> sp.Expr:
-        """Return what a slack is in the statement's symbols."""
+        """Return a slack as an expression in the statement's symbols."""
         return self.meaning.get(slack, slack)
 
     def name(self, slack: sp.Symbol) -> str | int:
-        """Return how a certificate names a slack."""
+        """Return the name of a slack in a certificate."""
         return self.names.get(slack, slack.name)
 
     def substituted(self, expression: sp.Expr) -> sp.Expr:
@@ -133,7 +133,7 @@ class Margin:
         return expression
 
     def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Mapping[sp.Symbol, sp.Expr]) -> "Margin":
-        """Return the margin where a slack has a value; `new`: a new slack in its place, if any, and what that is."""
+        """Return the margin where a slack has a value; `new`: a new slack in its place, if any, and its meaning."""
         steps, meaning = (*self.steps, {slack: value}), {**self.meaning, **new}
         names = {**self.names, **dict.fromkeys(new, self.name(slack))}
         left, bounded = self.expression.subs(slack, value), self.is_bounded or bool(new)

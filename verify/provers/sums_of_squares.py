@@ -1,10 +1,10 @@
-"""Sums of squares in a polynomial: what is left when they are taken off has no negative coefficient.
+"""Sums of squares in a polynomial: the rest when they are taken off has no negative coefficient.
 
 Squares of combinations of monomials are looked for, times weights that are not negative: on an orthant products of
-distinct variables, else what is given, such as hypotheses. Their coefficients make up
-positive semidefinite matrices: the numerical part is an interior point, with the largest least eigenvalue that a few
-Newton steps find. Zeros of the polynomial are zeros of the squares, which leaves smaller matrices and some equations,
-solved exactly. The interior point is rounded to rationals, and decomposed exactly.
+distinct variables, else given weights, such as hypotheses. Their coefficients make up positive semidefinite matrices:
+the numerical part is an interior point, with the largest least eigenvalue that a few Newton steps find. Zeros of the
+polynomial are zeros of the squares, which leaves smaller matrices and some equations, solved exactly. The interior
+point is rounded to rationals, and decomposed exactly.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _MOST_MONOMIALS = 20
 _MOST_UNKNOWN = 90
 """Entries of all matrices together: a Newton step solves for as many."""
 _SEVERAL = 2
-"""How often as much of both there may be where weights are given."""
+"""Factor on both of these bounds where weights are given."""
 _MOST_CANDIDATES = 600
 """Monomials that are looked at before any is left out."""
 _STEPS = 40
@@ -172,7 +172,7 @@ def _vanishing(weight: Terms, monomials: Sequence[Powers], zeros: Zeros) -> list
 def _solved(
     rows: Sequence[Sequence[Fraction]], values: Sequence[Fraction], count: int
 ) -> tuple[list[Fraction], list[list[Fraction]]] | None:
-    """Return a solution of linear equations in so many unknowns, and a basis of what may be added; None for none."""
+    """Return a solution of linear equations in so many unknowns, and a basis of their kernel; None if insoluble."""
     entries = [flint_rational(x) for row, value in zip(rows, values, strict=True) for x in (*row, value)]
     reduced, rank = fmpq_mat(len(rows), count + 1, entries).rref()
     table = [[exact_fraction(reduced[i, k]) for k in range(count + 1)] for i in range(rank)]
@@ -193,10 +193,10 @@ def _solved(
 
 @dataclass(frozen=True)
 class _Gram:
-    """Symmetric matrices, one a block, with what they take off a polynomial.
+    """Symmetric matrices, one a block, with the terms that they take off a polynomial.
 
     Their entries are `first` plus any combination of `kernel`. `taken` says, for each entry, which terms it takes off;
-    what is left of the terms in `free` may be positive, of the others it is 0 by the equations.
+    the rest of the terms in `free` may be positive, that of the others is 0 by the equations.
     """
 
     terms: Terms
@@ -254,9 +254,9 @@ class _Gram:
             yield entries
 
     def _linear_forms(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return what is to be positive, linear in x: a matrix (len(x), n, n) a block, and a row for each term left.
+        """Return the constraints, linear in x: a matrix (len(x), n, n) a block, and a row for each term left.
 
-        x is 1, the combination of the kernel, and what all of these are above.
+        Matrices and rows are to be positive. x is 1, the combination of the kernel, and a lower bound of them all.
         """
         directions = np.array([self.first, *self.kernel], dtype=float)
         count = len(directions)
@@ -276,7 +276,7 @@ class _Gram:
         return matrices, left
 
     def _newton(self) -> np.ndarray | None:
-        """Return a combination of the kernel at which the least eigenvalue and what is left are about largest."""
+        """Return a combination of the kernel at which the least eigenvalue and the terms left are about largest."""
         matrices, left = self._linear_forms()
         x = np.zeros(left.shape[1])
         x[0] = 1

@@ -1,4 +1,4 @@
-"""A cell of a tube: what has to be enclosed there for a step not to leave the tube, and the conditions for it."""
+"""A cell of a tube: the enclosures for a step not to leave the tube, and the conditions on them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -118,7 +118,7 @@ class Builder:
         self.sign = 1
 
     def enclose(self, first: Node, second: Node) -> Cell | None:
-        """Enclose what is asked of the cell between two nodes; None where something is unbounded."""
+        """Return the enclosures of the cell between two nodes; None where one is unbounded."""
         number, n = self.arithmetic.number, self.others
         c, e = number(first.slow), number(second.slow)
         middle, cell, width = (c + e) / 2, c.union(e), e - c
@@ -129,7 +129,7 @@ class Builder:
         )
         slopes = [((b - a) / width, (y - x) / width) for (a, b), (x, y) in zip(lows, highs, strict=True)]
         hull = [a.union(b).union(x).union(y) for (a, b), (x, y) in zip(lows, highs, strict=True)]
-        # The outputs too: what has slopes there has to have values there.
+        # The outputs too: a function with slopes there has to have values there.
         grid = self.slopes(cell, *hull)
         if not all(x.is_finite() for x in grid):
             return None

@@ -1,4 +1,4 @@
-"""Where the nodes of a tube are to be: guesses, in midpoints of balls, worth nothing until the cells certify them.
+"""Guesses of a tube's nodes, in midpoints of balls: they are worth nothing until the cells certify them.
 
 The fast variables follow the slow one along dα/dC = f/D, in implicit Euler steps, which also go through the
 fast moves at the start. The edges around them come closer no faster than half as fast as the recursion brings
@@ -20,7 +20,7 @@ Program: TypeAlias = Callable[..., Sequence[flint.arb]]
 _NEWTON_STEPS = 4
 """Newton steps of an implicit Euler step. Their error moves a node, and costs no certainty."""
 _NARROW = 1 / 4000
-"""How much D and the observable vary from the middle of the tube to an edge, relative to them, where most steps are."""
+"""Relative variation of D and of the observable from the middle of the tube to an edge, where most steps are."""
 _EDGE = 64
 """Edges are rounded to this share of the distance between them."""
 _FIRST_STEPS = 64
@@ -34,9 +34,9 @@ _FASTER = 1.02
 _DIGITS = 8
 """Binary digits of a cell's length: a certificate states the nodes exactly."""
 _ALONG = 1 / 500
-"""How much D varies along a cell, relative to it, where most steps are."""
+"""Relative variation of D along a cell, where most steps are."""
 _LOOSEST = 32
-"""Elsewhere both are larger, by the root of all steps over those so far, and by no more than this."""
+"""Elsewhere both variations may be larger, by √(all steps / steps so far), and by no more than this factor."""
 _MOST_GUESSED = 3000
 """Cells of an estimate: a path that has not met the level by then counts as one that never does."""
 _SHARP = 16
@@ -54,11 +54,11 @@ class Node:
 
 @dataclass(frozen=True)
 class PathPoint:
-    """A point of the path: its state (slow, others), what it gives, and how far the edges are to be from it.
+    """A point of the path: its state (slow, others), its moves, and the distances of the edges from it.
 
     `moves` has the moves of the others, of the slow one, and the observable; `rows` the slopes of each in the state.
-    For each of the others `rooms` is the half-width of the tube, `units` what its edges are rounded to, and `largest`
-    the largest size so far.
+    For each of the others `rooms` is the half-width of the tube, `units` the unit to which its edges are rounded, and
+    `largest` the largest size so far.
     """
 
     state: tuple[flint.arb, ...]
@@ -99,7 +99,7 @@ class Path:
 
     @property
     def looseness(self) -> float:
-        """How much less than where most steps are is asked for at the current step."""
+        """The factor by which the current step may vary more than where most steps are."""
         return min(max(math.sqrt(self.expected / self.steps), 1.0), _LOOSEST)
 
     def _point(self, state: Sequence[flint.arb], before: PathPoint | None, step: flint.arb) -> PathPoint:
@@ -119,7 +119,7 @@ class Path:
             if before is not None:
                 room = max(room, before.rooms[k] / (1 + together))
             rooms.append(room.mid())
-            # Rounded, the edges' slopes differ by less than what they may.
+            # Rounded, the edges' slopes differ by less than the allowed amount.
             units.append((room / _EDGE * min(flint.arb(1), together)).mid())
         return PathPoint(tuple(state), moves, rows, rooms, units, largests)
 
@@ -193,7 +193,7 @@ class Path:
 
 
 def estimate(values: Program, slopes: Program, state: Sequence[flint.arb], steps: int, level: flint.arb) -> float:
-    """Return about how many steps a run makes until its observable is at a level, by long cells; 0 for no end."""
+    """Return an estimate of the number of steps until a run's observable is at a level, by long cells; 0 for no end."""
     path = Path(values, slopes, state, steps, math.inf)
     slow = lower_end(path.current.state[0])
     for _ in range(_MOST_GUESSED):

@@ -24,7 +24,7 @@ from verify.shown import visible
 
 _NO_NUMBER = re.compile(r"Input should be a valid (number|integer), unable to parse.*")
 _OF_A_FILE = re.compile(r"\.py(:[^:]*)?$")
-"""How a user's own theorem is named."""
+"""The end of a reference to a user's own theorem, `FILE.py` or `FILE.py:NAME`."""
 _KINDS = {"number": "must be a number", "integer": "must be an integer"}
 
 
@@ -63,14 +63,14 @@ def _unforeseen(error: BaseException, arguments: list[str]) -> int:
 
 
 def _shown(message: str, arguments: list[str]) -> str:
-    """Return a message of the parser in which what was typed shows whole, its line breaks too."""
+    """Return a message of the parser in which the typed text shows whole, its line breaks too."""
     for word in arguments:
         message = message.replace(word, visible(word)) if not word.isprintable() else message
     return message
 
 
 def _plain(message: str, arguments: list[str]) -> str:
-    """Return a message of the parser with the value that it is about, and with what to write instead."""
+    """Return a message of the parser with the value that it is about, and with the remedy."""
     verb = arguments[0] if arguments else ""
     if extra := re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message):
         if verb == "list":
@@ -81,7 +81,7 @@ def _plain(message: str, arguments: list[str]) -> str:
         after = [b for a, b in pairwise(arguments) if a == option[1]]
         after += [word.partition("=")[2] for word in arguments if word.startswith(f"{option[1]}=")]
         unlike = message == option[0] and after[:1] != [""]
-        # The code of a file is not run for what is refused.
+        # The code of a file is not run for a refused command.
         named = len(arguments) > 1 and not _OF_A_FILE.search(arguments[1]) and option[2] in _parameters(arguments[1])
         if after and (unlike or named):
             return f"{option[0]}; the value of a parameter is written {option[2]}={after[0]}"

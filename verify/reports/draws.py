@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 def load_profile(config: "pytest.Config") -> None:
-    """Choose what Hypothesis draws in this test run: as much as the options ask for, and the same every time.
+    """Choose Hypothesis's draws in this test run: as many as the options ask for, and the same every time.
 
     It is for the `pytest_configure` of a folder with crossings. Each test draws from a seed that is made of its id
     alone, so that it draws the same on every machine, in any order. With `--seed` the number given is part of the seed;
-    `--fresh` draws that number and prints it, and keeps what failed in Hypothesis's database. The profile is
+    `--fresh` draws that number and prints it, and keeps failures in Hypothesis's database. The profile is
     `quick`, or `full` under `--full`.
 
     Parameters

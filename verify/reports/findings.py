@@ -1,4 +1,4 @@
-"""Findings: what a check established about a paper beyond "holds", with the command that reproduces it."""
+"""Findings: results of checks about a paper beyond "holds", with the commands that reproduce them."""
 
 import json
 import shlex
@@ -33,7 +33,7 @@ class Premise:
     text
         A definition or a fact, in one sentence.
     provenance
-        `printed`, `recalled`, `our reading`, `open`, `derived here`, or `observed`: what runs showed, underived.
+        `printed`, `recalled`, `our reading`, `open`, `derived here`, or `observed`: seen in runs, underived.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Premise:
 
 
 class Weight(Enum):
-    """How much a finding says against a paper, heaviest first; the value is the heading that findings stand under.
+    """The weight of a finding against a paper, heaviest first; the value is the heading over such findings.
 
     Examples
     --------
@@ -88,21 +88,21 @@ class Finding:
     id, paper, title
         `paper.name`; the paper; the finding in one line.
     weight
-        How much it says against the paper.
+        Its weight against the paper.
     summary, text
-        One plain sentence: what the paper says, what is so, how sure. Then the details.
+        One plain sentence: the paper's claim, the finding, its evidence. Then the details.
     command
         The one `verify …` command that reproduces it.
     expect
-        Dotted paths in that command's `--json` output, list items by index or by label
-        (`clauses.stays.holds`), and what stands there: every number of the text.
+        Dotted paths in that command's `--json` output, list items by index or by label (`clauses.stays.holds`), and the
+        values there: every number of the text.
     rests_on
         The definitions and facts without which it would not follow.
 
     Raises
     ------
     TheoremError
-        For an id that is none, what is no text of one line, a command that is none of `verify` or has `--json`,
+        For an id that is none, a field that is no text of one line, a command that is none of `verify` or has `--json`,
         nothing expected or rested on, and expected floats.
 
     Examples
@@ -251,7 +251,7 @@ def load_finding(reference: str) -> Finding:
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
 
     Examples
     --------

@@ -24,25 +24,25 @@ Entry = dict[str, Any]
 
 
 def comparison_entry(result: "ComparisonResult", expected: str, *, full: bool) -> Entry:
-    """Return the entry of a comparison as it ran, and what was expected of it."""
+    """Return the entry of a comparison as it ran, with the expected outcome."""
     said = {name: getattr(result, name) for name in ("id", "detail", "device", "instances", "seed")}
     outcome, evidence = result.outcome.value, result.evidence.value
     return {"kind": "comparison", **said, "outcome": outcome, "evidence": evidence, "expected": expected, "full": full}
 
 
 def finding_entry(finding: "Finding", failures: Sequence[str]) -> Entry:
-    """Return the entry of a finding whose command was run again, and what came out otherwise."""
+    """Return the entry of a finding whose command was run again, with the differences."""
     return {"kind": "finding", "id": finding.id, "title": finding.heading, "failures": list(failures)}
 
 
 def canary_entry(theorem: str, canary: "Canary", result: "ExploreResult") -> Entry:
-    """Return the entry of a search for what refutes a canary: it is to refute the clause that the canary names."""
+    """Return the entry of a search against a canary: it is to refute the clause that the canary names."""
     killed = result.clause is not None and result.clause.label == canary.clause
     return {"kind": "canary", "id": theorem, "label": canary.label, "killed": killed, "needed": result.needed or 0}
 
 
 def summary_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
-    """Yield the ledger on one screen: what is not as expected in full, a line a crossing, and counts of all else."""
+    """Yield the ledger on one screen: the unexpected entries in full, a line a crossing, and counts of all else."""
     unexpected = [entry for entry in entries if _is_unexpected(entry)]
     theorems, comparisons, findings, canaries, mutants = _by_kind(entries)
     yield from _listed(unexpected)
@@ -80,7 +80,7 @@ def _is_unexpected(entry: Entry) -> bool:
 
 
 def _outcomes(rows: Sequence[Entry]) -> str:
-    """Return how many of some rows have each outcome, where they have one."""
+    """Return the number of rows with each outcome, as text; "" if none has one."""
     found = [str(row["outcome"]) for row in rows if "outcome" in row]
     counts = ", ".join(f"{found.count(each)} {each}" for each in reversed(_WORST) if each in found)
     return f"; instances: {counts}" if counts else ""
@@ -162,7 +162,7 @@ def _finding(rows: Sequence[Entry]) -> str:
 
 
 def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
-    """Return a row a crossing: where it is derived and checked, what was drawn and trained, how well it agreed."""
+    """Return a row a crossing: the places of its derivation and check, its draws and trainings, its agreement."""
     rows = []
     for name, members in _grouped(entry for entry in entries if entry["kind"] == "crossing"):
         kinds = {what: [row for row in members if row["what"] == what] for what in ("holds", "fails", "planted")}
@@ -202,7 +202,7 @@ def ledger_json(entries: Sequence[Entry], seconds: float) -> str:
 
 
 def _table(rows: Sequence[Entry], heading: str = _MEETING) -> Iterator[str]:
-    """Yield two lines a crossing: what was held against what, and how well it agreed."""
+    """Yield two lines a crossing: its two sides, and their agreement."""
     if not rows:
         return
     yield heading

@@ -1,4 +1,4 @@
-"""The list of theorems, with what establishes each, from shipped certificates that the re-checker accepts.
+"""The list of theorems, with the standing of each, from shipped certificates that the re-checker accepts.
 
 The rows are remembered, of every file that they are made from, so that they are listed before SymPy is loaded.
 """
@@ -34,11 +34,12 @@ def list_rows(
     Parameters
     ----------
     paper
-        Whose theorems, or None for all.
+        The paper of the theorems, or None for all.
     tell
         `tell(done, total)` is called with the progress, in theorems.
     keep
-        Whether to remember the rows, where nothing of the packages is loaded yet: what is may be older than its file.
+        Whether to remember the rows, where nothing of the packages is loaded yet: a loaded module may be older than its
+        file.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 def _digest() -> str:
-    """Return a digest of what the rows are made of: the engine's sources, all files of the packages, the program."""
+    """Return a digest of the rows' sources: the engine's sources, all files of the packages, the program."""
     # The path's first entry is the working directory or the script's folder, as the program was begun.
     parts = [sys.version.encode(), str(sys.path[1:]).encode(), str(listed("theorem")).encode()]
     parts += [each.digest.encode() for each in doors()[0]]
@@ -95,7 +96,7 @@ def _files(package: str) -> Iterator[tuple[str, Path]]:
 
 
 def _others() -> Iterator[list[Any]]:
-    """Yield the state of every other module that was loaded: SymPy's, and what a package imports from elsewhere."""
+    """Yield the state of every other module that was loaded: SymPy's, and a package's imports from elsewhere."""
     ours = {"verify", *packages()}
     files = {
         getattr(module, "__file__", None) for name, module in sys.modules.items() if name.split(".")[0] not in ours
@@ -112,7 +113,7 @@ def _state(file: str) -> list[Any]:
 
 
 def theorem_row(theorem: "Theorem") -> dict[str, Any]:
-    """Return what the list has of a theorem."""
+    """Return a theorem's row of the list."""
     from verify.checking.formal.record import recorded
     from verify.checking.standing import standing
 
@@ -141,7 +142,7 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
 
 
 def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
-    """Return the rows for people: what establishes each for all parameters, and how sure it is at its example."""
+    """Return the rows for people: each theorem's standing for all parameters, and its evidence at the example."""
     known = [
         (established_text(row), how_sure(row["best_instance_evidence"], _trusts(row["trusts"])) or "-") for row in rows
     ]
@@ -159,7 +160,7 @@ def established_text(row: Mapping[str, Any]) -> str:
     own = row["inferences_own"]
     counted = f" ({own} + {row['inferences_argued'] - own})" if row["for_all_parameters"] == ForAll.ARGUED else ""
     counted = _stated(row) or counted
-    # Nothing is looked for here: what is open without a certificate may be proved, and is once `verify pin` wrote one.
+    # No proof is looked for here: a claim that is open without a certificate may be proved once `verify pin` wrote one.
     counted = f" ({row['why']})" if row["for_all_parameters"] == ForAll.OPEN and row["why"] else counted
     some = "" if row["formal"] or not row["formal_claims"] else f"; formal: {', '.join(row['formal_claims'])}"
     some += f"; not formal: {row['not_formal']}" if row["not_formal"] else ""
@@ -176,7 +177,7 @@ def _trusts(listed: Iterable[dict[str, Any]]) -> list[Trust]:
 
 
 def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return one line on some rows: how many stand how, and how many inferences are prose."""
+    """Return one line on some rows: the number of each standing, and of inferences in prose."""
     rows = list(rows)
     counts = Counter(row["for_all_parameters"] for row in rows)
     recorded = sorted({by for row in rows if row["formal"] for by in row["formal"]["by"]})
@@ -189,7 +190,7 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return, in Markdown, what establishes each theorem, with how many inferences are prose in all."""
+    """Return, in Markdown, the standing of each theorem, with the number of all inferences in prose."""
     rows = list(rows)
     said = standings_text(rows)
     lines = ["# How each theorem is established", "", f"{said[0].upper()}{said[1:]}. {WRITTEN_BY}.", ""]

@@ -1,9 +1,9 @@
 """The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, a file a theorem.
 
 For a hypothesis that is needed or redundant a certificate that `verify recheck` accepts is beside it, in
-`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one claim refuted, or with what is
-proved, or with the hypothesis itself as the claim, proved; none where other theorems carry all.
-`verify pin` writes them.
+`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one claim refuted, or with the
+proved clauses, or with the hypothesis itself as the claim, proved; none where other theorems carry all. `verify pin`
+writes them.
 """
 
 import json
@@ -50,7 +50,7 @@ class Mapped:
     why: str = ""
 
     def counts(self) -> str:
-        """Return how many hypotheses are needed (and which), redundant and undecided."""
+        """Return the numbers of needed (and their labels), redundant and undecided hypotheses, as text."""
         rows = {status: [row["label"] for row in self.hypotheses if row["status"] == status] for status in _STATUSES}
         fixed = sum(not row["varied"] for row in self.hypotheses)
         parts = [
@@ -62,12 +62,12 @@ class Mapped:
 
 
 def folder(theorem_id: str) -> Path:
-    """Return where the package of a theorem ships its map."""
+    """Return the folder in which a theorem's package ships its map."""
     return package_folder(package_of(theorem_id)) / "necessity"
 
 
 def certificate_path(theorem_id: str, label: str) -> Path:
-    """Return where the certificate of a violation lies."""
+    """Return the path of the certificate of a violation."""
     return folder(theorem_id) / f"{theorem_id}.{label}.certificate.json"
 
 
@@ -91,16 +91,17 @@ def shipped(theorem: Theorem) -> Mapped:
 
 
 def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
-    """Return why a certificate does not show what a row says, needed or redundant; "" where it does.
+    """Return why a certificate does not support a row, needed or redundant; "" where it does.
 
-    The re-checker accepts it, it uses what is pinned, its statement is the theorem's without the hypothesis, and, where
-    that is needed, the clause is refuted at the row's witness, within the other hypotheses and without this one.
+    The re-checker accepts it, it uses the pinned statements, its statement is the theorem's without the hypothesis,
+    and, where that is needed, the clause is refuted at the row's witness, within the other hypotheses and without this
+    one.
     """
     if row["status"] == "undecided":
         return ""
     path, said = certificate_path(theorem.id, row["label"]), row["why"].partition(", trusting ")[2].split(", ")
     if row["status"] == "redundant" and (established := argued_without(theorem, row["label"], {})):
-        # By other theorems alone.
+        # Other theorems alone carry the claims.
         return _unsaid(established.trusts, said)
     if not path.is_file():
         return "no certificate is shipped"
@@ -123,7 +124,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
 
 
 def _unsaid(trusts: Iterable[object], said: Collection[str]) -> str:
-    """Return which trusts a row does not say, nothing where it says all."""
+    """Return the message about trusts that a row leaves out; "" where it names all."""
     unsaid = sorted({str(trust) for trust in trusts} - set(said))
     return f"the row does not say that it trusts {', '.join(unsaid)}" if unsaid else ""
 
@@ -221,7 +222,7 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
 
 
 def known_text(row: Mapping[str, Any], clause: str = "{}") -> str:
-    """Return what is known of a hypothesis, by its row of a map; `clause` is the form of the clause's label."""
+    """Return the text on a hypothesis, by its row of a map; `clause` is the form of the clause's label."""
     if row["status"] != "needed":
         return row["why"]
     trusting = row["why"].partition(", trusting ")[2]
@@ -235,7 +236,7 @@ def instance_text(instance: Mapping[str, Any]) -> str:
 
 
 def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where violations begin, a line for each way in which that was asked."""
+    """Yield the thresholds past which violations begin, a line for each way in which they were looked for."""
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "

@@ -1,7 +1,7 @@
 """The pytest plugin: `--full`, `--device`, `--fresh`, the fixture `ledger`, and the ledger at the end of the run.
 
-Kept light: it is loaded by every pytest run where the package is installed, so what loads SymPy, FLINT, Hypothesis or
-torch is imported only by the tests that use it.
+Kept light: it is loaded by every pytest run where the package is installed, so modules that load SymPy, FLINT,
+Hypothesis or torch are imported only by the tests that use them.
 """
 
 import os
@@ -101,7 +101,7 @@ class Draws:
         self._seed, self._fresh = seed, fresh
 
     def pytest_report_header(self) -> str:
-        """Return the line that says what is drawn, and which option repeats it."""
+        """Return the line on the draws, with the option that repeats them."""
         if self._fresh:
             return f"draws: fresh; --seed {self._seed} repeats them"
         return "draws: each test's own" + ("" if self._seed is None else f", with seed {self._seed}")
@@ -224,7 +224,7 @@ class Ledger:
 
     @staticmethod
     def _rejected(theorem: "Theorem", result: CheckResult) -> str:
-        """Return why the check's certificate is not accepted, or nothing."""
+        """Return why the check's certificate is not accepted; "" where it is."""
         from verify.checking.certificates import certificate_text
         from verify.checking.doors import door
         from verify.rechecker import Rejected, Unreadable, recheck_text
@@ -236,7 +236,7 @@ class Ledger:
         return ""
 
     def standings(self) -> str:
-        """Enter what establishes the theorems that are installed, and return it."""
+        """Enter the standing of the installed theorems, and return it."""
         from verify.reports.listing import standings_text
 
         text = standings_text(verbs.list_theorems())
@@ -263,7 +263,7 @@ class Ledger:
         return results
 
     def mutants(self, theorem: "Theorem", *, most: int, seed: int = 0, **effort: Any) -> "list[Tried]":
-        """Try at most so many mutants of a theorem's statement, and enter what became of them: nothing fails.
+        """Try at most so many mutants of a theorem's statement, and enter their fates: nothing fails.
 
         `effort` is that of `verify.search.mutation.fate`: `seconds`, `max_examples`.
         """
@@ -280,8 +280,8 @@ class Ledger:
     ) -> ComparisonResult:
         """Run a comparison where and as fully as this run asks, and enter it; the seed is `--seed`'s, or 0.
 
-        The test fails unless the outcome is `expect` (verified), or one of several: what a paper says and a check does
-        not confirm is expected otherwise, and what nobody has run yet may end either way. With the option `--seed`
+        The test fails unless the outcome is `expect` (verified), or one of several: a printed claim that a check does
+        not confirm is expected otherwise, and one that nobody has run yet may end either way. With the option `--seed`
         chance may leave a comparison open, which fails nothing, and is not counted as expected.
         """
         __tracebackhide__ = True

@@ -1,4 +1,4 @@
-"""A finding's command run again, and what it reports held against what the finding says."""
+"""A finding's command run again, and its report held against the finding's numbers."""
 
 import contextlib
 import io
@@ -30,7 +30,7 @@ class Reproduction:
     error
         Its standard error.
     seconds
-        How long it took, in seconds.
+        Its duration, in seconds.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Reproduction:
 
 
 def reproduce(finding: Finding | str) -> Reproduction:
-    """Run a finding's command in this process and compare its JSON with what is expected.
+    """Run a finding's command in this process and compare its JSON with the expected values.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
 
 
 def _why_not(body: object, path: str, expected: Expected) -> str:
-    """Return "" where the value at a path is the expected one, else what is wrong."""
+    """Return "" where the value at a path is the expected one, else the fault."""
     value: Any = body
     for part in path.split("."):
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The work of `verify simulate` around a run: where results are kept and written, and what theory says of them."""
+"""The work of `verify simulate` around a run: keeping and writing its results, and theory's predictions of them."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 def with_theory(result: ExperimentResult) -> ExperimentResult:
-    """Return a result with what theory says of its curves, where something is registered that does."""
+    """Return a result with theory's predictions of its curves, where a prediction is registered."""
     if result.experiment not in ids("prediction"):
         return result
     return replace(result, theory=dict(load_prediction(result.experiment).predict(result)))
@@ -46,7 +46,7 @@ def usable_store(path: Path | None) -> Store | None:
 
 
 def announced(experiment: Experiment, store: Store | None) -> Callable[[float], None]:
-    """Return what says on standard error, before a run begins, how long it is expected to take."""
+    """Return a function that says on standard error, before a run begins, its expected duration."""
     resumed = experiment.resumable and store is not None
 
     def announce(seconds: float) -> None:
@@ -72,7 +72,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
-    """Write a run to EXPERIMENT.json in a folder, and what can be drawn to EXPERIMENT.png; each whole or not at all.
+    """Write a run to EXPERIMENT.json in a folder, and its plot, if any, to EXPERIMENT.png; each whole or not at all.
 
     Raises InputError where they cannot be written.
     """
@@ -90,12 +90,12 @@ def report_text(body: Mapping[str, object]) -> str:
 
 
 def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], object]]) -> list[Path]:
-    """Write files of one name to a folder, each by what its suffix stands for, each whole or not at all.
+    """Write files of one name to a folder, each by the writer of its suffix, each whole or not at all.
 
     Raises InputError where they cannot be written.
     """
     refuse_others(folder, name)
-    # The JSON file first: by it the others are known to be ours, also where what follows is interrupted.
+    # The JSON file first: by it the others are known to be ours, also where the rest is interrupted.
     suffixes = sorted(writers, key=lambda suffix: suffix != ".json")
     paths = [folder / f"{name}{suffix}" for suffix in suffixes]
     for path, write in zip(paths, (writers[suffix] for suffix in suffixes), strict=True):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _SHORT = 10
-"""Significant digits of what is beside a result, and values of a grid that are shown."""
+"""Significant digits of numbers beside a result, and the number of a grid's values shown."""
 _LONG = 40
 """Characters of a value that stands in a table; a longer one stands above it."""
 _LINES = 30
@@ -55,7 +55,7 @@ _WHOLE = "what stands after “about” is exact with --json"
 
 
 def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str]:
-    """Yield the table of hypotheses, with the slack, and how far past its limit it is, beside each."""
+    """Yield the table of hypotheses, with the slack, and the distance past the limit, beside each."""
     rows = []
     for h in results:
         slack = "" if h.slack is None else short_text(h.slack, _SHORT)
@@ -66,7 +66,7 @@ def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str
 
 
 def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterator[str]:
-    """Yield the table of parameters: the value of each, where it has one, and what it stands for."""
+    """Yield the table of parameters: the value of each, where it has one, and its meaning."""
     if statement is None or not statement.parameters:
         return
     rows = ((p.name, number_text(values[p.name]) if p.name in values else "-", p) for p in statement.parameters)
@@ -75,7 +75,7 @@ def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterat
 
 
 def _whole(*values: Any) -> list[str]:
-    """Return a line that says where to find the whole of what is shortened, if anything is."""
+    """Return a line that says where to find the whole of shortened texts, if any are."""
     return [_WHOLE] if any(map(is_shortened, values)) else []
 
 
@@ -148,7 +148,7 @@ def _row(numbers: Iterable[float]) -> str:
 
 
 def experiment_text(result: ExperimentResult, width: int = WIDTH) -> str:
-    """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
+    """Return the results of an experiment, a line each; a standard error of 0 is not shown."""
     lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
     lines += ["measurements"] if result.measurements else []
     lines += [f"  {name} = {_measured(m)}" for name, m in result.measurements.items()]
@@ -208,7 +208,7 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
 
 
 def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
-    """Return what establishes each clause of a theorem, its argument, and the headline last."""
+    """Return the standing of each clause of a theorem, its argument, and the headline last."""
     lines = [result.theorem]
     for role, title in (("claim", "claims"), ("step", "steps")):
         of_role = [clause for clause in result.clauses if clause.role == role]
@@ -261,7 +261,7 @@ def _value(result: CheckResult, name: str) -> str:
 
 
 def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
-    """Return what a search found, with its effort."""
+    """Return the result of a search, with its effort."""
     dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
     lines = [f"{result.theorem}{dropped}"]
     if result.counterexample is not None and result.clause is not None:
@@ -303,7 +303,7 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
         counts = (result.claims.get((scope, name), 0) for scope in seen)
         lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
     order = {name: place for place, name in enumerate((*Evidence, "none"))}
-    # With what it trusts, evidence comes after the same without.
+    # Evidence with trusts comes after the same without.
     known = sorted(result.evidence, key=lambda name: (order[name.partition(",")[0]], name))
     evidence = [f"{name} {result.evidence[name]}" for name in known]
     lines += [f"evidence: {'; '.join(evidence)}"] if evidence else []
@@ -351,7 +351,7 @@ def _sharpness(bound: "Sharpness") -> Iterator[str]:
 
 
 def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
-    """Return what was found about each hypothesis, with the violation or the effort."""
+    """Return the finding on each hypothesis, with the violation or the effort."""
     lines, wide = [result.theorem], max((len(need.label) for need in result.hypotheses), default=0)
     for need in result.hypotheses:
         row = (need.status.ljust(9), need.label.ljust(wide), need.statement, "")
@@ -365,7 +365,7 @@ def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
 
 
 def extended_ranges_text(result: "ExtendedRanges", width: int = WIDTH) -> str:
-    """Return a line for each hypothesis: how far the claims hold beyond it, and where they do not."""
+    """Return a line for each hypothesis: the range of the claims beyond it, and the nearest violation."""
     lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
     lines += [f"  {line.text()}" for line in result.extended_ranges] or ["  no hypothesis is a relation"]
     interrupted = ", interrupted" if result.interrupted else ""
@@ -384,7 +384,7 @@ def derivation_lines(
 
 
 def notation_lines(derivation: Derivation) -> Iterator[str]:
-    """Yield what the names in a derivation stand for."""
+    """Yield the meanings of the names in a derivation."""
     for name, value in derivation.notation():
         yield f"  {text_of(name)} = {text_of(value)}"
 

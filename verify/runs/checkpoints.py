@@ -15,7 +15,7 @@ from verify.errors import InputError
 from verify.files import parts_of, whole
 
 SECONDS_BETWEEN = 30.0
-"""Between two checkpoints: what a killed run loses, at most, beside the time that writing takes."""
+"""Seconds between two checkpoints: the most that a killed run loses, beside the time that writing takes."""
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Running:
 
     A measurement has named parts, such as trainings. The state that `keep` is given for one of them is returned by
     `left` after the process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings,
-    lists and dicts. `seconds_before` is what the run had taken when it was left, in seconds.
+    lists and dicts. `seconds_before` is the run's time until it was left, in seconds.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _write(file: Path, parts: Mapping[str, object], seconds: float) -> None:
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Only this run writes it: what is half written was left by one that was killed.
+        # Only this run writes it: a half-written file was left by one that was killed.
         _remove_parts(file)
         with whole(file) as part, part.open("wb") as target:
             torch.save({"parts": parts, "seconds": seconds}, target)

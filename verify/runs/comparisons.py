@@ -1,4 +1,4 @@
-"""Comparisons: what a theorem says, held against what an experiment measures."""
+"""Comparisons of a theorem's values with an experiment's measurements."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -22,15 +22,15 @@ class ComparisonResult:
     id, theorem
         Ids of the comparison and of its theorem; None where it has none.
     outcome, evidence
-        Whether theory and measurement agree, and on what that rests.
+        Whether theory and measurement agree, and the kind of evidence for it.
     detail
-        What was found, in one line.
+        The finding, in one line.
     instances
         Number of distinct instances.
     device, seed
-        Where it ran, and the seed of its random numbers.
+        The device on which it ran, and the seed of its random numbers.
     seconds
-        How long it took, in seconds.
+        Its duration, in seconds.
 
     Examples
     --------
@@ -58,14 +58,14 @@ class Comparison:
     Parameters
     ----------
     id, title
-        `paper.name`, and one line that says what agrees.
+        `paper.name`, and one line on the quantities that agree.
     theorem, experiment
         Ids of the theorem and of the experiment; None where a paper's claim is no theorem of the library, and where it
         simulates without a named experiment.
     compare
         `compare(device=…, full=…, seed=…)`, with the device `cpu` or `cuda`; returns a `Verdict`.
     devices
-        Where it can run: asked for another one, it runs on the first of these, and says so.
+        The devices on which it can run: asked for another one, it runs on the first of these, and says so.
 
     Raises
     ------
@@ -111,7 +111,7 @@ class Prediction:
     Parameters
     ----------
     id, title
-        The experiment's id, and one line that says what is predicted.
+        The experiment's id, and one line on the predicted quantities.
     predict
         `predict(result)`: named curves with the axes of the result's, none where theory has nothing to say of its
         settings.
@@ -155,7 +155,7 @@ def load_comparison(reference: str) -> Comparison:
     Raises
     ------
     InputError
-        Where there is none of this id.
+        If none has this id.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def load_comparison(reference: str) -> Comparison:
 
 
 def load_prediction(reference: str) -> Prediction:
-    """Return what theory predicts of an experiment.
+    """Return theory's prediction of an experiment.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def load_prediction(reference: str) -> Prediction:
     Raises
     ------
     InputError
-        Where theory predicts nothing of it.
+        For an experiment without a prediction.
 
     Examples
     --------

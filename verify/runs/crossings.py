@@ -6,7 +6,7 @@ A test of a crossing is an ordinary `@given` test with the fixture `crossing`:
     def test_dynamics_against_training(crossing, instance):
         crossing.holds(dynamics, instance)
 
-Hypothesis draws, shrinks and remembers what failed; the fixture enters draws, trainings and the largest deviation into
+Hypothesis draws, shrinks and remembers failures; the fixture enters draws, trainings and the largest deviation into
 the ledger.
 """
 
@@ -37,9 +37,9 @@ class Crossing(Generic[Theory, Drawn]):
     Parameters
     ----------
     id, title
-        `paper.name`, and one line that says what agrees.
+        `paper.name`, and one line on the quantities that agree.
     subject
-        What of the paper it is about, as its row in the table is called.
+        The object of the paper, as its row in the table is called.
     theorem
         Id of the theorem that the closed form is part of, and in whose file it is derived.
     exact

@@ -34,7 +34,7 @@ _TAKEN = ("seed", "device", "full")
 _OF_RUN = ("store", "tell", "announce", "jobs", "scheduler")
 """Arguments of `run` that are no settings either."""
 _PROTOCOL = "protocol"
-"""The setting whose word decides what others are where they are not given."""
+"""The setting whose word decides the values of others that are not given."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class ExperimentResult(Panelled, Shown):
     seed, device
         Seed of the random numbers, and where it ran.
     measurements, curves, heat_maps
-        What was measured, by name.
+        The measurements, by name.
     seconds
-        How long it took, in seconds.
+        The run's duration, in seconds.
     theory
-        What theory says of the curves, by name.
+        Theory's predictions of the curves, by name.
     from_store
         Whether it was measured in an earlier run.
     interrupted
@@ -127,9 +127,9 @@ class Experiment:
     Parameters
     ----------
     id, title, source
-        `paper.name`, one line, and what it simulates.
+        `paper.name`, one line, and the source of the simulated result.
     settings
-        What may be set; what is not given takes its quick or full value.
+        The settings; one that is not given takes its quick or full value.
     measure
         `measure(settings, seed=…, device=…)` with exact values of all settings and the device `cpu` or
         `cuda`; returns named measurements, curves and heat maps, and raises InputError for settings that do not fit
@@ -145,8 +145,8 @@ class Experiment:
     Raises
     ------
     TheoremError
-        For an id that is none, for a setting whose name is taken, or is used twice, and for protocols of what is no
-        setting.
+        For an id that is none, for a setting whose name is taken, or is used twice, and for protocols of a name that is
+        no setting.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class Experiment:
     def __post_init__(self) -> None:
         refuse_bad_id("experiment", self.id)
         refuse_bad_text(f"experiment {self.id}: title", self.title, TITLE)
-        # Read when a module is loaded, so that what a result is kept under is what ran.
+        # Read when a module is loaded, so that a result is kept under the version that ran.
         object.__setattr__(self, "_code", code_version(_module_of(self.measure)))
         names = [setting.parameter.name for setting in self.settings]
         for name in names:
@@ -240,21 +240,21 @@ class Experiment:
     def stored(
         self, store: Store, /, *, seed: int = 0, device: str = "auto", full: bool = False, **settings: object
     ) -> ExperimentResult | None:
-        """Return what a store has kept of a run, None where it has nothing. Raises InputError as `run` does."""
+        """Return the stored result of a run; None if the store has none. Raises InputError as `run` does."""
         chosen, device = self._chosen(settings, full=full), device_named(device)
         key = self._key(chosen, seed, device)
         kept = store.read(key) if key else None
         return None if kept is None else self._served(store, kept, chosen, seed, device)
 
     def expected(self, *, device: str = "auto", full: bool = False, **settings: object) -> float | None:
-        """Return about how many seconds a run takes on this machine, None where that is not known."""
+        """Return the estimated seconds of a run on this machine; None where they are not known."""
         chosen = self._chosen(settings, full=full)
         return self.expect(chosen, device=device_named(device)) if self.expect else None
 
     def _served(
         self, store: Store, kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
     ) -> ExperimentResult:
-        """Return what a store has kept, where it is what this run would have written."""
+        """Return a stored result, if this run would have written the same; else raise InputError."""
         why = f"holds a result of {self.id} that cannot be read"
         try:
             result = self._result(_measured(kept), chosen, seed, device, kept["seconds"])
@@ -299,7 +299,7 @@ class Experiment:
         )
 
     def _key(self, chosen: Instance, seed: int, device: str) -> Key | None:
-        """Return what a store knows a run by; None where the code is not to be found, or no longer what was loaded."""
+        """Return the store's key of a run; None where the code is not found, or has changed since it was loaded."""
         if not self._code or read_code_version(_module_of(self.measure)) != self._code:
             return None
         return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
@@ -429,7 +429,7 @@ class Experiment:
 
 
 def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMap]:
-    """Return what was measured, of what `ExperimentResult.to_json` has written down."""
+    """Return the measurements, curves and heat maps that `ExperimentResult.to_json` has written down."""
     return {
         **{name: Measurement(**measured) for name, measured in kept["measurements"].items()},
         **{name: Curve.from_json(curve) for name, curve in kept["curves"].items()},
@@ -438,7 +438,7 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
 
 
 def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
-    """Return what runs measured as curves over the setting that varies: of a curve its last point."""
+    """Return the measurements of runs as curves over the setting that varies: of a curve its last point."""
     measured = [
         {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
         | {
@@ -487,7 +487,7 @@ def load_experiment(reference: str) -> Experiment:
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
 
     Examples
     --------

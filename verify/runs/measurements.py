@@ -21,7 +21,7 @@ class Measurement:
     standard_error
         0 says that the value is deterministic up to rounding, None that its error is not known, as of one run.
     samples
-        How many values it is the mean of.
+        Number of values of which it is the mean.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class Curve:
     over, quantity
         Names of the two axes, with their units.
     points, measured
-        Where it was measured, at one point at least, and a measurement at each.
+        The points of the curve, at least one, and a measurement at each.
     logarithmic
         Whether the plot's vertical axis is logarithmic, as it is where one of its curves asks for it.
 
@@ -125,7 +125,7 @@ class HeatMap:
     rows, columns
         Names of the axes.
     quantity
-        What the numbers are, with their unit.
+        The quantity, with its unit.
     values
         The rows, of one length.
 
@@ -167,7 +167,7 @@ class Predicted:
     over, quantity
         Names of the two axes, with their units.
     points
-        Where it is predicted, at one point at least.
+        The points of the prediction, at least one.
     lower, upper
         The two curves, at these points.
 
@@ -204,7 +204,7 @@ class Predicted:
 
     @classmethod
     def level(cls, like: Curve, lower: float, upper: float | None = None) -> "Predicted":
-        """Return what lies between two numbers (one), all along a simulated curve."""
+        """Return the band between two numbers (or at one), all along a simulated curve."""
         upper = lower if upper is None else upper
         return cls(like.over, like.quantity, (like.points[0], like.points[-1]), (lower, lower), (upper, upper))
 

@@ -1,6 +1,6 @@
 """Results that are kept: one SQLite file, a row for each result, be it an experiment's or one instance's of a sweep.
 
-A row's key is what was asked for (a digest of an id and its settings), the code that measured it, the seed and the
+A row's key is the request (a digest of an id and its settings), the code that measured it, the seed and the
 device. Only results that were finished are written. Checkpoints of unfinished runs lie beside the file.
 """
 
@@ -47,7 +47,7 @@ class Key(NamedTuple):
 
 
 def default_store() -> Path:
-    """Return where the command line keeps results: `.lemmascope` in the working directory."""
+    """Return the path of the command line's results: in `.lemmascope` in the working directory."""
     return FOLDER / "results.sqlite"
 
 
@@ -141,13 +141,13 @@ class Store:
             connection.execute("COMMIT")
 
     def checkpoint(self, key: Key) -> Path:
-        """Return where an unfinished run of a key keeps its state."""
+        """Return the path of the kept state of a key's unfinished run."""
         return self.path.with_name(self.path.name + ".unfinished") / f"{key.name}.pt"
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         application, _ = self._identity(connection)
         if application != _APPLICATION:
-            # Of several that come to an empty file, one makes the table: the others wait here, and look again.
+            # If several processes come to an empty file, one makes the table: the others wait here, and look again.
             connection.execute("BEGIN IMMEDIATE")
             application, tables = self._identity(connection)
             if not application and not tables:
@@ -168,7 +168,7 @@ class Store:
 
     @staticmethod
     def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
-        """Return the application's number, and how many tables there are."""
+        """Return the application's number, and the number of tables."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return application, tables

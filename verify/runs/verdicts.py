@@ -1,4 +1,4 @@
-"""Verdicts: whether what is measured agrees with theory, what chance may do, and the worst of several."""
+"""Verdicts: agreement of measurements with theory, the bound on chance, and the worst of several verdicts."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ _WORST = (Outcome.REFUTED, Outcome.INCONCLUSIVE, Outcome.VERIFIED)
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether theory and measurement agree, what that rests on, and by how much they differ.
+    """The agreement of theory and measurement, its evidence, and the size of the difference.
 
     `computed` is for deterministic float64 whose tolerance is derived in a comment; all else is `simulated`. Stronger
     evidence needs a proof or an enclosure, which a comparison never is.
@@ -32,13 +32,13 @@ class Verdict:
     Parameters
     ----------
     outcome, evidence
-        What was found, and on what it rests.
+        The verdict, and the kind of evidence for it.
     detail
         One line for people.
     instances, trainings
         Numbers of distinct instances and of whole trainings.
     ratio
-        The largest deviation over what is allowed; None where it was not measured.
+        The largest deviation over the tolerance; None where it was not measured.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class Verdict:
 
     @staticmethod
     def within(deviation: float, allowed: float, what: str, evidence: Evidence) -> "Verdict":
-        """Return whether a deviation is within what is allowed, which is above 0; one that is not finite is refuted."""
+        """Return whether a deviation is within the tolerance, which is above 0; one that is not finite is refuted."""
         holds = deviation <= allowed < math.inf
         detail = f"{what} off by {deviation:.2e}, allowed {allowed:.2e}"
         ratio = deviation / allowed if math.isfinite(deviation) and 0 < allowed < math.inf else math.inf
@@ -122,7 +122,7 @@ def student_bound(samples: int, comparisons: int) -> float:
 
 
 def chance(measured: Measurement, comparisons: int) -> float:
-    """Return how far a mean may be off by chance, with a share of FALSE_ALARM.
+    """Return the largest deviation of a mean that is put down to chance, at a share of FALSE_ALARM.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def agreement(
     Returns
     -------
     Verdict
-        Verified, refuted or inconclusive, with the ratio of the difference to what is allowed.
+        Verified, refuted or inconclusive, with the ratio of the difference to the tolerance.
 
     Raises
     ------

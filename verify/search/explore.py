@@ -67,19 +67,19 @@ def explore(
         points for each, where a clause is an inequality or an equation of the parameters, and 20 where one is about a
         recursion), one in general position for
         each word, the simplest one, up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a
-        quarter of them, or 50 and no more than half, and what is drawn. Beside these as many again at most, and no more
+        quarter of them, or 50 and no more than half, and drawn ones. Beside these as many again at most, and no more
         than 300, polish the nearest miss of each clause, and as many make that one simple. Verdicts that float64 cannot
         give take as long again at most. A search repeats itself, unless the time ended it or left something undecided.
     seed
         Seed of the draws.
     keep
-        Whether what is found is kept in `.lemmascope` of the working directory, and tried first the next time.
+        Whether a counterexample is kept in `.lemmascope` of the working directory, and tried first the next time.
     guided
-        Whether instances are tried before and after the draws, and a quarter of these are near the nearest misses (to
-        measure what that is worth).
+        Whether instances are tried before and after the draws, and a quarter of these are near the nearest misses;
+        without it the gain can be measured.
     jobs, scheduler
-        How many processes of this machine look at instances, or the address of a Dask scheduler whose workers do. The
-        instances and the result do not depend on how many there are.
+        Number of processes of this machine that look at instances, or the address of a Dask scheduler whose workers do.
+        The instances and the result do not depend on the number.
     progress
         Called with the number of instances tried.
 
@@ -123,14 +123,14 @@ def explore(
 
 
 def _look_of(state: Search, others: Workers, dropped: tuple[str, ...]) -> Look:
-    """Return what looks at instances: this process, or others."""
+    """Return the function that looks at instances, in this process or in others."""
     if not others:
         return state.look_at_each
     return Ahead(state, others, Sought(located_for_others(state.theorem), dropped)).look
 
 
 def _run(state: Search, search: Callable[[], None]) -> str:
-    """Search until the time is over; return what ended it."""
+    """Search until the time is over; return the cause of the end."""
     try:
         with until(state.deadline):
             ended(state.hard_end + EXPLORE.grace, search)
@@ -184,7 +184,7 @@ def _evaluations(theorem: Theorem) -> tuple[str, ...]:
 
 
 def _evaluate(state: Search, labels: Sequence[str]) -> None:
-    """Evaluate claims in words at what was tried, in the order in which it was."""
+    """Evaluate claims in words at the instances tried, in their order."""
     found = Evaluated(dict.fromkeys(labels, 0))
     instances = [each.instance for each in islice(_counted(state), PROVE.instances_in_words)]
     state.evaluated = found.instances
@@ -198,7 +198,7 @@ def _evaluate(state: Search, labels: Sequence[str]) -> None:
 
 
 def _counted(state: Search) -> list[Tried]:
-    """Return what the number of instances limits, and the one that is refuted, wherever it was met."""
+    """Return the instances that the limit on their number counts, and the refuted one, wherever it was met."""
     tried = list(state.tried.values())
     counted = tried if state.limited is None else tried[: state.limited]
     first = state.refuted
@@ -206,7 +206,7 @@ def _counted(state: Search) -> list[Tried]:
 
 
 def _judge(state: Search) -> None:
-    """Decide what float64 left open: by proofs for all parameters, then one instance after the other."""
+    """Decide the clauses that float64 left open: by proofs for all parameters, then one instance after the other."""
     tried = _counted(state)
     tried += [state.tried[tuple(instance.values())] for _, instance in state.nearest.values()]
     state.tally.by_proofs(state.tried.values(), state.deadline)
@@ -216,7 +216,7 @@ def _judge(state: Search) -> None:
 
 
 def _search(state: Search, look: Look, key: str, *, most: int, seed: int, sharp: bool) -> None:
-    """Go through the ways to find something; what is found is in the state, whatever ends the search."""
+    """Go through the ways to find a counterexample; the state holds it, whatever ends the search."""
     statement, guided = state.statement, state.guided
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     with_defaults = partial(completed, statement, scan=True)
@@ -246,7 +246,7 @@ class _EnoughError(Exception):
 
 
 def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
-    """Yield what the numerical search suspects in its part of the time, where it is an instance."""
+    """Yield the suspects of the numerical search that are instances, in its part of the time."""
     ends = time.monotonic() + NUMERICAL.share * (state.deadline - time.monotonic())
 
     def tick() -> None:
@@ -262,7 +262,7 @@ def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
 
 
 def _numerically(state: Search, most: int, before_draws: int, seed: int, silent: list[Suspect]) -> bool:
-    """Whether a clause is refuted at what the numerical search suspects.
+    """Whether a clause is refuted at a suspect of the numerical search.
 
     Where one has no value in float64 it is looked at for a moment, and added to those that are `silent`.
     """
@@ -290,7 +290,7 @@ def _reconsiders(state: Search) -> bool:
 
 
 def _kept(state: Search, key: str) -> Iterator[Instance]:
-    """Yield what an earlier search of the same statement found, and kept, where it is an instance still."""
+    """Yield the instance that an earlier search of the same statement found and kept, if it still is one."""
     found = remembered.recall(_KEPT.format(key), key) if key else None
     if isinstance(found, dict) and found.keys() == {parameter.name for parameter in state.plan.parameters}:
         with suppress(InputError):
@@ -301,9 +301,9 @@ def _kept(state: Search, key: str) -> Iterator[Instance]:
 
 
 def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
-    """Yield what is most telling: instances in general position, where what is false is seldom true, and the simplest.
+    """Yield the most telling instances: in general position, where a false claim is seldom true, and the simplest.
 
-    Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps, and descend a little.
+    Leaps follow from the nearest miss of each clause, one parameter at a time, as long as they help; then a descent.
     """
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
@@ -325,8 +325,8 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
 def _drawn(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
     """Yield instances that are drawn, until so many have been tried in all or nothing new is drawn.
 
-    Some are near the nearest misses, as these are before so many draws are looked at. They leave some time for what
-    is doubtful.
+    Some are near the nearest misses, as these are before so many draws are looked at. They leave some time for doubtful
+    instances.
     """
     source, fruitless = random.Random(seed), 0
     ends = time.monotonic() + (1 - EXPLORE.confirming) * (state.deadline - time.monotonic())

@@ -1,8 +1,8 @@
-"""How far a theorem's claims hold beyond a hypothesis, at an instance: what is shown, what is refuted, what is open.
+"""Ranges of a theorem's claims beyond a hypothesis, at an instance: shown, refuted, and open.
 
 Shown: other theorems conclude the claims there, by inferences of `Theorem.extensions`, whose hypotheses are solved
 exactly. Refuted: a violation that the re-checker accepts, with the other parameters as given. Neither says more than
-what establishes it, and what is open between the two is said.
+its evidence, and the open range between the two is reported.
 """
 
 import time
@@ -34,7 +34,7 @@ from verify.search.thresholds import Approach, Attempts, Ray, checked, values_pa
 
 
 def shown_ranges(theorem: Theorem, given: Mapping[str, Any]) -> tuple[ExtendedRange, ...]:
-    """Return what is shown beyond each parametric hypothesis at a partial instance; no violation is looked for.
+    """Return the ranges shown beyond each parametric hypothesis at a partial instance; no violation is looked for.
 
     Raises InputError for a value that is not understood or outside its domain.
     """
@@ -52,17 +52,17 @@ def extended_ranges(
     scheduler: str | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> ExtendedRanges:
-    """Return how far the claims hold beyond each parametric hypothesis, and the first violation that is found.
+    """Return the range of the claims beyond each parametric hypothesis, and the first violation that is found.
 
     Parameters
     ----------
     given
         Values of some parameters; a violation is looked for where no other one is missing.
     seconds
-        Time to look, for each hypothesis; what was found is certified in what is left of it, or in 0.4 of it.
+        Seconds of search for each hypothesis; a violation is certified in the rest of them, or in 0.4 of them.
     jobs, scheduler
-        How many processes of this machine look, one hypothesis each at a time, or the address of a Dask scheduler whose
-        workers do.
+        Number of processes of this machine that search, one hypothesis each at a time, or the address of a Dask
+        scheduler whose workers do.
     tell
         `tell(done, total)` hears of the progress, in hypotheses.
 
@@ -92,7 +92,7 @@ def extended_ranges(
 def _beyond(
     theorem: Theorem | Located, label: str, instance: dict[str, Value], seconds: float
 ) -> tuple[ExtendedRange, bool]:
-    """Return how far the claims hold beyond a hypothesis, and whether Ctrl-C ended the search for a violation."""
+    """Return the range of the claims beyond a hypothesis, and whether Ctrl-C ended the search for a violation."""
     made = loaded(theorem)
     beyond = _Beyond(made, next(h for h in made.statement.hypotheses if h.label == label), instance)
     shown = beyond.shown()
@@ -126,7 +126,7 @@ def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> 
 
 @dataclass(frozen=True)
 class _Region:
-    """Where, along a parameter, every claim is concluded, what establishes that, by which theorems; else `why` not."""
+    """The region, along a parameter, in which every claim is concluded, by which theorems; else `why` there is none."""
 
     ranges: Ranges = ()
     established: Established | None = None
@@ -155,7 +155,7 @@ class _Beyond:
     instance: Instance
 
     def shown(self) -> ExtendedRange:
-        """Return what is shown beyond the hypothesis; no violation is looked for."""
+        """Return the range shown beyond the hypothesis; no violation is looked for."""
         statement, hypothesis = self.theorem.statement, self.hypothesis
         plain = ExtendedRange(hypothesis.label, hypothesis.statement)
         if isinstance(hypothesis.relation, sp.Eq):
@@ -181,7 +181,7 @@ class _Beyond:
     def _ray(self, parameter: Parameter) -> Ray | None:
         """Return the ray outwards from where the hypothesis ends along a parameter, nearest to the given value.
 
-        None where that is not found exactly. Raises UndecidedError.
+        It is None if that is not found exactly. Raises UndecidedError.
         """
         relation = self.theorem.statement.specialise(self.hypothesis, self.instance).relation
         others = self._others(parameter)
@@ -201,7 +201,7 @@ class _Beyond:
         return {name: x for name, x in self.instance.items() if name != parameter.name}
 
     def _domain(self, ray: Ray) -> tuple[Ranges | None, str]:
-        """Return where the theorem's domain is, along a parameter; None, and why, where it is not solved exactly."""
+        """Return the theorem's domain along a parameter; None, and why, where it is not solved exactly."""
         statement = self.theorem.statement
         relations = (Hypothesis("domain", relation) for relation in statement.domain)
         supposed = [
@@ -240,9 +240,9 @@ class _Beyond:
         return replace(at, why="; ".join(dict.fromkeys(whys)), unreadable=unreadable)
 
     def _by_own_argument(self, ray: Ray) -> _Region:
-        """Return where the theorem's own argument concludes the claims: where all other hypotheses hold.
+        """Return the region in which the theorem's own argument concludes the claims: where all other hypotheses hold.
 
-        Nowhere if it uses the hypothesis, or where one of the others, which it may use, is not solved exactly.
+        The region is empty if the argument uses the hypothesis, or if one of the others is not solved exactly.
         """
         theorem = self.theorem
         if not theorem.argument:
@@ -263,9 +263,9 @@ class _Beyond:
         return _Region(why=why) if why else _Region(ranges, established, (), open_)
 
     def _by_inferences(self, ray: Ray) -> _Region:
-        """Return where inferences beyond the hypotheses conclude every claim.
+        """Return the region in which inferences beyond the hypotheses conclude every claim.
 
-        Nowhere, and why, where a claim has none that does without the hypothesis, or is open.
+        The region is empty, with the reason, if a claim has no such inference without the hypothesis, or is open.
         """
         region: Ranges = (domain_of(ray.parameter),)
         carriers, by, why, unreadable = list[Established](), list[str](), "", False
@@ -294,7 +294,7 @@ class _Beyond:
         return _Region(region, Established.by_all(carriers, self.theorem.id), tuple(dict.fromkeys(by)))
 
     def _supposed(self, extension: Inference, parameter: Parameter) -> tuple[Ranges, str]:
-        """Return where all holds that an inference beyond the hypotheses supposes, and why it is nowhere."""
+        """Return the region where an inference beyond the hypotheses has all its suppositions, or why it is empty."""
         statement, others = self.theorem.statement, self._others(parameter)
         own = {h.label: h for h in statement.hypotheses if h.label in extension.uses}
         names = list(dict.fromkeys(filter(None, map(theorem_of, extension.uses))))
@@ -317,7 +317,7 @@ class _Beyond:
         return ranges, why
 
     def with_violation(self, shown: ExtendedRange, seconds: float) -> ExtendedRange:
-        """Return what is shown, with the violation that is nearest to it of those that are found."""
+        """Return the shown range, with the nearest violation that is found."""
         if shown.end is None or shown.unlimited or shown.why == NOTHING_LEFT:
             return shown
         name, statement, label = shown.parameter, self.theorem.statement, self.hypothesis.label
@@ -338,7 +338,7 @@ class _Beyond:
                 limit = min(NECESSITY.check_seconds, max(spare / 4, 1.0), spare)
                 result = checked(variant, {**self.instance, name: value}, limit)
             except InputError as error:
-                # Such as a value that is too large.
+                # A value may be too large, for example.
                 search.refused = str(error)
                 break
             if not result.in_scope:
@@ -361,7 +361,7 @@ class _Beyond:
         return search.noted(shown, left, time.monotonic() - started)
 
     def _after(self, shown: ExtendedRange) -> Ray:
-        """Return the ray outwards from what is shown."""
+        """Return the ray outwards from the shown range."""
         parameter = next(p for p in self.theorem.statement.parameters if p.name == shown.parameter)
         upward = shown.relation in ("<=", "<")
         if shown.established is not None and shown.shown_to is not None:
@@ -400,7 +400,7 @@ class _Beyond:
 
 @dataclass(frozen=True)
 class _Shown:
-    """Where one inference beyond the hypotheses concludes a claim, what establishes it, and what it uses."""
+    """The region in which an inference beyond the hypotheses concludes a claim, its standing, and theorems used."""
 
     parts: Ranges
     established: Established
@@ -411,7 +411,7 @@ class _Shown:
 
 
 def _needed(shown: Sequence[_Shown]) -> list[_Shown]:
-    """Leave out what another one shows as well, of two that show the same the later."""
+    """Leave out a region that another one contains; of two equal ones the later."""
 
     def needless(place: int) -> bool:
         one = shown[place]
@@ -424,10 +424,10 @@ def _needed(shown: Sequence[_Shown]) -> list[_Shown]:
 def _where(
     supposed: Sequence[_Supposed], parameter: Parameter, others: Instance, region: Ranges, *, supposing: bool = False
 ) -> tuple[Ranges, tuple[str, ...], str]:
-    """Return where in a region all holds that is supposed, what of it is open, and why it is nowhere.
+    """Return the part of a region in which all suppositions hold, those that are open, and why it is empty.
 
-    A condition that does not depend on the parameter, and is not known here, is open with `supposing`; else it is
-    nowhere then.
+    A condition that does not depend on the parameter, and is not known here, is open with `supposing`; else the part is
+    empty.
     """
     open_ = list[str]()
     for each in supposed:
@@ -461,7 +461,7 @@ def _where(
 
 
 def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, others: Instance) -> str:
-    """Return why another statement is not about an instance, with the parameter whatever it is; nothing where it is."""
+    """Return why another statement is not about an instance, whatever the parameter is; "" where it is."""
     own = {each.name: each for each in statement.parameters}
     for each in other.parameters:
         same = own.get(each.name)
@@ -477,7 +477,7 @@ def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, 
 
 
 def _failing(result: CheckResult) -> str:
-    """Return which hypotheses do not hold, or are undecided."""
+    """Return the text on the hypotheses that do not hold, or are undecided."""
     fail = [h.label for h in result.hypotheses if h.holds is False]
     if fail:
         return f"{' and '.join(fail)} do{'es' * (len(fail) == 1)} not hold"

@@ -18,17 +18,17 @@ class ExploreLimits:
     # Instances that the leaps from each clause's nearest miss may try, and the steps after them.
     leaps: int = 12
     steps: int = 30
-    # How often a draw is near a nearest miss: half of the draws cost more than they found.
+    # Share of draws near a nearest miss: half of the draws cost more than they found.
     near: float = 0.25
-    # Draws before what was found at them guides others: so many, or, where that is more, this part of what was tried.
+    # Draws before their results guide others: so many, or, where that is more, this part of the instances tried.
     drawn_at_once: int = 64
     drawn_share: float = 0.25
-    # Draws in a row that meet a dead end or what was tried, after which little is left to draw.
+    # Draws in a row that meet a dead end or a tried instance, after which little is left to draw.
     fruitless: int = 500
 
-    # How many instances the descent from each clause's nearest miss may try.
+    # Maximum number of instances of the descent from each clause's nearest miss.
     polished: int = 300
-    # By what parts of a value the descent moves; the last moves any integer by 1.
+    # Parts of a value by which the descent moves; the last moves any integer by 1.
     shares: tuple[Fraction, ...] = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
     # Seconds for the nearest miss of each clause where floats see nothing wrong: it is seldom refuted.
     nearest_seconds: float = 1
@@ -63,32 +63,34 @@ class ExploreLimits:
     # Simpler values of each of two parameters that are tried together: nine pairs of them.
     paired: int = 3
 
-    # The part of the time that is left for verdicts on what was tried, and where float64 or one proof gives most.
+    # The part of the time that is left for verdicts on the instances tried, and where float64 or one proof gives most.
     verdicts: float = 0.1
     few_verdicts: float = 0.02
-    # Seconds for verdicts, of what is left of the time; where the search itself took longer, as long again.
+    # Seconds for verdicts, out of the rest of the time; where the search itself took longer, as long again.
     least_verdicts: float = 1
     # For one instance that seems to be a counterexample: when it is met, and, where that does not decide it, after the
     # draws, for which part of the time is left then.
     suspect_seconds: float = 2
     confirm_seconds: float = 10
     confirming: float = 0.25
-    # For one clause at one instance, round by round: what takes little is decided before what takes long is begun.
+    # For one clause at one instance, round by round: quick clauses are decided before slow ones are begun.
     clause_seconds: tuple[float, ...] = (0.1, 1, 10)
     # A round gives a clause up that was not decided in time at so many instances in a row.
     misses: int = 3
-    # The part of what is left of the time in which a proof for all parameters is looked for, for a clause.
+    # The part of the rest of the time in which a proof for all parameters is looked for, for a clause.
     proof_share: float = 0.25
     # The part of the time in which a recursion is followed; in the rest it is re-checked.
     followed: float = 0.6
-    # Seconds after the time is over at which what does not look at the clock is ended.
+    # Seconds after the time is over at which code that does not look at the clock is ended.
     grace: float = 0.3
-    # The margin of what seemed to fail and does not, or is not decided: large, so that nothing is steered by it.
+    # The margin of a clause that seemed to fail and does not, or is not decided: large, so that nothing is steered by
+    # it.
     rounded: float = 1
-    # At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value.
+    # Number of instances at which a clause is decided exactly since its limit degenerates there, and floats have no
+    # value.
     degenerate: int = 40
     # Instances that are timed before any is sent to other processes; seconds of work that are worth sending; seconds of
-    # what is sent at once, and instances at most.
+    # work sent at once, and instances at most.
     timed: int = 3
     worth_sending: float = 0.5
     sent_seconds: float = 0.2
@@ -99,15 +101,15 @@ class ExploreLimits:
 
 @dataclass(frozen=True)
 class NecessityLimits:
-    """The numbers of a search for what a hypothesis is needed for, and of how far claims hold without it."""
+    """The numbers of a search for violations without a hypothesis, and for the range of claims beyond it."""
 
     # To look, for each hypothesis, where no other time is given.
     seconds: float = 60
-    # For one check on the way; what is not decided by then is no violation.
+    # For one check on the way; a clause that is not decided by then is no violation.
     check_seconds: float = 10
     # For a check or a search that is begun when the time is over.
     least_seconds: float = 0.1
-    # The part of the time that there is, if need be after it, to certify what was found.
+    # The part of the time that there is, if need be after it, to certify a violation.
     certifying: float = 0.4
 
     # How far past the hypothesis to look from the example, relative to where it ends.
@@ -136,7 +138,7 @@ class ProveLimits:
     # For both, where no other time is given, and the part of it to prove in.
     seconds: float = 60
     proving: float = 0.6
-    # That each search for a deduction may take, in columns of linear programs: some ten seconds.
+    # The work that each search for a deduction may take, in columns of linear programs: some ten seconds.
     work: int = 40_000
     # Instances that are searched where a claim is not proved: `explore` goes farther.
     max_examples: int = 100
@@ -152,7 +154,7 @@ class ProveLimits:
 
 @dataclass(frozen=True)
 class MutationLimits:
-    """The numbers of what is tried against one mutant; mutants are many."""
+    """The numbers of the attempts against one mutant; mutants are many."""
 
     # For the check at the theorem's example.
     check_seconds: float = 30

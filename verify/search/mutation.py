@@ -1,4 +1,4 @@
-"""Mutants of a statement: one small change each, to see whether the toolkit refutes what it should.
+"""Mutants of a statement: one small change each, to see whether the toolkit refutes them.
 
 A change is made in the serialised form of an expression: a constant becomes one more, one less or twice itself, a
 relation is flipped, a hypothesis dropped, two parameters swapped, an index shifted by one. A mutant is killed by a
@@ -32,7 +32,7 @@ _FLIPPED = {"Le": "Ge", "Ge": "Le", "Lt": "Gt", "Gt": "Lt"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed statement; `operator` is what was done, `part` to what part, `change` from what to what."""
+    """A changed statement; `operator` names the change, `part` the changed part, `change` the old and new form."""
 
     operator: str
     part: str
@@ -57,7 +57,7 @@ class Tried:
 def mutants(statement: Statement) -> Iterator[Mutant]:
     """Yield the mutants of a statement, each another statement than it and than those before.
 
-    A changed clause stands alone: the others would be what they are in the statement. Claims in words are left out.
+    A changed clause stands alone: the others would be as in the statement. Claims in words are left out.
     """
     statement = _evaluated(statement)
     yield from _built(statement, _changes(statement))
@@ -66,7 +66,7 @@ def mutants(statement: Statement) -> Iterator[Mutant]:
 def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
     """Return at most so many mutants, drawn with equal shares for the operators as far as these have any.
 
-    Of an operator's, those of clauses and of hypotheses in turn.
+    Those of an operator come from clauses and hypotheses in turn.
     """
     statement = _evaluated(statement)
     claim = {clause.label for clause in statement.clauses}
@@ -84,7 +84,7 @@ def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
 
 
 def _evaluated(statement: Statement) -> Statement:
-    """Return the statement that claims what is evaluated of one, steps as well: each is refuted if changed."""
+    """Return the statement that claims the evaluated clauses of one, steps as well: each is refuted if changed."""
     said = in_words(statement)
     return statement.alone(*(clause for clause in statement.clauses if clause.label not in said))
 
@@ -110,7 +110,7 @@ def fate(
     max_examples: int = MUTATION.max_examples,
     seed: int = 0,
 ) -> Tried:
-    """Return what becomes of a mutant: it is checked at the theorem's example within 30 seconds, and then searched.
+    """Return the fate of a mutant: it is checked at the theorem's example within 30 seconds, and then searched.
 
     `seconds` and `max_examples` are the search's effort.
     An example that the mutant's domain excludes is not looked at, and nothing is searched then.
@@ -210,7 +210,7 @@ def _replaced(part: _Part, place: int, data: Data) -> _Part:
 
 
 def _checked(part: Any) -> _Part:
-    """Return a part after its own checks, which rewriting passes by; a printed text would say what was before."""
+    """Return a part after its own checks, which rewriting passes by; a printed text would be that of the old part."""
     if isinstance(part, sp.Basic):
         return part
     if hasattr(part, "says"):
@@ -230,7 +230,7 @@ def _of_leaf(leaf: Data) -> Iterator[tuple[str, Data]]:
 
 
 def _leaves(data: Data) -> Iterator[tuple[Data, Callable[[Data], Data]]]:
-    """Yield the numbers and symbols of an expression, each with what puts another one in its place."""
+    """Yield the numbers and symbols of an expression, each with the function that replaces it."""
     if data[0] in ("Integer", "Rational", "Symbol"):
         yield data, lambda other: other
         return

@@ -1,8 +1,8 @@
-"""Which hypotheses a theorem needs: each left out in turn, proved without, searched past, and its limit looked for.
+"""The need for each hypothesis of a theorem: left out in turn, proved without, searched past, its limit looked for.
 
 Needed: an instance that keeps all other hypotheses and breaks this one refutes a claim, certified. Redundant: every
-claim is proved for all parameters without it, or argued by what does not use it, or the others imply it. Else
-undecided, with the effort that was made.
+claim is proved for all parameters without it, or argued without using it, or the others imply it. Else undecided, with
+the effort that was made.
 """
 
 import math
@@ -55,20 +55,20 @@ class Need(Shown):
     Parameters
     ----------
     label, kind, statement
-        The hypothesis, as everywhere.
+        The hypothesis's label, kind and text.
     status, why
         needed, redundant or undecided; the reason in words, with the effort where it is undecided.
     varied
         Whether it can be left out: a relation can, a structural hypothesis only where a parameter varies it.
     clause, witness, slack
-        The clause that is refuted, where, and the hypothesis's slack there.
+        The clause that is refuted, the instance, and the hypothesis's slack there.
     thresholds, relaxed
-        Where violations begin; empty and None where nothing was to be moved.
+        The values past which violations begin; empty and None where nothing was to be moved.
     certificate
-        Of the statement without the hypothesis: with that clause alone, refuted at the witness; or, of a redundant one,
-        with what is proved, or with the hypothesis itself as the clause, proved.
+        The certificate of the statement without the hypothesis. Of a needed one, it has that clause alone, refuted at
+        the witness; of a redundant one, the proved clauses, or the hypothesis itself as the clause, proved.
     trusts
-        What that rests on beside the re-checker's core.
+        The certificate's trusts beyond the re-checker's core.
     """
 
     label: str
@@ -135,12 +135,12 @@ def necessity(
     Parameters
     ----------
     seconds
-        Time to look, for each hypothesis; what was found is certified in what is left of it, or in 0.4 of it.
+        Seconds of search for each hypothesis; a violation is certified in the rest of them, or in 0.4 of them.
     seed
         Seed of the draws.
     jobs, scheduler
-        How many processes of this machine decide hypotheses, one each at a time, or the address of a Dask scheduler
-        whose workers do.
+        Number of processes of this machine that decide hypotheses, one each at a time, or the address of a Dask
+        scheduler whose workers do.
     tell
         `tell(done, total)` hears of the progress, in hypotheses.
 
@@ -170,13 +170,13 @@ def _decided_by_label(theorem: Theorem | Located, label: str, seconds: float, se
 
 
 def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int) -> tuple[Need, bool]:
-    """Return what was found about a hypothesis, and whether Ctrl-C came after it was found."""
+    """Return the finding on a hypothesis, and whether Ctrl-C came after it."""
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
         return Need(*shown, "undecided", "structural: not tested", varied=False), False
     weaker = without(theorem.statement, [hypothesis.label])
-    # A step may need what the claims do not, and be shown without what they need.
+    # A step may need a hypothesis that the claims do not, and be shown without one that they need.
     statement = weaker.alone(*weaker.claims)
     if proof := shown_without(theorem, statement, hypothesis, deadline):
         return _redundant(shown, *proof), False
@@ -186,7 +186,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     except OutOfTimeError as error:
         label, violation, effort = "", None, f"beside the example {error}"
     if violation is None:
-        # All that is left: what a violation that is found leaves of it is for coming near to the hypothesis.
+        # All that is left: the rest after a violation is for coming near to the hypothesis.
         left = max(deadline - time.monotonic(), 1.0)
         label, violation, searched = _searched(theorem, statement, hypothesis, left, seed)
         effort = ", ".join(filter(None, (effort, searched)))
@@ -239,14 +239,14 @@ def _redundant(
 
 
 def _trusts(clauses: Iterable[ClauseResult]) -> set[Trust]:
-    """Return what proofs for all parameters rest on: whether the hypotheses hold at an instance is no part of them."""
+    """Return the trusts of proofs for all parameters; those of the hypotheses at an instance are no part of them."""
     return {trust for clause in clauses for trust in clause.trusts}
 
 
 def shown_without(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object], set[Trust]] | None:
-    """Return why a hypothesis is not needed, the proof, and what that trusts; None where there is none."""
+    """Return why a hypothesis is not needed, the proof, and its trusts; None if it is not shown to be needless."""
     ways = [(_EVERY_CLAIM, statement)]
     if hypothesis.relation is not None:
         implied = statement.alone(Inequality(hypothesis.label, hypothesis.relation))
@@ -268,9 +268,9 @@ def shown_without(
 def argued_anyway(
     theorem: Theorem, weaker: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object] | None, set[Trust]] | None:
-    """Return why the claims are argued without a hypothesis, the proof of what is proved of it, and what these trust.
+    """Return why the claims are argued without a hypothesis, the proof of the proved part, and the trusts.
 
-    None where they are not. There is no proof where the argument uses other theorems alone.
+    It is None if they are not argued. There is no proof where the argument uses other theorems alone.
     """
     seconds = min(NECESSITY.check_seconds, deadline - time.monotonic())
     if not theorem.argument or seconds <= 0:
@@ -328,7 +328,7 @@ def _beside_the_example(
 
 
 def _effort(result: ExploreResult) -> str:
-    """Return in words what a search tried, with the verdicts where not all are clean, and what ended it."""
+    """Return in words the effort of a search, with the verdicts where not all are clean, and its end."""
     late = result.stopped == "seconds"
     if late and not result.examples:
         return "in the search the time ran out before the first instance"

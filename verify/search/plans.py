@@ -41,7 +41,7 @@ class ByWord:
         return solvable(decided(self.relation, self.words, values), self.unknown, self.names)  # type: ignore[arg-type]
 
     def ranges(self, values: Mapping[str, Value], within: Range) -> Ranges:
-        """Return where in `within` the relation holds, as `Solvable`."""
+        """Return the part of `within` in which the relation holds, as `Solvable` does."""
         return self._solved_at(values).ranges(values, within)
 
     def satisfied(self, values: Mapping[str, Value]) -> bool:
@@ -53,7 +53,7 @@ class ByWord:
 class Plan:
     """Parameters in the order in which they are drawn, with the bounds on each.
 
-    Those with a default come last and take it: `completed` returns an instance with the defaults of what it lacks.
+    Those with a default come last and take it: `completed` returns an instance with the defaults of missing parameters.
     """
 
     parameters: tuple[Parameter, ...]
@@ -81,7 +81,7 @@ class Plan:
         return admissible
 
     def admits(self, instance: Mapping[str, Value]) -> bool:
-        """Whether an instance keeps the domains, the relations and what is given."""
+        """Whether an instance keeps the domains, the relations and the given values."""
         for parameter in self.parameters:
             value = instance[parameter.name]
             if value != self.given.get(parameter.name, value) or value not in parameter:
@@ -116,7 +116,7 @@ class Plan:
         return self._walk(source.choice, number, rejected)
 
     def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
-        """Yield instances away from ends and from what is simple, where special cases hide; each word has its turn."""
+        """Yield instances away from ends and from simple values, where special cases hide; each word has its turn."""
         free = [p for p in self.parameters if p.kind == "word" and p.name not in self.given]
         longest = max((len(parameter.words) for parameter in free), default=1)
         first = source.randrange(longest)
@@ -130,14 +130,14 @@ class Plan:
             yield from islice((walk for walk in walks if walk is not None), 1)
 
     def simplest_instance(self) -> dict[str, Value] | None:
-        """Return the instance of the first words and of ends, or what is simple near them; None at a dead end."""
+        """Return the instance of the first words and of ends, or simple values near them; None at a dead end."""
         return self._walk(lambda words: words[0], _simplest)
 
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
         """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
 
-        The range is that which the parameters before leave it; those after stay, but for defaults. None where it is no
-        number, or there already.
+        The range is that which the parameters before leave it; those after stay, but for defaults. It is None if the
+        value is no number, or there already.
         """
         parameter = next(parameter for parameter in self.parameters if parameter.name == name)
         value = instance[name]
@@ -161,7 +161,7 @@ class Plan:
         return None if filled is None else {each: filled[each] for each in instance}
 
     def _filled(self, drawn: Mapping[str, Value]) -> dict[str, Value] | None:
-        """Return an instance with the defaults of what it lacks; None where these are not defined."""
+        """Return an instance with the defaults of missing parameters; None where these are not defined."""
         try:
             return self.completed(drawn)
         except InputError:
@@ -284,7 +284,7 @@ def _beside(number: Value, source: random.Random) -> int | Fraction:
 
 
 _Steps = dict[tuple[tuple[str, ...], int], dict[str, Value] | None]
-"""Where steps of random walks led, by the parameters until then and the walk's number; None at a dead end."""
+"""Values after steps of random walks, by the parameters until then and the walk's number; None at a dead end."""
 
 
 def plan(
@@ -351,7 +351,7 @@ def _orders(free: Sequence[Parameter]) -> Iterator[tuple[Parameter, ...]]:
 
 
 def _inexact(order: Plan) -> int:
-    """Return how many relations are solved by bisection."""
+    """Return the number of relations that are solved by bisection."""
     return sum(not bound.exact for bounds in order.bounds.values() for bound in bounds)
 
 
@@ -393,7 +393,7 @@ def _bounded(
 
 
 def _dead_ends(plan: Plan, fewest: int, tick: Callable[[], None], known: _Steps) -> int:
-    """Return how many random walks meet an empty range, at most `fewest`; steps are taken once for all orders."""
+    """Return the number of random walks with an empty range, at most `fewest`; all orders share their steps."""
     steps = [parameter for parameter in plan.parameters if parameter.name not in plan.given]
     # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
     steps = [step for step in steps if step.kind != "rationals" and not plan.defaulted(step)]
@@ -464,7 +464,7 @@ def _apart(admissible: Range, step: int) -> int:
 
 
 def _simple_value(admissible: Range, *, integer: bool) -> Value:
-    """Return an end, the integer that is nearest to 0, or what is simple beside an end."""
+    """Return an end, the integer that is nearest to 0, or a simple value beside an end."""
     low, high = admissible.low, admissible.high
     if integer:
         return _room(admissible)[0]
@@ -478,7 +478,7 @@ def _simple_value(admissible: Range, *, integer: bool) -> Value:
 
 
 def _room(admissible: Range) -> tuple[int, int, int]:
-    """Return the integer of a range that is nearest to 0, and how far the range goes up and down from it."""
+    """Return the integer of a range that is nearest to 0, and the lengths of the range above and below it."""
     assert admissible.low is not None and admissible.high is not None
     low, high = int(admissible.low), int(admissible.high)
     start = max(low, min(high, 0))

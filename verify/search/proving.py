@@ -1,4 +1,4 @@
-"""A theorem's standing for all parameters, with what is missing, and a counterexample where one is met."""
+"""A theorem's standing for all parameters, with the gaps, and a counterexample where one is met."""
 
 import math
 import time
@@ -45,36 +45,36 @@ class ProveResult(Result):
     clauses
         Each clause as it is at the theorem's example.
     established, for_all_parameters
-        What establishes each clause, by label, and what the claims.
+        The standing of each clause, by label, and that of the claims.
     argument, extensions
         The theorem's inferences, and those by which claims hold without some of its hypotheses.
     established_extensions
-        What establishes what each of `extensions` concludes, where all that it supposes holds.
+        The standing of the conclusion of each of `extensions`, where all that it supposes holds.
     counterexample, refuted
         An instance in scope that refutes a claim, and the claim there; None where none was met.
     refuted_steps
-        The steps that are refuted in scope, and where: what rests on them is open.
+        The steps that are refuted in scope, and where: all that rests on them is open.
     checked
         The check at the example, of which a certificate can be written.
     shipped
         Proofs for all parameters that the theorem's package ships, by clause.
     told
-        How each clause that is proved by deductions is deduced: lines, each as text and in LaTeX.
+        The deduction of each clause that is proved by one: lines, each as text and in LaTeX.
     explained
         Whether these lines explain every inference.
     reasons
-        Of each inequality that is open and not refuted, what was tried, what stays open and what would help.
+        For each inequality that is open and not refuted, the attempts, the open parts and advice.
     searched
-        What a search for a counterexample saw, where it found none; None where there was none.
+        The effort of a search for a counterexample that found none; None if there was no search.
     limit
-        The seconds that it might take.
+        The search's limit, in seconds.
     evaluated
-        At how many instances, the example and drawn ones, each claim in words stands that is not proved; None where
-        there is none.
+        Number of instances, the example and drawn ones, at which each unproved claim in words stands; None if there is
+        no such claim.
     formal_texts
-        Of each claim that has a formal text, its propositions for Rocq, by name.
+        The propositions for Rocq of each claim with a formal text, by name.
     not_formal
-        Why what is on record as accepted by Rocq is not believed.
+        The reason why a record of Rocq's acceptance is not believed.
     """
 
     theorem: str
@@ -114,7 +114,7 @@ class ProveResult(Result):
 
     @property
     def deductions(self) -> Mapping[str, tuple[str, ...]]:
-        """How each clause that is proved by deductions is deduced, line by line, as text."""
+        """The deduction of each clause that is proved by one, line by line, as text."""
         return {label: tuple(text for text, _ in lines) for label, lines in self.told.items()}
 
     @property
@@ -134,7 +134,7 @@ class ProveResult(Result):
         return "work" if "work" in ends else "tried" if self.reasons else "open"
 
     def how(self, clause: ClauseResult) -> str:
-        """Return what establishes a clause: the kind of its proof, or `argument`; nothing where it is open."""
+        """Return the means that establish a clause: its proof's kind, `argument` or `rocq`; "" where it is open."""
         established = self.established[clause.label]
         if established.standing is ForAll.ARGUED:
             return "argument"
@@ -146,7 +146,7 @@ class ProveResult(Result):
         return "" if found is None else str(found["kind"])
 
     def detail(self, clause: ClauseResult) -> str:
-        """Return what is missing of a clause that is open."""
+        """Return the reasons why a clause is open; "" for one that is not."""
         established = self.established[clause.label]
         return "" if established.standing.is_shown else "; ".join(filter(None, (established.why, clause.detail)))
 
@@ -199,7 +199,7 @@ def _json(inference: Inference) -> dict[str, Any]:
 
 
 def _established(theorem: Theorem, extension: Inference) -> Established:
-    """Return what establishes what an inference beyond the hypotheses concludes; open where it cannot be read."""
+    """Return the standing of the conclusion of an inference beyond the hypotheses; open where it cannot be read."""
     try:
         return established_by_extension(theorem, extension)
     except InputError as error:
@@ -214,11 +214,11 @@ def prove(
     progress: Progress | None = None,
     kernel: Kernel | None = None,
 ) -> ProveResult:
-    """Say what establishes a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
+    """Report a theorem's standing for all parameters: a proof of each claim, an argument, or open.
 
     Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
     of the time is for a search of a counterexample to the claims that are not proved, a short one where all are argued.
-    `kernel` has what a proof assistant accepted, by default what is on record.
+    `kernel` is a proof assistant's verdict, by default the one on record.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def prove(
     with proving(PROVE.work):
         checked = check(theorem, theorem.example, seconds=PROVE.proving * seconds)
     refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)
-    # That it is a counterexample rests on the scope too.
+    # A counterexample rests on the scope too.
     refuted = None if refuted is None else replace(refuted, trusts=checked.trusts)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
@@ -243,7 +243,7 @@ def prove(
     left, seen = seconds - (time.monotonic() - started), None
     if counterexample is None and searched and left > 0 and not checked.interrupted:
         claimed = theorem.variant(theorem.statement.alone(*searched))
-        # Nothing to search, where no instance is in scope: what is open stays so.
+        # No instance is in scope to search: open claims stay open.
         with suppress(NoInstanceError):
             found = explore(claimed, {}, seconds=left, max_examples=most, progress=progress)
             counterexample, refuted = found.counterexample, found.clause
@@ -311,7 +311,7 @@ def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple
 def _reasons(
     theorem: Theorem, checked: CheckResult, by_clause: Mapping[str, Established], fallen: Mapping[str, str]
 ) -> Mapping[str, Reasons]:
-    """Return why each inequality that is open, and not refuted, has no proof."""
+    """Return the reasons why each inequality that is open, and not refuted, has no proof."""
     statement = theorem.statement.specialised(checked.instance)
     still = [c for c in statement.clauses if by_clause[c.label].standing is ForAll.OPEN and c.label not in fallen]
     found = ((clause.label, reasons_of(statement, clause, PROVE.work)) for clause in still)
@@ -319,7 +319,7 @@ def _reasons(
 
 
 def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return how each clause that is shown by deductions is deduced: lines, each as text and in LaTeX."""
+    """Return the deduction of each clause that is shown by one: lines, each as text and in LaTeX."""
     from verify.provers.deduction.text import lines_of
     from verify.rechecker.kinds.deductions import RULES
 

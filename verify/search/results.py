@@ -22,19 +22,19 @@ from verify.search.simplify import Instance
 from verify.shown import Result, Shown, Tabled
 
 _UNREACHED = {"seconds": "not reached in time", "examples": "not reached in the time for verdicts"}
-"""How examples without a verdict are described, by what ended the search."""
+"""Descriptions of examples without a verdict, by the limit that ended the search."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExploreResult(Result):
-    """The result of a search; the effort (examples, seconds, seed, what ended it) is part of it.
+    """The result of a search, with its effort: examples, seconds, seed, and the cause of its end.
 
     `examples` are the instances that `max_examples` limits, and the refuted one; `polished` are those tried after them,
-    beside the nearest miss of each clause and to make what was found simple. A counterexample is always confirmed in
+    beside the nearest miss of each clause and to simplify the counterexample. A counterexample is always confirmed in
     exact or ball arithmetic; it is certified where the re-checker accepts that it refutes the clause and keeps the
     hypotheses.
 
-    Of the examples, those are `clean` at which every clause of `looked_at` is known to hold: by a float64 margin
+    An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin
     beyond a running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1
     or 0, as the first refutation ends a search; `without_value` are those at which a clause has no value, and
     `undecided` the others, of which `not_reached` are those without an answer when the search ended or its time for
@@ -42,13 +42,13 @@ class ExploreResult(Result):
     words; where all claims are such, no instance is clean. Those that have an evaluation were evaluated, and not
     violated, at so many instances (`evaluated`, by label).
 
-    `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative
-    to the size of what is compared, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
+    `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative to
+    the size of the compared sides, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
     counterexample they are its. `needed` is the number of instances up to the first one that was refuted; `sharpness`
     has an entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
-    `replayed`: what was found was kept from an earlier search with the same seed. Of so many draws (`drawn`) those that
-    are `rejected` came to no instance, as a relation left a parameter no value; they are counted by the hypothesis's
-    label, the most frequent one first.
+    `replayed`: the counterexample was kept from an earlier search with the same seed. Of `drawn` draws the `rejected`
+    ones came to no instance, as a relation left a parameter no value; they are counted by the hypothesis's label, the
+    most frequent one first.
     """
 
     theorem: str
@@ -120,7 +120,7 @@ class ExploreResult(Result):
 
     @property
     def verdicts(self) -> str:
-        """The counts of the verdicts, but for what was not met."""
+        """The counts of the verdicts that were met."""
         counts = {"clean": self.clean, "refuted": self.refuted, "undecided": self.undecided}
         counts["without a value"] = self.without_value
         counts["undecided"] -= self.not_reached
@@ -129,7 +129,7 @@ class ExploreResult(Result):
 
     @property
     def dead_ends(self) -> str:
-        """How many draws were rejected, where these are more than half, and by what most often; else nothing."""
+        """The number of rejected draws, where that is more than half, and their most frequent cause; else ""."""
         count = sum(self.rejected.values())
         if 2 * count <= self.drawn:
             return ""
@@ -170,43 +170,42 @@ _FURTHEST = 3
 
 @dataclass(frozen=True, repr=False)
 class ExtendedRange(Shown):
-    """How far the claims hold beyond one hypothesis, along one of its parameters, the others as given.
+    """The range of the claims beyond one hypothesis, along one of its parameters, the others as given.
 
     Parameters
     ----------
     hypothesis, statement
-        Its label, and what it says.
+        Its label, and its text.
     parameter, relation, end
-        Along what, `<=`, `<`, `>=` or `>`, and where it ends at the instance; None where that cannot be told.
+        The parameter, `<=`, `<`, `>=` or `>`, and its bound at the instance; None where that cannot be told.
     given
         The parameter's own value at the instance, where it has one.
     established, by
-        What establishes the claims beyond the end, and the theorems that show them; None where nothing does.
+        The standing of the claims beyond the end, and the theorems that show them; None where nothing does.
     shown_to, shown_open
-        How far: None for without limit; whether the value itself is left out.
+        The last value for which the claims are shown, None for no limit; whether that value is left out.
     domain_ends
-        Whether the theorem's domain ends there too, so that it is shown as far as that goes.
+        Whether the theorem's domain ends there too, so that the claims are shown on all of it.
     supposing
-        Other hypotheses that this rests on, which do not depend on the parameter, and of which the instance does not
-        tell whether they hold.
+        Other hypotheses that this rests on. They do not depend on the parameter, and the instance does not decide them.
     verified_at
         Values past that at which all claims were certified, with the other hypotheses.
     clause, violated
-        The claim that is refuted, certified, and at which value nearest to the end; None where none was found.
+        The claim that is refuted, certified, and the value nearest to the end where it is; None where none was found.
     inside
         Whether the hypothesis holds at that value, so that it refutes the theorem.
     met
-        Where a violation was met that is not certified.
+        The value at which a violation was met that is not certified.
     looked
-        Whether a violation was looked for; `effort` says how, `further` what is not known, where none was found.
+        Whether a violation was looked for. `effort` describes the search, `further` the open part if none was found.
     why
-        Why the end, or what is beyond it, is not known.
+        The reason why the end, or the claims beyond it, are not known.
     unreadable
-        Whether that is because what would show more cannot be read.
+        Whether the reason is an inference, which would show more, that cannot be read.
     certificate
-        Of the violation, for `verify recheck`.
+        The violation's certificate, for `verify recheck`.
     trusts, verified_trusts
-        What the violation, and what the certified values, rest on beside the re-checker's core.
+        The trusts of the violation, and those of the certified values, beyond the re-checker's core.
     """
 
     hypothesis: str
@@ -320,7 +319,7 @@ class ExtendedRange(Shown):
         return f"{short_text(value)} ({ratio})" if ratio else short_text(value)
 
     def _ratio(self, value: Fraction | int) -> str:
-        """Return how many times past the end a value is; nothing where it is not past it, or a sign forbids it."""
+        """Return the ratio of a value to the end; "" where it is not past the end, or a sign forbids it."""
         assert self.end is not None
         upward = self.relation in ("<=", "<")
         if self.end <= 0 or value <= 0 or (value <= self.end if upward else value >= self.end):
@@ -331,7 +330,7 @@ class ExtendedRange(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExtendedRanges(Result, Tabled):
-    """How far a theorem's claims hold beyond each parametric hypothesis, at an instance, which may be partial."""
+    """The ranges of a theorem's claims beyond each parametric hypothesis, at an instance, which may be partial."""
 
     theorem: str
     statement_digest: str

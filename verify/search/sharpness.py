@@ -1,4 +1,4 @@
-"""How sharp a clause's bound is: claimed, best proved, worst found and free, and where it begins to say something."""
+"""Sharpness of a clause's bound: claimed, best proved, worst found, free, and the end of its vacuous range."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from verify.search.plans import Plan
 class Sharpness:
     """An inequality's two sides at the instance where a search found them closest.
 
-    `reached` ≤ `claimed` there, `ratio` = reached/claimed, as exact numbers or enclosures: no bound that
-    is smaller than ratio·claimed holds at that instance. `best_proved` and `free` are what the
-    theorem's `Bound` gives there, None without one; `vacuous` says that the free bound is no larger.
-    `bites` is where along one parameter, the others as at the instance, the claimed bound is the smaller.
+    `reached` ≤ `claimed` there, `ratio` = reached/claimed, as exact numbers or enclosures: no bound that is smaller
+    than ratio·claimed holds at that instance. `best_proved` and `free` are the values of the theorem's `Bound` there,
+    None without one; `vacuous` says that the free bound is no larger. `bites` is where along one parameter, the others
+    as at the instance, the claimed bound is the smaller.
     """
 
     clause: str

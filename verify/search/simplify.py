@@ -71,7 +71,7 @@ def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Inst
 
 
 def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
-    """Yield two numbers in the same ratio, or nearly: what is false of a ratio is false of those as well."""
+    """Yield two numbers in the same ratio, or nearly: a claim that is false of a ratio is false of those as well."""
     one_by_one = {value.denominator for value in pair.values()}
     for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}):
         yield {name: value * whole for name, value in pair.items()}
@@ -104,7 +104,7 @@ def _completed(
 def _moved(
     plan: Plan, ranges: Callable[[Parameter], Ranges], plain: Instance, changes: Mapping[str, Value], *, always: bool
 ) -> Instance | None:
-    """Return what was changed with the values drawn after it moved with their ranges: those that left it, or all.
+    """Return the changed instance, in which later values that left their ranges, or all later ones, moved with them.
 
     `ranges` gives the admissible values of a parameter before the change.
     """

@@ -41,11 +41,11 @@ _OPPOSITE = {"LessThan": sp.Gt, "StrictLessThan": sp.Ge, "GreaterThan": sp.Lt, "
 
 @dataclass(frozen=True)
 class Threshold:
-    """How far past the hypothesis violations begin, along one parameter with the others as at the witness.
+    """The distance past a hypothesis at which violations begin, along one parameter, the others as at the witness.
 
-    At `end` the hypothesis ends. `clear` is the furthest value past it at which the clause was looked at and not
-    refuted, with what it was found to be; None where the nearest violation is next to the end. At `violated` it is
-    refuted, certified.
+    The hypothesis holds up to `end`. `clear` is the furthest value past it at which the clause was checked and not
+    refuted, and `clear_outcome` its outcome there; None where the nearest violation is next to the end. At `violated`
+    the clause is refuted, certified.
     """
 
     parameter: str
@@ -123,12 +123,12 @@ def broken(hypothesis: Hypothesis) -> Hypothesis | None:
 
 
 def weakened_id(theorem_id: str, label: str) -> str:
-    """Return what a theorem without one of its hypotheses is called: its own id is that of its own statement."""
+    """Return the id of a theorem without one of its hypotheses: its own id is that of its own statement."""
     return f"{theorem_id}{WITHOUT}{label}"
 
 
 class Approach:
-    """The way from a violation to the hypothesis: the nearest violation so far, where they begin, by what factor."""
+    """The way from a violation to the hypothesis: the nearest violation so far, the threshold, and the factor."""
 
     def __init__(
         self,
@@ -147,10 +147,10 @@ class Approach:
         self.witness, self.thresholds = violation, dict[str, Threshold]()
         self.relaxed: Relaxed | None = None
         self.inside: Instance | None = None
-        """Where the clause is refuted with the hypothesis, so that it is not this one that is missing."""
+        """An instance that refutes the clause with the hypothesis, so that it is not this one that is missing."""
 
     def run(self, seed: int) -> None:
-        """Move the witness towards the hypothesis. Raises KeyboardInterrupt; what was found stays."""
+        """Move the witness towards the hypothesis. Raises KeyboardInterrupt; the results so far stay."""
         self._approach(seed)
         for name, value in self.witness.items():
             # A search draws the ends of ranges as well, which may be roots to 150 digits: a simpler one may do.
@@ -186,7 +186,7 @@ class Approach:
                 self._along_each(dict(result.counterexample or {}))
                 moved = self._factor(self.witness)
                 factor = moved if moved is not None and _above(moved) < _above(factor) else factor
-                # A violation below what was clear: the search had missed it.
+                # A violation below the clear value: the search had missed it.
                 clear, examples = (clear, examples) if clear < least(factor) else (Fraction(1), 0)
             elif result.counterexample is None and result.found_clean:
                 clear, examples = tried, result.clean
@@ -197,7 +197,7 @@ class Approach:
     def _along_each(self, witness: Instance) -> None:
         self.witness, self.thresholds = witness, {}
         for name, end in ends(self.statement, self.hypothesis, witness):
-            # At the witness as it now is: what was found along another parameter moved it.
+            # At the witness as it now is: a violation along another parameter moved it.
             nearest = _end(self.statement, self.hypothesis, name, self.witness) or end
             threshold = self.along(name, nearest, self.witness)
             if threshold.violated != self.witness[name]:
@@ -206,7 +206,7 @@ class Approach:
             self.witness = {**self.witness, name: threshold.violated}
 
     def along(self, name: str, end: Fraction, witness: Instance) -> Threshold:
-        """Return where violations begin along a parameter, between a value without one and the witness."""
+        """Return the threshold of violations along a parameter, between a value without one and the witness."""
         parameter = next(p for p in self.statement.parameters if p.name == name)
         whole = parameter.kind == "integer"
         violated, clear, said, low = Fraction(witness[name]), None, None, end  # type: ignore[arg-type]
@@ -240,7 +240,7 @@ class Approach:
     def certified(self, witness: Instance, seconds: float) -> tuple[CheckResult, HypothesisResult, bool]:
         """Check a violation; return that, the hypothesis there, and whether it is certified that the clause is refuted.
 
-        In what is left of the time, or in a part of the `seconds` that there were.
+        In the rest of the time, or in a part of the `seconds` that there were.
         """
         left = max(NECESSITY.certifying * seconds, self.deadline - time.monotonic())
         result = check(self.weakened, witness, seconds=left)
@@ -254,7 +254,7 @@ class Approach:
         return self._held(instance).holds is True
 
     def _outcome(self, instance: Mapping[str, Value]) -> Outcome:
-        """Return what the clause is found to be where all other hypotheses hold."""
+        """Return the clause's outcome at an instance, under all other hypotheses."""
         try:
             left = max(self.deadline - time.monotonic(), NECESSITY.least_seconds)
             return checked(self.weakened, instance, min(NECESSITY.check_seconds, left)).outcome
@@ -263,7 +263,7 @@ class Approach:
             return Outcome.OUT_OF_SCOPE
 
     def _factor(self, witness: Mapping[str, Value]) -> Quantity | None:
-        """Return by what factor the smaller side exceeds the larger one; None where one is not positive."""
+        """Return the factor by which the smaller side exceeds the larger one; None where one is not positive."""
         relation = self.statement.specialise(self.hypothesis, witness).relation
         if relation is None or isinstance(relation, sp.Eq):
             return None
@@ -296,7 +296,7 @@ def _above(value: Quantity) -> Fraction:
 
 @dataclass(frozen=True)
 class Ray:
-    """The values of a parameter past an end, of a hypothesis or of what is shown; `strict`: the end is one of them."""
+    """The values of a parameter past an end, of a hypothesis or of a shown range; `strict`: the end is one of them."""
 
     parameter: Parameter
     end: Fraction
@@ -309,7 +309,7 @@ class Ray:
         return self.end if self.upward else -self.end
 
     def past(self, ranges: Ranges) -> tuple[Range, ...]:
-        """Return what of some ranges is past the end, in order, turned so that values grow outwards."""
+        """Return the parts of some ranges that are past the end, in order, turned so that values grow outwards."""
         start = self.start
         if self.parameter.kind == "integer":
             first = start.__ceil__() if self.strict else start.__floor__() + 1
@@ -327,9 +327,9 @@ class Ray:
         return int(value) if self.parameter.kind == "integer" and value.denominator == 1 else value
 
     def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
-        """Return as far as what of a region a domain's part past the end is covered without a gap, and whether all is.
+        """Return a region's last part that covers a domain past the end without a gap, and whether that is all.
 
-        None where what comes first past the end is not in it.
+        The part is None if the first values past the end are not in the region.
         """
         parts, far = self.past(region), None
         for place in self.past(domain):
@@ -348,7 +348,7 @@ def _mirrored(part: Range) -> Range:
 
 
 def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -> Iterator[Fraction | int]:
-    """Yield values of what is left past an end, further and further out, and the given one where it is among them."""
+    """Yield values of the rest past an end, further and further out, and the given one where it is among them."""
     if not left:
         return
     start, first, last = ray.start, left[0].low, left[-1].high
@@ -388,7 +388,7 @@ def _doubled(ray: Ray, first: Fraction) -> set[Fraction]:
 
 
 def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
-    """Return a number in few digits near to one, past what was before it; the number where there is none."""
+    """Return a number in few digits near to one, past the number before it; the number itself where there is none."""
     before = start if done is None else max(start, done)
     for near in (abs(value), value - before):
         short = simplest_between(value - near / 100, value + near / 100) if near > 0 else value
@@ -409,7 +409,7 @@ class Attempts:
     ended: bool = False
 
     def noted(self, shown: ExtendedRange, left: Sequence[Range], seconds: float) -> ExtendedRange:
-        """Return what is shown, with what was tried, and what is not known."""
+        """Return the shown range, with the attempts beyond it and the part that is open."""
         count = len(self.values)
         if not count:
             why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""
@@ -417,7 +417,7 @@ class Attempts:
         further = f"further out {self.failing}" if self.failing else "open beyond"
         further = f"further out nothing is checked: {self.refused}" if self.refused else further
         if self.ended:
-            # Of integers all may have been tried.
+            # All integers may have been tried.
             size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
             all_tried = all(isinstance(value, int) for value in self.values) and size == count
             further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"

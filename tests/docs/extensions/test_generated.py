@@ -1,4 +1,4 @@
-"""The generated parts of pages are what the code makes now; `python -m docs.extensions.generated` writes them."""
+"""The generated parts of pages are those that the code makes now; `python -m docs.extensions.generated` writes them."""
 
 import pytest
 

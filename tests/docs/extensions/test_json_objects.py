@@ -42,11 +42,11 @@ def test_the_page_speaks_of_keys_that_are_printed():
 
     page = PAGES["docs/reference/json.md"].read_text(encoding="utf-8")
     spoken = set(re.findall(r"`([a-z_]+)`", page)) - WORDS - set(json_objects.EXAMPLES)
-    # No deduction is looked for of what is this long, so that it is open at once, with its reasons.
+    # No deduction is looked for of a statement of this length, so that it is open at once, with its reasons.
     long = f"{' + '.join(f'sin(x + {n})' for n in range(99))} <= 99"
     printed = keys([json_objects.objects(), verify.prove(long, seconds=5).to_json()])
-    # Keys of what the examples do not meet.
+    # Keys of objects that the examples do not meet.
     unmet = {"reason", "pinned", "what", "failed", "clear", "violated", "relaxed", "end", "thresholds", "met", "limit"}
-    # Of what is trusted, which the examples do not.
+    # Keys of trusts, which the examples do not have.
     unmet |= {"name", "package", "experiments", "quick"}
     assert len(spoken) > 30 and sorted(spoken - printed - unmet) == []

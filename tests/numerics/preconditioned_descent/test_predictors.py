@@ -1,4 +1,4 @@
-"""Gradient descent with the best step sizes, and least squares, against what they are by definition."""
+"""Gradient descent with the best step sizes, and least squares, against their definitions."""
 
 import math
 

@@ -41,7 +41,7 @@ def test_losses_and_gradients_are_the_references(L, d, n, with_B, device):
     leaves = [(gaussian(source, L, d, d) / 3).requires_grad_() for _ in range(1 + with_B)]
     A, B = leaves[0], leaves[1] if with_B else None
     errors = in_context_errors(pattern(A, B), tokens, weights)
-    # Leaves of the CPU, and what is made of them on the device.
+    # Leaves of the CPU, and the tensors made of them on the device.
     moved = [leaf.to(device) for leaf in leaves]
     found = losses(moved[0], moved[1] if with_B else None, reduced(tokens.to(device), weights.to(device))).cpu()
     # Some thousand roundings of numbers of the size of the largest.

@@ -1,4 +1,4 @@
-"""The trainer: its gradient is the reference's, its steps PyTorch's Adam, what is left goes on to the same bits."""
+"""The trainer: its gradient is the reference's, its steps PyTorch's Adam, a resumed run has the same bits."""
 
 from dataclasses import replace
 
@@ -82,7 +82,7 @@ def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
         theirs.advance()
     theirs.divergence.check()
     for found, expected in zip(theirs.matrices, ours.matrices, strict=True):
-        # Adam divides by the root of squares: what is small is known to fewer digits.
+        # Adam divides by the root of squares: small entries are known to fewer digits.
         tolerance = {torch.float64: 1e-8, torch.float32: 1e-4}[ours.dtype]
         torch.testing.assert_close(found.cpu(), expected, rtol=0, atol=tolerance)
 

@@ -106,7 +106,7 @@ def test_cosines_from_random_matrices(device):
     value = {name: measured.value for name, measured in found.items()}
     assert all(-1 <= cosine <= 1 for cosine in value.values())
     assert value["W_centred_start"] < value["W_centred_end"] and value["V_start"] < value["V_end"]
-    # The part of I along I − 11ᵀ/T: the cosine with I cannot exceed it by more than what W has along 11ᵀ.
+    # The part of I along I − 11ᵀ/T: the cosine with I cannot exceed it by more than W's part along 11ᵀ.
     assert value["W_centred_end"] > 0.9
     assert value["W_identity_end"] == pytest.approx(math.sqrt(1 - 1 / 6) * value["W_centred_end"], abs=0.1)
 
@@ -192,7 +192,7 @@ def test_the_step_size_changes_once():
     # A batch more is drawn where the step size changes, so that runs agree where it does not.
     assert run(eta=1, eta_late=7, late=6) == run(eta=1, eta_late=9, late=100)
     assert run(eta=2, eta_late=1, late=0)["C"] != run(eta=1, eta_late=2, late=0)["C"]
-    # So small a step does nothing: what moves is moved in the other half.
+    # So small a step does nothing: all moves are in the other half.
     still = run(eta="1e-30", eta_late="1e-30", late=3)
     assert (
         run(eta="1e-30", eta_late=1, late=3)["alpha"] != still["alpha"] != run(eta=1, eta_late="1e-30", late=3)["alpha"]

@@ -1,4 +1,4 @@
-"""The figures: what they measure and refuse, that they repeat, and that a killed run goes on to the same bits."""
+"""The figures: their measurements and refusals, that they repeat, and that a killed run goes on to the same bits."""
 
 from itertools import combinations
 
@@ -151,7 +151,7 @@ def test_the_late_change_is_that_of_the_last_quarter_run_by_run():
     readings = [torch.tensor([x, x + 1], dtype=torch.float64) for x in (9.0, 5.0, 3.0, 2.0, 1.5)]
     other = [reading + 7 for reading in readings]
     one, two = late_change([readings]), late_change([readings, other])
-    # Each point, and each run, moves by as much: what differs between them is not in the change.
+    # Each point, and each run, moves by as much: their differences are not in the change.
     assert (one.value, one.standard_error, one.samples) == (-0.5, 0, 2)
     assert (two.value, two.standard_error, two.samples) == (-0.5, 0, 2)
     assert late_change([readings[:2]]).value == -4

@@ -48,16 +48,16 @@ def by_autograd(W, V, drawn, attend):
 
 
 def close(sizes, dtype):
-    """How far a gradient may be off, relative to its norm.
+    """Tolerance of a gradient, relative to its norm.
 
     Its sums are of at most 2 (d + d_e) + T terms in all, whose roundings, of either sign, add up like a random walk;
-    four of the sums follow on each other, of terms at most about twice as large as what they add up to.
+    four of the sums follow on each other, of terms at most about twice as large as their sum.
     """
     return 8 * math.sqrt(2 * (sizes.d + sizes.d_e) + sizes.T) * torch.finfo(dtype).eps
 
 
 def relative(found, expected):
-    """The norm of the difference, relative to that of what is expected."""
+    """The norm of the difference, relative to that of the expected gradient."""
     return ((found - expected).norm() / expected.norm()).item()
 
 

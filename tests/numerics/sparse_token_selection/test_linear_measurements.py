@@ -1,4 +1,4 @@
-"""Conditional variances against the joint covariance, a plain regression on samples, and by hand; what is refused."""
+"""Conditional variances against the joint covariance, a plain regression on samples, and by hand; refusals."""
 
 import math
 

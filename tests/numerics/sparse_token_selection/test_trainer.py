@@ -1,4 +1,4 @@
-"""The fast trainer: its gradients are the reference's, its steps PyTorch's, its draws what they should be."""
+"""The fast trainer: its gradients are the reference's, its steps PyTorch's, its draws of the right law."""
 
 from dataclasses import replace
 

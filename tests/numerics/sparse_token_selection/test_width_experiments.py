@@ -1,4 +1,4 @@
-"""The experiments with first layers: what is known by hand, repetition by the seed, settings that do not fit."""
+"""The experiments with first layers: values known by hand, repetition by the seed, settings that do not fit."""
 
 import math
 

@@ -52,7 +52,7 @@ def test_as_many_moments_as_values_determine_the_mean(power: int) -> None:
 
 
 def test_an_upper_bound_needs_the_least_value_to_be_one() -> None:
-    # X is 1 or 4, said to be at least 3: what is returned is no bound of E[1/X] = 5/8.
+    # X is 1 or 4, said to be at least 3: the result is no bound of E[1/X] = 5/8.
     law = [(Fraction(1), Fraction(1, 2)), (Fraction(4), Fraction(1, 2))]
     with flint.ctx.workprec(128):
         with pytest.raises(UndecidedError):

@@ -35,7 +35,7 @@ def test_the_excess_is_what_the_best_q_leaves(size, examples, at):
 
 
 def zeros(size, examples):
-    """How many positive zeros K has: two where another local minimum is, at Σ = I and d of 3 or more."""
+    """Number of positive zeros of K: two where another local minimum is, at Σ = I and d of 3 or more."""
     return sp.Poly(rise(z).subs({d: size, n: examples}), z).count_roots(0, sp.oo)
 
 

@@ -1,4 +1,4 @@
-"""Theorem 4's clause at points known to ten decimals, the loss in closed form twice, and what is refused."""
+"""Theorem 4's clause at points known to ten decimals, the loss in closed form twice, and refusals."""
 
 import json
 from dataclasses import replace

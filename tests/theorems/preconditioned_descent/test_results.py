@@ -1,4 +1,4 @@
-"""Theorems 1, 3 and 5 against what is known otherwise: grids, closed forms, limits."""
+"""Theorems 1, 3 and 5 against independent values: grids, closed forms, limits."""
 
 import math
 from fractions import Fraction

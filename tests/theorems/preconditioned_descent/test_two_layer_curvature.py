@@ -1,4 +1,4 @@
-"""Theorem 3 at two layers, second derivatives: by pairs of eigenvalues, by what certifies them at instances."""
+"""Theorem 3 at two layers, second derivatives: by pairs of eigenvalues, and by their certificates at instances."""
 
 from fractions import Fraction
 

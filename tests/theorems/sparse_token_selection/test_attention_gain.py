@@ -70,7 +70,7 @@ def test_the_papers_sizes(query: bool, alpha: str, C: str, sampled: float, error
     assert gain.C == Fraction(C)
     low, high = (float(5 * (1 - end) / 6) for end in (gain.upper, gain.lower))
     assert high - low < 0.01 * low
-    # d/2 R (α − P/(qR))² is what another α adds at this C.
+    # Another α adds d/2 R (α − P/(qR))² at this C.
     added = 5 / 2 * float(gain.squares) * (float(Fraction(alpha)) - float(gain.selected / (3 * gain.squares))) ** 2
     assert added < 1e-6
     # z = 5: a false alarm in 10⁶.

@@ -1,4 +1,4 @@
-"""The bound from below: against sums over all signs and sampled encodings, its closed forms, what is refused."""
+"""The bound from below: against sums over all signs and sampled encodings, its closed forms, refusals."""
 
 import math
 from fractions import Fraction
@@ -49,7 +49,7 @@ def test_the_two_bounds_of_the_proof_against_sampled_encodings(law, T, q, D):
     for r in SCALES:
         found = lost(v, q, r)
         assert found.mean() - 6 * found.std() / math.sqrt(len(v)) >= max(shares(T, q, D, r))
-    # The selected tokens' part is right up to a factor: at a large d_e what is left is mostly theirs.
+    # The selected tokens' part is right up to a factor: at a large d_e the rest is mostly theirs.
     r = math.log2(T / q)
     assert lost(v, q, r).mean() <= 30 * max(shares(T, q, D, r))
 

@@ -91,7 +91,7 @@ def test_the_work_is_bounded_whatever_the_clock_says(
     most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In few dimensions the bounds are wide: what cannot be shown is not tried for longer than what can."""
+    """In few dimensions the bounds are wide: a claim that cannot be shown is not tried for longer than one that can."""
     calls, moments = [], SignAttention.exponential_moments
     monkeypatch.setattr(SignAttention, "exponential_moments", lambda *arguments: calls.append(1) or moments(*arguments))
     T, q, query = sizes

@@ -1,4 +1,4 @@
-"""The full gradient at and beside the set of Lemma 2: against autograd at the definitions, and what vanishes."""
+"""The full gradient at and beside the set of Lemma 2: against autograd at the definitions, and its zero blocks."""
 
 import itertools
 from fractions import Fraction
@@ -65,7 +65,7 @@ def summed(model, alpha, C):
     ]
     with flint.ctx.workprec(128):
         loss, W, V = ([float(x) for x in worth(combined(part), Fraction(C) / kappa)] for part in parts)
-    # Nothing is left of what is 0.
+    # Nothing is left of the zero entries.
     W, V = np.array(W or np.zeros((d + D) ** 2)).reshape(d + D, d + D), np.array(V).reshape(d, d + D)
     W[d:] /= kappa**0.5
     W[:, d:] /= kappa**0.5

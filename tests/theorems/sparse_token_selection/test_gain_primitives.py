@@ -1,4 +1,4 @@
-"""The primitives of attention by sign encodings: their values, what a search sees of them, and what they refuse."""
+"""The primitives of attention by sign encodings: their values, their approximations in a search, and their refusals."""
 
 from fractions import Fraction
 

@@ -44,7 +44,7 @@ def test_along_runs_from_zero_the_gap_is_of_the_third_order_and_the_lag_settles(
             odds = (length - subset) / subset * math.exp(-at[1])
             weight = math.exp(-at[1])
             best = (1 + odds) / (1 + odds * weight)
-            # b = |e|/w³ stays bounded; h is what α = 1 + r − h r² says.
+            # b = |e|/w³ stays bounded; h is defined by α = 1 + r − h r².
             seen.append((abs(at[0] - best) / weight**3, abs((1 + odds - at[0]) / odds**2 - subset / (length - subset))))
         at = tuple(map(float, step(*at)))
     gaps, lags = zip(*seen, strict=True)

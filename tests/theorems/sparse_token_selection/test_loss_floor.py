@@ -1,4 +1,4 @@
-"""Theorem 2 at instances: its values against sums over all signs, what is null, and what is refused."""
+"""Theorem 2 at instances: its values against sums over all signs, null values, and refusals."""
 
 import itertools
 import math

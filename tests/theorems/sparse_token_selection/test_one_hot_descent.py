@@ -19,7 +19,7 @@ from verify import Evidence, InputError, Outcome, load_theorem
 THEOREM = load_theorem("wang2024.one_hot_descent")
 SIZES = [(9, 2, 1), (9, 2, 40), (13, 3, 2), (41, 10, 3), (200, 3, 5), (1000, 2, 1)]
 SMALL = [(2, 1, 1), (2, 1, 30), (2, 2, 3), (3, 1, 2), (3, 2, 100), (4, 3, 1), (5, 1, 7), (7, 6, 2)]
-"""Where q is 1 or not below T/4, which Theorem 1 excludes."""
+"""Sizes (T, q, d) with q = 1 or q not below T/4, which Theorem 1 excludes."""
 
 
 def softmax_loss(length, subset, a, c):

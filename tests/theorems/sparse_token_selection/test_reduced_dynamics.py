@@ -68,7 +68,7 @@ def test_the_recursion_is_the_full_layers_gradient(length, subset_size, size):
 
 
 def test_the_blocks_that_vanish_do_so_by_odd_moments_only():
-    """With tokens of mean 1/3 the same blocks are what the definitions say with those moments, and not zero."""
+    """With tokens of mean 1/3 the same blocks follow from the definitions with those moments, and are not zero."""
     length, subset_size = 3, 1
     mean = sp.Rational(1, 3)
     bernoulli = {k: mean if k else sp.Integer(1) for k in range(7)}

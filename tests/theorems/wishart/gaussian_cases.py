@@ -23,7 +23,7 @@ def stated(clause):
 
 
 def completed(left, shapes, normal, random, traces, **more):
-    """Return the clause whose right side is what the engine finds."""
+    """Return the clause whose right side is the engine's result."""
     clause = GaussianMoment("mean", left, sp.Dummy(), shapes, normal, random, traces, **more)
     return replace(clause, right=clause.mean(stated(replace(clause, right=sp.S.Zero))))
 

@@ -1,4 +1,4 @@
-"""Pairings, over which Wick's formula sums: what the moments' tests go through."""
+"""Pairings, over which Wick's formula sums: the moments' tests go through them."""
 
 
 def pairings(slots):

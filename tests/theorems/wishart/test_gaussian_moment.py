@@ -1,4 +1,4 @@
-"""The engine's Gaussian means against the moments of one normal number, entry by entry; and what a clause refuses."""
+"""The engine's Gaussian means against the moments of one normal number, entry by entry; and a clause's refusals."""
 
 from dataclasses import replace
 

@@ -52,7 +52,7 @@ REJECTED = [
     ("two words", f"{CLAIM}.right", to_data(f), "is not introduced"),
     ("two words", f"{CLAIM}.left", to_data(1 / f), "a division by what"),
     ("two words", f"{CLAIM}.left", ["exp", to_data(f)], "no part of a polynomial"),
-    # A derivative in what a trace depends on, or a value there, would take the trace for a constant.
+    # A derivative in a symbol on which a trace depends, or a value there, would take the trace for a constant.
     ("two words", f"{CLAIM}.left", to_data(sp.Derivative(f, n)), "no part of a polynomial"),
     ("two words", f"{CLAIM}.left", to_data(sp.Subs(f, n, 2)), "no part of a polynomial"),
     ("two words", f"{CLAIM}.left", to_data(f + n * sp.Derivative(g, d)), "no part of a polynomial"),

@@ -1,4 +1,4 @@
-"""Arguments: what an inference may use, and what establishes a claim by them."""
+"""Arguments: the premises that an inference may use, and the standing of claims by them."""
 
 from dataclasses import replace
 

@@ -274,7 +274,7 @@ def test_a_word_that_a_hypothesis_fixes_is_for_all_in_scope(make_theorem, clause
     assert tuple(c.evidence for c in result.clauses) == evidence
     data = certificate(theorem, result)
     assert tuple(clause.evidence for clause in recheck_text(json.dumps(data).encode()).clauses) == evidence
-    # The other way round: what the engine does not claim, the checker does not accept.
+    # The converse: a claim that the engine does not make, the checker does not accept.
     for clause in data["clauses"]:
         clause["evidence"] = "proved"
         clause["proof"] = {"kind": "identity", "scope": "all", "factors": []}

@@ -51,7 +51,7 @@ def test_out_of_scope_the_clauses_are_evaluated_all_the_same(make_theorem, bound
     result = check(make_theorem(Inequality("c", sp.Lt(x, bound)), hypotheses=(SMALL,)), {"x": 5})
     assert (result.outcome, result.in_scope, result.claim_outcome) == (Outcome.OUT_OF_SCOPE, False, claim)
     assert result.clauses[0].margin == bound - 5
-    # Nothing refutes the theorem there: what refutes a clause is the clause's.
+    # Nothing refutes the theorem there: a clause's witness is the clause's own.
     assert result.witness is None and dict(result.clauses[0].witness) == ({"x": 5} if bound == 3 else {})
     assert result.detail == "small: x < 2 does not hold"
 
@@ -167,7 +167,7 @@ def test_the_time_is_kept(clock, make_theorem):
     started = clock.now
     result = check(make_theorem(Reaches("r", STUCK, x)), {"x": "1/2"}, seconds=0.2)
     assert result.outcome is Outcome.INCONCLUSIVE and not result.interrupted
-    # The run may take four fifths of the budget, and leaves the rest for what comes after.
+    # The run may take four fifths of the budget, and leaves the rest for the steps after.
     assert 0.16 <= result.seconds <= clock.now - started < 0.2
 
 

@@ -1,4 +1,4 @@
-"""The one way to a decided clause: what is certified passed the re-checker, and nothing goes around it."""
+"""The one way to a decided clause: a certified one passed the re-checker, and nothing goes around it."""
 
 import ast
 from dataclasses import replace
@@ -191,7 +191,7 @@ def test_what_a_word_chooses_inside_a_limit_is_about_its_symbol(make_theorem):
 
 
 class Own(Inequality):
-    """A clause class of a user's own, which says what it likes."""
+    """A clause class of a user's own, which may claim anything."""
 
     def evaluate(self, question):
         return self.says_of_itself(self, question)
@@ -299,7 +299,7 @@ def test_a_statement_cannot_change_after_its_digest_was_taken():
 
 
 def around(source: str) -> list[str]:
-    """Name what a module does by itself that only `decide` may: evaluate a clause, or call it certified."""
+    """Name a module's calls that only `decide` may make: to evaluate a clause, or to call it certified."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and node.attr == "evaluate":

@@ -1,4 +1,4 @@
-"""Doors: which modules are behind one, what they may import, their digest, and that nothing else is run."""
+"""Doors: the modules behind one, their allowed imports, their digest, and that nothing else is run."""
 
 import sys
 from importlib import metadata

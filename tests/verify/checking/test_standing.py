@@ -198,7 +198,7 @@ SHIPS = "wang2024.stationary_points"
 
 @pytest.fixture
 def unproving(monkeypatch):
-    """No proof is found anew: only what is shipped can be one."""
+    """No proof is found anew: only a shipped one counts."""
 
     def refuse(*_, **__):
         raise AssertionError("a proof was looked for")

@@ -1,4 +1,4 @@
-"""Theorems: what is not well formed is refused when the theorem is made, in one line that says what to do."""
+"""Theorems: an ill-formed part is refused when the theorem is made, in one line with the remedy."""
 
 from dataclasses import replace
 

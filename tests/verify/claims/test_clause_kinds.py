@@ -1,4 +1,4 @@
-"""Kinds of clause: what each has to provide, and one from outside that works wherever the shipped ones do."""
+"""Kinds of clause: the methods that each provides, and one from outside that works wherever the shipped ones do."""
 
 import json
 from dataclasses import dataclass, replace

@@ -213,7 +213,7 @@ def test_staying_may_be_certified_before_the_level_is_reached(clock, evaluate):
     level = sp.Rational(1, 10)
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # Nothing but L <= 1/10 is known of what comes after.
+    # Nothing but L <= 1/10 is known of the steps after.
     assert result.margin == Enclosure(0, None)
 
 

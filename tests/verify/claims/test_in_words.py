@@ -1,4 +1,4 @@
-"""Claims in words: what their trials show at an instance, by which evidence, and what is refused."""
+"""Claims in words: their trials' verdict at an instance, its evidence, and refusals."""
 
 import math
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """A kind of clause that is no part of `verify`: two numbers differ by a tolerance at most.
 
-It lowers to an inequality between squares. That is what its digest covers, what is proved and what the re-checker
-reads; its own are the words, and the number that is shown.
+It lowers to an inequality between squares. Its digest, its proof and the re-checker are about that inequality; its own
+are the words, and the number that is shown.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ class Within:
         return set()
 
     def to_data(self) -> Mapping[str, Any]:
-        """Return what the digest covers: the inequality."""
+        """Return the data that the digest covers: the inequality."""
         return self.lowered.to_data()
 
     def evaluate(self, question: Question) -> ClauseResult:

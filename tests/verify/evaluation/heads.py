@@ -1,4 +1,4 @@
-"""A statement for each head of the language, with instances: what the engine and the re-checker say of it is compared.
+"""A statement for each head of the language, with instances: the engine and the re-checker are compared.
 
 A claim is EXPRESSION >= 0, so that its margin is the expression's value.
 """

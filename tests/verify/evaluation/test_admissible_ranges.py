@@ -129,7 +129,7 @@ def products(draw):
 
 
 def agrees(operator, left, right, more=(), **values):
-    """Solve a relation and compare with what it says at the fractions, at the ends and just beside them."""
+    """Solve a relation and compare with its truth at the fractions, at the ends and just beside them."""
     found = solve(relation(operator, left, right), **values)
     assert in_order(found)
     # Irrational ends are enclosed to 10^-150, so that 10^-120 beside one is beside the root.

@@ -1,4 +1,4 @@
-"""The arithmetics: exact rationals against Fraction, balls against mpmath, and what they refuse."""
+"""The arithmetics: exact rationals against Fraction, balls against mpmath, and their refusals."""
 
 from fractions import Fraction
 from types import SimpleNamespace

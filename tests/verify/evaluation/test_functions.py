@@ -51,7 +51,7 @@ def second(text, instance):
 
 
 def given_at(data, instance):
-    """Return a statement's data at an instance as the re-checker reads them, without what packages bring."""
+    """Return a statement's data at an instance as the re-checker reads them, without packages' second computations."""
     return Given(data, {key: str(each) for key, each in instance.items()}, Effort(), CORE)
 
 
@@ -61,7 +61,7 @@ def _fraction(value):
 
 
 def assert_close(enclosure, value, *, exact=False):
-    """The enclosure, of two ends, is narrow and contains the value, or what is near it; exactly, it is the value."""
+    """The enclosure, of two ends, is narrow and contains the value, or a number near it; exactly, it is the value."""
     lower, upper = enclosure
     room = 0 if exact else NEAR * max(1, abs(value))
     assert lower - room <= value <= upper + room

@@ -1,4 +1,4 @@
-"""Guarded numbers: right in what they compute, and closed to floats and to other arithmetics."""
+"""Guarded numbers: right in their operations, and closed to floats and to other arithmetics."""
 
 import cmath
 import math

@@ -1,4 +1,4 @@
-"""Rocq accepts what is exported, and refuses it where the statement, the translation or the certificate is wrong."""
+"""Rocq accepts exported files, and refuses them where the statement, the translation or the certificate is wrong."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""The signs of polynomials' coefficients: what they say of values at symbols that are not negative."""
+"""The signs of polynomials' coefficients: the implied signs of values at symbols that are not negative."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Statements and theorems: what is not well formed is refused when it is written."""
+"""Statements and theorems: an ill-formed one is refused when it is written."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -387,7 +387,7 @@ def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
         with pytest.raises(TheoremError, match=message):
             replace(theorem, boundaries={"user.other": hypothesis})
     with_boundary = replace(theorem, boundaries={"user.other": Hypothesis("other", sp.Lt(sp.Symbol("x"), 2))})
-    # A line in a plot is no part of what is claimed.
+    # A line in a plot is no part of the claim.
     assert with_boundary.statement.digest == theorem.statement.digest
 
 

@@ -79,7 +79,7 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
 @pytest.mark.parametrize(
     ("relation", "instance"),
     [
-        # An irrational coefficient, and one of a square; a logarithm times what is no number.
+        # An irrational coefficient, and one of a square; a logarithm times a factor that is no number.
         (gt(sp.sqrt(2) * x, -(x**2)), {"x": 1}),
         (sp.Ge(x**2 + y**2, sp.sqrt(2) * x * y, evaluate=False), {"x": 1, "y": 1}),
         (gt(x * y, y * sp.log(x)), {"x": 2, "y": 1}),
@@ -103,7 +103,7 @@ def test_what_coefficients_do_not_show_is_deduced(evidence, relation, instance):
         (gt(x + 1 / x, 2), {"x": 3}, ()),
         # x ≤ 2y says nothing of a lower bound.
         (gt(x, y / 2), {"x": 1, "y": 1}, SMALLER),
-        # Undefined at m = 2, where what is divided by cancels.
+        # Undefined at m = 2, where the divisor cancels.
         (gt(x * (m - 2) / (2 * m - 4) + x, 0), {"x": 1, "m": 1}, ()),
         # True at the first word, false at the second.
         (gt(Case(w, x, -x), 0), {"x": 2, "w": "one"}, ()),
@@ -127,7 +127,7 @@ def test_what_is_not_shown_for_all_is_certified_only(evidence, relation, instanc
         # (x² − 1)² + (xy − 1)².
         (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
         (sp.Ge(x**4 * y**2 + x**2 * y**4 + 1, 3 * x**2 * y**2, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
-        # A root that divides by what may be 0 is none.
+        # A root with a divisor that may be 0 is none.
         (
             sp.Ge(4 * m**2 * x**2 + m + 10, 12 * m * x, evaluate=False),
             {"m": 1, "x": 3},

@@ -20,7 +20,7 @@ def orthant(expression, *, strict=False, positive=True, work=12_000):
 
 
 def splits(tree):
-    """How often a tree tells apart, 0 aside."""
+    """Number of cases that a tree splits, 0 aside."""
     if tree is None or "at" not in tree:
         return 0
     return (tree["at"] != "0") + splits(tree["below"]) + splits(tree["above"])

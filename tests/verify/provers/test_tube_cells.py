@@ -1,4 +1,4 @@
-"""Cells of a tube: what is enclosed contains what is computed at points, and edges that are crossed are refused."""
+"""Cells of a tube: the enclosures contain the values at points, and edges that are crossed are refused."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Tubes: they contain what a direct iteration finds, cost little more for much longer runs, and prove nothing else."""
+"""Tubes: they contain a direct iteration's values, cost little more for much longer runs, and prove nothing else."""
 
 import time
 from fractions import Fraction
@@ -89,7 +89,7 @@ def test_a_tube_contains_the_step_at_drawn_instances():
             assert horizon.width < WIDEST
 
     hold()
-    # 7 of 8; what is not enclosed is not wrong.
+    # 7 of 8; a run that is not enclosed is not wrong.
     assert sum(enclosed) >= 5
 
 

@@ -1,4 +1,4 @@
-"""Zeros of polynomials: found by floats, also at infinity; what vanishes at irrational ones is rational."""
+"""Zeros of polynomials: found by floats, also at infinity; forms that vanish at irrational ones are rational."""
 
 from fractions import Fraction
 

@@ -1,5 +1,5 @@
 # ruff: noqa: T201 -- the counts are what is asked of an audit
-"""How accepted certificates are attacked: mutants of them, which are rejected unless they are listed as harmless."""
+"""Attacks on accepted certificates: mutants of them, which are rejected unless they are listed as harmless."""
 
 import copy
 import json
@@ -179,7 +179,7 @@ def _with_repeated_key(made, path):
 
 
 def verdict(text):
-    """Return what a certificate is accepted as, None where it is not."""
+    """Return the re-checker's acceptance of a certificate; None where it is rejected."""
     try:
         return recheck_bytes(text.encode())
     except (Rejected, Unreadable) as error:

@@ -179,4 +179,4 @@ def contracting(size: int) -> Data:
     return recursion([add(["exp", mul(num(-1), z)], *[mul(fraction(1, 16), s) for s in state]) for z in state])
 
 
-# Expressions that grow far beyond what is written; each takes a size.
+# Expressions that grow far beyond their text; each takes a size.

@@ -107,7 +107,7 @@ def roots_of(count: int) -> Data:
 
 
 def nothing_to_a_power(depth: int, exponent: int = 100) -> Data:
-    """Powers of powers of what cancels, so that no word is too long."""
+    """Powers of powers of cancelling sums, so that no word is too long."""
     last = add(letter("A"), mul(num(-1), letter("A")))
     for _ in range(depth):
         last = power(last, exponent)

@@ -1,4 +1,4 @@
-"""Random expressions of two positive symbols, for what is held against another program."""
+"""Random expressions of two positive symbols, for comparison with another program."""
 
 import sympy as sp
 

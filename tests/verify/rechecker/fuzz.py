@@ -259,7 +259,7 @@ class Drawn:
 
 
 def answer(made: Callable[[], bytes], door: Doors) -> dict[str, Data]:
-    """Return the verdict on a file and what it took, in a process of its own; nothing where that dies."""
+    """Return the verdict on a file and its cost, by a process of its own; nothing if that dies."""
     read, write = os.pipe()
     if not (child := os.fork()):
         os.close(read)
@@ -316,7 +316,7 @@ def made_by(draw: Callable[[Drawn], bytes], seed: int, count: int) -> Iterator[t
 
 
 def answers(module: str, *arguments: str) -> tuple[list[dict[str, Data]], dict[str, float]]:
-    """Return what a module that calls `main` prints: a row for each file, and the largest of each number."""
+    """Return the output of a module that calls `main`: a row for each file, and the largest of each number."""
     done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False)
     *rows, last = map(json.loads, done.stdout.splitlines())
     assert done.returncode == 0 and not last["not answered"], (last, done.stderr[-2000:])

@@ -1,4 +1,4 @@
-"""Files made to exhaust the re-checker: each is answered, by what is counted and in a bounded process."""
+"""Files made to exhaust the re-checker: each is answered, by counts of work and in a bounded process."""
 
 import json
 import sys
@@ -30,13 +30,13 @@ AT_ONCE = {
     "a sum of transposes": "bytes of what is made",
     "matrices of many denominators": "microseconds of work, nominally",
 }
-"""Those that are answered before much is done, and what there is too much of."""
+"""Files that are answered before much is done, with the quantity that is too large."""
 ACCEPTED = {
     *("a limit of long powers", "a sum half subtracted", "clauses of many parameters", "hypotheses of many parameters"),
     *("many signs", "many slacks, cubed", "many words of parameters", "many words that choose"),
     "matrices to powers that cancel",
 }
-"""Those that prove what they claim, and ask for less than is allowed."""
+"""Files that prove their claims, and ask for less than is allowed."""
 
 
 @pytest.mark.parametrize("name", AT_ONCE)

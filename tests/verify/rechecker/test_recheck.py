@@ -1,4 +1,4 @@
-"""The re-checker as a whole: each kind of proof is accepted, no malformed file is a crash; what it imports."""
+"""The re-checker as a whole: each kind of proof is accepted, no malformed file is a crash; its imports."""
 
 import contextlib
 import json
@@ -197,7 +197,7 @@ sys.exit(any(m.split(".")[0] in ("verify", "theorems", "sympy") for m in sys.mod
 
 
 def test_the_folder_works_alone(tmp_path):
-    """It accepts what rests on its core; what rests on a package's help is unknown to it."""
+    """It accepts certificates that rest on its core; those that rest on a package's help are unknown to it."""
     shutil.copytree(Path(rechecker.__file__).parent, tmp_path / "alone", ignore=shutil.ignore_patterns("__pycache__"))
     folder = Path(str(resources.files("theorems"))) / "certificates"
     (tmp_path / "run.py").write_text(ALONE)

@@ -57,7 +57,7 @@ def test_what_a_check_used_has_to_be_said():
 
 
 def brought(rechecks, name="mine.help", package="mine", digest="0" * 64):
-    """How a door is looked up where this is all that is installed, and how a certificate names it."""
+    """Return a look-up in which this door alone is installed, and the door's entry in a certificate."""
     doors = {name: Door(name, package, digest, lambda: rechecks)}
     return doors.__getitem__, Trusted(name, rechecks.version, package, digest)._asdict()
 

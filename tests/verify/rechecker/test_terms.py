@@ -1,4 +1,4 @@
-"""Expressions against SymPy and against the data as they are written: derivatives, definitions, what cancels."""
+"""Expressions against SymPy and against the data as they are written: derivatives, definitions, cancelling parts."""
 
 import contextlib
 import random
@@ -117,7 +117,7 @@ def test_what_cancels_has_a_value_at_the_instance(how, what):
 @pytest.mark.parametrize("what", _PARTIAL)
 @pytest.mark.parametrize("how", _VANISHING)
 def test_what_cancels_in_an_identity_has_a_value_for_all(how, what):
-    # Inside a limit only what is listed may be divided by.
+    # Inside a limit only listed divisors are allowed.
     listed = [{"factor": _LESS, "shift": None}] if how == "limit" else []
     for minimum in (2, None, 1):
         proof = {"kind": "identity", "scope": "all", "factors": listed}

@@ -1,4 +1,4 @@
-"""`verify explore`: replays, the time it keeps, an interrupt, and what cannot be searched."""
+"""`verify explore`: replays, the time it keeps, an interrupt, and statements that cannot be searched."""
 
 import os
 import signal

@@ -48,7 +48,7 @@ CONSTANTS = "numbers = [" + ", ".join(map(str, range(10_007, 10_907, 3))) + "]"
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Run the three tests in a process of their own; return its lines and what each drew."""
+    """Run the three tests in a process of their own; return its lines and the draws of each."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
 
     def run(*arguments, limit="float('inf')", more="", hash_seed="0"):

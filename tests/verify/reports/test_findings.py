@@ -1,4 +1,4 @@
-"""Findings: what is expected of a command is there, or is reported; and how findings are written."""
+"""Findings: the values expected of a command are there, or the difference is reported; and the files of findings."""
 
 import json
 import sys

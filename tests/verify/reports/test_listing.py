@@ -1,4 +1,4 @@
-"""The list of theorems: what is shown comes from shipped certificates that are re-checked when it is listed."""
+"""The list of theorems: its evidence comes from shipped certificates that are re-checked when it is listed."""
 
 import sys
 from importlib import metadata
@@ -217,7 +217,7 @@ class Listed:
 
     @staticmethod
     def forget():
-        """Forget what the process has loaded and accepted of it."""
+        """Forget the modules and certificates of it that the process has loaded and accepted."""
         for name in [name for name in sys.modules if name.split(".")[0] in ("listed_package", "elsewhere")]:
             del sys.modules[name]
         evidence._rechecked.cache_clear()

@@ -77,7 +77,7 @@ def contents(folder):
 
 
 def pin(cli, *arguments):
-    """Pin, and return the exit code, what was written as (what, of what), and what could not be."""
+    """Pin, and return the exit code, the files written as (kind, subject), and the failures."""
     code, out, _ = cli("pin", "--seconds", "3", "--json", *arguments)
     rows = body_of(out)["pinned"]
     named = lambda failed: [(row["what"], row["id"]) for row in rows if bool(row["failed"]) is failed]  # noqa: E731
@@ -204,7 +204,7 @@ def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, 
     assert (code, out) == (3, "") and err.count("\n") == 1
     assert f"not written: certificate of {FIRST}: the example is inconclusive" in err
     assert "(before: no certificate is shipped)" in err
-    # The second one's certificate fits; what it is for all parameters rests on one that is not there.
+    # The second one's certificate fits; its standing for all parameters rests on one that is not there.
     assert verify.list_theorems("zeta2025")[1]["for_all_parameters"] == "open"
 
 

@@ -1,4 +1,4 @@
-"""`verify simulate`: an experiment from the command line, its JSON, its file, and what it does not understand."""
+"""`verify simulate`: an experiment from the command line, its JSON, its file, and input that it does not understand."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Checkpoints: what a killed process has left is gone on with, to the last bit; what cannot be read is refused."""
+"""Checkpoints: a run goes on from a killed process's state, to the last bit; an unreadable state is refused."""
 
 import signal
 import subprocess
@@ -65,7 +65,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
     *numbers, begun = eval(whole.stdout)
     assert eval(resumed.stdout) == [*numbers, float(23).hex()] and float.fromhex(begun) == 0, resumed.stderr
     assert not (tmp_path / "other" / "store" / "s.unfinished").exists()
-    # It is in the store now: what would be killed is not run.
+    # It is in the store now: the run that would be killed does not begin.
     assert run(tmp_path / "other", 0).stdout == resumed.stdout
 
 

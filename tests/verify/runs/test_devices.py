@@ -1,4 +1,4 @@
-"""Where simulations run: the word that is asked for, and the card that is there or not."""
+"""Devices of simulations: the word that is asked for, and the card that is there or not."""
 
 import pytest
 

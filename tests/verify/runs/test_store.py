@@ -1,4 +1,4 @@
-"""The store: a row for each finished run, shared by processes; what is no store, or cannot be used, is one line."""
+"""The store: a row for each finished run, shared by processes; an unusable file is refused in one line."""
 
 import json
 import math
@@ -29,7 +29,7 @@ MAP = HeatMap("row", "column", "entries", ((0.1, -2.0), (3.0, 1e-300)))
 
 @pytest.fixture
 def counted():
-    """An experiment that counts how often it measures."""
+    """An experiment that counts its measurements."""
     calls = []
 
     def measure(settings, *, seed, device):

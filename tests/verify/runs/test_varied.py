@@ -1,4 +1,4 @@
-"""Experiments along a setting in several processes: the curves of one process, and Ctrl-C leaves what was measured."""
+"""Experiments along a setting in several processes: the curves of one process, and Ctrl-C leaves those so far."""
 
 import os
 import signal

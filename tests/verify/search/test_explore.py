@@ -1,4 +1,4 @@
-"""The search finds what is false, with the witness that is expected, and nothing in what is true."""
+"""The search refutes false claims, with the expected witness, and no true claim."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The ends of a search: its number of instances, an interrupt, the time; what was found is kept."""
+"""The ends of a search: its number of instances, an interrupt, the time; the results are kept."""
 
 import time
 from dataclasses import replace

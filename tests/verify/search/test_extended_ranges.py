@@ -1,4 +1,4 @@
-"""How far claims hold beyond a hypothesis: theorems whose answer is known by hand, and what may not pass for one."""
+"""Ranges of claims beyond a hypothesis: theorems whose answer is known by hand, and wrong answers that are refused."""
 
 import json
 import re
@@ -44,7 +44,7 @@ LARGE = theorem(Hypothesis("larger", sp.Le(x, 2 * y)), Hypothesis("bounded", sp.
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    """The other theorem, and what establishes it."""
+    """The other theorem, and its standing."""
     monkeypatch.setattr(module, "load_theorem", lambda name: {"user.large": LARGE}[name])
     established = Established(ForAll.ARGUED, frozenset({"user.large:a", "user.small:extension:square"}))
     monkeypatch.setattr(module, "established_by_extension", lambda *_: established)
@@ -302,7 +302,7 @@ class TestTheDomain:
 
     @pytest.mark.parametrize(
         ("domain", "shown_to"),
-        # It goes further than what is shown; what it lets out and back in is open.
+        # It goes further than the shown range; the part that it leaves and enters again is open.
         [(sp.Le(x, 5), 2), (sp.Ge((x - 1) * (x - 3), 0), 1)],
     )
     def test_it_ends_later(self, domain, shown_to):

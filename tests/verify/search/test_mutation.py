@@ -1,4 +1,4 @@
-"""Mutants of small statements: which there are, counted by hand, and what becomes of them."""
+"""Mutants of small statements: their list, counted by hand, and their fates."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ SMALL = Hypothesis("small", sp.Le(x, 1))
 def theorem(clause, *hypotheses, parameters=(X, Y), **example):
     statement = Statement(parameters, (clause,), hypotheses)
     example = example_of(parameters) | example
-    # A variant may suppose what nothing depends on.
+    # A variant may have a hypothesis on which nothing depends.
     return Theorem("user.t", "t", Source("t", "derived here"), statement, example=example, is_variant=True)
 
 

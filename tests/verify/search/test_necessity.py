@@ -1,4 +1,4 @@
-"""Which hypotheses are needed: theorems whose answer is known by hand, and what may not pass for an answer."""
+"""The need for hypotheses: theorems whose answer is known by hand, and wrong answers that are refused."""
 
 import json
 import re
@@ -34,7 +34,7 @@ FALLING = Inequality("falling", sp.Lt(sp.exp(-t), 1, evaluate=False))
 def theorem(clauses, *hypotheses, parameters=SIZES, **example):
     given = dict.fromkeys((p.name for p in parameters), 1) | example
     statement = Statement(parameters, tuple(clauses), hypotheses)
-    # A variant may suppose what nothing depends on.
+    # A variant may have a hypothesis on which nothing depends.
     return Theorem("user.t", "t", Source("t", "derived here"), statement, example=given, is_variant=True)
 
 
@@ -368,7 +368,7 @@ def test_an_end_of_the_domain_is_no_end_of_the_hypothesis():
 
 
 def test_beside_the_example_numbers_are_short():
-    # The hypothesis ends at the root of 2: what is tried past it is not that root's digits.
+    # The hypothesis ends at the root of 2: the values tried past it are not that root's digits.
     need = found(theorem([SQUARE], Hypothesis("root", sp.Le(x**2, 2, evaluate=False))), "root")
     assert need.status == "needed" and len(str(need.witness["x"])) < 12
 

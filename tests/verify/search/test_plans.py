@@ -240,7 +240,7 @@ def test_relations_that_are_not_rational_hold_at_what_is_drawn(relation, holds):
 
 
 def test_a_range_between_two_probes_is_not_drawn_from():
-    # Fails on a thousandth around 1.7·2^k for no probe 2^k: what is drawn there is rejected.
+    # Fails on a thousandth around 1.7·2^k for no probe 2^k: a draw there is rejected.
     narrow = sp.Gt((sp.sqrt(x) - sp.Rational(13, 10)) ** 2, sp.Rational(1, 10**6), evaluate=False)
     found = plan((X,), [narrow], {})
     assert not found.admits({"x": Fraction(169, 100)})

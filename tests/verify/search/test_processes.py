@@ -1,4 +1,4 @@
-"""Searches in several processes: what they find is the same as in one, and Ctrl-C leaves what was found."""
+"""Searches in several processes: their results are those of one, and Ctrl-C leaves the results so far."""
 
 import os
 import signal
@@ -70,7 +70,7 @@ def start(*words, cwd):
 
 
 def interrupted(running, condition):
-    """Press Ctrl-C once a condition holds, as a terminal does: for all of its processes; return what is printed."""
+    """Press Ctrl-C once a condition holds, as a terminal does: for all of its processes; return the output."""
     try:
         until = time.monotonic() + 120
         while not condition():

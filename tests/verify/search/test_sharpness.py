@@ -1,4 +1,4 @@
-"""How sharp a bound is: worked by hand, at chosen instances and at those that a search comes to."""
+"""Sharpness of a bound: worked by hand, at chosen instances and at those that a search comes to."""
 
 from fractions import Fraction
 

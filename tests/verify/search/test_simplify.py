@@ -25,7 +25,7 @@ WORD = Parameter("kind", "word", "", words=("one", "two"))
 
 
 def follow(found, start, holds, **more):
-    """Simplify, and hold the path to what is promised of it."""
+    """Simplify, and hold the path to its promises."""
     path = simplest(found, start, holds, **more)
     assert path[0] == start
     for before, after in pairwise(path):

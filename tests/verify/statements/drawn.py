@@ -27,11 +27,11 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
     "lists": (reported.lists, 5),
     "reported": (reported.reported, 10),
 }
-"""How a statement is drawn, and its category's share."""
+"""The draw of each category of statements, and the category's share."""
 
 
 def drawn(name: str) -> Specimen:
-    """Return the statement of a name such as `limits:17`; what SymPy does not keep as written is drawn anew."""
+    """Return the statement of a name such as `limits:17`; one that SymPy does not keep as written is drawn anew."""
     category, _, _ = name.partition(":")
     return drawn_by(CATEGORIES[category][0], name)
 

@@ -22,7 +22,7 @@ GRIDS = {
     "nonzero": tuple(x for x in _ALL if x),
     "integer": tuple(map(Fraction, range(-4, 6))),
 }
-"""Values of a variable that is assumed to be so; what is singular here is so at one of them."""
+"""Values of a variable that is assumed to be so; a singular claim here is so at one of them."""
 _MORE_POINTS = 9
 
 

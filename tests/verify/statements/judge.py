@@ -16,7 +16,7 @@ SECONDS = 2
 
 @dataclass(frozen=True)
 class Fault:
-    """One wrong verdict: what kind of one, and of what."""
+    """One wrong verdict: its kind, and its subject."""
 
     kind: str
     what: str
@@ -29,7 +29,7 @@ def judged(specimen: Specimen, check: Any) -> tuple[list[Fault], bool, Any]:
             warnings.simplefilter("ignore")
             result = check(specimen.theorem, specimen.instance, seconds=SECONDS)
     except (InputError, TheoremError) as error:
-        # Where the domain is kept, what is refused is not decided, and nothing wrong is said of it.
+        # Where the domain is kept, a refused clause is not decided, and nothing wrong is said of it.
         return [], specimen.refused and isinstance(error, InputError), error
     except Exception as error:
         return [Fault(RAISED, f"{type(error).__name__}: {error}")], False, error
@@ -64,7 +64,7 @@ def _clauses(specimen: Specimen, result: Any) -> list[Fault]:
 
 
 def _for_all(specimen: Specimen, label: str) -> list[Fault]:
-    """Look at other instances in scope: there too, what is proved for all parameters has to be so."""
+    """Look at other instances in scope: there too, a clause proved for all parameters has to hold."""
     for other in specimen.others:
         try:
             right = not specimen.in_scope(other) or specimen.clauses[label](other)

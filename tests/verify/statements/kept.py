@@ -33,7 +33,7 @@ def kept_tree(draw: random.Random, depth: int) -> Tree:
 
 
 def read_text(text: str) -> Tree:
-    """Return what a text says, read as Python reads it."""
+    """Return the tree of a text, read as Python reads it."""
     return _read(ast.parse(text, mode="eval").body)
 
 

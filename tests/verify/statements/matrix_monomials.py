@@ -133,7 +133,7 @@ def _written_product(factors: list[list[Term]]) -> Any:
 
 
 def _sympy(made: Any, letters: dict[str, Any], scalar: Any) -> Any:
-    """Return what was made in SymPy."""
+    """Return a drawn expression in SymPy."""
     if made[0] == "transpose":
         return sp.transpose(_sympy(made[1], letters, scalar))
     if made[0] == "scaled":

@@ -159,7 +159,7 @@ def drawn_spoil(draw: random.Random) -> tuple[Tree | None, Any]:
 
 
 def residuals(draw: random.Random) -> Specimen:
-    """Return a claim of the least residual polynomial for a measure of finitely many points, or for what is none."""
+    """Return a claim of the least residual polynomial for a measure of finitely many points, or for none."""
     at = {"p": Fraction(draw.choice((0, 1, 2)))}
     factors = draw.randint(1, 3)
     points, positive = drawn_measure(draw, factors)

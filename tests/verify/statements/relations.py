@@ -1,4 +1,4 @@
-"""Relations between two expressions at an instance, and definitions in them: the evaluator says what is true."""
+"""Relations between two expressions at an instance, and definitions in them: the evaluator tells the true ones."""
 
 import random
 from collections.abc import Mapping
@@ -110,7 +110,7 @@ def turned(draw: random.Random, claim: Claim) -> Claim:
 
 
 def rational_relation(draw: random.Random) -> Specimen:
-    """Return a relation of rational expressions, at times with what cancels and has no value."""
+    """Return a relation of rational expressions, at times with a cancelling part that has no value."""
     values = instance_of(draw, "xyz"[: draw.randint(1, 3)])
     names = "".join(values)
     a, b, c = (with_value(draw, lambda: rational(draw, names, draw.randint(0, 2)), values)[0] for _ in range(3))
@@ -195,7 +195,7 @@ def relations(draw: random.Random) -> Specimen:
 
 
 def definitions(draw: random.Random) -> Specimen:
-    """Return a claim that uses definitions: what is defined has to have a value, what is unused has not."""
+    """Return a claim that uses definitions: a definition that is used has to have a value, an unused one has not."""
     return draw.choice((_inverse_pair, _inverse_pair, _chain, _random_definitions, _random_definitions))(draw)
 
 

@@ -37,7 +37,7 @@ def _specimen(
     degenerate: bool = False,
     hard: bool = False,
 ) -> Specimen:
-    """Return a statement whose clause is plain, and what is reported beside it."""
+    """Return a statement whose clause is plain, and the values reported beside it."""
     name = next(n for n, p in parameters.items() if p.kind != "rationals")
     assumed = {"integer": True} if parameters[name].kind == "integer" else {}
     s = sp.Symbol(name, **assumed)

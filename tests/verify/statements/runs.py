@@ -45,7 +45,7 @@ class Run:
 
 
 def passage(run: Run, level: Tree, values: Values, steps: int) -> tuple[str, int]:
-    """Return how a run of some steps ends, "reached", "above" or "without a value", and its last step."""
+    """Return the end of a run of some steps, "reached", "above" or "without a value", and its last step."""
     for bits in PRECISIONS:
         iv.prec = bits
         try:
@@ -189,7 +189,7 @@ def _followed(draw: random.Random) -> Specimen:
 
 
 def _singular(draw: random.Random) -> Specimen:
-    """Return a run that may come to a step without a value, or has none at its start, or in what cancels."""
+    """Return a run that may come to a step without a value, or has none at its start, or in a cancelling part."""
     values = {"a": Fraction(draw.choice((1, 2, 3, 3, 4))), "p": Fraction(draw.choice((0, 0, 0, 1, 1, 2)))}
     run = draw.choice(
         [

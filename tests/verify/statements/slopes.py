@@ -215,7 +215,7 @@ def hypotheses(draw: random.Random) -> Specimen:
 
 
 def cases(draw: random.Random) -> Specimen:
-    """Return a statement with a word: what the word does not choose counts for nothing."""
+    """Return a statement with a word: the cases that the word does not choose count for nothing."""
     words = ("plain", "scaled", "none")[: draw.randint(2, 3)]
     numbers = instance_of(draw, "xy")
     names = "".join(numbers)

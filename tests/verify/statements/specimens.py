@@ -1,4 +1,4 @@
-"""A drawn statement at an instance, with what is true of it; and statements that consist of relations."""
+"""A drawn statement at an instance, with the true verdicts on it; and statements that consist of relations."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -20,11 +20,11 @@ Values = Mapping[str, Any]
 
 @dataclass
 class Specimen:
-    """A theorem, an instance, and by label what is true at an instance: None where something has no value.
+    """A theorem, an instance, and by label the truth at an instance: None where something has no value.
 
-    `values` return what has to be reported, None where nothing may be. `degenerate`: something has no value, or a
+    `values` return the values to be reported, None where none may be. `degenerate`: something has no value, or a
     leading coefficient vanishes. `hard`: true or false, and known to be, but not asked to be decided. `others` are
-    further instances, at which what is proved for all parameters is looked at. `refused`: outside the domain.
+    further instances, at which clauses proved for all parameters are looked at. `refused`: outside the domain.
     """
 
     category: str
@@ -67,7 +67,7 @@ def theorem_of(statement: Statement, values: Mapping[str, Any] | None = None, **
 def written_claim(
     claim: Claim, symbols: Mapping[str, sp.Symbol], points: Any, definitions: Any = None, words: Any = None
 ) -> Any:
-    """Return a claim as a relation of SymPy that keeps what it is made of."""
+    """Return a claim as a relation of SymPy that keeps its parts."""
     sides = [faithful(side, symbols, points, definitions, words) for side in (claim.left, claim.right)]
     return relation_of(sides[0], claim.relation, sides[1])
 
@@ -105,7 +105,7 @@ def statement_at(
     degenerate: bool = False,
     hard: bool = False,
 ) -> Specimen:
-    """Return a statement of relations at an instance; what is true of it is what the trees say."""
+    """Return a statement of relations at an instance; the trees decide its truth."""
     definitions, words = definitions or {}, words or {}
     hypotheses, domain = hypotheses or [], domain or []
     relations = [*claims, *hypotheses, *domain]

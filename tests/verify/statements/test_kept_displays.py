@@ -1,4 +1,4 @@
-"""Whatever is kept from being evaluated is shown by every display, and as text it means what it is."""
+"""Whatever is kept from being evaluated is shown by every display, and its text has its meaning."""
 
 import os
 import random
@@ -45,7 +45,7 @@ def _shown(value) -> list[str]:
 
 
 def _faults(seed: str) -> list[str]:
-    """Return what is wrong with the displays of a drawn statement."""
+    """Return the faults of the displays of a drawn statement."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

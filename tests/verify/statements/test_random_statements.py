@@ -71,7 +71,7 @@ def test_no_statement_is_wrongly_decided(category, capsys):
 
 @pytest.mark.parametrize("category", OF_RELATIONS)
 def test_a_counterexample_is_one(category, capsys):
-    """Search from the same statements: what is said to refute one is in scope, has values, and fails."""
+    """Search from the same statements: a counterexample is in scope, has values, and fails."""
     tried = certified = 0
     wrong = []
     for name in _names(category)[:: max(1, len(_names(category)) // _EXPLORED)]:

@@ -1,4 +1,4 @@
-"""No statement is taken whose symbols assume what nothing shows, nor one whose matrices do not fit and cancel."""
+"""No statement is taken whose symbols have unfounded assumptions, nor one whose matrices do not fit and cancel."""
 
 import random
 

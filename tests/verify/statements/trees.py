@@ -1,7 +1,7 @@
 """Expressions as trees of our own and their values, by a small evaluator that shares nothing with the engine.
 
 A value is a Fraction, or an interval of mpmath that holds it for certain. An expression has a value only where all of
-its parts as written have one: also what later cancels, and each definition that is used. x**0 is 1, 0**0 too.
+its parts as written have one: also one that later cancels, and each definition that is used. x**0 is 1, 0**0 too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ from tests.verify.statements.numbers import (
 
 @dataclass(frozen=True)
 class Tree:
-    """An operation and its parts; `label` is a leaf's number or name, or what an operation binds.
+    """An operation and its parts; `label` is a leaf's number or name, or the symbol that an operation binds.
 
     `kept` asks that SymPy keeps the node as it is written.
     """
@@ -262,7 +262,7 @@ class _Quotients:
         self.point, self.name = point, name
 
     def expand(self, node: Tree) -> Quotient:
-        """Return numerator and denominator. Raises NoValueError for what has a value nowhere near."""
+        """Return numerator and denominator. Raises NoValueError for a tree that has no value nearby."""
         if self.name not in node.names():
             value = self.point.value(node)
             if not isinstance(value, Fraction):
@@ -390,7 +390,7 @@ def truth(
         return _in_relation(difference, relation)
     if not equal:
         raise UnsureError("the sides are too close to each other")
-    # Both have values: what has none is known by now, or was never.
+    # Both have values: a side without one is known by now, or never was.
     if None in (value_at(left, values, definitions), value_at(right, values, definitions)):
         return None
     return _in_relation(0, relation)

@@ -1,4 +1,4 @@
-"""Statements that must be refused: symbols that assume what nothing shows, and matrices that do not fit and cancel.
+"""Statements that must be refused: symbols with unfounded assumptions, and matrices that do not fit and cancel.
 
 Whether a drawn one may be stated is known by construction, or from numbers in place of the sizes.
 """
@@ -26,7 +26,7 @@ def integral(draw: random.Random, depth: int) -> sp.Expr:
 
 
 def assumed(draw: random.Random) -> tuple[Callable[[], Statement], bool, str]:
-    """Return how a statement is made in which a symbol assumes something, whether it may, and what it is."""
+    """Return a maker of a statement in which a symbol assumes something, whether it may, and a description."""
     beyond, role = draw.choice([*BEYOND, "real", ""]), draw.choice(["definition", "state", "Subs", "Limit"])
     symbol = sp.Symbol("D", **({beyond: True} if beyond else {}))
     whole = integral(draw, 3)

@@ -19,7 +19,7 @@ class NotWrittenError(ValueError):
 
 
 def written(node: Tree, symbols: Mapping[str, sp.Symbol], *, keep: bool = False) -> Any:
-    """Return the tree in SymPy; with `keep` nothing is evaluated, else only what is marked is kept."""
+    """Return the tree in SymPy; with `keep` nothing is evaluated, else only marked parts are kept."""
     name = node.label
     if node.op == "number":
         return sp.Rational(name.numerator, name.denominator)

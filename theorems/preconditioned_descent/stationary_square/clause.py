@@ -49,7 +49,7 @@ MOST_DEGREE = 30
 _STARTS = {1: 64, 2: 128, 3: 1024, 4: 2048}
 _MOST_STARTS = 4096
 _CERTIFYING = 0.6
-"""The part of the time after which the search ends, so that what was found can be certified."""
+"""The part of the time after which the search ends, so that its points can be certified."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,11 @@ class StationarySquare(ClauseDefaults):
         return {symbol.name for symbol in (*self.recursion.state, *self.unknowns, self.variable, self.index)}
 
     def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return what the index may assume, which is 0, 1, 2 and so on."""
+        """Return the assumptions of the index, which is 0, 1, 2 and so on."""
         return {self.index.name: NATURAL}
 
     def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
+        """Return the data that the digest covers."""
         one = {"layers": self.layers, "variable": self.variable, "moment": self.moment, "index": self.index}
         data: dict[str, object] = {name: to_data(sp.sympify(part)) for name, part in one.items()}
         data["unknowns"] = [to_data(symbol) for symbol in self.unknowns]
@@ -180,7 +180,7 @@ class StationarySquare(ClauseDefaults):
         return self._verified(points[0], detail, values)
 
     def _sharpened(self, question: Question, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
-        """Return a point to the digits that are shown, where these are more: what is found does not depend on them."""
+        """Return a point to the digits that are shown, where these are more: the search does not depend on them."""
         if question.digits <= DIGITS:
             return point
         sharp = certify(problem.composed, problem.moments, point.centre, question.digits, question.budget.end)
@@ -218,7 +218,7 @@ class StationarySquare(ClauseDefaults):
         return ClauseResult.undecided(self, "neither shown nor excluded")
 
     def _excluded(self, values: Values) -> str:
-        """Return why the box holds no such point, or nothing."""
+        """Return why the box holds no such point; "" where it may."""
         if any(slope > 0 or slope < 0 for slope in values.gradient):
             return "a slope is not 0 anywhere in the box"
         if self.minimum and positive_definite(values.second) is False:
@@ -226,7 +226,7 @@ class StationarySquare(ClauseDefaults):
         return ""
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 without a box, else 1 − distance/radius of what Newton's method finds from there, −1 if nothing.
+        """Return 1 without a box, else 1 − distance/radius of the point that Newton's method finds there, −1 if none.
 
         Raises UndecidedError for more layers than are looked at.
         """

@@ -46,7 +46,7 @@ _NEWTON_IN_BALLS = 12
 
 @dataclass(frozen=True)
 class CriticalPoint:
-    """A critical point: the box that holds exactly one, what f is there, whether it is a local minimum, if decided."""
+    """A critical point: the box that holds exactly one, the value of f, whether it is a local minimum, if decided."""
 
     centre: tuple[Fraction, ...]
     radius: Fraction
@@ -90,7 +90,7 @@ def newton(problem: Composed, rule: Rule, start: Sequence[float]) -> np.ndarray 
 
 
 def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: bool) -> np.ndarray:
-    """Return where Newton's method converges, with steps of at most 0.4 of an unknown's size."""
+    """Return the limits of Newton's method, with steps of at most 0.4 of an unknown's size."""
     ended = [points[:0]]
     for _ in range(_STEPS):
         with np.errstate(all="ignore"):

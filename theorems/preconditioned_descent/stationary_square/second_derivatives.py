@@ -27,7 +27,7 @@ class Jet:
     """A value, its slopes (p, …) and second derivatives (p, p, …) in p unknowns, as arrays that broadcast.
 
     The entries are floats, a batch of points by nodes, or polynomials over balls, one of each. An unknown has no second
-    derivatives (None); what depends on no unknown is a number or a plain array.
+    derivatives (None); a value that depends on no unknown is a number or a plain array.
     """
 
     __slots__ = ("second", "slope", "value")
@@ -144,7 +144,7 @@ class Composed:
     ) -> Unknown:
         """Return the observable at the unknowns that count and at s; the others are `nothing`.
 
-        Unknowns are jets or polynomials, and so is the observable; s and 0 are what combines with them.
+        Unknowns are jets or polynomials, and so is the observable; s and 0 are of a type that combines with them.
         """
         jets = dict(zip(self.places, unknowns, strict=True))
         state = self.start(arithmetic)

@@ -1,6 +1,6 @@
-"""Trials of what layers of linear attention do to any prompt: layers from their definition, run in whole numbers.
+"""Trials of layers of linear attention on any prompt: layers from their definition, run in whole numbers.
 
-Entries are drawn from -3 to 3, those of Q times n, so that Attn/n has whole entries; what is claimed is an equality of
+Entries are drawn from -3 to 3, those of Q times n, so that Attn/n has whole entries; the claim is an equality of
 polynomials in them.
 """
 

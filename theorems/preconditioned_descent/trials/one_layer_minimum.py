@@ -95,7 +95,7 @@ def moved(claim: Least, kind: int, random: "Generator") -> tuple[str, "Numbers",
 
 
 def descended(claim: Least, random: "Generator") -> tuple[str, "Numbers", "Numbers"]:
-    """Return where at most 40 steps of L-BFGS end, from P's last row and Q's columns drawn afresh."""
+    """Return the end of at most 40 steps of L-BFGS, from P's last row and Q's columns drawn afresh."""
     import numpy as np
     from scipy.optimize import minimize
 
@@ -244,8 +244,8 @@ def across(point: Point, place: int) -> "Numbers":
 def strict_local_minimum(point: Point, place: int, lower: Point) -> Iterator[Trial]:
     """Yield all that makes a point of `label_in_columns` a strict local minimum that is not global.
 
-    The slopes vanish, the second derivative is positive definite but for what keeps the loss, and another point has a
-    lower loss.
+    The slopes vanish, the second derivative is positive definite but for directions that keep the loss, and another
+    point has a lower loss.
     """
     yield zero_slopes(point.loss)
     pivot = least_pivot(across(point, place))

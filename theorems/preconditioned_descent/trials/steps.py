@@ -103,7 +103,7 @@ def least_at_steps(steps: Values, least: Values) -> "Trials":
         layers = len(at)
         yield Trial(min(apart) or Fraction(-1), 0, {"steps": at})
         loss, rule = loss_of_steps(layers, instance), gauss_rule(layers + 1, int(instance["n"]), int(instance["d"]))
-        # The value of f is off by at most what all terms are, times the error of 2·layers rounded steps.
+        # The error of f is at most the sum of all terms' sizes, times the error of 2·layers rounded steps.
         off = 100 * ROUNDED * loss_of_steps(layers, instance, 1)(*map(abs, at))
         yield Trial(-abs(loss(*at) - lowest), off, {"steps": at})
         while True:
@@ -177,7 +177,7 @@ def _ends_of_newton(
                 break
         else:
             continue
-        # A slope is rounded by at most 10⁻¹³ of what the absolute terms have, the pair by the inverse times that.
+        # A slope is rounded by at most 10⁻¹³ of its absolute terms' sum, the pair by the inverse times that.
         bound = 1e-13 * (weights @ (nodes * (1 + abs(pair).max() * nodes) ** 3))
         error = 2 * bound * np.linalg.norm(np.linalg.inv(curvature), 2)
         yield Trial(-min(float(np.linalg.norm(pair - one)) for one in known), error, {"a": pair[0], "b": pair[1]})

@@ -153,7 +153,7 @@ class Layers:
 
 
 def descended(value: Callable[..., Any], start: "np.ndarray", bounds: "Bounds | None" = None) -> "np.ndarray":
-    """Return where a descent of the logarithm ends."""
+    """Return the end of a descent of the logarithm."""
     from math import log
 
     from scipy.optimize import minimize
@@ -228,7 +228,7 @@ def critical_points(
 
 
 def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
-    """Return where Newton's method in balls of many bits ends, and twice its last move."""
+    """Return the end of Newton's method in balls of many bits, and twice its last move; None if it does not converge."""
     import flint
     import numpy as np
 

@@ -37,7 +37,7 @@ def trace_moments(up_to: int, n: int, d: int) -> list[Fraction]:
 
     @cache
     def paths(height: int, rises: int, left: int) -> int:
-        """Return the sum over what follows `rises` from this height, with `left` rises above it."""
+        """Return the sum over continuations of `rises` from this height, with `left` rises above it."""
         chi = prod(freedom(height) + 2 * i for i in range(rises))
         if not left or not chi:
             return 0 if left else chi
@@ -105,7 +105,7 @@ def _pairings(ends: tuple[int, ...]) -> Iterator[dict[int, int]]:
 
 
 def _groups(k: int, pairing: dict[int, int]) -> int:
-    """Return how many groups of S have a sample of their own; S_j has the ends 2j and 2j + 1."""
+    """Return the number of groups of S with a sample of their own; S_j has the ends 2j and 2j + 1."""
     of = list(range(k))
     for one, other in pairing.items():
         joined, kept = of[one // 2], of[other // 2]
@@ -130,7 +130,7 @@ def _cycles(k: int, pairing: dict[int, int]) -> list[Cycle]:
 
 @cache
 def _words(k: int) -> tuple[Counter[tuple[int, tuple[Cycle, ...]]], frozenset[Cycle]]:
-    """Return how often a number of groups and cycles occur among the pairings, and all cycles."""
+    """Return the multiplicity of each number of groups with its cycles among the pairings, and all cycles."""
     found = Counter((_groups(k, pairing), tuple(_cycles(k, pairing))) for pairing in _pairings(tuple(range(2 * k))))
     return found, frozenset(cycle for _, cycles in found for cycle in cycles)
 

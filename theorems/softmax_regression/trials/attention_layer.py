@@ -1,7 +1,7 @@
 r"""A gradient step of softmax regression and a self-attention layer, as definitions, and trials of claims about them.
 
 On a task A, b the step is softmax(Ax_1) with x_1 = −η H ∇L(0), L(x) = ½‖softmax(Ax) − b‖². Row i of the layer attends
-to all rows with scores s_ij = a_iᵀWa_j, to values n b_j; the prediction is the softmax of v times what the rows read.
+to all rows with scores s_ij = a_iᵀWa_j, to values n b_j; the prediction is the softmax of v times the rows' readings.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """Return how far the scores of W = H differ within a row."""
+        """Return the largest difference of two scores of W = H within a row."""
         import numpy as np
 
         return float(np.ptp(self.data @ self.preconditioner @ self.data.T, axis=1).max())
@@ -51,7 +51,7 @@ def step_logits(task: Task, eta: float) -> "np.ndarray":
 
 
 def layer_logits(task: Task, w: float, v: float) -> "np.ndarray":
-    """Return v times what the rows read, less v: what is the same in every row moves no output.
+    """Return v times the rows' readings, less v: a number that is the same in every row moves no output.
 
     The value that row i reads is less 1 by Σ_j (q_ij − 1/n) n b_j, q_i the softmax of its scores, whose difference
     from 1/n is computed from e^s − 1, so that small scores lose no digits.
@@ -68,8 +68,8 @@ def layer_logits(task: Task, w: float, v: float) -> "np.ndarray":
 def rounding(task: Task, eta: float, w: float) -> float:
     """Return a bound on the error of the distance of the two predictions, at v = η/(n w).
 
-    A score is a sum of d² products, a logit one of n: off by (2d² + 2n + 20) 2⁻⁵³ times what all terms are in absolute
-    value, and softmax halves it. The factor 4 is for the step's logits and for e^s − 1, whose slope is at most 2 here.
+    A score is a sum of d² products, a logit one of n: off by (2d² + 2n + 20) 2⁻⁵³ times the sum of all terms' absolute
+    values, and softmax halves it. The factor 4 is for the step's logits and for e^s − 1, whose slope is at most 2 here.
     """
     import numpy as np
 
@@ -210,7 +210,7 @@ def least_mean_loss(gain: float = 0) -> "Trials":
     """Return trials of: the infimum of the mean loss over layers is at most the mean loss of any step, less a gain.
 
     Tried are laws of three drawn tasks, steps of sizes from 1/10 to 1000, and the layers W = wH, v = η/(nw) of the
-    step's H, w from 1/10 to 10⁻⁹ of what makes the scores differ by 1.
+    step's H, w from 1/10 to 10⁻⁹ of the weight at which the scores differ by 1.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

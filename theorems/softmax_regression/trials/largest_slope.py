@@ -52,7 +52,7 @@ def _read(instance: "Instance") -> tuple[int, int, float]:
 
 
 def _ascended(start: "np.ndarray", radius: float) -> "np.ndarray":
-    """Return where an ascent over the logits of norm `radius` ends."""
+    """Return the end of an ascent over the logits of norm `radius`."""
     import numpy as np
     from scipy.optimize import minimize
 
@@ -84,7 +84,7 @@ def three_levels(n: int, ball: float) -> float:
 
     both, apart = np.r_[1, 1, np.zeros(n - 2)] - 2 / n, np.r_[1, -1, np.zeros(n - 2)] / sqrt(2)
     both /= np.linalg.norm(both)
-    # β = γ where the half of the difference is what the mean is above γ.
+    # β = γ where half of the difference equals the mean less γ.
     last = float(np.arctan(np.sqrt(n / (n - 2))))
 
     def less(angle: float) -> float:
@@ -123,8 +123,8 @@ def largest_at(levels: Callable[[int, float], float]) -> "Trials":
 def best_is(factor: Values, room: Values) -> "Trials":
     """Return trials of: where this room is not negative, this factor is enough for both shifts, and no smaller one is.
 
-    Tried are small moves between two rows far above the others, which need all of it but what a move that is not small
-    loses, and drawn small moves of the data and of the weights.
+    Tried are small moves between two rows far above the others, which need all of it but the loss by the size of a
+    move, and drawn small moves of the data and of the weights.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -139,7 +139,7 @@ def best_is(factor: Values, room: Values) -> "Trials":
             rows, v = pair_directions(random, n), np.eye(1, d)[0]
             ends = [radius * np.outer(np.cos(angle) * rows[0] + sign * sin(angle) * rows[1], v) for sign in (-1, 1)]
             move = Move(ends[0], radius * v, ends[1], radius * v)
-            # With c = cosh(m/2), m what a logit moves by, the slope falls to 1/c of itself, and the two rows are lower
+            # With c = cosh(m/2), m the move of a logit, the slope falls to 1/c of itself, and the two rows are lower
             # by cos θ ≥ 1 − θ²/2, which takes at most √(n/(2(n−2))) m²/(4R²) of it.
             lost = moved**2 * (1 / 8 + 0.31 / radius**2)
             yield Trial(move.moved() / move.size - best * (1 - lost), move.error(radius) / move.size, move.named())

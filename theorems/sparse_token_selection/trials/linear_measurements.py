@@ -2,7 +2,8 @@
 
 A measurement is a combination of the entries x_ib of the tokens, X being T×d here. Measurements are held as an
 orthonormal basis U of their span, Td×m, or, where that has fewer columns, of the rest of the space. Given y, the
-target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q, and what the measurements leave of it is its part in the rest.
+target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q, and the part that the measurements leave of it is its part in the
+rest.
 """
 
 import math
@@ -46,7 +47,7 @@ class Task:
 
     @property
     def rest(self) -> bool:
-        """Whether a basis is one of what is not measured."""
+        """Whether a basis spans the unmeasured part."""
         return 2 * self.m > self.entries
 
     @property

@@ -15,7 +15,7 @@ Mark: TypeAlias = Callable[[float, float], float]
 """A function of the two numbers that is positive before a place is reached, and 0 there."""
 
 ACCURACY = 1e-6
-"""Bound on the relative error of what is read off a state that `reached` returns. The integrator is asked for 1e-8 a
+"""Bound on the relative error of numbers read off a state that `reached` returns. The integrator is asked for 1e-8 a
 step; from runs step by step the deviations are below 1e-7 (`test_long_runs`)."""
 _STEPS, _MOST_STEPS = 10_000, 100_000
 _SMOOTH, _TOLERANCE, _MOST_VELOCITIES = 0.01, 1e-8, 30_000
@@ -65,7 +65,7 @@ def _is_smooth(move: Move, state: State) -> bool:
 
 
 def smooth(move: Move, start: State) -> Reached:
-    """Return where a run is smooth, after steps that are gone through one by one. Raises UndefinedError for nowhere."""
+    """Return the first checked state at which a run is smooth, by single steps. Raises UndefinedError for none."""
     state, step = after(move, start, _STEPS), _STEPS
     while not _is_smooth(move, state):
         if step >= _MOST_STEPS:
@@ -75,7 +75,7 @@ def smooth(move: Move, start: State) -> Reached:
 
 
 def reached(move: Move, start: Reached, marks: Sequence[Mark], least: State, last_step: float = 1e30) -> list[Reached]:
-    """Return where some functions of the state first fall to 0, in the order given, which is that in time.
+    """Return the first zeros of some functions of the state along the run, in the given order, which is that in time.
 
     The curve through the iterates is integrated from a state where the run is smooth, in the logarithm of the step.
     `least` are the sizes of the two numbers below which their relative error does not matter.

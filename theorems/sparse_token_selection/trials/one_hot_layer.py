@@ -44,7 +44,7 @@ def softmax(logits: Array) -> Array:
 
 
 def residuals(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[Array, Array, Array]:
-    """Return what the layer attends to, (Xp, p), its output and f − STS; with sign 1 and |X|, |V| their sizes."""
+    """Return (Xp, p), to which the layer attends, its output and f − STS; with sign 1 and |X|, |V| their sizes."""
     import numpy as np
 
     attended = np.concatenate([X @ p, np.broadcast_to(p, (len(X), len(p)))], axis=1)
@@ -122,8 +122,8 @@ def _compiled(instance: Instance, *expressions: sp.Expr) -> Callable[[Mapping[st
 def kept(step_alpha: sp.Expr, step_C: sp.Expr) -> "Trials":
     """Return trials of Lemma 1's recursion: a step of gradient descent on whole matrices, from a drawn step of a run.
 
-    d <= 3 and a step size up to 2q are drawn; that the run from zero is on the set before that step is what the
-    trials of the steps before show.
+    d <= 3 and a step size up to 2q are drawn; the trials of the steps before show that the run from zero is on the set
+    before that step.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

@@ -44,7 +44,7 @@ class OneHotRun:
         return (self.T - self.q) * math.exp(-C) / self.q
 
     def mark(self, odds: float) -> Mark:
-        """Return how much C is below where the odds are so many."""
+        """Return a function of the state: the distance of C below its value at the given odds."""
         last = math.log((self.T - self.q) / (self.q * odds))
         return lambda _, C: last - C
 
@@ -61,7 +61,7 @@ class OneHotRun:
         return self.d / 2 * (self.q * r_in**2 + (self.T - self.q) * r_out**2)
 
     def move(self, g: float, C: float) -> State:
-        """Return what a step of gradient descent adds to g and C."""
+        """Return the changes of g and C in a step of gradient descent."""
         alpha, p_in, p_out, r_in, r_out = self._tokens(g, C)
         selected, others = self.q * p_in, (self.T - self.q) * p_out
         # dL/dα = d Σ r_i p_i, and dL/dC = d α Σ r_i p_i ([i ∈ y] − Σ_y p_j).

@@ -175,6 +175,6 @@ class Interpolated:
         return self.sample.sizes.gradient(alpha, *self.shares(C))
 
     def move(self, a: float, c: float) -> State:
-        """Return what a step of gradient descent adds."""
+        """Return the change of the state in a step of gradient descent."""
         x, y = self.gradient(a, c)
         return -self.sample.sizes.eta * x, -self.sample.sizes.eta * y

@@ -54,12 +54,12 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     Returns
     -------
     FormalText
-        What a statement carries as `formal`.
+        A claim's entry in a statement's `formal`.
 
     Raises
     ------
     TheoremError
-        For what is no proposition there, and where a file that it rests on holds more than definitions.
+        For a name of no proposition, and where a file that it rests on holds more than definitions.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class Sources:
 
     @cached_property
     def roots(self) -> Mapping[str, str]:
-        """The names of the folders that hold `.v` files, by what Rocq calls them."""
+        """The names of the folders that hold `.v` files, by their logical names in Rocq."""
         held = sorted(each for each in self.folder.iterdir() if each.is_dir() and next(each.rglob("*.v"), None))
         return {"".join(word.capitalize() for word in each.name.split("_")): each.name for each in held}
 
@@ -67,7 +67,7 @@ class Sources:
                 yield from (f"{within}{name}" for name in required[2].split() if f"{within}{name}" in self.files)
 
     def closure(self, modules: Iterable[str]) -> list[str]:
-        """Return modules and all that they need, each after what it needs. Raises KeyError for an unknown one."""
+        """Return modules and all that they need, each after its own needs. Raises KeyError for an unknown one."""
         order = list[str]()
 
         def visit(module: str) -> None:

@@ -1,4 +1,4 @@
-"""Versions of the code by which something was computed: what is kept, or computed elsewhere, is of the same one."""
+"""Versions of the code that computed a result: results that are kept, or computed elsewhere, are of the same one."""
 
 import ast
 import hashlib
@@ -54,9 +54,9 @@ def read_code_version(module: str) -> str:
 
 
 def code_of(theorem: "Theorem", reference: str, module: str) -> str:
-    """Return the version of all by which a theorem's rows are computed, what is outside of its statement too.
+    """Return the version of all code that computes a theorem's rows, also outside of its statement.
 
-    A lone file is read anew, as it may be edited and loaded again; ours, and what it imports from beside it, are as
+    A lone file is read anew, as it may be edited and loaded again; our files, and its imports from beside it, are as
     they were when this process first asked. "" where sources are not to be found.
     """
     path = Path(reference.rpartition(":")[0]) if ".py:" in reference else None
@@ -88,7 +88,7 @@ def _with_imported(path: Path) -> str:
 
 @cache
 def _as_loaded(path: Path) -> bytes:
-    """Return a module's source as it was when it was first asked for: what is imported is not loaded again."""
+    """Return a module's source as it was when it was first asked for: an import is not loaded again."""
     return path.read_bytes()
 
 

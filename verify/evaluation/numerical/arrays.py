@@ -1,6 +1,6 @@
 """float64 over arrays of points: the arithmetic of the numerical search. No proof of anything.
 
-NaN stands for what has no value. Sums, products and recursions are as long as each point says, up to a limit.
+NaN stands for a missing value. Sums, products and recursions are as long as each point says, up to a limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ class Arrays:
         return np.power(np.asarray(base, float), exponent)
 
     def head(self, name: str) -> Callable[..., Any]:
-        """Return what computes a head of the language. Raises UndecidedError for one that is not computed here."""
+        """Return the function that computes a head of the language. Raises UndecidedError where there is none."""
         computed = _HEADS.get(name) or getattr(self, f"_{name.lower()}", None)
         if computed is None:
             raise UndecidedError(f"{name} is not computed over arrays")

@@ -105,7 +105,7 @@ class Compiled:
         return relative, relative
 
     def instance(self, values: Sequence[Fraction]) -> dict[str, Value] | None:
-        """Return the instance of exact values of the free parameters; None where what is solved has no value."""
+        """Return the instance of exact values of the free parameters; None where a solved parameter has no value."""
         exact = Exact()
         try:
             found = self.solve_exactly(*map(exact.number, (*values, *_numbers(self.fixed).values())))
@@ -133,7 +133,7 @@ def _violated(relation: Any, slack: np.ndarray) -> np.ndarray:
 
 
 def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
-    """Return by how much values are outside a parameter's domain."""
+    """Return the distance of values from a parameter's domain."""
     bound = parameter.minimum if parameter.minimum is not None else parameter.above
     if bound is None:
         return np.zeros(values.shape)
@@ -144,7 +144,7 @@ def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
 def _margins(low: np.ndarray, high: np.ndarray, equation: bool, strict: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return relative and absolute margins; that of an equation is negative where its sides differ.
 
-    Where both sides are 0, what holds there is as far from failing as can be: nothing is to be found beside it.
+    Where both sides are 0 and the relation holds, it is as far from failing as can be: nothing is to be found nearby.
     """
     margin, size = high - low, np.abs(high) + np.abs(low)
     if equation:
@@ -188,7 +188,7 @@ def compiled(
 
 
 def _as_parameter(variable: sp.Symbol) -> Parameter | None:
-    """Return a variable as a parameter that ranges over what it assumes; None where that is more than a lower bound."""
+    """Return a variable as a parameter in the range of its assumptions; None where that is more than a lower bound."""
     above = 0 if variable.is_positive else None
     minimum = 0 if variable.is_nonnegative and above is None else None
     signs = {"positive": True} if above == 0 else {"nonnegative": True} if minimum == 0 else {"real": True}

@@ -14,12 +14,12 @@ class NumericalLimits:
     batch: int = 50_000
     # Terms of a sum, and steps of a recursion, beyond which a point has no value here.
     terms: int = 300
-    # Steps that a run is followed, at most, and after how many those that are decided are left out of the arrays.
+    # Maximum number of steps of a run, and the number after which decided runs are left out of the arrays.
     run_steps: int = 512
     run_block: int = 16
     # A run seems to settle where it falls by no more than this part in the last quarter of what it did in the one
     # before: 1/t and 1/t^2 fall by more; if it came by more than this part of the way, and more is left. The margin of
-    # what is suspected.
+    # a suspect.
     slowed: float = 0.1
     moved: float = 1e-3
     suspected: float = -1e-3
@@ -49,7 +49,7 @@ class NumericalLimits:
     away: float = 15
     # Standard deviation of the half of the draws that is near 1, or the middle.
     spread: float = 1.5
-    # Points that may be evaluated for what is claimed of all values of variables, at one instance.
+    # Maximum number of points evaluated for a claim on all values of variables, at one instance.
     over_variables: int = 20_000
     # Points drawn at first, at most, and the best ones of them from which is descended.
     first: int = 2000
@@ -57,7 +57,7 @@ class NumericalLimits:
     # Steps of each descent, and the length of its differences.
     steps: int = 60
     difference: float = 1e-7
-    # Times the margin, what is larger counts as so large; the largest margin that counts; and the weight of the amount
+    # Times the margin, a larger number counts as so large; the largest margin that counts; and the weight of the amount
     # by which relations fail.
     penalty: float = 1e6
     largest: float = 1e100

@@ -17,7 +17,7 @@ from verify.evaluation.programs import Program, compile_program
 from verify.language.clause_data import Dynamics
 
 Points = Mapping[str, np.ndarray]
-"""The values at n points, arrays of shape (n,), by the name of what has them."""
+"""The values at n points, arrays of shape (n,), by the name of their symbol."""
 Margins = Callable[[Points], np.ndarray]
 """A claim's relative margins at points, in [-1, 3]: negative where it seems to fail, infinite where it has no value."""
 
@@ -40,7 +40,7 @@ class _Runs:
         return [np.broadcast_to(np.asarray(each, float), count) for each in values]
 
     def observed(self, points: Points, last: np.ndarray, level: np.ndarray) -> np.ndarray:
-        """Return what is observed at each of n points, an array of shape (steps, n), NaN from where a run is left.
+        """Return the observable at n points, an array of shape (steps, n), NaN from the step at which a run is left.
 
         A run is left some steps after it diverges, comes to its level, or makes its last step.
         """
@@ -100,7 +100,7 @@ def reaching(
     Raises
     ------
     TheoremError, UndefinedError
-        For what is not computed over arrays.
+        For an expression that is not computed over arrays.
     """
     bounds = (level, sp.Integer(0) if within is None else within, sp.Integer(0) if not_before is None else not_before)
     runs = _runs(dynamics, bounds, names, arrays)
@@ -114,7 +114,7 @@ def reaching(
         if within is None:
             late, never = 1.0, _settling(seen, bound)
         else:
-            # Of a run that is longer than it is followed nothing is known.
+            # Nothing is known of a run beyond the steps that are followed.
             late, never = _left(step, crossed, last), np.where(last < len(seen), -1.0, 1.0)
         room = np.where(first > 0, np.clip(step / first - 1, -1, 1), 1.0)
         return np.where(known, np.where(reached, np.minimum(room, late), never), np.inf)
@@ -141,7 +141,7 @@ def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return margins of runs that do not reach a level: the part of the way there that they made in the second half.
 
     It is small and negative where a run did not come below its start, and where it came some way and has slowed so much
-    that a geometric series of what is to come ends above the level.
+    that a geometric series of the steps to come ends above the level.
     """
     steps = len(seen)
     half, later, last = (np.fmin.reduce(seen[:end], axis=0) for end in (steps // 2 + 1, steps - steps // 4, steps))

@@ -23,14 +23,14 @@ from verify.language.statement import ClauseData, Statement
 Found = tuple[int, dict[str, Value]]
 """A clause's place, and an instance."""
 Kept = Callable[[list[list[Fraction]]], list[list[Fraction]]]
-"""Which of some points are kept."""
+"""A filter of points: it returns those that are kept."""
 
 
 @dataclass(frozen=True)
 class Suspect:
     """An instance at which a clause may fail; `silent` where it has no value in float64.
 
-    `point` has values of the variables of what is claimed for all values of some.
+    `point` has values of the variables of a claim for all their values.
     """
 
     instance: dict[str, Value]
@@ -80,7 +80,7 @@ def points_against(
 
 @dataclass
 class _Numerical:
-    """The search at some words, of some `most` points, and what it has met, by clause.
+    """The search at some words, of at most `most` points, and its findings, by clause.
 
     `best` are the points from which it descends, `nearest` has the least relative margin in scope and where it is, and
     at `silent` points the clause has no value in float64.
@@ -130,7 +130,7 @@ class _Numerical:
 
     @property
     def _left(self) -> int:
-        """How many points are left."""
+        """Number of points left."""
         return max(0, self.most - self.evaluated)
 
     def _scores(self, points: np.ndarray) -> Scores:
@@ -146,7 +146,7 @@ class _Numerical:
 
     @property
     def _batch(self) -> int:
-        """How many points are evaluated at once: few along runs, so that what ends the time loses little."""
+        """Number of points evaluated at once: small along runs, so that little is lost when the time ends."""
         return NUMERICAL.first if self.read.runs else NUMERICAL.batch
 
     def _on_lattices(self) -> Iterator[Found]:
@@ -171,7 +171,7 @@ class _Numerical:
             yield from self._among(values_at(self.read.boxes, drawn(self.read.boxes, count, source)))
 
     def _narrowed(self, source: np.random.Generator) -> Iterator[Found]:
-        """Yield what draws around the best points lead to, nearer and nearer: along runs many points cost as one."""
+        """Yield suspects from draws ever nearer to the best points: along runs many points cost as much as one."""
         boxes = self.read.boxes
         ends = np.array([box.ends() for box in boxes])
         for clause in self.read.runs:
@@ -289,7 +289,7 @@ class _Numerical:
         return [starts[i] for i in dict.fromkeys(order)]
 
     def _descended(self) -> Iterator[Found]:
-        """Yield what a quasi-Newton method leads to from the best points, with integers as they are."""
+        """Yield the suspects that a quasi-Newton method reaches from the best points; integers keep their values."""
         for clause in self._relations:
             found: list[Found] = []
             for start in self._starts(clause)[: max(1, NUMERICAL.starts // len(self.read.labels))]:
@@ -337,7 +337,7 @@ class _Numerical:
             yield placed(found.x[None])[0]
 
     def _evolved(self, source: np.random.Generator) -> Iterator[Found]:
-        """Yield what differential evolution finds, from the best points and drawn ones."""
+        """Yield the suspects that differential evolution finds, from the best points and drawn ones."""
         from scipy.optimize import differential_evolution
 
         boxes = self.read.boxes

@@ -1,4 +1,4 @@
-"""A theorem is put before Rocq's kernel: its formal texts, and what is exported from its statement."""
+"""A theorem is put before Rocq's kernel: its formal texts, and the export of its statement."""
 
 import hashlib
 import re
@@ -39,7 +39,7 @@ class Acceptance:
 
 
 def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptance:
-    """Compile a theorem's formal texts and what is exported of it, below a folder."""
+    """Compile a theorem's formal texts and its export, below a folder."""
     typed_part, exported_part = _typed(theorem, folder), _exported(theorem, folder, seconds)
     entry = {"statement_digest": theorem.statement.digest, "rocq": rocq_version()}
     entry |= {"typed": typed_part.entry, "exported": exported_part.entry}
@@ -54,7 +54,7 @@ def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptan
 
 
 def compiled_now(theorem: Theorem, *, seconds: float = 60) -> Kernel:
-    """Return what Rocq accepts of a theorem, compiled in a folder that is removed. Raises InputError without Rocq."""
+    """Return the kernel's verdict on a theorem, compiled in a temporary folder. Raises InputError without Rocq."""
     if why := not_run():
         raise InputError("--formal", theorem.id, why)
     with TemporaryDirectory() as folder:

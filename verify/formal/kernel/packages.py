@@ -1,4 +1,4 @@
-"""The `.v` files of a package are compiled, each after what it needs."""
+"""The `.v` files of a package are compiled, each after the files that it needs."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,7 +24,7 @@ def options(sources: Sources) -> list[str]:
 def compiled(sources: Sources, modules: Iterable[str]) -> Failure | None:
     """Compile modules and all that they need, where that is not done; return the first failure, None for none."""
     for module in sources.closure(modules):
-        # Beside what is compiled stands the digest of all that it was made from.
+        # Beside the compiled files stands the digest of all their sources.
         path, digest = sources.files[module], sources.digest([module])
         made = path.with_suffix(".made")
         if _text(made) != digest or not path.with_suffix(".vo").is_file():

@@ -1,1 +1,1 @@
-"""The heads of the language beyond arithmetic: what binds a symbol or chooses, and the table of all."""
+"""The heads of the language beyond arithmetic: those that bind a symbol or choose, and the table of all."""

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
-"""Heads that bind symbols or choose: sums and products, recursions and pieces, and what of them is always computed."""
+"""Heads that bind symbols or choose: sums, products, recursions, pieces, and their parts that are always computed."""
 
 from collections.abc import Callable, Collection
 from typing import Any, TypeAlias

@@ -1,6 +1,6 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""The table of what a statement in a line may contain: read by the parser, and printed by `verify language`."""
+"""The table of the forms that a statement in a line may contain: the parser reads it, `verify language` prints it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ import sympy as sp
 
 
 class Head(NamedTuple):
-    """A function of the language: what makes it, how many arguments it takes (None: no limit), and what it is."""
+    """A function of the language: its constructor, its number of arguments (None: no limit), and its meaning."""
 
     make: Callable[..., Any]
     least: int
@@ -82,6 +82,6 @@ FORMS: Mapping[str, str] = {
 
 
 def rows() -> list[tuple[str, str]]:
-    """Return what a statement in a line may contain, each with what it is."""
+    """Return the forms, constants and functions that a statement in a line may contain, each with its meaning."""
     functions = [(head.written, head.says) for head in FUNCTIONS.values()]
     return [*FORMS.items(), *((name, says) for name, (_, says) in CONSTANTS.items()), *functions]

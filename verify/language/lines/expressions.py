@@ -60,7 +60,7 @@ class Part:
     column: int
 
     def parsed(self) -> ast.expr:
-        """Return its syntax tree. Raises InputError for what is no expression of Python, empty, or nested too deep."""
+        """Return its syntax tree. Raises InputError for text that is no Python expression, empty or nested too deep."""
         if not self.text.strip():
             raise self.error(None, "an expression is missing")
         try:
@@ -92,12 +92,12 @@ class Part:
                 begin = place + 1
 
     def source(self, node: ast.expr) -> str:
-        """Return what a node was written as."""
+        """Return a node's source text."""
         return ast.get_source_segment(f"({self.text})", node) or ""
 
 
 def _depth(tree: ast.AST) -> int:
-    """Return how deep parts are inside one another."""
+    """Return the nesting depth of a tree's expressions."""
     deepest, left = 0, [(tree, 1)]
     while left:
         node, depth = left.pop()
@@ -168,7 +168,7 @@ def relations(part: Part, symbols: Mapping[str, sp.Symbol]) -> list[Relation]:
     Raises
     ------
     InputError
-        For what is outside the language, with its column.
+        For a part outside the language, with its column.
     """
     tree = part.parsed()
     items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
@@ -191,7 +191,7 @@ def _compared(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) -> l
 
 
 def expression(part: Part, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
-    """Return the expression of a part. Raises InputError for what is outside the language, with its column."""
+    """Return the expression of a part. Raises InputError for a part outside the language, with its column."""
     return _expression(part, part.parsed(), symbols)
 
 
@@ -256,7 +256,7 @@ def _applied(part: Part, node: ast.Call, name: str, symbols: Mapping[str, sp.Sym
         _refuse_long(part, node, arguments)
     held = head.make(*arguments, evaluate=False)
     value = _bounded(part, node, head.make(*arguments), held)
-    # Of abs(x**n) SymPy makes abs(x)**n, which does not show where x**n has a value.
+    # SymPy turns abs(x**n) into abs(x)**n, which does not show where x**n has a value.
     return held if held.free_symbols and isinstance(evaluated([held], value), Provided) else value
 
 
@@ -353,7 +353,7 @@ def _power(part: Part, node: ast.expr, base: sp.Expr, exponent: sp.Expr) -> sp.E
 
 
 def _bounded(part: Part, node: ast.expr, value: sp.Expr, *of: sp.Expr) -> sp.Expr:
-    """Return a value made of others. Raises InputError for a long number, and for what SymPy makes of it wrongly.
+    """Return a value made of others. Raises InputError for a long number, and for one that SymPy reads wrongly.
 
     It takes x/x for 1 as it is typed, and so for a value at 0.
     """

@@ -37,8 +37,8 @@ _KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", r
 class Line:
     """The contents of a line: the parameters with their domains, the hypotheses and the claims.
 
-    `domain` are upper ends of parameters, which have lower ends of their own. `states` says what each state of a
-    recursion is after t steps.
+    `domain` are upper ends of parameters, which have lower ends of their own. `states` maps each state of a recursion
+    to its value after t steps.
     """
 
     parameters: tuple[Parameter, ...]
@@ -57,7 +57,7 @@ class _Domain:
     upper: tuple[Fraction, bool] | None = None
 
     def symbol(self, name: str) -> sp.Symbol:
-        """Return the symbol, with what the lower end implies of its sign."""
+        """Return the symbol, with the sign that the lower end implies."""
         assumed = {"integer": True} if self.integer else {"real": True}
         if self.lower is not None and self.lower[0] >= 0:
             value, excluded = self.lower
@@ -77,7 +77,7 @@ def is_line(text: str) -> bool:
 
 
 def read_line(line: str) -> Line:
-    """Return what a line says.
+    """Return the parsed statement of a line.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def read_line(line: str) -> Line:
     Returns
     -------
     Line
-        Relations of symbols that assume what their domains say.
+        Relations of symbols with the assumptions of their domains.
 
     Raises
     ------
     InputError
-        For what is not understood, with its column.
+        For a text that is not understood, with its column.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def _rules(part: Part) -> Iterator[_Rule]:
 def _iterated(
     rules: Sequence[_Rule], symbols: Mapping[str, sp.Symbol], states: Mapping[str, sp.Symbol]
 ) -> dict[sp.Symbol, sp.Expr]:
-    """Return what each state is after t steps."""
+    """Return the value of each state after t steps."""
     if not rules:
         return {}
     before = {name: sp.Symbol(_BEFORE.format(name), real=True) for name in states}
@@ -190,7 +190,7 @@ def _iterated(
 
 
 def _parts(line: str) -> dict[str, Part]:
-    """Return the claim, and what stands after `along`, `if` and `for`."""
+    """Return the claim, and the parts after `along`, `if` and `for`."""
     parts, name, begin = dict[str, Part](), "claim", 0
     for found in _KEYWORD.finditer(line):
         parts[name] = Part(line, line[begin : found.start()], begin + 1)

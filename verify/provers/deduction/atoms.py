@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Expressions as quotients of polynomials whose atoms are symbols, exponentials, logarithms, roots and powers.
 
-The atoms are those of the re-check of a deduction, so that what vanishes here vanishes there.
+The atoms are those of the re-check of a deduction, so that the same polynomials vanish here and there.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ import sympy as sp
 from verify.language.heads.scopes import SERIES, Iterate, outermost
 
 Key: TypeAlias = tuple[str, Any, sp.Expr]
-"""A kind of atom, what it is of, and an order or an exponent."""
+"""A kind of atom, its argument, and an order or an exponent."""
 _HYPERBOLIC = (sp.sinh, sp.cosh, sp.tanh)
 _PLAIN = (sp.sin, sp.cos, sp.atan, sp.floor, sp.Abs, sp.sign, sp.Max, sp.Min)
 _MOST_MORE = 20
@@ -45,7 +45,7 @@ class Atoms:
     symbols
         The atom of each kind, base, and order or exponent.
     keys, meaning
-        The same the other way round, and what each atom is in the statement's own symbols.
+        The inverse map, and each atom in the statement's own symbols.
     counting
         The atoms that are powers of positive integers.
     """
@@ -63,7 +63,7 @@ class Atoms:
         return self.folded(self.of(expression))
 
     def folded(self, value: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-        """Return numerator and denominator of what is written in atoms, in which no root has its order as a power."""
+        """Return numerator and denominator of an expression in atoms, in which no root has its order as a power."""
         while True:
             above, below = map(sp.expand, sp.fraction(sp.together(value)))
             parts = [self._folded_once(part) for part in (above, below)]
@@ -101,7 +101,7 @@ class Atoms:
         return self._known[expression]
 
     def back(self, expression: sp.Expr) -> sp.Expr:
-        """Return what is written in atoms in the statement's own symbols."""
+        """Return an expression in atoms as one in the statement's own symbols."""
         inside = {atom: self.meaning[atom] for atom in expression.free_symbols if atom in self.meaning}
         return expression.xreplace(inside)
 
@@ -334,7 +334,7 @@ class Atoms:
 
 
 def _primes(argument: sp.Expr) -> dict[int, int]:
-    """Return small primes, what is left above and below, and powers, whose product a positive number is."""
+    """Return small primes, the rest above and below, and powers, whose product a positive number is."""
     if not argument.is_Rational or argument <= 0:
         return {}
     parts = dict[int, int]()

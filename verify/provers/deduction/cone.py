@@ -29,7 +29,7 @@ class Column:
     free
         Whether it is 0 at all of them, so that its coefficient may have either sign.
     says
-        What it is made of: the monomial, the places of the facts, the root or None.
+        Its parts: the monomial, the places of the facts, the root or None.
     """
 
     polynomial: Polynomial
@@ -41,7 +41,7 @@ class Column:
 def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
     """Return coefficients ≥ 0 (of any sign where free) with which columns add up to a polynomial; None for none found.
 
-    With `strict` one of a strict column is positive.
+    If `strict`, at least one strict column has a positive coefficient.
     """
     import numpy as np
     from scipy.optimize import linprog

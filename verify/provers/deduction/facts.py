@@ -21,7 +21,7 @@ Tree: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Goal:
-    """That an expression is ≥ 0, > 0, or 0."""
+    """The claim that an expression is ≥ 0, > 0, or 0."""
 
     expression: sp.Expr
     relation: Relation
@@ -75,7 +75,7 @@ def rational(number: Any) -> Fraction:
 
 
 def canonical(polynomial: sp.Expr) -> Canonical:
-    """Return what a polynomial and its positive multiples have in common."""
+    """Return the canonical form that a polynomial shares with its positive multiples."""
     symbols, terms = terms_of(polynomial)
     size = abs(sum((abs(c) for c in terms.values()), Fraction(0))) or Fraction(1)
     return frozenset(

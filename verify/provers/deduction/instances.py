@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Instances of what is known of exponentials, logarithms, powers, sines and floors, for the functions in a goal."""
+"""Instances of known facts of exponentials, logarithms, powers, sines and floors, for the functions in a goal."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -39,7 +39,7 @@ GROWTH: Mapping[str, tuple[Needs, Made]] = {
     ),
     "integer": (lambda n: [], lambda n: n * (n - 1)),
 }
-"""Known facts of growth: what has to have which sign, and what is >= 0."""
+"""Known facts of growth: the signs that they suppose, and the expression that is >= 0."""
 
 
 class Instances(Values):
@@ -75,7 +75,7 @@ class Instances(Values):
             return None
 
     def _growth(self, scope: Scope, name: str, of: list[sp.Expr]) -> Scope | None:
-        """Return the scope with an instance of what is known of growth."""
+        """Return the scope with an instance of a known fact of growth."""
         needs, value = GROWTH[name]
         fact = value(*of)
         whole = self.atoms.whole(of[-1]) if name in ("rises", "three_terms") else {}
@@ -204,7 +204,7 @@ class Instances(Values):
             yield from self._split(scope, u)
 
     def _split(self, scope: Scope, u: sp.Expr) -> Iterator[tuple[str, list[sp.Expr]]]:
-        """Yield what writes the logarithm of a product as a sum, factor by factor."""
+        """Yield the uses of the rule `product` that write the logarithm of a product as a sum, factor by factor."""
         rest = u
         for base, power in sp.factor(u).as_powers_dict().items():
             factor = next((e for e in (base, -base) if self._is_seen(scope, e, "positive")), None)
@@ -225,6 +225,6 @@ class Instances(Values):
 
 
 def arcs(head: str, of: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return what is positive where an argument is inside the arc on which a sine, or a cosine, is positive."""
+    """Return an argument's distances from both ends of the arc on which a sine, or a cosine, is positive."""
     above = of if head == "sin" else of + sp.pi / 2
     return above, sp.pi - above

@@ -72,7 +72,7 @@ def deduction_proof(
 
 
 def _about(goal: sp.Expr, facts: Sequence[sp.Expr]) -> set[sp.Symbol]:
-    """Return the symbols of a goal, and those that facts connect with them: what is known of others says nothing."""
+    """Return the symbols of a goal, and those that facts connect with them: facts on others say nothing."""
     about = goal.free_symbols
     while more := [fact for fact in facts if fact.free_symbols & about and not fact.free_symbols <= about]:
         about = about.union(*(fact.free_symbols for fact in more))
@@ -104,7 +104,7 @@ def _found(
         record.end("work" if isinstance(error, SpentError) else "tried", search.work.left)
         return None, relations
     except (ArithmeticError, ValueError, TypeError, sp.PolynomialError):
-        # Of SymPy, on parts without a real value: 1/log(1), a root of a negative number.
+        # SymPy raises these on parts without a real value: 1/log(1), a root of a negative number.
         record.end("tried", search.work.left)
         return None, relations
     record.end("tried" if tree is None else "proved", search.work.left)

@@ -75,7 +75,7 @@ class Scope:
         return {}
 
     def sign(self, symbol: sp.Symbol) -> Sign:
-        """Return what is known of the sign of a symbol or an atom."""
+        """Return the known sign of a symbol or an atom."""
         if symbol not in self._signs:
             self._signs[symbol] = "real"
             self._signs[symbol] = self._sign(symbol)
@@ -232,7 +232,7 @@ class Scope:
         return None if found is None else self.tree(below, found)
 
     def _symbols(self, polynomials: Sequence[sp.Expr]) -> list[sp.Symbol]:
-        """Return the symbols of some polynomials, and of what their roots are of."""
+        """Return the symbols of some polynomials, and of their roots' arguments."""
         found, new = set[sp.Symbol](), {s for p in polynomials for s in p.free_symbols}
         while new:
             found |= new

@@ -43,7 +43,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         return self._is_seen(scope, of, need)
 
     def replaced(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof in which symbols are replaced by what equations say that they are."""
+        """Return a proof in which symbols are replaced by their values in equations."""
         for fact in scope.facts:
             if fact.relation != "Eq" or fact.expression is None:
                 continue
@@ -260,7 +260,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         *,
         levels: Sequence[int] = (0, 1),
     ) -> Tree | None:
-        """Return a sum, with instances of what is known of the functions in the goal; also of its contradiction.
+        """Return a sum, with instances of known facts of the functions in the goal; also of its contradiction.
 
         Once one is found it is looked for again `among` the instances that it uses.
         """

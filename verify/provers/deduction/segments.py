@@ -180,7 +180,7 @@ class Segments(Instances, ABC):
     def _along(
         self, scope: Scope, side: str, goal: Goal, symbol: sp.Symbol, start: sp.Expr, onward: Onward
     ) -> Tree | None:
-        """Return a proof from a start on a side of which the symbol is; `onward` proves what is left."""
+        """Return a proof from a start on a side of which the symbol is; `onward` proves the rest."""
         at_start = _at(goal.expression, symbol, start)
         if at_start is None:
             return None
@@ -234,7 +234,7 @@ def _at(expression: sp.Expr, symbol: sp.Symbol, start: sp.Expr) -> sp.Expr | Non
     try:
         value = expression.subs(symbol, start)
     except ValueError:
-        # Of SymPy, for a difference of bounds: atan(1/x) at 0.
+        # SymPy raises it for a difference of bounds: atan(1/x) at 0.
         return None
     return None if value.has(sp.zoo, sp.nan, sp.oo, sp.AccumBounds) else value
 

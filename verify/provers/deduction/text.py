@@ -54,7 +54,7 @@ _ARGUMENTS = {
 }
 _INDENT = "  "
 _NUMBERED = re.compile(r"hypothesis \d+")
-"""The label of a hypothesis of a line: it says less than what it is."""
+"""The label of a hypothesis of a line: it says less than the hypothesis."""
 _RULES: ContextVar[dict[str, str] | None] = ContextVar("rules", default=None)
 """The texts of the rules that are still to be explained; None where nothing is."""
 Facts = Sequence[str]
@@ -69,9 +69,9 @@ def lines_of(
 ) -> list[tuple[str, str]]:
     """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out where they are.
 
-    With `rules`, what each says by its name, every inference is explained: first the facts that there are, then each
-    rule before what it shows, and the terms of each sum. `above` is what is > 0 above the level, for a proof of kind
-    "falls", and `conditions` are those of an implication.
+    With `rules`, the meaning of each rule by its name, every inference is explained: first the facts, then each rule
+    before its conclusion, and the terms of each sum. `above` is the expression that is > 0 above the level, for a proof
+    of kind "falls", and `conditions` are those of an implication.
     """
     facts, listed = _facts(proof, statement, conditions)
     token = _RULES.set(None if rules is None else dict(rules))
@@ -83,7 +83,7 @@ def lines_of(
 
 
 def _facts(proof: Tree, statement: Statement, conditions: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """Return the facts that a proof begins with, and a line that says what each is."""
+    """Return the facts that a proof begins with, and a line for the meaning of each."""
     relational = [h for h in statement.hypotheses if h.relation is not None]
     known = [*statement.domain, *(h.relation for h in relational), *conditions]
     labels = [*[""] * len(statement.domain), *(h.label for h in relational), *[""] * len(conditions)]
@@ -157,7 +157,7 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
 
 
 def _explained(tree: Tree, facts: Facts) -> Iterator[str]:
-    """Yield what a rule says, where it is met first, and why each term of a sum is what it is; if that is asked for."""
+    """Yield the meaning of a rule at its first use, and the reason of each term of a sum; nothing unless asked for."""
     rules = _RULES.get()
     if rules is None:
         return

@@ -103,7 +103,7 @@ class Values:
         return scope.shown(inside, strict=True) or (need == "nonzero" and scope.shown(-inside, strict=True))
 
     def _resolved(self, scope: Scope, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr | None, bool]:
-        """Return an expression with the choices made that are seen, what decides the next, and whether its 0 counts."""
+        """Return an expression with its seen choices made, the decider of the next, and whether its 0 counts."""
         for part in computed(expression):
             if isinstance(part, sp.Abs | sp.sign | sp.Max | sp.Min | sp.Piecewise):
                 value, of = self._chosen(scope, part)
@@ -113,7 +113,7 @@ class Values:
         return expression, None, False
 
     def _chosen(self, scope: Scope, part: sp.Expr) -> tuple[sp.Expr | None, sp.Expr]:
-        """Return what a choice is where that is seen, else None, and the expression whose sign decides it."""
+        """Return the value of a choice where that is seen, else None, and the expression whose sign decides it."""
         first = part.args[0]
         if isinstance(part, sp.Max | sp.Min):
             of = first - part.args[1]

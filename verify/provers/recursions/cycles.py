@@ -114,8 +114,8 @@ def approximate_cycle(
 ) -> tuple[int, np.ndarray, np.ndarray] | None:
     """Return, in float64, the period, a point of the cycle (n,), and the directions in which it attracts (n, n).
 
-    None where there is no cycle that contracts by `contraction` in a period, by Newton's method from where the run is
-    after 10 000 steps.
+    It is None if there is no cycle that contracts by `contraction` in a period, by Newton's method from where the run
+    is after 10 000 steps.
     """
     if any(expression.has(sp.Derivative, sp.Subs) for expression in _jacobian(dynamics)):
         # A primitive has no derivative in the language.

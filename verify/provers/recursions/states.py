@@ -39,7 +39,7 @@ _ERRORS = (ArithmeticError, ValueError, TypeError, SpentError, TheoremError, sp.
 
 @dataclass(frozen=True)
 class Kept:
-    """Why a run never comes down to a level: invariants of its states, by which the observable is above it.
+    """Invariants of a run's states by which the observable stays above a level.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Kept:
     least
         The observable at the start.
     period
-        After how many steps the run is back at its start; None where it is not, within a few.
+        Number of steps after which the run is back at its start; None if it is not within a few.
     """
 
     proof: Proof
@@ -209,9 +209,9 @@ def _signs(dynamics: Dynamics) -> Iterator[tuple[Goal, ...]]:
 
 
 def kept_above(dynamics: Dynamics, level: Fraction, values: Values, work: int) -> Kept | None:
-    """Return why a run never comes down to a level at an instance: a set of states that each step keeps; None for none.
+    """Return invariants that keep a run above a level at an instance; None if none are found.
 
-    Such as a ratio of at least 1 that is kept, which leaves the observable above its start, or a cycle.
+    An example is a kept ratio of at least 1, which leaves the observable above its start; another is a cycle.
     """
     if _is_beyond(dynamics):
         return None
@@ -281,7 +281,7 @@ def _seems_kept(here: Dynamics, level: sp.Expr, invariants: Sequence[Goal]) -> b
 
 
 def _period(here: Dynamics) -> int | None:
-    """Return after how many steps, at most a few, a run is exactly back at its start; None where it is not."""
+    """Return the number of steps, at most a few, after which a run is exactly back at its start; None if it is not."""
     state = here.initial
     for step in range(1, _PERIODS + 1):
         put = dict(zip(here.state, state, strict=True))

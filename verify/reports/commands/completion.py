@@ -75,7 +75,7 @@ def _completion(
 
 
 def complete(line: str) -> list[str]:
-    """Return what the last word of a line may become, sorted; nothing where that is not known, whatever is wrong."""
+    """Return the completions of a line's last word, sorted; none where they are not known, whatever is wrong."""
     import contextlib
     import io
 
@@ -114,7 +114,7 @@ def _words(parameter: Any) -> list[str]:
 
 
 def _stands(word: str, before: str, options: dict[str, Any]) -> bool:
-    """Whether a word is an argument, and no option nor what one is given."""
+    """Whether a word is an argument, and no option nor an option's value."""
     given = before in options and not getattr(options[before], "is_flag", False)
     return not word.startswith("-") and not given
 
@@ -126,7 +126,7 @@ def _ids(kind: str) -> list[str]:
 
 
 def _values(option: Any, taken: list[str]) -> Iterable[str]:
-    """Return what an option may be given, of the theorem that is the first of the words taken."""
+    """Return the values that an option may take, for the theorem that is the first of the words taken."""
     if option.name == "paper":
         return {name.partition(".")[0] for name in _ids("theorem")}
     if option.name in ("drop", "over"):
@@ -151,7 +151,7 @@ def parameters(kind: str, name: str) -> list[Any]:
 
 
 def _assignments(kind: str, taken: list[str], current: str) -> Iterable[str]:
-    """Return what is not given yet, as `name=`, and `name=word` for each word once the name is there."""
+    """Return the parameters not given yet, as `name=`, and `name=word` for each word once the name is there."""
     given = {word.partition("=")[0] for word in taken[1:]}
     for parameter in parameters(kind, taken[0]):
         if parameter.name not in given:

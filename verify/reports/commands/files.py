@@ -1,4 +1,4 @@
-"""Commands about files: certificates, and what a package pins."""
+"""Commands about files: certificates, and a package's pinned files."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 """The frame of the commands: how each is derived from its verb, how they speak and show progress.
 
-A verb's signature and docstring are written once, for Python and for a shell. Of its parameters those become options
-that a shell can give: numbers, words, and switches that are off by default. Their texts are those of the docstring's
+A verb's signature and docstring are written once, for Python and for a shell. Its parameters become options where a
+shell can give them: numbers, words, and switches that are off by default. Their texts are those of the docstring's
 `Parameters`, and the help begins as the docstring does.
 """
 
@@ -120,7 +120,7 @@ def _root(
 def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -> Callable[[Command], Command]:
     """Register the command of a verb, with an example for its help.
 
-    The decorated function is called with what was typed, all by keyword. Parameters that it annotates as Typer's are
+    The decorated function is called with the typed values, all by keyword. Parameters that it annotates as Typer's are
     its own, in place of the verb's of that name or after all of them; its docstring follows the verb's. Text that a
     theorem's code prints while it runs goes to standard error; ours alone to output.
     """
@@ -194,7 +194,7 @@ def form_of(form: str, *, as_json: bool, plain: str = "table") -> str:
 
 
 def say(text: str) -> None:
-    """Print lines to standard output, wrapped and coloured where that is a terminal; what does not show, as escapes."""
+    """Print lines to standard output, wrapped and coloured on a terminal; invisible characters as escapes."""
     stream = _OUTPUT.get()
     with _bar_aside():
         typer.echo(for_stream(visible(text, lines=True), stream), file=stream)
@@ -218,12 +218,12 @@ def answer(result: Any, form: str) -> None:
 
 
 def say_whole(text: str) -> None:
-    """Print to standard output what is to be read by a program, or compiled: as it is, on a terminal too."""
+    """Print to standard output a text for a program, or a compiler: as it is, on a terminal too."""
     typer.echo(text, file=_OUTPUT.get())
 
 
 def warn(text: str) -> None:
-    """Print a line to standard error, what does not show in it as escapes."""
+    """Print a line to standard error, invisible characters as escapes."""
     with _bar_aside():
         typer.echo(visible(text), err=True)
 
@@ -273,7 +273,7 @@ def bar_shown(name: str, seconds: float = math.inf) -> Iterator[Callable[[int, i
     """Yield a callback that shows a progress bar on standard error, on a terminal and after two seconds; else None.
 
     It takes how much is done, and of how much, None where that is not known. The remaining time is that at the pace so
-    far, and no more than what is left of the seconds.
+    far, and at most the rest of the seconds.
     """
     if not sys.stderr.isatty():
         yield None

@@ -1,1 +1,1 @@
-"""How results show themselves at the prompt and in notebooks: `forms` is what `verify.shown` asks."""
+"""Display of results at the prompt and in notebooks: `verify.shown` loads `forms` for it."""

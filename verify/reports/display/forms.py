@@ -1,4 +1,4 @@
-"""The forms that something is shown in: what `verify.shown` asks for, by name."""
+"""The forms in which objects are shown: `verify.shown` asks for them by name."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ _TEXTS = {
     "ExperimentSummary": "experiment_summary_text",
     "TheoremSummary": "theorem_summary_text",
 }
-"""The functions of `reports.text` that print what the command line does."""
+"""The functions of `reports.text` that print results as the command line does."""
 
 
 def short(value: object) -> str:
@@ -42,7 +42,7 @@ def short(value: object) -> str:
 
 
 def text(value: object, width: int = WIDTH) -> str:
-    """Return a value as the command line prints it, in so many columns; what it does not print as its page."""
+    """Return a value as the command line prints it, in so many columns; any other value as its page."""
     if (name := of_kind(_TEXTS, value)) is not None:
         from verify.reports import text as texts
 
@@ -95,7 +95,7 @@ def _rendered(form: str, value: object) -> str:
 
 
 def advice(value: object) -> str:
-    """Return what to write in place of the truth value of a result."""
+    """Return the advice in place of the truth value of a result."""
     return f"a {type(value).__name__} is neither true nor false: {of_kind(_ADVICE, value)}"
 
 
@@ -119,7 +119,7 @@ def axes(value: Any) -> "tuple[Axes, ...]":
 
 
 def _drawn_by(value: Any) -> tuple[Any, str]:
-    """Return the module that draws a value, and why it cannot be drawn, nothing where it can."""
+    """Return the module that draws a value, and why it cannot be drawn, "" where it can."""
     kinds = {"SweepResult": "sweep", "ExperimentResult": "experiment", "Observation": "observation"}
     match of_kind(kinds, value):
         case "sweep":

@@ -88,7 +88,7 @@ def _listed(table: Table) -> Iterator[str]:
 
 
 def _tabular(table: Table) -> Iterator[str]:
-    """Yield a table whose columns share the width by what is in them, and break over pages."""
+    """Yield a table whose columns share the width by their contents, and break over pages."""
     rows = [*table.rows, table.columns]
     widest = (max(len(_cell_text(cell)) for cell in cells) for cells in zip(*rows, strict=True))
     shares = [min(max(wide, _FEWEST), _MOST) for wide in widest]
@@ -122,7 +122,7 @@ def ascii_maths(latex: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return plain text as LaTeX in ASCII: what means something there is escaped, letters of mathematics are set so."""
+    """Return plain text as LaTeX in ASCII: its special characters are escaped, letters of mathematics are set so."""
     return "".join(map(_letter, unicodedata.normalize("NFC", " ".join(visible(text).split()))))
 
 
@@ -141,7 +141,7 @@ def _letter(letter: str) -> str:
 
 
 def _maths(letter: str) -> str | None:
-    """Return how a letter is set in mathematics; None for one that is not known to be of it."""
+    """Return the LaTeX of a letter in mathematics; None for one that is not known to be of it."""
     if letter in _MATHS:
         return f"\\{_MATHS[letter]}"
     if letter in _LIKE:

@@ -1,4 +1,4 @@
-"""Text laid out in columns: lines wrapped with what goes on indented, and tables that keep to a width."""
+"""Text laid out in columns: lines wrapped with an indent, and tables that keep to a width."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ _LEAST = 20
 
 
 def fitted(lines: Iterable[str], width: int = WIDTH) -> str:
-    """Return lines as text of at most so many columns, at least 40; what goes on is indented by six more.
+    """Return lines as text of at most so many columns, at least 40; continuations are indented by six more.
 
     A character that does not show in a line, a line break too, is written as `visible` writes it.
     """

@@ -44,7 +44,7 @@ class Page:
 
 
 def page_of(value: Any) -> Page:
-    """Return what is shown of a value."""
+    """Return the page that shows a value."""
     if (page := of_kind(_PAGES, value)) is not None:
         return page(value)
     # A row elsewhere is a line by itself.
@@ -196,7 +196,7 @@ def _hypotheses(result: Any) -> Table:
 
 
 def _meanings(result: Any, values: Mapping[str, Any]) -> Table:
-    """Return the table of the parameters of a result's statement, with their values and what they stand for."""
+    """Return the table of the parameters of a result's statement, with their values and meanings."""
     parameters = () if result.statement is None else result.statement.parameters
     rows = ((p.name, number(values[p.name]) if p.name in values else "-", p.meaning) for p in parameters)
     return _table("parameters", "name, value, meaning", rows)

@@ -6,7 +6,7 @@ from html import escape
 from verify.reports.display.pages import Cell, Page, Table, Written
 from verify.shown import visible
 
-# A notebook typesets what is between dollar signs, unless the classes say that it is none of its business.
+# A notebook typesets text between dollar signs, unless the element's classes forbid it.
 _TEXT, _FORMULA = "tex2jax_ignore mathjax_ignore", "tex2jax_process mathjax_process"
 _MARKDOWN = re.compile(r"[\\`*_\[\]#|~$]")
 _LIST = re.compile(r"^(\d*)([-+.)])")

@@ -1,4 +1,4 @@
-"""One line about each kind of result: what it is of, and what was found."""
+"""One line about each kind of result: its subject, and the finding."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +13,7 @@ LONGEST = 300
 DIGITS = 10
 """Significant digits of a number that is not written exactly."""
 _WORD = 40
-"""Characters of what is no number."""
+"""Maximum number of characters of a value that is no number."""
 _FEW = 6
 """Entries of a list, or labels, that are written."""
 
@@ -48,7 +48,7 @@ def _labels(labels: Iterable[str]) -> str:
 
 
 def headline(result: Any) -> str:
-    """Return what a check found: its outcome, with what the claim came to where that is not the same, and how sure.
+    """Return the headline of a check: its outcome, the claim's where that is another one, and the evidence.
 
     A refuted step is named as well: the claims may hold here all the same.
     """
@@ -66,7 +66,7 @@ def _parts(statement: Any) -> str:
 
 
 def _theorem(theorem: Any) -> str:
-    # The title may be long: what is beside it is not lost.
+    # The title may be long: the text beside it is not lost.
     return f"{theorem.id}: {_clipped(theorem.title, 180)}; {_parts(theorem.statement)}"
 
 
@@ -171,7 +171,7 @@ def _observation(result: Any) -> str:
 
 
 def of_kind(table: Mapping[str, Any], value: object) -> Any:
-    """Return what a table has for the class of a value, or for the nearest one above it; None where it has nothing."""
+    """Return a table's entry for the class of a value, or for the nearest base class; None if it has none."""
     return next((table[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in table), None)
 
 

@@ -1,4 +1,4 @@
-"""Summaries: a theorem with what establishes each claim, and an experiment with its settings."""
+"""Summaries: a theorem with the standing of each claim, and an experiment with its settings."""
 
 import shlex
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ from verify.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class TheoremSummary(Shown):
-    """A theorem, and what establishes it: its shipped certificate, its argument, and the record of what Rocq accepts.
+    """A theorem, and its support: its shipped certificate, its argument, and the record of Rocq's acceptance.
 
     Parameters
     ----------
     theorem
         The theorem.
     standing
-        What establishes each claim for all parameters, and the evidence at the example.
+        The standing of each claim for all parameters, and the evidence at the example.
     not_formal
-        Why the record is not believed, where there is one.
+        The reason why a record is not believed, if there is one.
     reference
-        How the theorem is named on the command line; empty for a theorem that has no name there.
+        The theorem's name on the command line; empty for a theorem without one.
 
     Examples
     --------

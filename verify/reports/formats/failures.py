@@ -18,7 +18,7 @@ _DIGITS = 10
 
 
 def failure_text(theorem: Theorem, result: CheckResult, expected: str, seconds: float) -> str:
-    """Return what was found and what was expected, each clause that is not verified with both sides, and the command.
+    """Return the report of a failure: found and expected outcome, the sides of each unverified clause, and the command.
 
     `seconds` are those that the check was given.
     """

@@ -1,4 +1,4 @@
-"""A statement for a LaTeX manuscript: its text, what establishes it, and the style file that links to both."""
+"""A statement for a LaTeX manuscript: its text, its standing, and the style file that links to both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Manuscript:
     Parameters
     ----------
     theorem, statement_digest
-        Which statement they are of.
+        The theorem's id, and the digest of its statement.
     for_all_parameters
-        What establishes the claims, such as `proved`.
+        The standing of the claims, such as `proved`.
     files
         The text of each file, by name.
     """

@@ -18,7 +18,7 @@ TRUTH, NUMBER, TEXT = "bool", "float64", "string"
 
 
 def columns(result: SweepResult) -> dict[str, str]:
-    """Return the columns of a sweep's table, and what is in each: exact numbers are text, beside them their floats."""
+    """Return the columns of a sweep's table, with their contents: exact numbers are text, beside them their floats."""
     statement = result.theorem.statement
     kinds: dict[str, str] = {}
     for parameter in statement.parameters:
@@ -85,7 +85,7 @@ def _write_csv(result: SweepResult, path: Path) -> None:
 
 
 def _write_parquet(result: SweepResult, path: Path) -> None:
-    # Of the extra `sweep`: it may not be there.
+    # The package belongs to the extra `sweep`: it may not be there.
     import pyarrow as pa
     from pyarrow import parquet
 

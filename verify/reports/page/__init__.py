@@ -1,1 +1,1 @@
-"""The report as one HTML file: what is known of every result, offline, from what is recorded."""
+"""The report as one HTML file: the standing of every result, offline, from the recorded entries."""

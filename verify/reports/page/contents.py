@@ -103,7 +103,7 @@ def gathered(
     full
         Whether findings are reproduced, canaries searched, comparisons and all figures run.
     store
-        Where results of experiments and sweeps are kept.
+        The store of results of experiments and sweeps.
     entries
         Entries that a run has just added to the ledger, beside the recorded ones.
     tell
@@ -238,7 +238,7 @@ def _benchmarks() -> str:
 
 
 def _made(seconds: float, *, full: bool) -> dict[str, str]:
-    """Return how the report was made."""
+    """Return the provenance of the report: command, versions, commit and machine."""
     made = {
         "command": "verify report --full" if full else "verify report",
         "lemmascope": version(),

@@ -22,7 +22,7 @@ _SECTIONS = {
     "benchmarks": "Benchmarks",
     "made": "Versions and digests",
 }
-# A link may lead into what a click opens: it is opened then, and all of it where the page is printed.
+# A link may lead into an element that a click opens: it opens then, and all such elements open for printing.
 _SCRIPT = """
 const open = () => {
   let at = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -60,24 +60,24 @@ def code(text: str) -> Html:
 
 
 def badge(word: str, text: Node = None) -> Html:
-    """Return a word, or a text in its place, in the colour of what the word stands for."""
+    """Return a word, or a text in its place, in the colour of the word's meaning."""
     return tag("span", word.replace("_", " ") if text is None else text, class_=f"badge {_STRANGE.sub('-', word)}")
 
 
 def details(summary: Node, *children: Node, **attributes: str | bool | None) -> Html:
-    """Return what a click opens; nothing where there is nothing in it."""
+    """Return an element whose contents a click opens; nothing if it has none."""
     inside = joined(children)
     return tag("details", tag("summary", summary), inside, **attributes) if inside else Html("")
 
 
 def items(nodes: Iterable[Node], **attributes: str | bool | None) -> Html:
-    """Return a list; nothing where it has no items."""
+    """Return a list; empty text without items."""
     inside = [tag("li", node) for node in nodes]
     return tag("ul", inside, **attributes) if inside else Html("")
 
 
 def table(columns: Iterable[Node], rows: Iterable[Iterable[Node]], caption: str = "") -> Html:
-    """Return a table that scrolls in its own frame, by keyboard too; nothing where it has no rows."""
+    """Return a table that scrolls in its own frame, by keyboard too; empty text without rows."""
     columns = list(columns)
     body = [tag("tr", [tag("td", cell) for cell in row]) for row in rows]
     if not body:
@@ -88,5 +88,5 @@ def table(columns: Iterable[Node], rows: Iterable[Iterable[Node]], caption: str 
 
 
 def framed(wide: Node, label: str) -> Html:
-    """Return what may be wider than a phone in a frame of its own that scrolls, by keyboard too."""
+    """Return an element that may be wider than a phone, in a frame of its own that scrolls, by keyboard too."""
     return tag("div", wide, class_="scroll", tabindex="0", role="region", aria_label=label)

@@ -1,4 +1,4 @@
-"""The papers' figures, redrawn beside what they print, and the phase diagrams."""
+"""The papers' figures, redrawn beside the printed numbers, and the phase diagrams."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Formulas as MathML: what `display` writes in LaTeX for notebooks, which a page without scripts cannot read."""
+"""Formulas as MathML, from the LaTeX that `display` writes for notebooks, which a page without scripts cannot read."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""The graphs: what the results rest on, coloured by what establishes them, and the argument of each."""
+"""The graphs of the results' dependencies, coloured by their standing, and the argument of each."""
 
 from collections.abc import Iterator
 
@@ -35,7 +35,7 @@ def evidence_graph(contents: Contents) -> Html:
 
 
 def foundations(contents: Contents, known: Known) -> Html:
-    """Return the graph of what one result rests on, through other results; nothing where it uses none."""
+    """Return the graph of one result's dependencies, through other results; empty text if it uses none."""
     found = {each.theorem.id: each for each in contents.theorems}
     reached = {known.theorem.id: known}
     for name in (open_ := [known.theorem.id]):

@@ -1,4 +1,4 @@
-"""Graphs as pictures: layers by what rests on what, few crossings, every node a link, drawn as SVG."""
+"""Graphs as pictures: layers by dependency, few crossings, every node a link, drawn as SVG."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ _SWEEPS = 12
 
 @dataclass(frozen=True)
 class Box:
-    """A box: its name, lines of text, the class that colours it, where it leads, and what it says in full."""
+    """A box: its name, lines of text, the class that colours it, the target of its link, and its full text."""
 
     name: str
     lines: tuple[str, ...]
@@ -33,7 +33,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An arrow from what rests on something to that, and the class that draws it."""
+    """An arrow from a node to one that it rests on, and the class that draws it."""
 
     start: str
     end: str
@@ -44,7 +44,7 @@ _Place = str | tuple[str, str, int]
 
 
 def drawn(nodes: Sequence[Box], arrows: Iterable[Arrow], name: str, title: str, text: str) -> Html:
-    """Return the picture of a graph without circles, what others rest on at the left; `name` makes its ids."""
+    """Return the picture of a graph without circles, the dependencies at the left; `name` makes its ids."""
     known = {node.name: node for node in nodes}
     arrows = [arrow for arrow in arrows if arrow.start in known and arrow.end in known]
     layers, chains = _layered(list(known), arrows)
@@ -90,7 +90,7 @@ def _layered(
 
 
 def _beside(chains: Iterable[Sequence[_Place]]) -> Mapping[_Place, tuple[list[_Place], list[_Place]]]:
-    """Return what stands before and after each place along the arrows."""
+    """Return the places before and after each place along the arrows."""
     beside: dict[_Place, tuple[list[_Place], list[_Place]]] = defaultdict(lambda: ([], []))
     for chain in chains:
         for before, after in pairwise(chain):
@@ -134,7 +134,7 @@ def _crossings(layers: Sequence[Sequence[_Place]], beside: Mapping[_Place, tuple
 def _placed(
     layers: Sequence[Sequence[_Place]], known: Mapping[str, Box], chains: Mapping[Arrow, Sequence[_Place]]
 ) -> tuple[dict[_Place, tuple[float, float]], tuple[float, float]]:
-    """Return where each place's left middle is, near to what it rests on, and the size of the whole."""
+    """Return the middle of each place's left side, near to the places that it rests on, and the size of the whole."""
     beside, places, left, bottom = _beside(chains.values()), {}, 1.0, 0.0
     for layer in layers:
         sizes = {place: known[place].size if isinstance(place, str) else (0.0, _THIN) for place in layer}

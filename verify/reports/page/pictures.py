@@ -32,13 +32,13 @@ _FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")
 
 
 def picture(draw: Callable[[], "Figure"], name: str, title: str, text: str) -> Html:
-    """Return what is drawn as SVG; `name` makes its ids, `title` and `text` are for those who do not see it."""
+    """Return a drawn figure as SVG; `name` makes its ids, `title` and `text` are for readers who do not see it."""
     from matplotlib import rc_context
 
     target = io.StringIO()
     with rc_context(_STYLE):
         figure = draw()
-        # The page says what is drawn.
+        # The page has the figure's title.
         figure.suptitle("")
         figure.savefig(target, format="svg", dpi=_DPI, metadata={"Date": None})
     return _inline(target.getvalue(), name, title, text)

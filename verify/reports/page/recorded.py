@@ -20,20 +20,20 @@ from verify.installed import version
 from verify.reports.ledger import Entry
 
 SHIPPED = "recorded.json"
-"""The file of a package's folder that holds what runs have entered, to be shipped with it."""
+"""The file of a package's folder with the entries of runs, to be shipped with it."""
 _NAME = "ledger"
 _ABOUT = ("kind", "id", "label", "what", "device", "full")
 """The keys of an entry that name its subject: a later one of the same replaces it."""
 
 
 def recorded() -> list[Entry]:
-    """Return what earlier runs in this folder have entered, each `at` its time; none once a source has changed."""
+    """Return the entries of earlier runs in this folder, each `at` its time; none once a source has changed."""
     found = remembered.recall(_NAME, _digest()) if remembered.knows(_NAME) else None
     return list(found or ())
 
 
 def record(entries: Iterable[Entry]) -> list[Entry]:
-    """Keep what a run has entered, and return it with what earlier ones have of other things."""
+    """Keep the entries of a run, and return them with those of earlier runs on other subjects."""
     remembered.make_folder()
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     kept = together(recorded(), [{**entry, "at": now} for entry in entries])
@@ -42,9 +42,9 @@ def record(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def shipped() -> list[Entry]:
-    """Return what packages ship of earlier runs, each `at` its day and its commit.
+    """Return the entries of earlier runs that packages ship, each `at` its day and its commit.
 
-    Of a damaged file it is nothing, and neither what was found of a theorem whose statement is another one now.
+    A damaged file has no entries. The entries of a theorem whose statement has changed are left out.
     """
     from verify.checking.standing import pins
 
@@ -94,7 +94,7 @@ def _thing(entry: Entry) -> tuple[object, ...]:
 
 
 def _packages() -> list[str]:
-    """Return the packages that bring theorems and what is beside them, and ours."""
+    """Return the packages that bring theorems, experiments and the like, and ours."""
     known = {kind: listed(kind) for kind in KINDS}
     named = {line.partition(":")[0] for lines in known.values() for line in lines}
     modules = {line.rpartition(" = ")[2].partition(".")[0] for lines in known.values() for line in lines}
@@ -102,7 +102,7 @@ def _packages() -> list[str]:
 
 
 def _digest() -> str:
-    """Return a digest of what an entry depends on: all sources of ours and of the packages that are installed."""
+    """Return a digest of an entry's dependencies: all sources of ours and of the packages that are installed."""
     known = {kind: listed(kind) for kind in KINDS}
     parts = [sys.version.encode(), version().encode(), str(known).encode()]
     for package in _packages():

@@ -1,4 +1,4 @@
-"""The first screen: what each paper claims, what holds and what does not, and every finding, by weight."""
+"""The first screen: each paper's claims, whether they hold, and every finding, by weight."""
 
 import shlex
 from collections import Counter
@@ -39,7 +39,7 @@ def summary(contents: Contents) -> Html:
 
 
 def _by(contents: Contents) -> str:
-    """Return what made the page, at which commit and when."""
+    """Return the package and its version, the author, the commit and the time of the page."""
     made = contents.made
     known = [f"lemmascope {made.get('lemmascope', '')}", made.get("by", "")]
     known += [f"commit {made['commit']}" if "commit" in made else "", made.get("at", "")]
@@ -47,7 +47,7 @@ def _by(contents: Contents) -> str:
 
 
 def _by_core(contents: Contents) -> str:
-    """Return how much of what is re-checked at the examples passes the re-checker's core alone."""
+    """Return the shares of re-checked clauses and of certificates at the examples that pass with the core alone."""
     checked = (known.checked for known in contents.theorems if isinstance(known.checked, CheckResult))
     results = [each for result in checked if (each := [clause for clause in result.clauses if clause.rechecked])]
     clauses = [clause for result in results for clause in result]
@@ -60,7 +60,7 @@ def _by_core(contents: Contents) -> str:
 
 
 def _words() -> Html:
-    """Return what the words of the badges mean."""
+    """Return the meanings of the badges' words."""
     said = {
         "formal": "a proof assistant's kernel accepted it, for all parameters",
         "proved": "a certificate of it, for all parameters, passed a small independent re-checker",
@@ -105,7 +105,7 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
 
 
 def _standing(own: list[Known], numbered: list[Known], standing: ForAll) -> Iterator[Node]:
-    """Yield the paper's own statements of a standing by name, and how many results derived here have it."""
+    """Yield the paper's own statements of a standing by name, and the number of results derived here that have it."""
     some = [known for known in own if known.standing.for_all_parameters.standing is standing]
     named = [known for known in some if known in numbered]
     for i, known in enumerate(named):
@@ -169,7 +169,7 @@ def _finding(contents: Contents, finding: Finding) -> Html:
 
 
 def _instance(words: list[str]) -> list[Html | str]:
-    """Return where a finding's command looks: a theorem or an experiment, and the values of its parameters."""
+    """Return the subject of a finding's command: a theorem or an experiment, and the values of its parameters."""
     given = read_assignments([word for word in words[3:] if "=" in word and not word.startswith("-")])
     at = ", ".join(f"{name} = {value}" for name, value in given.items())
     return [code(words[2]), f" at {at}." if at else "."] if len(words) > 2 else []

@@ -1,4 +1,4 @@
-"""The cards: a theorem each, with its statement, what establishes it, and what was tried against it."""
+"""The cards: a theorem each, with its statement, its standing, and the attempts to refute it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -98,7 +98,7 @@ def _formal_text(theorem: Theorem, label: str) -> Iterator[Node]:
 
 
 def _at(known: Known, label: str) -> Node:
-    """Return what a clause came to at the example."""
+    """Return a clause's outcome at the example."""
     if not isinstance(known.checked, CheckResult):
         return "not checked"
     clause = next(clause for clause in known.checked.clauses if clause.label == label)
@@ -200,13 +200,13 @@ def _canaries(contents: Contents, theorem: Theorem) -> Html:
 
 
 def _when(entries: Iterable[Entry]) -> str:
-    """Return when the first of some entries was made, as said after them; nothing of what has just run."""
+    """Return the day of the first of some entries, as said after them; "" for those that have just run."""
     at = min((entry["at"] for entry in entries if "at" in entry), default="")
     return f"; run on {at}" if at else ""
 
 
 def _simulation(contents: Contents, theorem: Theorem) -> Html:
-    """Return what simulations from the definitions say beside the theorem."""
+    """Return the table of simulations from the definitions beside the theorem."""
     rows = _compared(contents, [each for each in contents.comparisons if each.theorem == theorem.id])
     crossed = [row for row in crossing_rows(contents.entries) if row["theorem"] == theorem.id]
     for row in crossed:
@@ -221,7 +221,7 @@ def _simulation(contents: Contents, theorem: Theorem) -> Html:
 
 
 def _compared(contents: Contents, comparisons: Iterable[Comparison]) -> list[list[Node]]:
-    """Return a row for each run of each comparison: what agrees, the outcome, the numbers; or how to run it."""
+    """Return a row for each run of each comparison: its subject, the outcome, the numbers; or the command to run it."""
     rows: list[list[Node]] = []
     for comparison in comparisons:
         entries = contents.entered("comparison", comparison.id)
@@ -236,7 +236,7 @@ def _compared(contents: Contents, comparisons: Iterable[Comparison]) -> list[lis
 
 
 def compared(contents: Contents, comparisons: Iterable[Comparison]) -> Html:
-    """Return what some comparisons came to."""
+    """Return the table of some comparisons' verdicts."""
     columns = ("printed claim or figure", "verdict", "in numbers")
     return table(columns, _compared(contents, comparisons), "verdicts")
 

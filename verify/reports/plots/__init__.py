@@ -1,1 +1,1 @@
-"""Plots of what experiments measured and of what sweeps found."""
+"""Plots of experiments' measurements and of sweeps' outcomes."""

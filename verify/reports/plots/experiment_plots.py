@@ -1,4 +1,4 @@
-"""Plots of what an experiment measured: lines with confidence bands, theory drawn over them, heat maps of matrices."""
+"""Plots of an experiment's measurements: lines with confidence bands, theory drawn over them, heat maps of matrices."""
 
 import io
 import math
@@ -45,7 +45,7 @@ Axis = tuple[str, str]
 
 
 def panels(result: ExperimentResult) -> dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]]:
-    """Return the curves, and what theory says of them, by what is on their axes."""
+    """Return the curves, and theory's predictions of them, by the quantities on their axes."""
     groups: dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]] = {}
     for name, curve in result.curves.items():
         groups.setdefault((curve.over, curve.quantity), ({}, {}))[0][name] = curve
@@ -145,7 +145,7 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
 
 
 def why_no_plot(result: ExperimentResult) -> str:
-    """Return why there is no plot of what an experiment measured: "" where there is one."""
+    """Return why an experiment's result has no plot; "" where it has one."""
     if not (result.curves or result.heat_maps):
         return "it has no curves and no heat maps"
     lacking = lack("matplotlib")

@@ -20,7 +20,7 @@ _ROOM = 30.0
 
 
 def draw(result: Observation, figure: "Figure") -> "Figure":
-    """Draw an observation into a figure, without what is infinite or NaN where a run diverges, and return it."""
+    """Draw an observation into a figure, without infinite values and NaN where a run diverges, and return it."""
     label = result.observable if len(result.observable) <= _LETTERS else "observable"
     axes = figure.add_subplot(xlabel="steps", ylabel=label)
     same = set.intersection(*({*at.items()} for at in result.instances))

@@ -36,7 +36,7 @@ _SIZE = 3600.0
 _SMALLEST = 2.0
 """Least area of a mark, in points squared."""
 _EDGE = 0.04
-"""How far an axis goes beyond its values, as a part of its width."""
+"""Margin of an axis beyond its values, as a part of its width."""
 _DRAWN = Fraction(10) ** 150
 """The largest number on an axis, and the inverse of the smallest but 0: their ratios are floats too."""
 _HALF = 52
@@ -61,8 +61,8 @@ def why_no_plot(result: SweepResult) -> str:
 def draw(result: SweepResult, figure: "Figure | None" = None) -> "Figure":
     """Return the figure of a sweep over one or two parameters: a new one, or the one given.
 
-    The claim's outcome at each instance, in scope (filled) or not (open); dashed, where a hypothesis begins to fail;
-    solid, what theory says beyond them.
+    The claim's outcome at each instance, in scope (filled) or not (open); dashed lines: the edges of hypotheses; solid
+    lines: theory's values beyond them.
     """
     figure = sized(figure, 7.2, 5.2)
     given = assignments_text(result.given)
@@ -173,7 +173,7 @@ def _legend(figure: "Figure", axes: "Axes") -> None:
 
 
 def _places(axis: Axis) -> dict[Any, float]:
-    """Return where each value of an axis is drawn: a number where it is, a word at its number."""
+    """Return the coordinate of each value of an axis: a number's own, a word's place."""
     return {value: float(value) if axis.is_number else float(i) for i, value in enumerate(axis.values)}  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""The verbs about files: what a package pins, certificates, a theorem file to begin with."""
+"""The verbs about files: a package's pinned files, certificates, a theorem file to begin with."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def pin(
     migrate: bool = False,
     tell: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Pinned]":
-    """Update what a package ships: digests, certificates, maps of the hypotheses, and FINDINGS.md.
+    """Update the files that a package ships: digests, certificates, maps of the hypotheses, and FINDINGS.md.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def pin(
     Returns
     -------
     Iterator[Pinned]
-        What was written, each file once it is there; `failed` says why one could not be written.
+        The files written, each once it is there; `failed` says why one could not be written.
 
     Raises
     ------
@@ -72,19 +72,19 @@ def report(
     entries: Sequence[dict[str, Any]] = (),
     tell: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write report.html: what is known of every theorem and finding, in one file that works offline.
+    """Write report.html: the results on every theorem and finding, in one file that works offline.
 
     Parameters
     ----------
     out
         The folder; it is made where it is missing.
     full
-        Also run what takes minutes: findings' commands, canaries, comparisons, figures, whole diagrams; without it
+        Also run all that takes minutes: findings' commands, canaries, comparisons, figures, whole diagrams; without it
         these are shown as they were recorded, or as not run.
     store
-        Where results of experiments and sweeps are kept; nowhere by default.
+        The store of results of experiments and sweeps; none by default.
     entries
-        What a pytest run has entered into the ledger, beside what is recorded.
+        Entries of a pytest run in the ledger, beside the recorded ones.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -123,7 +123,7 @@ def export(
     r"""Write a theorem for a proof assistant or a manuscript.
 
     For Rocq: Statement.v, Proof.v and Check.v, which states that the two fit; a clause that is not exported is listed
-    with the reason. For LaTeX: THEOREM.tex, the statement with what establishes it, and lemmascope.sty, whose command
+    with the reason. For LaTeX: THEOREM.tex, the statement with its standing, and lemmascope.sty, whose command
     \lemmascope{THEOREM} links to it. Clauses are proved anew where no certificate is shipped.
 
     Parameters
@@ -140,7 +140,7 @@ def export(
     Returns
     -------
     Export | Manuscript
-        The texts of the `files`; for Rocq `clauses`, with what is exported of each, for LaTeX `for_all_parameters`.
+        The texts of the `files`; for Rocq `clauses`, with the exported part of each, for LaTeX `for_all_parameters`.
 
     Raises
     ------
@@ -183,16 +183,16 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
     Returns
     -------
     Accepted
-        What it shows: `theorem`, `statement_digest`, `instance`, `in_scope`, `clauses` and `trusts`.
+        Its contents: `theorem`, `statement_digest`, `instance`, `in_scope`, `clauses` and `trusts`.
 
     Raises
     ------
     verify.rechecker.Rejected
-        Where a proof in it is not one; the message names the field.
+        If a proof in it is wrong; the message names the field.
     verify.rechecker.Unreadable
-        Where the file is no certificate.
+        If the file is no certificate.
     InputError
-        Where it cannot be opened, as when there is none.
+        If the file cannot be opened, or is missing.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def given_values(
 ) -> dict[str, Any]:
     """Return the values that are given in either way. Raises InputError for a name that is given in both.
 
-    Of a refuted clause's witness, these are the values of the parameters. A keyword that is no parameter of the theorem
+    A refuted clause's witness gives the values of the parameters. A keyword that is no parameter of the theorem
     and is like an option of the verb is refused as one that is misspelt.
     """
     if verb is not None and theorem is not None:

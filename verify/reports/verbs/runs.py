@@ -160,7 +160,7 @@ def simulate(
     announce: Callable[[float], None] | None = None,
     **more: Any,
 ) -> "ExperimentResult":
-    """Run an experiment and report its measurements with standard errors, and what theory predicts of its curves.
+    """Run an experiment and report its measurements with standard errors, and theory's predictions of its curves.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def simulate(
     seed
         Seed of the random numbers.
     device
-        Where to run: `auto`, `cpu` or `cuda`.
+        The device of the run: `auto`, `cpu` or `cuda`.
     full
         Use the paper's own settings where none is given.
     store

@@ -80,9 +80,9 @@ def list_experiments(paper: str | None = None) -> list[dict[str, Any]]:
 
 
 def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
-    """Show what a theorem says and what establishes each claim, or the settings of an experiment.
+    """Show a theorem's statement and the standing of each claim, or the settings of an experiment.
 
-    Of a theorem that is not pinned no proof is looked for: that is `prove`.
+    No proof is looked for of a theorem that is not pinned: that is the work of `prove`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
     Raises
     ------
     InputError
-        Where there is none of this name.
+        If none has this name.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
 
 
 def list_language() -> list[dict[str, str]]:
-    """List what a statement in a line may contain, and what each is.
+    """List the forms and functions that a statement in a line may contain, with their meanings.
 
     Returns
     -------
     list[dict]
-        The rows of `verify language --json`: `form`, how it is written, and `says`, what it is.
+        The rows of `verify language --json`: `form`, the notation, and `says`, its meaning.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def conditions(
 ) -> "ConditionsResult":
     """Show which hypotheses hold, fail, or need a parameter; not all values have to be given.
 
-    Also shows how far beyond a hypothesis the claims are known to hold.
+    Also shows the range beyond each hypothesis on which the claims are known to hold.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def check(
     given
         Values by parameter name, such as another result's `witness`; exact numbers, or text as on the command line.
     seconds
-        Time budget, in seconds; what is not decided in time is inconclusive.
+        Time budget, in seconds; a clause that is not decided in time is inconclusive.
     digits
         Significant digits to which reported values are enclosed.
     seed
@@ -261,11 +261,11 @@ def prove(
         Multipliers of the one claim's proof, as in `Multipliers`: by the label of a hypothesis, an expression or its
         text. They are checked, and no other proof is looked for.
     explain
-        Explain every inference of a deduction: the facts that it begins with, and what each rule says.
+        Explain every inference of a deduction: the facts that it begins with, and the meaning of each rule.
     formal
-        Whether Rocq compiles the formal texts and the exported statement now, in place of what is on record.
+        Whether Rocq compiles the formal texts and the exported statement now, in place of the record.
     seconds
-        Time budget, in seconds; what proofs leave of it goes into a search for a counterexample to what is not proved.
+        Time budget, in seconds; the rest after the proofs goes into a search for a counterexample to the other claims.
     progress
         `progress(count)` is called with the number of instances so far.
     **values
@@ -274,7 +274,7 @@ def prove(
     Returns
     -------
     ProveResult
-        `clauses` with what establishes each, the `argument`, `for_all_parameters`, and a `counterexample` or None.
+        `clauses` with the standing of each, the `argument`, `for_all_parameters`, and a `counterexample` or None.
 
     Raises
     ------
@@ -320,7 +320,7 @@ def derive(theorem: "Theorem | str") -> Iterator[Any]:
     InputError
         For an unknown theorem.
     TheoremError
-        Where there is no derivation, and at the first step that does not hold.
+        If there is no derivation, and at the first step that does not hold.
 
     Examples
     --------
@@ -373,7 +373,7 @@ def explore(
     guided
         Whether the search follows near misses.
     jobs
-        Number of local processes that look at instances; what is found does not depend on it.
+        Number of local processes that look at instances; the result does not depend on it.
     scheduler
         Address of a Dask scheduler, such as tcp://…; by default local processes.
     progress

@@ -25,9 +25,9 @@ class Diagram:
     id
         `paper.name`.
     title
-        What is drawn, in one line.
+        The title, in one line.
     text
-        What is to be seen, in plain sentences.
+        The content of the picture, in plain sentences.
     theorem
         The theorem's id.
     quick, full
@@ -80,7 +80,7 @@ class Diagram:
     def run(
         self, store: Store | None, *, full: bool = False, tell: Callable[[int, int], None] | None = None
     ) -> SweepResult:
-        """Return the sweep, with what the store has of it. Raises InputError as `verify.sweep` does."""
+        """Return the sweep, with its rows in the store. Raises InputError as `verify.sweep` does."""
         over = self.full if full else self.quick
         return sweep(load_theorem(self.theorem), over, self.given, store=store, seconds=self.seconds, tell=tell)
 

@@ -37,7 +37,7 @@ from verify.runs.sweeps.rows import Effort, Point, Row, trusted
 class Scan:
     """A theorem at some words, compiled: `rows` of many instances.
 
-    `checked` has, by whether it is in scope, one instance's exact check: what is proved there is proved for all.
+    `checked` has, for in scope and out of it, one instance's exact check: a clause proved there is proved for all.
     """
 
     theorem: Theorem
@@ -65,7 +65,7 @@ class Scan:
         return [row and {**row, "seconds": round(share, 6)} for row in rows]
 
     def _scope(self, point: Point) -> bool | None:
-        """Return whether an instance is in scope, exactly; None for what is none, and for what is not rational."""
+        """Return whether an instance is in scope, exactly; None for values that are no instance, or not rational."""
         exact = Exact()
         try:
             slacks = self.slacks(*(exact.number(point[name]) for name in self.names))
@@ -101,7 +101,7 @@ class Scan:
             margins = {clause.label: high - low for clause, low, high in sides}
             good = np.ones(len(points), dtype=bool)
             for label, margin in margins.items():
-                # Of a proved clause too: JSON has no infinity.
+                # This holds of a proved clause too: JSON has no infinity.
                 good &= np.isfinite(margin.value) & np.isfinite(SAFETY * margin.error)
                 good &= True if label in proved else margin.sign()[0]
             values, known = self._values(estimates[2 * len(self.clauses) :], len(points))
@@ -110,7 +110,7 @@ class Scan:
         claim = Outcome.INCONCLUSIVE if said else Outcome.VERIFIED
         evidence = None if said else Evidence.weakest(own)
         outcome = claim if in_scope else Outcome.OUT_OF_SCOPE
-        # As the check's own: what the claims' proofs trust, and what the scope does.
+        # As the check's own: the trusts of the claims' proofs, and those of the scope.
         scope = trusted(checked.scope_trusts) if in_scope else []
         known = {*scope, *(each for claim in checked.claims for each in proved.get(claim.label, ()))}
         trusts = sorted(known) if evidence is Evidence.PROVED else []
@@ -182,7 +182,7 @@ _IN_WORDS: dict[str, Any] = {
 
 
 def _clause(label: str, margin: Estimate | None, i: int, trusts: list[str] | None) -> dict[str, Any]:
-    """Return a clause's part of a row; `trusts` says what a proof of it for all parameters trusts, None without one."""
+    """Return a clause's part of a row; `trusts` are those of a proof of it for all parameters, None without one."""
     proved = trusts is not None
     evidence = Evidence.PROVED if proved else Evidence.COMPUTED
     body: dict[str, Any] = {"label": label, "holds": True, "evidence": evidence, "margin": None, "error": None}
@@ -196,7 +196,7 @@ def _clause(label: str, margin: Estimate | None, i: int, trusts: list[str] | Non
 
 
 def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a relation holds and where that is sure; an equality never surely holds."""
+    """Return the masks of rows where a relation holds and where that is sure; an equality never surely holds."""
     upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
     above, below = (left - right if upward else right - left).sign()
     return (np.zeros_like(above), above | below) if isinstance(relation, sp.Eq) else (above, above | below)

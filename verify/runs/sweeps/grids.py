@@ -36,7 +36,7 @@ class Axis:
         return self.parameter.kind != "word"
 
     def to_json(self) -> dict[str, object]:
-        """Return its ends, how many points there are and how they lie; of listed values, the values."""
+        """Return its ends, number of points and spacing; of listed values, the values."""
         ends = {"start": json_number(self.values[0]), "stop": json_number(self.values[-1])}
         listed = {"values": json_number(self.values)} if self.spacing == "listed" else {}
         return {**ends, "count": len(self.values), "spacing": self.spacing, **listed}
@@ -80,7 +80,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
         By a parameter's name `START:STOP:COUNT[:log]`, values separated by commas, or a sequence of values. Ends are
         exact and included.
     given
-        What stays fixed; none of it may be swept.
+        The fixed values; none of them may be swept.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     if not over:
         raise InputError("--over", "", "missing: a sweep needs at least one parameter to vary")
     known = {parameter.name: parameter for parameter in parameters}
-    # An array, of NumPy say, is what its list is: a float in it stands for its shortest decimal.
+    # An array, of NumPy say, is the same as its list: a float in it stands for its shortest decimal.
     over = {name: asked.tolist() if hasattr(asked, "tolist") else asked for name, asked in over.items()}  # type: ignore[attr-defined]
     upper = 1
     for name, asked in over.items():
@@ -105,14 +105,14 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
         if name in given:
             raise InputError(name, given[name], "is swept by --over, and so cannot be fixed")
         upper *= _asked_points(known[name], asked)
-    # Before any axis is made, by what is asked for: that takes seconds.
+    # Before any axis is made, by the counts asked for: making one takes seconds.
     if upper > SWEEP.most_points:
         raise InputError("--over", f"{upper} points", f"must be at most {SWEEP.most_points} together")
     return Grid(tuple(_axis(known[name], asked) for name, asked in over.items()))
 
 
 def _asked_points(parameter: Parameter, asked: object) -> int:
-    """Return how many points are asked for on an axis; on a logarithmic one of integers it may have fewer."""
+    """Return the number of points asked for on an axis; a logarithmic one of integers may have fewer."""
     if isinstance(asked, str) and ":" in asked:
         parts = [part.strip() for part in asked.split(":")]
         if len(parts) < 3 or not parts[2]:

@@ -21,7 +21,7 @@ _ROW: _Kinds = {
     "trusts": list,
     "seconds": int | float,
 }
-"""The fields of a row, and what is in each."""
+"""The fields of a row, with the contents of each."""
 _FLOATS_OF_CLAUSE = dict.fromkeys(("margin_float", "error_float"), int | float | None)
 _CLAUSE: _Kinds = {
     **dict.fromkeys(("label", "detail", "unchecked"), str),
@@ -40,7 +40,7 @@ COMPARED = ("in_scope", "outcome", "claim", "evidence", "trusts", "holds", "evid
 
 
 def fits(theorem: Theorem, point: Point, row: Row) -> bool:
-    """Whether what is kept of an instance may be a row of it."""
+    """Whether a kept object may be a row of an instance."""
     if not _has(row, _ROW) or not _finite(row) or isinstance(row["seconds"], bool) or row["seconds"] < 0:
         return False
     if any(row["instance"].get(name, math.nan) != value for name, value in json_numbers(point).items()):
@@ -119,7 +119,7 @@ def _consistent(row: Row, claims: set[str]) -> bool:
     if row["evidence"] not in _EVIDENCE[:2]:
         trusts_fit = not row["trusts"]
     else:
-        # That it is in scope may trust more.
+        # Its scope may have further trusts.
         trusts_fit = {each for clause in deciding for each in clause["trusts"]} <= set(row["trusts"])
     if row["evidence"] is None:
         return trusts_fit
@@ -129,10 +129,10 @@ def _consistent(row: Row, claims: set[str]) -> bool:
 
 
 def differences(kept: Row, computed: Row) -> Iterator[tuple[str, object, object]]:
-    """Yield what differs between a kept row and a new one of the same instance: by name, as kept and as found.
+    """Yield the differences of a kept row from a new one of the same instance: the name, the kept value, the new value.
 
-    In_scope, outcome, claim, evidence, what each clause says and by what evidence, and the values; floats that stand
-    for themselves may differ by as much as is not known of them.
+    Compared are `in_scope`, outcome, claim, evidence, each clause's verdict with its evidence, and the values. Floats
+    that stand for themselves may differ by their uncertainty.
     """
     for name in COMPARED:
         before, after = (_part(row, name) for row in (kept, computed))

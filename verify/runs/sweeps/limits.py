@@ -17,16 +17,17 @@ class SweepLimits:
 
     # Seconds of work in a chunk: longer ones are sent less often, and more is lost with a process.
     chunk_seconds: float = 2
-    # Instances of a chunk, at most: what one lost process costs.
+    # Maximum number of instances of a chunk: the loss with one process.
     largest_chunk: int = 4096
     # Times which a chunk may be larger than the one before: the first instances may be quick ones.
     chunk_growth: int = 8
-    # Instances whose rows are read at once: what is held is no more, however many there are.
+    # Number of instances whose rows are read at once: no more are held, however many there are.
     block: int = 500
 
     # Errors of ours, and differences, that are shown; all are counted.
     shown: int = 3
-    # Relative error up to which the float of a reported value is shown; what is less known is left to the exact check.
+    # Relative error up to which the float of a reported value is shown; a value that is less known is left to the exact
+    # check.
     float_error: float = 1e-9
 
 

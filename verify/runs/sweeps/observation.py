@@ -1,4 +1,4 @@
-"""A theorem's recursion at many instances at once, in float64: what its observable is, with no claim to proof."""
+"""A theorem's recursion at many instances at once, in float64: the observable's values, with no claim to proof."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def observe(
     Parameters
     ----------
     steps
-        After how many steps it is looked at: integers >= 0, rising.
+        Numbers of steps after which the recursion is observed: integers >= 0, rising.
     over
         Values by parameter name, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
     given
@@ -111,7 +111,7 @@ def observe(
 def _instance(
     statement: "Statement", words: dict[str, Value], given: Mapping[str, object], used: set[str]
 ) -> dict[str, Value]:
-    """Return what is given, and the defaults of what the recursion uses beside. Raises InputError for what lacks."""
+    """Return the given values, and the defaults that the recursion uses. Raises InputError for a missing value."""
     named = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, named)
     whole = completed(statement, words | named)

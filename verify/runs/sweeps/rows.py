@@ -1,7 +1,7 @@
-"""Rows of a sweep: what is kept of one instance, as a JSON object, and under which key.
+"""Rows of a sweep: the result kept for one instance, as a JSON object, and its key.
 
-A row has the instance (exact), `in_scope`, the headline `outcome` and its `evidence`, `claim` (what the clauses say,
-in scope or not), the clauses, the reported values, `detail` and `seconds`. Where the point is no instance of the
+A row has the instance (exact), `in_scope`, the headline `outcome` and its `evidence`, `claim` (the clauses' outcome, in
+scope or not), the clauses, the reported values, `detail` and `seconds`. Where the point is no instance of the
 statement, `outcome` and `claim` are null and `error` says why.
 """
 
@@ -26,9 +26,9 @@ Point = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Effort:
-    """How each instance of a sweep is checked: as in `verify.check`, and `certify`: none of them in float64.
+    """The effort at each instance of a sweep: as in `verify.check`, and `certify`: none of them in float64.
 
-    Claims in words are evaluated where it is to certify: the trials take longer than all else.
+    Claims in words are evaluated only with `certify`: their trials take longer than all else.
     """
 
     seconds: float
@@ -37,7 +37,7 @@ class Effort:
 
 
 def key_of(theorem: Theorem, instance: Point, effort: Effort, code: str) -> Key:
-    """Return what a store knows a row by: statement, instance, effort, code, seed."""
+    """Return the store's key of a row: statement, instance, effort, code, seed."""
     asked = {
         "statement": theorem.statement.digest,
         "seconds": repr(float(effort.seconds)),
@@ -63,7 +63,7 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
 
 
 def trusted(trusts: Iterable[Trust]) -> list[str]:
-    """Return the names and versions of what evidence trusts, sorted; their digests belong to the code's version."""
+    """Return the names and versions of evidence's trusts, sorted; their digests belong to the code's version."""
     return sorted(map(str, trusts))
 
 

@@ -33,10 +33,10 @@ from verify.shown import Plotted, Result, Tabled
 
 @dataclass(frozen=True)
 class Rechecked:
-    """Served rows that were computed again: how many were asked for, how many there were, how many came out otherwise.
+    """Served rows that were computed again: the numbers asked for, computed, and different.
 
-    `seed` drew them; with the same one the same rows are drawn. `differences` has the first of those that differ, with
-    the instance, and what differs by name, as it was kept and found.
+    `seed` drew them; with the same one the same rows are drawn. `differences` has the first rows that differ, with the
+    instance, and the values that differ by name, as kept and as found.
     """
 
     asked: int
@@ -48,7 +48,7 @@ class Rechecked:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SweepResult(Result, Tabled, Plotted):
-    """A sweep: what was asked for, where its rows are, and how many of each kind there are.
+    """A sweep: its request, its store, and the number of rows of each kind.
 
     `replaced` counts the rows of the store that were none of this sweep's, and were computed anew.
     `claims` counts, by (`in_scope`, outcome of the clauses), `counts` by the headline, `evidence` by its evidence; a
@@ -75,7 +75,7 @@ class SweepResult(Result, Tabled, Plotted):
 
     @property
     def done(self) -> int:
-        """How many instances have a row."""
+        """The number of instances that have a row."""
         return sum(self.counts.values())
 
     @property
@@ -91,7 +91,7 @@ class SweepResult(Result, Tabled, Plotted):
                     yield {axis.name: point[axis.name] for axis in self.grid.axes}, row
 
     def blocks(self) -> Iterator[list[tuple[Point, Key, Row | None, bool]]]:
-        """Yield each instance, its key, what the store has of it, and whether that fits: some of them at a time."""
+        """Yield each instance, its key, its row in the store, and whether that fits: some of them at a time."""
         swept = self.grid.points()
         while block := list(islice(swept, SWEEP.block)):
             points = [{**self.given, **point} for point in block]
@@ -103,7 +103,7 @@ class SweepResult(Result, Tabled, Plotted):
             ]
 
     def key(self, point: Point) -> Key:
-        """Return what the store knows the row of an instance by."""
+        """Return the store's key of an instance's row."""
         return key_of(self.theorem, point, self.effort, self.code)
 
     def to_json(self) -> dict[str, object]:
@@ -163,20 +163,19 @@ def sweep(
     given
         Values of the parameters that stay fixed; those with a default may be absent.
     store
-        Where rows are kept and served from; None keeps them as long as the result is there.
+        The store that keeps and serves rows; None keeps them as long as the result is there.
     jobs, scheduler
-        How many processes of this machine compute, or the address of a Dask scheduler whose workers do.
+        Number of processes of this machine that compute, or the address of a Dask scheduler whose workers do.
     seconds
-        Time budget of one instance; what is not decided within it is inconclusive.
+        Time budget of one instance; a clause that is not decided within it is inconclusive.
     seed
         Seed of whatever is random.
     certify
         Whether every instance is checked in exact or ball arithmetic, and claims in words are evaluated.
     recheck
-        How many of the rows that the store serves to compute again: what differs is counted, and replaced by what is
-        found now.
+        Number of rows from the store to compute again: those that differ are counted, and replaced by the new ones.
     recheck_seed
-        What draws these rows; None for a new one each time, so that who edits a store does not know them.
+        Seed of the draw of these rows; None for a new one each time, so that an editor of the store does not know them.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -259,7 +258,7 @@ class _Run:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, task: Task | None, others: Workers) -> None:
-        """Compute what the store lacks, round after round until nothing is lacking: chunks may come back unfinished."""
+        """Compute the rows that the store lacks, in rounds until it has all: chunks may come back unfinished."""
         deaths, chunks = 0, Chunks()
         while not self.stopped:
             before, asked, self.answered = self.done, Counter[str](), 0

@@ -1,6 +1,6 @@
-"""How a sweep's instances are computed, in this process or in others.
+"""Computation of a sweep's instances, in this process or in others.
 
-Chunks of instances go out and rows come back, in any order; who computes writes nothing. A chunk that takes long
+Chunks of instances go out and rows come back, in any order; a worker writes nothing. A chunk that takes long
 comes back unfinished, so that little is lost with a process.
 """
 
@@ -38,7 +38,7 @@ Computed = list[tuple[Point, Row | Failure]]
 
 
 class Rows:
-    """A theorem's rows, in this process; what is compiled, and proved for all, is kept from chunk to chunk."""
+    """A theorem's rows, in this process; compiled code, and proofs for all, are kept from chunk to chunk."""
 
     def __init__(self, theorem: Theorem, effort: Effort) -> None:
         self.theorem, self.effort = theorem, effort
@@ -113,7 +113,7 @@ class Chunks:
             yield chunk
 
     def took(self, rows: Computed) -> None:
-        """Adapt to how long some rows took."""
+        """Adapt to the time that some rows took."""
         seconds = sum(row["seconds"] for _, row in rows if not isinstance(row, Failure)) or 1e-6
         fitting = int(SWEEP.chunk_seconds * max(1, len(rows)) / seconds)
         self.size = max(1, min(fitting, SWEEP.chunk_growth * self.size, SWEEP.largest_chunk))

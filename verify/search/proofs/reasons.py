@@ -1,4 +1,4 @@
-"""Why `prove` leaves a claim open: what was tried, how far, what stays open, and what would help; from the searches."""
+"""Reasons why `prove` leaves a claim open, from the searches: the attempts, the open parts, and advice."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,16 +26,16 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why a clause is open.
+    """Reasons why a clause is open.
 
     Parameters
     ----------
     kinds
         The kinds of proof that were looked for.
     record
-        What the search for a deduction did.
+        The record of the search for a deduction.
     rewritten
-        Hypotheses that are not linear in their one symbol, and the bounds of it that say the same.
+        Hypotheses that are not linear in their one symbol, and the equivalent bounds of that symbol.
     """
 
     kinds: tuple[str, ...]
@@ -43,7 +43,7 @@ class Reasons:
     rewritten: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def lines(self) -> Iterator[str]:
-        """Yield what was tried, what ended it, what stays open, and what would help, a line each."""
+        """Yield the kinds of proof tried, the end of the search, its open parts, and its advice, a line each."""
         record = self.record
         yield f"tried: {', '.join(self.kinds)}{f': {self._effort()}' if record.linear else ''}"
         yield "ended: " + _ENDS[record.ended].format(record.spent, record.limit, record.refused)
@@ -56,7 +56,7 @@ class Reasons:
         yield from (f"may help: {text}" for text in self.help())
 
     def help(self) -> Iterator[str]:
-        """Yield what would help, each for a reason that the search met."""
+        """Yield the changes that would help, each for a reason that the search met."""
         record = self.record
         if record.fails_at:
             return
@@ -119,7 +119,7 @@ def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
 
 
 def bounds_of(relation: Any) -> str | None:
-    """Return rational bounds of a symbol that say what a polynomial inequality of it alone does; None for no such."""
+    """Return rational bounds of a symbol equivalent to a polynomial inequality of it alone; None without any."""
     x, margin = sp.Dummy(real=True), relation.lhs - relation.rhs
     if len(margin.free_symbols) != 1 or relation.func in (sp.Eq, sp.Ne):
         return None
@@ -144,7 +144,7 @@ class Searched:
     found: ExploreResult
 
     def text(self) -> str:
-        """Return how many instances were looked at, and where a claim is closest to fail."""
+        """Return the number of instances searched, and the one at which a claim is closest to failing, as text."""
         found = self.found
         least = f"; smallest relative margin {found.smallest_margin:.3g}" if found.smallest_margin is not None else ""
         nearest = f" at {assignments_text(found.nearest)}" if least and found.nearest else ""

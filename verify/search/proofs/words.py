@@ -1,4 +1,4 @@
-"""Claims in words at drawn instances: at how many they stand, and a violation where one is met."""
+"""Claims in words at drawn instances: the number at which they stand, and a violation where one is met."""
 
 import random
 import time
@@ -27,7 +27,7 @@ class Evaluated:
     Parameters
     ----------
     instances
-        By a claim's label, at how many instances it was evaluated and not violated, the example among them.
+        By a claim's label, the number of instances at which it was evaluated and not violated, the example among them.
     counterexample, clause
         An instance that violates a claim, and the claim there; None where none was met.
     """
@@ -37,7 +37,7 @@ class Evaluated:
     clause: ClauseResult | None = None
 
     def text(self) -> str:
-        """Return at how many instances each claim stands."""
+        """Return the number of instances at which each claim stands."""
         counted = (f"{label} at {count_text(count, 'instance')}" for label, count in self.instances.items())
         return f"evaluated, and not violated: {', '.join(counted)}"
 
@@ -51,7 +51,7 @@ def evaluated(
 ) -> Evaluated:
     """Evaluate claims in words at drawn instances in scope, until one is violated, the time is over, or they are many.
 
-    Those that `stand` do so at the example. The draws are the same each time; how far they come in the time is not.
+    Those that `stand` do so at the example. The draws are the same each time; their number in the time is not.
     """
     deadline, statement = time.monotonic() + seconds, theorem.statement.alone(*claims)
     found = Evaluated({claim.label: int(claim.label in stand) for claim in claims})

@@ -1,1 +1,1 @@
-"""The verdict at an instance that a search tried: whether each clause holds there, and what that makes of it."""
+"""The verdict at an instance that a search tried: whether each clause holds there, and the instance's class."""

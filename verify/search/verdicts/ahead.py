@@ -1,4 +1,4 @@
-"""Instances that other processes look at ahead of a search, which takes what they find as what it finds one by one."""
+"""Instances that other processes look at ahead of a search, which takes their findings as its own, one by one."""
 
 import math
 import time
@@ -90,7 +90,7 @@ class Ahead:
         return False
 
     def _looked(self, instances: Sequence[Instance]) -> Generator[Looked | None, None, None]:
-        """Yield what is found at each of some instances, None where nobody came to it."""
+        """Yield the finding at each of some instances, None where no worker came to it."""
         size = max(1, min(int(EXPLORE.sent_seconds * self._count / self._seconds), EXPLORE.most_sent))
         ends = time.time() + self.state.deadline - time.monotonic()
         calls = (

@@ -26,7 +26,7 @@ class Judge:
     """Decides a statement's clauses at instances that keep its hypotheses.
 
     `proved` has, by the values of its words and a clause's label, whether the re-checker accepts a proof for all
-    parameters; nothing of what was not looked for. `most_draws` is how many trials of a claim in words are drawn.
+    parameters; it has no entry where none was looked for. `most_draws` is the number of trials of a claim in words.
     """
 
     theorem: Theorem

@@ -1,4 +1,4 @@
-"""A search as it stands: what was tried, the nearest miss of each clause, the counterexample that was found."""
+"""A search as it stands: the instances tried, the nearest miss of each clause, the counterexample."""
 
 import json
 import math
@@ -30,7 +30,7 @@ from verify.search.verdicts.tally import Tally, Tried
 
 @dataclass
 class Search:
-    """State of one search: what was tried, the nearest miss of each clause, the confirmed counterexample."""
+    """State of one search: the instances tried, the nearest miss of each clause, the confirmed counterexample."""
 
     theorem: Theorem
     statement: Statement
@@ -45,9 +45,9 @@ class Search:
     needed: int | None = None
     tried: dict[tuple[Value, ...], Tried] = field(default_factory=dict)
     limited: int | None = None
-    """How many were tried where the number of instances was the limit; None while that goes on."""
+    """Number of instances tried while their number was the limit; None until then."""
     drawn: int = 0
-    """How many instances were drawn, those at which a draw came to no end with them."""
+    """Number of draws, including those that end without an instance."""
     rejected: Counter[str] = field(default_factory=Counter[str])
     """The draws without an instance, by the label of the hypothesis that left no value, or by a relation."""
     evaluated: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -68,12 +68,12 @@ class Search:
 
     @property
     def hard_end(self) -> float:
-        """When what does not look at the clock is ended."""
+        """The time at which code that does not look at the clock is ended."""
         return self.deadline + EXPLORE.grace
 
     @cached_property
     def tally(self) -> Tally:
-        """How the clauses stand at what was tried."""
+        """The tally of the clauses' verdicts at the instances tried."""
         return Tally(Judge(self.theorem, self.statement))
 
     def margins(self, instance: Instance) -> dict[str, float]:
@@ -81,7 +81,7 @@ class Search:
         return self.look_up(instance).margins
 
     def look_up(self, instance: Instance) -> Tried:
-        """Return what is known of an instance, which is scanned the first time."""
+        """Return the record of an instance, which is scanned the first time."""
         self.tick()
         key = tuple(instance.values())
         if key not in self.tried:
@@ -95,7 +95,7 @@ class Search:
         return self.tried[key]
 
     def tries(self, instance: Instance, tried: Tried, near: Mapping[str, float]) -> None:
-        """Note what is known of an instance, and margins of clauses by which it may be the nearest miss."""
+        """Note the record of an instance, and margins of clauses by which it may be the nearest miss."""
         self.tried[tuple(instance.values())] = tried
         if self.progress:
             self.progress(len(self.tried))

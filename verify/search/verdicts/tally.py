@@ -1,4 +1,4 @@
-"""The tally of what was tried: an instance is clean, refuted, undecided, or has no value.
+"""The tally of the instances tried: each is clean, refuted, undecided, or has no value.
 
 A clause holds at an instance where its float64 margin is positive beyond a running bound of its error, where exact or
 ball arithmetic decides that it does, or where it is proved for all parameters. An instance is clean where all clauses
@@ -62,7 +62,7 @@ class Tried:
     refuted: bool = False
 
     def note(self, label: str, result: ClauseResult) -> None:
-        """Keep what rigorous arithmetic finds of a clause."""
+        """Keep the finding of rigorous arithmetic on a clause."""
         if result.outcome is Outcome.VERIFIED:
             self.take(label)
         elif result.outcome is Outcome.REFUTED:
@@ -77,7 +77,7 @@ class Tried:
 
 
 class Tally:
-    """The clauses of a statement that are looked at, and how they stand at what was tried."""
+    """The clauses of a statement that are looked at, and their verdicts at the instances tried."""
 
     def __init__(self, judge: Judge) -> None:
         """Begin with a judge of the statement."""
@@ -115,7 +115,7 @@ class Tally:
                         each.take(label)
 
     def one_by_one(self, tried: Collection[Tried], deadline: float) -> Iterator[tuple[Tried, ClauseResult]]:
-        """Decide in rigorous arithmetic, the simplest first, until the time is over; yield what is refuted."""
+        """Decide in rigorous arithmetic, the simplest first, until the time is over; yield the refuted ones."""
         simplest_first = sorted(tried, key=lambda each: simplicity(each.instance))
         for seconds in EXPLORE.clause_seconds:
             missed = dict.fromkeys(self.labels, 0)
@@ -138,7 +138,7 @@ class Tally:
                         yield each, result
 
     def verdict(self, tried: Tried) -> Verdict:
-        """Return what is known of an instance."""
+        """Return the verdict on an instance."""
         if tried.refuted:
             return Verdict.REFUTED
         missing = set(self.labels) - tried.holds.keys()
@@ -168,7 +168,7 @@ class Tally:
         return [(self.statement.specialised(group[0].instance), group) for group in groups.values()]
 
     def _open_at(self, label: str, tried: Iterable[Tried], *, ever: bool = False) -> list[Tried]:
-        """Return where a clause is not known to hold; unless `ever`, nor was left open by rigorous arithmetic."""
+        """Return the instances where a clause is not known to hold, unless `ever` without those left open by balls."""
         return [e for e in tried if label not in e.holds and (ever or label not in e.left_open)]
 
     def _open_labels(self, tried: Tried) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Layers run on drawn prompts, from the definitions: what the exact means of the trials are held against."""
+"""Layers run on drawn prompts, from the definitions: the exact means of the trials are held against them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The trials of the landscape at Σ = I: what they refute, and what they do not."""
+"""The trials of the landscape at Σ = I: claims that they refute, and claims that they do not."""
 
 from fractions import Fraction
 from itertools import islice

@@ -72,7 +72,7 @@ def values():
 
 
 def instance():
-    """The matrices and the subset, with the logits and the attention, which enclose what holds exponentials."""
+    """The matrices and the subset, with the logits and the attention, which enclose values with exponentials."""
     yield from (HEAD, matrix("X", X), matrix("e", ENCODINGS), matrix("W", W), matrix("V", V))
     yield f"Definition y : subset := [{'; '.join('true' if each else 'false' for each in SELECTED)}]."
     for i, logit in enumerate(logits()):

@@ -1,4 +1,4 @@
-"""Runs with sign encodings: what is claimed of them, near misses that are refuted, and runs without an end."""
+"""Runs with sign encodings: the claims on them, near misses that are refuted, and runs without an end."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""A record of what Rocq accepted counts while it is of the statement and of the files that are there."""
+"""A record of Rocq's acceptance counts while it is of the statement and of the files that are there."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The numerical search: which witness it comes to first, at each seed, and what it does not look at."""
+"""The numerical search: the witness that it comes to first, at each seed, and the points that it leaves out."""
 
 from fractions import Fraction
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Expressions in text: what is read, and what is refused, with its column; nothing is run."""
+"""Expressions in text: those that are read, and those that are refused, with the column; nothing is run."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""A statement in a line: domains, hypotheses, claims, and what is refused."""
+"""A statement in a line: domains, hypotheses, claims, and refusals."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Expressions in atoms: what is equal there, units of exponentials, roots, powers of integers, and what has no atom."""
+"""Expressions in atoms: equal ones, units of exponentials, roots, powers of integers, and parts without an atom."""
 
 import pytest
 import sympy as sp

@@ -271,7 +271,7 @@ def test_long_statements_are_not_searched():
         # Several together.
         "y <= x along x -> (x + y)/2 from a, y -> sqrt(x*y) from b if b <= a for a > 0, b > 0",
         "2*x*y + y**2 >= 0 along x -> x + y from 1, y -> x from 1",
-        # A state that is what another was before.
+        # A state that equals another one a step earlier.
         "x == 2**t along x -> 3*x - 2*y from 1, y -> x from 1/2",
         # A bound that shrinks by a factor.
         "x**2 + y**2 <= (1 - a)**(2*t)*(u**2 + v**2) along x -> x - a*x from u, y -> y - b*y from v"

@@ -1,4 +1,4 @@
-"""Attracting cycles that are known in closed form, the certificate checked point by point, and what must not be one."""
+"""Attracting cycles that are known in closed form, the certificate checked point by point, and false ones."""
 
 import math
 import random

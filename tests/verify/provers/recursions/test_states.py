@@ -1,4 +1,4 @@
-"""The template of a recursion, and others like it: proved, refuted by what each step keeps, and a needed hypothesis."""
+"""The template of a recursion, and others like it: proved, refuted by an invariant, and a needed hypothesis."""
 
 import json
 from fractions import Fraction
@@ -89,7 +89,7 @@ def test_what_falls_by_an_amount_is_proved(dynamics):
         (Dynamics((x,), (sp.Integer(1),), (x * (1 + eta),), x**2), eps),
         (Dynamics((x,), (sp.Integer(1),), (x / 2,), x), -eps),
         (Dynamics((x,), (sp.Integer(1),), (x / 2,), x), sp.Integer(0)),
-        # It needs eta < 2, and it is beyond what assumes more than real states.
+        # It needs eta < 2, and it is beyond proofs that assume more than real states.
         (Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2), eps),
     ],
 )

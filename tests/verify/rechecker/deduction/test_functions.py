@@ -19,7 +19,7 @@ x, y, n = *sp.symbols("x y", real=True), sp.Symbol("n", integer=True, nonnegativ
 
 
 def restated(tree, symbols):
-    """Return a tree in which symbols assume what those of a statement with the same names do."""
+    """Return a tree whose symbols have the assumptions of a statement's with the same names."""
     if isinstance(tree, dict):
         return {key: restated(part, symbols) for key, part in tree.items()}
     if isinstance(tree, list) and tree[:1] == ["Symbol"]:

@@ -23,7 +23,7 @@ TREE = "clauses.0.proof.tree"
 
 
 def states(steps, start, count=t):
-    """Return the states of a recursion; `steps` say what becomes of x, or of x and y."""
+    """Return the states of a recursion; `steps` are the new x, or the new x and y."""
     bound = sp.Tuple(c, *(x, y)[: len(start)])
     parts = bound, sp.Tuple(*map(sp.sympify, start)), sp.Tuple(*map(sp.sympify, steps))
     return [Iterate(sp.Integer(i), count, *parts) for i in range(len(start))]

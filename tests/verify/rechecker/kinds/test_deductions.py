@@ -1,4 +1,4 @@
-"""Deductions: each rule on a small statement, the same with one thing changed, and what must not be accepted."""
+"""Deductions: each rule on a small statement, the same with one thing changed, and proofs that must not be accepted."""
 
 import pytest
 import sympy as sp

@@ -127,7 +127,7 @@ def test_a_change_of_a_proof_by_cases_is_rejected(name, path, value, why):
         (ge(M, M**2), BOX, (sp.Le(M, 2),), "not all positive"),
         (gt(X + M), bounded("x", 0), (sp.Ge(X, M),), "does not bound"),
         (gt(2, X), bounded("x", 0), (sp.Lt(X**2 + X, 1),), "does not bound"),
-        # Nothing is known of the sign of what the slack is multiplied with.
+        # Nothing is known of the sign of the slack's factor.
         (gt(2, X), bounded("x", 0), (sp.Lt(X * (1 - M), 1),), "does not bound"),
         # The divisor is 0 at x = 1, on the split.
         (ge(1 / SQUARE), apart("x", "1"), (), "one sign"),
@@ -191,7 +191,7 @@ def test_logarithms_are_bounded_where_they_have_values():
             in_logarithms(ge(U**2 + 5, sp.log(U)), (), (U,), variables=(U,)),
             "real and not positive|not all positive|sign",
         ),
-        # Times what is no number; one within another; listed twice.
+        # Times a factor that is no number; one within another; listed twice.
         (in_logarithms(ge(X * sp.log(1 + M)), (), (1 + M, "m")), "does not occur times a number"),
         (in_logarithms(ge(sp.log(1 + sp.log(1 + X))), (), (1 + sp.log(1 + X), "x")), "a logarithm"),
         (in_logarithms(ge(sp.log(1 + M) + 1), (), (1 + M, "m"), (1 + M, "m")), "does not occur times a number"),

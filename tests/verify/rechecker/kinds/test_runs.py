@@ -1,4 +1,4 @@
-"""Recursions: what a long run costs, and the passage that the engine finds too."""
+"""Recursions: the cost of a long run, and the passage that the engine finds too."""
 
 import time
 from fractions import Fraction

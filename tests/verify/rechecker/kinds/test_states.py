@@ -1,4 +1,4 @@
-"""Recursions that fall to a level, and that are kept above one: what is accepted, and what is refused of it."""
+"""Recursions that fall to a level, and that are kept above one: accepted proofs, and refused ones."""
 
 import copy
 from fractions import Fraction

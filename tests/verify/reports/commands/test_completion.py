@@ -1,4 +1,4 @@
-"""Completion: what the last word of a line may become, and the script of a shell that asks for it."""
+"""Completion: the completions of the last word of a line, and the script of a shell that asks for it."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""A command is derived from its verb: what can be typed, and what the help says of it."""
+"""A command is derived from its verb: its arguments and options, and its help."""
 
 import math
 from inspect import signature
@@ -48,7 +48,7 @@ def tries(
 
 @pytest.fixture
 def command(monkeypatch):
-    """The command of the verb as Typer reads it, and what its body was given."""
+    """The command of the verb as Typer reads it, and the arguments of its body."""
     monkeypatch.setattr(frame, "app", typer.Typer(add_completion=False))
 
     def body(over: Annotated[str, typer.Option(help="its own")] = "", **typed):

@@ -36,7 +36,7 @@ MINE = Theorem("user.mine", "a title", Source("1", "derived here"), STATEMENT, {
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Install a stand-in of a library of data frames, which keeps what it is given; others are not there."""
+    """Install a stand-in of a library of data frames, which keeps its arguments; others are not there."""
 
     def install(*names):
         monkeypatch.setattr(frames, "find_spec", lambda name: name if name in names else None)
@@ -94,7 +94,7 @@ def test_an_exploration_has_no_rows():
 
 @pytest.fixture
 def pyplot():
-    """Matplotlib's pyplot, without a window; what a test draws is closed."""
+    """Matplotlib's pyplot, without a window; a test's figures are closed."""
     # Not where tests are collected: a run of pytest within a test would forget all but what was imported before it.
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")

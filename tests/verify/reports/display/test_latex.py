@@ -18,7 +18,7 @@ IDS = verify.ids("theorem")
 
 
 def assert_compiles(text):
-    """Hold a document to what every engine asks: ASCII, one body, groups, environments and mathematics closed."""
+    """Hold a document to the demands of every engine: ASCII, one body, groups, environments and mathematics closed."""
     assert text.isascii() and text.startswith("\\documentclass{article}\n") and text.endswith("\\end{document}")
     assert text.count("\\begin{document}") == 1
     bare = re.sub(r"\\[\\#$%&_{}]", "", text)

@@ -1,4 +1,4 @@
-"""`verify show` says of a theorem each part and what establishes it, of an experiment each setting."""
+"""`verify show` says of a theorem each part and its standing, of an experiment each setting."""
 
 import json
 

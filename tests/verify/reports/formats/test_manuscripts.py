@@ -1,4 +1,4 @@
-"""Statements for LaTeX manuscripts: the files, the links between them, and what cannot be written."""
+"""Statements for LaTeX manuscripts: the files, the links between them, and statements that cannot be written."""
 
 import re
 import shutil

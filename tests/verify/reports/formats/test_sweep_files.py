@@ -1,4 +1,4 @@
-"""Files of a sweep: the table says what the rows say, exactly and as floats, in CSV and in Parquet alike."""
+"""Files of a sweep: the table has the rows' values, exactly and as floats, in CSV and in Parquet alike."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""A page in a real browser, Debian's Chromium without a window: what it logs, and what a probe in the page measures."""
+"""A page in a real browser, Debian's Chromium without a window: its log, and measurements of a probe in the page."""
 
 import json
 import re
@@ -13,7 +13,7 @@ PROBE = Path(__file__).with_name("probe.js")
 
 
 def looked_at(text, folder, *, width=1280, dark=False):
-    """Return what the probe finds in a page, at a width and in a colour scheme, and what the console says."""
+    """Return the probe's findings in a page, at a width and in a colour scheme, and the console's messages."""
     assert CHROMIUM is not None
     probed = folder / "probed.html"
     probe = f'<pre id="probed"></pre><script>{PROBE.read_text(encoding="utf-8")}</script></body>'

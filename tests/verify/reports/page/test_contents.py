@@ -76,7 +76,7 @@ KNOWN = {
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch):
-    """A few things are installed, each at hand, and no package ships what it has run."""
+    """A few things are installed, each at hand, and no package ships its entries."""
     RUNS.clear()
     monkeypatch.setattr(contents, "shipped", list)
     monkeypatch.setattr(contents, "ids", lambda kind: sorted(KNOWN[kind]))

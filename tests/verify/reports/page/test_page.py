@@ -17,7 +17,7 @@ LOADED = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}
 
 
 def faults(page):
-    """The faults of a page: ids that are there twice, links that lead nowhere, what is loaded from elsewhere."""
+    """The faults of a page: ids that are there twice, links that lead nowhere, files loaded from elsewhere."""
     ids = [element["id"] for element in page.elements if element.get("id")]
     found = [f"twice: {name}" for name in sorted(set(ids)) if ids.count(name) > 1]
     for element in page.elements:

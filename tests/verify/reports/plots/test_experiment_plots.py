@@ -1,4 +1,4 @@
-"""Plots of an experiment: what is drawn is what the file says, readable without colour, and nothing else is drawn."""
+"""Plots of an experiment: the file's numbers are drawn, readable without colour, and nothing else."""
 
 import json
 import math

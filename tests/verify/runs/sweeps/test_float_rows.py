@@ -1,4 +1,4 @@
-"""Scans: what float64 decides is what the exact check says; what it leaves, and all refutations, are the check's."""
+"""Scans: float64's verdicts are those of the exact check; the undecided, and all refutations, are the check's."""
 
 from fractions import Fraction
 
@@ -36,7 +36,7 @@ def test_rows_agree_with_the_check_and_say_computed(means, no_deduction):
     theorem = means(hypotheses=(Hypothesis("small", sp.Le(x, 1)),), domain=(sp.Le(y, 3),), values={"half": (x + y) / 2})
     rows = rows_of(theorem)
     scanned = [(point, row) for point, row in zip(POINTS, rows, strict=True) if row is not None]
-    # Equality at x = y, and what is no instance, are left; x = y and y <= 3 at 1 and 2 hold here alone.
+    # Equality at x = y, and points that are no instance, are left; x = y and y <= 3 at 1 and 2 hold here alone.
     assert {(p["x"], p["y"]) for p, row in zip(POINTS, rows, strict=True) if row is None} == {
         (p["x"], p["y"]) for p in POINTS if p["x"] == p["y"] or p["y"] > 3
     }
@@ -72,7 +72,7 @@ def test_what_is_proved_once_is_proved_for_all(means, no_deduction):
     rows = rows_of(means(MEANS, squares))
     row = next(row for row in rows if row)
     assert [clause["evidence"] for clause in row["clauses"]] == ["computed", "proved"] and row["evidence"] == "computed"
-    # With nothing but what is proved, and a scope that is decided exactly, nothing was computed.
+    # With proved clauses alone, and a scope that is decided exactly, nothing was computed.
     assert {row["evidence"] for row in rows_of(means(squares))} == {"proved"}
 
 

@@ -1,4 +1,4 @@
-"""Grids: exact points, both ends included; what is no grid is one line."""
+"""Grids: exact points, both ends included; a text that is no grid is refused in one line."""
 
 import math
 from fractions import Fraction

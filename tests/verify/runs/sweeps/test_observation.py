@@ -1,4 +1,4 @@
-"""A theorem's recursion at many instances: by hand, against the search's own runs, and what is refused."""
+"""A theorem's recursion at many instances: by hand, against the search's own runs, and refusals."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Sweeps in one process: rows, counts, what is kept and served, and what is not."""
+"""Sweeps in one process: rows, counts, rows that are kept and served, and rows that are not."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_each_point_has_a_row_with_its_evidence(mine):
     for point, row in rows:
         assert row["outcome"] == row["claim"] == ("verified" if point["x"] * point["y"] < 5 else "refuted")
         means, below = row["clauses"]
-        # A refutation has its witness; what an estimate decides says so, here and above.
+        # A refutation has its witness; a clause decided by an estimate says so, here and above.
         assert (below["holds"] is False) == bool(below["witness"]) == (row["outcome"] == "refuted")
         if "computed" in (means["evidence"], below["evidence"]):
             assert row["evidence"] == "computed" and row["outcome"] == "verified"

@@ -41,7 +41,7 @@ ROOT = str(Path(load_theorem.__code__.co_filename).parents[2])
 
 @pytest.fixture
 def slow(theorem_file, tmp_path):
-    """A theorem file whose check takes a moment, and tells in a file who computes what."""
+    """A theorem file whose check takes a moment, and tells in a file which process computes which instance."""
 
     def make(seconds=0.04):
         trace = tmp_path / "trace"

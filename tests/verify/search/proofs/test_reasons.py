@@ -1,4 +1,4 @@
-"""Why `prove` leaves a claim open: in text on one screen, and as data."""
+"""Reasons why `prove` leaves a claim open: in text on one screen, and as data."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A search evaluates claims in words at what it tried: a violation is a counterexample, with its instance."""
+"""A search evaluates claims in words at the instances it tried: a violation is a counterexample, with its instance."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -29,7 +29,7 @@ _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "0"}
 
 @dataclass(frozen=True)
 class _Term:
-    """A multiplier, and what it multiplies: its name, its sign, and the fact's place, None for what is shown first."""
+    """A multiplier, and its slack: its name, its sign, and the fact's place, None for one that is shown first."""
 
     name: str
     multiplier: sp.Expr
@@ -104,7 +104,7 @@ class _Reader:
         return {symbol.name: symbol for symbol in sorted(self.statement.symbols(), key=lambda s: s.name)}
 
     def _expression(self, what: str, value: Any) -> sp.Expr:
-        """Return what is given as an expression in the statement's symbols, with definitions put in."""
+        """Return a given value as an expression in the statement's symbols, with definitions put in."""
         try:
             if isinstance(value, str):
                 read = expression(Part(value, value, 1), self._symbols)
@@ -126,7 +126,7 @@ class _Combined:
     goal: Goal
 
     def tree(self, scope: Scope, terms: Sequence[_Term]) -> Tree:
-        """Return the proof. Raises TheoremError, which says what is not shown."""
+        """Return the proof. Raises TheoremError, which names the part that is not shown."""
         shown = self.search.with_values(
             scope, self.goal.expression, SEARCH.depth, lambda inner: self._sum(inner, terms)
         )
@@ -170,7 +170,7 @@ class _Combined:
         return scope, False
 
     def _shown(self, scope: Scope, goal: Goal) -> tuple[Tree | None, Record]:
-        """Return a proof of a goal, or None, and what the search for it did."""
+        """Return a proof of a goal, or None, and the record of the search for it."""
         record = self.search.work.record = Record()
         return self.search.prove(scope, goal, SEARCH.depth), record
 
@@ -195,7 +195,7 @@ class _Combined:
 
 
 def _root(term: _Term) -> sp.Expr | None:
-    """Return what an even power that is no relation's slack is the square of, None for anything else."""
+    """Return the square root of an even power that is no relation's slack; None for any other term."""
     of = term.slack.expression
     if term.place is not None or not of.is_Pow or not of.exp.is_Integer or of.exp % 2 or of.exp < 0:
         return None

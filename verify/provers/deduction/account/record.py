@@ -31,13 +31,13 @@ class Part:
     way
         The name of a way, "" for a goal.
     goal
-        What is to be shown.
+        The goal to be shown.
     given
         The facts that this place has, and the one before it has not.
     shown
         Whether a proof was found.
     parts
-        What came of it, in order.
+        The parts that it led to, in order.
     """
 
     way: str
@@ -47,7 +47,7 @@ class Part:
     parts: list["Part"] = field(default_factory=list["Part"])
 
     def text(self) -> str:
-        """Return a goal with what it is given."""
+        """Return a goal with its facts."""
         given = ", ".join(map(_goal_text, self.given))
         return _short(f"{_goal_text(self.goal)}{f' where {given}' if given else ''}")
 
@@ -59,11 +59,11 @@ class Record:
     Parameters
     ----------
     limit, left
-        The work that it may take, and what is left of it.
+        The work that it may take, and the rest of it.
     ended
-        What ended it: a proof, that all was tried, the work, the time, or that it was not begun, for `refused`.
+        The cause of its end: a proof, the last attempt, the work, the time, or `refused`, before its beginning.
     ways
-        How often it went each way.
+        Number of times that it went each way.
     linear, columns, squares
         The linear programs, the columns of the longest, and the semidefinite programs.
     unused
@@ -71,7 +71,7 @@ class Record:
     left_out
         The hypotheses that are no facts, since all together would be too long.
     without_value
-        What is not seen to have the sign that the claim needs to have a value, and that sign.
+        The expressions without the sign, as far as is seen, that the claim needs to have a value, and that sign.
     unsigned
         The names of the claim's symbols whose sign is not known.
     fails_at
@@ -113,7 +113,7 @@ class Record:
         self.unsigned = tuple(s.name for s in symbols if scope.sign(s) == "real")
 
     def end(self, why: End, left: int) -> None:
-        """Note what ended the search, and the work that is left."""
+        """Note the cause of the search's end, and the work that is left."""
         self.ended, self.left = why, left
 
     def program(self, columns: int) -> None:
@@ -131,7 +131,7 @@ class Record:
             self.fails_at = {str(symbol): value for symbol, value in point.items()}
 
     def going(self, way: str, scope: Any, goal: Goal, find: Callable[[], Tree | None]) -> Tree | None:
-        """Return what a way, or a goal, leads to, and note it at the place where the search is."""
+        """Return the tree that a way, or a goal, leads to, and note it at the place where the search is."""
         above, known = self._place[-1] if self._place else (None, scope.count)
         added = (f for f in scope.facts if f.place >= known and f.expression is not None)
         part = Part(way, goal, tuple(Goal(f.expression, f.relation) for f in added))
@@ -170,7 +170,7 @@ def _short(text: str) -> str:
 
 
 def told(way: str) -> Callable[[Callable[..., Tree | None]], Callable[..., Tree | None]]:
-    """Return a decorator of a search's method of a scope and a goal: what it does is noted as a way, "" for a goal."""
+    """Return a decorator of a search's method of a scope and a goal: it notes the call as a way, "" for a goal."""
 
     def noting(method: Callable[..., Tree | None]) -> Callable[..., Tree | None]:
         @wraps(method)

@@ -34,7 +34,7 @@ def formula(line: str) -> str:
 
 
 def _outside(text: str) -> str:
-    """Return what stands between expressions: operators as such, and words as text."""
+    """Return the text between expressions in LaTeX: operators as such, and words as text."""
     parts = list[str]()
     for power, operator, number, words in (found.groups(default="") for found in _PART.finditer(text)):
         if power:

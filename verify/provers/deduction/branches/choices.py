@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Facts that bound absolute values and maxima from above, and so both of what these are the largest of."""
+"""Facts that bound absolute values and maxima from above, and so both of their arguments."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Choices(Radicals, ABC):
     """Facts that are split into facts without choices."""
 
     def split(self, scope: Scope) -> tuple[Scope, list[tuple[Goal, Tree]]] | None:
-        """Return the scope in which both ends of a fact are facts, with their proofs; None where there is none such."""
+        """Return the scope in which both ends of a fact are facts, with their proofs; None without one."""
         for fact in scope.facts:
             ends = _ends(fact)
             if not ends or self._are_seen(scope, fact, ends):
@@ -37,7 +37,7 @@ class Choices(Radicals, ABC):
         return None
 
     def deciding(self, scope: Scope) -> tuple[sp.Expr, bool] | None:
-        """Return what decides a choice in a fact whose ends are no facts, and whether its 0 counts; None for none."""
+        """Return the expression that decides a choice whose ends are no facts, and whether its 0 counts; else None."""
         for fact in scope.facts:
             of, thrice = self._resolved(scope, fact.expression)[1:] if fact.expression is not None else (None, False)
             if of is not None and not (_ends(fact) and self._are_seen(scope, fact, _ends(fact))):
@@ -58,7 +58,7 @@ class Choices(Radicals, ABC):
 
 
 def _ends(fact: Fact) -> list[sp.Expr]:
-    """Return what a fact says of each of two values: |u| ≤ v says it of u and of −u; nothing where it says less."""
+    """Return a fact's claims on each of two values: |u| ≤ v is one on u and one on −u. Empty where it says less."""
     expression = sp.Integer(0) if fact.expression is None else fact.expression
     of = sorted(expression.atoms(*_CHOICES), key=sp.default_sort_key)
     if len(of) != 1 or fact.relation == "Eq" or expression.has(sp.Piecewise, sp.sign):

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs about roots: they are in the order of what they are of, and a square root is told from the rest by squares."""
+"""Proofs about roots: they are in the order of their arguments, and a square root is told from the rest by squares."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Radicals(Segments, ABC):
         return sorted(roots, key=lambda s: (-self.atoms.meaning[s].count_ops(), str(self.atoms.meaning[s])))
 
     def _ordered(self, scope: Scope, goal: Goal, roots: Sequence[sp.Symbol]) -> Tree | None:
-        """Return a sum with facts about which of two roots is larger, as what they are of is."""
+        """Return a sum with facts about the larger of two roots, which has the larger argument."""
         lemmas, inner, absurd = list[tuple[sp.Expr, Tree]](), scope, False
         for large, small in permutations(roots, 2):
             (_, above, order), (_, below, other) = self.atoms.keys[large], self.atoms.keys[small]
@@ -70,7 +70,7 @@ class Radicals(Segments, ABC):
     def _order(self, large: sp.Symbol, difference: sp.Expr, order: int, f: int) -> Tree:
         """Return a proof that a root is at least another of less: if not, that is by f > 0 larger, a fact.
 
-        Then (r + f)^n − r^n, for the root r, is Σ C(n, k) f^k r^(n − k), and not what is < 0.
+        Then (r + f)^n − r^n, for the root r, is Σ C(n, k) f^k r^(n − k), and not a number < 0.
         """
         powers = [sp.binomial(order, k) * self.atoms.back(large) ** (order - k) for k in range(1, order + 1)]
         terms: list[Any] = [[data_of(power), [f] * (k + 1), None] for k, power in enumerate(powers)]
@@ -108,7 +108,7 @@ class Radicals(Segments, ABC):
         return tree
 
     def _back(self, value: sp.Expr) -> sp.Expr:
-        """Return what is written in atoms, its roots folded, in the statement's own symbols."""
+        """Return an expression in atoms, its roots folded, as one in the statement's own symbols."""
         above, below = self.atoms.folded(value)
         return self.atoms.back(above / below)
 

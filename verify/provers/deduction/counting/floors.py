@@ -22,13 +22,13 @@ from verify.provers.deduction.scope import Scope
 
 _MOST_FLOORS, _MOST_FORMS, _DEPTH = 6, 20, 3
 _POINTS, _WIDEST, _ROUNDING = 120, 3, 1e-9
-"""Points that are drawn; the most by which a form that is guessed about may change; what may be an error of floats."""
+"""Number of points drawn; the largest change of a form that is guessed about; a bound on errors of floats."""
 _FRACTIONS = tuple(Fraction(k, d) for d in (1, 2, 3, 4, 5) for k in range(d))
 
 
 @dataclass(frozen=True)
 class _Form:
-    """A sum of integers, and, where it is the floor of `inside` and integers, what tells it apart."""
+    """A sum of integers, with `inside` if it is the floor of that and integers."""
 
     expression: sp.Expr
     inside: sp.Expr | None = None
@@ -57,7 +57,7 @@ class Floors(Instances):
     def _by_forms(
         self, scope: Scope, goal: Goal, floors: Sequence[sp.Expr], forms: Sequence[_Form], depth: int
     ) -> Tree | None:
-        """Return a proof with what is known of some forms, in cases where that is not enough."""
+        """Return a proof with the known facts of some forms, in cases where these are not enough."""
         points = self._points(scope, [*floors, *(f.expression for f in forms)])
         ranges = [_range(form.expression, points) for form in forms]
         tree = self._rounded(scope, goal, floors, forms, ranges)
@@ -85,7 +85,7 @@ class Floors(Instances):
         forms: Sequence[_Form],
         ranges: Sequence[tuple[int, int] | None],
     ) -> Tree | None:
-        """Return a proof by what is known of floors, and by forms that are rounded to integers."""
+        """Return a proof by known facts of floors, and by forms that are rounded to integers."""
         inner, wraps = scope, list[Tree]()
         for floor in floors:
             for name in ("floor_above", "floor_below"):
@@ -184,7 +184,7 @@ def _headed(wrap: Tree, head: str) -> bool:
 
 
 def _has_factors(tree: Tree) -> bool:
-    """Whether a proof multiplies by what is no number."""
+    """Whether a proof multiplies by a factor that is no number."""
     shares = [tree["times"], *(share for share, _, _ in tree["terms"])] if "terms" in tree else []
     inside = (_has_factors(part) for part in tree.values() if isinstance(part, dict))
     return any(share[0] not in ("Integer", "Rational") for share in shares) or any(inside)
@@ -210,7 +210,7 @@ def _range(expression: sp.Expr, points: Sequence[Mapping[sp.Expr, Any]]) -> tupl
 
 
 def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr]:
-    """Yield what seems to be at least 0, of a form that does not change much, or has a small least value."""
+    """Yield expressions that seem to be ≥ 0: one minus its small least value, its greatest value minus one."""
     if ends is None:
         return
     low, high = ends

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Instances of what is known of growth: of powers of two bases, exponentials and logarithms."""
+"""Instances of known facts of growth: of powers of two bases, exponentials and logarithms."""
 
 from abc import ABC
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class Growth(Segments, ABC):
     """Sums by instances of known facts on growth."""
 
     def by_growth(self, scope: Scope, goal: Goal, *before: sp.Expr, levels: Sequence[int] = (0, 1)) -> Tree | None:
-        """Return a proof by instances for the functions in a goal and in what holds before a step of an induction."""
+        """Return a proof by instances for the functions in a goal and in the supposition of an induction's step."""
         try:
             parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
             groups = [list(group) for group in self._groups(scope, goal.expression, before)] if parts else []
@@ -71,7 +71,7 @@ class Growth(Segments, ABC):
             new = self._instance(inner, name, list(of))
             if new is not None:
                 used[inner.count], inner = (name, of), new
-        # Of what is known before, the last fact is what an induction supposes; bounds of one symbol are short.
+        # The last of the facts known before is the induction's supposition; bounds of one symbol are short.
         few = {fact.place for fact in scope.facts if len(fact.above.free_symbols) == 1 or fact is scope.facts[-1]}
         tree = inner.sum(goal, level, {*used, *few}) if used else None
         tree = inner.sum(goal, level) if used and tree is None else tree
@@ -102,7 +102,7 @@ class Growth(Segments, ABC):
 
     @staticmethod
     def _of_tangents(after: sp.Expr, before: Sequence[sp.Expr], kind: type[sp.Expr], name: str) -> Iterator[Instance]:
-        """Yield tangents of a function between the goal and what holds before, or within the goal."""
+        """Yield tangents of a function between the goal and the supposition, or within the goal."""
         later, earlier = (_arguments(e, kind)[: SEARCH.pairs] for e in (after, sp.Tuple(*before)))
         for u in later:
             for v in earlier or later:

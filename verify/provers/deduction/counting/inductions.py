@@ -48,7 +48,7 @@ class Inductions(Invariants, Telescoping, ABC):
         return None
 
     def _ranges(self, scope: Scope, n: sp.Symbol) -> Iterator[tuple[sp.Expr | None, sp.Expr | None]]:
-        """Yield where an induction may start, and end: at what facts say, else at the least value and nowhere."""
+        """Yield the start and the end of possible inductions: the bounds of facts, else the least value and no end."""
         ends: dict[int, sp.Expr] = {}
         bounds = [f.expression for f in scope.facts if f.expression is not None and f.relation != "Eq"]
         for bound, side in product(bounds, (1, -1)):
@@ -128,7 +128,7 @@ class Inductions(Invariants, Telescoping, ABC):
         return expression
 
     def _with_invariants(self, scope: Scope, goal: Goal, n: sp.Symbol) -> Tree | None:
-        """Return a proof with invariants of a recursion: the signs, and what is known of the start, of each state."""
+        """Return a proof with invariants of a recursion: the sign of each state, and known facts of its start."""
         states = sorted((s for s in goal.expression.atoms(Iterate)), key=sp.default_sort_key)
         lemmas: list[tuple[Any, Relation]] = []
         for state in states:
@@ -153,7 +153,7 @@ class Inductions(Invariants, Telescoping, ABC):
 
 
 def _ends(part: sp.Expr) -> sp.Expr:
-    """Return what a sum, a product, a recursion or a factorial counts to."""
+    """Return the last index of a sum or a product, or the number of steps of a recursion, or n of n!."""
     if isinstance(part, SERIES):
         return outermost(part)[1][2]
     return part.args[1] if isinstance(part, Iterate) else part.args[0]

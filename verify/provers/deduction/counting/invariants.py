@@ -131,7 +131,7 @@ class Invariants(Ratios, ABC):
                     yield Goal(symbol - other, "Ge")
 
     def _delayed(self, recursion: Recursion, goal: Goal) -> Iterator[Goal]:
-        """Yield a relation of one state for another that is what it was a step before."""
+        """Yield the relation of a state one step earlier, for another state that has its value now."""
         for symbol, after in zip(recursion.symbols, recursion.stepped, strict=True):
             if after in recursion.symbols and after != symbol and symbol not in goal.expression.free_symbols:
                 before = {recursion.count: recursion.count - 1, after: symbol}
@@ -163,7 +163,7 @@ class Invariants(Ratios, ABC):
     ) -> list[tuple[Goal, Tree, Tree]] | None:
         """Return relations, among them the goal, with proofs at the start and of the step; None where none are found.
 
-        Of those with a proof at the start, what is not shown is left out; what the others do not use, too.
+        Relations with a proof at the start are left out if their step is not shown, or if no other uses them.
         """
         left = list(firsts)
         while goal in left:

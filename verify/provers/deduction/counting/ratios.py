@@ -19,7 +19,7 @@ class Ratios(Growth, ABC):
     """Proofs of a goal as a multiple of a fact and a rest, from which a power or a factorial drops out."""
 
     def by_ratio(self, scope: Scope, after: Goal) -> Tree | None:
-        """Return a proof of a goal as a multiple ≥ 0 of the last fact, and what is left of it, as a lemma."""
+        """Return a proof of a goal as a multiple ≥ 0 of the last fact, plus a rest that is a lemma."""
         before = next((fact for fact in reversed(scope.facts) if fact.expression is not None), None)
         if before is None or after.relation == "Eq":
             return None
@@ -32,7 +32,7 @@ class Ratios(Growth, ABC):
         return next((tree for tree in found if tree is not None), None)
 
     def _by_this(self, scope: Scope, before: Fact, ratio: sp.Expr, value: sp.Expr, relation: Relation) -> Tree | None:
-        """Return a proof of a goal, in atoms, as a multiple of a fact and what is left."""
+        """Return a proof of a goal, in atoms, as a multiple of a fact plus a rest."""
         try:
             rest = sp.factor(sp.cancel(value - ratio * before.above / before.below))
             parts = before.place, ratio, rest, relation
@@ -41,7 +41,7 @@ class Ratios(Growth, ABC):
             return None
 
     def _ratios(self, before: sp.Expr, after: sp.Expr) -> Iterator[sp.Expr]:
-        """Yield by what each power, exponential or factorial in one value is multiplied in the other."""
+        """Yield the ratio of each power, exponential or factorial in one value to that in the other."""
         parts = [sp.fraction(sp.together(each)) for each in (before, after)]
         below = parts[0][1] / parts[1][1]
         seen: list[sp.Expr] = []

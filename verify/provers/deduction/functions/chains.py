@@ -127,7 +127,7 @@ class Chains(Lemmas, ABC):
     def _form_of(
         self, chain: _Chain, frame: Frame, left: sp.Expr, symbol: sp.Symbol, goal: Goal, depth: int
     ) -> tuple[_Form, Tree] | None:
-        """Return a form of what is left of a goal, and its proof: a short one, by concavity, or by the next slope."""
+        """Return a form of the rest of a goal, and its proof: a short one, by concavity, or by the next slope."""
         if depth < CHAIN.depth:
             value = self.atoms.back(left)
             if (proof := self.short(frame.scope, Goal(value, goal.relation))) is not None:
@@ -239,7 +239,7 @@ class Chains(Lemmas, ABC):
         return part != symbol and symbol in self.atoms.back(part).free_symbols
 
     def _measure(self, chain: _Chain, value: sp.Expr, symbol: sp.Symbol) -> tuple[int, ...] | None:
-        """Return how complicated the slope of a goal is, None where the goal or its slope fails."""
+        """Return the complexity of a goal's slope; None where the goal or its slope fails."""
         slope = (1 if chain.side == "above" else -1) * sp.diff(value, symbol)
         good = chain.points.may_hold(value, symbol, at_start=True) and chain.points.may_hold(slope, symbol)
         if not good or slope.count_ops() > CHAIN.operations:

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Facts that a proof shows first: lemmas, instances of what is known, and signs of expressions by short proofs."""
+"""Facts that a proof shows first: lemmas, instances of known facts, and signs of expressions by short proofs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ _NUMBER: Tree = {"rule": "number", "bits": 128}
 
 @dataclass
 class Frame:
-    """A scope in which facts were added, and what puts their proofs before a proof that uses them."""
+    """A scope in which facts were added, and the function that puts their proofs before a proof that uses them."""
 
     scope: Scope
     steps: list[Tree] = field(default_factory=list)
@@ -74,10 +74,10 @@ class Lemmas(Segments, ABC):
         *,
         levels: Sequence[int] = (0, 1),
     ) -> Tree | None:
-        """Return a sum, with instances of what is known of the functions in the goal."""
+        """Return a sum, with instances of known facts of the functions in the goal."""
 
     def with_known(self, frame: Frame, name: str, *of: sp.Expr) -> Frame | None:
-        """Return a frame with an instance of what is known, None where it has no value that is seen."""
+        """Return a frame with an instance of a known fact, None where it has no value that is seen."""
         inner = self._instance(frame.scope, name, list(of))
         step = {"rule": "known", "name": name, "of": [data_of(each) for each in of]}
         return inner and Frame(inner, [*frame.steps, step])
@@ -115,7 +115,7 @@ class Lemmas(Segments, ABC):
         return next((tree for way in ways if (tree := way()) is not None), None)
 
     def _is_short(self, goal: Goal) -> bool:
-        """Whether a goal has so few terms that instances of what is known are tried."""
+        """Whether a goal has so few terms that instances of known facts are tried."""
         self.atoms.prepare(goal.expression)
         return len(sp.Add.make_args(self.atoms.fraction(goal.expression)[0])) <= CHAIN.terms
 

@@ -173,7 +173,7 @@ def _log_of(factor: sp.Expr) -> sp.Expr:
 
 
 def _is_curved(factor: sp.Expr) -> bool:
-    """Whether a factor is an exponential of what is not linear, or a power with a symbol in its exponent."""
+    """Whether a factor is an exponential of a nonlinear expression, or a power with a symbol in its exponent."""
     if isinstance(factor, sp.exp):
         u = factor.args[0]
         return any(sp.diff(u, s, 2) != 0 for s in u.free_symbols)
@@ -181,7 +181,7 @@ def _is_curved(factor: sp.Expr) -> bool:
 
 
 def _is_simple(logarithms: Sequence[tuple[sp.Expr, sp.Rational]], rest: Sequence[sp.Expr]) -> bool:
-    """Whether what is left of a sum of logarithms is linear, and 0 unless there are exponentials in them."""
+    """Whether the rest of a sum of logarithms is linear, and 0 unless there are exponentials in them."""
     linear = all(sp.diff(term, s).is_Rational for term in rest for s in term.free_symbols)
     moving = [u for u, _ in logarithms if u.free_symbols]
     return linear and bool(moving) and (not rest or any(u.has(sp.exp) for u in moving))

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Roots of what is a square with another root in it: the root of x + 2 sqrt(x - 1) is 1 + sqrt(x - 1)."""
+"""Roots of squares with another root in them: the root of x + 2 sqrt(x - 1) is 1 + sqrt(x - 1)."""
 
 from abc import ABC, abstractmethod
 
@@ -53,7 +53,7 @@ def _roots(expression: sp.Expr) -> list[sp.Expr]:
 
 
 def _square_root(square: sp.Expr) -> sp.Expr | None:
-    """Return q where q² is an expression with a root s of what is linear in a symbol, which s² is put for."""
+    """Return q where q² is an expression with a root s of a linear form in a symbol, which is replaced by s²."""
     for inner in sorted((p for p in square.atoms(sp.Pow) if p.exp == _HALF), key=sp.default_sort_key):
         s = sp.Dummy("s", nonnegative=True)
         for symbol in sorted(inner.base.free_symbols, key=lambda each: each.name):

@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Coordinates in which linear facts are signs: each is an atom, or a linear form that a fact says is ≥ 0.
 
-Of symbols that linear facts bind together those facts are taken that the others follow from. Where these are linearly
+For symbols that linear facts bind together, the facts from which the others follow are taken. Where these are linearly
 independent they are coordinates; where they add up to 1, as on an interval or a simplex, polynomials are homogeneous in
 them, as 1 is the sum of the coordinates.
 """
@@ -27,7 +27,7 @@ Vector: TypeAlias = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A coordinate: its own symbol, its sign, and what it is; a multiple of an atom, or of a fact's numerator."""
+    """A coordinate: its own symbol, its sign, and its form; a multiple of an atom, or of a fact's numerator."""
 
     symbol: sp.Symbol
     sign: Sign
@@ -151,9 +151,9 @@ def _forms(scope: Scope, bound: Sequence[sp.Symbol], facts: Sequence[Fact]) -> l
 
 
 def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Form], list[Fraction]] | None:
-    """Return forms that are coordinates, and what they are to be multiplied by to add up to 1, where they do.
+    """Return forms that are coordinates, and the factors with which they add up to 1, where they do.
 
-    None where those from which all others follow are not linearly independent.
+    It is None if the facts from which all others follow are not linearly independent.
     """
     kept = list(forms)
     for form in sorted(forms, key=lambda f: -sum(1 for x in f.vector if x)):
@@ -186,7 +186,7 @@ def _shares(vector: Vector, others: Sequence[Vector]) -> list[Fraction] | None:
 
 
 def _solved(bound: Sequence[sp.Symbol], parts: Sequence[Coordinate], *, homogeneous: bool) -> dict[sp.Symbol, sp.Expr]:
-    """Return what the atoms are in coordinates, without a constant where these add up to 1."""
+    """Return each atom in terms of the coordinates, without a constant where these add up to 1."""
     total = sum((part.symbol for part in parts), sp.Integer(0)) if homogeneous else sp.Integer(1)
     equations = []
     for part in parts:

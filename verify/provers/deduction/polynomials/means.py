@@ -78,7 +78,7 @@ def _mean(target: Powers, turn: int, cover: Sequence[tuple[Powers, int]], point:
 def _points(terms: Terms, bad: Sequence[Powers]) -> Iterator[tuple[Fraction, ...]]:
     """Yield points with coordinates > 0 at which the polynomial, its uncertain terms negative, may be 0.
 
-    None where it is negative somewhere: then no means cover these terms.
+    It is None if the polynomial is negative somewhere: then no means cover these terms.
     """
     scale = lcm(*(c.denominator for c in terms.values()))
     least = {k: int(-abs(c * scale) if k in bad else c * scale) for k, c in terms.items()}

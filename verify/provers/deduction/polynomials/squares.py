@@ -51,7 +51,7 @@ class _Posed:
 
     @property
     def real(self) -> list[bool]:
-        """Which coordinates may be negative."""
+        """For each coordinate, whether it may be negative."""
         return [sign == "real" for sign in self.to.signs]
 
     def product(self, powers: Sequence[int]) -> Column:
@@ -61,7 +61,7 @@ class _Posed:
 
 
 def _powers_of_roots(scope: Scope, above: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """Return what atoms of which there is one root are as powers of it. Raises NoAtomError for another root."""
+    """Return each atom that has one root as a power of that root. Raises NoAtomError for another root."""
     powers: dict[sp.Symbol, sp.Expr] = {}
     for root in above.free_symbols:
         kind, base, order = scope.atoms.keys.get(root, ("", root, 1))
@@ -101,7 +101,7 @@ def means(scope: Scope, goal: Goal) -> Tree | None:
 def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | None:
     """Return a proof of a goal as squares times facts, by a semidefinite program; None where none was found.
 
-    With `multiplied`, of the goal times a sum of squares, or of coordinates.
+    If `multiplied`, the proof is of the goal times a sum of squares, or of coordinates.
     """
     posed = _Posed.of(scope, goal)
     if posed is None or (multiplied and (goal.strict or any(f.expression is None for f, _ in posed.to.rest))):
@@ -180,7 +180,7 @@ def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:
 def _multiplied(posed: _Posed, zeros: Zeros, over: Sequence[int]) -> Tree | None:
     """Return a proof by a multiple of the goal, with the sum of some coordinates, or of squares of real ones.
 
-    Where the first of these is 0, what is left of the goal is shown by itself.
+    Where the first of these is 0, the rest of the goal is shown by itself.
     """
     ring, scope = posed.to.ring, posed.scope
     parts = [ring.gens[i] ** (2 if posed.real[i] else 1) for i in over]
