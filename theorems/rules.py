@@ -126,12 +126,6 @@ EXTREME_VALUE = Rule(
     "Rudin 1976, Theorem 4.16",
     "analysis",
 )
-GAUSSIAN_MOMENTS = Rule(
-    "Gaussian moments",
-    "a moment of a Gaussian vector is the sum over pairings of products of covariances",
-    "Isserlis 1918, Biometrika 12, 134-139",
-    "probability",
-)
 GAUSSIAN_CONDITIONING = Rule(
     "Gaussian conditioning",
     "of two jointly Gaussian vectors, one is a linear function of the other plus a vector that is independent of it",

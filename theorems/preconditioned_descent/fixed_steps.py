@@ -31,7 +31,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, LEFT, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -40,6 +40,7 @@ from theorems.preconditioned_descent.setting import (
     PATTERN,
     d,
     n,
+    r,
 )
 from theorems.preconditioned_descent.trials.equal_steps import DRAWS, never_rises
 from theorems.wishart import trace_moment
@@ -154,16 +155,19 @@ LEFT_OUT = Identity(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, TESTED),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a, summed),
+    variables=(a, summed, r),
     claims=(EXCESS, FALLS, FLOOR, EQUAL, RISES, LOST, SHARED_STEP),
-    steps=(LEFT_OUT,),
+    steps=(WHITENED, LEFT, LEFT_OUT),
 )
 ARGUMENT = (
     Inference(
         "loss",
         "w* is multiplied by p(S), p(s) = ∏ (1 − a_l s), and is independent of S: after whitening the loss at m "
         "examples is E tr p(S)², S = XX'/m",
-        ("ahn2023.lemma1", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
+        (
+            *("ahn2023.lemma1", "whitened_label", "left_of_w"),
+            *("linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
+        ),
         "independent factors",
     ),
     Inference(

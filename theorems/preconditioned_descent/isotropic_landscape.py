@@ -43,11 +43,13 @@ from theorems.preconditioned_descent.components import ONE_LAYER, size
 from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
 from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, beta, d, n, r, tau
 from theorems.preconditioned_descent.trials.isotropic_landscape import falls_towards_the_pattern, local_minimum
+from theorems.wishart.gaussian_moment import GaussianMoment
 from verify import (
     Derivation,
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -56,6 +58,7 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix as letter,
 )
 
 z, place = sp.symbols("z place", positive=True)
@@ -70,6 +73,7 @@ g, h = G / n, 1 / n
 B, C, L = (n + 2) / n, d + 2 / n, (n + 2) * d * (d + 2) / n
 GAP = B * L - C**2
 E = 2 * d * G**2 - 2 * (d - 1) ** 2 * (d + 2)
+M = E - 2 * (d - 1) ** 2 * (d + 2) * (n + 2)
 
 
 def form(z: sp.Expr) -> sp.Expr:
@@ -98,6 +102,42 @@ _OWN = 1 - 1 / g + GAP * b_0**2 / (g**2 * form(b_0**2))
 _U = u + b_0 * (L * b_0**2 - C) / (g * form(b_0**2))
 _TAU = tau_1 + (B - C * b_0**2) / (g * form(b_0**2))
 _PIVOT = B + g * b_0**2
+_X, _w, _v, _u, _e = map(letter, ("X", "w", "V", "U", "unit"))
+_S = _X * sp.transpose(_X) / n
+_read, _label, _odd = sp.symbols("read label odd", real=True)
+vv, vu, uu, ev, eu = INNER = sp.symbols("v_v v_u u_u e_v e_u", real=True)
+others = sp.Symbol("others", nonnegative=True)
+
+
+def component(vv: sp.Expr, vu: sp.Expr, uu: sp.Expr, ev: sp.Expr, eu: sp.Expr) -> sp.Expr:
+    """Return F_j at P's last row (v, b_0) and Q's column (u, τ), e = e_j, from the inner products of v, u and e."""
+    even = vu**2 + (vv * uu + vu**2) / n + 2 * b_0 * tau_1 * C * vu + L * b_0**2 * tau_1**2
+    return even + 1 + 2 * (b_0 * eu + tau_1 * ev) + g * (b_0**2 * uu + 2 * b_0 * tau_1 * vu + tau_1**2 * vv)
+
+
+COMPONENT = GaussianMoment(
+    "component",
+    (_read + b_0 * tau_1 * _label + _odd) ** 2,
+    component(*INNER),
+    {_X: (d, n), **dict.fromkeys((_w, _v, _u, _e), (d, 1))},
+    {_X: None, _w: None},
+    {
+        _read: sp.transpose(_v) * _S * _u,
+        _label: sp.transpose(_w) * _S * _w,
+        _odd: sp.transpose(_w) * (_S * (b_0 * _u + tau_1 * _v) + _e),
+    },
+    {
+        sp.transpose(_v) * _v: vv,
+        sp.transpose(_v) * _u: vu,
+        sp.transpose(_u) * _u: uu,
+        sp.transpose(_e) * _v: ev,
+        sp.transpose(_e) * _u: eu,
+        sp.transpose(_e) * _e: sp.S.One,
+    },
+    says="E (v'Su + b_0 tau w'Sw + w'(S(b_0 u + tau v) + e))^2 is (v'u)^2 + (v'v u'u + (v'u)^2)/n + 2 b_0 tau C v'u + "
+    "L b_0^2 tau^2 + 1 + 2(b_0 e'u + tau e'v) + g |b_0 u + tau v|^2; e'e = 1, S is the mean of n squares x x', x and "
+    "w ~ N(0, I)",
+)
 OWN = Identity(
     "own",
     B * u**2 + 2 * C * b_0 * u * tau_1 + L * b_0**2 * tau_1**2 + 1 + 2 * (b_0 * u + tau_1) + g * (b_0 * u + tau_1) ** 2,
@@ -124,6 +164,28 @@ OTHERS = Identity(
     "the form in u_j1 and tau_j, j > 1, is a sum of three squares, with the factors 1/B, (BL - C^2)/B and g",
 )
 GAP_POSITIVE = Inequality("gap", sp.Gt(GAP, 0, evaluate=False), "B L - C^2 > 0")
+_LEFT_OVER = (h + g * b_0**2) * others
+COMPONENTS = (
+    Identity(
+        "first_component",
+        component(sp.S.One, u, u**2 + others, sp.S.One, u),
+        OWN.left + _LEFT_OVER,
+        "F_1 at v = e_1 is the form of `own` plus (h + g b_0^2) times the sum of the u_i1^2, i >= 2",
+    ),
+    Identity(
+        "other_component",
+        component(sp.S.One, u, u**2 + y**2 + others, sp.S.Zero, y),
+        REST.left + OTHERS.left + _LEFT_OVER,
+        "F_j at v = e_1, j >= 2, is the forms of `rest` and `others` plus (h + g b_0^2) times the sum of the other "
+        "u_ij^2",
+    ),
+    Identity(
+        "component_without_v",
+        component(sp.S.Zero, sp.S.Zero, y**2 + others, sp.S.Zero, y),
+        LABEL_ALONE.left + g * b_0**2 * others + L * b_0**2 * tau_1**2,
+        "F_j at v = 0 is 1 + 2 b_0 y + g b_0^2 y^2 plus g b_0^2 times the sum of the other u_ij^2 and L b_0^2 tau^2",
+    ),
+)
 FORM = Identity(
     "form",
     G * n * form(z),
@@ -142,7 +204,20 @@ SLOPE = Identity(
     (n + 2) * rise(z) / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2),
     "R'(z) = (n+2) K(z)/(n^5 g^2 q^2 (h + g z)^2)",
 )
-STEPS = (PREDICTION, OWN, REST, LABEL_ALONE, OTHERS, GAP_POSITIVE, FORM, EXCESS, SLOPE)
+POSITIVE = Inequality("excess_positive", sp.Gt(excess(b_0**2), 0, evaluate=False), "R(z) > 0, z = b_0^2")
+STEPS = (
+    PREDICTION,
+    COMPONENT,
+    *COMPONENTS,
+    OWN,
+    REST,
+    LABEL_ALONE,
+    OTHERS,
+    GAP_POSITIVE,
+    FORM,
+    EXCESS,
+    SLOPE,
+)
 
 TWO_DIMENSIONS = Inequality(
     "two_dimensions",
@@ -163,14 +238,53 @@ CROSS = Inequality(
     "(G (1 + x^2) + c)^2 >= G^2 (1 + x^2)^2 + 2 G c (1 - x^2) for c >= 0",
 )
 E_POSITIVE = Inequality("e_positive", sp.Gt(E, 0, evaluate=False), "E > 0")
-M = E - 2 * (d - 1) ** 2 * (d + 2) * (n + 2)
 INVERSE_ROOT = (2 * d * (d + 2) + 1) / (2 * d * (d + 1) * (d + 2))
 ROOT_ABOVE = Inequality(
     "root_above",
     sp.Le(1 / (d * (d + 2)), INVERSE_ROOT**2),
     "1/(d(d+2)) <= ((2d(d+2) + 1)/(2d(d+1)(d+2)))^2",
 )
+BOUNDS_OF_K = (
+    Implication(
+        "negative_from_one_on",
+        (sp.Ge(x, 1), sp.Gt(m, 0), sp.Gt(y, 0)),
+        sp.Lt(e * (1 - x**2) * u**2 - m * y**2, 0),
+        "E (1 - x^2) p^2 - k s^2 < 0 where x >= 1, E >= 0, k > 0, s > 0",
+    ),
+    Implication(
+        "crossed",
+        (sp.Ge(u, tau_1 + 2 * c * (1 - x**2)),),
+        sp.Le(e * (1 - x**2) * y**2 - m * u, (1 - x**2) * (e * y**2 - 2 * m * c) - m * tau_1),
+        "E (1 - x^2) p^2 - k s <= (1 - x^2)(E p^2 - 2k r) - k t where s >= t + 2r (1 - x^2), k >= 0",
+    ),
+    Identity(
+        "m_in_z",
+        E * (1 + G * z) ** 2 - 2 * (d - 1) * (n + 2) * G * (2 * (d - 1) * (d + 2) * z),
+        E + 2 * G * z * M + E * (G * z) ** 2,
+        "E (1 + G z)^2 - 2 (d-1)(n+2) G c = E + 2M G z + E (G z)^2 for c = 2(d-1)(d+2) z",
+    ),
+    Implication(
+        "m_at_most",
+        (sp.Le(u, m), sp.Le(e**2, b_0**2)),
+        sp.Le(e * u, b_0 * m),
+        "a M <= b max(M, 0) where a^2 <= b^2, a and b >= 0",
+    ),
+    Implication(
+        "m_in_x",
+        (sp.Le(u, m), sp.Le(x, 1)),
+        sp.Le((1 - x**2) * (e + 2 * x * u + c * x**2), (1 - x**2) * (e + 2 * m * x + c * x**2)),
+        "(1 - x^2)(e + 2x p + c x^2) <= (1 - x^2)(e + 2m x + c x^2) where p <= m, 0 <= x <= 1",
+    ),
+    Implication(
+        "below_the_squares",
+        (sp.Le(u, e * (1 + x**2) ** 2), sp.Lt(e, m)),
+        sp.Lt(u - m * (1 + x**2) ** 2, 0),
+        "v - j (1 + x^2)^2 < 0 where v <= i (1 + x^2)^2, i < j",
+    ),
+)
 _EVEN, _SQUARES = E * (1 + G**2 / (8 * d * (d + 2))), (d - 1) * (n + 2) * G**2
+# K's bound for x <= 1 has max(M, 0) in it. The two hypotheses say that it is negative, M left out and M put in: the
+# first is what M <= 0 needs, the second what M >= 0 needs, each with the rational bound b of a.
 FEW = (
     Hypothesis(
         "few_examples",
@@ -186,7 +300,7 @@ FEW = (
 
 ISOTROPIC = Hypothesis("isotropic", text="x_i ~ N(0, I) i.i.d.")
 STRUCTURE = (LINEAR_ATTENTION, ONE_LAYER, ISOTROPIC, STANDARD_PRIOR)
-VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size)
+VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size, *INNER, others)
 COMMON = (
     Inference(
         "seen",
@@ -204,11 +318,11 @@ COMMON = (
     ),
     Inference(
         "quadratic",
-        "at v = e_1, F_1 is the form in u_11 and τ_1 of the step `own`, plus (h + gβ²)u_i1² for i ≥ 2, and F_j, j ≥ 2, "
-        "is that in u_jj of `rest`, plus that in u_1j and τ_j of `others`, plus (h + gβ²)u_ij² for all other i ≥ 2; at "
-        "v = 0 each F_j is 1 + 2βu_jj + gβ²u_jj², plus gβ²u_ij² for the other i and Lβ²τ_j²",
-        ("rotated", "isotropic", "standard_prior"),
-        rules.GAUSSIAN_MOMENTS,
+        "p'Gq_j is v'Su_j + w'S(βu_j + τ_j v) + βτ_j w'Sw, so that F_j is the polynomial of `component`: at v = e_1 "
+        "that of `first_component` for j = 1 and of `other_component` for j ≥ 2, at v = 0 that of "
+        "`component_without_v`",
+        ("rotated", "isotropic", "standard_prior", "component", *(step.label for step in COMPONENTS)),
+        "definition",
     ),
     Inference(
         "convex",
@@ -228,7 +342,7 @@ some_statement = Statement(
     hypotheses=(*STRUCTURE, Hypothesis("rises", sp.Gt(rise(place), 0), "K(place) > 0")),
     variables=VARIABLES,
     claims=(SOME, TWO_DIMENSIONS),
-    steps=STEPS,
+    steps=(*STEPS, POSITIVE),
 )
 SOME_ARGUMENT = (
     *COMMON,
@@ -243,7 +357,7 @@ SOME_ARGUMENT = (
         "some",
         "at v = e_1, β² = z_0 and the best Q f is at most what its least over Q is nearby; it is R(z_0) > 0 above the "
         "least, and R(z_0) ≤ R(place)",
-        ("least_before", "convex", "gap", "form", "ahn2023.theorem1:global"),
+        ("least_before", "convex", "excess_positive", "ahn2023.theorem1:global"),
         "application",
     ),
 )
@@ -253,16 +367,18 @@ none_statement = Statement(
     hypotheses=(*STRUCTURE, *FEW),
     variables=(*VARIABLES, x, e, m, c),
     claims=(NONE,),
-    steps=(*STEPS, IN_X, CROSS, E_POSITIVE, ROOT_ABOVE),
+    steps=(*STEPS, IN_X, CROSS, E_POSITIVE, ROOT_ABOVE, *BOUNDS_OF_K),
 )
 NONE_ARGUMENT = (
     *COMMON,
     Inference(
         "negative",
-        "with x = z√(d(d+2)), K(z) = E (1 − x²)(1 + ax)² − (d−1)(n+2)(G(1 + x²) + c)², Gc = 2(d−1)(d+2)ax: for x ≥ 1 "
-        "that is negative, and for x ≤ 1 at most (1 − x²)(E + 2b max(M, 0) x + E a²x²) − (d−1)(n+2)G²(1 + x²)² for b ≥ "
-        "a, and so at most (E + b max(M, 0)/2 + E a²/8 − (d−1)(n+2)G²)(1 + x²)² < 0",
-        ("slope", "in_x", "cross", "e_positive", "root_above", "few_examples", "few_beside_M"),
+        "K(z) < 0 for all z > 0: with x for z√(d(d+2)), and so ax for Gz, by `negative_from_one_on` for x ≥ 1, and by "
+        "the steps after it for x ≤ 1, where `few_examples` has the last one's i < j if M ≤ 0, `few_beside_M` if M ≥ 0",
+        (
+            *("slope", "in_x", "cross", "e_positive", "root_above", "few_examples", "few_beside_M"),
+            *(step.label for step in BOUNDS_OF_K),
+        ),
         "nonnegative terms",
     ),
     Inference(

@@ -70,6 +70,7 @@ from verify import (
     ClauseValue,
     Derivation,
     Hypothesis,
+    Identity,
     Inequality,
     Inference,
     LeastResidual,
@@ -82,6 +83,7 @@ from verify import (
 )
 
 k, v = sp.Symbol("k", integer=True, nonnegative=True), matrix("v")
+s, step, rest = sp.symbols("s step rest", real=True)
 INVERSE_PRIOR = Hypothesis("inverse_prior", text="w* ~ N(0, Sigma^{-1})")
 
 MINIMUM = LeastResidual(
@@ -112,12 +114,18 @@ LEFT = MatrixIdentity(
     {X: SHAPES[X], A: (d, d)} | dict.fromkeys((v, w), SHAPES[x]),
     says="with v' = v - A' S (v - w*), S = XX'/n, w* - v' = (I - A' S)(w* - v)",
 )
+SLOPE_IN_A_STEP = Identity(
+    "slope_in_a_step",
+    (1 - step * s) * sp.Derivative((rest * (1 - step * s)) ** 2, step),
+    -2 * s * (rest * (1 - step * s)) ** 2,
+    "(1 - a s) times the slope of p^2 in a is -2 s p^2, p = rho (1 - a s)",
+)
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(r,),
+    variables=(r, s, step, rest),
     claims=(MINIMUM, VANISHES),
-    steps=(WHITENED, LEFT),
+    steps=(WHITENED, LEFT, SLOPE_IN_A_STEP),
 )
 ARGUMENT = (
     Inference(
@@ -174,7 +182,7 @@ ARGUMENT = (
         "for any A_l the product of I − A_l' S is left of w*; where all A_l are a_l I and one moves by M, f moves to "
         "the first order by E tr(M φ(S)), φ = −2 s p²/(1 − a_l s) being what M = I gives: the gradient's entries are "
         "those of E φ(S)",
-        ("ahn2023.lemma1", "linear_attention", "pattern", "whitened", "left_of_w"),
+        ("ahn2023.lemma1", "linear_attention", "pattern", "whitened", "left_of_w", "slope_in_a_step"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(

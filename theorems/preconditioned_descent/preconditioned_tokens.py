@@ -325,6 +325,12 @@ LOSS_ON_S = (
     ),
 )
 """The loss on S, under the hypotheses of Theorem 4."""
+DENSITY = Inference(
+    "density",
+    "μ, with ∫ s^k dμ = E tr S^k, has a density > 0 on (0, ∞), and beside it an atom at 0 at most",
+    ("loss_on_S", "gaussian_tokens"),
+    rules.WISHART_EIGENVALUES,
+)
 ARGUMENT = (
     *LOSS_ON_S,
     Inference(

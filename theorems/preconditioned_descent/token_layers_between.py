@@ -27,6 +27,7 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k
 from theorems.preconditioned_descent.preconditioned_tokens import (
     ALL_SLOPES,
+    DENSITY,
     LAYERS_ON_S,
     LOSS_ON_S,
     MULTIPLES,
@@ -95,6 +96,13 @@ FALLS_IN_THE_RATE = Implication(
     sp.Lt(a * 2 * (L - 1) * 2 * (along - square), 0),
     "4 (L-1) a (along - square) < 0 where L >= 2, a > 0, square > 0, along = 0",
 )
+DEGREE_AFTER = Implication(
+    "degree_after",
+    (sp.Eq(2 * u, rho - 1),),
+    sp.Eq(2 * (u + 1 + 2 * u), 3 * rho - 1),
+    "2 (g + 1 + 2g) = 3h - 1 where 2g = h - 1: where r and g have degree (3^l - 1)/2, r (1 - a s g^2) has (3^(l+1) - "
+    "1)/2",
+)
 AS_MANY, MORE = (
     LeastResidual(
         name,
@@ -115,11 +123,12 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, SEVERAL, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(a, c, s, u, rho, along, square, in_step, in_product, r, steps[0], rates[0]),
     claims=(BETWEEN, SIGNS, AS_MANY, MORE),
-    steps=(*LAYERS_ON_S, MOVED, FALLS, NOT_RISING, FALLS_IN_THE_RATE, *ALL_SLOPES),
+    steps=(*LAYERS_ON_S, MOVED, FALLS, NOT_RISING, FALLS_IN_THE_RATE, DEGREE_AFTER, *ALL_SLOPES),
 )
 _THEOREM3 = ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior")
 ARGUMENT = (
     *LOSS_ON_S,
+    DENSITY,
     Inference(
         "in_steps_and_products",
         "f = ∫ r_L² dμ is a polynomial F in the a_l and the c_l = a_l b_l, and g_l depends on the c's alone",
@@ -128,8 +137,8 @@ ARGUMENT = (
     ),
     Inference(
         "degree",
-        "g_l and r_l have the degree (3^l − 1)/2 at most, as s g_l² then has 3^l, and are 1 at 0",
-        ("in_steps_and_products",),
+        "g_l and r_l have the degree (3^l − 1)/2 at most, and are 1 at 0",
+        ("in_steps_and_products", "degree_after"),
         "induction",
     ),
     Inference(
@@ -152,16 +161,16 @@ ARGUMENT = (
         "slope",
         "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L has the slope Σ 2 s (p/(1 − a_l s) − p) "
         "over l ≥ 1 in c_0, and f the slope a_0 ∫ 2 p Σ 2 s (p/(1 − a_l s) − p) dμ in b_0, which is < 0: a_0 > 0, "
-        "as an inverse root of p, and ∫ s p² dμ > 0, as eigenvalues of S have a density on (0, ∞)",
-        ("orthogonal", "as_many_layers", "gaussian_tokens", "moved", "several_layers", "falls_in_the_rate"),
+        "as an inverse root of p, and ∫ s p² dμ > 0 by the density",
+        ("orthogonal", "as_many_layers", "density", "moved", "several_layers", "falls_in_the_rate"),
         rules.CHAIN_RULE,
     ),
     Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), rules.DERIVATIVE),
     Inference(
         "one_alone",
         "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0: "
-        "u and ρ are polynomials, not 0, and eigenvalues of S have a density on (0, ∞)",
-        ("in_steps_and_products", "gaussian_tokens", "falls", "not_rising"),
+        "u and ρ are polynomials, not 0, and μ has a density > 0 on (0, ∞)",
+        ("in_steps_and_products", "density", "falls", "not_rising"),
         "nonnegative terms",
     ),
     Inference(

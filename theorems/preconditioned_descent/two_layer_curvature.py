@@ -55,6 +55,7 @@ from theorems.preconditioned_descent.setting import (
     r,
 )
 from theorems.preconditioned_descent.trials.two_layers import positive_definite, strict_minimum
+from theorems.preconditioned_descent.two_layer_loss import LEFT_OF_W
 from theorems.preconditioned_descent.two_layer_minimum import (
     BOTH_POSITIVE,
     CURVED,
@@ -315,7 +316,8 @@ STATEMENT = Statement(
     | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
     steps=(
-        *(WHITENED_TOKEN, MOVED, SECOND_ORDER, CURVED, DEFINITE, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
+        *(WHITENED_TOKEN, LEFT_OF_W, MOVED, SECOND_ORDER, CURVED, DEFINITE),
+        *(FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
         *(IN_BOTH_ORDERS, BOTH_POSITIVE),
         *SYMMETRIC.values(),
         *ANTISYMMETRIC.values(),
@@ -333,7 +335,10 @@ ARGUMENT = (
         "second_order_of_f",
         "f is the mean square of w*'(I − S A_0)(I − S A_1)x: at A_0 = a I + V_0, A_1 = b I + V_1 its terms of second "
         "order in V_0 and V_1 are those that the steps have",
-        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "moved", "second_order"),
+        (
+            *("ahn2023.lemma1", "whitened", "left_of_w", "moved", "second_order"),
+            *("linear_attention", "pattern", "two_layers"),
+        ),
         "linearity of expectation",
     ),
     Inference(

@@ -16,11 +16,11 @@ from itertools import product
 
 import sympy as sp
 
-from theorems.preconditioned_descent.setting import ERROR, LETTERS, NORMAL, S, left_of
+from theorems.preconditioned_descent.setting import ERROR, LETTERS, NORMAL, STAR, S, X, left_of, r, t
 from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.trace_moments import d
 from theorems.wishart.word_moments import word_formula
-from verify import matrix
+from verify import MatrixIdentity, matrix
 
 Word = str
 Expected = dict[tuple[Word, ...], sp.Expr]
@@ -84,6 +84,16 @@ LOSS = GaussianMoment(
     symmetric=(A, B),
     says="E (w*'(I - SA)(I - SB)x)^2 is the sum of products of traces of words in A and B, both symmetric, that the "
     "other steps are about; S = XX'/n, and X, w* and x are standard normal",
+)
+
+
+_STATE = matrix("state")
+LEFT_OF_W = MatrixIdentity(
+    "left_of_w",
+    STAR - (_STATE - r * t(A) * X * t(X) * (_STATE - STAR)),
+    (1 - r * t(A) * X * t(X)) * (STAR - _STATE),
+    {X: LETTERS[X], A: (d, d)} | dict.fromkeys((_STATE, STAR), LETTERS[STAR]),
+    says="with v' = v - A' S (v - w*), S = XX'/n, w* - v' = (I - A' S)(w* - v)",
 )
 
 

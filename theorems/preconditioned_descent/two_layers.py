@@ -33,9 +33,10 @@ from theorems.canaries import with_clause
 from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LINEAR_ATTENTION, PATTERN, d, n
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LINEAR_ATTENTION, PATTERN, d, n, r
 from theorems.preconditioned_descent.trials.two_layers import least_over_symmetric
 from theorems.preconditioned_descent.two_layer_loss import (
+    LEFT_OF_W,
     LOSS,
     O0,
     O1,
@@ -244,20 +245,21 @@ STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
     variables=(
-        *(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), a, b, *DEVIATIONS.values()),
+        *(r, x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), a, b, *DEVIATIONS.values()),
         *(x_j, o, *parts, along_x, along_v, y_i, z_i, y_j, z_j, q_i, total),
     ),
     claims=(DIAGONAL, MULTIPLES, ALL_MULTIPLES),
     steps=(
-        *(LOSS, EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, COMPLETED, *POSITIVE, K_POSITIVE),
+        *(LEFT_OF_W, LOSS, EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, COMPLETED, *POSITIVE, K_POSITIVE),
         *(EXCESS, ENTRY, OFF_THE_MEAN, PAIR_OF_PRODUCTS, *DEFINITE, *FACTORS),
     ),
 )
 ARGUMENT = (
     Inference(
         "loss",
-        "the error of the prediction is w*'(I − SA)(I − SB)x, S = XX'/n, A = A_0, B = A_1, and f is its mean square",
-        ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "symmetric", "standard"),
+        "each layer multiplies what is left of w* by I − A_l S: the error of the prediction is w*'(I − SA)(I − SB)x, "
+        "S = XX'/n, A = A_0, B = A_1, and f is its mean square",
+        ("ahn2023.lemma1", "left_of_w", "linear_attention", "pattern", "two_layers", "symmetric", "standard"),
         "definition",
     ),
     Inference(

@@ -40,6 +40,7 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k as index
 from theorems.preconditioned_descent.preconditioned_tokens import (
     ALL_SLOPES,
+    DENSITY,
     LAYERS_ON_S,
     LOSS_ON_S,
     MULTIPLES,
@@ -263,12 +264,7 @@ ARGUMENT = (
         ("loss_on_S", "polynomial", "two_layers"),
         "definition",
     ),
-    Inference(
-        "density",
-        "μ has a density > 0 on (0, ∞), and beside it an atom at 0 at most",
-        ("loss_on_S", "gaussian_tokens"),
-        rules.WISHART_EIGENVALUES,
-    ),
+    DENSITY,
     Inference(
         "first_falls",
         "for a_0 ≤ 0, as μ has a density > 0 on (0, ∞), F has a slope < 0 in a_0",

@@ -149,6 +149,18 @@ TWO_ROWS = Inequality(
     sp.Le((1 - m) / 8 + m * (1 - m) / 4, sp.Rational(9, 64)),
     "(1-m)/8 + m (1-m)/4 <= 9/64",
 )
+CENTRED = Implication(
+    "centred",
+    (sp.Le(x, own), sp.Ge(x, other)),
+    sp.Le((x - (own + other) / 2) ** 2, ((own - other) / 2) ** 2),
+    "(x - (p + q)/2)^2 <= ((p - q)/2)^2 where q <= x <= p",
+)
+LEFT_IN_THE_LIMIT = Implication(
+    "left_in_the_limit",
+    (sp.Le(x, 9 * beta * spread**2 / 64),),
+    sp.Le(eta / 2 * (x / 2) / sp.sqrt(2), SMALL_FACTOR * eta * beta * spread**2),
+    "(eta/2)(x/2)/sqrt(2) <= 9 sqrt(2)/512 eta beta G^2 where x <= 9 beta G^2/64",
+)
 FIRST_ROW = Identity(
     "first_row",
     sp.Subs(
@@ -157,6 +169,27 @@ FIRST_ROW = Identity(
     2 * four / (4 * four + left),
     "(k (1 + e^2t) - 2k e^t)/(k (1 + e^2t) + (2k + r) e^t), the shares at scores 0 and 2t less those at t, has the "
     "second derivative 2k/(4k + r) at t = 0",
+)
+LOGIT_OF_THE_FIRST = Implication(
+    "logit_of_the_first",
+    (sp.Eq(mean_s, -mean_c),),
+    sp.Eq(eta / n * (k * spread * mean_s + 2 * k * (spread / 2) * mean_c), 0),
+    "eta/n (k G p + 2k (G/2) q) = 0 where p = -q, as for p = beta/2, q = -beta/2",
+)
+LOGIT_OF_THE_OTHERS = Implication(
+    "logit_of_the_others",
+    (sp.Eq(mean_c, -beta / 2),),
+    sp.Eq(eta / n * (2 * k * spread * mean_c), -eta * beta * spread * k / n),
+    "eta/n 2k G q = -eta beta G k/n where q = -beta/2",
+)
+BEND_OF_THE_FIRST = Implication(
+    "bend_of_the_first",
+    (sp.Eq(n, 4 * k + left), sp.Eq(n * w * v, eta)),
+    sp.Eq(
+        v * (n * beta / 2) * ((w * spread / 2) ** 2 / 2 * (2 * k / (4 * k + left))),
+        w * eta * beta * spread**2 * k / (8 * n),
+    ),
+    "v (n beta/2) (w G/2)^2/2 2k/(4k + r) = w eta beta G^2 k/(8n) where n = 4k + r, n w v = eta",
 )
 MATCHED_LOGIT = Implication(
     "matched_logit",
@@ -202,6 +235,7 @@ LEAST = InWords(
     "for every law of the tasks the infimum of the mean loss over all W and v is at most the mean loss of any gradient "
     "step from 0, whatever its size and preconditioner",
 )
+FAMILY = (LOGIT_OF_THE_FIRST, LOGIT_OF_THE_OTHERS, BEND_OF_THE_FIRST)
 STATEMENT = Statement(
     parameters=(
         Parameter("n", "integer", "rows of A: length of the document", minimum=2),
@@ -218,7 +252,19 @@ STATEMENT = Statement(
     claims=(CLOSE, IN_THE_LIMIT, NEEDED, LEAST),
     steps=(
         *(SLOPE, BEND, SPLIT, OWN_MEAN, OTHER_MEAN, BETWEEN, WEIGHTED, LOW, FLAT, QUARTER, FEWER, IN_HALF, TOP, BELOW),
-        *(EIGHTH, TWO_ROWS, FIRST, MATCHED_LOGIT, AT_ZERO, SQUARES, FIRST_ROW, TOGETHER),
+        *(
+            EIGHTH,
+            TWO_ROWS,
+            CENTRED,
+            LEFT_IN_THE_LIMIT,
+            FIRST,
+            MATCHED_LOGIT,
+            AT_ZERO,
+            SQUARES,
+            FIRST_ROW,
+            TOGETHER,
+            *FAMILY,
+        ),
     ),
 )
 
@@ -314,9 +360,9 @@ ARGUMENT = (
     ),
     Inference(
         "in_the_limit",
-        "but for what is the same in every row, no logit's difference over w exceeds η/4 · 9/64 βG² in the limit, and "
-        "the predictions' is at most that over √2",
-        ("slopes_at_zero", "two_rows_apart", "slope_of_softmax"),
+        "but for what is the same in every row, no logit's difference over w exceeds η/2 times half of what two rows "
+        "differ by, in the limit, and the predictions' is at most that over √2",
+        ("slopes_at_zero", "two_rows_apart", "slope_of_softmax", "centred", "left_in_the_limit"),
         "application",
     ),
     Inference(
@@ -326,7 +372,7 @@ ARGUMENT = (
         "elsewhere; the second is 0 and G so in the second 2k columns, G/2 elsewhere; all other rows are 0, G and G/2 "
         "in the three. The step's logits are 0, 0 and −ηβGk/n, and the layer's, less v, differ from them by w times "
         "±ηβG²k/(8n) in the first two rows, as w tends to 0",
-        ("layer", "first_row"),
+        ("layer", "first_row", *(step.label for step in FAMILY)),
         rules.DERIVATIVE,
     ),
     Inference(

@@ -108,6 +108,12 @@ STEPS = (
         sp.Ge(1 - P**2 / (q * R), 1 - gain / q),
         says="1 - P^2/(qR) >= 1 - gain/q where P^2 <= R gain",
     ),
+    Implication(
+        "common_denominator",
+        (sp.Eq(c * x_1, A), sp.Eq(c**2 * x_2, B)),
+        sp.Eq(x_1**2 * B, A**2 * x_2),
+        says="P^2 B = A^2 R where N P = A and N^2 R = B",
+    ),
     Identity(
         "term",
         (1 - beta * weight) ** 2,
@@ -138,10 +144,22 @@ STEPS = (
         says="min(1, F) + min(1, G) >= capped where capped <= 1 and capped <= F + G",
     ),
     Implication(
+        "mean_of_the_pairs",
+        (sp.Ge(x_1, part / (8 * y)), sp.Eq(part, y * capped)),
+        sp.Ge(x_1, capped / 8),
+        says="m >= x/8 where m >= s/(8k), s = k x, as for k = q(q-1)/2 pairs",
+    ),
+    Implication(
         "equal_sizes",
         (sp.Eq(x_1**2, x_2**2),),
         sp.Eq((x_1 - x_2) * (x_1 + x_2 + c), (x_1 - x_2) * c),
         says="(x_1 - x_2)(x_1 + x_2 + c) = (x_1 - x_2) c for entries of one size",
+    ),
+    Implication(
+        "far_from_one",
+        (sp.Le(weight, sp.Rational(1, 2)),),
+        sp.Ge((1 - weight) ** 2, sp.Rational(1, 4)),
+        says="(1 - w)^2 >= 1/4 where w <= 1/2",
     ),
     Inequality("capped", sp.Le(Y - Y**2 / 4, 1), says="Y - Y^2/4 <= 1"),
     Inequality(
@@ -197,9 +215,9 @@ ARGUMENT = (
     Inference(
         "ratio",
         "with v_i the inner product of e_i and the sum of the selected encodings, r = C/ln 2, A = Σ_{i∈y} 2^{r v_i} "
-        "and B = Σ 4^{r v_i}: (Σ_{i∈y} p_i)²/Σ p_i² = A²/B, as both have the softmax's denominator twice, so that P² ≤ "
-        "R E A²/B and 1 − P²/(qR) ≥ E m with m = 1 − A²/(qB)",
-        ("loss", "share_at_least", "on_the_set"),
+        "and B = Σ 4^{r v_i}: (Σ_{i∈y} p_i)²/Σ p_i² = A²/B, so that P² ≤ R E A²/B and 1 − P²/(qR) ≥ E m with m = "
+        "1 − A²/(qB)",
+        ("loss", "common_denominator", "share_at_least", "on_the_set"),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -230,8 +248,8 @@ ARGUMENT = (
     ),
     Inference(
         "two",
-        "E m ≥ E min(1, Y)/8, Y = r²(v_1 − v_2)²/2 with two tokens of y",
-        ("pairs", "sign_encoding"),
+        "all q(q − 1)/2 pairs have one law: E m ≥ E min(1, Y)/8, Y = r²(v_1 − v_2)²/2 with two tokens of y",
+        ("pairs", "sign_encoding", "two_selected", "mean_of_the_pairs"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
@@ -263,8 +281,8 @@ ARGUMENT = (
     Inference(
         "either",
         "m ≥ (1/4) min(F, 4^{−r} S/q), F the share of y with r(v_i − 1) ≤ 0 and S = Σ_{j∉y} 4^{r v_j}: where β2^r < "
-        "1/2 a token of F has (1 − β2^{r v_i})² > 1/4, else β² ≥ 4^{−r}/4",
-        ("squares",),
+        "1/2 a token of F has (1 − β2^{r v_i})² ≥ 1/4, else β² ≥ 4^{−r}/4",
+        ("squares", "far_from_one", "capped_square"),
         "case distinction",
     ),
     Inference(

@@ -12,14 +12,35 @@ from verify import Identity, Implication, Inequality
 m, a, other, part, fall, pull, best, size, low, curve, level, factor = sp.symbols(
     "m a w part fall pull best size low curve level factor", nonnegative=True
 )
-top = sp.Symbol("top", positive=True)
+top, scale, ratio = sp.symbols("top scale ratio", positive=True)
 rho, b, z = sp.symbols("rho b z", real=True)
 alpha, C = sp.symbols("value logit", real=True)
 """α and C, which are names of the recursion's state in the claims."""
 P, S, loss, w = (
     each.subs({reduced.alpha: alpha, reduced.C: C}) for each in (reduced.P, reduced.S, reduced.loss, reduced.w)
 )
-VARIABLES = (m, a, other, part, fall, pull, best, size, low, curve, level, factor, top, rho, b, z, alpha, C)
+VARIABLES = (
+    m,
+    a,
+    other,
+    part,
+    fall,
+    pull,
+    best,
+    size,
+    low,
+    curve,
+    level,
+    factor,
+    top,
+    scale,
+    ratio,
+    rho,
+    b,
+    z,
+    alpha,
+    C,
+)
 
 SLOPES = (
     Identity(
@@ -55,6 +76,24 @@ SECOND_DERIVATIVES = (
     ),
 )
 RANGE_OF_ALPHA = (
+    Identity(
+        "step_of_alpha",
+        alpha - eta / q * (alpha * a * scale - a),
+        (1 - eta * (a * scale) / q) * alpha + eta * (a * scale) / q / scale,
+        says="alpha - (eta/q)(alpha P S - P) = (1 - c) alpha + c/S for c = eta P S/q, S > 0",
+    ),
+    Implication(
+        "square_of_the_best",
+        (sp.Ge(scale**2, 1 / ratio), sp.Eq(top**2, ratio)),
+        sp.Ge((top * scale) ** 2, 1),
+        says="(r S)^2 >= 1 where S^2 >= 1/x, r^2 = x, as for x = T/q",
+    ),
+    Implication(
+        "best_at_most",
+        (sp.Ge((top * scale) ** 2, 1),),
+        sp.Le(1 / scale, top),
+        says="1/S <= r where (r S)^2 >= 1, r and S > 0",
+    ),
     Implication("pull", (sp.Le(part, 1),), sp.Le(eta * part / q, 1), says="eta PS/q <= 1 where PS <= 1"),
     Implication(
         "not_past",

@@ -62,10 +62,25 @@ BEFORE_THE_TURN = (
         says="(w-w')(x + (w-w')N') >= 0 where w >= w', x >= 0, as for x = (T-q)w'^2 + 2qw' - q",
     ),
 )
+_HALF = sp.Rational(1, 2)
+_ALL = q + (T - q) * other
+_ATTENDED = q / _ALL
 ENOUGH_ROOM = (
     Implication(
+        "beyond_the_turn",
+        (sp.Gt(q - 2 * q * later - (T - q) * later**2, 0),),
+        sp.Lt(later, _HALF),
+        says="w' < 1/2 where q - 2qw' - (T-q)w'^2 > 0",
+    ),
+    Implication(
+        "attended_behind",
+        (sp.Eq(grown * bend, 1 + lag), sp.Eq(share, m * bend), sp.Le(lag, 0)),
+        sp.Le(grown * share, m),
+        says="alpha P <= m where alpha S = 1 + rho, P = m S, rho <= 0",
+    ),
+    Implication(
         "pull_before",
-        (sp.Le(pulled, m), sp.Le(later, sp.Rational(1, 2))),
+        (sp.Le(pulled, m), sp.Le(later, _HALF)),
         sp.Le(pulled / (1 - later), 2 * m),
         says="aP/(1-w') <= 2m where aP <= m, w' <= 1/2",
     ),
@@ -88,8 +103,26 @@ ENOUGH_ROOM = (
         says="x^2/N^2 <= 1/T^2 where 0 <= x <= N/T",
     ),
     Implication(
+        "xi_after",
+        (sp.Eq((1 - other) * grown, other),),
+        sp.Eq(_ATTENDED * (1 - _ATTENDED) * other, q * (T - q) * ((1 - other) * grown) ** 2 / _ALL**2),
+        says="P (1-P) w = q (T-q) ((1-w) x)^2/N^2 where (1-w) x = w, P = q/N, N = q + (T-q)w",
+    ),
+    Implication(
+        "product_after",
+        (sp.Le(grown, excess), sp.Le(rise, top)),
+        sp.Le(rise * grown, top * excess),
+        says="y x <= p r where x <= r, y <= p, as for x <= 1/T^2, y = q (T-q) <= T(T-1)/2",
+    ),
+    Implication(
+        "half_after",
+        (sp.Le(bound, (T - 1) / (2 * T)),),
+        sp.Le(T / (T - 1) * bound, _HALF),
+        says="T/(T-1) x <= 1/2 where x <= (T-1)/(2T) = T(T-1)/2 1/T^2",
+    ),
+    Implication(
         "pull_in_A",
-        (sp.Le(bound, sp.Rational(1, 2)),),
+        (sp.Le(bound, _HALF),),
         sp.Le(d / q * bound, d / (2 * q)),
         says="A x <= d/(2q) where T x/(T-1) <= 1/2, which times d/q is A x",
     ),
@@ -191,10 +224,33 @@ SUM_OF_MOVES = (
 )
 NOT_BEFORE = (
     Implication(
+        "log_of_the_root",
+        (
+            sp.Le(grown - 3 * kappa / 2 * bound, excess + kappa * move + share * later),
+            sp.Le(bound, top),
+            sp.Le(later, top),
+        ),
+        sp.Le(1 + grown - (share + 3 * kappa / 2) * top, 1 + excess + kappa * move),
+        says="1 + X - (k + 3 kappa/2) z <= 1 + x + kappa t where X - (3 kappa/2) r <= x + kappa t + k s, r <= z, s <= "
+        "z",
+    ),
+    Implication(
+        "loss_bounds_the_odds",
+        (sp.Le((1 - m) + m * lag**2, 1 / N), sp.Lt(m, 1)),
+        sp.Ge(1 / (1 - m), N),
+        says="1/(1 - m) >= Y where (1 - m) + m rho^2 <= 1/Y, m < 1",
+    ),
+    Implication(
         "rises_with_the_root",
         (sp.Ge(move, excess), sp.Ge(grown, move)),
         sp.Ge(grown**2 - excess * grown, move**2 - excess * move),
         says="Z - k Z^(1/2) >= Y - k Y^(1/2) where Z >= Y, Y^(1/2) >= k, in roots",
+    ),
+    Implication(
+        "no_bound",
+        (sp.Gt(kappa, 0), sp.Le(move, excess)),
+        sp.Lt((move**2 - excess * move - N) / kappa, 0),
+        says="(Y - k Y^(1/2) - x)/kappa < 0 where Y^(1/2) <= k, x > 0",
     ),
     Implication(
         "steps_at_least",

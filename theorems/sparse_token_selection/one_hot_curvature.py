@@ -6,12 +6,13 @@ The names are those of `one_hot_descent`, where the proof is: `share` is P, `w` 
 import sympy as sp
 
 from theorems.sparse_token_selection.one_hot_box import alpha, other, top
-from theorems.sparse_token_selection.task import T, q
+from theorems.sparse_token_selection.task import T, d, eta, q
 from verify import Identity, Implication
 
 share = sp.Symbol("share", nonnegative=True)
-x, y = sp.symbols("bend_part turn_part", real=True)
-VARIABLES = (share, x, y)
+x, y, u = sp.symbols("bend_part turn_part along", real=True)
+first, last, rate, unit = sp.symbols("first last rate unit", nonnegative=True)
+VARIABLES = (share, x, y, u, first, last, rate, unit)
 
 _CUBIC = share**2 * (1 - share)
 _IN_THE_BOX = (sp.Ge(alpha, 0), sp.Le(alpha, top), sp.Le(share, 1), sp.Le(other, 1))
@@ -91,4 +92,52 @@ ENTRY_OF_C = (
         says="x + 2 alpha^2 w(4w-1-w^2)/(1+w)^4 <= 4/5 where 4w-1-w^2 <= 0, x <= 3/10",
     ),
 )
-STEPS_OF_THE_ENTRIES = (*MIXED_ENTRY, *ENTRY_OF_C)
+SCALED = (
+    Implication(
+        "scaled_entry_of_alpha",
+        (sp.Le(x, 2),),
+        sp.Le(eta / d * (d / (2 * q) * x), eta / q),
+        says="(eta/d) (d/(2q)) x <= eta/q where x <= 2",
+    ),
+    Implication(
+        "scaled_entry_of_C",
+        (sp.Le(x, 4 * (T - 1) / (5 * q)),),
+        sp.Le(eta / (T - 1) * (d / (2 * q) * x), eta / q * (2 * d / (5 * q))),
+        says="(eta/(T-1)) (d/(2q)) x <= (eta/q) 2d/(5q) where x <= 4(T-1)/(5q)",
+    ),
+    Implication(
+        "square_of_the_mixed",
+        (sp.Le(x, 16 * top / 27), sp.Ge(x, -16 * top / 27)),
+        sp.Le(x**2, 256 * top**2 / 729),
+        says="x^2 <= 256 r^2/729 where -16r/27 <= x <= 16r/27",
+    ),
+    Implication(
+        "scaled_entry_mixed",
+        (sp.Le(x, 256 * T / (729 * q)),),
+        sp.Le(
+            eta**2 / (d * (T - 1)) * (d / (2 * q)) ** 2 * x, sp.Rational(64, 729) * eta**2 * d * T / ((T - 1) * q**3)
+        ),
+        says="eta^2/(d(T-1)) (d/(2q))^2 x <= 64/729 eta^2 d T/((T-1) q^3) where x <= 256 T/(729q)",
+    ),
+    Implication(
+        "form_of_the_entries",
+        (sp.Le(first, unit), sp.Le(last, unit * rate)),
+        sp.Le(first * u**2 + 2 * unit * x * u * y + last * y**2, unit * (u**2 + 2 * x * u * y + rate * y**2)),
+        says="p u^2 + 2h b uy + s y^2 <= h (u^2 + 2b uy + c y^2) where p <= h, s <= h c",
+    ),
+    Implication(
+        "largest_of_the_form",
+        (sp.Le(x**2, rate),),
+        sp.Le(u**2 + 2 * x * u * y + rate * y**2, (1 + rate) * (u**2 + y**2)),
+        says="u^2 + 2b uy + c y^2 <= (1 + c)(u^2 + y^2) where b^2 <= c",
+    ),
+)
+FORM = SCALED[-2:]
+"""The largest eigenvalue of a form whose entries are bounded."""
+FALL_IN_PARTS = Identity(
+    "fall_in_parts",
+    2 * q / d * (eta / d * (d / q * x) ** 2 + eta / (T - 1) * (d / q * y) ** 2),
+    2 * eta / q * (x**2 + d / (T - 1) * y**2),
+    says="2q/d ((eta/d)(d/q x)^2 + (eta/(T-1))(d/q y)^2) = (2 eta/q)(x^2 + d/(T-1) y^2)",
+)
+STEPS_OF_THE_ENTRIES = (*MIXED_ENTRY, *ENTRY_OF_C, *SCALED, FALL_IN_PARTS)

@@ -223,14 +223,9 @@ STATEMENT = Statement(
             "entry_mixed",
             sp.Rational(64, 729) * eta**2 * d * T / ((T - 1) * q**3),
             sp.Rational(2, 5) * eta**2 * d / q**3,
-            "the square of the mixed entry is at most (eta/q)^2 2d/(5q)",
+            "64/729 eta^2 d T/((T-1) q^3) <= (eta/q)^2 2d/(5q)",
         ),
-        Identity(
-            "eigenvalue",
-            (1 + c) * (u**2 + y**2) - (u**2 + 2 * b * u * y + c * y**2),
-            (c - b**2) * u**2 + (b * u - y) ** 2,
-            says="u^2 + 2b uy + c y^2 is (1 + c)(u^2 + y^2) less (c - b^2) u^2 and a square",
-        ),
+        Identity("beta_in_parts", eta / q * (1 + 2 * d / (5 * q)), BETA, says="(eta/q) (1 + 2d/(5q)) = beta"),
         BETA_AT_MOST,
         Identity("attended", ((1 - P) / S) ** 2, (T - q) / q * m * (1 - m), says="((1 - P)/S)^2 = (T-q)/q m (1 - m)"),
         SPREAD,
@@ -333,14 +328,14 @@ ARGUMENT = (
         "multiplied by η/d, η/√(d(T−1)) and η/(T−1), no eigenvalue of the Hessian is above β ≤ 4/5",
         (
             *("coordinates", "wang2024.lemma1", "mixed_entry", "entry_of_C", "entry_of_alpha", "entry_mixed"),
-            *("eigenvalue", "beta"),
+            *("beta_in_parts", "beta", *(step.label for step in entries.SCALED)),
         ),
         "nonnegative terms",
     ),
     Inference(
         "fall",
         "while ℓ ≤ 1, it falls in a step by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
-        ("largest_curvature", "range", "C_stays_positive", "wang2024.lemma1", "coordinates"),
+        ("largest_curvature", "range", "C_stays_positive", "wang2024.lemma1", "coordinates", "fall_in_parts"),
         rules.DESCENT_LEMMA,
     ),
     Inference(

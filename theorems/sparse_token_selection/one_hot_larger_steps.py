@@ -25,9 +25,33 @@ import sympy as sp
 from theorems import rules
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
-from theorems.sparse_token_selection.one_hot_box import LAG, SECOND_DERIVATIVES, SLOPES, VARIABLES
+from theorems.sparse_token_selection.one_hot_box import (
+    FALL_OF_C,
+    LAG,
+    SECOND_DERIVATIVES,
+    SLOPES,
+    VARIABLES,
+    alpha,
+    b,
+    curve,
+    fall,
+    level,
+    low,
+    m,
+    other as w,
+    part,
+    rho,
+    size,
+    z,
+)
 from theorems.sparse_token_selection.one_hot_convergence import LARGER_STEP, NEVER_INCREASES, REACHED, SLOW, STAYS
-from theorems.sparse_token_selection.one_hot_descent import COORDINATES, RANGE, P, at_most, b, c, m, rho, u, v, x, y
+from theorems.sparse_token_selection.one_hot_curvature import (
+    FALL_IN_PARTS,
+    FORM,
+    VARIABLES as OF_THE_FORM,
+    share as own,
+)
+from theorems.sparse_token_selection.one_hot_descent import COORDINATES, RANGE, P, at_most, m as whole_m, u, v, x
 from theorems.sparse_token_selection.task import (
     ACCURACY,
     DESCENT_ON_MEANS,
@@ -44,7 +68,19 @@ from theorems.sparse_token_selection.task import (
     formal,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem
+from verify import (
+    Canary,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Implication,
+    Inequality,
+    Inference,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 p = sp.Symbol("p", nonnegative=True)
 
@@ -57,6 +93,84 @@ BEND = attended * (1 - share) * (attended * ((2 - 3 * share) * (1 - other) + oth
 CURVATURE_C = at_most("curvature_C", BEND, 6, "a(1-P)(a((2-3P)(1-w) + w) - (1-2P)) <= 6 for 0 <= a <= 2")
 CURVATURE_MIXED = at_most("curvature_mixed", MIXED**2, 6, "(P(1-P)(2a(1-w) - 1))^2 <= 6 for 0 <= a <= 2")
 BETA_BELOW = Inequality("beta", sp.Lt(BETA, 2, evaluate=False), says="beta = (eta/q)(1 + 6d/(T-1)) < 2")
+_OTHERS = 1 - own
+ENTRIES = (
+    Identity(
+        "mixed_in_a",
+        4 * alpha * own**2 * _OTHERS * (1 - w) - 2 * own * _OTHERS,
+        2 * (own * _OTHERS * (2 * (alpha * own) * (1 - w) - 1)),
+        says="4 alpha P^2 (1-P)(1-w) - 2P(1-P) = 2 P(1-P)(2a(1-w) - 1) for a = alpha P",
+    ),
+    Identity(
+        "bend_in_a",
+        -2 * alpha * own * _OTHERS * (1 - 2 * own) + 2 * alpha**2 * own**2 * _OTHERS * ((2 - 3 * own) * (1 - w) + w),
+        2 * (alpha * own * _OTHERS * (alpha * own * ((2 - 3 * own) * (1 - w) + w) - (1 - 2 * own))),
+        says="-2 alpha P(1-P)(1-2P) + 2 alpha^2 P^2 (1-P)((2-3P)(1-w) + w) = 2 a(1-P)(a((2-3P)(1-w) + w) - (1-2P))",
+    ),
+    Implication(
+        "scaled_entry_of_alpha",
+        (sp.Le(u, 1),),
+        sp.Le(eta / d * (d / (2 * q) * (2 * u)), eta / q),
+        says="(eta/d) (d/(2q)) 2x <= eta/q where x <= 1",
+    ),
+    Implication(
+        "scaled_entry_of_C",
+        (sp.Le(u, 6),),
+        sp.Le(eta / (T - 1) * (d / (2 * q) * (2 * u)), eta / q * (6 * d / (T - 1))),
+        says="(eta/(T-1)) (d/(2q)) 2x <= (eta/q) 6d/(T-1) where x <= 6",
+    ),
+    Implication(
+        "scaled_entry_mixed",
+        (sp.Le(u**2, 6),),
+        sp.Le(eta**2 / (d * (T - 1)) * (d / (2 * q) * (2 * u)) ** 2, (eta / q) ** 2 * (6 * d / (T - 1))),
+        says="eta^2/(d(T-1)) (d/(2q) 2x)^2 <= (eta/q)^2 6d/(T-1) where x^2 <= 6",
+    ),
+)
+SMALL_FALL = (
+    *FALL_OF_C[:2],
+    Implication(
+        "fall_per_step",
+        (sp.Le(curve, sp.Rational(1, 3)), sp.Le(part, 1), sp.Le(fall, 2 * (1 - 2 * w)), sp.Le(2 * w, 1)),
+        sp.Le(curve * part * fall, sp.Rational(2, 3) * (1 - 2 * w)),
+        says="s p x <= 2(1 - 2w)/3 where s <= 1/3, p <= 1, x <= 2(1 - 2w), w <= 1/2",
+    ),
+)
+LEAST_SLOPES = (
+    Implication(
+        "slope_far",
+        (sp.Ge(part, low), sp.Ge(size, level**2 / 16)),
+        sp.Ge(part**2 * size, low**2 * level**2 / 16),
+        says="P^2 rho^2 >= y^2 x^2/16 where P >= y, rho^2 >= x^2/16, as for y = q/T",
+    ),
+    Implication(
+        "left_near",
+        (sp.Le(rho**2, level**2 / 16), sp.Ge((1 - m) + m * rho**2, level), sp.Le(m, 1)),
+        sp.Ge(1 - m, level - level**2 / 16),
+        says="1 - m >= x - x^2/16 where rho^2 <= x^2/16, (1 - m) + m rho^2 >= x, m <= 1",
+    ),
+    Implication(
+        "slope_near",
+        (
+            *(sp.Ge(1 - m, level - level**2 / 16), sp.Le(rho, level / 4), sp.Ge(z, 0), sp.Le(z, 1), sp.Le(m, 1)),
+            sp.Le(level / 2, level - level**2 / 16 - level / 4),
+        ),
+        sp.Ge(1 - m - rho * m * z, level / 2),
+        says="B = 1 - m - rho m z >= x/2 where 1 - m >= x - x^2/16, rho <= x/4, 0 <= z <= 1, m <= 1, x/2 <= x - x^2/16 "
+        "- x/4",
+    ),
+    Implication(
+        "product_near",
+        (sp.Ge(size, sp.Rational(3, 4)), sp.Ge(m, low), sp.Ge(b, level / 2)),
+        sp.Ge(size * m * b, sp.Rational(3, 8) * low * level),
+        says="(1 + rho) m B >= 3/8 y x where 1 + rho >= 3/4, m >= y, B >= x/2",
+    ),
+    Implication(
+        "square_near",
+        (sp.Ge(b, sp.Rational(3, 8) * low * level),),
+        sp.Ge(b**2, sp.Rational(9, 64) * low**2 * level**2),
+        says="s^2 >= 9/64 y^2 x^2 where s >= 3/8 y x",
+    ),
+)
 SPEED = at_most("speed", eta * d / (q * (T - 1)), sp.Rational(1, 3), "eta d/(q(T-1)) <= 1/3")
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
@@ -65,7 +179,7 @@ STATEMENT = Statement(
         Hypothesis("below_the_limit", sp.Lt(eta, LARGER_STEP), text="eta < 2q(T-1)/(T-1+6d)"),
         *ONE_HOT_RUN,
     ),
-    variables=tuple(dict.fromkeys((v, x, p, rho, b, c, u, y, *VARIABLES))),
+    variables=tuple(dict.fromkeys((v, x, p, rho, u, *VARIABLES, *OF_THE_FORM))),
     claims=(REACHED, STAYS),
     steps=(
         *COORDINATES,
@@ -73,17 +187,17 @@ STATEMENT = Statement(
         *(*SLOPES, *SECOND_DERIVATIVES, *LAG),
         CURVATURE_C,
         CURVATURE_MIXED,
-        Identity(
-            "eigenvalue",
-            (1 + c) * (u**2 + y**2) - (u**2 + 2 * b * u * y + c * y**2),
-            (c - b**2) * u**2 + (b * u - y) ** 2,
-            says="u^2 + 2b uy + c y^2 is (1 + c)(u^2 + y^2) less (c - b^2) u^2 and a square",
-        ),
+        *ENTRIES,
+        *FORM,
+        FALL_IN_PARTS,
+        *SMALL_FALL,
+        *LEAST_SLOPES,
         BETA_BELOW,
         SPEED,
         at_most("fall_of_C", sp.Rational(2, 3) * (1 - 2 * other), 1 - other, "2(1 - 2w)/3 <= 1 - w"),
+        at_most("least_C", 1 - other, sp.log(1 + v), "1 - w <= -ln w, with w = 1/(1+v)"),
         at_most("least_share", q / T, P, "P >= q/T"),
-        at_most("least_m", q / T, m, "m >= q/T"),
+        at_most("least_m", q / T, whole_m, "m >= q/T"),
         at_most(
             "left_for_C",
             1 / (1 + x) / 2,
@@ -111,11 +225,11 @@ ARGUMENT = (
     ),
     Inference(
         "largest_curvature",
-        "where ℓ ≤ 1 and C ≥ 0, in coordinates scaled by the steps no eigenvalue of the Hessian is above β < 2: "
-        "ℓ_αα/2 = PS ≤ 1, and with κ = 6d/(T−1) neither the entry of C nor the square of the mixed one is above κ",
+        "where ℓ ≤ 1 and C ≥ 0, in coordinates scaled by the steps, in which the second derivatives of L are "
+        "multiplied by η/d, η/√(d(T−1)) and η/(T−1), no eigenvalue of the Hessian is above β < 2",
         (
             *("excess", "wang2024.lemma1:population_loss", *(step.label for step in SECOND_DERIVATIVES)),
-            *("share", "curvature_C", "curvature_mixed", "eigenvalue", "beta"),
+            *("share", "curvature_C", "curvature_mixed", "beta", *(step.label for step in (*ENTRIES, *FORM))),
         ),
         "nonnegative terms",
     ),
@@ -123,7 +237,7 @@ ARGUMENT = (
         "C_stays_positive",
         "where ℓ ≤ 1 and C ≥ 0, C falls only where a(1−w) > 1, and so w < 1/2, and by at most (1/3) 2(1−2w) ≤ 1−w ≤ "
         "−ln w = C: it stays ≥ 0",
-        ("wang2024.lemma1", "excess", "speed", "fall_of_C"),
+        ("wang2024.lemma1", "excess", "speed", *(step.label for step in SMALL_FALL), "fall_of_C", "least_C"),
         "case distinction",
     ),
     Inference(
@@ -137,7 +251,7 @@ ARGUMENT = (
     Inference(
         "fall",
         "ℓ falls in a step by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
-        ("along_a_step", "largest_curvature", "coordinates", "beta"),
+        ("along_a_step", "largest_curvature", "coordinates", "beta", "fall_in_parts"),
         rules.DESCENT_LEMMA,
     ),
     Inference(
@@ -151,9 +265,8 @@ ARGUMENT = (
     ),
     Inference(
         "least_slopes",
-        "where 1 ≥ ℓ ≥ x, |ρ| ≥ x/4 has G ≥ (q/T)² x²/16; else 1 − m ≥ x − x²/16, so that B ≥ x/2, 1 + ρ ≥ 3/4 and "
-        "G ≥ d/(T−1) (9/16) (q/T)² x²/4",
-        ("coordinates", "least_share", "least_m", "left_for_C"),
+        "where 1 ≥ ℓ ≥ x, |ρ| ≥ x/4 has G ≥ (q/T)² x²/16; else B ≥ x/2, 1 + ρ ≥ 3/4 and G ≥ d/(T−1) (9/64) (q/T)² x²",
+        ("coordinates", "least_share", "least_m", "left_for_C", *(step.label for step in LEAST_SLOPES)),
         "case distinction",
     ),
     Inference(

@@ -95,7 +95,8 @@ from verify import (
 )
 
 gap, least_gap, delta = sp.symbols("gap least_gap delta", real=True)
-later, y = sp.symbols("later y", nonnegative=True)
+later, y, xi = sp.symbols("later y xi", nonnegative=True)
+share = counting.share
 sigma = q * (1 - w) / (w * N)
 KAPPA = 2 * eta * d / (q * (T - 1))
 LEAST_STEPS = (Y - (2 * A + 3 * KAPPA / 2) * sp.sqrt(Y) - T / (T - q)) / KAPPA
@@ -112,9 +113,15 @@ BEFORE = at_most(
     "before_the_turn",
     4 * T * q**2 * (T - q) * w**2,
     (T - 1) * N**2 * M,
-    "T/(T-1) 2 P (1-P) w m <= 1/2",
+    "4T q^2 (T-q) w^2 <= (T-1) N^2 M",
 )
-AFTER = at_most("after_the_turn", 2 * q * (T - q), T * (T - 1), "T/(T-1) q (T-q)/T^2 <= 1/2")
+AFTER = at_most("after_the_turn", 2 * q * (T - q), T * (T - 1), "2q (T-q) <= T (T-1)")
+XI_BEFORE = Identity(
+    "xi_before",
+    T / (T - 1) * (P * (1 - P) * w * 2 * m),
+    4 * T * q**2 * (T - q) * w**2 / ((T - 1) * N**2 * M) / 2,
+    says="T/(T-1) 2 P (1-P) w m is half of 4T q^2 (T-q) w^2 over (T-1) N^2 M",
+)
 ROOM = at_most("room", eta * (2 * q + d) / (2 * q**2), 1, "(eta/q) (1 + d/(2q)) <= 1")
 MOVE = at_most("move", KAPPA / 4, 1, "kappa/4 <= 1")
 SECOND_ORDER = at_most("second_order", 3 * q**2 * (T - q) * w * (1 - w), (T - 1) * M * N, "3q/(T-1) m (1-P) (1-w) <= 1")
@@ -129,14 +136,14 @@ NEXT_GAP = (
     Implication(
         "mean_of_gaps",
         (sp.Le(delta, 1),),
-        sp.Ge((1 - pull) * delta + pull * part, delta * (1 - pull + pull * part)),
-        says="(1-a) delta + a x >= delta (1 - a + a x) for delta <= 1, a x >= 0",
+        sp.Ge(N * ((1 - pull) * delta + pull * part), N * delta * (1 - pull + pull * part)),
+        says="N ((1-a) delta + a x) >= N delta (1 - a + a x) for delta <= 1, a x >= 0",
     ),
     Identity(
         "rest_of_pull",
-        1 - pull + pull * w * N / M,
-        1 - pull * P * (1 - w) * N / M,
-        says="1 - a + a w/S = 1 - a P (1-w)/S",
+        1 - eta * P * M / (q * N) * (1 - w * N / M),
+        1 - eta / q * P**2 * (1 - w),
+        says="1 - a + a w/S = 1 - (eta/q) P^2 (1-w) for a = eta P S/q",
     ),
     at_most("exponential", 1 - b, sp.exp(-b), "e^(-y/2) >= 1 - y/2"),
     Identity(
@@ -151,12 +158,26 @@ NEXT_GAP = (
         sp.Ge((1 - later) * gap - T * (other - later), (1 - later) * least_gap - T * other * y),
         says="(1-w') gap - T (w-w') >= (1-w') g - T w y/2 where gap >= g, w' <= 1, w' >= w (1 - y/2)",
     ),
+    Implication(
+        "move_in_the_gap",
+        (sp.Eq(share, q / counting.N),),
+        sp.Eq(T * (eta * d / (q * (T - 1)) * y), counting.N * (eta / q) * A * (share * y)),
+        says="T (eta d/(q(T-1))) x = N (eta/q) A P x where P = q/N, as for x = w alpha P (1-P) delta",
+    ),
+    Identity(
+        "gap_with_the_move",
+        (1 - later) * (gap * (1 - b)) - gap * eta / q * c * ((1 - later) * xi),
+        (1 - later) * gap * (1 - (b + eta / q * c * xi)),
+        says="(1-w') G (1 - x) - G (eta/q) A (1-w') Xi = (1-w') G (1 - (x + (eta/q) A Xi))",
+    ),
 )
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
     hypotheses=(Hypothesis("others", sp.Ge(T, q + 1), text="q < T, of integers: T >= q + 1"), *SCOPE),
-    variables=tuple(dict.fromkeys((v, rho, b, c, t, gap, least_gap, delta, later, y, *VARIABLES, *counting.VARIABLES))),
+    variables=tuple(
+        dict.fromkeys((v, rho, b, c, t, gap, least_gap, delta, later, y, xi, *VARIABLES, *counting.VARIABLES))
+    ),
     claims=(COUNTED,),
     steps=(
         *COORDINATES,
@@ -184,11 +205,18 @@ STATEMENT = Statement(
             says="kappa rho (1 - sigma) = 2d/(T-1) psi (alpha' - alpha) for alpha' - alpha = -(eta/q) P rho",
         ),
         BEFORE,
+        XI_BEFORE,
         AFTER,
         ROOM,
         at_most("largest_kappa", KAPPA, 4 * q / (T - 1), "kappa <= 4q/(T-1)"),
         MOVE,
         Identity("odds", (1 - m) / m, (T - q) * w**2 / q, says="1/X = (1 - m)/m = (T-q)w^2/q"),
+        Implication(
+            "odds_at_first",
+            (sp.Eq((T - q) * y, q),),
+            sp.Eq((T - q) * (1 + y), T),
+            says="(T-q)(1 + X) = T where (T-q) X = q",
+        ),
         Identity("sigma", m * z, (1 - m) * sigma, says="m z = (1 - m) sigma"),
         Identity("product", (1 + b) * (1 - b * c), 1 + b * (1 - c) - b**2 * c, says="(1+r)(1-rs) = 1 + r(1-s) - r^2 s"),
         SECOND_ORDER,
@@ -235,8 +263,8 @@ ARGUMENT = (
     ),
     Inference(
         "next_gap",
-        "with δ = 1 − αP(1−w) ∈ [0, 1] and a = ηPS/q: N − qα'(1−w) ≥ Nδ(1 − (η/q)P²(1−w)), and as w' = we^{−y/2} and "
-        "y/2 = (ηd/(q(T−1))) αP(1−P)δ, (1−w)(N' − qα'(1−w')) ≥ (1−w')Nδ(1 − (η/q)(P²(1−w) + AΞ)), "
+        "with δ = 1 − αP(1−w) ∈ [0, 1], a = ηPS/q, w' = we^{−y/2} and y/2 = (ηd/(q(T−1))) αP(1−P)δ, the steps bound "
+        "the gap N − qα'(1−w), and so (1−w)(N' − qα'(1−w')), from below: by (1−w')Nδ(1 − (η/q)(P²(1−w) + AΞ)), "
         "Ξ = P(1−P)w αP/(1−w')",
         ("coordinates", "towards", "share", "between", *(s.label for s in NEXT_GAP)),
         "application",
@@ -244,11 +272,10 @@ ARGUMENT = (
     Inference(
         "enough_room",
         "let the step end beyond the turn, where w' < 1/2. Then (T/(T−1))Ξ ≤ 1/2, and the last factor is at least 0: "
-        "from before the turn as αP = (1+ρ)m ≤ m; from beyond it as αP(1−w) ≤ 1, w' ≤ w, and P(1−P) = q(T−q)w/N², so "
-        "that Ξ ≤ q(T−q)/N² (w/(1−w))² ≤ q(T−q)/T²",
+        "by `xi_before` from before the turn, where ρ ≤ 0; by `xi_after` from beyond it, where δ ≥ 0 and w' ≤ w",
         (
             *("next_gap", "below_before_the_turn", "before_the_turn", "after_the_turn", "room", "turn", "small_step"),
-            *(s.label for s in counting.ENOUGH_ROOM),
+            *("turn_in_w", "xi_before", *(s.label for s in counting.ENOUGH_ROOM)),
         ),
         "case distinction",
     ),
@@ -295,10 +322,13 @@ ARGUMENT = (
     ),
     Inference(
         "not_before",
-        "with Z = 1 + X, T/(T−q) at the start, and ln Z ≤ √Z: Z − (2A + 3κ/2)√Z ≤ T/(T−q) + κt at step t. If ℓ ≤ 1/Y "
-        "there, Z = 1/(1−m) ≥ 1/ℓ ≥ Y. Where Y − (2A + 3κ/2)√Y is positive it is no larger than the left side; "
-        "elsewhere the bound is negative",
-        ("sum_of_moves", "potential", "logarithm", "odds", "coordinates", *(s.label for s in counting.NOT_BEFORE)),
+        "at step t X − (3κ/2) ln(1+X) has risen by κt + 2A√X at most, and with Z = 1 + X and ln Z ≤ √Z the steps have "
+        "Z − (2A + 3κ/2)√Z ≤ T/(T−q) + κt. If ℓ ≤ 1/Y there, Z ≥ Y, and t is at least the bound, which is negative "
+        "where √Y ≤ 2A + 3κ/2",
+        (
+            *("sum_of_moves", "potential", "logarithm", "odds", "odds_at_first", "coordinates"),
+            *("root", *(s.label for s in counting.NOT_BEFORE)),
+        ),
         "telescoping",
     ),
     Inference(

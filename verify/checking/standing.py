@@ -20,7 +20,7 @@ from verify.checking.doors import asks_for_doors, with_doors
 from verify.checking.formal.record import Kernel, recorded
 from verify.checking.registry import package_folder, package_of, packages
 from verify.checking.theorem import Theorem, load_theorem
-from verify.claims.in_words import in_words
+from verify.claims.in_words import InWords, in_words
 from verify.errors import InputError
 from verify.files import name_in_file
 from verify.outcomes import Established, Evidence, ForAll, Trust
@@ -159,13 +159,42 @@ def established(
 
 
 def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
-    """Return the standing of an extension's conclusion, where all that the inference supposes holds."""
+    """Return the standing of an extension's conclusion, where all that the inference supposes holds.
+
+    A claim that is the same as one of another theorem stands as it does there; else the inference is one in prose.
+    """
     standings = _Standings(rechecked, load_theorem)
-    used = Established.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
+    elsewhere = [name for name in extension.uses if theorem_of(name) is not None]
+    used = Established.by_all(map(standings.elsewhere, elsewhere))
     if not used.standing.is_shown:
         return used
+    if len(elsewhere) == 1 and _is_same_claim(theorem, extension.label, elsewhere[0]):
+        return replace(used, theorem=theorem.id)
     inferences = used.inferences | {f"{theorem.id}:extension:{extension.label}"}
     return Established(ForAll.ARGUED, inferences, theorem=theorem.id, trusts=used.trusts)
+
+
+def _is_same_claim(theorem: Theorem, label: str, elsewhere: str) -> bool:
+    """Return whether a claim is, as data and of the same parameters, a claim of another theorem, which is `id:label`.
+
+    A claim in words is no data: whether two of them say the same is left to the reader.
+    """
+    name, _, other_label = elsewhere.partition(":")
+    other = load_theorem(name).statement
+    known = {parameter.name: parameter.kind for parameter in theorem.statement.parameters}
+    kinds = [(known.get(parameter.name), parameter.kind) for parameter in other.parameters]
+    own = [claim for claim in theorem.statement.claims if claim.label == label and not isinstance(claim, InWords)]
+    others = [claim for claim in other.claims if claim.label == other_label and type(claim) in map(type, own)]
+    return (
+        all(one == another for one, another in kinds)
+        and dict(theorem.statement.definitions) == dict(other.definitions)
+        and [_unnamed(claim) for claim in own] == [_unnamed(claim) for claim in others] != []
+    )
+
+
+def _unnamed(claim: Any) -> object:
+    """Return a claim without its name and its words."""
+    return replace(claim, label="same", says="")
 
 
 def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Established | None:

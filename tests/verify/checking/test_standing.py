@@ -24,9 +24,17 @@ from verify import (
     load_theorem,
     remembered,
 )
+from verify.checking import standing as module
 from verify.checking.certificates import accepted_file, certificate_text
 from verify.checking.check import check
-from verify.checking.standing import Standing, rechecked, shipped_path, shipped_proofs, standing
+from verify.checking.standing import (
+    Standing,
+    established_by_extension,
+    rechecked,
+    shipped_path,
+    shipped_proofs,
+    standing,
+)
 from verify.outcomes import Established, Evidence, ForAll
 from verify.rechecker import Rejected, Shown, recheck_file, recheck_text
 
@@ -280,6 +288,45 @@ def test_what_cannot_be_read_ships_no_proof(monkeypatch, tmp_path):
         monkeypatch.setattr("verify.checking.standing.shipped_path", lambda _, name=name: tmp_path / name)
         assert shipped_proofs(load_theorem(SHIPS)) == {}
     assert shipped_proofs(theorem("u.unknown", PROVED)) == {}
+
+
+def _beyond(statement, *uses, monkeypatch, label="i", other=PROVED):
+    """Return the standing of a claim beyond its hypotheses, by a theorem of x that claims `other` and is proved."""
+    shelf = Shelf(theorem("user.other", other))
+    monkeypatch.setattr(module, "load_theorem", shelf.theorems.__getitem__)
+    monkeypatch.setattr(module, "rechecked", shelf.certificates.__getitem__)
+    extension = Inference(label, "it is the same", uses, "application")
+    return established_by_extension(
+        Theorem("user.own", "t", Source("1", "derived here"), statement, {"x": 1}), extension
+    )
+
+
+def test_the_same_claim_of_another_theorem_stands_as_it_does_there(monkeypatch):
+    renamed = replace(PROVED, label="square", says="a square")
+    found = _beyond(Statement(X, (renamed,)), "user.other:i", monkeypatch=monkeypatch, label="square")
+    assert (found.standing, found.inferences, found.theorem) == (ForAll.PROVED, frozenset(), "user.own")
+
+
+@pytest.mark.parametrize(
+    ("statement", "uses"),
+    [
+        (Statement(X, (replace(PROVED, right=x * (x + 2) + 1),)), ("user.other:i",)),
+        (Statement((replace(X[0], kind="integer", above=None, minimum=1),), (PROVED,)), ("user.other:i",)),
+        (Statement(X, (PROVED,)), ("user.other",)),
+        (Statement(X, (PROVED,), definitions={sp.Symbol("y"): x**2 + 1}), ("user.other:i",)),
+    ],
+)
+def test_another_claim_than_that_of_the_other_theorem_is_argued(statement, uses, monkeypatch):
+    found = _beyond(statement, *uses, monkeypatch=monkeypatch)
+    assert (found.standing, found.inferences) == (ForAll.ARGUED, {"user.own:extension:i"})
+
+
+def test_a_larger_step_size_is_as_formal_as_the_theorem_that_has_it():
+    theorem1 = load_theorem("wang2024.theorem1")
+    found = {e.uses[0].removeprefix("wang2024."): established_by_extension(theorem1, e) for e in theorem1.extensions}
+    argued = [name for name, each in found.items() if each.standing is ForAll.ARGUED]
+    assert argued == ["one_hot_descent:reached"]
+    assert {each.standing for name, each in found.items() if name not in argued} == {ForAll.FORMAL}
 
 
 @pytest.mark.parametrize(("used", "known"), [("u.leaf:w", ForAll.ARGUED), ("u.leaf:i", ForAll.OPEN)])

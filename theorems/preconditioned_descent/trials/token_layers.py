@@ -228,7 +228,7 @@ def critical_points(
 
 
 def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
-    """Return the end of Newton's method in balls of many bits, and twice its last move; None if it does not converge."""
+    """Return the end of Newton's method in balls of many bits and twice its last move; None if it does not converge."""
     import flint
     import numpy as np
 

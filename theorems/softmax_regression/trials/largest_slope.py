@@ -131,8 +131,10 @@ def best_is(factor: Values, room: Values) -> "Trials":
         import numpy as np
 
         (n, d, radius), best = _read(instance), float(factor(instance)[0])
-        if room(instance)[0] < 0:
-            raise UndefinedError(f"n = {n}: the claim asks for log(n-1) <= R^2 sqrt(n/(2(n-2)))")
+        if (left := room(instance)[0]) < 0:
+            raise UndefinedError(
+                f"n = {n}, R = {radius:g}: the room is {float(left):.3g} here, and the claim is for 0 or more"
+            )
         for most in (1e-2, 1e-3):
             moved = min(most, radius**2 / 10)
             angle = float(np.arcsin(moved / (sqrt(2) * radius**2)))
