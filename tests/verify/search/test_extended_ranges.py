@@ -450,7 +450,7 @@ class TestTheLibrary:
         lines = [line.strip() for line in whole.splitlines()]
         (line,) = [line for line in lines if line.startswith("step_size: eta <= 1/2000")]
         # 2q(T − 1)/(T − 1 + 6d), which is more than the 4q²/(5q + 2d) = 8/5 of one_hot_descent.
-        assert code == 4 and "given 1 (2 000 times); holds for eta < 1592/259 (12 293 times), argued by" in line
+        assert code == 4 and "given 1 (2 000 times); holds for eta < 1592/259 (12 293 times), formal by" in line
         assert "wang2024.one_hot_larger_steps (" in line and "one_hot_descent" not in line and "open beyond" in line
         assert any(line.startswith("accuracy: eps < 5/196; holds without limit, argued by") for line in lines)
         body = body_of(cli("conditions", "wang2024.theorem1", *given, "--json")[1])
