@@ -132,8 +132,8 @@ def written(value: Any) -> Any:
 def accepted_file(path: Path) -> Accepted:
     """Return the `Accepted` of a certificate's file, from memory where the same content was accepted before.
 
-    The memory's key is the content, the re-checker's sources, the versions of Python and of the ball library, and the
-    doors that the result rests on: if one of these differs, the file is re-checked. A refusal is not remembered.
+    The file is re-checked if its content, the re-checker's sources, the version of Python or of the ball library, or a
+    door that the result rests on differs. A refusal is not remembered.
     `verify recheck` always asks the re-checker. Raises Rejected or Unreadable, and OSError where the file
     cannot be opened.
     """

@@ -175,26 +175,26 @@ def established_by_extension(theorem: Theorem, extension: Inference) -> Establis
 
 
 def _is_same_claim(theorem: Theorem, label: str, elsewhere: str) -> bool:
-    """Return whether a claim is, as data and of the same parameters, a claim of another theorem, which is `id:label`.
+    """Return whether a claim is, as data, a claim of another theorem, which is `id:label`, on the same parameters.
 
-    A claim in words is no data: whether two of them say the same is left to the reader.
+    Its words are not compared. The other domain holds here too, and both have the same definitions. A claim in words is
+    no data: whether two of them say the same is left to the reader.
     """
     name, _, other_label = elsewhere.partition(":")
-    other = load_theorem(name).statement
-    known = {parameter.name: parameter.kind for parameter in theorem.statement.parameters}
-    kinds = [(known.get(parameter.name), parameter.kind) for parameter in other.parameters]
-    own = [claim for claim in theorem.statement.claims if claim.label == label and not isinstance(claim, InWords)]
-    others = [claim for claim in other.claims if claim.label == other_label and type(claim) in map(type, own)]
+    here, there = theorem.statement, load_theorem(name).statement
+    own, other = here.to_data(), there.to_data()
+    claims = [_said(claim) for claim in here.claims if claim.label == label and not isinstance(claim, InWords)]
     return (
-        all(one == another for one, another in kinds)
-        and dict(theorem.statement.definitions) == dict(other.definitions)
-        and [_unnamed(claim) for claim in own] == [_unnamed(claim) for claim in others] != []
+        all(parameter in own["parameters"] for parameter in other["parameters"])
+        and all(relation in own["domain"] for relation in other["domain"])
+        and own["definitions"] == other["definitions"]
+        and claims == [_said(claim) for claim in there.claims if claim.label == other_label] != []
     )
 
 
-def _unnamed(claim: Any) -> object:
-    """Return a claim without its name and its words."""
-    return replace(claim, label="same", says="")
+def _said(claim: Any) -> dict[str, Any]:
+    """Return a claim's data without its label and its words."""
+    return {**claim.to_data(), "label": "", "says": ""}
 
 
 def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Established | None:

@@ -3,7 +3,7 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
 """A statement in a line, with its clauses, and an instance of it in scope."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -55,9 +55,28 @@ def example_of(statement: Statement) -> dict[str, Value] | None:
 
 
 def _equations(statement: Statement) -> dict[str, sp.Basic]:
-    """Return the parameters that hypotheses set equal to an expression, each with its expression."""
-    relations = [each.relation for each in statement.hypotheses if isinstance(each.relation, sp.Eq)]
-    return {str(each.lhs): each.rhs for each in relations if each.lhs.is_Symbol}
+    """Return the parameters that equations determine, each with its expression.
+
+    That is the symbol on the left, or the last parameter in which an equation is affine.
+    """
+    found: dict[str, sp.Basic] = {}
+    for relation in (each.relation for each in statement.hypotheses if isinstance(each.relation, sp.Eq)):
+        if relation.lhs.is_Symbol:
+            found[str(relation.lhs)] = relation.rhs
+            continue
+        difference = sp.Add(relation.lhs, sp.Mul(-1, relation.rhs))
+        for symbol in sorted(difference.free_symbols, key=_order(statement), reverse=True):
+            slope = difference.diff(symbol)
+            if slope.is_zero is not True and not slope.has(symbol) and str(symbol) not in found:
+                found[str(symbol)] = sp.Mul(-1, difference.xreplace({symbol: sp.Integer(0)}), sp.Pow(slope, -1))
+                break
+    return found
+
+
+def _order(statement: Statement) -> Callable[[sp.Basic], int]:
+    """Return the place of a symbol among the parameters; those that are none come first."""
+    places = {parameter.name: place for place, parameter in enumerate(statement.parameters)}
+    return lambda symbol: places.get(str(symbol), -1)
 
 
 def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Value]:

@@ -232,7 +232,10 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
     argued = [(inference, "") for inference in result.argument]
     established = (": ".join(filter(None, (known.text(), known.why))) for known in result.established_extensions)
     extended = list(zip(result.extensions, established, strict=True))
-    for title, inferences in (("argument", argued), ("beyond the hypotheses", extended)):
+    for title, inferences in (
+        ("argument", argued),
+        ("beyond the hypotheses, where those of what it is from hold", extended),
+    ):
         lines += [title] if inferences else []
         for number, (inference, standing) in enumerate(inferences, 1):
             rule = inference.named_rule

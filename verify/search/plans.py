@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import cycle, islice, permutations, product
+from itertools import cycle, islice, permutations
 
 from sympy.core.relational import Relational
 
@@ -136,8 +136,8 @@ class Plan:
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
         """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
 
-        The range is that which the parameters before leave it; those after stay, but for defaults. It is None if the
-        value is no number, or there already.
+        The range is that which the parameters before leave it; those after stay, but for defaults. The result is None
+        if the value is no number, or there already.
         """
         parameter = next(parameter for parameter in self.parameters if parameter.name == name)
         value = instance[name]
@@ -337,17 +337,18 @@ def quick_plan(
 
 
 def _orders(free: Sequence[Parameter]) -> Iterator[tuple[Parameter, ...]]:
-    """Yield all orders, or, where these are too many, those in which the parameters without a lower bound come last.
+    """Yield all orders, those of too many parameters in turns with orders in which the unbounded ones come last.
 
-    Relations mostly have a value for their last parameter where it is unbounded.
+    Relations mostly have a value for their last parameter where it has no lower bound.
     """
     if math.factorial(len(free)) <= EXPLORE.orders:
         yield from permutations(free)
         return
     unbounded = [parameter for parameter in free if domain_of(parameter).low is None]
     bounded = [parameter for parameter in free if parameter not in unbounded]
-    for first, last in product(permutations(bounded), permutations(unbounded)):
-        yield (*first, *last)
+    last = ((*first, *rest) for first in permutations(bounded) for rest in permutations(unbounded))
+    for pair in zip(permutations(free), last, strict=False):
+        yield from pair
 
 
 def _inexact(order: Plan) -> int:

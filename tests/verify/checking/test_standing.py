@@ -10,6 +10,7 @@ import sympy as sp
 import verify
 from tests.verify.examples import evaluations
 from verify import (
+    Case,
     Hypothesis,
     Identity,
     Inequality,
@@ -314,11 +315,42 @@ def test_the_same_claim_of_another_theorem_stands_as_it_does_there(monkeypatch):
         (Statement((replace(X[0], kind="integer", above=None, minimum=1),), (PROVED,)), ("user.other:i",)),
         (Statement(X, (PROVED,)), ("user.other",)),
         (Statement(X, (PROVED,), definitions={sp.Symbol("y"): x**2 + 1}), ("user.other:i",)),
+        (Statement((replace(X[0], above=None, minimum=1),), (PROVED,)), ("user.other:i",)),
     ],
 )
 def test_another_claim_than_that_of_the_other_theorem_is_argued(statement, uses, monkeypatch):
     found = _beyond(statement, *uses, monkeypatch=monkeypatch)
     assert (found.standing, found.inferences) == (ForAll.ARGUED, {"user.own:extension:i"})
+
+
+EXAMPLE = {"x": 1, "w": "one"}
+WORD = Parameter("w", "word", "", words=("one", "two"))
+CHOSEN = Inequality("i", sp.Ge((x + 1) ** 2, Case(sp.Symbol("w"), 2 * x, (x + 1) ** 2 + 1), evaluate=False))
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "same"),
+    [
+        (Statement((*X, WORD), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), True),
+        # The claim is of the first word there, and of the second here.
+        (Statement((*X, replace(WORD, words=("two", "one"))), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), False),
+        (Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), Statement(X, (PROVED,)), True),
+        (Statement(X, (PROVED,)), Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), False),
+    ],
+)
+def test_the_same_data_on_a_larger_domain_or_with_other_words_is_another_claim(here, there, same, monkeypatch):
+    own, other = (
+        Theorem(
+            f"user.{name}",
+            "t",
+            Source("1", "derived here"),
+            statement,
+            {p.name: EXAMPLE[p.name] for p in statement.parameters},
+        )
+        for name, statement in (("own", here), ("other", there))
+    )
+    monkeypatch.setattr(module, "load_theorem", {"user.other": other}.__getitem__)
+    assert module._is_same_claim(own, "i", "user.other:i") is same
 
 
 def test_a_larger_step_size_is_as_formal_as_the_theorem_that_has_it():

@@ -88,3 +88,19 @@ def test_an_example_has_what_hypotheses_set_equal():
         statement_of("p*u <= u**2 if r == 1 - p - q, s == exp(p - 1) for 0 < p <= 1, 0 <= q <= 1, r <= 0")
     )
     assert found and found["r"] == 1 - found["p"] - found["q"] and found["p"] == found["s"] == 1
+
+
+def test_an_example_solves_equations_for_what_is_affine_in_them():
+    found = example_of(statement_of("u*x <= 1 if p + q + r == 1, x*y + 2*u == p for p >= 0, q >= 0, r >= 0, x >= 1"))
+    assert found and found["p"] + found["q"] + found["r"] == 1
+    assert found["x"] * found["y"] + 2 * found["u"] == found["p"]
+    # It is affine in neither; at p = q = 1/2 of the simple values it holds.
+    found = example_of(statement_of("p <= 1 if p**2 + q**2 == 1/2 for p >= 0, q >= 0"))
+    assert found and found["p"] ** 2 + found["q"] ** 2 == Fraction(1, 2)
+
+
+def test_the_norm_of_the_softmax_jacobian_for_three_classes_is_proved_as_typed():
+    square = "p1*v1**2 + p2*v2**2 + p3*v3**2 - (p1*v1 + p2*v2 + p3*v3)**2"
+    simplex = "if p1 + p2 + p3 == 1 for p1 >= 0, p2 >= 0, p3 >= 0"
+    assert verify.prove(f"{square} <= (v1**2 + v2**2 + v3**2)/2 {simplex}").for_all_parameters.standing == "proved"
+    assert verify.explore(f"{square} <= 0.49*(v1**2 + v2**2 + v3**2) {simplex}", {}).counterexample is not None

@@ -41,8 +41,6 @@ BITS, MOVED = 600, 130
 ENDED = 1e-30
 """Move, over a step, at which Newton's method in such balls ends."""
 MOST_MOVES = 12
-UNCONFIRMED = 4
-"""Number of critical points in floats at which the precise search does not end, after which a trial is undecided."""
 RESOLVED = 1e-20
 """Smallest mean square at the eigenvalues above 0 that is resolved: residuals of 10⁻¹⁰ keep six digits in float64."""
 
@@ -91,7 +89,7 @@ class Layers:
         self.scale = self.n / (self.n + self.d + 1)
         if least_square(layers, self.n, self.d) < min(self.n, self.d) * RESOLVED:
             raise UndefinedError(
-                f"n = {self.n}, d = {self.d}: the least loss over S is below what float64 steps resolve"
+                f"n = {self.n}, d = {self.d}: at eigenvalues above 0 the least mean square is below float64's digits"
             )
 
     def least_without_rates(self, count: int) -> Fraction:
@@ -202,12 +200,11 @@ def critical_points(
     the first. Where eigenvalues lie close together floats see critical points that are none: a point whose margin is
     below 0 by more than the distance is searched again in balls of 600 bits.
 
-    Raises UndecidedError: at so many of these that search did not end.
+    Raises UndecidedError where that search does not end.
     """
     import numpy as np
     from scipy.optimize import root
 
-    unconfirmed = 0
     while True:
         found = root(lambda point: layers.value(point)[1], layers.start(random), method="hybr").x
         if not abs(found).max() < FARTHEST:
@@ -221,10 +218,9 @@ def critical_points(
             continue
         distance = layers.scale * (2 * first + 1e-9)
         confirmed = (found, distance) if margin(found) >= -distance else _precise_search(layers, found)
-        if confirmed is not None:
-            yield confirmed
-        elif (unconfirmed := unconfirmed + 1) == UNCONFIRMED:
-            raise UndecidedError("critical points in float64 are none in more digits")
+        if confirmed is None:
+            raise UndecidedError("a critical point in float64 was not found in more digits")
+        yield confirmed
 
 
 def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] | None":
@@ -244,7 +240,9 @@ def _precise_search(layers: Layers, start: Point) -> "tuple[np.ndarray, float] |
             point = [(x - dx).mid() for x, dx in zip(point, move, strict=True)]
             last = max(float(abs(dx).upper()) for dx in move)
             if before is not None and last <= min(before / 2, ENDED * layers.scale):
-                return np.array([float(x) for x in point]), 2 * last
+                # Differences are off by their move's square, and the point is rounded.
+                found = np.array([float(x) for x in point])
+                return found, 2 * last + ENDED * layers.scale + np.spacing(abs(found).max())
             before = last
     return None
 

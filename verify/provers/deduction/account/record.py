@@ -61,7 +61,7 @@ class Record:
     limit, left
         The work that it may take, and the rest of it.
     ended
-        The cause of its end: a proof, the last attempt, the work, the time, or `refused`, before its beginning.
+        The cause of its end: a proof, nothing left to try, the work, the time, or `refused`, before its beginning.
     ways
         Number of times that it went each way.
     linear, columns, squares

@@ -210,7 +210,7 @@ def _range(expression: sp.Expr, points: Sequence[Mapping[sp.Expr, Any]]) -> tupl
 
 
 def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr]:
-    """Yield expressions that seem to be ≥ 0: one minus its small least value, its greatest value minus one."""
+    """Yield expressions that seem to be ≥ 0: this less its least value, if small, its greatest less this, if close."""
     if ends is None:
         return
     low, high = ends
