@@ -284,7 +284,7 @@ BOUNDS_OF_K = (
 )
 _EVEN, _SQUARES = E * (1 + G**2 / (8 * d * (d + 2))), (d - 1) * (n + 2) * G**2
 # K's bound for x <= 1 has max(M, 0) in it. The two hypotheses say that it is negative, M left out and M put in: the
-# first is what M <= 0 needs, the second what M >= 0 needs, each with the rational bound b of a.
+# first is what M <= 0 needs, with a² as it is, the second what M >= 0 needs, with the rational bound b of a.
 FEW = (
     Hypothesis(
         "few_examples",

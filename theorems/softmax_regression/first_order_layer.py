@@ -71,7 +71,7 @@ mean_c, mean_s, mean_cs, mean_ss, mean_css = sp.symbols("m_c m_s m_cs m_ss m_css
 # m = E c, the means of s weighted by c and by 1 - c, and those of (s - E s)²; u is m A.
 m, A, B, u, k = sp.symbols("m A B u k", nonnegative=True)
 own, other, x = sp.symbols("K_1 K_0 x", real=True)
-four, left = sp.symbols("four left", positive=True)
+four, left = sp.Symbol("four", positive=True), sp.Symbol("left", nonnegative=True)
 s_j, h_j, b_j, total_b, target = sp.symbols("s_j h_j b_j sum_b b_i", real=True)
 v = sp.Symbol("v", positive=True)
 

@@ -112,7 +112,7 @@ STEPS = (
         "common_denominator",
         (sp.Eq(c * x_1, A), sp.Eq(c**2 * x_2, B)),
         sp.Eq(x_1**2 * B, A**2 * x_2),
-        says="P^2 B = A^2 R where N P = A and N^2 R = B",
+        says="p^2 B = A^2 s where N p = A and N^2 s = B",
     ),
     Identity(
         "term",

@@ -175,9 +175,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
     hypotheses=SCOPE,
-    variables=tuple(
-        dict.fromkeys((v, x, g, rho, b, c, u, y, t, *VARIABLES, *entries.VARIABLES, *domination.VARIABLES))
-    ),
+    variables=tuple(dict.fromkeys((v, x, g, rho, b, y, t, *VARIABLES, *entries.VARIABLES, *domination.VARIABLES))),
     claims=(
         replace(
             REACHED,

@@ -265,8 +265,9 @@ ARGUMENT = (
     ),
     Inference(
         "least_slopes",
-        "where 1 ≥ ℓ ≥ x, |ρ| ≥ x/4 has G ≥ (q/T)² x²/16; else B ≥ x/2, 1 + ρ ≥ 3/4 and G ≥ d/(T−1) (9/64) (q/T)² x²",
-        ("coordinates", "least_share", "least_m", "left_for_C", *(step.label for step in LEAST_SLOPES)),
+        "where C ≥ 0 and 1 ≥ ℓ ≥ x, |ρ| ≥ x/4 has G ≥ (q/T)² x²/16; else B ≥ x/2, 1 + ρ ≥ 3/4 and "
+        "G ≥ d/(T−1) (9/64) (q/T)² x²",
+        ("whole_run", "coordinates", "least_share", "least_m", "left_for_C", *(step.label for step in LEAST_SLOPES)),
         "case distinction",
     ),
     Inference(
