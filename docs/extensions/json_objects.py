@@ -14,7 +14,7 @@ EXAMPLES = {
     "language": "",
     "conditions": "wang2024.theorem1 T=200 q=3 d=5 eta=1",
     "check": "wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200 --certificate one.json",
-    "prove": "wang2024.inverse_loss_rate --seconds 5",
+    "prove": "wang2024.inverse_loss_rate --seconds 60",
     "explore": "kept.py --drop larger --max-examples 20",
     "necessity": "kept.py --seconds 2",
     "sweep": "wang2024.theorem1 --over eta=1/20:1:2 T=9 q=2 d=1 eps=1/200 --store kept.sqlite",
@@ -29,7 +29,7 @@ EXAMPLES = {
 
 BY_NAME = {
     *("given", "instance", "ranges", "values", "values_rechecked", "witness", "nearest", "counterexample"),
-    *("over", "counts", "evidence", "settings", "measurements", "curves", "heat_maps", "theory", "varied"),
+    *("over", "counts", "evaluated", "evidence", "settings", "measurements", "curves", "heat_maps", "theory", "varied"),
 }
 """The keys of objects whose keys are names: of parameters, values, curves, outcomes."""
 
