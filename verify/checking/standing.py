@@ -177,8 +177,8 @@ def established_by_extension(theorem: Theorem, extension: Inference) -> Establis
 def _is_same_claim(theorem: Theorem, label: str, elsewhere: str) -> bool:
     """Return whether a claim is, as data, a claim of another theorem, which is `id:label`, on the same parameters.
 
-    Its words are not compared. The other domain holds here too, and both have the same definitions. A claim in words is
-    no data: whether two of them say the same is left to the reader.
+    Its words are not compared. The other theorem's domain holds here too, and both have the same definitions. A claim
+    in words is no data: whether two of them say the same is left to the reader.
     """
     name, _, other_label = elsewhere.partition(":")
     here, there = theorem.statement, load_theorem(name).statement

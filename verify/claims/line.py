@@ -3,7 +3,7 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
 """A statement in a line, with its clauses, and an instance of it in scope."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -14,7 +14,7 @@ import sympy as sp
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
-from verify.evaluation.values import evaluate_rising
+from verify.evaluation.values import evaluate_rising, symbols_by_name
 from verify.language.clause_data import Hypothesis
 from verify.language.lines.statements import read_line
 from verify.language.parameters import Parameter, Value
@@ -64,19 +64,13 @@ def _equations(statement: Statement) -> dict[str, sp.Basic]:
         if relation.lhs.is_Symbol:
             found[str(relation.lhs)] = relation.rhs
             continue
-        difference = sp.Add(relation.lhs, sp.Mul(-1, relation.rhs))
-        for symbol in sorted(difference.free_symbols, key=_order(statement), reverse=True):
-            slope = difference.diff(symbol)
-            if slope.is_zero is not True and not slope.has(symbol) and str(symbol) not in found:
-                found[str(symbol)] = sp.Mul(-1, difference.xreplace({symbol: sp.Integer(0)}), sp.Pow(slope, -1))
+        difference, symbols = sp.Add(relation.lhs, sp.Mul(-1, relation.rhs)), symbols_by_name(relation)
+        for name in reversed([each.name for each in statement.parameters if each.name in symbols.keys() - found]):
+            slope = difference.diff(symbols[name])
+            if slope.is_zero is not True and not slope.has(symbols[name]):
+                found[name] = sp.Mul(-1, difference.xreplace({symbols[name]: sp.Integer(0)}), sp.Pow(slope, -1))
                 break
     return found
-
-
-def _order(statement: Statement) -> Callable[[sp.Basic], int]:
-    """Return the place of a symbol among the parameters; those that are none come first."""
-    places = {parameter.name: place for place, parameter in enumerate(statement.parameters)}
-    return lambda symbol: places.get(str(symbol), -1)
 
 
 def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Value]:

@@ -234,7 +234,7 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
     extended = list(zip(result.extensions, established, strict=True))
     for title, inferences in (
         ("argument", argued),
-        ("beyond the hypotheses, where those of what it is from hold", extended),
+        ("beyond the hypotheses, under those of the theorems used", extended),
     ):
         lines += [title] if inferences else []
         for number, (inference, standing) in enumerate(inferences, 1):

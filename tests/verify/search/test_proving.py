@@ -196,7 +196,9 @@ def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
     result = verify.prove(replace(theorem(PROVED), extensions=(extension,)), seconds=3)
     (row,) = result.to_json()["beyond"]
     assert (row["status"], row["label"]) == (standing, "square") and row["detail"].startswith(why)
-    assert f"  1. square: it is the same\n      {result.established_extensions[0].text()}" in prove_text(result)
+    told = f"  1. square: it is the same\n      {result.established_extensions[0].text()}"
+    # A standing that is another theorem's has that one's hypotheses.
+    assert f"beyond the hypotheses, under those of the theorems used\n{told}" in prove_text(result)
     assert not why or f"      open: {why}" in prove_text(result)
 
 

@@ -31,7 +31,7 @@ FIRST_RATE = 1 / 20
 """The value from which a rate descends that was 0."""
 ROOM = 10**8
 """Inverse of the relative error of a descent's end: it ends where a step gains less than 10⁻¹⁴ of f, and a million such
-steps gain 10⁻⁸. Where d > n the error is of f with the d − n that no layer changes: there a descent sees less."""
+steps gain 10⁻⁸. Where d > n, f contains the d − n that no layer changes: a violation below 10⁻⁸ of that is not seen."""
 
 
 def _layers(instance: "Instance") -> int:

@@ -37,7 +37,7 @@ TINY = 1e-30
 FARTHEST = 1e4
 """Largest coordinate of a critical point: beyond it floats overflow."""
 BITS, MOVED = 600, 130
-"""Bits of balls in which differences are taken, and those by which a move there is below 1."""
+"""Bits of the balls, and the power of 1/2 that is a move in their differences."""
 ENDED = 1e-30
 """Move, over a step, at which Newton's method in such balls ends."""
 MOST_MOVES = 12
@@ -89,7 +89,7 @@ class Layers:
         self.scale = self.n / (self.n + self.d + 1)
         if least_square(layers, self.n, self.d) < min(self.n, self.d) * RESOLVED:
             raise UndefinedError(
-                f"n = {self.n}, d = {self.d}: at eigenvalues above 0 the least mean square is below float64's digits"
+                f"n = {self.n}, d = {self.d}: the least mean square at eigenvalues above 0 is too small for float64"
             )
 
     def least_without_rates(self, count: int) -> Fraction:
@@ -219,7 +219,7 @@ def critical_points(
         distance = layers.scale * (2 * first + 1e-9)
         confirmed = (found, distance) if margin(found) >= -distance else _precise_search(layers, found)
         if confirmed is None:
-            raise UndecidedError("a critical point in float64 was not found in more digits")
+            raise UndecidedError("a critical point in float64 was not confirmed in more digits")
         yield confirmed
 
 

@@ -54,7 +54,7 @@ def test_a_point_that_would_violate_is_searched_again_in_more_digits():
 def test_critical_points_in_floats_alone_have_no_verdict():
     # Eigenvalues above 0 lie within 10⁻⁴ of each other: residuals near 10⁻⁸ let floats see points that are none.
     layers = token_layers.Layers(2, {"d": 34359738369, "n": 445})
-    with pytest.raises(UndecidedError, match="a critical point in float64 was not found in more digits"):
+    with pytest.raises(UndecidedError, match="a critical point in float64 was not confirmed in more digits"):
         list(islice(token_layers.critical_points(layers, np.random.default_rng(0), lambda point: point.min()), 50))
 
 
@@ -75,6 +75,6 @@ def test_too_many_layers_and_too_many_examples_have_no_verdict():
     with pytest.raises(UndefinedError, match="L = 4: the loss over S is computed up to L = 3"):
         token_layers.Layers(4, TWO)
     with pytest.raises(
-        UndefinedError, match="n = 100000000000, d = 2: at eigenvalues above 0 the least mean square is below"
+        UndefinedError, match="n = 100000000000, d = 2: the least mean square at eigenvalues above 0 is too small"
     ):
         token_layers.Layers(2, {"d": 2, "n": 10**11})

@@ -210,7 +210,7 @@ def _range(expression: sp.Expr, points: Sequence[Mapping[sp.Expr, Any]]) -> tupl
 
 
 def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr]:
-    """Yield expressions that seem to be ≥ 0: this less its least value, if small, its greatest less this, if close."""
+    """Yield expressions that seem to be ≥ 0: expression − low if low is small, high − expression if low is near."""
     if ends is None:
         return
     low, high = ends
