@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from html import escape
 
 from verify.reports.display.pages import Cell, Table, Written
 from verify.reports.page.elements import Html, Node, table as html_table, tag
@@ -9,13 +10,16 @@ from verify.reports.page.elements import Html, Node, table as html_table, tag
 _NAME = re.compile(r"\\(?:text|operatorname|mathrm|begin|end)\{[^}]*\}|\\[A-Za-z]+|[A-Za-z]{2,}(?: [A-Za-z]{2,})*")
 """A command, or names of more than one letter, which LaTeX takes for products of letters."""
 
+_CHARACTER = re.compile(r"&#x([0-9A-Fa-f]+);")
+
 
 @cache
 def mathml(latex: str, *, display: bool = False) -> Html:
     """Return a formula, written in LaTeX, as a MathML element, on a line of its own if `display`."""
     from latex2mathml.converter import convert
 
-    return Html(convert(_NAME.sub(_named, latex), display="block" if display else "inline"))
+    written = convert(_NAME.sub(_named, latex), display="block" if display else "inline")
+    return Html(_CHARACTER.sub(lambda found: escape(chr(int(found[1], 16))), written))
 
 
 def _named(found: re.Match[str]) -> str:

@@ -49,7 +49,7 @@ def drawn(nodes: Sequence[Box], arrows: Iterable[Arrow], name: str, title: str, 
     arrows = [arrow for arrow in arrows if arrow.start in known and arrow.end in known]
     layers, chains = _layered(list(known), arrows)
     places, (width, height) = _placed(layers, known, chains)
-    lines = [_arrow(arrow, [places[place] for place in chains[arrow]], known, name) for arrow in arrows]
+    lines = [_arrow(arrow, [places[place] for place in chains[arrow]], known) for arrow in arrows]
     boxes = [_box(node, places[node.name]) for node in nodes]
     marker = (
         f'<defs><marker id="{name}-tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
@@ -59,7 +59,7 @@ def drawn(nodes: Sequence[Box], arrows: Iterable[Arrow], name: str, title: str, 
     return Html(
         f'<svg class="graph" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
         f'role="group" aria-labelledby="{name}-title {name}-desc" xmlns="http://www.w3.org/2000/svg">'
-        f"{head}{marker}{''.join(lines)}{''.join(boxes)}</svg>"
+        f'{head}{marker}<g marker-end="url(#{name}-tip)">{"".join(lines)}</g>{"".join(boxes)}</svg>'
     )
 
 
@@ -151,7 +151,7 @@ def _placed(
     return places, (left - _ACROSS + 1, bottom)
 
 
-def _arrow(arrow: Arrow, points: Sequence[tuple[float, float]], known: Mapping[str, Box], name: str) -> str:
+def _arrow(arrow: Arrow, points: Sequence[tuple[float, float]], known: Mapping[str, Box]) -> str:
     """Return an arrow as a curve, from its start's left side to its end's right side."""
     first = (points[0][0] + known[arrow.end].size[0], points[0][1])
     path = list(reversed([first, *points[1:]]))
@@ -159,7 +159,7 @@ def _arrow(arrow: Arrow, points: Sequence[tuple[float, float]], known: Mapping[s
     for (x, y), (to_x, to_y) in pairwise(path):
         bend = min(_ACROSS, abs(x - to_x)) * 0.6
         curve += f"C{x - bend:.1f} {y:.1f} {to_x + bend:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
-    return f'<path class="arrow {escape(arrow.kind)}" d="{curve}" marker-end="url(#{name}-tip)"/>'
+    return f'<path class="arrow {escape(arrow.kind)}" d="{curve}"/>'
 
 
 def _box(node: Box, place: tuple[float, float]) -> str:

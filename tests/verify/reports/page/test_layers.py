@@ -22,6 +22,7 @@ def test_what_others_rest_on_is_at_the_left():
     svg = drawn(boxes("abcd"), [Arrow("b", "a"), Arrow("c", "b"), Arrow("d", "a"), Arrow("c", "a")], "g", "t", "d")
     at = places(svg)
     assert at["a"][0] < at["b"][0] == at["d"][0] < at["c"][0] and svg.count('class="arrow ') == 4
+    assert svg.index('<g marker-end="url(#g-tip)">') < svg.index('class="arrow ') and 'id="g-tip"' in svg
 
 
 def test_boxes_do_not_overlap():

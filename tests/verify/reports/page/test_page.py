@@ -239,7 +239,7 @@ def test_formulas_are_typeset(page):
 def test_a_name_of_several_letters_is_one_name(text):
     assert "<mi>e</mi><mi>p</mi><mi>s</mi>" in convert("eps")
     assert not re.search(r"<mi>e</mi><mi>p</mi><mi>s</mi>|<mi>t</mi><mi>o</mi><mi>t</mi>", text)
-    assert "&#x003B5;" in text and "<mtext>total</mtext>" in text
+    assert "<mi>ε</mi>" in text and "<mtext>total</mtext>" in text
 
 
 def test_what_was_not_run_says_why_and_how_to_run_it(page):
@@ -290,3 +290,18 @@ def test_two_images_that_are_the_same_in_one_picture_have_no_id_twice():
     drawn = str(picture(draw, "plot", "Two", "Two that are the same."))
     found = re.findall(r'\bid="([^"]+)"', drawn)
     assert drawn.count("<image") == 2 and found and len(found) == len(set(found))
+
+
+def test_the_places_of_a_picture_have_two_decimals_and_its_texts_have_all():
+    def draw():
+        from matplotlib.figure import Figure
+
+        figure = Figure()
+        figure.subplots().plot([0, 1 / 3, 1], [0, 1 / 7, 1])
+        figure.text(0.5, 0.5, "1.2345")
+        return figure
+
+    drawn = str(picture(draw, "plot", "A line", "From 0.12345."))
+    places = re.findall(r'\b(?:d|x|y|width|height|transform)="([^"]*)"', drawn)
+    assert re.search(r"\.\d\d\b", " ".join(places)) and not re.search(r"\.\d{3}", " ".join(places))
+    assert ">1.2345<" in drawn and "0.12345" in drawn
