@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.budget import MOST_WORK, Budget, Result, ended
 from verify.checking.certificates import stated, written
@@ -161,7 +162,14 @@ class Decider:
             return ClauseResult.undecided(clause, why, margin=result.margin, bits=result.bits, unchecked=verdict.why)
         unread = with_doors()[1] if self._needs_doors(clauses=[data], proofs=[result.proof]) else ()
         why = "; ".join((verdict.why, *(f"refused: {line}" for line in unread)))
+        if self._has_limit(clause):
+            return ClauseResult.undecided(clause, "a limit's value is not re-checked", bits=result.bits, unchecked=why)
         return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=why)
+
+    def _has_limit(self, clause: Clause) -> bool:
+        """Whether a clause has a limit: SymPy may have given its value, which nothing but a re-check accepts."""
+        relation = getattr(clause, "relation", None)
+        return isinstance(relation, Relational) and any(self.statement.expand(x).has(sp.Limit) for x in relation.args)
 
     def _verdict(self, data: Any, result: ClauseResult, hard_end: float) -> Verdict:
         proof = stated(result)

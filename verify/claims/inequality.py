@@ -13,7 +13,14 @@ import sympy as sp
 from verify.budget import look_at_the_clock
 from verify.claims.question import Proof, ProofForAll, Question
 from verify.errors import BeyondReachError, OutOfTimeError, UndecidedError, UndefinedError
-from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
+from verify.evaluation.values import (
+    evaluate_rising,
+    holds,
+    scan_values,
+    sign_of,
+    symbols_by_name,
+    with_proposed_limits,
+)
 from verify.language.expressions import difference, refuse_no_relation, to_data
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
@@ -125,7 +132,7 @@ class Inequality:
 
     def decided(self, statement: Statement, values: Instance) -> tuple[bool | None, Fraction | Enclosure, int | None]:
         """Return whether it holds at some values, None where that is undecided; the margin; the bits."""
-        margin, bits = evaluate_rising(self._margin(statement), values, sign=True)
+        margin, bits = evaluate_rising(with_proposed_limits(self._margin(statement), values), values, sign=True)
         if isinstance(self.relation, sp.Eq):
             sign = sign_of(margin)
             return None if sign is None else sign == 0, margin, bits

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import sympy as sp
 from sympy.core.relational import Relational
 
-from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
+from verify.errors import BeyondReachError, InputError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import Values, evaluate_rising, holds, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt, substituted, taken_apart
 from verify.language.expressions import decided, difference, enclosed_applications
@@ -212,7 +212,7 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
         slack, _ = evaluate_rising(hypothesis.slack, instance, sign=True)
     except UndefinedError as error:
         return hypothesis_result(hypothesis, holds=False, detail=str(error))
-    except UndecidedError as error:
+    except (UndecidedError, BeyondReachError) as error:
         return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")
     kept = holds(hypothesis.relation, slack)
     if kept and hypothesis.supposed_at and instance.get(hypothesis.supposed_at[0]) == hypothesis.supposed_at[1]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import sympy as sp
 from sympy.core.relational import Relational
 
-from verify.errors import NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
+from verify.errors import BeyondReachError, NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
 from verify.evaluation.guarded_numbers import call_enclosed
 from verify.evaluation.programs import Program, compile_program
@@ -100,6 +100,16 @@ def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
     if not expression.has(sp.Limit):
         return expression
     return limits_at(expression, exact_values(expression.free_symbols, instance))
+
+
+def with_proposed_limits(expression: sp.Expr, instance: Values) -> sp.Expr:
+    """Return the expression with its limits at an instance, SymPy's values where they are not rational.
+
+    They may be wrong: for a verdict that only the re-checker, which finds them itself, makes one.
+    """
+    if not expression.has(sp.Limit):
+        return expression
+    return limits_at(_rewritten(expression), exact_values(expression.free_symbols, instance), proposed=True)
 
 
 def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, Values]:
@@ -197,8 +207,8 @@ def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Value
     nothing = Estimate(np.full(len(instances), np.nan), np.zeros(len(instances)))
     try:
         names, program = _scan_program(expressions)
-    except UndefinedError:
-        # The expression that is kept has no value anywhere, such as one over log 1.
+    except (UndefinedError, BeyondReachError):
+        # The expression that is kept has no value anywhere, such as one over log 1, or a limit that is not rational.
         return (nothing,) * len(expressions)
     if program.primitives:
         return (nothing,) * len(expressions)

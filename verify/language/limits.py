@@ -14,6 +14,8 @@ from verify.language.rational_functions import Quotient, QuotientField
 from verify.printing import text_of
 
 _FIRST_TERMS, _LAST_TERMS = 6, 24
+_PROPOSED = 60
+"""The most operations of a limit's expression that SymPy is asked about: of longer ones it may take minutes."""
 
 Series = tuple[int, list[Quotient]]
 """x^valuation · Σ coefficients[i] x^i + O(x^(valuation + number of coefficients))."""
@@ -42,6 +44,20 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
         else:
             return (field.to_sympy(coefficients[0]) if valuation == 0 else sp.Integer(0)), field.divisors
     raise BeyondReachError(f"the limit of {text_of(expression)} as {symbol} -> {text_of(point)} was not found")
+
+
+def proposed_limit(inside: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr | None:
+    """Return SymPy's value of a limit, from above at a number; None where it finds none that is finite.
+
+    It may be wrong: it is for a proof or a verdict that the re-checker accepts after it has found the value itself.
+    """
+    if inside.count_ops() > _PROPOSED:
+        return None
+    try:
+        value = sp.limit(inside, symbol, point)
+    except (NotImplementedError, ArithmeticError, ValueError, TypeError):
+        return None
+    return None if value.has(sp.Limit, sp.oo, sp.zoo, sp.nan, sp.AccumBounds) else value
 
 
 class _TooFewTermsError(ArithmeticError):

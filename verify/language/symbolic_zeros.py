@@ -10,7 +10,7 @@ import sympy as sp
 
 from verify.errors import BeyondReachError, TheoremError, UndefinedError
 from verify.language.definedness import evaluated, needs, provided, substituted, taken_apart
-from verify.language.limits import rational_limit
+from verify.language.limits import proposed_limit, rational_limit
 from verify.language.rational_functions import QuotientField
 from verify.printing import text_of
 
@@ -83,11 +83,12 @@ def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
     return list(dict.fromkeys(limit for part in expression.args for limit in outermost_limits(part)))
 
 
-def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
+def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, proposed: bool = False) -> sp.Basic:
     """Return the expression with its limits carried out at values of other symbols, where they have all of them.
 
-    So that they are right also where a limit's divisor vanishes. Raises UndefinedError where one is
-    infinite, or where its expression has no value.
+    So that they are right also where a limit's divisor vanishes; with `proposed`, one that is not rational has SymPy's
+    value, for a verdict that is re-checked. Raises UndefinedError where one is infinite, or where its expression has no
+    value.
     """
     limits: dict[sp.Basic, sp.Basic] = {}
     for node in outermost_limits(expression):
@@ -95,7 +96,13 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> 
         if limit.has(sp.zoo, sp.nan, sp.I) or limit.args[0].has(sp.oo):
             raise UndefinedError(f"{text_of(node)}: has no value here")
         if not limit.free_symbols:
-            value, divisors = carry_out(limit)
+            try:
+                value, divisors = carry_out(limit)
+            except BeyondReachError:
+                found = proposed_limit(taken_apart(limit.args[0])[0], *limit.args[1:3]) if proposed else None
+                if found is None:
+                    raise
+                value, divisors = found, []
             if not all(divisors):
                 raise UndefinedError(f"{text_of(node)}: an inner limit divides by 0")
             limits[node] = value

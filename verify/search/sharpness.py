@@ -11,7 +11,7 @@ from verify.checking.decide import decided
 from verify.checking.theorem import Bound, Theorem
 from verify.claims.inequality import Inequality
 from verify.claims.question import Question
-from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.errors import BeyondReachError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import Range, solvable
 from verify.evaluation.values import symbols_by_name
 from verify.language.parameters import Value
@@ -61,7 +61,7 @@ def sharpness(theorem: Theorem, plan: Plan, nearest: Mapping[str, Mapping[str, V
         if not isinstance(clause.relation, sp.Eq | None) and clause.label in nearest:
             try:
                 results.append(_measured(clause.label, theorem, plan, nearest[clause.label]))
-            except (UndefinedError, UndecidedError, ZeroDivisionError):
+            except (BeyondReachError, UndefinedError, UndecidedError, ZeroDivisionError):
                 continue
     return tuple(result for result in results if result is not None)
 

@@ -108,6 +108,42 @@ def test_a_search_finds_where_a_limit_degenerates(make_theorem):
     assert explore(theorem, {}, max_examples=100).counterexample == {"a": 0}
 
 
+@pytest.mark.parametrize(
+    ("line", "at", "outcome"),
+    [
+        ("Limit((1 + g/n)**n, n, oo) == exp(g)", 2, "verified"),
+        ("Limit((1 + g/n)**n, n, oo) <= 1 + g + g**2/2", 1, "refuted"),
+        ("Limit(((1 + (1 + 3*g)**(1/n))/2)**n, n, oo) == 1 + 3*g/2", 1, "refuted"),
+        ("Limit(sqrt(n**2 + g*n) - n, n, oo) < g/2", 3, "refuted"),
+        # SymPy has a value for these; there is none, or the re-checker does not find it.
+        ("Limit(g*abs(n)/n, n, 0) == g", 2, "inconclusive"),
+        ("Limit(log(1 + exp(n))/n, n, oo) <= 1 - g", 0, "inconclusive"),
+        ("Limit(g*sin(n)/n, n, oo) > 1", 1, "inconclusive"),
+    ],
+)
+def test_a_limit_that_is_not_rational_decides_where_it_is_re_checked(line, at, outcome):
+    result = verify.check(verify.claim(line), {"g": at}, seconds=60)
+    assert result.outcome == outcome
+    assert result.evidence == {"verified": "proved", "refuted": "certified", "inconclusive": None}[outcome]
+
+
+def test_a_hypothesis_on_a_limit_that_is_not_rational_is_not_decided():
+    assert verify.check("g <= 1 if Limit(g*abs(n)/n, n, 0) == g", {"g": 2}, seconds=60).outcome == "inconclusive"
+
+
+def test_a_wrong_value_of_a_limit_decides_nothing(monkeypatch):
+    line = verify.claim("Limit((1 + g/n)**n, n, oo) <= exp(g)/2 + 1")
+    assert verify.check(line, {"g": 2}).outcome == "refuted"
+    monkeypatch.setattr(sp, "limit", lambda *_: sp.Integer(4))
+    assert verify.check(line, {"g": 2}).outcome == "inconclusive"
+
+
+def test_a_search_refutes_a_limit_that_is_not_rational():
+    found = verify.explore("Limit((1 + g/n)**n, n, oo) <= 1 + g + g**2/2 for g > 0", {}, seconds=60)
+    assert found.counterexample is not None and found.clause.evidence == "certified"
+    assert verify.explore("Limit((1 + g/n)**n, n, oo) <= 1.01*exp(g) for g > 0", {}, seconds=5).counterexample is None
+
+
 def test_moments_of_no_measure_decide_nothing(make_theorem):
     k = sp.Symbol("k", integer=True, nonnegative=True)
     # m_0 = −5, and 1 from then on: the least mean of (1 − a s)² would be −6.
@@ -266,7 +302,7 @@ def test_what_is_beyond_reach_leaves_the_other_clauses(make_theorem):
     far = sp.Limit(sp.exp(a) * sp.log(t) / (t + 1), t, sp.oo)
     result = check(make_theorem(_equal(far, 0), Inequality("e", sp.Lt(a, 9)), names="a"), {"a": 2})
     assert [clause.outcome for clause in result.clauses] == ["inconclusive", "verified"]
-    assert "not rational" in result.clauses[0].detail
+    assert "not re-checked" in result.clauses[0].detail
     large = check(make_theorem(Inequality("c", sp.Gt(sp.Pow(2, 10**6, **KEPT), a)), names="a"), {"a": 1}).clauses[0]
     assert (large.holds, large.evidence) == (True, Evidence.COMPUTED) and "digits" in large.unchecked
 

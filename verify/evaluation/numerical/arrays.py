@@ -76,9 +76,12 @@ class Arrays:
     def _binomial(self, above: Any, below: Any) -> Any:
         from scipy.special import binom
 
+        above, below = np.broadcast_arrays(np.asarray(above, float), np.asarray(below, float))
         whole = (above >= 0) & (above == np.floor(above)) & (below == np.floor(below))
-        inside = (below >= 0) & (below <= above)
-        return np.where(whole, np.where(inside, binom(above, below), 0.0), np.nan)
+        inside = whole & (below >= 0) & (below <= above)
+        value = np.where(whole, 0.0, np.nan)
+        value[inside] = binom(above[inside], below[inside])
+        return value
 
     def _piecewise(self, *pieces: Any) -> Any:
         *cases, last = pieces
@@ -115,8 +118,9 @@ class Arrays:
         if known.any() and (high - low)[known].max() >= 0:
             for k in range(_most((high - low)[known]) + 1):
                 self.tick()
-                inside = low + k <= high
-                total = np.where(inside, combine(total, function(low + k)), total)
+                inside = known & (low + k <= high)
+                # A point that has all its terms has none of the next ones computed where that takes long.
+                total = np.where(inside, combine(total, function(np.where(inside, low + k, np.nan))), total)
         return np.where(known, total, np.nan)
 
 

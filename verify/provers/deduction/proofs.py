@@ -14,7 +14,9 @@ from typing import Any
 import sympy as sp
 
 from verify.language.expressions import STRICT
+from verify.language.limits import proposed_limit
 from verify.language.statement import Statement
+from verify.language.symbolic_zeros import outermost_limits
 from verify.printing import text_of
 from verify.provers.deduction.account.record import Record, new_record
 from verify.provers.deduction.atoms import NoAtomError
@@ -123,14 +125,11 @@ def _margin(statement: Statement, relation: Any) -> sp.Expr:
 
 
 def _without_limits(expression: sp.Expr) -> sp.Expr | None:
-    """Return an expression with SymPy's values of its limits, which the re-check finds itself; None where one fails."""
+    """Return an expression with proposed values of its limits, which the re-check finds too; None where one fails."""
     if not expression.has(sp.Limit) or expression.count_ops() > SEARCH.operations:
         return expression
-    try:
-        value = expression.replace(sp.Limit, lambda inside, symbol, point, _: sp.limit(inside, symbol, point))
-    except (NotImplementedError, ArithmeticError, ValueError, TypeError):
-        return None
-    return None if value.has(sp.Limit, sp.oo, sp.zoo, sp.nan, sp.AccumBounds) else value
+    limits = {node: proposed_limit(*node.args[:3]) for node in outermost_limits(expression)}
+    return None if None in limits.values() else expression.xreplace(limits)
 
 
 def _is_long(expression: sp.Expr) -> bool:
