@@ -253,9 +253,9 @@ NEXT_W = Identity(
 INCREMENT = (
     Implication(
         "gap_in_the_loss",
-        (sp.Le(e**2, b * w**6), sp.Le(part, 1)),
-        sp.Le(part * e**2, b * w**4 * w**2),
-        says="P S e² <= b w⁴ w² where e² <= b w⁶, P S <= 1",
+        (sp.Le(e, b * w**3), sp.Ge(e, -b * w**3), sp.Le(part, 1)),
+        sp.Le(part * e**2, b**2 * w**4 * w**2),
+        says="P S e² <= b² w⁴ w² where |e| <= b w³, P S <= 1",
     ),
     Implication(
         "square_in_the_loss",

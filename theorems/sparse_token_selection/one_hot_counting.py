@@ -192,9 +192,9 @@ POTENTIAL = (
     ),
     Implication(
         "rise_at_most_two",
-        (sp.Ge(lag, 0), sp.Le(lag, 1), sp.Ge(1 - lag * sigma, 0)),
-        sp.Le((1 + lag) * (1 - lag * sigma), 2),
-        says="(1 + rho)(1 - rho sigma) <= 2 where 0 <= rho <= 1, rho sigma <= 1",
+        (sp.Ge(lag, 0), sp.Le(lag, 1), sp.Ge(1 - lag * sigma, 0), sp.Le(m, 1)),
+        sp.Le(m * (1 + lag) * (1 - lag * sigma), 2),
+        says="m (1 + rho)(1 - rho sigma) <= 2 where 0 <= rho <= 1, rho sigma <= 1, m <= 1",
     ),
     Implication(
         "rise_behind",

@@ -408,11 +408,10 @@ ARGUMENT = (
     ),
     Inference(
         "start_of_alpha",
-        "while h < q/(2T) the fall is at least 3ηq/(5T²), a share 6η/(5T) of q/(2T): h ≥ q/(2T) after at most "
-        "5T/(6η) + 1 steps",
+        "while h < q/(2T) the fall is at least 3ηq/(5T²): h ≥ q/(2T) after at most 5T/(6η) + 1 steps",
         (
             *("rest", "least_m", "least_share", "fall", "beta", "box_and_descent"),
-            *("left_at_first", "lag_at_first", "square_of_the_least_share", "fall_at_first"),
+            *("left_at_first", "lag_at_first", "square_of_the_least_share", "fall_at_first", "steps_of_alpha"),
         ),
         "telescoping",
     ),

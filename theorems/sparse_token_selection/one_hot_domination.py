@@ -172,6 +172,12 @@ COUNTING = (
         says="2 eta/q (1 - beta/2) P^2 rho^2 >= 3 eta q/(5T^2) where beta <= 4/5, P^2 >= (q/T)^2, rho^2 >= 1/2",
     ),
     Implication(
+        "steps_of_alpha",
+        (sp.Le(grown * 3 * eta * q / (5 * T**2), q / (2 * T)),),
+        sp.Le(grown, 5 * T / (6 * eta)),
+        says="n <= 5T/(6 eta) where n 3 eta q/(5T^2) <= q/(2T)",
+    ),
+    Implication(
         "least_growth",
         (sp.Le(rest, sp.Rational(1, 6)), sp.Le(left, sp.Rational(2, 3))),
         sp.Ge(rest / (1 + rest * left), 9 * rest / 10),

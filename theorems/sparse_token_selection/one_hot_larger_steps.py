@@ -174,8 +174,8 @@ LEAST_SLOPES = (
     Implication(
         "square_near",
         (sp.Ge(b, sp.Rational(3, 8) * low * level),),
-        sp.Ge(b**2, sp.Rational(9, 64) * low**2 * level**2),
-        says="s^2 >= 9/64 y^2 x^2 where s >= 3/8 y x",
+        sp.Ge(d / (T - 1) * b**2, d / (T - 1) * sp.Rational(9, 64) * low**2 * level**2),
+        says="d/(T-1) s^2 >= d/(T-1) 9/64 y^2 x^2 where s >= 3/8 y x",
     ),
 )
 POSITIVE_SHARE = Implication(
