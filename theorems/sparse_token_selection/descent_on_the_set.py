@@ -387,13 +387,19 @@ ARGUMENT = (
         "telescoping",
     ),
     Inference(
-        "nonnegative",
+        "slope_in_C",
         "at C = 0 all shares are 1/T: R' = 0, as Σ x_i = 0, and P' = (q − q q/T)/T, as E Σ_y v_i = E|s|² = q and "
-        "E v̄ = q/T. So the slope in C is at most 0 there, and at C > 0 at most d_e β² C: a step leads to no C < 0",
+        "E v̄ = q/T. So the slope in C is at most 0 there, and at C > 0 at most d_e β² C",
         (
-            *("entries", "range", "of_the_shares", "variance", "slope_at_zero", "next_C"),
-            *("wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
+            *("entries", "range", "of_the_shares", "variance", "slope_at_zero"),
+            *("wang2024.lemma2:steps", "signs_are_symmetric"),
         ),
+        rules.MEAN_VALUE_INEQUALITY,
+    ),
+    Inference(
+        "nonnegative",
+        "C = 0 at the start, and a step leads from C ≥ 0 to no C < 0",
+        ("slope_in_C", "next_C", "wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
         "induction",
     ),
     Inference(
