@@ -68,10 +68,10 @@ from theorems.sparse_token_selection.reduced_dynamics import (
     BOTH_SELECTED,
     CHANCE_OF_BOTH,
     LAW_OF_THE_SUBSET,
-    PRODUCT,
+    OF_TWO_SUMS,
+    PRODUCT_OF_SUMS,
     SELECTED,
     over_tokens,
-    product_of_sums,
 )
 from theorems.sparse_token_selection.task import (
     ACCURACY,
@@ -107,8 +107,6 @@ from verify import (
 
 m = sp.Symbol("m", integer=True, nonnegative=True)
 v, total, p, k, s = sp.symbols("v total p k s", real=True)
-numbers = sp.Symbol("numbers", integer=True, positive=True)
-"""Td, in a step on normal vectors of any length."""
 
 WIDTH = Parameter("m", "integer", "number of linear measurements of X, or units of the first layer", minimum=0)
 MEASUREMENTS_EXIST = sp.Le(m, T * d)
@@ -213,12 +211,12 @@ EVALUATIONS = {
         draws=7,
     ),
 }
-STEPS, CLAIMS = (product_of_sums(numbers), LAW_OF_THE_SUBSET[0], *CLAUSES[:9]), CLAUSES[9:]
+STEPS, CLAIMS = (PRODUCT_OF_SUMS, LAW_OF_THE_SUBSET[0], *CLAUSES[:9]), CLAUSES[9:]
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
     domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
     hypotheses=(GAUSSIAN_TOKENS, CLASS),
-    variables=(v, total, p, k, s, CHANCE_OF_BOTH, PRODUCT, numbers),
+    variables=(v, total, p, k, s, CHANCE_OF_BOTH, *OF_TWO_SUMS),
     claims=(SMALLEST_LOSS, NETS, *CLAIMS),
     steps=STEPS,
 )

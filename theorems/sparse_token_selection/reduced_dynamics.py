@@ -45,7 +45,6 @@ from theorems.sparse_token_selection.task import (
 )
 from theorems.sparse_token_selection.trials import one_hot_layer
 from theorems.symmetrisation.token_sums import mean_of_product
-from theorems.wishart.gaussian_moment import GaussianMoment
 from verify import (
     Derivation,
     Evaluation,
@@ -57,7 +56,6 @@ from verify import (
     Statement,
     Step,
     Theorem,
-    matrix,
 )
 
 alpha, C = sp.symbols("alpha C", real=True)
@@ -175,23 +173,14 @@ LAW_OF_THE_SUBSET = (
     ),
 )
 """The chances of two tokens: the T indicators add up to q, and so their products in pairs to q²."""
-FIRST_SUM, SECOND_SUM, PRODUCT = sp.symbols("first_sum second_sum product", real=True)
-
-
-def product_of_sums(size: sp.Expr) -> GaussianMoment:
-    """Return E (g'x)(h'x) = g'h for a normal x with so many entries; PRODUCT, g'h, is a variable."""
-    g, h, x = (matrix(name) for name in ("g", "h", "x"))
-    return GaussianMoment(
-        "product_of_sums",
-        FIRST_SUM * SECOND_SUM,
-        PRODUCT,
-        dict.fromkeys((g, h, x), (size, sp.Integer(1))),
-        {x: None},
-        {FIRST_SUM: sp.transpose(g) * x, SECOND_SUM: sp.transpose(h) * x},
-        {sp.transpose(g) * h: PRODUCT},
-        says="E (g'x)(h'x) = g'h",
-    )
-
+OF_TWO_SUMS = g_1, g_2, h_1, h_2, x_1, x_2 = sp.symbols("g_1 g_2 h_1 h_2 x_1 x_2", real=True)
+PRODUCT_OF_SUMS = Identity(
+    "product_of_sums",
+    (g_1 * x_1 + g_2 * x_2) * (h_1 * x_1 + h_2 * x_2),
+    g_1 * h_1 * x_1**2 + g_2 * h_2 * x_2**2 + (g_1 * h_2 + g_2 * h_1) * x_1 * x_2,
+    says="(g x + g' x')(h x + h' x') = g h x^2 + g' h' x'^2 + (g h' + g' h) x x', as for each pair of the terms of "
+    "longer sums",
+)
 
 slope_alpha = sp.Derivative(loss, alpha)
 slope_C = sp.Derivative(loss, C)
@@ -224,7 +213,7 @@ STEPS = (
         says="e^(C - x) = e^C e^(-x), as for x = Cq/T",
     ),
     SHARE_SLOPE,
-    product_of_sums(T),
+    PRODUCT_OF_SUMS,
     *LAW_OF_THE_SUBSET,
     Identity(
         "logit_selected",
@@ -277,7 +266,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE),
     domain=(SUBSET_FITS,),
     hypotheses=ONE_HOT_RUN,
-    variables=(alpha, C, p_k, shift, d, eta, CHANCE_OF_BOTH, PRODUCT, *OF_A_SHARE),
+    variables=(alpha, C, p_k, shift, d, eta, CHANCE_OF_BOTH, *OF_TWO_SUMS, *OF_A_SHARE),
     definitions=DEFINITIONS,
     claims=(KEPT, POPULATION_LOSS, *RECURSION),
     steps=STEPS,
