@@ -198,6 +198,12 @@ NEXT_C = Implication(
     sp.Ge(C - eta * slope, 0),
     says="C - eta slope >= 0 where C >= 0, slope <= b C, eta b <= 1",
 )
+SLOPE_AT_ZERO = Implication(
+    "slope_at_zero",
+    (sp.Ge(alpha, 0), sp.Eq(R_slope, 0), sp.Eq(P_slope, (q - q * (q / T)) / T)),
+    sp.Le(d / (2 * d_e) * (alpha**2 * R_slope - 2 * alpha * P_slope / q), 0),
+    says="d/(2 d_e) (alpha^2 R' - 2 alpha P'/q) <= 0 where alpha >= 0, R' = 0, P' = (q - q q/T)/T",
+)
 MULTIPLIER = Implication(
     "multiplier",
     (sp.Lt(eta * (1 + square), 2), sp.Le(h_a, 1 + square)),
@@ -230,6 +236,12 @@ GEOMETRIC = InWords(
     "1) + delta, for every delta > 0; the maximum is below 1",
 )
 FALL = eta * (1 - eta * (1 + BETA_SQUARED) / 2)
+SHARE_OF_THE_LENGTH = Implication(
+    "share_of_the_length",
+    (sp.Ge(h_a, FALL * u**2), sp.Eq(w, eta * u)),
+    sp.Ge(h_a, (1 - eta * (1 + BETA_SQUARED) / 2) * u * w),
+    says="x >= (1 - eta (1 + beta^2)/2) g l where x >= eta (1 - eta (1 + beta^2)/2) g^2, l = eta g",
+)
 EVALUATIONS = {
     "falls": Evaluation(
         sign_runs.falls(False, FALL),
@@ -276,8 +288,9 @@ STATEMENT = Statement(
     variables=VARIABLES,
     claims=(FALLS, VANISHES, NONNEGATIVE, CONVERGES, GEOMETRIC),
     steps=(
-        *(*BEST_ALPHA, *NEXT_ALPHA, *slopes.OF_THE_SHARES, *slopes.DERIVATIVES, *SECOND_DERIVATIVES, *ENTRIES),
-        *(PRODUCT, EIGENVALUE, DESCENT, NEXT_C, MULTIPLIER),
+        *(*BEST_ALPHA, *NEXT_ALPHA, *slopes.OF_THE_SHARES, *slopes.FOR_AN_ENCODING, *slopes.DERIVATIVES),
+        *(*SECOND_DERIVATIVES, *ENTRIES, PRODUCT, EIGENVALUE, DESCENT, NEXT_C, SLOPE_AT_ZERO, MULTIPLIER),
+        SHARE_OF_THE_LENGTH,
     ),
 )
 ARGUMENT = (
@@ -296,7 +309,8 @@ ARGUMENT = (
         "as R ≤ Σ p_i = 1, a step takes α to between itself and the best one, so that 0 ≤ α ≤ A = √(T/q) along the run "
         "and on the segments between iterates",
         (
-            *("best_alpha", *(step.label for step in NEXT_ALPHA), "at_most_one", "zero_initialisation"),
+            *("best_alpha", *(step.label for step in NEXT_ALPHA), "square_of_a_share", "at_most_one"),
+            "zero_initialisation",
             *("wang2024.lemma2", "signs_are_symmetric", "gaussian_tokens"),
         ),
         "induction",
@@ -311,7 +325,7 @@ ARGUMENT = (
     Inference(
         "variance",
         "the variance under the attention is at most |s|² too, and the mean of |s|² over the encodings is q",
-        ("logit", "sign_encoding"),
+        ("logit", "sign_encoding", "variance_at_most"),
         "linearity of expectation",
     ),
     Inference(
@@ -331,7 +345,7 @@ ARGUMENT = (
         "for_an_encoding",
         "with s = Σ p_j|x_j|, whose square is at most Var v: |Σ_y p_i x_i| and Σ p_i²|x_i| are at most s/2, as Σ p_i = "
         "1, and Σ p_i² x_i² at most s²/2; Σ_y p_i x_i² ≤ Var v, and Σ_y p_i and Σ p_i² are at most 1",
-        ("halves", "variance"),
+        ("halves", "variance", "share_of_a_term", "square_of_a_term", "square_of_a_share"),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -373,10 +387,19 @@ ARGUMENT = (
         "telescoping",
     ),
     Inference(
+        "slope_in_C",
+        "at C = 0 all shares are 1/T: R' = 0, as Σ x_i = 0, and P' = (q − q q/T)/T, as E Σ_y v_i = E|s|² = q and "
+        "E v̄ = q/T. So the slope in C is at most 0 there, and at C > 0 at most d_e β² C",
+        (
+            *("entries", "range", "of_the_shares", "variance", "slope_at_zero"),
+            *("wang2024.lemma2:steps", "signs_are_symmetric"),
+        ),
+        rules.MEAN_VALUE_INEQUALITY,
+    ),
+    Inference(
         "nonnegative",
-        "at C = 0 all shares are 1/T, so that R' = 0 and P' = (q/T)(1 − q/T): the slope in C is −dαP'/q ≤ 0 there, and "
-        "at C > 0 it is at most d_e β² C, so that a step leads to no C < 0",
-        ("entries", "range", "next_C", "wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
+        "C = 0 at the start, and a step leads from C ≥ 0 to no C < 0",
+        ("slope_in_C", "next_C", "wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
         "induction",
     ),
     Inference(
@@ -390,7 +413,7 @@ ARGUMENT = (
         "one_limit",
         "each step's fall is at least a fixed share of |∇L| times its length, and a step is 0 where L does not fall: "
         "(α, C) tends to infinity or converges, to a point where the gradient vanishes; α is bounded",
-        ("analytic", "falls", "vanishes", "range"),
+        ("analytic", "falls", "vanishes", "range", "share_of_the_length", "descent"),
         rules.DESCENT_OF_ANALYTIC_FUNCTIONS,
     ),
     Inference(

@@ -64,7 +64,15 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.reduced_dynamics import BOTH_SELECTED, SELECTED, over_tokens
+from theorems.sparse_token_selection.reduced_dynamics import (
+    BOTH_SELECTED,
+    CHANCE_OF_BOTH,
+    LAW_OF_THE_SUBSET,
+    OF_TWO_SUMS,
+    PRODUCT_OF_SUMS,
+    SELECTED,
+    over_tokens,
+)
 from theorems.sparse_token_selection.task import (
     ACCURACY,
     GAUSSIAN_TOKENS,
@@ -203,12 +211,12 @@ EVALUATIONS = {
         draws=7,
     ),
 }
-STEPS, CLAIMS = CLAUSES[:9], CLAUSES[9:]
+STEPS, CLAIMS = (PRODUCT_OF_SUMS, LAW_OF_THE_SUBSET[0], *CLAUSES[:9]), CLAUSES[9:]
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
     domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
     hypotheses=(GAUSSIAN_TOKENS, CLASS),
-    variables=(v, total, p, k, s),
+    variables=(v, total, p, k, s, CHANCE_OF_BOTH, *OF_TWO_SUMS),
     claims=(SMALLEST_LOSS, NETS, *CLAIMS),
     steps=STEPS,
 )
@@ -223,14 +231,14 @@ ARGUMENT = (
         "remainder",
         "let Π be the projection onto A's row space and u = 1_y/q: that mean is linear in A vec X, and component k of "
         "STS minus its mean has the variance |(I − Π)(u ⊗ e_k)|²",
-        ("conditional_mean", "gaussian_tokens"),
+        ("conditional_mean", "gaussian_tokens", "product_of_sums"),
         rules.GAUSSIAN_CONDITIONING,
     ),
     Inference(
         "second_moment_of_the_subset",
-        "all tokens, and all pairs of tokens, are equally likely to be selected: E uu' has 1/(qT) on its diagonal "
-        "and (q−1)/(qT(T−1)) off it",
-        ("gaussian_tokens",),
+        "all tokens, and all pairs of tokens, are equally likely to be selected: E uu' has (q/T)/q² on its diagonal "
+        "and (q(q−1)/(T(T−1)))/q² off it",
+        ("gaussian_tokens", LAW_OF_THE_SUBSET[0].label),
         rules.EXCHANGEABILITY,
     ),
     Inference(

@@ -67,7 +67,7 @@ from verify import (
     Theorem,
 )
 
-r, h, phi, w, w_next = sp.symbols("r h phi w w_next", positive=True)
+r, r_after, h, phi, w, w_next = sp.symbols("r r_after h phi w w_next", positive=True)
 rho = sp.Symbol("rho", real=True)
 e = sp.Symbol("e", real=True)
 size, moved, most, rate, K, b = sp.symbols("size moved most rate K b", nonnegative=True)
@@ -75,7 +75,7 @@ value, share, others, inverse, part = sp.symbols("value share others inverse par
 cube, next_cube, growth, both = sp.symbols("cube next_cube growth both", positive=True)
 x, y, m = sp.symbols("x y m", real=True)
 VARIABLES = (
-    *(h, phi, r, w, w_next, e, size, moved, most, rate, K, b, value, share, others, inverse, part),
+    *(h, phi, r, r_after, w, w_next, e, size, moved, most, rate, K, b, value, share, others, inverse, part),
     *(cube, next_cube, growth, both, x, y, m),
 )
 
@@ -152,6 +152,8 @@ alpha_w = 1 / S_w + e
 pull = eta * P_w * S_w / q
 spread = (T - q) * w**2 / (q + (T - q) * w**2)
 speed = eta * d / (q * (T - 1))
+INVERSE = 2 * q / d * ((T - q) / (q * r**2) + 1)
+"""The inverse of d/(2q) (T−q)w²/(q + (T−q)w²), in r."""
 AT_MOST_SIZE = (sp.Le(e, size), sp.Ge(e, -size))
 MOVE_OF_C = (
     Inequality("others_at_most", sp.Le(1 - P_w, (T - q) * w / q), says="1 - P <= (T-q) w/q"),
@@ -205,6 +207,12 @@ MOVE_OF_THE_BEST = (
         says="x y <= T |x| where |y| <= T",
     ),
     Implication(
+        "moved_by",
+        (sp.Le(moved, 2 * w * x), sp.Le(x, K * w * size)),
+        sp.Le(T * moved, 2 * T * K * w**2 * size),
+        says="T y <= 2T K w² z where y <= 2w x, x <= K w z, as for y = |w - w'|, x = |C' - C|, z = 2w + |e|",
+    ),
+    Implication(
         "best_moves_by",
         (sp.Le(y, most), sp.Ge(both, q**2)),
         sp.Le((T - q) * y / both, (T - q) * most / q**2),
@@ -212,6 +220,8 @@ MOVE_OF_THE_BEST = (
     ),
 )
 ORDER_OF_THE_GAP = (
+    Implication("share_at_most", (sp.Le(w, 1),), sp.Le(P_w * S_w, 1), says="P S <= 1 where w <= 1"),
+    Inequality("rate_below_one", sp.Lt((1 - eta / q) ** 2, 1), says="(1 - eta/q)² < 1"),
     Implication(
         "contraction",
         (
@@ -237,12 +247,43 @@ ORDER_OF_THE_GAP = (
         says="|e|/r² <= (q/(T-q))² b w where |e| <= b w³",
     ),
 )
+NEXT_W = Identity(
+    "next_w", sp.exp(-(x + m)), sp.exp(-x) * sp.exp(-m), says="w' = e^(-C - m) is w e^(-m), for w = e^(-C), C' = C + m"
+)
 INCREMENT = (
+    Implication(
+        "gap_in_the_loss",
+        (sp.Le(e, b * w**3), sp.Ge(e, -b * w**3), sp.Le(part, 1)),
+        sp.Le(part * e**2, b**2 * w**4 * w**2),
+        says="P S e² <= b² w⁴ w² where |e| <= b w³, P S <= 1",
+    ),
+    Implication(
+        "square_in_the_loss",
+        (sp.Le(w, 1),),
+        sp.Le(w**2, T / (T - q) * spread),
+        says="w² <= T/(T-q) s, s = (T-q) w²/(q + (T-q) w²), where w <= 1",
+    ),
     Identity(
         "inverse_loss",
         1 / (d / (2 * q) * (1 + b) * spread.subs(w, h_fixed * r)),
-        2 * q / d * ((T - q) / (q * r**2) + 1) / (1 + b),
+        INVERSE / (1 + b),
         says="the inverse of d/(2q) (1 + b) (T-q)w²/(q + (T-q)w²) is (2q/d) ((T-q)/(q r²) + 1)/(1 + b)",
+    ),
+    Identity("inverse_in_parts", x / (1 + b), x - x * b / (1 + b), says="x/(1 + b) = x - x b/(1 + b)"),
+    Identity(
+        "inverse_in_w",
+        INVERSE.subs(r, (T - q) * w / q),
+        2 * q / d * (q / (T - q) + w**2) / w**2,
+        says="(2q/d) ((T-q)/(q r²) + 1) = (2q/d) (q/(T-q) + w²)/w² for r = (T-q) w/q",
+    ),
+    Implication(
+        "rest_of_the_inverse", (sp.Le(b, K * w**4),), sp.Le(b / w**2, K * w**2), says="b/w² <= K w² where b <= K w⁴"
+    ),
+    Identity(
+        "change_of_the_inverse",
+        INVERSE.subs(r, r_after) - INVERSE,
+        2 * (T - q) / d * (1 / r_after**2 - 1 / r**2),
+        says="(2q/d) ((T-q)/(q r²) + 1) changes by 2(T-q)/d (1/r'² - 1/r²)",
     ),
     Identity(
         "inverse_square",
@@ -301,6 +342,7 @@ STEPS = (
     *MOVE_OF_C,
     *MOVE_OF_THE_BEST,
     *ORDER_OF_THE_GAP,
+    NEXT_W,
     *INCREMENT,
 )
 
@@ -347,7 +389,7 @@ ARGUMENT = (
         ("move", "end", *(step.label for step in MOVE_OF_C)),
         "application",
     ),
-    Inference("ratio", "so m → 0, and w'/w = e^{−m} → 1", ("move_of_C", "end"), "continuity"),
+    Inference("ratio", "so m → 0, and w'/w = e^{−m} → 1", ("move_of_C", "end", NEXT_W.label), "continuity"),
     Inference(
         "drift",
         "|w − w'| ≤ w |m| exp|m|, which from some step on is at most 2w|m|",
@@ -363,13 +405,13 @@ ARGUMENT = (
     Inference(
         "contracts",
         "|e'| ≤ (|1 − η/q| + (η/q)(1 − PS) + K w²) |e| + 2K w³, by `contraction` for e and x, and for −e and −x",
-        ("gap", "move_of_the_best", "contraction", "end"),
+        ("gap", "move_of_the_best", "share_at_most", "contraction", "end"),
         "application",
     ),
     Inference(
         "order_of_the_gap",
         "b = |e|/w³ has b' ≤ g ((|1 − η/q| + o(1)) b + 2K) with g = (w/w')³ → 1, and |1 − η/q| < 1: it is bounded",
-        ("contracts", "ratio", "end", "next_cube", "per_cube", "lag_attracts"),
+        ("contracts", "ratio", "end", "next_cube", "per_cube", "rate_below_one", "lag_attracts"),
         rules.LINEAR_RECURRENCE,
     ),
     Inference(
@@ -381,14 +423,14 @@ ARGUMENT = (
     Inference(
         "odds",
         "r' = r e^{−m}; as e/r → 0, m/r² tends to ηd/(q(T−1)) q/(T−q), and (e^{2m} − 1)/m to 2, put so at m = 0",
-        ("move", "move_in_odds", "order_of_the_gap", "ratio", "end"),
+        ("move", "move_in_odds", "order_of_the_gap", "gap_in_odds", "ratio", "end"),
         "continuity",
     ),
     Inference(
         "increments",
         "PSe² is a multiple b of s that is of order w⁴, so that 1/L = (2q/d) ((T−q)/(q r²) + 1) + o(1), and 1/L' − 1/L "
         "tends to the limit that `increment` has",
-        ("loss", "inverse_loss", "inverse_square", "increment", "odds", "order_of_the_gap", "end"),
+        ("loss", "share_at_most", *(step.label for step in INCREMENT), "odds", "order_of_the_gap", "end"),
         "continuity",
     ),
     Inference("slope", "1/L_t divided by t tends to the same", ("increments",), rules.STOLZ_CESARO),

@@ -104,9 +104,9 @@ ENOUGH_ROOM = (
     ),
     Implication(
         "xi_after",
-        (sp.Eq((1 - other) * grown, other),),
-        sp.Eq(_ATTENDED * (1 - _ATTENDED) * other, q * (T - q) * ((1 - other) * grown) ** 2 / _ALL**2),
-        says="P (1-P) w = q (T-q) ((1-w) x)^2/N^2 where (1-w) x = w, P = q/N, N = q + (T-q)w",
+        (sp.Lt(other, 1), sp.Eq((1 - other) * grown, other)),
+        sp.Eq(_ATTENDED * (1 - _ATTENDED) * other / (1 - other) ** 2, q * (T - q) * grown**2 / _ALL**2),
+        says="P (1-P) w/(1-w)^2 = q (T-q) x^2/N^2 where (1-w) x = w, w < 1, P = q/N, N = q + (T-q)w",
     ),
     Implication(
         "product_after",
@@ -133,12 +133,42 @@ ENOUGH_ROOM = (
         says="1 - (eta/q)(x + y) >= 0 where x <= 1, y <= d/(2q), (eta/q)(1 + d/(2q)) <= 1",
     ),
 )
+NO_FALL = (
+    Implication(
+        "gap_behind",
+        (sp.Le(pulled, m), sp.Le(m, 1), sp.Le(other, 1)),
+        sp.Ge(1 - pulled * (1 - other), 0),
+        says="1 - aP (1-w) >= 0 where aP <= m <= 1, 0 <= w <= 1",
+    ),
+    Implication(
+        "next_sign",
+        (sp.Lt(other, 1), sp.Ge((1 - other) * bound, 0)),
+        sp.Ge(bound, 0),
+        says="x >= 0 where (1-w) x >= 0, w < 1, as for x = N' - q alpha' (1-w')",
+    ),
+    Implication(
+        "next_delta",
+        (sp.Ge(N - q * grown * (1 - later), 0),),
+        sp.Ge(1 - grown * (q / N) * (1 - later), 0),
+        says="1 - alpha' P' (1-w') >= 0 where N' - q alpha' (1-w') >= 0, P' = q/N' > 0",
+    ),
+    Inequality(
+        "first_move", sp.Gt(sp.exp(-sp.Rational(1, 2)), sp.Rational(1, 2), evaluate=False), says="e^(-1/2) > 1/2"
+    ),
+)
 GROWTH = (
     Inequality(
         "exponential_at_one",
         sp.Le(sp.exp(1) - 2, sp.Rational(3, 4), evaluate=False),
         says="e - 2 <= 3/4",
     ),
+    Implication(
+        "m_in_odds",
+        (sp.Eq((1 - m) * grown, m),),
+        sp.Eq(m, grown / (1 + grown)),
+        says="m = X/(1+X) where (1 - m) X = m",
+    ),
+    Identity("odds_and_one", 1 / (1 - grown / (1 + grown)), 1 + grown, says="1/(1 - m) = 1 + X for m = X/(1+X)"),
     Identity(
         "mean_of_growth",
         (1 + grown * N) / (1 + grown),
@@ -162,9 +192,9 @@ POTENTIAL = (
     ),
     Implication(
         "rise_at_most_two",
-        (sp.Ge(lag, 0), sp.Le(lag, 1), sp.Ge(1 - lag * sigma, 0)),
-        sp.Le((1 + lag) * (1 - lag * sigma), 2),
-        says="(1 + rho)(1 - rho sigma) <= 2 where 0 <= rho <= 1, rho sigma <= 1",
+        (sp.Ge(lag, 0), sp.Le(lag, 1), sp.Ge(1 - lag * sigma, 0), sp.Le(m, 1)),
+        sp.Le(m * (1 + lag) * (1 - lag * sigma), 2),
+        says="m (1 + rho)(1 - rho sigma) <= 2 where 0 <= rho <= 1, rho sigma <= 1, m <= 1",
     ),
     Implication(
         "rise_behind",
@@ -199,6 +229,12 @@ POTENTIAL = (
 )
 _PSI = 1 / other - 2 - (T - q) * other / q
 SUM_OF_MOVES = (
+    Implication(
+        "moves_in_A",
+        (sp.Le(move, T * grown / q),),
+        sp.Le(2 * d / (T - 1) * move, 2 * (d * T / (q * (T - 1))) * grown),
+        says="2d/(T-1) x <= 2A y where x <= T y/q, A = dT/(q(T-1))",
+    ),
     Implication(
         "psi_rises",
         (sp.Gt(later, 0), sp.Le(later, other)),
@@ -259,4 +295,6 @@ NOT_BEFORE = (
         says="t >= (x - y)/kappa where x <= y + kappa t",
     ),
 )
-STEPS_OF_THE_COUNT = (*(*SMALL_MOVE, *BEFORE_THE_TURN, *ENOUGH_ROOM, *GROWTH, *POTENTIAL, *SUM_OF_MOVES, *NOT_BEFORE),)
+STEPS_OF_THE_COUNT = (
+    *(*SMALL_MOVE, *BEFORE_THE_TURN, *ENOUGH_ROOM, *NO_FALL, *GROWTH, *POTENTIAL, *SUM_OF_MOVES, *NOT_BEFORE),
+)

@@ -87,9 +87,9 @@ ENTRY_OF_C = (
     ),
     Implication(
         "second_is_negative",
-        (sp.Le(_OF_TWO, 0), sp.Le(x, sp.Rational(3, 10))),
+        (sp.Le(_OF_TWO, 0), sp.Le(x, 3 * y), sp.Le(y, sp.Rational(1, 10))),
         sp.Le(x + _SECOND_OF_TWO, sp.Rational(4, 5)),
-        says="x + 2 alpha^2 w(4w-1-w^2)/(1+w)^4 <= 4/5 where 4w-1-w^2 <= 0, x <= 3/10",
+        says="x + 2 alpha^2 w(4w-1-w^2)/(1+w)^4 <= 4/5 where 4w-1-w^2 <= 0, x <= 3y, y <= 1/10",
     ),
 )
 SCALED = (
@@ -120,6 +120,12 @@ SCALED = (
         says="eta^2/(d(T-1)) (d/(2q))^2 x <= 64/729 eta^2 d T/((T-1) q^3) where x <= 256 T/(729q)",
     ),
     Implication(
+        "mixed_over_the_first",
+        (sp.Gt(unit, 0), sp.Le((unit * x) ** 2, unit**2 * rate)),
+        sp.Le(x**2, rate),
+        says="b^2 <= c where (h b)^2 <= h^2 c, h > 0",
+    ),
+    Implication(
         "form_of_the_entries",
         (sp.Le(first, unit), sp.Le(last, unit * rate)),
         sp.Le(first * u**2 + 2 * unit * x * u * y + last * y**2, unit * (u**2 + 2 * x * u * y + rate * y**2)),
@@ -132,7 +138,7 @@ SCALED = (
         says="u^2 + 2b uy + c y^2 <= (1 + c)(u^2 + y^2) where b^2 <= c",
     ),
 )
-FORM = SCALED[-2:]
+FORM = SCALED[-3:]
 """The largest eigenvalue of a form whose entries are bounded."""
 FALL_IN_PARTS = Identity(
     "fall_in_parts",

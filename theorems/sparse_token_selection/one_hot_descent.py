@@ -76,6 +76,7 @@ from verify import (
     Derivation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     Source,
@@ -228,7 +229,7 @@ STATEMENT = Statement(
         Identity("attended", ((1 - P) / S) ** 2, (T - q) / q * m * (1 - m), says="((1 - P)/S)^2 = (T-q)/q m (1 - m)"),
         SPREAD,
         ROOT,
-        at_most("sixth", 8 * A / 5, (9 + 3 * EXCESS) / 6, "8A/5 <= (9 + 3a)/6"),
+        at_most("sixth", 6 * K, 9 + 3 * EXCESS, "6k <= 9 + 3a"),
         at_most("least_share", q / T, P, "P >= q/T"),
         at_most("least_m", q / T, m, "m >= q/T"),
         at_most(
@@ -238,6 +239,12 @@ STATEMENT = Statement(
             "l^2/(1 + a l) >= 1/(9 + 3a) for l = (1+x)/3 >= 1/3",
         ),
         Identity("inverse", 1 / t - 1 / (t + g * t**2), g / (1 + g * t), says="1/h - 1/(h + c h^2) = c/(1 + c h)"),
+        Identity(
+            "slope_of_t",
+            sp.Derivative((1 - domination.S) / domination.S, domination.S),
+            -((1 + (1 - domination.S) / domination.S) ** 2),
+            says="t = (1 - l)/l has the slope -(1 + t)^2 in l",
+        ),
         Identity(
             "potential",
             (1 + t) ** 2 * sp.Derivative(POTENTIAL, t),
@@ -255,6 +262,12 @@ STATEMENT = Statement(
             sp.Derivative(SLOPE_IN_LOSS, t),
             (1 + t) ** 2 * (2 * t**2 - 2 + g * (t - 2)) / t**3,
             says="its slope in t is (1+t)^2 (2t^2 - 2 + a(t-2))/t^3",
+        ),
+        Implication(
+            "rise_of_one_step",
+            (sp.Ge(x, domination.K * domination.S**2 * t**2 / (1 + g * domination.S)),),
+            sp.Ge((1 + g * domination.S) / (domination.S**2 * t**2) * x, domination.K),
+            says="(1 + a l)/(l^2 h^2) x >= k where x >= k l^2 h^2/(1 + a l)",
         ),
         at_most("convex", 0, 2 * (2 + x) ** 2 - 2 + g * x, "2t^2 - 2 + a(t-2) >= 0 for t = 2 + x >= 2"),
         START,
@@ -328,7 +341,7 @@ ARGUMENT = (
             *("coordinates", "wang2024.lemma1", "mixed_entry", "entry_of_C", "entry_of_alpha", "entry_mixed"),
             *("beta_in_parts", "beta", *(step.label for step in entries.SCALED)),
         ),
-        "nonnegative terms",
+        rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "fall",
@@ -351,8 +364,8 @@ ARGUMENT = (
     ),
     Inference(
         "far_or_near",
-        "where P²ρ² ≥ d/(T−1) ℓ²h², so is G; elsewhere P = mS ≥ hS and S² ≥ q/T, and for h > 0 `far` has |ρ| < √A ℓ, "
-        "A = dT/(q(T−1))",
+        "where P²ρ² ≥ d/(T−1) ℓ²h², so is G; elsewhere P = mS ≥ hS and S² ≥ q/T, and for h > 0 ρ² < Aℓ², "
+        "A = dT/(q(T−1)), so that |ρ| ≤ √A ℓ",
         ("rest", "scale", "coordinates", *(step.label for step in domination.FAR), "root"),
         "case distinction",
     ),
@@ -395,11 +408,10 @@ ARGUMENT = (
     ),
     Inference(
         "start_of_alpha",
-        "while h < q/(2T) the fall is at least 3ηq/(5T²), a share 6η/(5T) of q/(2T): h ≥ q/(2T) after at most "
-        "5T/(6η) + 1 steps",
+        "while h < q/(2T) the fall is at least 3ηq/(5T²): h ≥ q/(2T) after at most 5T/(6η) + 1 steps",
         (
             *("rest", "least_m", "least_share", "fall", "beta", "box_and_descent"),
-            *("left_at_first", "lag_at_first", "square_of_the_least_share", "fall_at_first"),
+            *("left_at_first", "lag_at_first", "square_of_the_least_share", "fall_at_first", "steps_of_alpha"),
         ),
         "telescoping",
     ),
@@ -408,14 +420,17 @@ ARGUMENT = (
         "from there on 1/h, at most 2T/q, falls while ℓ ≥ 1/3 by at least c/(1 + ch) a step, c = k/(9 + 3a), and "
         "that is at least 9c/10, as c ≤ 1/6 and h ≤ 2/3. So ℓ ≤ 1/3, where 1/h ≤ 3/2, after at most as many steps more "
         "as `steps_of_C` has, and 1",
-        ("least_fall", "third", "inverse", "between", "sixth", "start_of_alpha", "least_growth", "steps_of_C"),
+        ("least_fall", "third", "inverse", "sixth", "start_of_alpha", "least_growth", "steps_of_C"),
         "telescoping",
     ),
     Inference(
         "potential_grows",
         "in ℓ, where dt/dℓ = −(1+t)², F has the slope −(1 + aℓ)/(ℓ²h²), which rises up to ℓ = 1/3, where t = 2: F is "
         "convex, and grows by at least this slope times the fall, and so by k a step, while ℓ > 0",
-        ("least_fall", "potential", "slope_in_loss", "bend_of_the_potential", "convex", "start_of_C"),
+        (
+            *("least_fall", "slope_of_t", "potential", "slope_in_loss", "bend_of_the_potential", "convex"),
+            *("rise_of_one_step", "start_of_C"),
+        ),
         rules.TANGENT,
     ),
     Inference(

@@ -43,6 +43,12 @@ FAR = (
         sp.Lt(bound, other_bound),
         says="x < y where h^2 x < h^2 y, h^2 > 0",
     ),
+    Implication(
+        "lag_where_far",
+        (sp.Lt(q / T * bound, other_bound),),
+        sp.Lt(bound, T / q * other_bound),
+        says="x < T/q y where q/T x < y, as for x = rho^2, y = d/(T-1) l^2, for which T/q y = A l^2",
+    ),
 )
 _SLOPES = (m * S) ** 2 * size**2 + D * ahead**2 * m**2 * near**2
 _WEIGHTS = behind**2 / D + (ahead * m * behind) ** 2 * reach**2 / S**2
@@ -62,6 +68,18 @@ NEAR = (
     ),
 )
 OTHERS = (
+    Implication(
+        "reach_over_S",
+        (sp.Le(reach, share),),
+        sp.Le((reach / S) ** 2, (share / S) ** 2),
+        says="(z/S)^2 <= (p/S)^2 where 0 <= z <= p, S > 0, as for p = 1 - P",
+    ),
+    Implication(
+        "lag_over_S",
+        (sp.Gt(m, 0), sp.Ge(S**2, q / T)),
+        sp.Le((size / S) ** 2, T / (q * m) * (m * size**2)),
+        says="(rho/S)^2 <= T/(qm) m rho^2 where S^2 >= q/T, m > 0",
+    ),
     Implication(
         "product_of_squares",
         (sp.Le(first**2, bound), sp.Le(second**2, other_bound)),
@@ -99,6 +117,18 @@ OTHERS = (
 )
 DOMINATION = (
     Implication(
+        "enough_alone",
+        (sp.Le(bound, squares),),
+        sp.Le(bound, (1 + curve * level) * squares),
+        says="x <= (1 + a l) G where x <= G, and G, a, l >= 0",
+    ),
+    Implication(
+        "in_the_steps",
+        (sp.Le(bound, squares * (other_bound / D + rest)), sp.Le(rest, 2 * T / q * level)),
+        sp.Le(D * bound, squares * (other_bound + 2 * (d * T / (q * (T - 1))) * level)),
+        says="d/(T-1) x <= G (y + 2A l) where x <= G ((T-1)/d y + z), z <= 2T l/q",
+    ),
+    Implication(
         "square_of_the_lag",
         (sp.Ge(lag, -size), sp.Le(lag, size), sp.Le(size, 1)),
         sp.Le((1 - lag) ** 2, 1 + 3 * size),
@@ -119,9 +149,9 @@ STEP = 2 * eta / q
 COUNTING = (
     Implication(
         "left_at_first",
-        (sp.Ge(m, S), sp.Le(size, 1)),
-        sp.Ge(m * (1 - size), S * (1 - size)),
-        says="m (1 - rho^2) >= k (1 - rho^2) where m >= k, rho^2 <= 1",
+        (sp.Ge(m, S), sp.Le(lag**2, 1)),
+        sp.Ge((1 + lag) * m * (1 - lag), S * (1 - lag**2)),
+        says="(1 + rho) m (1 - rho) >= k (1 - rho^2) where m >= k, rho^2 <= 1",
     ),
     Implication(
         "lag_at_first",
@@ -137,9 +167,15 @@ COUNTING = (
     ),
     Implication(
         "fall_at_first",
-        (sp.Ge(bound, (q / T) ** 2), sp.Ge(size, sp.Rational(1, 2)), sp.Ge(other_bound, sp.Rational(3, 5))),
-        sp.Ge(STEP * other_bound * bound * size, 3 * eta * q / (5 * T**2)),
-        says="2 eta/q x P^2 rho^2 >= 3 eta q/(5T^2) where x >= 3/5, P^2 >= (q/T)^2, rho^2 >= 1/2",
+        (sp.Ge(bound, (q / T) ** 2), sp.Ge(size, sp.Rational(1, 2)), sp.Le(other_bound, sp.Rational(4, 5))),
+        sp.Ge(STEP * (1 - other_bound / 2) * bound * size, 3 * eta * q / (5 * T**2)),
+        says="2 eta/q (1 - beta/2) P^2 rho^2 >= 3 eta q/(5T^2) where beta <= 4/5, P^2 >= (q/T)^2, rho^2 >= 1/2",
+    ),
+    Implication(
+        "steps_of_alpha",
+        (sp.Le(grown * 3 * eta * q / (5 * T**2), q / (2 * T)),),
+        sp.Le(grown, 5 * T / (6 * eta)),
+        says="n <= 5T/(6 eta) where n 3 eta q/(5T^2) <= q/(2T)",
     ),
     Implication(
         "least_growth",
@@ -155,13 +191,13 @@ COUNTING = (
     ),
     Implication(
         "rise_of_the_potential",
-        (sp.Le(bound, other_bound),),
+        (sp.Le(bound, other_bound), sp.Ge(first, sp.Rational(1, 2))),
         sp.Le(
-            (S + (2 + curve) * bound - (1 + curve) / S) - (2 + (2 + curve) / 2 - (1 + curve) / 2),
+            (S + (2 + curve) * bound - (1 + curve) / S) - (2 + (2 + curve) * first - (1 + curve) / 2),
             1 + S + (2 + curve) * other_bound,
         ),
-        says="t + (2+a) x - (1+a)/t - (2 + (2+a)/2 - (1+a)/2) <= (1 + t) + (2+a) y where x <= y, as for x = ln t, "
-        "y = ln(1 + t)",
+        says="t + (2+a) x - (1+a)/t - (2 + (2+a) z - (1+a)/2) <= (1 + t) + (2+a) y where x <= y, z >= 1/2, as for "
+        "x = ln t, y = ln(1 + t), z = ln 2",
     ),
     Implication(
         "all_steps",

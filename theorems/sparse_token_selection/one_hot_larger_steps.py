@@ -28,6 +28,7 @@ from theorems.sparse_token_selection import reduced_dynamics as reduced
 from theorems.sparse_token_selection.one_hot_box import (
     FALL_OF_C,
     LAG,
+    RANGE_OF_ALPHA,
     SECOND_DERIVATIVES,
     SLOPES,
     VARIABLES,
@@ -138,9 +139,15 @@ SMALL_FALL = (
 LEAST_SLOPES = (
     Implication(
         "slope_far",
-        (sp.Ge(part, low), sp.Ge(size, level**2 / 16)),
-        sp.Ge(part**2 * size, low**2 * level**2 / 16),
-        says="P^2 rho^2 >= y^2 x^2/16 where P >= y, rho^2 >= x^2/16, as for y = q/T",
+        (sp.Ge(part, low), sp.Ge(size, level / 4)),
+        sp.Ge(part**2 * size**2, low**2 * level**2 / 16),
+        says="P^2 rho^2 >= y^2 x^2/16 where P >= y, |rho| >= x/4, as for y = q/T",
+    ),
+    Implication(
+        "lag_near",
+        (sp.Le(rho, level / 4), sp.Ge(rho, -level / 4)),
+        sp.Le(rho**2, level**2 / 16),
+        says="rho^2 <= x^2/16 where -x/4 <= rho <= x/4",
     ),
     Implication(
         "left_near",
@@ -167,9 +174,15 @@ LEAST_SLOPES = (
     Implication(
         "square_near",
         (sp.Ge(b, sp.Rational(3, 8) * low * level),),
-        sp.Ge(b**2, sp.Rational(9, 64) * low**2 * level**2),
-        says="s^2 >= 9/64 y^2 x^2 where s >= 3/8 y x",
+        sp.Ge(d / (T - 1) * b**2, d / (T - 1) * sp.Rational(9, 64) * low**2 * level**2),
+        says="d/(T-1) s^2 >= d/(T-1) 9/64 y^2 x^2 where s >= 3/8 y x",
     ),
+)
+POSITIVE_SHARE = Implication(
+    "positive_share",
+    (sp.Gt(part, 0), sp.Le(part, 1), sp.Lt(curve, 2)),
+    sp.Gt(part * (1 - curve * part / 2), 0),
+    says="s (1 - beta s/2) > 0 where 0 < s <= 1, beta < 2",
 )
 SPEED = at_most("speed", eta * d / (q * (T - 1)), sp.Rational(1, 3), "eta d/(q(T-1)) <= 1/3")
 STATEMENT = Statement(
@@ -192,7 +205,9 @@ STATEMENT = Statement(
         FALL_IN_PARTS,
         *SMALL_FALL,
         *LEAST_SLOPES,
+        RANGE_OF_ALPHA[0],
         BETA_BELOW,
+        POSITIVE_SHARE,
         SPEED,
         at_most("fall_of_C", sp.Rational(2, 3) * (1 - 2 * other), 1 - other, "2(1 - 2w)/3 <= 1 - w"),
         at_most("least_C", 1 - other, sp.log(1 + v), "1 - w <= -ln w, with w = 1/(1+v)"),
@@ -231,7 +246,7 @@ ARGUMENT = (
             *("excess", "wang2024.lemma1:population_loss", *(step.label for step in SECOND_DERIVATIVES)),
             *("share", "curvature_C", "curvature_mixed", "beta", *(step.label for step in (*ENTRIES, *FORM))),
         ),
-        "nonnegative terms",
+        rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "C_stays_positive",
@@ -245,7 +260,10 @@ ARGUMENT = (
         "from where ℓ ≤ 1 and C ≥ 0 the segment to the next point keeps both: C at its ends is ≥ 0, and ℓ, which falls "
         "along it from the start on unless the slopes vanish, falls as long as it is at most 1, and so does not reach "
         "what it was at the start",
-        ("largest_curvature", "C_stays_positive", "wang2024.lemma1"),
+        (
+            *("largest_curvature", "C_stays_positive", "wang2024.lemma1", "coordinates", "positive_share"),
+            RANGE_OF_ALPHA[0].label,
+        ),
         rules.DESCENT_LEMMA,
     ),
     Inference(
@@ -274,7 +292,7 @@ ARGUMENT = (
         "reached",
         "while ℓ ≥ x > 0 it falls by at least a positive number a step, the same at each: so not for ever; with x = "
         "2qε/d, or x = 1 if that is more, L ≤ ε at some step",
-        ("whole_run", "fall", "least_slopes", "beta"),
+        ("whole_run", "fall", "least_slopes", "positive_share"),
         "telescoping",
     ),
     Inference("stays", "what falls at every step stays below what it was", ("whole_run", "fall"), "induction"),

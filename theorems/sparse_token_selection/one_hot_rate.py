@@ -44,6 +44,7 @@ from verify import (
     Derivation,
     Evaluation,
     Hypothesis,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -54,13 +55,30 @@ from verify import (
 )
 
 ATTRACTS = Inequality("attracts", sp.Lt(LARGEST_STEP, 2 * q, evaluate=False), says="4 q^2/(5 q + 2 d) < 2 q")
+first = sp.Symbol("N", integer=True, positive=True)
+here, before = sp.symbols("here before", positive=True)
+COUNTING = (
+    Implication(
+        "at_the_step",
+        (sp.Le(here, eps),),
+        sp.Le(first * here, first * eps),
+        says="N x <= N eps where x <= eps, as for x = L_N",
+    ),
+    Implication(
+        "a_step_before",
+        (sp.Lt(eps, before), sp.Ge(first, 2)),
+        sp.Lt(first * eps, (1 + 1 / (first - 1)) * ((first - 1) * before)),
+        says="N eps < (1 + 1/(N-1)) (N-1) y where eps < y, N >= 2, as for y = L_(N-1)",
+    ),
+)
 STEPS_TO_EPSILON = InWords("steps", "for eps -> 0 the first step with L_t <= eps is (T-1)/(4 eta eps) (1 + o(1))")
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
     domain=(SUBSET_FITS,),
     hypotheses=(Hypothesis("others", sp.Ge(T, q + 1), text="q < T, of integers: T >= q + 1"), *SCOPE),
+    variables=(eps, first, here, before),
     claims=(SLOPE, STEPS_TO_EPSILON, PAPERS_STEP),
-    steps=(ATTRACTS,),
+    steps=(ATTRACTS, *COUNTING),
 )
 ARGUMENT = (
     Inference(
@@ -80,9 +98,16 @@ ARGUMENT = (
     ),
     Inference(
         "steps",
-        "with N the first step with L_N ≤ ε, N L_N ≤ N ε < N L_{N−1}, and both ends tend to (T−1)/(4η): a loss of 0 "
-        "would stay 0, and 1/(t L_t) have no limit, so that the loss is positive, N → ∞ and N/(N−1) → 1 as ε → 0",
-        ("slope", "wang2024.one_hot_descent:stays", "small_step", *ONE_HOT_RUN_LABELS),
+        "with N the first step with L_N ≤ ε, Nε is between N L_N and (1 + 1/(N−1)) (N−1) L_{N−1}, and both ends tend "
+        "to (T−1)/(4η): a loss of 0 would stay 0, and 1/(t L_t) have no limit, so that the loss is positive and N → ∞ "
+        "as ε → 0",
+        (
+            "slope",
+            *(step.label for step in COUNTING),
+            "wang2024.one_hot_descent:stays",
+            "small_step",
+            *ONE_HOT_RUN_LABELS,
+        ),
         "squeeze",
     ),
 )

@@ -125,7 +125,7 @@ XI_BEFORE = Identity(
 ROOM = at_most("room", eta * (2 * q + d) / (2 * q**2), 1, "(eta/q) (1 + d/(2q)) <= 1")
 MOVE = at_most("move", KAPPA / 4, 1, "kappa/4 <= 1")
 SECOND_ORDER = at_most("second_order", 3 * q**2 * (T - q) * w * (1 - w), (T - 1) * M * N, "3q/(T-1) m (1-P) (1-w) <= 1")
-LOGARITHM = at_most("logarithm", 4 * sp.log(t), t**2, "4 ln t <= t^2")
+LOGARITHM = at_most("logarithm", 4 * sp.log(t), t**2, "4 ln t <= t^2, which is ln Z <= Z^(1/2) for Z = t^4")
 NEXT_GAP = (
     Identity(
         "gap_at_next_alpha",
@@ -171,6 +171,7 @@ NEXT_GAP = (
         says="(1-w') G (1 - x) - G (eta/q) A (1-w') Xi = (1-w') G (1 - (x + (eta/q) A Xi))",
     ),
 )
+_now, _next = (q + (T - q) * each for each in (other, counting.later))
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
@@ -192,9 +193,24 @@ STATEMENT = Statement(
         Identity("turn", q * (1 - w) - w * N, N * (1 - w) - T * w, says="q(1-w) - wN = N(1-w) - Tw"),
         Identity(
             "total",
-            (q + (T - q) * b**2) * (q + (T - q) * c) - (q + (T - q) * c**2) * (q + (T - q) * b),
-            (T - q) * (b - c) * (((T - q) * c**2 + 2 * q * c - q) + (b - c) * (q + (T - q) * c)),
-            says="M N' - M' N = (T-q)(w-w')((T-q)w'^2 + 2qw' - q + (w-w')N')",
+            (q + (T - q) * other**2) / _now - (q + (T - q) * counting.later**2) / _next,
+            (T - q)
+            * (other - counting.later)
+            * (((T - q) * counting.later**2 + 2 * q * counting.later - q) + (other - counting.later) * _next)
+            / (_now * _next),
+            says="S - S' = M/N - M'/N' = (T-q)(w-w')((T-q)w'^2 + 2qw' - q + (w-w')N')/(N N')",
+        ),
+        Identity(
+            "next_w",
+            sp.exp(-(rho + y / 2)),
+            sp.exp(-rho) * sp.exp(-y / 2),
+            says="w' = e^(-C - y/2) is w e^(-y/2), for w = e^(-C), C' = C + y/2",
+        ),
+        Identity(
+            "next_X",
+            sp.exp(2 * (rho + y / 2)),
+            sp.exp(2 * rho) * sp.exp(y),
+            says="e^(2C + y) = e^(2C) e^y, so that X' = X e^y for X = q e^(2C)/(T-q), C' = C + y/2",
         ),
         *NEXT_GAP,
         *counting.STEPS_OF_THE_COUNT,
@@ -231,7 +247,7 @@ ARGUMENT = (
         "ℓ = 2qL/d = (1 − m) + mρ², and the steps are α' = α − (η/q)Pρ and C' = C + y/2, y = κ(1+ρ)m(1−m)(1−ρσ)",
         (
             *("wang2024.lemma1:population_loss", "wang2024.lemma1", *(s.label for s in (*COORDINATES, *SLOPES))),
-            *("move_of_C", *_RUN[:3]),
+            *("move_of_C", RANGE_OF_ALPHA[0].label, *_RUN[:3]),
         ),
         "definition",
     ),
@@ -266,7 +282,7 @@ ARGUMENT = (
         "with δ = 1 − αP(1−w) ∈ [0, 1], a = ηPS/q, w' = we^{−y/2} and y/2 = (ηd/(q(T−1))) αP(1−P)δ, the steps bound "
         "the gap N − qα'(1−w), and so (1−w)(N' − qα'(1−w')), from below: by (1−w')Nδ(1 − (η/q)(P²(1−w) + AΞ)), "
         "Ξ = P(1−P)w αP/(1−w')",
-        ("coordinates", "towards", "share", "between", *(s.label for s in NEXT_GAP)),
+        ("coordinates", "towards", "share", "between", "next_w", *(s.label for s in NEXT_GAP)),
         "application",
     ),
     Inference(
@@ -283,7 +299,10 @@ ARGUMENT = (
         "C_never_falls",
         "δ ≥ 0 at every step, so that y ≥ 0: before the turn as ρ ≤ 0; beyond it from step to step, where w < 1 before "
         "the step, as y ≤ 1 does not lead from w = 1 below e^{−1/2} > 1/2",
-        ("enough_room", "below_before_the_turn", "small_move", "coordinates"),
+        (
+            *("next_gap", "enough_room", "below_before_the_turn", "small_move", "coordinates", "attended_behind"),
+            *(s.label for s in counting.NO_FALL),
+        ),
         "induction",
     ),
     Inference(
@@ -296,7 +315,10 @@ ARGUMENT = (
         "growth",
         "1 + X = 1/(1−m) and X = q e^{2C}/(T−q), so that X' = X e^y ≤ X(1 + y + 3y²/4), and ln((1+X')/(1+X)) = "
         "ln(1 − m + me^y) ≥ my, as the logarithm is concave",
-        ("C_never_falls", "below_before_the_turn", "small_move", "odds", "series", "mean_of_growth"),
+        (
+            *("C_never_falls", "small_move", "coordinates", "odds", "m_in_odds", "odds_and_one", "next_X", "series"),
+            "mean_of_growth",
+        ),
         "Jensen's inequality",
     ),
     Inference(

@@ -26,6 +26,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection.share_slopes import OF_A_SHARE, SHARE_SLOPE, mean
 from theorems.sparse_token_selection.task import (
     DESCENT_ON_MEANS,
     LENGTH,
@@ -44,7 +45,18 @@ from theorems.sparse_token_selection.task import (
 )
 from theorems.sparse_token_selection.trials import one_hot_layer
 from theorems.symmetrisation.token_sums import mean_of_product
-from verify import Derivation, Evaluation, Identity, Inference, InWords, Source, Statement, Step, Theorem
+from verify import (
+    Derivation,
+    Evaluation,
+    Identity,
+    Implication,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 alpha, C = sp.symbols("alpha C", real=True)
 a, p_k = sp.symbols("a p_k", real=True)
@@ -145,6 +157,31 @@ W_TOKEN_ROWS = (
 # ∂L/∂W in the columns of x_query: the slope in a logit times a token's or an encoding's entry, times x_query.
 W_QUERY_COLUMNS = slope_selected * x_query
 
+CHANCE_OF_BOTH = sp.Symbol("chance_of_both", real=True)
+LAW_OF_THE_SUBSET = (
+    Implication(
+        "both_selected",
+        (sp.Eq(q + T * (T - 1) * CHANCE_OF_BOTH, q**2),),
+        sp.Eq(CHANCE_OF_BOTH, BOTH_SELECTED),
+        says="P(i, j in y) = q(q-1)/(T(T-1)) where q + T(T-1) P(i, j in y) = q^2",
+    ),
+    Identity(
+        "one_selected",
+        SELECTED - BOTH_SELECTED,
+        ONE_SELECTED,
+        says="P(j in y, i not in y) = q/T - q(q-1)/(T(T-1)) = q(T-q)/(T(T-1))",
+    ),
+)
+"""The chances of two tokens: the T indicators add up to q, and so their products in pairs to q²."""
+OF_TWO_SUMS = g_1, g_2, h_1, h_2, x_1, x_2 = sp.symbols("g_1 g_2 h_1 h_2 x_1 x_2", real=True)
+PRODUCT_OF_SUMS = Identity(
+    "product_of_sums",
+    (g_1 * x_1 + g_2 * x_2) * (h_1 * x_1 + h_2 * x_2),
+    g_1 * h_1 * x_1**2 + g_2 * h_2 * x_2**2 + (g_1 * h_2 + g_2 * h_1) * x_1 * x_2,
+    says="(g x + g' x')(h x + h' x') = g h x^2 + g' h' x'^2 + (g h' + g' h) x x', as for each pair of the terms of "
+    "longer sums",
+)
+
 slope_alpha = sp.Derivative(loss, alpha)
 slope_C = sp.Derivative(loss, C)
 
@@ -170,10 +207,19 @@ EVALUATIONS = {
 }
 STEPS = (
     Identity(
+        "exponents",
+        sp.exp(C - mean),
+        sp.exp(C) * sp.exp(-mean),
+        says="e^(C - x) = e^C e^(-x), as for x = Cq/T",
+    ),
+    SHARE_SLOPE,
+    PRODUCT_OF_SUMS,
+    *LAW_OF_THE_SUBSET,
+    Identity(
         "logit_selected",
         C * ((1 - 1 / T) - (q - 1) / T),
-        C * (1 - q / T),
-        says="C times a row of I - 11'/T, summed over y, is C (1 - q/T) for a selected token",
+        C - C * q / T,
+        says="C times a row of I - 11'/T, summed over y, is C - Cq/T for a selected token",
     ),
     Identity(
         "share_selected",
@@ -220,7 +266,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE),
     domain=(SUBSET_FITS,),
     hypotheses=ONE_HOT_RUN,
-    variables=(alpha, C, p_k, shift, d, eta),
+    variables=(alpha, C, p_k, shift, d, eta, CHANCE_OF_BOTH, *OF_TWO_SUMS, *OF_A_SHARE),
     definitions=DEFINITIONS,
     claims=(KEPT, POPULATION_LOSS, *RECURSION),
     steps=STEPS,
@@ -228,10 +274,10 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "attention",
-        "at a point of the set token j has the logit C times row j of I − 11'/T, summed over y: C (1 − q/T) for a "
+        "at a point of the set token j has the logit C times row j of I − 11'/T, summed over y: C − Cq/T for a "
         "selected one, and −Cq/T for another; with e^{−Cq/T} for the common shift softmax gives p_in to the one and "
         "p_out to the other",
-        ("one_hot", "zero_query", "logit_selected", "share_selected", "share_other"),
+        ("one_hot", "zero_query", "logit_selected", "exponents", "share_selected", "share_other"),
         "definition",
     ),
     Inference(
@@ -244,15 +290,19 @@ ARGUMENT = (
     Inference(
         "of_the_tokens",
         "for a given subset the mean over the tokens, whose entries are independent, of the loss and of each entry of "
-        "the gradient is the polynomial in their moments that the steps have",
-        ("attention", "under_the_mean", "gaussian_tokens"),
+        "the gradient, p(v − v̄) being a share's slope where the logits move along v, is the polynomial in their "
+        "moments that the steps have",
+        (
+            *("attention", "under_the_mean", "gaussian_tokens", "product_of_sums", "share_slope", "loss"),
+            *("value_block_diagonal", "value_block_off_diagonal", "value_positional_block", "token_rows"),
+        ),
         "independent factors",
     ),
     Inference(
         "of_the_subset",
         "every q-subset is equally likely: in the entry (i, j) of W's positional block the mean over y weights the "
         "slopes in a selected and in another token's logit with P(i, j ∈ y) and P(j ∈ y, i ∉ y), as the steps have it",
-        ("of_the_tokens", "gaussian_tokens"),
+        ("of_the_tokens", "gaussian_tokens", *(step.label for step in LAW_OF_THE_SUBSET)),
         rules.EXCHANGEABILITY,
     ),
     Inference(

@@ -38,7 +38,13 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.enough_dimensions import enough
+from theorems.sparse_token_selection.enough_dimensions import (
+    LEAST,
+    LEAST_WITH_QUERY,
+    SPREAD,
+    SPREAD_WITH_QUERY,
+    enough,
+)
 from theorems.sparse_token_selection.fully_connected_width import CLASS
 from theorems.sparse_token_selection.gain_primitives import least_encoding_dimension
 from theorems.sparse_token_selection.loss_floor import SELECTED
@@ -128,10 +134,28 @@ STEPS = (
         says="3T/(q root) >= 12 for root <= 1, T >= 4q",
     ),
     Implication(
+        "enough_is_positive",
+        (sp.Ge((q - 1) * (q - 2), 0), sp.Gt(z, 0)),
+        sp.Gt((4 * SPREAD / share + LEAST) * z**2, 0),
+        says="(4(q-1)(q-2)/(q share) + q + 3) z^2 > 0 for z > 0, (q-1)(q-2) >= 0",
+    ),
+    Implication(
+        "enough_is_positive_with_query",
+        (sp.Ge(q, 3), sp.Gt(z, 0)),
+        sp.Gt((4 * SPREAD_WITH_QUERY / share + LEAST_WITH_QUERY) * z**2, 0),
+        says="(4(q-1)(2q-3)/share + q(3q+1)/2) z^2 > 0 for z > 0, q >= 3",
+    ),
+    Implication(
         "argument_with_query",
         (sp.Le(share, 1), sp.Ge(T, 4 * q)),
         sp.Ge(100 * T / (q * share), 12),
         says="100T/(q share) >= 12 for share <= 1, T >= 4q",
+    ),
+    Implication(
+        "per_token",
+        (sp.Ge(T, T_0), sp.Le(narrow, narrow_0)),
+        sp.Le((d + 1) / T + more * narrow, (d + 1) / T_0 + more * narrow_0),
+        says="(d + 1)/T + k x <= (d + 1)/T_0 + k y for T >= T_0, x <= y, k > 0",
     ),
     Identity(
         "nets_slope",
@@ -182,10 +206,11 @@ ARGUMENT = (
     Inference(
         "attention",
         "from d_e_enough dimensions on the floor is at most the loss; one below where it comes down to it, it is "
-        "above, or that is 1 dimension, and d_e_enough is positive as share ≤ 1/2",
+        "above, or that is 1 dimension, and d_e_enough is positive, as its logarithm is of 12 or more",
         (
             *("wang2024.theorem2:floor", "gaussian_tokens", "sign_encoding", "zero_token", "on_the_set", "selected"),
-            "at_most_half",
+            *("argument", "argument_with_query", "enough_is_positive", "enough_is_positive_with_query"),
+            *("at_most_half", "subset_below_quarter", "later"),
         ),
         "case distinction",
     ),
@@ -207,7 +232,7 @@ ARGUMENT = (
         "with c = 3/(q√share), or 100/(q share) with the query's token, cT ≥ 12 ≥ e² from T_0 ≥ 4q on: so log²(cT)/T "
         "does not rise, nor does (d + d_e_enough + 1)/T",
         (
-            *("slope", "past_its_top", "falls", "argument", "argument_with_query"),
+            *("slope", "past_its_top", "falls", "argument", "argument_with_query", "per_token"),
             *("subset_below_quarter", "at_most_half", "later"),
         ),
         rules.SIGN_OF_THE_SLOPE,

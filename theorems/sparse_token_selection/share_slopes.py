@@ -20,13 +20,37 @@ def _slope(expression: sp.Expr, order: int) -> sp.Subs:
     return sp.Subs(sp.Derivative(expression, (t, order)), t, 0)
 
 
+SHARE_SLOPE = Identity("share_slope", _slope(_MOVED, 1), p * _X, says="p' = p x, x = v less its mean under the shares")
+OF_A_SHARE = (p, v, mean, moment)
 OF_THE_SHARES = (
-    Identity("share_slope", _slope(_MOVED, 1), p * _X, says="p' = p x, x = v less its mean under the shares"),
+    SHARE_SLOPE,
     Identity("share_bend", _slope(_MOVED, 2), p * (_X**2 - _VAR), says="p'' = p (x^2 - Var v)"),
     Identity("square_slope", _slope(_MOVED**2, 1), 2 * p**2 * _X, says="(p^2)' = 2 p^2 x"),
     Identity("square_bend", _slope(_MOVED**2, 2), p**2 * (4 * _X**2 - 2 * _VAR), says="(p^2)'' = p^2 (4x^2 - 2 Var)"),
 )
 _SPREAD = sp.Le(spread**2, variance)
+FOR_AN_ENCODING = (
+    Implication(
+        "variance_at_most",
+        (sp.Le(moment, bound),),
+        sp.Le(moment - mean**2, bound),
+        says="Var v = E v^2 - (E v)^2 <= b where E v^2 <= b",
+    ),
+    Implication(
+        "share_of_a_term",
+        (sp.Le(bound, spread / 2),),
+        sp.Le(part * bound, part * spread / 2),
+        says="p (p |x|) <= p s/2 where p |x| <= s/2, p >= 0",
+    ),
+    Implication(
+        "square_of_a_term",
+        (sp.Ge(bound, 0), sp.Le(bound, spread / 2)),
+        sp.Le(bound**2, spread / 2 * bound),
+        says="(p |x|)^2 <= s/2 p |x| where 0 <= p |x| <= s/2",
+    ),
+    Implication("square_of_a_share", (sp.Le(part, 1),), sp.Le(part**2, part), says="p^2 <= p where 0 <= p <= 1"),
+)
+"""Term by term: the second moment about the mean, and the sums over the tokens."""
 DERIVATIVES = (
     Implication(
         "square_of_a_part",
