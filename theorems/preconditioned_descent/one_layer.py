@@ -200,7 +200,8 @@ ARGUMENT = (
     ),
     Inference(
         "components",
-        "the error is the sum over j of x_j (tr(G q_j p') + w_j), and the query's token is independent of the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
+        "the error is the sum over j of x_j (tr(G q_j p') + w_j), x being the query's token, which is independent of "
+        "the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
         ("eigenbasis", "prediction", "in_blocks", "over_the_query", "one_layer", "gaussian_tokens"),
         "independent factors",
     ),

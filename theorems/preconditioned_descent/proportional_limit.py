@@ -74,7 +74,10 @@ SEMICIRCLE = Identity(
 )
 SECOND, IN_Y = (
     Identity(
-        "second_integral", sp.Subs((s - 1 - root**2) / root, s, 1), -root, "(s - 1 - c)/root is -root at s = 1, c = root^2"
+        "second_integral",
+        sp.Subs((s - 1 - root**2) / root, s, 1),
+        -root,
+        "(s - 1 - c)/root is -root at s = 1, c = root^2",
     ),
     Identity(
         "twice_y",
@@ -96,7 +99,9 @@ TWICE_Y_AT_ZERO = Identity(
     -(1 / root + root),
     "(s - 1 - c)/root is -(1/root + root) at s = 0, c = root^2",
 )
-SECOND_AT_ZERO = Identity("second_at_zero", t**2 - 1 / t**2, (t + 1 / t) * (t - 1 / t), "t^2 - t^-2 = (t + 1/t)(t - 1/t)")
+SECOND_AT_ZERO = Identity(
+    "second_at_zero", t**2 - 1 / t**2, (t + 1 / t) * (t - 1 / t), "t^2 - t^-2 = (t + 1/t)(t - 1/t)"
+)
 sign, value, at = sp.symbols("sign value at", real=True)
 AT_ZERO = Identity(
     "at_zero",
@@ -129,8 +134,8 @@ OVER_THE_VALUE = Implication(
         sp.Eq(value * at, sign / power),
     ),
     sp.Eq(value * (power * t - 1 / (power * t)), (t - 1 / t) / power),
-    "value (t^(L+1) - t^-(L+1)) = t^-L (t - 1/t) where value U = u t^-L, U (t - 1/t) = u (t^(L+1) - t^-(L+1)), u^2 = 1; "
-    "power = t^L",
+    "value (t^(L+1) - t^-(L+1)) = t^-L (t - 1/t) where value U = u t^-L, U (t - 1/t) = u (t^(L+1) - t^-(L+1)), "
+    "u^2 = 1, with power = t^L",
 )
 LEAST_VALUE = Implication(
     "least_value",
@@ -152,7 +157,8 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "limit_of_the_loss",
-        "f = E tr p(S)², p(s) = ∏ (1 − a_l s), and f/d tends to ∫ p² dμ, μ the Marchenko-Pastur law, of mass 1 and mean 1",
+        "f = E tr p(S)², p(s) = ∏ (1 − a_l s), and f/d tends to ∫ p² dμ, μ the Marchenko-Pastur law, of mass "
+        "1 and mean 1",
         ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         rules.MARCHENKO_PASTUR_LAW,
     ),
@@ -162,9 +168,7 @@ ARGUMENT = (
         ("limit_of_the_loss", "fewer_dimensions"),
         "definition",
     ),
-    Inference(
-        "norm", "∫ p² dμ is 0 for p = 0 alone, by the density", ("density",), rules.IDENTITY_OF_POLYNOMIALS
-    ),
+    Inference("norm", "∫ p² dμ is 0 for p = 0 alone, by the density", ("density",), rules.IDENTITY_OF_POLYNOMIALS),
     Inference(
         "nearest",
         "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",

@@ -151,9 +151,7 @@ ARGUMENT = (
     Inference(
         "as_many_layers", "with B_l = 0 the pattern is Theorem 3's: it is its least loss", _THEOREM3, "application"
     ),
-    Inference(
-        "more_layers", "with B_l = 0 it is Theorem 3's least loss, with more layers", _THEOREM3, "application"
-    ),
+    Inference("more_layers", "with B_l = 0 it is Theorem 3's least loss, with more layers", _THEOREM3, "application"),
     Inference(
         "from_below",
         "Theorem 3's argument has the least ∫ r² dμ over all polynomials of a degree that are 1 at 0",

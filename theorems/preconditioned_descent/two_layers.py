@@ -33,7 +33,18 @@ from theorems.canaries import with_clause
 from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LETTERS, LINEAR_ATTENTION, PATTERN, X, d, n, r, t
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    LETTERS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    X,
+    d,
+    n,
+    r,
+    t,
+)
 from theorems.preconditioned_descent.trials.two_layers import least_over_symmetric
 from theorems.preconditioned_descent.two_layer_loss import (
     LEFT_OF_W,
@@ -217,7 +228,6 @@ DEFINITE = tuple(
 FACTORS = tuple(
     Inequality(name, sp.Gt(value, 0, evaluate=False), f"{name} > 0") for name, value in (("mu", ALPHA), ("nu", BETA))
 )
-
 
 
 def _determinant(matrix: sp.Matrix, size: int) -> sp.Expr:
