@@ -112,11 +112,12 @@ AT_ZERO = Identity(
 POSITIVE_ROOT = Implication(
     "positive_root", (sp.Gt(y, -1),), sp.Gt(_SPECTRUM, 0), "1 + root^2 + 2 root y > 0 for y > -1"
 )
+width = sp.Symbol("width", positive=True)
 ROOT_OF_THE_SQUARE = Implication(
     "root_of_the_square",
-    (sp.Gt(in_y, 0), sp.Eq(in_s**2, 4 * root**2 * in_y**2)),
-    sp.Eq(in_s, 2 * root * in_y),
-    "in_s = 2 root in_y where in_s^2 = 4 root^2 in_y^2, in_y > 0, in_s >= 0",
+    (sp.Eq(in_s**2, width**2),),
+    sp.Eq(in_s, width),
+    "in_s = 2 root in_y where in_s^2 = (2 root in_y)^2, in_s >= 0 and 2 root in_y > 0",
 )
 DENSITY = Implication(
     "density_in_y",
@@ -126,16 +127,12 @@ DENSITY = Implication(
     "√(1 - y^2)",
 )
 SPLIT = Identity("split", (1 + s * q) ** 2 - (1 + s * q), s * q * (1 + s * q), "with p = 1 + s q, p^2 - p = s q p")
+above, below, inverse = sp.symbols("above below inverse", real=True)
 OVER_THE_VALUE = Implication(
     "over_the_value",
-    (
-        sp.Eq(sign**2, 1),
-        sp.Eq(at * (t - 1 / t), sign * (power * t - 1 / (power * t))),
-        sp.Eq(value * at, sign / power),
-    ),
-    sp.Eq(value * (power * t - 1 / (power * t)), (t - 1 / t) / power),
-    "value (t^(L+1) - t^-(L+1)) = t^-L (t - 1/t) where value U = u t^-L, U (t - 1/t) = u (t^(L+1) - t^-(L+1)), "
-    "u^2 = 1, with power = t^L",
+    (sp.Eq(sign**2, 1), sp.Eq(at * below, sign * above), sp.Eq(value * at, sign * inverse)),
+    sp.Eq(value * above, below * inverse),
+    "value X = Y t^-L where value U = u t^-L, U Y = u X, u^2 = 1; X = t^(L+1) - t^-(L+1), Y = t - 1/t, u = (-1)^L",
 )
 LEAST_VALUE = Implication(
     "least_value",
@@ -147,7 +144,7 @@ LEAST_VALUE = Implication(
 STATEMENT = Statement(
     parameters=(LAYERS, RATIO),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, FEWER),
-    variables=(y, root, t, power, in_s, in_y, s, q, before, now, after, sign, value, at),
+    variables=(y, root, t, power, in_s, in_y, s, q, before, now, after, sign, value, at, width, above, below, inverse),
     claims=(MINIMUM,),
     steps=(
         *(SEMICIRCLE, ROOT_OF_THE_SQUARE, DENSITY, POSITIVE_ROOT, SPLIT, SECOND, IN_Y, INTEGRALS),

@@ -41,6 +41,7 @@ from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRI
 from theorems.preconditioned_descent.preconditioned_tokens import (
     ALL_SLOPES,
     DENSITY,
+    LAST_CURVED,
     LAYERS_ON_S,
     LOSS_ON_S,
     MULTIPLES,
@@ -147,14 +148,11 @@ WITHOUT_FIRST = Identity(
 SLOPE_OF_ONE = Identity(
     "slope_of_one",
     sp.Derivative(ONE_LAYER.right, a1),
-    -2 * d + 2 * a1 * d * (n + d + 1) / n,
-    "d - 2 a_1 d + a_1^2 d (n + d + 1)/n has the slope -2 d + 2 a_1 d (n + d + 1)/n",
+    2 * (d * (n + d + 1) / n) * (a1 - BEST_STEP),
+    "d - 2 a_1 d + a_1^2 d (n + d + 1)/n has the slope 2 d (n + d + 1)/n (a_1 - n/(n + d + 1))",
 )
 BEST_OF_ONE = Implication(
-    "best_of_one",
-    (sp.Eq(SLOPE_OF_ONE.right, 0),),
-    sp.Eq(a1, BEST_STEP),
-    "a_1 = n/(n + d + 1) where -2 d + 2 a_1 d (n + d + 1)/n = 0",
+    "best_of_one", (sp.Gt(u, 0), sp.Eq(2 * u * t, 0)), sp.Eq(t, 0), "a - a* = 0 where 2 u (a - a*) = 0, u > 0"
 )
 _FACTOR = 2 * d * (d * n + d + n + 3) / (n + d + 1) ** 2
 FACTOR = Inequality("factor", sp.Gt(_FACTOR, 0, evaluate=False), "2 d (d n + d + n + 3)/(n + d + 1)^2 > 0")
@@ -312,7 +310,7 @@ STATEMENT = Statement(
     claims=(POSITIVE, ATTAINED, OF_TWO, BETWEEN, VALLEY, LIMIT, *OTHERS),
     steps=(
         *(*LAYERS_ON_S, POLYNOMIAL, FIRST, FIRST_FALLS, SECOND, AT_LEAST_ONE, SECOND_FALLS, PRODUCT, WITHOUT_FIRST),
-        *(ONE_LAYER, SLOPE_OF_ONE, BEST_OF_ONE, SLOPE_AT_ZERO, MEAN_SLOPE, IDLE, FACTOR, ONE_RATE),
+        *(ONE_LAYER, SLOPE_OF_ONE, LAST_CURVED, BEST_OF_ONE, SLOPE_AT_ZERO, MEAN_SLOPE, IDLE, FACTOR, ONE_RATE),
         *(*ALL_SLOPES, TOGETHER, *MEANS_VANISH, RATE_POSITIVE, CROSSES, FALLS, NO_MEAN, SLOPE_IN_KAPPA),
         *(KAPPA_POSITIVE, NEAR_INFINITY, AT_INFINITY, CUBIC, NO_MEAN_AT_INFINITY, MEAN_POSITIVE),
     ),
@@ -355,7 +353,7 @@ ARGUMENT = (
     Inference(
         "first_is_zero",
         "at a critical point with a_0 = 0, a_1 = n/(n + d + 1), and the slope in a_0 vanishes for b_0 = −1/2 alone",
-        ("one_layer", "slope_of_one", "best_of_one", "idle_slope", "factor", "one_rate"),
+        ("one_layer", "slope_of_one", "last_curved", "best_of_one", "idle_slope", "factor", "one_rate"),
         "application",
     ),
     Inference(
