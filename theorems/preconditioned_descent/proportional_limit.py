@@ -113,6 +113,12 @@ POSITIVE_ROOT = Implication(
     "positive_root", (sp.Gt(y, -1),), sp.Gt(_SPECTRUM, 0), "1 + root^2 + 2 root y > 0 for y > -1"
 )
 width = sp.Symbol("width", positive=True)
+ABOVE_ONE = Implication(
+    "above_one",
+    (sp.Lt(root**2, 1), sp.Eq(root * t, 1)),
+    sp.Gt(t, 1),
+    "t > 1 where root^2 < 1, root t = 1, root > 0",
+)
 ROOT_OF_THE_SQUARE = Implication(
     "root_of_the_square",
     (sp.Eq(in_s**2, width**2),),
@@ -148,7 +154,7 @@ STATEMENT = Statement(
     claims=(MINIMUM,),
     steps=(
         *(SEMICIRCLE, ROOT_OF_THE_SQUARE, DENSITY, POSITIVE_ROOT, SPLIT, SECOND, IN_Y, INTEGRALS),
-        *(TWICE_Y_AT_ZERO, SECOND_AT_ZERO, AT_ZERO, OVER_THE_VALUE, LEAST_VALUE),
+        *(TWICE_Y_AT_ZERO, SECOND_AT_ZERO, AT_ZERO, ABOVE_ONE, OVER_THE_VALUE, LEAST_VALUE),
     ),
 )
 ARGUMENT = (
@@ -217,7 +223,7 @@ ARGUMENT = (
         "the least value is (−√c)^L over that, c^L (1 − c)/(1 − c^{L+1})",
         (
             *("polynomial", "least_integral", "integrals_of_u", "value_at_zero", "fewer_dimensions"),
-            *("over_the_value", "least_value"),
+            *("above_one", "over_the_value", "least_value"),
         ),
         "lower bound attained",
     ),

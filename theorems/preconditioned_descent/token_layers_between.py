@@ -73,9 +73,9 @@ DEGREE = (3**L - 1) / 2
 
 MOVED = Identity(
     "moved",
-    sp.Subs(sp.Derivative(rho * (1 - a * s * (1 - c * s) ** 2), c), c, 0),
-    2 * s * (rho - rho * (1 - a * s)),
-    "the slope of rho (1 - a s (1 - c s)^2) in c at 0 is 2 s (rho - rho (1 - a s))",
+    sp.Subs(sp.Derivative((rho * (1 - a * s * (1 - c * s) ** 2)) ** 2, c), c, 0),
+    4 * (s * rho**2 * (1 - a * s) - s * rho**2 * (1 - a * s) ** 2),
+    "the slope of (rho (1 - a s (1 - c s)^2))^2 in c at 0 is 4 (s p rho - s p^2), p = rho (1 - a s)",
 )
 FALLS = Identity(
     "falls",
@@ -172,9 +172,8 @@ ARGUMENT = (
     ),
     Inference(
         "slope",
-        "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L has the slope Σ 2 s (p/(1 − a_l s) − p) "
-        "over l ≥ 1 in c_0, and f the slope a_0 ∫ 2 p Σ 2 s (p/(1 − a_l s) − p) dμ in b_0, which is < 0: ∫ s p² dμ > 0 "
-        "by the density",
+        "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L² has the slope Σ 4 (s p²/(1 − a_l s) − "
+        "s p²) over l ≥ 1 in c_0, and f a_0 times its integral in b_0, which is < 0: ∫ s p² dμ > 0 by the density",
         (
             *("orthogonal", "as_many_layers", "in_steps_and_products", "positive_steps", "density", "moved"),
             *("several_layers", "falls_in_the_rate"),
