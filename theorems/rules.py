@@ -34,8 +34,8 @@ CHANGE_OF_INTEGRATION_VARIABLE = Rule(
 )
 CHEBYSHEV_POLYNOMIALS = Rule(
     "Chebyshev polynomials",
-    "the Chebyshev polynomials of the second kind are orthogonal under the semicircle law; that of degree L has the "
-    "zeros cos(πl/(L + 1))",
+    "the Chebyshev polynomials of the second kind, U_0 = 1, U_1 = 2y, U_{l+1} = 2y U_l − U_{l−1}, are orthogonal under "
+    "the semicircle law; U_L has the zeros cos(πl/(L + 1))",
     "Szegő 1939, Orthogonal Polynomials, sections 1.12 and 4.1",
     "analysis",
 )
@@ -55,6 +55,12 @@ CONVEXITY_OF_A_SQUARE = Rule(
     "convexity of a square",
     "the square of an affine function is convex, and so is a mean of convex functions",
     "Boyd and Vandenberghe 2004, Convex Optimization, section 3.2",
+    "analysis",
+)
+CONVEX_POWERS = Rule(
+    "convex powers",
+    "|x|^p is convex for p ≥ 1, and a convex function of an affine one is convex",
+    "Boyd and Vandenberghe 2004, sections 3.1.5 and 3.2.2",
     "analysis",
 )
 CONVEX_TRACE_FUNCTION = Rule(

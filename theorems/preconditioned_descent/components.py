@@ -104,6 +104,12 @@ OTHERS = Identity(
     sp.S.Zero,
     says="the slope in c_k vanishes at 0, k != j",
 )
+SECOND_DERIVATIVE = Identity(
+    "second_derivative",
+    sp.Derivative(WHOLE, (c_other, 2)),
+    2 * curvature(other, prior(other), prior_trace),
+    "the second derivative of f_j in c_k is 2 g_k",
+)
 CONVEX = Inequality(
     "convex", sp.Gt(curvature(lam, prior(lam), prior_trace), 0, evaluate=False), "the curvature in c_k is positive"
 )
@@ -145,23 +151,30 @@ ODD_PART = GaussianMoment(
     "((n + 1) v'Sigma^2 v + tr(Sigma) v'Sigma v)/n; e'e = 1, w ~ N(0, I), S is the mean of n squares x x', "
     "x ~ N(0, Sigma)",
 )
+ALONG_AN_EIGENVECTOR = Identity(
+    "along_an_eigenvector",
+    ((n + 1) * (lam**2 * c**2) + trace * (lam * c**2)) / n,
+    curvature(lam, sp.S.One, trace) * c**2,
+    "((n + 1) lambda_k^2 c_k^2 + tr(Sigma) lambda_k c_k^2)/n = g_k c_k^2, g_k = lambda_k ((n + 1) lambda_k + tr Sigma)"
+    "/n",
+)
 QUADRATIC = Inference(
     "quadratic",
     "tr(G M) + w_j is the sum of tr(S M_11) + M_22 w'Sw and of w'(S c + e_j): in an eigenbasis of Σ, f_j is the mean "
     "square of the first plus 1 + 2 λ_j c_j + the sum of g_k c_k²",
-    ("linear_attention", "one_layer", "gaussian_tokens", "standard_prior", "odd_part"),
+    ("linear_attention", "one_layer", "gaussian_tokens", "standard_prior", "odd_part", "along_an_eigenvector"),
     rules.TRACE_IN_ENTRIES,
 )
 
 
-def statement(claim: InWords, *clauses: Identity | Inequality) -> Statement:
+def statement(claim: InWords, *clauses: Identity | Inequality, steps: tuple[Identity, ...] = ()) -> Statement:
     """Return a statement about one layer, for all eigenvalues lambda and ell, traces t of Sigma, and sizes m."""
     return Statement(
         parameters=(EXAMPLES, PRIOR),
         hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
         variables=(lam, other, trace, size, c, c_other, *ODD_NAMES),
         claims=(claim, *clauses),
-        steps=(ODD_PART,),
+        steps=(ODD_PART, ALONG_AN_EIGENVECTOR, *steps),
     )
 
 
@@ -253,7 +266,7 @@ def _convex_above(bound: sp.Expr) -> Inequality:
 
 
 LEMMA3 = replace(
-    statement(CONVEX_PROBLEM, CONVEX),
+    statement(CONVEX_PROBLEM, CONVEX, steps=(SECOND_DERIVATIVE,)),
     formal={
         "convex_problem": formal(
             NORMAL_MEAN,
@@ -286,8 +299,8 @@ lemma3 = Theorem(
         QUADRATIC,
         Inference(
             "convex_problem",
-            "its second derivative in c is diagonal, with the entries 2 g_k > 0",
-            ("convex_in_M", "quadratic", "convex"),
+            "its second derivative in c is diagonal, with the entries 2 g_k, and g_k > 0",
+            ("convex_in_M", "quadratic", "second_derivative", "convex"),
             rules.SECOND_DERIVATIVE,
         ),
     ),

@@ -31,7 +31,12 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, LEFT, WHITENED
+from theorems.preconditioned_descent.multiples_of_the_inverse import (
+    INVERSE_PRIOR,
+    LEFT,
+    PRODUCT_OF_ERRORS,
+    WHITENED,
+)
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -41,6 +46,7 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
     r,
+    tau,
 )
 from theorems.preconditioned_descent.trials.equal_steps import DRAWS, never_rises
 from theorems.wishart import trace_moment
@@ -155,9 +161,9 @@ LEFT_OUT = Identity(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, TESTED),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a, summed, r),
+    variables=(a, summed, r, tau),
     claims=(EXCESS, FALLS, FLOOR, EQUAL, RISES, LOST, SHARED_STEP),
-    steps=(WHITENED, LEFT, LEFT_OUT),
+    steps=(WHITENED, LEFT, PRODUCT_OF_ERRORS, LEFT_OUT),
 )
 ARGUMENT = (
     Inference(
@@ -165,15 +171,16 @@ ARGUMENT = (
         "w* is multiplied by p(S), p(s) = ∏ (1 − a_l s), and is independent of S: after whitening the loss at m "
         "examples is E tr p(S)², S = XX'/m",
         (
-            *("ahn2023.lemma1", "whitened_label", "left_of_w"),
+            *("ahn2023.lemma1", "whitened_label", "left_of_w", "product_of_errors"),
             *("linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
         ),
         "independent factors",
     ),
+    Inference("convex_power", "t ↦ (1 − a t)^{2L} is convex", (), rules.CONVEX_POWERS),
     Inference(
         "convex",
-        "t ↦ (1 − a t)^{2L} is convex, and so is tr (I − aS)^{2L} in the symmetric matrix S",
-        ("loss",),
+        "tr (I − aS)^{2L} is convex in the symmetric matrix S",
+        ("convex_power",),
         rules.CONVEX_TRACE_FUNCTION,
     ),
     Inference(

@@ -12,6 +12,7 @@ Source: Ahn et al. 2023, Lemma 1.
 
 import sympy as sp
 
+from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
@@ -37,6 +38,7 @@ from verify import (
     Derivation,
     Evaluation,
     Hypothesis,
+    Identity,
     Inference,
     InWords,
     MatrixIdentity,
@@ -96,11 +98,20 @@ CLAUSES = (
     ),
 )
 
+residual, move = sp.symbols("residual move", real=True)
+TERM = Identity(
+    "slope_of_a_term",
+    sp.Subs(sp.Derivative((residual + move) ** 2 / 2, move), move, 0),
+    residual,
+    "e^2/2, e = (v - w*)'x_i, has the slope e in e: R(v) = (1/2n) sum of ((v - w*)'x_i)^2 has the gradient "
+    "(1/n) sum of (v - w*)'x_i x_i",
+)
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, SYMMETRY),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SYMMETRIC),
-    variables=(r,),
+    variables=(r, residual, move),
     claims=CLAUSES,
+    steps=(TERM,),
     formal={
         "every_layer": formal(
             lemma1_every_layer="gradient_descent.every_layer",
@@ -110,9 +121,15 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "gradient",
+        "R(v) = (1/2n) Σ ⟨v − w*, x_i⟩² has the gradient (1/n) XX'(v − w*)",
+        ("slope_of_a_term",),
+        rules.CHAIN_RULE,
+    ),
+    Inference(
         "every_layer",
         "the labels are w*' X and 0 at first, and a layer takes those at v_l to those at v_{l+1}",
-        ("linear_attention", "pattern", "examples", "query"),
+        ("linear_attention", "pattern", "gradient", "examples", "query"),
         "induction",
     ),
 )

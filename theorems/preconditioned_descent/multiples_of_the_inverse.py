@@ -44,12 +44,16 @@ from theorems import rules
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
+    ERROR,
     EXAMPLES,
     GAUSSIAN_TOKENS,
     LAYERS,
+    LETTERS,
     LINEAR_ATTENTION,
     PATTERN,
+    QUERY,
     SHAPES,
+    STAR,
     A,
     K,
     L,
@@ -57,13 +61,16 @@ from theorems.preconditioned_descent.setting import (
     X,
     d,
     label_after,
+    left_of,
     n,
     r,
     t,
+    tau,
     w,
     x,
 )
 from theorems.preconditioned_descent.whole_gradient import gradient_at_least_point
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     Canary,
@@ -114,6 +121,25 @@ LEFT = MatrixIdentity(
     {X: SHAPES[X], A: (d, d)} | dict.fromkeys((v, w), SHAPES[x]),
     says="with v' = v - A' S (v - w*), S = XX'/n, w* - v' = (I - A' S)(w* - v)",
 )
+_N, _V, _moved = matrix("N"), matrix("V"), sp.Symbol("moved", real=True)
+PRODUCT_OF_ERRORS = GaussianMoment(
+    "product_of_errors",
+    ERROR * _moved,
+    tau,
+    {_N: (d, d), _V: (d, d), STAR: LETTERS[STAR], QUERY: LETTERS[QUERY]},
+    dict.fromkeys((STAR, QUERY)),
+    {ERROR: left_of(_N), _moved: left_of(_V)},
+    {_N * t(_V): tau},
+    says="E w*'Nx w*'Vx = tr NV', and so E (w*'Nx)^2 = tr NN'; w* and x are standard normal",
+)
+"""The mean over w* and the query's token, of the square of an error and of an error times its slope."""
+MOVED_LAYER = MatrixIdentity(
+    "moved_layer",
+    K * (1 - r * X * t(X) * (step + _V)) * R,
+    K * (1 - step * r * X * t(X)) * R - K * r * X * t(X) * _V * R,
+    {X: SHAPES[X]} | dict.fromkeys((K, R, _V), (d, d)),
+    says="K (I - S(a I + V)) R = K (I - a S) R - K S V R, S = XX'/n",
+)
 SLOPE_IN_A_STEP = Identity(
     "slope_in_a_step",
     (1 - step * s) * sp.Derivative((rest * (1 - step * s)) ** 2, step),
@@ -123,9 +149,9 @@ SLOPE_IN_A_STEP = Identity(
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(r, s, step, rest),
+    variables=(r, s, step, rest, tau),
     claims=(MINIMUM, VANISHES),
-    steps=(WHITENED, LEFT, SLOPE_IN_A_STEP),
+    steps=(WHITENED, LEFT, PRODUCT_OF_ERRORS, MOVED_LAYER, SLOPE_IN_A_STEP),
 )
 ARGUMENT = (
     Inference(
@@ -145,10 +171,15 @@ ARGUMENT = (
     Inference(
         "loss_on_S",
         "w* and x are independent of S and of each other, with covariance I: f = E tr p(S)² = ∫ p² dμ",
-        ("residual", "whitened"),
+        ("residual", "whitened", "product_of_errors"),
         "independent factors",
     ),
-    Inference("norm", "∫ p² dμ = E tr p(S)² is 0 for p = 0 alone", ("loss_on_S",), rules.IDENTITY_OF_POLYNOMIALS),
+    Inference(
+        "norm",
+        "∫ p² dμ = E tr p(S)² is 0 for p = 0 alone",
+        ("loss_on_S", "gaussian_tokens"),
+        rules.IDENTITY_OF_POLYNOMIALS,
+    ),
     Inference(
         "nearest",
         "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
@@ -167,7 +198,7 @@ ARGUMENT = (
     Inference(
         "unchanged",
         "at Σ = I, f does not change when all A_l are conjugated by the same orthogonal matrix",
-        ("whitened", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        ("whitened", "whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
@@ -182,7 +213,10 @@ ARGUMENT = (
         "for any A_l the product of I − A_l' S is left of w*; where all A_l are a_l I and one moves by M, f moves to "
         "the first order by E tr(M φ(S)), φ = −2 s p²/(1 − a_l s) being what M = I gives: the gradient's entries are "
         "those of E φ(S)",
-        ("ahn2023.lemma1", "linear_attention", "pattern", "whitened", "left_of_w", "slope_in_a_step"),
+        (
+            *("ahn2023.lemma1", "linear_attention", "pattern", "whitened", "left_of_w"),
+            *("moved_layer", "product_of_errors", "slope_in_a_step"),
+        ),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(

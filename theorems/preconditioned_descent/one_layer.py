@@ -28,12 +28,14 @@ from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent import setting
 from theorems.preconditioned_descent.components import (
+    ALONG_AN_EIGENVECTOR,
     GAUSSIAN_TOKENS,
     ODD_NAMES,
     ODD_PART,
     ONE_LAYER,
     QUADRATIC,
     A,
+    along,
     c,
     component,
     curvature,
@@ -59,10 +61,12 @@ from theorems.preconditioned_descent.setting import (
     r,
     t,
     u,
+    w,
     x,
 )
 from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
 from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS, least_linear_loss
+from theorems.wishart.gaussian_moment import GaussianMoment
 from verify import (
     Canary,
     Derivation,
@@ -80,6 +84,7 @@ from verify import (
     Theorem,
     Trial,
     ValueOver,
+    matrix,
 )
 
 if TYPE_CHECKING:
@@ -128,6 +133,35 @@ PREDICTION = MatrixIdentity(
     _SHAPES,
     "the prediction sees the last row of P and the first d columns of Q alone",
 )
+_U = matrix("U")
+_S = r * X * t(X)
+TURNED = MatrixIdentity(
+    "turned",
+    _prediction().subs({X: _U * X, t(X): t(_U * X), x: _U * x}, simultaneous=True),
+    r * (beta * Y + t(p) * _U * X) * (t(X) * (t(_U) * setting.A * _U) + t(Y) * (t(u) * _U)) * x,
+    {**_SHAPES, _U: (size, size)},
+    "with tokens U X and U x the row (p', beta) of P and the columns (A; u') of Q predict what (p'U, beta) and (U'A U; "
+    "u'U) do with X and x, for any U",
+)
+IN_BLOCKS = MatrixIdentity(
+    "in_blocks",
+    _prediction().subs({Y: t(w) * X, t(Y): t(X) * w}, simultaneous=True),
+    (t(p) * _S * setting.A + t(p) * _S * w * t(u) + beta * t(w) * _S * setting.A + beta * t(w) * _S * w * t(u)) * x,
+    _SHAPES,
+    "with the labels w'X of the examples the prediction is (p'S A + p'Sw u' + beta w'S A + beta w'Sw u') x, p' G q_j "
+    "being the entry j of the row",
+)
+_V, _SIGMA, _ERROR = matrix("v"), matrix("Sigma"), sp.Symbol("error", real=True)
+OVER_THE_QUERY = GaussianMoment(
+    "over_the_query",
+    _ERROR**2,
+    along,
+    {x: (size, sp.S.One), _V: (size, sp.S.One), _SIGMA: (size, size)},
+    {x: _SIGMA},
+    {_ERROR: t(_V) * x},
+    {t(_V) * _SIGMA * _V: along},
+    says="E (v'x)^2 = v'Sigma v for x ~ N(0, Sigma)",
+)
 RESCALING = MatrixIdentity(
     "rescaling",
     _prediction(gamma, delta),
@@ -141,7 +175,10 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
     variables=(lam, trace, size, c, r, beta, gamma, delta, *ODD_NAMES),
     claims=(GLOBAL, RESCALING),
-    steps=(PREDICTION, ODD_PART, SQUARE, CONVEX, MINIMUM),
+    steps=(
+        *(TURNED, PREDICTION, IN_BLOCKS, OVER_THE_QUERY),
+        *(ODD_PART, ALONG_AN_EIGENVECTOR, SQUARE, CONVEX, MINIMUM),
+    ),
     formal={
         "global": formal(
             NORMAL_MEAN,
@@ -158,13 +195,14 @@ ARGUMENT = (
         "eigenbasis",
         "x and w* turned by U' have the covariances diag(λ_j) and I, and P and Q turned by diag(U, 1) predict the "
         "same: Σ may be taken to be diagonal",
-        ("gaussian_tokens", "standard_prior", "linear_attention"),
+        ("gaussian_tokens", "standard_prior", "linear_attention", "prediction", "turned"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "components",
-        "the query's token is independent of the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
-        ("eigenbasis", "prediction", "one_layer", "gaussian_tokens"),
+        "the error is the sum over j of x_j (tr(G q_j p') + w_j), x being the query's token, which is independent of "
+        "the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
+        ("eigenbasis", "prediction", "in_blocks", "over_the_query", "one_layer", "gaussian_tokens"),
         "independent factors",
     ),
     QUADRATIC,
@@ -178,7 +216,7 @@ ARGUMENT = (
     Inference(
         "global",
         "q_j p' = −a_j e_j e_{d+1}' attains all these bounds at once",
-        ("below", "components"),
+        ("below", "components", "quadratic", "completed_square", "minimum", "eigenbasis"),
         "lower bound attained",
     ),
 )

@@ -43,7 +43,7 @@ import sympy as sp
 
 from theorems import rules
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED, k
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, PRODUCT_OF_ERRORS, WHITENED, k
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -55,17 +55,20 @@ from theorems.preconditioned_descent.setting import (
     C,
     L,
     R,
+    S,
     X,
     d,
     n,
     r,
     t,
+    tau,
     w,
     x,
 )
 from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
 from theorems.preconditioned_descent.whole_gradient import gradient_at_idle_layers
 from theorems.stored_forms import Forms, stored
+from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     Canary,
@@ -194,7 +197,6 @@ ALL_SLOPES = (
         "F_a = 0 where F_a + b F_c = 0 and F_c = 0",
     ),
 )
-_ONE, _SQUARE, _CUBE = (trace_moment([order], n, d) for order in (1, 2, 3))
 IDLE_POINT = {steps[0]: sp.S.Zero, rates[0]: -sp.S.Half, steps[1]: n / (n + d + 1)}
 
 
@@ -221,17 +223,27 @@ IDLE_RATE = Identity(
     "idle_rate", sp.Subs(sp.Derivative(_TWO, rates[0]), steps[0], 0), sp.S.Zero, "at a_0 = 0 that in b_0 is 0"
 )
 BEST_STEP = n / (n + d + 1)
+_TRACE = sp.Symbol("trace", real=True)
+
+
+def mean_trace(label: str, polynomial: sp.Expr, mean: sp.Expr, says: str) -> GaussianMoment:
+    """Return the mean of the trace of a polynomial in S."""
+    return GaussianMoment(label, _TRACE, mean, {X: SHAPES[X]}, {X: None}, {_TRACE: polynomial}, says=says)
+
+
+ONE_LAYER = mean_trace(
+    "one_layer_loss",
+    (1 - steps[1] * S) * (1 - steps[1] * S),
+    d - 2 * steps[1] * d + steps[1] ** 2 * d * (n + d + 1) / n,
+    "E tr (1 - a_1 S)^2 = d - 2 a_1 d + a_1^2 d (n + d + 1)/n; S = XX'/n, X standard normal",
+)
 LAST = Identity(
     "last",
-    d - 2 * steps[1] * _ONE + steps[1] ** 2 * _SQUARE,
-    d * (d + 1) / (n + d + 1) + d * (n + d + 1) / n * (steps[1] - n / (n + d + 1)) ** 2,
-    "E tr (1 - a_1 S)^2 = d (d + 1)/(n + d + 1) + d (n + d + 1)/n (a_1 - n/(n + d + 1))^2",
+    ONE_LAYER.right,
+    d * (d + 1) / (n + d + 1) + d * (n + d + 1) / n * (steps[1] - BEST_STEP) ** 2,
+    "d - 2 a_1 d + a_1^2 d (n + d + 1)/n = d (d + 1)/(n + d + 1) + d (n + d + 1)/n (a_1 - n/(n + d + 1))^2",
 )
-STRICT = Inequality(
-    "strict",
-    sp.Gt(_ONE * _CUBE - _SQUARE**2, 0, evaluate=False),
-    "(E tr S^2)^2 < E tr S E tr S^3",
-)
+LAST_CURVED = Inequality("last_curved", sp.Gt(d * (n + d + 1) / n, 0, evaluate=False), "d (n + d + 1)/n > 0")
 
 
 def derived_forms() -> Forms:
@@ -262,11 +274,27 @@ OF_THE_SQUARE = (
         "whose slope in b_0 is 4 a_1 s^2 (1 - a_1 s)",
     ),
 )
+MEAN_OF_MIXED = mean_trace(
+    "mean_of_the_mixed",
+    4 * steps[1] * S * S * (1 - steps[1] * S),
+    4 * steps[1] * _mean(s**2) - 4 * steps[1] ** 2 * _mean(s**3),
+    "E tr 4 a_1 S^2 (1 - a_1 S) = 4 a_1 (d (n + d + 1)/n) - 4 a_1^2 d (d^2 + 3 d n + 3 d + n^2 + 3 n + 4)/n^2",
+)
 MIXED = Identity(
     "mixed_derivative",
-    _mean(sp.expand(_MIXED.subs(steps[1], BEST_STEP)).subs(eigenvalue, s)),
-    -4 * BEST_STEP * (_ONE * _CUBE - _SQUARE**2) / _SQUARE,
-    "there the second derivative of E tr r_2(S)^2 in a_0 and b_0 is -4 a_1 (E tr S E tr S^3 - (E tr S^2)^2)/E tr S^2",
+    sp.Subs(MEAN_OF_MIXED.right, steps[1], BEST_STEP),
+    -4 * d * (d * n + d + n + 3) / (n + d + 1) ** 2,
+    "this mean is -4 d (d n + d + n + 3)/(n + d + 1)^2 at a_1 = n/(n + d + 1)",
+)
+MIXED_NEGATIVE = Inequality(
+    "mixed_is_negative", sp.Lt(MIXED.right, 0, evaluate=False), "-4 d (d n + d + n + 3)/(n + d + 1)^2 < 0"
+)
+_in_a, _mixed, _in_b = sp.symbols("in_a mixed in_b", real=True)
+DETERMINANT = Implication(
+    "determinant",
+    (sp.Eq(_in_b, 0), sp.Lt(_mixed, 0)),
+    sp.Lt(_in_a * _in_b - _mixed**2, 0),
+    "u w - v^2 < 0 where w = 0, v < 0",
 )
 NO_BEND = Identity(
     "no_bend_in_the_rate",
@@ -288,14 +316,17 @@ VANISHES = Inequality(
     says="where a_l = 0, b_l = -1/2 for all layers but the last, and a_{L-1} = n/(n + d + 1), the gradient of f in all "
     "entries of all A_l and B_l vanishes: the infimum of the sum of their squares over S is 0, and attained",
 )
-LAYERS_ON_S = (WHITENED, TOKEN, TOKEN_LAYER, LABEL_LAYER)
+LAYERS_ON_S = (WHITENED, TOKEN, TOKEN_LAYER, LABEL_LAYER, PRODUCT_OF_ERRORS)
 """The steps of `LOSS_ON_S`."""
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(r, eigenvalue, *steps, *rates),
+    variables=(r, eigenvalue, *steps, *rates, tau, _in_a, _mixed, _in_b),
     claims=(VANISHES, STATIONARY, TWO, THREE, SADDLE),
-    steps=(IDLE, IDLE_AT_HALF, IDLE_RATE, LAST, STRICT, *OF_THE_SQUARE, MIXED, NO_BEND, *LAYERS_ON_S),
+    steps=(
+        *(IDLE, IDLE_AT_HALF, IDLE_RATE, ONE_LAYER, LAST, LAST_CURVED),
+        *(*OF_THE_SQUARE, MEAN_OF_MIXED, MIXED, MIXED_NEGATIVE, NO_BEND, DETERMINANT, *LAYERS_ON_S),
+    ),
 )
 LOSS_ON_S = (
     Inference(
@@ -320,7 +351,7 @@ LOSS_ON_S = (
     Inference(
         "loss_on_S",
         "w* and x are independent of S and of each other, with covariance I: f = E tr r_L(S)²",
-        ("polynomials", "ahn2023.lemma5", "whitened"),
+        ("polynomials", "ahn2023.lemma5", "whitened", "product_of_errors"),
         "independent factors",
     ),
 )
@@ -343,31 +374,33 @@ ARGUMENT = (
     Inference(
         "last_layer",
         "at a_{L−1} = n/(n + d + 1) the slope in a_{L−1} is 0: the loss of one layer is least there",
-        ("loss_on_S", "idle_layers", "last"),
+        ("loss_on_S", "idle_layers", "one_layer_loss", "last", "last_curved"),
         rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference("stationary", "at that point all slopes of f on S vanish", ("idle_layers", "last_layer"), "application"),
     Inference(
         "mixed",
         "for l < L − 1 layer l makes two layers with the last, the others being idle: the second derivative in b_l is "
-        "0, and the mixed one in a_l and b_l, the mean of `mixed_of_the_square`, is not 0",
+        "0, and the mixed one in a_l and b_l, the mean of `mixed_of_the_square`, is < 0",
         (
             *("loss_on_S", "idle", "idle_layers", *(step.label for step in OF_THE_SQUARE)),
-            "mixed_derivative",
-            *("no_bend_in_the_rate", "strict"),
+            *("mean_of_the_mixed", "mixed_derivative", "mixed_is_negative", "no_bend_in_the_rate"),
         ),
         "linearity of expectation",
     ),
     Inference(
         "saddle",
-        "so the second derivatives take both signs there, for any L ≥ 2",
-        ("stationary", "mixed"),
+        "so the second derivatives in a_l and b_l have a determinant < 0 there, and take both signs, for any L ≥ 2",
+        ("stationary", "mixed", "determinant"),
         rules.INDEFINITE_HESSIAN,
     ),
     Inference(
         "unchanged",
         "at Σ = I, f does not change when all A_l and B_l are conjugated by the same orthogonal matrix",
-        ("whitened", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        (
+            *("whitened", "whitened_label", "whitened_token", "linear_attention", "pattern"),
+            *("gaussian_tokens", "inverse_prior"),
+        ),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
@@ -382,7 +415,7 @@ ARGUMENT = (
         "for any A_l and B_l the filled-in label is a sum of words in them, S, w* and x; where all are multiples of I "
         "and one moves by M, f moves to the first order by E tr(M φ(S)), φ being what M = I gives, 2 r_L times its "
         "slope: the gradient's entries are those of E φ(S)ᵀ",
-        ("ahn2023.lemma5", "linear_attention", "pattern", "polynomials", "whitened"),
+        ("ahn2023.lemma5", "linear_attention", "pattern", "polynomials", "whitened", "product_of_errors"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(

@@ -72,19 +72,59 @@ SEMICIRCLE = Identity(
     4 * root**2 * (1 - y**2),
     "at s = 1 + c + 2 root y, root = c^(1/2), ((1 + root)^2 - s)(s - (1 - root)^2) = 4c (1 - y^2)",
 )
-INTEGRALS = Identity(
-    "integrals",
-    sp.Subs(root * (y**2 + 1) + (1 + root**2) * y, y, -root),
-    sp.S.Zero,
-    "root (y^2 + 1) + (1 + c) y = 0 at y = -root",
+SECOND, IN_Y = (
+    Identity(
+        "second_integral",
+        sp.Subs((s - 1 - root**2) / root, s, 1),
+        -root,
+        "(s - 1 - c)/root is -root at s = 1, c = root^2",
+    ),
+    Identity(
+        "twice_y",
+        sp.Subs(s - 1 - root**2, s, _SPECTRUM),
+        root * (2 * y),
+        "s - 1 - c = 2 root y at s = 1 + c + 2 root y, c = root^2",
+    ),
 )
+before, now, after = sp.symbols("before now after", real=True)
+INTEGRALS = Implication(
+    "integrals",
+    (sp.Eq(now, -root * before), sp.Eq(root * (after + before), -(1 + root**2) * now)),
+    sp.Eq(after, -root * now),
+    "I'' = -root I' where I' = -root I and root (I'' + I) = -(1 + root^2) I'",
+)
+TWICE_Y_AT_ZERO = Identity(
+    "twice_y_at_zero",
+    sp.Subs((s - 1 - root**2) / root, s, 0),
+    -(1 / root + root),
+    "(s - 1 - c)/root is -(1/root + root) at s = 0, c = root^2",
+)
+SECOND_AT_ZERO = Identity(
+    "second_at_zero", t**2 - 1 / t**2, (t + 1 / t) * (t - 1 / t), "t^2 - t^-2 = (t + 1/t)(t - 1/t)"
+)
+sign, value, at = sp.symbols("sign value at", real=True)
 AT_ZERO = Identity(
     "at_zero",
-    power * t**2 - 1 / (power * t**2) - (t + 1 / t) * (power * t - 1 / (power * t)) + power - 1 / power,
-    sp.S.Zero,
-    "t^(l+2) - t^-(l+2) - (t + 1/t)(t^(l+1) - t^-(l+1)) + t^l - t^-l = 0, with power = t^l",
+    sign * (power * t**2 - 1 / (power * t**2)),
+    -(t + 1 / t) * (-sign * (power * t - 1 / (power * t))) - sign * (power - 1 / power),
+    "u (t^(l+2) - t^-(l+2)) = -(t + 1/t) (-u) (t^(l+1) - t^-(l+1)) - u (t^l - t^-l), with power = t^l, u = (-1)^l",
 )
-
+POSITIVE_ROOT = Implication(
+    "positive_root", (sp.Gt(y, -1),), sp.Gt(_SPECTRUM, 0), "1 + root^2 + 2 root y > 0 for y > -1"
+)
+width = sp.Symbol("width", positive=True)
+ABOVE_ONE = Implication(
+    "above_one",
+    (sp.Lt(root**2, 1), sp.Eq(root * t, 1)),
+    sp.Gt(t, 1),
+    "t > 1 where root^2 < 1, root t = 1, root > 0",
+)
+ROOT_OF_THE_SQUARE = Implication(
+    "root_of_the_square",
+    (sp.Eq(in_s**2, width**2),),
+    sp.Eq(in_s, width),
+    "in_s = 2 root in_y where in_s^2 = (2 root in_y)^2, in_s >= 0 and 2 root in_y > 0",
+)
 DENSITY = Implication(
     "density_in_y",
     (sp.Eq(in_s, 2 * root * in_y),),
@@ -93,31 +133,37 @@ DENSITY = Implication(
     "√(1 - y^2)",
 )
 SPLIT = Identity("split", (1 + s * q) ** 2 - (1 + s * q), s * q * (1 + s * q), "with p = 1 + s q, p^2 - p = s q p")
-LEAST_VALUE = Identity(
+above, below, inverse = sp.symbols("above below inverse", real=True)
+OVER_THE_VALUE = Implication(
+    "over_the_value",
+    (sp.Eq(sign**2, 1), sp.Eq(at * below, sign * above), sp.Eq(value * at, sign * inverse)),
+    sp.Eq(value * above, below * inverse),
+    "value X = Y t^-L where value U = u t^-L, U Y = u X, u^2 = 1; X = t^(L+1) - t^-(L+1), Y = t - 1/t, u = (-1)^L",
+)
+LEAST_VALUE = Implication(
     "least_value",
-    1 / power * (t - 1 / t) * (1 - 1 / (power * t) ** 2),
-    1 / power**2 * (1 - 1 / t**2) * (power * t - 1 / (power * t)),
-    "t^-L (t - 1/t) (1 - c^(L+1)) = c^L (1 - c) (t^(L+1) - t^-(L+1)), with power = t^L and c = 1/t^2",
+    (sp.Gt(t, 1), sp.Ge(power, 1), sp.Eq(value * (power * t - 1 / (power * t)), (t - 1 / t) / power)),
+    sp.Eq(value, (1 - 1 / t**2) / power**2 / (1 - 1 / (power * t) ** 2)),
+    "value = c^L (1 - c)/(1 - c^(L+1)) where value (t^(L+1) - t^-(L+1)) = t^-L (t - 1/t), t > 1, with power = t^L >= 1 "
+    "and c = 1/t^2",
 )
 STATEMENT = Statement(
     parameters=(LAYERS, RATIO),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, FEWER),
-    variables=(y, root, t, power, in_s, in_y, s, q),
+    variables=(y, root, t, power, in_s, in_y, s, q, before, now, after, sign, value, at, width, above, below, inverse),
     claims=(MINIMUM,),
-    steps=(SEMICIRCLE, DENSITY, SPLIT, INTEGRALS, AT_ZERO, LEAST_VALUE),
+    steps=(
+        *(SEMICIRCLE, ROOT_OF_THE_SQUARE, DENSITY, POSITIVE_ROOT, SPLIT, SECOND, IN_Y, INTEGRALS),
+        *(TWICE_Y_AT_ZERO, SECOND_AT_ZERO, AT_ZERO, ABOVE_ONE, OVER_THE_VALUE, LEAST_VALUE),
+    ),
 )
 ARGUMENT = (
     Inference(
         "limit_of_the_loss",
-        "f = E tr p(S)², p(s) = ∏ (1 − a_l s), and f/d tends to ∫ p² dμ, μ the Marchenko-Pastur law",
+        "f = E tr p(S)², p(s) = ∏ (1 − a_l s), and f/d tends to ∫ p² dμ, μ the Marchenko-Pastur law, of mass "
+        "1 and mean 1",
         ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         rules.MARCHENKO_PASTUR_LAW,
-    ),
-    Inference(
-        "nearest",
-        "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
-        ("limit_of_the_loss",),
-        rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "density",
@@ -125,17 +171,31 @@ ARGUMENT = (
         ("limit_of_the_loss", "fewer_dimensions"),
         "definition",
     ),
+    Inference("norm", "∫ p² dμ is 0 for p = 0 alone, by the density", ("density",), rules.IDENTITY_OF_POLYNOMIALS),
+    Inference(
+        "nearest",
+        "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
+        ("limit_of_the_loss", "norm"),
+        rules.ORTHOGONAL_PROJECTION,
+    ),
     Inference(
         "law_of_y",
         "in y = (s − 1 − c)/(2√c), ds = 2√c dy, that is (2/π) √(1 − y²), the semicircle law",
-        ("density", "semicircle", "density_in_y"),
+        ("density", "semicircle", "root_of_the_square", "density_in_y"),
         rules.CHANGE_OF_INTEGRATION_VARIABLE,
+    ),
+    Inference(
+        "recursion",
+        "U_0 = 1, U_1 = 2y and U_{l+1} + U_{l−1} = 2y U_l, and ∫ s U_l dμ = 0 for l ≥ 1: U_l is orthogonal to U_0 in "
+        "s dμ",
+        ("law_of_y",),
+        rules.CHEBYSHEV_POLYNOMIALS,
     ),
     Inference(
         "polynomial",
         "that p is U_L(y) over its value at s = 0, whose roots s = 1 + c + 2√c cos(πl/(L + 1)) are positive and "
         "different: it is a product ∏ (1 − a_l s), a_l = 1/root",
-        ("nearest", "law_of_y"),
+        ("nearest", "law_of_y", "positive_root"),
         rules.CHEBYSHEV_POLYNOMIALS,
     ),
     Inference(
@@ -146,22 +206,25 @@ ARGUMENT = (
     ),
     Inference(
         "integrals_of_u",
-        "∫ U_l dμ = (−√c)^l: it is 1 and −√c for l = 0 and 1, and √c (U_{l+1} + U_{l−1}) = (s − 1 − c) U_l, where "
-        "∫ s U_l dμ = 0 for l ≥ 1",
-        ("law_of_y", "integrals"),
+        "∫ U_l dμ = (−√c)^l: as μ has mass 1 and mean 1, it is 1 and −√c for l = 0 and 1, and √c (U_{l+1} + U_{l−1}) = "
+        "(s − 1 − c) U_l, where ∫ s U_l dμ = 0 for l ≥ 1",
+        ("limit_of_the_loss", "recursion", "second_integral", "twice_y", "integrals"),
         "induction",
     ),
     Inference(
         "value_at_zero",
         "at s = 0, with t = 1/√c, U_l = (−1)^l (t^{l+1} − t^{−l−1})/(t − 1/t): U_{l+1} = −(t + 1/t) U_l − U_{l−1} "
         "there",
-        ("law_of_y", "at_zero"),
+        ("recursion", "twice_y", "twice_y_at_zero", "second_at_zero", "at_zero"),
         "induction",
     ),
     Inference(
         "minimum",
         "the least value is (−√c)^L over that, c^L (1 − c)/(1 − c^{L+1})",
-        ("polynomial", "least_integral", "integrals_of_u", "value_at_zero", "least_value"),
+        (
+            *("polynomial", "least_integral", "integrals_of_u", "value_at_zero", "fewer_dimensions"),
+            *("above_one", "over_the_value", "least_value"),
+        ),
         "lower bound attained",
     ),
 )

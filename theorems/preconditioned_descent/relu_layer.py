@@ -51,6 +51,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -159,6 +160,29 @@ WITH_B = GaussianMoment(
     steps=steps_along(A * x),
     says="with row = b' + beta w' in place of beta w' the same mean is larger by kappa_1 |A'b|^2 + |b|^2 ||A||^2/(2n)",
 )
+NOT_LESS = Inequality(
+    "with_b_not_less", sp.Ge(WITH_B.right, 0, evaluate=False), "kappa_1 |A'b|^2 + |b|^2 ||A||^2/(2n) >= 0"
+)
+one, total, of_one, of_total, same, apart = sp.symbols("one total of_one of_total same apart", real=True)
+SQUARED = Identity(
+    "squared",
+    (one + total / n) ** 2,
+    one**2 + 2 * one * total / n + total**2 / n**2,
+    "(w'x + T/n)^2 = (w'x)^2 + 2 w'x T/n + T^2/n^2, T a sum over the examples",
+)
+PAIRS = Implication(
+    "pairs",
+    (sp.Eq(of_one, n * one), sp.Eq(of_total, n * same + n * (n - 1) * apart)),
+    sp.Eq(2 * of_one / n + of_total / n**2, 2 * one + same / n + (n - 1) / n * apart),
+    "2 p/n + q/n^2 = 2 u + v/n + (n-1)/n w where p = n u, q = n v + n (n-1) w",
+)
+IN_PARTS = MatrixIdentity(
+    "in_parts",
+    (N - a) * (t(N) - a),
+    N * t(N) - a * N - a * t(N) + a**2,
+    {N: (d, d)},
+    says="(N - a I)(N' - a I) = N N' - a N - a N' + a^2 I, of the trace d a^2 + ||N||^2 where tr N = 0",
+)
 GLOBAL = InWords(
     "global",
     "P = diag(0, 1), Q = -diag(a I, 0), a = 1/((n-1)/(2n) + (d+2)/n), minimise f over all P and Q, Q's last row 0; "
@@ -168,9 +192,9 @@ GLOBAL = InWords(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(RELU_ATTENTION, ZERO_LAST_ROW, ISOTROPIC),
-    variables=(a, nu, beta, norm_Ab, norm_b, norm_A),
+    variables=(a, nu, beta, norm_Ab, norm_b, norm_A, one, total, of_one, of_total, same, apart),
     claims=(GLOBAL,),
-    steps=(SEEN, LOSS, WITH_B, SQUARE, CONVEX, MINIMUM),
+    steps=(SEEN, SQUARED, PAIRS, LOSS, WITH_B, NOT_LESS, IN_PARTS, SQUARE, CONVEX, MINIMUM),
 )
 ARGUMENT = (
     Inference(
@@ -184,25 +208,25 @@ ARGUMENT = (
         "two_examples",
         "n of the n² pairs of examples are of one example, the others of two independent ones, y and z: f is the mean "
         "that `loss` and `with_b` have",
-        ("residual", "isotropic"),
+        ("residual", "isotropic", "squared", "pairs"),
         "linearity of expectation",
     ),
     Inference(
         "without_b",
         "b adds κ_1 |A'b|² + |b|²|A|²/(2n) to f, so that b = 0 is best",
-        ("two_examples", "with_b"),
+        ("two_examples", "with_b", "with_b_not_less"),
         "nonnegative terms",
     ),
     Inference(
         "below",
         "with βA = −a I + N, tr N = 0, f is at least its value at βA = −best I",
-        ("without_b", "loss", "completed_square", "convex"),
+        ("two_examples", "without_b", "loss", "in_parts", "completed_square", "convex"),
         "nonnegative terms",
     ),
     Inference(
         "global",
         "P = diag(0, 1) and Q = −diag(best I, 0) have b = 0 and βA = −best I, and attain it",
-        ("below", "minimum"),
+        ("below", "two_examples", "loss", "minimum"),
         "lower bound attained",
     ),
 )

@@ -47,6 +47,7 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
     r,
+    tau,
 )
 from theorems.preconditioned_descent.trials.token_claims import between, no_negative_step
 from theorems.wishart.trace_moments import wishart_trace_moment
@@ -72,9 +73,9 @@ DEGREE = (3**L - 1) / 2
 
 MOVED = Identity(
     "moved",
-    sp.Subs(sp.Derivative(1 - a * s * (1 - c * s) ** 2, c), c, 0),
-    2 * s * (1 - (1 - a * s)),
-    "the slope of 1 - a s (1 - c s)^2 in c at 0 is 2 s (1 - (1 - a s))",
+    sp.Subs(sp.Derivative((rho * (1 - a * s * (1 - c * s) ** 2)) ** 2, c), c, 0),
+    4 * (s * rho**2 * (1 - a * s) - s * rho**2 * (1 - a * s) ** 2),
+    "the slope of (rho (1 - a s (1 - c s)^2))^2 in c at 0 is 4 (s p rho - s p^2), p = rho (1 - a s)",
 )
 FALLS = Identity(
     "falls",
@@ -87,6 +88,12 @@ NOT_RISING = Implication(
     (sp.Le(a, 0), sp.Ge(u, 0)),
     sp.Le(-2 * u * (1 - a * u) * rho**2, 0),
     "-2 u (1 - a u) rho^2 <= 0 for a <= 0, u >= 0",
+)
+FALLING = Implication(
+    "falling",
+    (sp.Le(a, 0), sp.Gt(u, 0), sp.Gt(rho**2, 0)),
+    sp.Lt(-2 * u * (1 - a * u) * rho**2, 0),
+    "-2 u (1 - a u) rho^2 < 0 for a <= 0, u > 0, rho not 0",
 )
 along, square = sp.symbols("along square", real=True)
 """∫ s p²/(1 − a_l s) dμ and ∫ s p² dμ."""
@@ -121,11 +128,11 @@ SIGNS = InWords("signs", "at every critical point of f over S all a_l >= 0, and 
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SEVERAL, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a, c, s, u, rho, along, square, in_step, in_product, r, steps[0], rates[0]),
+    variables=(a, c, s, u, rho, along, square, in_step, in_product, r, steps[0], rates[0], tau),
     claims=(BETWEEN, SIGNS, AS_MANY, MORE),
-    steps=(*LAYERS_ON_S, MOVED, FALLS, NOT_RISING, FALLS_IN_THE_RATE, DEGREE_AFTER, *ALL_SLOPES),
+    steps=(*LAYERS_ON_S, MOVED, FALLS, NOT_RISING, FALLING, FALLS_IN_THE_RATE, DEGREE_AFTER, *ALL_SLOPES),
 )
-_THEOREM3 = ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior")
+_THEOREM3 = ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior")
 ARGUMENT = (
     *LOSS_ON_S,
     DENSITY,
@@ -144,7 +151,7 @@ ARGUMENT = (
     Inference(
         "as_many_layers", "with B_l = 0 the pattern is Theorem 3's: it is its least loss", _THEOREM3, "application"
     ),
-    Inference("more_layers", "it is Theorem 3's least loss, with more layers", _THEOREM3, "application"),
+    Inference("more_layers", "with B_l = 0 it is Theorem 3's least loss, with more layers", _THEOREM3, "application"),
     Inference(
         "from_below",
         "Theorem 3's argument has the least ∫ r² dμ over all polynomials of a degree that are 1 at 0",
@@ -158,11 +165,19 @@ ARGUMENT = (
         rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
+        "positive_steps",
+        "there all a_l > 0, as inverse roots of p, which is orthogonal in s dμ to all degrees below L",
+        ("as_many_layers", "density", "ahn2023.theorem3:minimum"),
+        rules.ZEROS_OF_ORTHOGONAL_POLYNOMIALS,
+    ),
+    Inference(
         "slope",
-        "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L has the slope Σ 2 s (p/(1 − a_l s) − p) "
-        "over l ≥ 1 in c_0, and f the slope a_0 ∫ 2 p Σ 2 s (p/(1 − a_l s) − p) dμ in b_0, which is < 0: a_0 > 0, "
-        "as an inverse root of p, and ∫ s p² dμ > 0 by the density",
-        ("orthogonal", "as_many_layers", "density", "moved", "several_layers", "falls_in_the_rate"),
+        "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L² has the slope Σ 4 (s p²/(1 − a_l s) − "
+        "s p²) over l ≥ 1 in c_0, and f a_0 times its integral in b_0, which is < 0: ∫ s p² dμ > 0 by the density",
+        (
+            *("orthogonal", "as_many_layers", "in_steps_and_products", "positive_steps", "density", "moved"),
+            *("several_layers", "falls_in_the_rate"),
+        ),
         rules.CHAIN_RULE,
     ),
     Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), rules.DERIVATIVE),
@@ -170,7 +185,7 @@ ARGUMENT = (
         "one_alone",
         "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0: "
         "u and ρ are polynomials, not 0, and μ has a density > 0 on (0, ∞)",
-        ("in_steps_and_products", "density", "falls", "not_rising"),
+        ("in_steps_and_products", "density", "falls", "not_rising", "falling"),
         "nonnegative terms",
     ),
     Inference(

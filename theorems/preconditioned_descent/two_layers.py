@@ -33,7 +33,18 @@ from theorems.canaries import with_clause
 from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LINEAR_ATTENTION, PATTERN, d, n, r
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    LETTERS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    X,
+    d,
+    n,
+    r,
+    t,
+)
 from theorems.preconditioned_descent.trials.two_layers import least_over_symmetric
 from theorems.preconditioned_descent.two_layer_loss import (
     LEFT_OF_W,
@@ -46,6 +57,8 @@ from theorems.preconditioned_descent.two_layer_loss import (
     TRACES,
     WITH_O,
     WORDS,
+    A,
+    B,
     alpha,
     beta,
     gamma,
@@ -103,6 +116,16 @@ x_j, o = sp.symbols("x_j o", real=True)
 parts = p1, p2, p3, p4 = sp.symbols("q_1:5", real=True)
 along_x, along_v = sp.symbols("along_x along_v", real=True)
 y_i, z_i, y_j, z_j, q_i, total = sp.symbols("y_i z_i y_j z_j q_i s", real=True)
+_U = matrix("U")
+_S, _turned_S = r * X * t(X), r * _U * X * t(X) * t(_U)
+TURNED = MatrixIdentity(
+    "turned_layers",
+    (1 - _turned_S * A) * (1 - _turned_S * B) * _U,
+    _U * (1 - _S * t(_U) * A * _U) * (1 - _S * t(_U) * B * _U),
+    {X: LETTERS[X]} | dict.fromkeys((_U, A, B), (d, d)),
+    says="(I - USU'A)(I - USU'B) U = U (I - S U'AU)(I - S U'BU), S = XX'/n, for any U: with tokens U X and U x the "
+    "error is that of U'w*, U'AU and U'BU with X and x",
+)
 EXPANDED = MatrixIdentity(
     "expanded",
     (D + off) * (D + off),
@@ -121,6 +144,13 @@ K_POSITIVE = Implication(
     (sp.Gt(p1, 0), sp.Ge(p2, 0), sp.Gt(p3, 0), sp.Gt(p4, 0), sp.Ge(w, (d - 1) * v**2)),
     sp.Gt(p1 * along_x**2 + p2 * along_v**2 + p3 + p4 * (w - (d - 1) * v**2), 0),
     "p_1 (...)^2 + p_2 (...)^2 + p_3 + p_4 (w - (d-1) v^2) > 0 where p_1, p_3, p_4 > 0, p_2 >= 0 and w >= (d-1) v^2",
+)
+mean_square, mean, square = sp.symbols("mean_square mean square", real=True)
+SPREAD = Implication(
+    "sum_of_squares",
+    (sp.Ge(mean_square, v**2),),
+    sp.Ge((d - 1) * mean_square, (d - 1) * v**2),
+    "(d-1) m >= (d-1) v^2 where m >= v^2",
 )
 OFF_DIAGONAL = Identity(
     "off_diagonal",
@@ -199,6 +229,38 @@ FACTORS = tuple(
     Inequality(name, sp.Gt(value, 0, evaluate=False), f"{name} > 0") for name, value in (("mu", ALPHA), ("nu", BETA))
 )
 
+
+def _determinant(matrix: sp.Matrix, size: int) -> sp.Expr:
+    """Return the determinant of a matrix's first one to three rows and columns, along the first row."""
+    minor = lambda i, j: matrix[1, i] * matrix[2, j] - matrix[1, j] * matrix[2, i]  # noqa: E731
+    if size == 1:
+        return matrix[0, 0]  # pyright: ignore[reportReturnType]
+    if size == 2:
+        return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]  # pyright: ignore[reportReturnType]
+    return matrix[0, 0] * minor(1, 2) - matrix[0, 1] * minor(0, 2) + matrix[0, 2] * minor(0, 1)  # pyright: ignore[reportReturnType]
+
+
+MINORS = tuple(
+    Identity(
+        f"minor_{name}_{size}",
+        _determinant(matrix, size),
+        FORMS[f"{name}_{size}"],
+        f"{name.upper()}'s leading minor of size {size} as a rational function of d and n",
+    )
+    for name, matrix in (("g", G), ("r", R))
+    for size in (1, 2, 3)
+    if (name, size) != ("g", 1)
+)
+IN_DEVIATIONS = tuple(
+    Identity(
+        f"entry_of_{word.lower()}",
+        (a + y_i) ** word.count("A") * (b + z_i) ** word.count("B"),
+        sp.expand((a + y_i) ** word.count("A") * (b + z_i) ** word.count("B")),
+        f"an entry of {word} for A = a I + diag(y_i), B = b I + diag(z_i), expanded",
+    )
+    for word in WORDS
+    if len(word) > 1
+)
 _row = sp.Matrix([[y_i, z_i, q_i]])
 _in_c = sp.Matrix([b * y_i + q_i, y_i + z_i, a * z_i])
 ENTRY = Identity(
@@ -212,6 +274,12 @@ OFF_THE_MEAN = Identity(
     (y_i * z_i - total / d) ** 2,
     (y_i * z_i) ** 2 - 2 * total / d * (y_i * z_i) + total**2 / d**2,
     "q_i^2 = (y_i z_i - s/d)^2 = (y_i z_i)^2 - 2 s/d y_i z_i + s^2/d^2, s the sum of the y_j z_j",
+)
+SUM_OFF_THE_MEAN = Implication(
+    "sum_off_the_mean",
+    (sp.Eq(total, d * mean), sp.Eq(square, DEVIATIONS[2, 2] - 2 * mean * total + d * mean**2)),
+    sp.Eq(square, DEVIATIONS[2, 2] - total**2 / d),
+    "sum q_i^2 = sum (y_i z_i)^2 - s^2/d where s = d m, sum q_i^2 = sum (y_i z_i)^2 - 2 m s + d m^2",
 )
 PAIR_OF_PRODUCTS = Identity(
     "pair_of_products",
@@ -246,12 +314,13 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
     variables=(
         *(r, x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), a, b, *DEVIATIONS.values()),
-        *(x_j, o, *parts, along_x, along_v, y_i, z_i, y_j, z_j, q_i, total),
+        *(x_j, o, *parts, along_x, along_v, y_i, z_i, y_j, z_j, q_i, total, mean_square, mean, square),
     ),
     claims=(DIAGONAL, MULTIPLES, ALL_MULTIPLES),
     steps=(
-        *(LEFT_OF_W, LOSS, EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, COMPLETED, *POSITIVE, K_POSITIVE),
-        *(EXCESS, ENTRY, OFF_THE_MEAN, PAIR_OF_PRODUCTS, *DEFINITE, *FACTORS),
+        *(LEFT_OF_W, LOSS, TURNED, EXPANDED, OFF_DIAGONAL, PAIR_OF_ENTRIES, SPREAD, COMPLETED, *POSITIVE, K_POSITIVE),
+        *(*IN_DEVIATIONS, EXCESS, ENTRY, OFF_THE_MEAN, SUM_OFF_THE_MEAN, PAIR_OF_PRODUCTS),
+        *(*MINORS, *DEFINITE, *FACTORS),
     ),
 )
 ARGUMENT = (
@@ -265,7 +334,7 @@ ARGUMENT = (
     Inference(
         "unchanged",
         "f does not change when A and B are conjugated by the same orthogonal matrix",
-        ("loss", "standard"),
+        ("loss", "standard", "turned_layers"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
@@ -289,7 +358,10 @@ ARGUMENT = (
         rules.TRACE_IN_ENTRIES,
     ),
     Inference(
-        "spread", "w ≥ (d − 1) v²: of the other x_j, the sum of squares and the mean", ("turned",), "Cauchy-Schwarz"
+        "spread",
+        "w ≥ (d − 1) v²: of the other x_j, d − 1 times the mean square and the mean's square",
+        ("turned", "sum_of_squares"),
+        "Cauchy-Schwarz",
     ),
     Inference(
         "k_is_positive",
@@ -305,16 +377,19 @@ ARGUMENT = (
     ),
     Inference(
         "entries",
-        "as the y_i and the z_i have the sum 0, the sums over i of these squares, entry by entry, and the sum over "
-        "i < j of (y_i z_j − y_j z_i)², half of that over all i and j, are those of products of the y_i and z_i that "
-        "`excess` has",
-        ("turned", "loss", "in_traces", "excess", "entry", "off_the_mean", "pair_of_products"),
+        "as the y_i and the z_i have the sum 0, the traces of words, the sums over i of these squares, entry by entry, "
+        "and the sum over i < j of (y_i z_j − y_j z_i)², half of that over all i and j, are those of products of the "
+        "y_i and z_i that `excess` has",
+        (
+            *("turned", "loss", "in_traces", *(step.label for step in IN_DEVIATIONS)),
+            *("excess", "entry", "off_the_mean", "sum_off_the_mean", "pair_of_products"),
+        ),
         rules.TRACE_IN_ENTRIES,
     ),
     Inference(
         "definite",
         "G and R are positive definite",
-        ("g_1", "g_2", "g_3", "r_1", "r_2", "r_3"),
+        (*(step.label for step in MINORS), "g_1", "g_2", "g_3", "r_1", "r_2", "r_3"),
         rules.SYLVESTER_CRITERION,
     ),
     Inference(

@@ -41,21 +41,34 @@ from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRI
 from theorems.preconditioned_descent.preconditioned_tokens import (
     ALL_SLOPES,
     DENSITY,
+    LAST_CURVED,
     LAYERS_ON_S,
     LOSS_ON_S,
     MULTIPLES,
+    ONE_LAYER,
     PATTERN,
     STATIONARY,
     eigenvalue,
     in_product,
     in_step,
+    mean_trace,
     polynomials,
     rates,
     residual,
     s,
     steps,
 )
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n, r
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LINEAR_ATTENTION,
+    S,
+    d,
+    n,
+    r,
+    tau,
+)
 from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
 from theorems.preconditioned_descent.trials.token_claims import between, least_within, positive_but_one, valley
 from theorems.preconditioned_descent.trials.token_layers import POSITIVE as POSITIVE_POINTS
@@ -82,7 +95,6 @@ TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
 
 (a0, a1, _), (b0, _), x = steps, rates, eigenvalue
 p, t, u, kappa, h = sp.symbols("p t u kappa h", real=True)
-m1, m2, m3 = sp.symbols("m_1:4", positive=True)
 """a_0 b_0; where q is 0; 1/p; the limit of a_1 p²; −p."""
 M = tuple(trace_moment([order], n, d) for order in range(7))
 """m_0 … m_6."""
@@ -110,12 +122,12 @@ FIRST, SECOND, PRODUCT = (
         ("product", p, 4 * a1 * (1 - a0 * x) ** 2 * q * x**2 * (1 - p * x)),
     )
 )
-NOT_RISING, AT_LEAST_ONE = (
+FIRST_FALLS, AT_LEAST_ONE, SECOND_FALLS = (
     Implication(
-        "not_rising",
-        (sp.Le(a0, 0), sp.Ge(x, 0)),
-        sp.Ge(x * (1 - a0 * x), 0),
-        "s (1 - a_0 s) >= 0 for a_0 <= 0, s >= 0",
+        "first_negative",
+        (sp.Le(a0, 0), sp.Gt(x, 0), sp.Gt(u**2, 0)),
+        sp.Lt(-2 * x * (1 - a0 * x) * u**2, 0),
+        "-2 s (1 - a_0 s) u^2 < 0 for a_0 <= 0, s > 0, u not 0",
     ),
     Implication(
         "at_least_one",
@@ -123,28 +135,27 @@ NOT_RISING, AT_LEAST_ONE = (
         sp.Ge(1 - a1 * x * u**2, 1),
         "1 - a_1 s u^2 >= 1 for a_1 <= 0, s >= 0",
     ),
+    Implication(
+        "second_negative",
+        (sp.Ge(u, 1), sp.Gt(x, 0), sp.Gt(h**2, 0), sp.Gt(t**2, 0)),
+        sp.Lt(-2 * h**2 * u * x * t**2, 0),
+        "-2 h^2 u s t^2 < 0 for u >= 1, s > 0, h and t not 0",
+    ),
 )
 WITHOUT_FIRST = Identity(
     "without_first", sp.Subs(polynomials(2, x), a0, 0), 1 - a1 * x, "where a_0 = 0, r_2 is 1 - a_1 s"
 )
-SQUARE_OF_ONE = Identity(
-    "square_of_one", (1 - a1 * x) ** 2, 1 - 2 * a1 * x + a1**2 * x**2, "(1 - a_1 s)^2 = 1 - 2 a_1 s + a_1^2 s^2"
-)
 SLOPE_OF_ONE = Identity(
     "slope_of_one",
-    sp.Derivative(d - 2 * a1 * m1 + a1**2 * m2, a1),
-    -2 * m1 + 2 * a1 * m2,
-    "d - 2 a_1 m_1 + a_1^2 m_2 has the slope -2 m_1 + 2 a_1 m_2",
+    sp.Derivative(ONE_LAYER.right, a1),
+    2 * (d * (n + d + 1) / n) * (a1 - BEST_STEP),
+    "d - 2 a_1 d + a_1^2 d (n + d + 1)/n has the slope 2 d (n + d + 1)/n (a_1 - n/(n + d + 1))",
 )
 BEST_OF_ONE = Implication(
-    "best_of_one", (sp.Eq(-2 * m1 + 2 * a1 * m2, 0),), sp.Eq(a1, m1 / m2), "a_1 = m_1/m_2 where -2 m_1 + 2 a_1 m_2 = 0"
+    "best_of_one", (sp.Gt(u, 0), sp.Eq(2 * u * t, 0)), sp.Eq(t, 0), "a - a* = 0 where 2 u (a - a*) = 0, u > 0"
 )
-FACTOR = Implication(
-    "factor",
-    (sp.Gt(a1, 0), sp.Gt(m1 * m3 - m2**2, 0)),
-    sp.Gt(2 * a1 * (m1 * m3 - m2**2) / m2, 0),
-    "2 a_1 (m_1 m_3 - m_2^2)/m_2 > 0 where a_1 > 0, m_1 m_3 > m_2^2",
-)
+_FACTOR = 2 * d * (d * n + d + n + 3) / (n + d + 1) ** 2
+FACTOR = Inequality("factor", sp.Gt(_FACTOR, 0, evaluate=False), "2 d (d n + d + n + 3)/(n + d + 1)^2 > 0")
 ONE_RATE = Implication(
     "one_rate",
     (sp.Eq(-u * (1 + 2 * b0), 0), sp.Gt(u, 0)),
@@ -157,6 +168,29 @@ TOGETHER = Identity(
     x * (1 - p * x),
     "s (1 - p s)^2 + p s^2 (1 - p s) = s (1 - p s)",
 )
+MEANS_VANISH = (
+    Implication(
+        "second_mean_vanishes",
+        (sp.Gt(a1, 0), sp.Eq(4 * a1 * u, 0)),
+        sp.Eq(u, 0),
+        "m = 0 where 4 a_1 m = 0, a_1 > 0",
+    ),
+    Implication(
+        "first_mean_vanishes",
+        (sp.Eq(-2 * t, 0), sp.Eq(u, 0)),
+        sp.Eq(t + p * u, 0),
+        "m' + p m = 0 where -2 m' = 0, m = 0",
+    ),
+)
+RATE_POSITIVE = Implication(
+    "rate_positive", (sp.Gt(a0, 0), sp.Gt(a0 * b0, 0)), sp.Gt(b0, 0), "b_0 > 0 where a_0 > 0, a_0 b_0 > 0"
+)
+CROSSES = Implication(
+    "crosses",
+    (sp.Gt(a1, 0), sp.Ge(h, 0), sp.Eq(a1 * x, 1)),
+    sp.Le(1 - a1 * x * (1 + h * x) ** 2, 0),
+    "1 - a_1 s (1 + h s)^2 <= 0 where a_1 s = 1, a_1 > 0, h >= 0",
+)
 FALLS = Identity(
     "falls",
     q.subs(p, -h) - q.subs({p: -h, x: t}, simultaneous=True),
@@ -165,31 +199,53 @@ FALLS = Identity(
 )
 _FALLEN = -a1 * (x - t) * (1 + 2 * h * (x + t) + h**2 * (x**2 + x * t + t**2))
 NO_MEAN = Implication(
-    "nowhere_positive",
-    (sp.Gt(a1, 0), sp.Ge(h, 0), sp.Ge(x, 0), sp.Ge(t, 0)),
-    sp.Le((x - t) * _FALLEN * (1 + h * x) * x, 0),
-    "(s - t)(q(s) - q(t))(1 + h s) s <= 0 for p = -h, a_1 > 0 and h, s, t >= 0",
+    "negative_but_at_the_zero",
+    (sp.Gt(a1, 0), sp.Ge(h, 0), sp.Gt(x, 0), sp.Gt(t, 0), sp.Gt((x - t) ** 2, 0)),
+    sp.Lt((x - t) * _FALLEN * (1 + h * x) * x, 0),
+    "(s - t)(q(s) - q(t))(1 + h s) s < 0 for p = -h, a_1 > 0, h >= 0, s and t > 0, s not t",
+)
+SLOPE_IN_KAPPA = Identity(
+    "slope_in_kappa",
+    sp.Derivative((1 - kappa * x**3) ** 2, kappa),
+    -2 * x**3 * (1 - kappa * x**3),
+    "the slope of (1 - kappa s^3)^2 in kappa is -2 s^3 (1 - kappa s^3)",
+)
+KAPPA_POSITIVE = Implication(
+    "kappa_positive",
+    (sp.Le(kappa, 0), sp.Gt(x, 0)),
+    sp.Gt(x**3 * (1 - kappa * x**3), 0),
+    "s^3 (1 - kappa s^3) > 0 for kappa <= 0, s > 0",
+)
+NEAR_INFINITY = Implication(
+    "near_infinity",
+    (sp.Eq(p * u, 1),),
+    sp.Eq(1 - kappa * u**2 * x * (1 - p * x) ** 2, 1 - kappa * x * (u - x) ** 2),
+    "q = 1 - kappa s (u - s)^2 where a_1 = kappa u^2, p u = 1",
 )
 AT_INFINITY = Identity(
     "at_infinity",
     sp.Subs(sp.Derivative((1 - kappa * x * (u - x) ** 2) ** 2, u), u, 0),
     4 * kappa * x**2 * (1 - kappa * x**3),
-    "with a_1 = kappa u^2 and p = 1/u, q = 1 - kappa s (u - s)^2, whose square has the slope 4 kappa s^2 (1 - kappa "
-    "s^3) in u at 0",
+    "(1 - kappa s (u - s)^2)^2 has the slope 4 kappa s^2 (1 - kappa s^3) in u at 0",
 )
-CUBIC = Identity(
+CUBIC = Implication(
     "cubic",
-    kappa * (t**3 - x**3),
-    -kappa * (x - t) * (x**2 + x * t + t**2),
-    "kappa (t^3 - s^3) = -kappa (s - t) (s^2 + s t + t^2)",
+    (sp.Eq(kappa * t**3, 1),),
+    sp.Eq(1 - kappa * x**3, -kappa * (x - t) * (x**2 + x * t + t**2)),
+    "1 - kappa s^3 = -kappa (s - t) (s^2 + s t + t^2) where kappa t^3 = 1",
 )
 NO_MEAN_AT_INFINITY = Implication(
-    "nowhere_positive_at_infinity",
-    (sp.Ge(kappa, 0), sp.Ge(x, 0), sp.Ge(t, 0)),
-    sp.Le((x - t) * x**2 * -kappa * (x - t) * (x**2 + x * t + t**2), 0),
-    "(s - t) s^2 kappa (t^3 - s^3) <= 0 for kappa, s, t >= 0",
+    "negative_at_infinity",
+    (sp.Gt(kappa, 0), sp.Gt(x, 0), sp.Gt(t, 0), sp.Gt((x - t) ** 2, 0)),
+    sp.Lt((x - t) * x**2 * -kappa * (x - t) * (x**2 + x * t + t**2), 0),
+    "-(s - t) s^2 kappa (s - t) (s^2 + s t + t^2) < 0 for kappa, s and t > 0, s not t",
 )
-_AT_ZERO = polynomials(2, x).subs(a0, 0).subs(a1, BEST_STEP)
+MEAN_POSITIVE = Implication(
+    "mean_positive",
+    (sp.Gt(kappa, 0), sp.Gt(t, 0), sp.Lt(-t * u, 0)),
+    sp.Gt(4 * kappa * u, 0),
+    "4 kappa m > 0 where -t m < 0, kappa and t > 0",
+)
 _SLOPE = 2 * a1 * b0 * x**2 - x * (1 - a1 * x)
 SLOPE_AT_ZERO = Identity(
     "slope_at_zero",
@@ -197,14 +253,18 @@ SLOPE_AT_ZERO = Identity(
     _SLOPE,
     "where a_0 = 0 the slope of r_2 in a_0 is 2 a_1 b_0 s^2 - s (1 - a_1 s)",
 )
+MEAN_SLOPE = mean_trace(
+    "mean_slope",
+    2 * (1 - a1 * S) * (2 * a1 * b0 * S * S - S * (1 - a1 * S)),
+    _mean(sp.expand(2 * (1 - a1 * x) * _SLOPE)),
+    "E tr 2 (1 - a_1 S)(2 a_1 b_0 S^2 - S (1 - a_1 S)) is a polynomial in a_1 and b_0",
+)
 IDLE = Identity(
     "idle_slope",
-    _mean(sp.expand(2 * _AT_ZERO * _SLOPE.subs(a1, BEST_STEP))),  # pyright: ignore[reportOperatorIssue]
-    -2 * BEST_STEP * (1 + 2 * b0) * (M[1] * M[3] - M[2] ** 2) / M[2],
-    "where a_0 = 0 and a_1 = n/(n + d + 1) the slope of f in a_0 is -2 a_1 (1 + 2 b_0) (m_1 m_3 - m_2^2)/m_2",
+    sp.Subs(MEAN_SLOPE.right, a1, BEST_STEP),
+    -_FACTOR * (1 + 2 * b0),
+    "this mean is -2 d (d n + d + n + 3)/(n + d + 1)^2 (1 + 2 b_0) at a_1 = n/(n + d + 1)",
 )
-STRICT = Inequality("strict", sp.Gt(sp.factor(M[1] * M[3] - M[2] ** 2), 0, evaluate=False), "m_1 m_3 > m_2^2")
-LAST = Identity("last", M[1] / M[2], BEST_STEP, "m_1/m_2 = n/(n + d + 1)")
 
 _MOMENT = wishart_trace_moment(index, n, d)
 OF_TWO = replace(STATIONARY, layers=sp.Integer(2), says=STATIONARY.says.replace("r_L", "r_2"))
@@ -246,13 +306,13 @@ VALLEY = InWords(
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(a0, a1, b0, x, p, t, u, kappa, h, m1, m2, m3, in_step, in_product, r),
+    variables=(a0, a1, b0, x, p, t, u, kappa, h, in_step, in_product, r, tau),
     claims=(POSITIVE, ATTAINED, OF_TWO, BETWEEN, VALLEY, LIMIT, *OTHERS),
     steps=(
-        *(*LAYERS_ON_S, POLYNOMIAL, FIRST, NOT_RISING, SECOND, AT_LEAST_ONE, PRODUCT, WITHOUT_FIRST, SQUARE_OF_ONE),
-        *(SLOPE_OF_ONE, BEST_OF_ONE, FACTOR, ONE_RATE),
-        *(*ALL_SLOPES, TOGETHER, FALLS, NO_MEAN, AT_INFINITY, CUBIC, NO_MEAN_AT_INFINITY, LAST),
-        *(SLOPE_AT_ZERO, IDLE, STRICT),
+        *(*LAYERS_ON_S, POLYNOMIAL, FIRST, FIRST_FALLS, SECOND, AT_LEAST_ONE, SECOND_FALLS, PRODUCT, WITHOUT_FIRST),
+        *(ONE_LAYER, SLOPE_OF_ONE, LAST_CURVED, BEST_OF_ONE, SLOPE_AT_ZERO, MEAN_SLOPE, IDLE, FACTOR, ONE_RATE),
+        *(*ALL_SLOPES, TOGETHER, *MEANS_VANISH, RATE_POSITIVE, CROSSES, FALLS, NO_MEAN, SLOPE_IN_KAPPA),
+        *(KAPPA_POSITIVE, NEAR_INFINITY, AT_INFINITY, CUBIC, NO_MEAN_AT_INFINITY, MEAN_POSITIVE),
     ),
 )
 
@@ -268,13 +328,13 @@ ARGUMENT = (
     Inference(
         "first_falls",
         "for a_0 ≤ 0, as μ has a density > 0 on (0, ∞), F has a slope < 0 in a_0",
-        ("in_steps_and_product", "density", "slope_first", "not_rising"),
+        ("in_steps_and_product", "density", "slope_first", "first_negative"),
         "nonnegative terms",
     ),
     Inference(
         "second_falls",
         "likewise for a_1 ≤ 0 in a_1, where q ≥ 1",
-        ("in_steps_and_product", "density", "slope_second", "at_least_one"),
+        ("in_steps_and_product", "density", "slope_second", "at_least_one", "second_negative"),
         "nonnegative terms",
     ),
     Inference(
@@ -285,15 +345,15 @@ ARGUMENT = (
     ),
     Inference(
         "one_layer",
-        "at a point with a_0 = 0 f is the loss of one layer, ∫ (1 − a_1 s)² dμ = d − 2 a_1 m_1 + a_1² m_2, and its "
-        "slope in a_0 is the mean of 2 r_2 times that of r_2",
-        ("loss_on_S", "without_first", "square_of_one", "slope_at_zero"),
+        "at a point with a_0 = 0 f is the loss of one layer, ∫ (1 − a_1 s)² dμ, and its slope in a_0 is the mean of "
+        "2 r_2 times that of r_2",
+        ("loss_on_S", "without_first", "one_layer_loss", "slope_at_zero", "mean_slope"),
         "linearity of expectation",
     ),
     Inference(
         "first_is_zero",
-        "at a critical point with a_0 = 0, a_1 = m_1/m_2 > 0, and the slope in a_0 vanishes for b_0 = −1/2 alone",
-        ("one_layer", "slope_of_one", "best_of_one", "last", "idle_slope", "strict", "factor", "one_rate"),
+        "at a critical point with a_0 = 0, a_1 = n/(n + d + 1), and the slope in a_0 vanishes for b_0 = −1/2 alone",
+        ("one_layer", "slope_of_one", "last_curved", "best_of_one", "idle_slope", "factor", "one_rate"),
         "application",
     ),
     Inference(
@@ -306,20 +366,29 @@ ARGUMENT = (
         "orthogonal",
         "where a_1 > 0 and F's slopes in a_1 and p vanish, q (1 − p s) s and q (1 − p s) s² have the mean 0 in "
         "(1 − a_0 s)² dμ",
-        ("slope_second", "slope_product", "together", "in_steps_and_product"),
+        (
+            *("slope_second", "slope_product", "together", "in_steps_and_product"),
+            *(step.label for step in MEANS_VANISH),
+        ),
         "linearity of expectation",
     ),
     Inference(
+        "zero_of_q",
+        "where a_1 > 0 and p ≤ 0, q is 1 at 0 and at most 0 at 1/a_1: it has a zero t > 0",
+        ("in_steps_and_product", "crosses"),
+        rules.INTERMEDIATE_VALUE,
+    ),
+    Inference(
         "rate_is_positive",
-        "then p > 0: for p ≤ 0, q(0) = 1 and q falls to −∞ on s > 0, so that with its zero t, (s − t) q (1 − p s) s "
-        "is nowhere positive and negative but at two points, and cannot have the mean 0",
-        ("orthogonal", "density", "falls", "nowhere_positive"),
+        "then p > 0: for p ≤ 0, with a zero t of q, (s − t) q (1 − p s) s is < 0 for all s > 0 but t, and cannot have "
+        "the mean 0",
+        ("orthogonal", "density", "zero_of_q", "falls", "negative_but_at_the_zero"),
         "nonnegative terms",
     ),
     Inference(
         "positive",
         "in the second case p = a_0 b_0 > 0 and a_0 > 0: b_0 > 0",
-        ("first_is_zero", "first_is_not", "rate_is_positive"),
+        ("first_is_zero", "first_is_not", "rate_is_positive", "rate_positive"),
         "case distinction",
     ),
     Inference(
@@ -334,28 +403,28 @@ ARGUMENT = (
         "a sequence along which F tends to its infimum, over all a_0 or at a_0 = 0, has a part along which a_0, a_1, p "
         "converge, and F is least at the limit, or p → ±∞, and then a_1 and a_1 p → 0, a_1 p² → κ, and the infimum is "
         "H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)² dμ at some a_0 (or 0) and κ",
-        ("bounded",),
+        ("bounded", "in_steps_and_product"),
         rules.BOLZANO_WEIERSTRASS,
     ),
     Inference(
         "limits_are_least",
         "H is a limit of F everywhere, so that it is least there, over κ at this a_0, and its slope in κ vanishes: "
         "s³ (1 − κ s³) has the mean 0 in (1 − a_0 s)² dμ, and κ > 0",
-        ("limits", "density"),
+        ("limits", "density", "slope_in_kappa", "kappa_positive"),
         rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference(
         "above_at_infinity",
-        "with t³ = 1/κ, (s − t) s² (1 − κ s³) is nowhere positive: s² (1 − κ s³) has a mean > 0, as t times it is "
-        "minus the mean of that product",
-        ("limits_are_least", "density", "cubic", "nowhere_positive_at_infinity"),
+        "with κ t³ = 1, (s − t) s² (1 − κ s³) is < 0 for all s > 0 but t, and its mean is −t times that of "
+        "s² (1 − κ s³): 4κ times the latter is > 0",
+        ("limits_are_least", "density", "cubic", "negative_at_infinity", "mean_positive"),
         "nonnegative terms",
     ),
     Inference(
         "not_at_infinity",
         "so F at this a_0 rises with u at u = 0, and is below the infimum for some a_1 = κ u², p = 1/u, u < 0: p does "
         "not tend to infinity",
-        ("above_at_infinity", "at_infinity", "in_steps_and_product", "limits", "limits_are_least"),
+        ("above_at_infinity", "near_infinity", "at_infinity", "in_steps_and_product", "limits", "limits_are_least"),
         rules.DERIVATIVE,
     ),
     Inference(
@@ -367,7 +436,7 @@ ARGUMENT = (
     Inference(
         "attained",
         "f is nowhere below it, and equal to it at b_0 = p/a_0",
-        ("least_of_F", "in_steps_and_product"),
+        ("least_of_F", "in_steps_and_product", "rate_positive"),
         "lower bound attained",
     ),
     Inference("stationary", "the least point is critical", ("attained",), rules.SLOPES_AT_A_LEAST_POINT),
@@ -428,7 +497,7 @@ def derivation() -> Derivation:
                 sp.Subs(sp.Derivative(polynomials(2, x), (x, 4)), x, 0) / 24,
                 a0**3 * a1 * b0**2,
             ),
-            Step("one dimension: m_1 m_3 − m_2²", sp.Subs(STRICT.relation.args[0], d, 1), 2 * (n + 2) / n**2),
+            Step("one dimension: m_1 m_3 − m_2²", sp.Subs(M[1] * M[3] - M[2] ** 2, d, 1), 2 * (n + 2) / n**2),
         )
     )
 
