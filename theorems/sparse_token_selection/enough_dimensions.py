@@ -193,9 +193,9 @@ ALONE_STEPS = (
     ),
     Implication(
         "decay_at_this_scale",
-        (sp.Eq(sp.exp(C), 3 * T / (q * sp.sqrt(share))),),
-        sp.Eq(9 * T**2 * sp.exp(-2 * C), q**2 * share),
-        says="9 T^2 e^(-2C) = q^2 share where e^C = 3T/(q sqrt(share))",
+        (sp.Eq(X, 3 * T / (q * sp.sqrt(share))),),
+        sp.Eq(9 * T**2 * X**-2, q**2 * share),
+        says="9 T^2 X^-2 = q^2 share where X = 3T/(q sqrt(share)), as for X = e^C",
     ),
     Implication("logarithm", (sp.Ge(X, 3),), sp.Ge(sp.log(X), 1), says="log X >= 1 for X >= 3"),
     Implication(
@@ -234,10 +234,10 @@ ALONE_STEPS = (
         says="2z (1/q - z) >= 0 where z = C/d_e, C q <= d_e",
     ),
     Implication(
-        "other_mean_in_parts",
-        (sp.Eq(y, sp.exp(-2 * C)), sp.Eq(k, sp.exp(2 * (1 - f))), sp.Le(M, sp.exp(-2 * C + 2 * (1 - f)))),
-        sp.Le(M, y * k),
-        says="M <= y k where y = e^(-2C), k = e^(2(1-f)), M <= e^(-2C + 2(1-f))",
+        "product_of_exponentials",
+        (sp.Ge(y, sp.exp(x)), sp.Ge(k, sp.exp(v))),
+        sp.Le(sp.exp(x + v), y * k),
+        says="e^(x+v) <= y k where y >= e^x, k >= e^v, as for x = -2C, v = 2(1-f)",
     ),
     Implication(
         "others_at_this_scale",
@@ -281,9 +281,9 @@ WITH_QUERY_STEPS = (
     ),
     Implication(
         "decay_at_this_scale_with_query",
-        (sp.Eq(sp.exp(2 * C), 100 * T / (q * share)),),
-        sp.Eq(100 * T * sp.exp(-C) ** 2, q * share),
-        says="100 T w^2 = q share where w = e^(-C), e^(2C) = 100T/(q share)",
+        (sp.Eq(X, 100 * T / (q * share)),),
+        sp.Eq(100 * T * X**-1, q * share),
+        says="100 T X^-1 = q share where X = 100T/(q share), as for X = e^(2C), X^-1 = w^2",
     ),
     Implication("logarithm_with_query", (sp.Ge(X, 100),), sp.Ge(sp.log(X) / 2, 1), says="log(X)/2 >= 1 for X >= 100"),
     Implication(
@@ -552,7 +552,7 @@ ALONE = (
         "alone",
         "with e^{3σf/5} and k = e^{2(1−f)} at most their chords, and y = e^{−2C}, M_y − 1 + T(T−q)/q² M ≤ σ, and L ≤ ε",
         (
-            *("two_means", "selected_mean", "other_mean", "other_mean_in_parts", "at_most_one_in_share", "chords"),
+            *("two_means", "selected_mean", "other_mean", "product_of_exponentials", "at_most_one_in_share", "chords"),
             *("others_at_this_scale", "at_this_scale", "alone_together", "share_of_the_loss"),
         ),
         "application",
