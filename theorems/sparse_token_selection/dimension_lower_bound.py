@@ -45,7 +45,9 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection import sums_of_signs
 from theorems.sparse_token_selection.gain_primitives import attention_gain
+from theorems.sparse_token_selection.invariant_set import SQUARE_OF_THE_RESIDUAL, share
 from theorems.sparse_token_selection.task import (
     ATTEND,
     ENCODING_DIMENSION,
@@ -76,9 +78,9 @@ from verify import (
 
 A, B, beta, Y, x, y, spread, power = sp.symbols("A B beta Y x y spread power", positive=True)
 weight, gain, second, capped, part, least = sp.symbols("weight gain second capped part least", nonnegative=True)
-distance, another = sp.symbols("distance another", nonnegative=True)
+distance, another, count, count_squared = sp.symbols("distance another count count_squared", nonnegative=True)
 s = sp.Symbol("s", nonnegative=True)
-x_1, x_2, c = sp.symbols("x_1 x_2 c", real=True)
+x_1, x_2, c, rate = sp.symbols("x_1 x_2 c rate", real=True)
 alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
 
 SPLIT = Parameter(
@@ -97,6 +99,7 @@ FROM_BELOW = Inequality(
     says="the infimum of L over alpha and C >= 0 is at least d/(32q) k/(d_e + k (3 + 4^s q/(T - q))), k = (q - 2) s^2",
 )
 STEPS = (
+    SQUARE_OF_THE_RESIDUAL,
     Inequality(
         "best_alpha",
         sp.Ge(d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q), d / (2 * q) * (1 - P**2 / (q * R))),
@@ -127,21 +130,39 @@ STEPS = (
         says="(q - 2 beta A + beta^2 B)/q = 1 - A^2/(qB) at beta = A/B",
     ),
     Implication(
+        "below_one",
+        (sp.Le(weight, least / 2 + (1 - least)),),
+        sp.Ge(sp.Abs(1 - weight), least / 2),
+        says="|1 - w| >= l/2 where w <= l/2 + 1 - l, l >= 0",
+    ),
+    Implication(
+        "above_one",
+        (sp.Le(1, (least / 2 + weight) / (1 + least)),),
+        sp.Ge(sp.Abs(1 - weight), least / 2),
+        says="|1 - w| >= l/2 where 1 <= (l/2 + w)/(1 + l), l >= 0",
+    ),
+    Implication(
         "capped_square",
-        (sp.Ge(distance, least / 2),),
-        sp.Ge(distance**2, least**2 / 4),
-        says="D^2 >= least^2/4 where D >= least/2",
+        (sp.Ge(distance, sp.Min(1, sp.Abs(c)) / 2),),
+        sp.Ge(distance**2, sp.Min(1, c**2) / 4),
+        says="D^2 >= min(1, x^2)/4 where D >= min(1, |x|)/2",
     ),
     Inequality(
         "pair",
-        sp.Ge((x_1 - c) ** 2 + (x_2 - c) ** 2, (x_1 - x_2) ** 2 / 2),
-        says="(x_1 - c)^2 + (x_2 - c)^2 >= (x_1 - x_2)^2/2",
+        sp.Ge((rate * x_1 - c) ** 2 + (rate * x_2 - c) ** 2, rate**2 * (x_1 - x_2) ** 2 / 2),
+        says="(r x_1 - c)^2 + (r x_2 - c)^2 >= r^2 (x_1 - x_2)^2/2",
     ),
     Implication(
         "capped_pair",
         (sp.Le(capped, 1), sp.Le(capped, part + another)),
         sp.Ge(sp.Min(1, part) + sp.Min(1, another), capped),
         says="min(1, F) + min(1, G) >= capped where capped <= 1 and capped <= F + G",
+    ),
+    Implication(
+        "sum_of_the_pairs",
+        (sp.Ge(y * part, another), sp.Ge(x_1, part / (4 * q))),
+        sp.Ge(x_1, another / (4 * q * y)),
+        says="m >= G/(4q k) where m >= S/(4q), k S >= G, as for k = q - 1 pairs of each token",
     ),
     Implication(
         "mean_of_the_pairs",
@@ -161,23 +182,60 @@ STEPS = (
         sp.Ge((1 - weight) ** 2, sp.Rational(1, 4)),
         says="(1 - w)^2 >= 1/4 where w <= 1/2",
     ),
-    Inequality("capped", sp.Le(Y - Y**2 / 4, 1), says="Y - Y^2/4 <= 1"),
+    Implication(
+        "at_most_half",
+        (sp.Le(beta, least / 2), sp.Le(least * weight, 1)),
+        sp.Le(beta * weight, sp.Rational(1, 2)),
+        says="beta w <= 1/2 where beta <= l/2, l w <= 1, as for l = 2^(-r), w <= 2^r",
+    ),
+    Implication(
+        "enough_of_the_others",
+        (sp.Ge(beta, least / 2), sp.Ge(x_1, beta**2 * part / q)),
+        sp.Ge(x_1, least**2 * part / (4 * q)),
+        says="m >= l^2 S/(4q) where m >= beta^2 S/q, beta >= l/2 >= 0",
+    ),
+    Inequality("capped", sp.Le(Y - Y**2 / 4, sp.Min(1, Y)), says="Y - Y^2/4 <= min(1, Y)"),
+    Implication(
+        "mean_of_Y",
+        (sp.Eq(count, d_e / 2),),
+        sp.Eq(rate**2 / 2 * ((2 / d_e) ** 2 * (q - 2) * count), rate**2 * (q - 2) / d_e),
+        says="r^2/2 (2/d_e)^2 (q-2) M = r^2 (q-2)/d_e for the mean M = d_e/2",
+    ),
+    Implication(
+        "fourth_in_moments",
+        (sp.Eq(count, d_e / 2), sp.Eq(count_squared, d_e / 2 + d_e * (d_e - 1) / 4)),
+        sp.Eq((2 / d_e) ** 4 * (3 * (q - 2) ** 2 * count_squared - 2 * (q - 2) * count), FOURTH),
+        says="(2/d_e)^4 (3 (q-2)^2 E M^2 - 2 (q-2) E M) = 16/d_e^4 (3 (q-2)^2 (d_e^2+d_e)/4 - (q-2) d_e) for E M = "
+        "d_e/2, E M^2 = d_e/2 + d_e (d_e-1)/4",
+    ),
     Inequality(
         "fourth",
         sp.Le(FOURTH, 6 * SECOND**2, evaluate=False),
         says="the fourth moment of v_1 - v_2 is at most 6 variances^2",
     ),
     Implication(
+        "square_of_Y",
+        (sp.Le(second, 6 * SECOND**2),),
+        sp.Le((rate**2 / 2) ** 2 * second, 6 * (rate**2 * (q - 2) / d_e) ** 2),
+        says="(r^2/2)^2 fourth <= 6 (r^2 (q-2)/d_e)^2 where fourth <= 6 (2 (q-2)/d_e)^2",
+    ),
+    Implication(
         "half",
         (sp.Le(second, 6 * y**2), sp.Le(y, sp.Rational(1, 3)), sp.Ge(capped, y - second / 4)),
-        sp.Ge(capped, y / 2),
-        says="capped >= y/2 where capped >= y - second/4, second <= 6 y^2, y <= 1/3",
+        sp.Ge(capped / 8, y / 16),
+        says="capped/8 >= y/16 where capped >= y - second/4, second <= 6 y^2, y <= 1/3",
     ),
     Implication(
         "part",
         (sp.Le(part, 1), sp.Le(least, 1), sp.Le(least, x)),
-        sp.Le(part * least, x),
-        says="F least <= x where F <= 1, least <= 1 and least <= x",
+        sp.Le(part * least, sp.Min(part, x)),
+        says="F least <= min(F, x) where F <= 1, least <= 1 and least <= x",
+    ),
+    Implication(
+        "sixteenth",
+        (sp.Ge(x_1, part * another * least / 4), sp.Ge(part, sp.Rational(1, 2)), sp.Ge(another, sp.Rational(1, 2))),
+        sp.Ge(x_1, least / 16),
+        says="m >= least/16 where m >= F G least/4, F >= 1/2, G >= 1/2",
     ),
     *(
         Inequality(
@@ -185,12 +243,15 @@ STEPS = (
         )
         for name, least in {"y": y, "x": x, "third": sp.Rational(1, 3)}.items()
     ),
-    Identity(
+    Implication(
         "at_s",
-        d / (2 * q) / 16 / (d_e / spread + power * q / (T - q) + 3),
-        d / (32 * q) * spread / (d_e + spread * (3 + power * q / (T - q))),
+        (sp.Eq(d_e * y, spread), sp.Eq(x * power * q, T - q)),
+        sp.Eq(
+            d / (2 * q) / 16 / (1 / y + 1 / x + 3), d / (32 * q) * spread / (d_e + spread * (3 + power * q / (T - q)))
+        ),
         says="d/(2q) 1/16 1/(1/y + 1/x + 3) = d/(32q) k/(d_e + k (3 + w q/(T-q))) for y = k/d_e, x = (T-q)/(w q)",
     ),
+    *sums_of_signs.STEPS,
 )
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ATTEND, SPLIT),
@@ -198,8 +259,9 @@ STATEMENT = Statement(
     hypotheses=(*SIGNS_ON_THE_SET, TWO_SELECTED),
     variables=(
         *(A, B, beta, Y, x, y, spread, power, weight, gain, second, capped, part, least),
-        *(distance, another),
-        *(x_1, x_2, c, alpha, P, R),
+        *(distance, another, count, count_squared),
+        *(x_1, x_2, c, rate, alpha, P, R, share),
+        *sums_of_signs.VARIABLES,
     ),
     claims=(FROM_BELOW,),
     steps=STEPS,
@@ -208,15 +270,16 @@ ARGUMENT = (
     Inference(
         "loss",
         "f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token adding α p x_query = 0, and the p_i do not "
-        "depend on X: L = d/2 (α²R − 2αP/q + 1/q) for the means P and R of Σ_{i∈y} p_i and Σ p_i²",
-        ("gaussian_tokens", "sign_encoding", "zero_token", "on_the_set"),
+        "depend on X: L, the mean of d/2 times the sum of the squares of these factors, is d/2 (α²R − 2αP/q + 1/q) for "
+        "the means P and R of Σ_{i∈y} p_i and Σ p_i²",
+        ("gaussian_tokens", "sign_encoding", "zero_token", "on_the_set", "square_of_the_residual"),
         "independent factors",
     ),
     Inference(
         "ratio",
         "with v_i the inner product of e_i and the sum of the selected encodings, r = C/ln 2, A = Σ_{i∈y} 2^{r v_i} "
-        "and B = Σ 4^{r v_i}: (Σ_{i∈y} p_i)²/Σ p_i² = A²/B, so that P² ≤ R E A²/B and 1 − P²/(qR) ≥ E m with m = "
-        "1 − A²/(qB)",
+        "and B the sum of all their squares, 4^{r v_i}: (Σ_{i∈y} p_i)²/Σ p_i² = A²/B, so that P² ≤ R E A²/B and "
+        "1 − P²/(qR) ≥ E m with m = 1 − A²/(qB)",
         ("loss", "common_denominator", "share_at_least", "on_the_set"),
         "Cauchy-Schwarz",
     ),
@@ -228,22 +291,23 @@ ARGUMENT = (
     ),
     Inference(
         "powers",
-        "|1 − 2^x| ≥ min(1, |x|)/2: 2^x ≤ 1 + x/2 on [−1, 0], 2^x ≤ 1/2 below, and 2^x ≥ 1 + x ln 2 above",
-        ("squares",),
+        "|1 − 2^x| ≥ l/2 for l = min(1, |x|): for x ≤ 0 2^x is at most 2^{−l}, and so l/2 + 1 − l, on the chord from "
+        "−1 to 0; for x ≥ 0 it is at least 2^l, and the chord from −1 to l has 1 ≤ (l/2 + 2^l)/(1 + l) at 0",
+        ("below_one", "above_one"),
         rules.CHORD,
     ),
     Inference(
         "distances",
         "with that β = 2^{−c} each (1 − β2^{r v_i})² is at least min(1, (r v_i − c)²)/4: m is at least (1/4q) Σ_{i∈y} "
         "min(1, (r v_i − c)²)",
-        ("powers", "capped_square"),
+        ("squares", "powers", "capped_square"),
         "application",
     ),
     Inference(
         "pairs",
         "two of these terms are together at least min(1, r²(v_i − v_k)²/2), and each is in q − 1 of the pairs in y: m "
         "is at least the sum of that over the pairs, divided by 4q(q − 1)",
-        ("distances", "pair", "capped_pair", "two_selected"),
+        ("distances", "pair", "capped_pair", "sum_of_the_pairs", "two_selected"),
         "application",
     ),
     Inference(
@@ -259,17 +323,19 @@ ARGUMENT = (
         ("sign_encoding", "equal_sizes"),
         "application",
     ),
+    sums_of_signs.SUMS_OF_SIGNS,
     Inference(
         "signs",
-        "for signs it is 2/d_e times a sum of M(q − 2) independent signs, M binomial of d_e and 1/2: its second moment "
-        "is 2(q − 2)/d_e, and its fourth 16/d_e⁴ times E[3M²(q − 2)² − 2M(q − 2)], at most 6 times the second's square",
-        ("difference", "fourth"),
+        "for signs it is 2/d_e times a sum of M(q − 2) independent signs, M the number of d_e independent events of "
+        "probability 1/2, with E M = d_e/2 and E M² = d_e/2 + d_e(d_e − 1)/4: its second moment is (2/d_e)² times "
+        "(q − 2) E M, and its fourth (2/d_e)⁴ times E[3M²(q − 2)² − 2M(q − 2)]",
+        ("difference", "sums_of_signs", "sign_encoding"),
         "independent factors",
     ),
     Inference(
         "capped_mean",
-        "with y = E Y = r²(q − 2)/d_e, E Y² ≤ 6y² and min(1, Y) ≥ Y − Y²/4: for y ≤ 1/3 E min(1, Y) is at least y/2",
-        ("two", "signs", "capped", "half"),
+        "with y = E Y = r²(q − 2)/d_e, E Y² ≤ 6y² and min(1, Y) ≥ Y − Y²/4: for y ≤ 1/3 E min(1, Y)/8 is at least y/16",
+        ("two", "signs", "mean_of_Y", "fourth_in_moments", "fourth", "square_of_Y", "capped", "half"),
         "linearity of expectation",
     ),
     Inference(
@@ -280,9 +346,9 @@ ARGUMENT = (
     ),
     Inference(
         "either",
-        "m ≥ (1/4) min(F, 4^{−r} S/q), F the share of y with r(v_i − 1) ≤ 0 and S = Σ_{j∉y} 4^{r v_j}: where β2^r < "
-        "1/2 a token of F has (1 − β2^{r v_i})² ≥ 1/4, else β² ≥ 4^{−r}/4",
-        ("squares", "far_from_one", "capped_square"),
+        "m ≥ (1/4) min(F, 4^{−r} S/q), F the share of y with r(v_i − 1) ≤ 0 and S = Σ_{j∉y} 4^{r v_j}: where β < "
+        "2^{−r}/2 a token of F has (1 − β2^{r v_i})² ≥ 1/4, else β²S/q is enough",
+        ("squares", "at_most_half", "far_from_one", "enough_of_the_others"),
         "case distinction",
     ),
     Inference(
@@ -300,8 +366,9 @@ ARGUMENT = (
     ),
     Inference(
         "others",
-        "min(F, x) ≥ F min(1, x), so that E m ≥ (1/4)(1/2)(1/2) min(1, 4^{−r}(T − q)/q)",
-        ("either", "at_least_one_each", "flips", "part"),
+        "min(F, x) ≥ F min(1, x), and the mean of F and the probability of that sum are at least 1/2: E m ≥ "
+        "min(1, 4^{−r}(T − q)/q)/16",
+        ("either", "at_least_one_each", "flips", "part", "sixteenth"),
         "independent factors",
     ),
     Inference(

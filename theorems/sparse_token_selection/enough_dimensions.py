@@ -7,20 +7,25 @@ the encodings, of signs ε_i/√d_e, those of the selected tokens add up to s/�
 import sympy as sp
 
 from theorems import rules
+from theorems.sparse_token_selection import sums_of_signs
+from theorems.sparse_token_selection.sums_of_signs import epsilon
 from theorems.sparse_token_selection.task import QUERY, SIGNS_ARE_SYMMETRIC, T, attend, d, d_e, eps, q
 from verify import Case, Identity, Implication, Inequality, Inference
 
 C, X, a, b, e, k, n, o, share, w = sp.symbols("C X a b e k n o share w", positive=True)
-M, S, f, least, lost, mean, others, r, second, spread, squares, theta, y, z = sp.symbols(
-    "M S f least lost mean others r second spread squares theta y z", nonnegative=True
+M, S, f, least, lost, mean, others, p, r, second, spread, squares, theta, y, z = sp.symbols(
+    "M S f least lost mean others p r second spread squares theta y z", nonnegative=True
 )
-N, m, v, x = sp.symbols("N m v x", real=True)
+N, alpha, m, v, x = sp.symbols("N alpha m v x", real=True)
 P, R = sp.symbols("P R", positive=True)
 VARIABLES = (
     *(C, X, a, b, e, k, n, o, share, w),
-    *(M, S, f, least, lost, mean, others, r, second, spread, squares, theta, y, z),
-    *(N, m, v, x),
+    *(M, S, f, least, lost, mean, others, p, r, second, spread, squares, theta, y, z),
+    *(N, alpha, m, v, x),
+    *(P, R),
+    *sums_of_signs.VARIABLES,
 )
+LOSS = d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q)
 
 FOURTH = 3 * q**2 - 2 * q
 """E s⁴."""
@@ -46,11 +51,30 @@ F_DEFINED = sp.Eq(f, 4 * spread * C**2 / (share * d_e))
 THREE_FIFTHS = sp.Rational(3, 5)
 
 COMMON_STEPS = (
+    Identity(
+        "loss_in_shares",
+        LOSS,
+        d / (2 * q) * (q * alpha**2 * R - 2 * alpha * P + 1),
+        says="d/2 (alpha^2 R - 2 alpha P/q + 1/q) = d/(2q) (q alpha^2 R - 2 alpha P + 1)",
+    ),
     Implication(
         "zero_layer",
-        (sp.Ge(2 * q * eps / d, 1),),
-        sp.Le(d / (2 * q), eps),
-        says="d/(2q) <= eps where the share 2 q eps/d is 1 or more",
+        (sp.Ge(2 * q * eps / d, 1), sp.Eq(alpha, 0)),
+        sp.Le(LOSS, eps),
+        says="L <= eps at alpha = 0 where the share 2 q eps/d is 1 or more",
+    ),
+    *sums_of_signs.STEPS,
+    Implication(
+        "third_moment_with_a_sign",
+        (sp.Eq(q * x, FOURTH),),
+        sp.Eq(x, 3 * q - 2),
+        says="x = 3q - 2 where q x = 3q^2 - 2q",
+    ),
+    Implication(
+        "square_of_the_difference",
+        (sums_of_signs.IS_A_SIGN,),
+        sp.Eq((epsilon * x - k * x**2) ** 2, x**2 - 2 * k * epsilon * x**3 + k**2 * x**4),
+        says="(e x - k x^2)^2 = x^2 - 2k e x^3 + k^2 x^4 for a sign e, as for k = 1/q and k = 1",
     ),
     Implication(
         "enough",
@@ -72,8 +96,14 @@ COMMON_STEPS = (
     ),
     Inequality(
         "growth",
-        sp.Le(4 * sp.exp(sp.Rational(1, 2)) - 6, THREE_FIFTHS, evaluate=False),
-        says="(e^x - 1 - x)/x^2 at x = 1/2, 4 sqrt(e) - 6, is at most 3/5",
+        sp.Le(sp.Subs((sp.exp(x) - 1 - x) / x**2, x, sp.Rational(1, 2)), THREE_FIFTHS, evaluate=False),
+        says="(e^x - 1 - x)/x^2 at x = 1/2 is at most 3/5",
+    ),
+    Implication(
+        "from_the_quotient",
+        (sp.Eq(x**2 * y, X - 1 - x), sp.Le(y, k)),
+        sp.Le(X, 1 + x + k * x**2),
+        says="X <= 1 + x + k x^2 where x^2 y = X - 1 - x, y <= k, as for X = e^x",
     ),
     Implication(
         "second_moment",
@@ -85,8 +115,33 @@ COMMON_STEPS = (
     Inequality(
         "at_three_fifths", sp.Le(sp.exp(THREE_FIFTHS), 1 + SELECTED_RISE, evaluate=False), says="e^(3/5) <= 183/100"
     ),
+    Implication(
+        "at_most_the_chord",
+        (sp.Le(X, 1 + k),),
+        sp.Le(1 - y + y * X, 1 + k * y),
+        says="1 - t + t X <= 1 + k t where X <= 1 + k, as for X = e^c, whose chord is on the left",
+    ),
     Inequality("at_two", sp.Le(sp.exp(2), sp.Rational(37, 5), evaluate=False), says="e^2 <= 37/5"),
     Inequality("at_four", sp.Le(sp.exp(4), 55, evaluate=False), says="e^4 <= 55"),
+    Implication(
+        "power",
+        (sp.Le(sp.log(X), x),),
+        sp.Le(X**n, sp.exp(n * x)),
+        says="X^n <= e^(nx) where log X <= x, as for n = d_e",
+    ),
+    Implication(
+        "exponent_of_the_bound",
+        (sp.Eq(d_e * x, 4 * C * v),),
+        sp.Eq(x**2 / 8, 2 * (C / d_e) ** 2 * v**2),
+        says="x^2/8 = 2 (C/d_e)^2 s^2 where d_e x = 4 C s",
+    ),
+    Identity(
+        "exponent_of_the_square",
+        2 * z**2 * x**2 - 2 * z * k * x**2,
+        -2 * z * (k - z) * x**2,
+        says="2 z^2 s^2 - 2 z k s^2 = -2z (k - z) s^2, as for k = 1/q and k = 1",
+    ),
+    Inequality("rate_at_most", sp.Le(2 * z * (1 - y), 2 * z, evaluate=False), says="2z (1 - y) <= 2z for y, z >= 0"),
     Inequality(
         "decay",
         sp.Le(1 - theta * q + theta**2 * FOURTH / 2, sp.exp(-theta * q + 3 * theta**2 * q**2 / 2)),
@@ -98,6 +153,12 @@ COMMON_STEPS = (
         sp.Le(3 * theta**2 / 2, 6 * z**2),
         says="3 theta^2/2 <= 6 z^2 for 0 <= theta <= 2z",
     ),
+    Implication(
+        "at_most_one_in_share",
+        (sp.Le(share, 1), sp.Le(f, 1)),
+        sp.Le(share * f, 1),
+        says="share f <= 1 for share <= 1, f <= 1",
+    ),
 )
 ALONE_STEPS = (
     Implication(
@@ -107,6 +168,12 @@ ALONE_STEPS = (
         says="e^v/N <= e^(v-m)/q where N >= q e^m",
     ),
     Implication(
+        "share_squared",
+        (sp.Le(p, sp.exp(v - m) / q),),
+        sp.Le(q**2 * p**2, sp.exp(2 * (v - m))),
+        says="q^2 p^2 <= e^(2(v-m)) where 0 <= p <= e^(v-m)/q",
+    ),
+    Implication(
         "in_parts",
         (sp.Le(S, 1), sp.Ge(q * squares, 1)),
         sp.Le(q * S**2 * squares - 2 * S + 1, q * squares - 1 + (1 - S) ** 2),
@@ -114,15 +181,21 @@ ALONE_STEPS = (
     ),
     Implication(
         "others_together",
-        (sp.Le(lost, (T - q) * others), sp.Le(others, (T - q) * M / q**2)),
+        (sp.Le(lost, (T - q) * others), sp.Le(q**2 * others, (T - q) * M)),
         sp.Le(lost + q * others, T * (T - q) / q**2 * M),
-        says="lost + q others <= T (T-q)/q^2 M where lost <= (T-q) others, others <= (T-q) M/q^2",
+        says="lost + q others <= T (T-q)/q^2 M where lost <= (T-q) others, q^2 others <= (T-q) M",
     ),
     Implication(
         "scale",
         (sp.Le(share, 1),),
         sp.Ge(3 * T / (q * sp.sqrt(share)), 3),
         says="3T/(q sqrt(share)) >= 3 for share <= 1",
+    ),
+    Implication(
+        "decay_at_this_scale",
+        (sp.Eq(X, 3 * T / (q * sp.sqrt(share))),),
+        sp.Eq(9 * T**2 * X**-2, q**2 * share),
+        says="9 T^2 X^-2 = q^2 share where X = 3T/(q sqrt(share)), as for X = e^C",
     ),
     Implication("logarithm", (sp.Ge(X, 3),), sp.Ge(sp.log(X), 1), says="log X >= 1 for X >= 3"),
     Implication(
@@ -146,9 +219,25 @@ ALONE_STEPS = (
     ),
     Implication(
         "other_exponent",
-        (sp.Le(LEAST * d_e * z**2, 1 - f), sp.Le(second, 6 * z**2)),
-        sp.Le(d_e * (-2 * z * (1 - z * q) + second), -2 * d_e * z + 2 * (1 - f)),
-        says="d_e (-2z (1 - zq) + second) <= -2 d_e z + 2(1-f) where (q+3) d_e z^2 <= 1 - f, second <= 6 z^2",
+        (
+            *(sp.Eq(d_e * z, C), sp.Eq(q * theta, 2 * z * (1 - z * q))),
+            *(sp.Le(LEAST * C**2 / d_e, 1 - f), sp.Le(3 * (q * theta) ** 2 / 2, 6 * z**2)),
+        ),
+        sp.Le(d_e * (-theta * q + 3 * theta**2 * q**2 / 2), -2 * C + 2 * (1 - f)),
+        says="d_e (-theta q + 3 theta^2 q^2/2) <= -2C + 2(1-f) where z = C/d_e, theta q = 2z (1 - zq), 3 (theta q)^2/2 "
+        "<= 6 z^2, (q+3) C^2/d_e <= 1 - f",
+    ),
+    Implication(
+        "rate_from_zero",
+        (sp.Eq(d_e * z, C), sp.Le(C * q, d_e)),
+        sp.Ge(2 * z * (1 / q - z), 0),
+        says="2z (1/q - z) >= 0 where z = C/d_e, C q <= d_e",
+    ),
+    Implication(
+        "product_of_exponentials",
+        (sp.Ge(y, sp.exp(x)), sp.Ge(k, sp.exp(v))),
+        sp.Le(sp.exp(x + v), y * k),
+        says="e^(x+v) <= y k where y >= e^x, k >= e^v, as for x = -2C, v = 2(1-f)",
     ),
     Implication(
         "others_at_this_scale",
@@ -169,19 +258,32 @@ ALONE_STEPS = (
     ),
 )
 WITH_QUERY_STEPS = (
+    Identity(
+        "shifted_share",
+        sp.exp(v) / (sp.exp(m) + X),
+        sp.exp(v - m) / (1 + sp.exp(-m) * X),
+        says="e^v/(e^m + X) = e^(v-m)/(1 + e^(-m) X)",
+    ),
     Implication("reciprocal", (sp.Ge(X, 1),), sp.Ge(w / X, w * (2 - X)), says="w/X >= w (2 - X) for w > 0, X >= 1"),
     Implication("squared", (sp.Ge(X, 1),), sp.Le(w**2 / X**2, w**2), says="(w/X)^2 <= w^2 for w > 0, X >= 1"),
     Implication(
         "best_scale",
-        (sp.Le(R, q * b + (T - q) * o), sp.Ge(P, q * (a - r))),
-        sp.Le(R / (q * a**2) - 2 * P / (q * a) + 1, b / a**2 - 1 + (T - q) / q * o / a**2 + 2 * r / a),
-        says="R/(q a^2) - 2P/(q a) + 1 <= b/a^2 - 1 + (T-q)/q o/a^2 + 2r/a where R <= q b + (T-q) o, P >= q (a - r)",
+        (sp.Eq(alpha, 1 / (q * a)), sp.Le(R, q * b + (T - q) * o), sp.Ge(P, q * (a - r))),
+        sp.Le(q * alpha**2 * R - 2 * alpha * P + 1, b / a**2 - 1 + (T - q) / q * o / a**2 + 2 * r / a),
+        says="q alpha^2 R - 2 alpha P + 1 <= b/a^2 - 1 + (T-q)/q o/a^2 + 2r/a where alpha = 1/(q a), R <= q b + "
+        "(T-q) o, P >= q (a - r)",
     ),
     Implication(
         "scale_with_query",
         (sp.Le(share, 1),),
         sp.Ge(100 * T / (q * share), 100),
         says="100T/(q share) >= 100 for share <= 1",
+    ),
+    Implication(
+        "decay_at_this_scale_with_query",
+        (sp.Eq(X, 100 * T / (q * share)),),
+        sp.Eq(100 * T * X**-1, q * share),
+        says="100 T X^-1 = q share where X = 100T/(q share), as for X = e^(2C), X^-1 = w^2",
     ),
     Implication("logarithm_with_query", (sp.Ge(X, 100),), sp.Ge(sp.log(X) / 2, 1), says="log(X)/2 >= 1 for X >= 100"),
     Implication(
@@ -200,6 +302,18 @@ WITH_QUERY_STEPS = (
         sp.Le(4 * C * (q - 1), d_e),
         says="4 C (q-1) <= d_e for C >= 1, 4 (q-1) <= least, least C^2/d_e <= 1 - f",
     ),
+    Implication(
+        "below_zero",
+        (sp.Ge(x * (x - 1), 0), sp.Eq(x**2, v**2)),
+        sp.Le(2 * C / d_e * (x - v**2), 0),
+        says="2C/d_e (x - s^2) <= 0 where x^2 = s^2, x (x-1) >= 0, as for integers",
+    ),
+    Implication(
+        "mean_at_least",
+        (sp.Le(4 * C * (q - 1), d_e),),
+        sp.Ge(-2 * C * (q - 1) / d_e, -sp.Rational(1, 2)),
+        says="-2C (q-1)/d_e >= -1/2 where 4 C (q-1) <= d_e",
+    ),
     Identity(
         "spread_with_query",
         q - 2 * FOURTH / q + FOURTH - (q - 1) ** 2,
@@ -208,9 +322,25 @@ WITH_QUERY_STEPS = (
     ),
     Implication(
         "other_exponent_with_query",
-        (sp.Le(LEAST_WITH_QUERY * d_e * z**2, 1 - f), sp.Le(second, 6 * q**2 * z**2)),
-        sp.Le(d_e * (-2 * z * q * (1 - z) + second), -2 * d_e * z * q + 4 * (1 - f)),
-        says="d_e (-2zq (1 - z) + second) <= -2 d_e z q + 4(1-f) where q(3q+1)/2 d_e z^2 <= 1 - f, second <= 6 q^2 z^2",
+        (
+            *(sp.Eq(d_e * z, C), sp.Eq(theta, 2 * z * (1 - z)), sp.Le(3 * theta**2 / 2, 6 * z**2)),
+            sp.Le(LEAST_WITH_QUERY * C**2 / d_e, 1 - f),
+        ),
+        sp.Le(d_e * (-theta * q + 3 * theta**2 * q**2 / 2), -2 * C * q + 4 * (1 - f)),
+        says="d_e (-theta q + 3 theta^2 q^2/2) <= -2C q + 4(1-f) where z = C/d_e, theta = 2z (1 - z), 3 theta^2/2 <= "
+        "6 z^2, q(3q+1)/2 C^2/d_e <= 1 - f",
+    ),
+    Implication(
+        "rate_from_zero_with_query",
+        (sp.Ge(q, 3), sp.Eq(d_e * z, C), sp.Le(4 * C * (q - 1), d_e)),
+        sp.Ge(2 * z * (1 - z), 0),
+        says="2z (1 - z) >= 0 where z = C/d_e, 4 C (q-1) <= d_e, q >= 3",
+    ),
+    Identity(
+        "exponents",
+        sp.exp(-2 * C * q + 4 * (1 - f)),
+        sp.exp(-C * (q - 1)) ** 2 * sp.exp(-C) ** 2 * sp.exp(4 * (1 - f)),
+        says="e^(-2Cq + 4(1-f)) = (e^(-C(q-1)))^2 w^2 e^(4(1-f)) for w = e^(-C)",
     ),
     Implication(
         "ratio",
@@ -226,9 +356,34 @@ WITH_QUERY_STEPS = (
     ),
     Implication(
         "mixed_ratio",
-        (sp.Le(b / a**2, k**2), sp.Le(o, y**2), sp.Le(r**2, b * o)),
-        sp.Le(r**2 / a**2, k**2 * y**2),
-        says="r^2/a^2 <= k^2 y^2 where b/a^2 <= k^2, o <= y^2, r^2 <= b o",
+        (sp.Le(b / a**2, sp.exp(2 * x)), sp.Le(o, sp.exp(2 * v)), sp.Le(r**2, b * o)),
+        sp.Le((r / a) ** 2, sp.exp(x + v) ** 2),
+        says="(r/a)^2 <= (e^x e^v)^2 where b/a^2 <= e^(2x), o <= e^(2v), r^2 <= b o",
+    ),
+    Implication("root", (sp.Le(M**2, y**2),), sp.Le(M, y), says="x <= y where x^2 <= y^2 for x, y >= 0"),
+    Identity(
+        "weight_in_powers",
+        sp.exp(-C * (q - 1)),
+        sp.exp(-C) ** 2 * sp.exp(-C * (q - 3)),
+        says="e^(-C(q-1)) = w^2 n for w = e^(-C), n = e^(-C(q-3))",
+    ),
+    Identity(
+        "mixed_in_powers",
+        sp.exp(sp.Rational(3, 10) * share * f) * sp.exp(-C * q + 2 * (1 - f)),
+        sp.exp(-C) ** 3 * sp.exp(-C * (q - 3)) * sp.exp(sp.Rational(3, 10) * share * f + 2 * (1 - f)),
+        says="e^(3 share f/10) e^(-Cq + 2(1-f)) = w^3 n e^(3 share f/10 + 2(1-f)) for w = e^(-C), n = e^(-C(q-3))",
+    ),
+    Implication(
+        "inverse_at_most",
+        (sp.Le(1 + C * (q - 3), sp.exp(C * (q - 3))),),
+        sp.Le(sp.exp(-C * (q - 3)) * (1 + C * (q - 3)), 1),
+        says="n (1 + C (q-3)) <= 1 for n = e^(-C(q-3)), where 1 + C (q-3) <= e^(C(q-3))",
+    ),
+    Implication(
+        "largest_rise",
+        (sp.Le(share * f, 1), sp.Le(k, 1 + SELECTED_RISE * share * f)),
+        sp.Le(k, sp.Rational(183, 100)),
+        says="k <= 183/100 where k <= 1 + 83 share f/100, share f <= 1",
     ),
     Implication(
         "tangent",
@@ -264,6 +419,12 @@ WITH_QUERY_STEPS = (
         says="3 share f/10 + 2(1-f) <= 2 for share <= 1, f <= 1",
     ),
     Implication(
+        "rest_in_parts",
+        (sp.Le(r, q * b + (T - q) * y),),
+        sp.Le(r / a, q * (b / a) + T * (y / a)),
+        says="r/a <= q b/a + T x/a where r <= q b + (T-q) x, a > 0, x >= 0",
+    ),
+    Implication(
         "with_query_together",
         (
             sp.Le(f, 1),
@@ -284,10 +445,10 @@ COMMON = (
     SIGNS_ARE_SYMMETRIC,
     Inference(
         "any_layer",
-        "the infimum of L is at most L at any α and C ≥ 0, which is d/(2q) (qα²R − 2αP + 1); where the share σ = 2qε/d "
-        "is 1 or more, L at α = 0 is at most ε (zero_layer): let σ be less",
+        "the infimum of L is at most L at any α and C ≥ 0, which is d/(2q) (qα²R − 2αP + 1) "
+        "(loss_in_shares); where the share σ = 2qε/d is 1 or more, L at α = 0 is at most ε (zero_layer): let σ be less",
         (
-            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "zero_layer"),
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "loss_in_shares", "zero_layer"),
             *("best_value_scale", "on_the_set", "gaussian_tokens", "zero_token"),
         ),
         "case distinction",
@@ -299,23 +460,25 @@ COMMON = (
         ("sign_encoding",),
         "independent factors",
     ),
+    sums_of_signs.SUMS_OF_SIGNS,
     Inference(
         "moments",
-        "E s² = q, E s⁴ = 3q² − 2q, and for a selected token E ε_1 s = 1 and E ε_1 s³ = 3q − 2, a q-th of these",
-        ("sign_encoding",),
+        "E s² = q and E s⁴ = 3q² − 2q, and for a selected token E ε_1 s = 1 and E ε_1 s³ = 3q − 2, a q-th of these "
+        "(third_moment_with_a_sign)",
+        ("sign_encoding", "sums_of_signs", "third_moment_with_a_sign"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
         "exponential",
-        "e^x ≤ 1 + x + 3x²/5 for x ≤ 1/2, and e^{−x} ≤ 1 − x + x²/2 for x ≥ 0",
-        ("growth",),
+        "e^x ≤ 1 + x + 3x²/5 for x ≤ 1/2, and e^{−x} ≤ 1 − x + x²/2 for x ≥ 0 (from_the_quotient)",
+        ("growth", "from_the_quotient"),
         rules.REMAINDER_OF_THE_EXPONENTIAL,
     ),
     Inference(
         "other_token",
-        "the sign of a token that is not selected is independent of s: of e^{2Cε_j s/d_e} at most e^{2C²s²/d_e²} is "
-        "left",
-        ("coordinates",),
+        "the sign of a token that is not selected is independent of s: of e^{2Cε_j s/d_e}, for X = ε_j/2 and t = "
+        "4Cs/d_e, at most e^{2C²s²/d_e²} is left (exponent_of_the_bound)",
+        ("coordinates", "exponent_of_the_bound"),
         rules.HOEFFDING_LEMMA,
     ),
     Inference(
@@ -327,7 +490,7 @@ COMMON = (
     Inference(
         "chords",
         "for 0 ≤ t ≤ 1, e^{3t/5} ≤ 1 + 83t/100, e^{2t} ≤ 1 + 7t and e^{4t} ≤ 1 + 54t, which hold at t = 1",
-        ("at_three_fifths", "at_two", "at_four"),
+        ("at_three_fifths", "at_two", "at_four", "at_most_the_chord"),
         rules.CHORD,
     ),
 )
@@ -348,41 +511,49 @@ ALONE = (
     ),
     Inference(
         "two_means",
-        "with M_y the mean of e^{2C(v_1 − |u|²/q)} for a selected token, and M that for another, qEΣπ_i² ≤ M_y and "
-        "q²EΣ_{j∉y} p_j² ≤ (T−q) M: L is at most d/(2q) times M_y − 1 + T(T−q)/q² M (others_together)",
-        ("loss_in_parts", "denominator", "others_together"),
+        "with M_y the mean of e^{2C(v_1 − |u|²/q)} for a selected token, and M that for another, q²Eπ_1² ≤ M_y and "
+        "q²E p_j² ≤ M (share_squared): over the tokens of one law qEΣπ_i² ≤ M_y and q²EΣ_{j∉y} p_j² ≤ (T−q) M, and L "
+        "is at most d/(2q) times M_y − 1 + T(T−q)/q² M (others_together)",
+        ("loss_in_parts", "denominator", "share_squared", "others_together"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
         "at_this_scale",
         "put C = log(3T/(q√σ)), so that 9T²e^{−2C} = q²σ and C ≥ 1, and f = 4(q−1)(q−2)C²/(qσd_e): with it (q+3)C²/d_e "
         "≤ 1 − f, and so f ≤ 1 and Cq ≤ d_e",
-        ("enough_dimensions", "any_layer", "scale", "logarithm", "enough", "at_most_one", "small"),
+        (
+            *("enough_dimensions", "any_layer", "scale", "decay_at_this_scale", "logarithm"),
+            *("enough", "at_most_one", "small"),
+        ),
         "definition",
     ),
     Inference(
         "selected_mean",
         "2C/d_e (ε_1 s − s²/q) is at most 1/2, and has mean 0 and the second moment σf/d_e: its exponential's mean is "
-        "at most 1 + 3σf/(5d_e) ≤ e^{3σf/(5d_e)}, and M_y the d_e-th power of that at most",
+        "at most 1 + 3σf/(5d_e) ≤ e^{3σf/(5d_e)}, and M_y, the d_e-th power of that mean, at most e^{3σf/5} (power)",
         (
-            *("coordinates", "moments", "exponential", "spread", "largest", "exponent", "second_moment", "one_plus"),
-            *("two_means", "at_this_scale"),
+            *("coordinates", "moments", "exponential", "square_of_the_difference", "spread", "largest", "exponent"),
+            *("second_moment", "one_plus", "power", "two_means", "at_this_scale"),
         ),
         "linearity of expectation",
     ),
     Inference(
         "other_mean",
-        "with z = C/d_e and θ = 2z(1/q − z), from 0 to 2z/q, M is at most the d_e-th power of e^{−θq + 3θ²q²/2}, and "
-        "so e^{−2C + 2(1−f)} at most (rate_squared for θq, other_exponent)",
-        ("two_means", "coordinates", "other_token", "decaying", "rate_squared", "other_exponent", "at_this_scale"),
+        "with z = C/d_e and θ = 2z(1/q − z) ≥ 0, so that θq = 2z(1 − zq) ≤ 2z, E e^{−θs²} is left in a coordinate "
+        "(exponent_of_the_square): M is at most the d_e-th power of e^{−θq + 3θ²q²/2}, and so e^{−2C + 2(1−f)} at most "
+        "(rate_squared for θq, other_exponent, power)",
+        (
+            *("two_means", "coordinates", "other_token", "exponent_of_the_square", "rate_from_zero", "rate_at_most"),
+            *("decaying", "rate_squared", "other_exponent", "power", "at_this_scale"),
+        ),
         "independent factors",
     ),
     Inference(
         "alone",
         "with e^{3σf/5} and k = e^{2(1−f)} at most their chords, and y = e^{−2C}, M_y − 1 + T(T−q)/q² M ≤ σ, and L ≤ ε",
         (
-            *("two_means", "selected_mean", "other_mean", "chords", "others_at_this_scale"),
-            *("at_this_scale", "alone_together", "share_of_the_loss"),
+            *("two_means", "selected_mean", "other_mean", "product_of_exponentials", "at_most_one_in_share", "chords"),
+            *("others_at_this_scale", "at_this_scale", "alone_together", "share_of_the_loss"),
         ),
         "application",
     ),
@@ -390,9 +561,9 @@ ALONE = (
 WITH_QUERY = (
     Inference(
         "query_denominator",
-        "attending to [Z, z_query], with w_i = e^{C(v_i − |u|²)} and X = 1 + Σ w_i, p_i = w_i/X: R ≤ E Σ w_i², and "
-        "P ≥ E Σ_y w_i (2 − X), term by term (squared, reciprocal)",
-        ("on_the_set", "squared", "reciprocal"),
+        "attending to [Z, z_query], with w_i = e^{C(v_i − |u|²)} and X = 1 + Σ w_i, p_i = w_i/X (shifted_share): R ≤ "
+        "E Σ w_i², and P ≥ E Σ_y w_i (2 − X), term by term (squared, reciprocal)",
+        ("on_the_set", "shifted_share", "squared", "reciprocal"),
         "linearity of expectation",
     ),
     Inference(
@@ -419,49 +590,54 @@ WITH_QUERY = (
         "put C = log(100T/(qσ))/2, so that C ≥ 1 and 100T w² = qσ for w = e^{−C}, which is at most 1/10, and f = "
         "4(q−1)(2q−3)C²/(σd_e): with it q(3q+1)C²/(2d_e) ≤ 1 − f, and so f ≤ 1",
         (
-            *("enough_dimensions", "any_layer", "scale_with_query", "logarithm_with_query", "square_of_w", "tenth"),
-            *("enough", "at_most_one"),
+            *("enough_dimensions", "any_layer", "scale_with_query", "decay_at_this_scale_with_query"),
+            *("logarithm_with_query", "square_of_w", "tenth", "enough", "at_most_one"),
         ),
         "definition",
     ),
     Inference(
         "selected_mean_with_query",
-        "2C/d_e (ε_1 s − s²) ≤ 0, as s is an integer, has mean −2C(q−1)/d_e, which is at least −1/2, and the variance "
-        "σf/d_e: without its mean its exponential has a mean of at most e^{3σf/(5d_e)}, and b ≤ e^{−2C(q−1) + 3σf/5} "
-        "by the d_e-th power",
+        "2C/d_e (ε_1 s − s²) ≤ 0, as s is an integer (below_zero), has mean −2C(q−1)/d_e, which is at least −1/2, and "
+        "the variance σf/d_e: without its mean its exponential has a mean of at most e^{3σf/(5d_e)}, and b ≤ "
+        "e^{−2C(q−1) + 3σf/5} by the d_e-th power (power)",
         (
-            *("coordinates", "moments", "exponential", "spread_with_query", "least_with_query", "second_moment"),
-            *("small_with_query", "one_plus", "at_the_best_scale", "at_this_scale_with_query"),
+            *("coordinates", "moments", "exponential", "below_zero", "mean_at_least", "square_of_the_difference"),
+            *("spread_with_query", "least_with_query", "second_moment", "small_with_query", "one_plus", "power"),
+            *("at_the_best_scale", "at_this_scale_with_query"),
         ),
         "linearity of expectation",
     ),
     Inference(
         "other_mean_with_query",
-        "with z = C/d_e and θ = 2z(1 − z), from 0 to 2z, o is at most the d_e-th power of e^{−θq + 3θ²q²/2}, and so "
-        "e^{−2Cq + 4(1−f)} at most (rate_squared, other_exponent_with_query)",
+        "with z = C/d_e and θ = 2z(1 − z), from 0 to 2z, E e^{−θs²} is left in a coordinate (exponent_of_the_square): "
+        "o is at most the d_e-th power of e^{−θq + 3θ²q²/2}, and so e^{−2Cq + 4(1−f)} at most (rate_squared, "
+        "other_exponent_with_query, power)",
         (
-            *("coordinates", "other_token", "decaying", "rate_squared", "other_exponent_with_query"),
+            *("coordinates", "other_token", "exponent_of_the_square", "rate_from_zero_with_query", "rate_at_most"),
+            *("decaying", "rate_squared", "other_exponent_with_query", "power", "least_with_query"),
             *("small_with_query", "at_the_best_scale", "at_this_scale_with_query", "selected"),
         ),
         "independent factors",
     ),
     Inference(
         "ratios",
-        "with e = e^{−C(q−1)}, b/a² ≤ e^{3σf/5} and b/a ≤ e e^{3σf/5}, o/a² ≤ w² e^{4(1−f)}, and √(bo)/a is at most "
-        "e^{3σf/10} w^q e^{2(1−f)}",
+        "with e = e^{−C(q−1)}, b/a² ≤ e^{3σf/5} and b/a ≤ e e^{3σf/5}, o/a² ≤ w² e^{4(1−f)} (exponents), and "
+        "√(bo)/a is at most e^{3σf/10} e^{−Cq + 2(1−f)} (mixed_ratio, root)",
         (
             *("least_mean", "selected_mean_with_query", "other_mean_with_query", "ratio", "half_ratio", "mixed_ratio"),
-            "at_this_scale_with_query",
+            *("exponents", "root", "at_this_scale_with_query"),
         ),
         "application",
     ),
     Inference(
         "powers",
-        "with n = e^{−C(q−3)}, which is at most 1/(1 + C(q−3)), e = w²n and w^q = w³n: qn ≤ 3, so that q e e^{3σf/5} ≤ "
-        "3 (183/100) σ/100, and T w^q e^{3σf/10 + 2(1−f)} ≤ 3 (37/5) σ/1000 as the exponent is at most 2",
+        "with n = e^{−C(q−3)}, e = w²n and e^{3σf/10} e^{−Cq + 2(1−f)} = w³n e^{3σf/10 + 2(1−f)}: as qn ≤ 3, q e "
+        "e^{3σf/5} ≤ 3 (183/100) σ/100, and T times the second is at most 3 (37/5) σ/1000, as its last exponent is at "
+        "most 2",
         (
-            *("at_this_scale_with_query", "one_plus", "tangent", "small_power", "smaller_power", "chords"),
-            *("mixed_exponent", "at_two", "selected"),
+            *("at_this_scale_with_query", "any_layer", "weight_in_powers", "mixed_in_powers", "one_plus"),
+            *("inverse_at_most", "tangent", "chords", "at_most_one_in_share", "largest_rise", "small_power"),
+            *("smaller_power", "mixed_exponent", "at_two", "selected"),
         ),
         "application",
     ),
@@ -470,7 +646,7 @@ WITH_QUERY = (
         "with r ≤ qb + (T−q)√(bo), these bounds and the chords' the steps have b/a² − 1 + (T−q)/q o/a² + 2r/a ≤ σ, and "
         "L ≤ ε",
         (
-            *("at_the_best_scale", "products", "ratios", "powers", "others_with_query", "chords"),
+            *("at_the_best_scale", "products", "rest_in_parts", "ratios", "powers", "others_with_query", "chords"),
             *("with_query_together", "share_of_the_loss", "at_this_scale_with_query"),
         ),
         "application",

@@ -45,6 +45,7 @@ from theorems.sparse_token_selection.task import (
     SUBSET_SIZE,
     TOKEN_DIMENSION,
     T,
+    d,
     q,
 )
 from verify import (
@@ -63,7 +64,11 @@ from verify import (
 a, b, c, each, group, kappa, m, others, selected = sp.symbols(
     "a b c each group kappa m others selected", nonnegative=True
 )
+before, after, loss_before, loss_after, part, root, squares = sp.symbols(
+    "before after loss_before loss_after part root squares", nonnegative=True
+)
 own, first, new, rest = sp.symbols("own first new rest", positive=True)
+value = sp.Symbol("value", real=True)
 
 OTHERS = (T_test - q) / (T - q)
 NEW = (T_test - T) / sp.sqrt(T - q)
@@ -86,6 +91,12 @@ TOGETHER = Implication(
 STEPS = (
     SQUARE_OF_THE_RESIDUAL,
     Implication(
+        "smaller_square",
+        (sp.Le(after, before),),
+        sp.Le(value**2 * after**2, value**2 * before**2),
+        says="alpha^2 x^2 <= alpha^2 y^2 where 0 <= x <= y",
+    ),
+    Implication(
         "multiples",
         (sp.Le(q * (T - q) * each, b**2),),
         sp.Le(q * m * each, m / (T - q) * b**2),
@@ -104,12 +115,42 @@ STEPS = (
         says="group/(first + new) <= group/rest where rest <= first + new",
     ),
     Implication(
+        "at_most_itself", (sp.Le(share, 1), sp.Ge(share, 0)), sp.Le(share**2, share), says="p^2 <= p for 0 <= p <= 1"
+    ),
+    Implication(
+        "lost_to_a_group",
+        (sp.Le(squares, 1), sp.Le(group**2, m * others)),
+        sp.Le(value**2 * squares * group**2, m * (value**2 * others)),
+        says="alpha^2 squares group^2 <= m alpha^2 others where squares <= 1, group^2 <= m others",
+    ),
+    Implication(
+        "root_of_a_group",
+        (sp.Le(root**2, part**2),),
+        sp.Le(root, part),
+        says="x <= y where x^2 <= y^2 for x, y >= 0, as for y = m b/sqrt(T-q)",
+    ),
+    Implication(
+        "square_of_the_sum",
+        (sp.Le(root, a + c * b),),
+        sp.Le(root**2, (a + c * b) ** 2),
+        says="x^2 <= (a + cb)^2 where 0 <= x <= a + cb",
+    ),
+    Implication(
         "longer_ratio",
         (sp.Gt(T_test, T),),
         sp.Ge(OTHERS, 1),
         says="(T_test-q)/(T-q) >= 1 for T_test > T",
     ),
     TOGETHER,
+    Implication(
+        "in_the_loss",
+        (
+            *(sp.Eq(loss_after, d / (2 * q) * new), sp.Eq(loss_before, d / (2 * q) * (a**2 + b**2))),
+            sp.Le(new, kappa * (a**2 + b**2)),
+        ),
+        sp.Le(loss_after, kappa * loss_before),
+        says="L_test <= k L where L_test = d/(2q) x, L = d/(2q) (a^2 + b^2), x <= k (a^2 + b^2)",
+    ),
 )
 STATEMENT = Statement(
     parameters=(
@@ -118,7 +159,10 @@ STATEMENT = Statement(
     ),
     domain=(sp.Lt(q, T),),
     hypotheses=(*SIGNS_ON_THE_SET, SAME_LAWS, LONGER),
-    variables=(a, b, c, each, group, kappa, m, others, selected, own, first, new, rest, share),
+    variables=(
+        *(a, b, c, each, group, kappa, m, others, selected, own, first, new, rest, share),
+        *(before, after, loss_before, loss_after, part, root, squares, value),
+    ),
     claims=(BOUND,),
     steps=STEPS,
 )
@@ -138,14 +182,14 @@ ARGUMENT = (
         "fewer_tokens",
         "the encodings are independent and of one law: of T_test tokens, the selected ones and any T − q others are a "
         "sequence of T tokens, in which each share is no smaller, as the softmax's denominator has fewer terms",
-        ("sign_encoding", "same_laws", "on_the_set", "longer"),
+        ("sign_encoding", "same_laws", "on_the_set", "longer", "share_of_a_group"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
         "others",
         "α²p_j² has one mean for all j ∉ y, which at T_test is no larger than at T: q times that of Σ_{j∉y} α²p_j² at "
         "T_test is at most (T_test − q) b²/(T − q)",
-        ("in_parts", "fewer_tokens", "multiples"),
+        ("in_parts", "fewer_tokens", "smaller_square", "multiples"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
@@ -157,21 +201,23 @@ ARGUMENT = (
     ),
     Inference(
         "a_group",
-        "as Σ_y p_i² ≤ 1, q times the mean of Σ_y α²p_i² (a group's share)² is at most qm times that of the sum of its "
-        "α²p_j², and so at most m² b²/(T − q)",
-        ("what_is_lost", "in_parts", "fewer_tokens", "multiples"),
+        "as Σ_y p_i² ≤ Σ_y p_i ≤ 1, and (a group's share)² is at most m times the sum of its p_j², q times the mean of "
+        "Σ_y α²p_i² (a group's share)² is at most qm times that of the sum of its α²p_j², m numbers of one mean, and "
+        "so at most m² b²/(T − q) (multiples for m²)",
+        ("what_is_lost", "in_parts", "fewer_tokens", "at_most_itself", "lost_to_a_group", "multiples"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "selected",
-        "the groups' m add up to T_test − T: q times the mean of Σ_y (αp_i − 1/q)² at T_test is at most (a + cb)²",
-        ("a_group", "what_is_lost", "in_parts"),
+        "a group's part has a root mean square of at most m b/√(T − q), and the groups' m add up to T_test − T: q "
+        "times the mean of Σ_y (αp_i − 1/q)² at T_test is at most (a + cb)²",
+        ("a_group", "what_is_lost", "in_parts", "root_of_a_group", "square_of_the_sum"),
         rules.MINKOWSKI_INEQUALITY,
     ),
     Inference(
         "bound",
         "2qL/d is at most (a + cb)² + κb² at T_test, and a² + b² at T",
-        ("in_parts", "selected", "others", "together", "longer_ratio", "longer"),
+        ("in_parts", "selected", "others", "together", "in_the_loss", "longer_ratio", "longer"),
         "application",
     ),
 )

@@ -49,8 +49,12 @@ from theorems.sparse_token_selection.descent_on_the_set import BETA_SQUARED
 from theorems.sparse_token_selection.enough_dimensions import (
     ARGUMENT,
     FEWEST_SELECTED,
+    LOSS,
     STEPS,
     VARIABLES,
+    P,
+    R,
+    alpha,
     enough,
     theta,
     z,
@@ -94,9 +98,6 @@ from verify import (
     ValueWhere,
 )
 
-alpha = sp.Symbol("alpha", real=True)
-P, R = sp.symbols("P R", positive=True)
-
 FIGURES_STEP_SIZE = replace(STEP_SIZE, default=sp.Integer(1))
 """No part of the claim: by how much it is small enough for `descent_on_the_set` is reported; the figures' is 1."""
 
@@ -112,7 +113,6 @@ ENOUGH_DIMENSIONS = Hypothesis(
     "the query's token ((q-1)(2q-3)/share + q(3q+1)/8) log(100T/(q share))^2",
 )
 FLOOR = d / (2 * q) * (1 - attention_gain(T, q, d_e, QUERY))
-LOSS = d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q)
 
 CLAUSES = (
     Identity(
@@ -131,7 +131,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY, ATTEND, FIGURES_STEP_SIZE),
     domain=(SUBSET_FITS,),
     hypotheses=(*SIGNS_ON_THE_SET, SELECTED, ENOUGH_DIMENSIONS),
-    variables=(alpha, P, R, *VARIABLES),
+    variables=VARIABLES,
     claims=CLAUSES,
     steps=STEPS,
 )

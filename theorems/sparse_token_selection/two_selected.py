@@ -93,6 +93,21 @@ AT_MOST = Implication(
 )
 LOST = Identity("lost", 1 - 2 / (2 + k), k / (2 + k), says="1 - 2/(2+k) = k/(2+k)")
 TIES = Implication("ties", (sp.Ge(k * (k - 1), 0),), sp.Le(k / (2 + k), k / 3), says="k/(2+k) <= k/3 for k = 0, k >= 1")
+EQUAL_SHARES = Implication(
+    "equal_shares",
+    (sp.Eq((2 + k) * p, 1),),
+    sp.Eq((2 + k) * p**2, 1 / (2 + k)),
+    says="(2+k) p^2 = 1/(2+k) where (2+k) p = 1",
+)
+LIMIT_OF_THE_RATIO = Implication(
+    "limit_of_the_ratio",
+    (sp.Eq(P, 2 * m), sp.Eq(R, m)),
+    sp.Eq(P**2 / (2 * R), 2 * m),
+    says="P^2/(2R) = 2m where P = 2m, R = m",
+)
+LOST_IS_POSITIVE = Implication(
+    "lost_is_positive", (sp.Ge(k, 1),), sp.Gt(d / 4 * (k / (2 + k)), 0), says="d/4 k/(2+k) > 0 where k >= 1"
+)
 IN_THE_MEAN = Implication(
     "in_the_mean",
     (sp.Le(lost, mean / 3), sp.Eq(mean, (T - 2) * sp.Rational(3, 4) ** d_e)),
@@ -120,7 +135,10 @@ STATEMENT = Statement(
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_QUERY, TWO_SELECTED, ON_THE_SET, OTHERS, ENOUGH_DIMENSIONS),
     variables=(k, lost, mean, p, squares, x_1, x_2, x_3, alpha, P, R, m),
     claims=(NOT_REACHED, BOUNDED, SMALL),
-    steps=(FROM_BELOW, REACHED, EQUAL_LOGITS, NO_LARGER, SHARES, AT_MOST, LOST, TIES, IN_THE_MEAN),
+    steps=(
+        *(FROM_BELOW, REACHED, EQUAL_LOGITS, NO_LARGER, SHARES, AT_MOST, EQUAL_SHARES, LIMIT_OF_THE_RATIO, LOST),
+        *(LOST_IS_POSITIVE, TIES, IN_THE_MEAN),
+    ),
 )
 ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
@@ -151,8 +169,9 @@ ARGUMENT = (
     Inference("product", "P² = (E S)² ≤ R E 4/(2 + k), whatever C is", ("selected_shares",), "Cauchy-Schwarz"),
     Inference(
         "limit",
-        "as C → ∞ all shares go to those 2 + k tokens: P → 2m and R → m with m = E 1/(2 + k), and so P²/(2R) → 2m",
-        ("logits",),
+        "as C → ∞ all shares go to those 2 + k tokens, and each of theirs to 1/(2 + k): P → 2m and R → m with m = "
+        "E 1/(2 + k), and so P²/(2R) → 2m",
+        ("logits", "equal_shares", "limit_of_the_ratio"),
         rules.BOUNDED_CONVERGENCE,
     ),
     Inference(
@@ -176,8 +195,8 @@ ARGUMENT = (
     ),
     Inference(
         "positive",
-        "k/(2 + k) ≥ 0, and above 0 where k ≥ 1, which has a positive probability as T ≥ 4 > 2",
-        ("infimum", "chance", "others"),
+        "d/4 k/(2 + k) is 0 where k = 0, and above 0 where k ≥ 1, which has a positive probability as T ≥ 4",
+        ("infimum", "chance", "others", "lost_is_positive"),
         "nonnegative terms",
     ),
     Inference(
