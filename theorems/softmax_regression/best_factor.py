@@ -58,11 +58,13 @@ from theorems.softmax_regression.three_levels import (
     MANY,
     NORM,
     ODDS,
+    ORDER_STEPS,
     PAIR_STEPS,
     ROOT_SUM,
     ROOTS_BELOW,
     SECULAR,
     SHARE,
+    SHARE_BY_SUMS,
     SPAN,
     SUM_IN_Q,
     SUM_STEPS,
@@ -72,6 +74,7 @@ from theorems.softmax_regression.three_levels import (
     M,
     characteristic,
     level,
+    lowest,
     m,
     sigma,
     t,
@@ -118,6 +121,7 @@ AT_MOST = (
 room, below, extra, weight = sp.symbols("room below extra weight", nonnegative=True)
 p, above, mu, kappa = *sp.symbols("p above mu", positive=True), sp.Symbol("kappa", nonnegative=True)
 x, value, first, second, S = *sp.symbols("x v first second", real=True), sp.Symbol("S", positive=True)
+centre = sp.Symbol("mean", real=True)
 odds = sp.Symbol("odds", positive=True)
 
 _f = 1 / (1 + below)
@@ -141,6 +145,9 @@ _mean, _square = (
 _slope = _exponential / (_exponential + S) * ((value - _mean) ** 2 - (_square - _mean**2))
 _eigen = p + above
 _curve = 2 * mu**2 * _eigen**2 * (p + 2 * _eigen) / above**4 + kappa / p**2
+_phi_slope = mu**2 * _eigen**2 * (_eigen + p) / above**3 - _eigen
+# φ at p + x, where λ is p + above and held.
+_phi = (p + x) * (mu**2 * _eigen**2 / (above - x) ** 2 - _eigen)
 
 SLOPE = Identity(
     "slope", sp.Derivative(_square - _mean**2, x), _slope, "the variance of v has the slope p ((v - mu)^2 - var) in x"
@@ -175,10 +182,56 @@ ON_THE_SPHERE = Implication(
 ONE_ZERO = Implication(
     "one_zero",
     (sp.Eq(_zero, _eigen),),
-    sp.Gt(mu**2 * _eigen**2 * (_eigen + p) / above**3 - _eigen, 0),
+    sp.Gt(_phi_slope, 0),
     "phi' > 0 where phi = 0, for 0 < p < lambda",
 )
 CONVEX = Inequality("convex", sp.Gt(_curve, 0, evaluate=False), "psi'' > 0 on (0, lambda)")
+EIGENVECTOR = (
+    Implication(
+        "entry_of_v",
+        (sp.Eq(p * (value - centre), level * value),),
+        sp.Eq((level - p) * value, -centre * p),
+        "(lambda - p) v = -mu p where p (v - mu) = lambda v",
+    ),
+    Implication(
+        "square_of_the_entry",
+        (sp.Eq(above * value, -centre * p),),
+        sp.Eq((value - centre) ** 2, centre**2 * _eigen**2 / above**2),
+        "(v - mu)^2 = mu^2 lambda^2/(lambda - p)^2 where (lambda - p) v = -mu p, p < lambda",
+    ),
+    Implication(
+        "two_above",
+        (sp.Gt(value**2 + first**2, 0),),
+        sp.Gt((level + p) * value**2 + (level + above) * first**2, level * (value**2 + first**2)),
+        "(lambda + a) v^2 + (lambda + b) w^2 > lambda (v^2 + w^2) where a, b > 0, v and w not both 0",
+    ),
+    Identity(
+        "slope_of_phi",
+        sp.Subs(sp.Derivative(_phi, x), x, 0),
+        _phi_slope,
+        "phi(p) = p (mu^2 lambda^2/(lambda - p)^2 - lambda) has the slope mu^2 lambda^2 (lambda + p)/(lambda - p)^3 - "
+        "lambda",
+    ),
+    Identity(
+        "bend_of_psi",
+        sp.Subs(sp.Derivative(_phi - kappa * sp.log(p + x), (x, 2)), x, 0),
+        _curve,
+        "psi(p) = phi(p) - kappa log p has psi'' = 2 mu^2 lambda^2 (p + 2 lambda)/(lambda - p)^4 + kappa/p^2",
+    ),
+)
+MEAN_ZERO = (
+    Implication(
+        "off_the_level",
+        (sp.Eq(p * value, level * value), sp.Gt((level - p) ** 2, 0)),
+        sp.Eq(value, 0),
+        "v = 0 where p v = lambda v, p and lambda different",
+    ),
+    Inequality(
+        "one_level",
+        sp.Gt(kappa + above * sp.exp(x) / S, 0, evaluate=False),
+        "kappa z + lambda e^z/Z rises with z, at kappa + lambda e^z/Z > 0",
+    ),
+)
 LOW_SIGMA = Inequality(
     "low_sigma",
     sp.Le(_others * (1 - _others) + (1 - n * _others / (n - 2)) ** 2, (n - 2) / (2 * (n - 1)), evaluate=False),
@@ -201,6 +254,22 @@ LEAST_SUM = Inequality(
     "least_sum",
     sp.Le((n - 1) ** 2 / (2 * n * (n - 2)), 2 * (n - 1) / (3 * n - 4), evaluate=False),
     "(n-1)^2/(2n(n-2)) <= 2/(2 + (n-2)/(n-1))",
+)
+
+# Two parts of Q(σ_0/2), as `bracket` and `last` have them.
+_parts = sp.symbols("part_1:3", nonnegative=True)
+PAIR_FORMS = (
+    Identity(
+        "factor_of_the_pair",
+        R * (1 / (1 + (n - 2) * lowest / 2)) / 2,
+        R / (2 + (n - 2) * lowest),
+        "R sigma_0/2 = R/(2 + (n-2) e^-M_0) for 1/sigma_0 = 1 + (n-2) e^-M_0/2",
+    ),
+    Inequality(
+        "sum_of_parts",
+        sp.Ge((1 - _f) * elsewhere / 2 * _parts[0] + extra * elsewhere**2 / 2 * _parts[1], 0, evaluate=False),
+        "(1 - f) sigma/2 and extra sigma^2/2 times parts that are not negative add up to 0 or more",
+    ),
 )
 
 NORMS = Hypothesis("norms", text="|A| <= R (spectral) and |x| <= R, before and after the move; weights: d >= 2")
@@ -226,7 +295,7 @@ STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
     hypotheses=(NORMS,),
     variables=(
-        *(room, below, extra, weight, p, above, mu, kappa, x, value, first, second, S, odds),
+        *(room, below, extra, weight, p, above, mu, kappa, x, value, first, second, S, odds, centre, *_parts),
         *VARIABLES,
     ),
     claims=(THREE_LEVELS, BEST, ALWAYS_AT_MOST, BELOW_HALF),
@@ -247,6 +316,7 @@ STATEMENT = Statement(
         ),
         *(LEAST_PAIR, LEAST_SUM, APART, ON_THE_SPHERE, ONE_ZERO, DETERMINANT, AT_THE_SECOND, HEIGHT, SPAN, SHARE, ODDS),
         *(TANH, THIRD, LARGEST_SHARE, MANY, FEW, SUM_IN_Q, LARGER_OF_TWO, *LOW_STEPS, *SUM_STEPS, *PAIR_STEPS),
+        *(*EIGENVECTOR, *MEAN_ZERO, *ORDER_STEPS, SHARE_BY_SUMS, *PAIR_FORMS),
     ),
 )
 
@@ -272,15 +342,21 @@ ARGUMENT = (
         "where μ = 0, v lives on the rows S with p_i = λ, two or more. If S is all rows, z = 0 after a shift and v_i² "
         "is the same for every i, for all v orthogonal to 1: not so for n ≥ 3. Else κ > 0, the v_i² on S are equal for "
         "every such v, so that S is two rows, and off S −λ e^z/Z = κ z has one solution: three levels, α = β",
-        ("maximiser",),
+        ("maximiser", *(step.label for step in MEAN_ZERO)),
         "case distinction",
     ),
     Inference(
+        "one_above",
+        "where μ ≠ 0 no p_i is λ, v is that of `entry_of_v` and λ is simple. As Σ v_i = 0, v has entries of both signs, "
+        "and some p_i is above λ; not two, as on their rows a v with the mean 0 would have a variance above λ|v|²",
+        ("maximiser", "entry_of_v", "two_above"),
+        rules.SPECTRAL_THEOREM,
+    ),
+    Inference(
         "two_values",
-        "where μ ≠ 0 no p_i is λ, v_i = −μ p_i/(λ − p_i) and λ is simple; exactly one p_i is above λ, as two would "
-        "make an eigenvalue above λ, by interlacing, and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), "
-        "two at most",
-        ("maximiser", "convex"),
+        "the others are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i is φ(p_i) = κ (log p_i + log Z): they are zeros of "
+        "ψ, φ(p) − κ log p less a constant, two at most",
+        ("maximiser", "one_above", "square_of_the_entry", "bend_of_psi", "convex"),
         rules.SECOND_DERIVATIVE,
     ),
     Inference(
@@ -288,7 +364,7 @@ ARGUMENT = (
         "λ is simple, so that it is smooth near z, with the slope p_i ((v_i − μ)² − λ) = φ(p_i) in z_i; where two "
         "equal logits below are moved apart, z_i + h and z_j − h, λ and μ are even in h, and the slope of λ in h, "
         "φ(p_i) − φ(p_j), changes by 2 p φ'(p) h to the first order",
-        ("two_values", "slope", "apart"),
+        ("one_above", "two_values", "slope", "apart", "slope_of_phi"),
         rules.DERIVATIVE_OF_A_SIMPLE_EIGENVALUE,
     ),
     Inference(
@@ -314,8 +390,8 @@ ARGUMENT = (
     Inference(
         "angle",
         "with M = (α + β)/2 − γ and m = (α − β)/2: 2m² + 2(n−2)M²/n = R⁴, so that M ≤ M_0, t = tanh m, 1/σ = 1 + e "
-        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, and as p_3 ≤ p_2, σt ≤ 1 − ny/(n−2), y = 1 − σ",
-        ("three_levels", "norm", "height", "share", "odds_at_least", "third"),
+        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, and as p_3 ≤ p_2 ≤ p_1, σt ≤ 1 − ny/(n−2), y = 1 − σ, and σ ≥ 2/n",
+        ("three_levels", "norm", "height", "share", "odds_at_least", "third", "two_at_least"),
         "application",
     ),
     Inference(
@@ -327,9 +403,8 @@ ARGUMENT = (
     ),
     Inference(
         "larger_root",
-        "as Q(p_2) = −p_2 (p_1 − p_2)(p_2 − p_3) ≤ 0 and Q → ∞, the larger root of Q is at least "
-        "p_2 ≥ p_3: it is the largest eigenvalue λ",
-        ("secular_form", "three_levels", "at_the_second"),
+        "as Q(p_2) ≤ 0 and Q → ∞, the larger root of Q is at least p_2 ≥ p_3: it is the largest eigenvalue λ",
+        ("secular_form", "three_levels", "at_the_second", "not_positive_at_the_second", "sum_in_Q"),
         rules.INTERMEDIATE_VALUE,
     ),
     Inference(
@@ -340,8 +415,7 @@ ARGUMENT = (
     ),
     Inference(
         "half_of_two",
-        "2/n ≤ σ ≤ 1, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) = "
-        "½t²σ²(σ/2 − c(1−σ)) ≥ 0 and λ ≤ σ/2",
+        "2/n ≤ σ ≤ 1, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) ≥ 0 and λ ≤ σ/2",
         ("angle", "within", "roots_below", "half_root"),
         "nonnegative terms",
     ),
@@ -358,7 +432,7 @@ ARGUMENT = (
         "σ_0. Where σ > σ_0, f < 1 and t² ≥ 1 − f²: Q(σ_0/2) ≥ 0, and the roots add up to at most "
         "(n−1)²/(2n(n−2)) ≤ σ_0: λ ≤ σ_0/2 again",
         (
-            *("half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "within"),
+            *("half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "sum_of_parts", "within"),
             *("angle", "odds_at_least", "tanh", "root_sum", "least_sum", *(step.label for step in PAIR_STEPS)),
         ),
         "case distinction",
@@ -367,20 +441,20 @@ ARGUMENT = (
         "best",
         "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: where M_0 "
         "≥ log(n−1) the best factor is R σ_0/2",
-        ("factor", "pair_is_enough", "angle"),
+        ("factor", "pair_is_enough", "angle", "factor_of_the_pair"),
         "lower bound attained",
     ),
     Inference(
         "largest_share",
         "M + m ≤ S = R² √((n−1)/(n−2)) for that norm, and M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = e^S + e^{M_0}, "
         "and σ = 1/(1 + (n−2)/(e^{α−γ} + e^{β−γ})) ≤ σ̄ = 1/(1 + (n−2)/E)",
-        ("angle", "span", "largest_sum", *(step.label for step in SUM_STEPS)),
+        ("angle", "span", "share_by_sums", "largest_sum", *(step.label for step in SUM_STEPS)),
         "application",
     ),
     Inference(
         "below_the_sum",
         "the roots of Q are eigenvalues of J, variances and so not negative, and add up to σ or less: λ ≤ σ",
-        ("secular_form", "larger_root", "half_of_two"),
+        ("secular_form", "larger_root", "half_of_two", "sum_in_Q"),
         "nonnegative terms",
     ),
     Inference(
