@@ -347,15 +347,15 @@ ARGUMENT = (
     ),
     Inference(
         "one_above",
-        "where μ ≠ 0 no p_i is λ, v is that of `entry_of_v` and λ is simple. As Σ v_i = 0, v has entries of both signs, "
-        "and some p_i is above λ; not two, as on their rows a v with the mean 0 would have a variance above λ|v|²",
+        "where μ ≠ 0 no p_i is λ, v is that of `entry_of_v` and λ is simple. As Σ v_i = 0, v has entries of both "
+        "signs, and some p_i is above λ; not two, as on their rows a v with mean 0 would have a variance above λ|v|²",
         ("maximiser", "entry_of_v", "two_above"),
         rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "two_values",
-        "the others are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i is φ(p_i) = κ (log p_i + log Z): they are zeros of "
-        "ψ, φ(p) − κ log p less a constant, two at most",
+        "the others are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i is φ(p_i) = κ (log p_i + log Z): they are zeros "
+        "of ψ, φ(p) − κ log p less a constant, two at most",
         ("maximiser", "one_above", "square_of_the_entry", "bend_of_psi", "convex"),
         rules.SECOND_DERIVATIVE,
     ),

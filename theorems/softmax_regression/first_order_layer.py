@@ -44,8 +44,8 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import mean
-from theorems.softmax_regression.shifts import SQUARES, negative, positive
+from theorems.softmax_regression.setting import JACOBIAN, JACOBIAN_VARIABLES, mean
+from theorems.softmax_regression.shifts import SQUARE_OF_THE_SUM, SQUARES, negative, positive
 from theorems.softmax_regression.trials.attention_layer import close, factor_needed, least_mean_loss, slope_at_most
 from verify import (
     Derivation,
@@ -89,6 +89,32 @@ SLOPE = Identity(
     "phi' is the covariance of c and s",
 )
 BEND = Identity("bend", sp.Subs(sp.Derivative(_path, (t, 2)), t, 0), _bend, "phi'' is the mean of (c - E c)(s - E s)^2")
+# c, s and their means, in a law; the same in units of their ranges.
+own_c, own_s, c_mean, s_mean, low_c, low_s = sp.symbols("c s E_c E_s low_c low_s", real=True)
+THIRD_MOMENT = Identity(
+    "third_moment",
+    (own_c - c_mean) * (own_s - s_mean) ** 2,
+    own_c * own_s**2
+    - c_mean * own_s**2
+    - 2 * s_mean * own_c * own_s
+    + 2 * c_mean * s_mean * own_s
+    + s_mean**2 * (own_c - c_mean),
+    "(c - C)(s - S)^2 = c s^2 - C s^2 - 2 S c s + 2 C S s + S^2 (c - C)",
+)
+RANGES = Identity(
+    "ranges",
+    (low_c + n * beta * own_c - (low_c + n * beta * c_mean))
+    * (low_s + w * spread * own_s - (low_s + w * spread * s_mean)) ** 2,
+    n * beta * (w * spread) ** 2 * ((own_c - c_mean) * (own_s - s_mean) ** 2),
+    "where c and s are lowest values plus n beta and w G times others in [0, 1], (c - C)(s - S)^2 is n beta (w G)^2 "
+    "times theirs",
+)
+SQUARE_BELOW = Implication(
+    "square_below",
+    (sp.Ge(own_s, 0), sp.Le(own_s, 1), sp.Ge(own_c, 0)),
+    sp.Le(own_c * own_s**2, own_c * own_s),
+    "c s^2 <= c s where c >= 0, 0 <= s <= 1",
+)
 SPLIT = Identity(
     "split",
     m * own - m * (m * own + (1 - m) * other),
@@ -131,11 +157,11 @@ FLAT = Inequality(
 QUARTER = Inequality("quarter", sp.Le(m * (1 - m) / 4, sp.Rational(1, 16)), "m (1-m)/4 <= 1/16")
 FEWER = Implication(
     "fewer",
-    (sp.Le(u, m), sp.Le(2 * u, 1)),
-    sp.Le((1 - m) * u * (1 - 2 * u), (1 - u) * u * (1 - 2 * u)),
-    "(1-m) u (1-2u) <= (1-u) u (1-2u) where u <= m and u <= 1/2",
+    (sp.Le(A, 1), sp.Le(2 * m, 1)),
+    sp.Le((1 - m) * (m * A) * (1 - 2 * m * A), (1 - m * A) * (m * A) * (1 - 2 * m * A)),
+    "(1-m) u (1-2u) <= (1-u) u (1-2u) at u = m A, where A <= 1 and m <= 1/2",
 )
-TOP = Inequality("top", sp.Le(k - k**3, 2 * sp.sqrt(3) / 9), "k - k^3 <= 2 sqrt(3)/9 for k >= 0")
+TOP = Inequality("top", sp.Le((k - k**3) / 4, sp.sqrt(3) / 18), "(k - k^3)/4 <= sqrt(3)/18 for k >= 0")
 IN_HALF = Identity(
     "in_half",
     (1 - u) * u * (1 - 2 * u),
@@ -148,6 +174,12 @@ TWO_ROWS = Inequality(
     "two_rows",
     sp.Le((1 - m) / 8 + m * (1 - m) / 4, sp.Rational(9, 64)),
     "(1-m)/8 + m (1-m)/4 <= 9/64",
+)
+ROWS_APART = Implication(
+    "rows_apart",
+    (sp.Le(m, 1), sp.Le(own, (1 - m) * k), sp.Le(k, sp.Rational(1, 8)), sp.Le(-other, m * (1 - m) / 4)),
+    sp.Le(beta * spread**2 * own - beta * spread**2 * other, 9 * beta * spread**2 / 64),
+    "beta G^2 (x - y) <= 9 beta G^2/64 where x <= (1-m) k, k <= 1/8, -y <= m (1-m)/4, m <= 1",
 )
 CENTRED = Implication(
     "centred",
@@ -164,7 +196,13 @@ LEFT_IN_THE_LIMIT = Implication(
 FIRST_ROW = Identity(
     "first_row",
     sp.Subs(
-        sp.Derivative(four * (sp.exp(t) - 1) ** 2 / (four * (sp.exp(t) + 1) ** 2 + left * sp.exp(t)), (t, 2)), t, 0
+        sp.Derivative(
+            (four * (1 + sp.exp(2 * t)) - 2 * four * sp.exp(t))
+            / (four * (1 + sp.exp(2 * t)) + (2 * four + left) * sp.exp(t)),
+            (t, 2),
+        ),
+        t,
+        0,
     ),
     2 * four / (4 * four + left),
     "(k (1 + e^2t) - 2k e^t)/(k (1 + e^2t) + (2k + r) e^t), the shares at scores 0 and 2t less those at t, has the "
@@ -190,6 +228,23 @@ BEND_OF_THE_FIRST = Implication(
         w * eta * beta * spread**2 * k / (8 * n),
     ),
     "v (n beta/2) (w G/2)^2/2 2k/(4k + r) = w eta beta G^2 k/(8n) where n = 4k + r, n w v = eta",
+)
+HALF_BEND = Implication(
+    "half_bend",
+    (sp.Eq(n * v * w, eta),),
+    sp.Eq(v * (n * w**2 * x / 2) / w, eta / 2 * x),
+    "v (n w^2 x/2)/w = (eta/2) x where n w v = eta",
+)
+DIFFERENCE_OF_TWO = Identity(
+    "difference_of_two",
+    m * (x - target) - m * (-x - target),
+    2 * m * x,
+    "the rates p (x - e) and p (-x - e) differ by 2 p x",
+)
+DISTANCE_OF_TWO = Inequality(
+    "distance_of_two",
+    sp.Ge(own**2 + other**2, (own - other) ** 2 / 2, evaluate=False),
+    "x^2 + y^2 >= (x - y)^2/2",
 )
 MATCHED_LOGIT = Implication(
     "matched_logit",
@@ -248,19 +303,44 @@ STATEMENT = Statement(
     variables=(
         *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, s_j, h_j, b_j, total_b, target),
         *(m, A, B, u, own, other, x, k, four, left, positive, negative, mean, v),
+        *(own_c, own_s, c_mean, s_mean, low_c, low_s, *JACOBIAN_VARIABLES),
     ),
     claims=(CLOSE, IN_THE_LIMIT, NEEDED, LEAST),
     steps=(
-        *(SLOPE, BEND, SPLIT, OWN_MEAN, OTHER_MEAN, BETWEEN, WEIGHTED, LOW, FLAT, QUARTER, FEWER, IN_HALF, TOP, BELOW),
+        *(
+            SLOPE,
+            BEND,
+            THIRD_MOMENT,
+            RANGES,
+            SQUARE_BELOW,
+            SPLIT,
+            OWN_MEAN,
+            OTHER_MEAN,
+            BETWEEN,
+            WEIGHTED,
+            LOW,
+            FLAT,
+            QUARTER,
+            FEWER,
+            IN_HALF,
+            TOP,
+            BELOW,
+        ),
         *(
             EIGHTH,
             TWO_ROWS,
+            ROWS_APART,
             CENTRED,
             LEFT_IN_THE_LIMIT,
             FIRST,
             MATCHED_LOGIT,
             AT_ZERO,
+            *JACOBIAN,
+            SQUARE_OF_THE_SUM,
             SQUARES,
+            HALF_BEND,
+            DIFFERENCE_OF_TWO,
+            DISTANCE_OF_TWO,
             FIRST_ROW,
             TOGETHER,
             *FAMILY,
@@ -287,7 +367,7 @@ ARGUMENT = (
         "means",
         "c and s in [0, 1] under any law, g = (s − E s)², m = E c strictly between 0 and 1: as c s² ≤ c s, the mean "
         "of g weighted by c is at most A(1 − A) + (1 − m)²(A − B)²; by 1 − c it is at least m²(A − B)²",
-        ("own_mean", "other_mean"),
+        ("square_below", "own_mean", "other_mean"),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -299,7 +379,7 @@ ARGUMENT = (
     ),
     Inference(
         "few",
-        "for m ≤ 1/2 it is at most (1 − m) u (1 − 2u), u = mA ≤ 1/2, where B ≤ A; else 1 − s in place of s has the "
+        "for m ≤ 1/2 it is at most (1 − m) u (1 − 2u), u = mA, where B ≤ A; else 1 − s in place of s has the "
         "same moment, and 1 − A, 1 − B in place of A, B",
         ("moment", "low"),
         "case distinction",
@@ -307,7 +387,7 @@ ARGUMENT = (
     Inference(
         "many",
         "for m ≥ 1/2 it is at most m(1 − m)/4",
-        ("moment", "flat"),
+        ("moment", "flat", "weighted"),
         "application",
     ),
     Inference(
@@ -319,7 +399,7 @@ ARGUMENT = (
     Inference(
         "second",
         "φ''(t) is such a moment times nβ(wG)² at most: n b has the range nβ, and s = w h the range wG",
-        ("bend", "moment_at_most", "targets", "scores", "matched"),
+        ("bend", "third_moment", "ranges", "moment_at_most", "targets", "scores", "matched"),
         "application",
     ),
     Inference(
@@ -331,10 +411,10 @@ ARGUMENT = (
     ),
     Inference(
         "slope_of_softmax",
-        "softmax p moves along e at the rates p_i (e_i − Σ p_j e_j), which add up to 0; where no |e_i| exceeds o, "
+        "softmax p moves along e at the rates p_i e_i − Σ p_i p_j e_j, which add up to 0; where no |e_i| exceeds o, "
         "their absolute values add up to the mean deviation of e under p, which is at most o: the positive ones add "
         "up to o/2 at most, and so do the negative ones, and the squares add up to o²/2 at most",
-        ("squares",),
+        (*(step.label for step in JACOBIAN), "square_of_the_sum", "squares"),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -348,14 +428,14 @@ ARGUMENT = (
         "as w tends to 0 the logits' difference over w, but for what is the same in every row, tends to η/2 times the "
         "covariance C_i of b and (h − E h)², h the scores a_i'Ha_j, under the uniform law on the rows j; the "
         "predictions' over w tends to its image under the slope of softmax at the step",
-        ("layer", "bend", "matched"),
+        ("layer", "bend", "third_moment", "matched", "half_bend"),
         rules.DERIVATIVE,
     ),
     Inference(
         "two_rows_apart",
-        "two rows have the same law of b: by the bounds, and with 1 − c for c, C_i − C_j is at most βG² times (1 − "
-        "m)/8 + m(1 − m)/4 ≤ 9/64 for an m ≤ 1/2",
-        ("slopes_at_zero", "few", "many", "eighth", "two_rows", "targets", "scores"),
+        "two rows have the same law of b, and b or −b has a mean m ≤ 1/2 in its range: C_i and −C_j are at most βG² "
+        "times the bounds for m and for 1 − m, and C_i − C_j at most 9/64 βG²",
+        ("slopes_at_zero", "few", "many", "ranges", "eighth", "two_rows", "rows_apart", "targets", "scores"),
         "case distinction",
     ),
     Inference(
@@ -377,16 +457,17 @@ ARGUMENT = (
     ),
     Inference(
         "needed",
-        "where the step's first two outputs are p, the difference of the two moves at the rate ηβG²k/(4n) p, and the "
-        "predictions' distance at that over √2 at least; as η grows p tends to 1/2",
-        ("family", "slopes_at_zero"),
+        "where the step's first two outputs are p, their moves differ by `difference_of_two` at the rate ηβG²k/(4n) p, "
+        "and the predictions' distance is at least that over √2; as η grows p tends to 1/2",
+        ("family", "slopes_at_zero", "slope_of_softmax", "difference_of_two", "distance_of_two"),
         rules.LOWER_BOUND_APPROACHED,
     ),
     Inference(
         "each_task",
-        "on each task G is finite and β ≤ 1, and the loss has slopes of √2 at most between outputs: as w tends to 0, "
-        "the layer's loss tends to the step's",
-        ("targets", "close"),
+        "on each task G is finite and β ≤ 1, and the loss has slopes of √2 at most between outputs, whose difference "
+        "from b has positive and negative parts of sum 1 at most: as w tends to 0, the layer's loss tends to the "
+        "step's",
+        ("targets", "close", "square_of_the_sum", "squares"),
         "squeeze",
     ),
     Inference(
@@ -483,7 +564,7 @@ first_order_layer = Theorem(
     canaries=(
         _canary("a covariance without the means", "slope", right=mean_cs),
         _canary("c is not centred", "bend", right=_bend + mean_c * mean_ss),
-        _canary("4/11 for 2 sqrt(3)/9", "top", relation=sp.Le(k - k**3, sp.Rational(4, 11))),
+        _canary("1/11 for sqrt(3)/18", "top", relation=sp.Le((k - k**3) / 4, sp.Rational(1, 11))),
         _canary("a ninth for an eighth", "eighth", relation=sp.Le(u * (1 - 2 * u), sp.Rational(1, 9))),
         _canary("the first order without 1/n", "first_order", right=s_j * b_j),
     ),

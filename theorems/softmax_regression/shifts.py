@@ -195,18 +195,18 @@ ARGUMENT = (
     ),
     Inference(
         "sharp",
-        "at n = 2 and two equal logits a move of length √2 t that moves the logits by R t and −R t moves the two entries "
-        "of the prediction by s and −s, s/t → R/2, and so by √2 s: with u = (1, −1)/√2 and a unit v A = R u v' and the "
-        "move √2 t v of x = 0, or x = R v and the move √2 t u v' of A = 0, are such, within the norms and, for small t, "
-        "small",
+        "at n = 2 and two equal logits a move of length √2 t that moves the logits by R t and −R t moves the entries "
+        "of the prediction by s and −s, s/t → R/2, and so by √2 s: with u = (1, −1)/√2 and a unit v, A = R u v' and "
+        "the move √2 t v of x = 0, or x = R v and the move √2 t u v' of A = 0, are such, within the norms and, for "
+        "small t, small",
         ("pair", "along_the_pair", "norms", "small_move"),
         rules.DERIVATIVE,
     ),
     Inference(
         "total_variation",
-        "the exponentials y of the logits' moves lie between 1/B and B, B = exp(1/100), and have a mean g under f; f' is "
-        "f y/g, so that f' and f differ in total variation by the mean of max(1 − y/g, 0) under f, which is convex in "
-        "y: at most its chord at g",
+        "the exponentials y of the logits' moves lie between 1/B and B, B = exp(1/100), and have a mean g under f; f' "
+        "is f y/g, so that f' and f differ in total variation by the mean of max(1 − y/g, 0) under f, which is convex "
+        "in y: at most its chord at g",
         ("small_move", "chord_value"),
         rules.CHORD,
     ),
