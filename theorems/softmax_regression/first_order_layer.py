@@ -177,9 +177,19 @@ TWO_ROWS = Inequality(
 )
 ROWS_APART = Implication(
     "rows_apart",
-    (sp.Le(m, 1), sp.Le(own, (1 - m) * k), sp.Le(k, sp.Rational(1, 8)), sp.Le(-other, m * (1 - m) / 4)),
-    sp.Le(beta * spread**2 * own - beta * spread**2 * other, 9 * beta * spread**2 / 64),
-    "beta G^2 (x - y) <= 9 beta G^2/64 where x <= (1-m) k, k <= 1/8, -y <= m (1-m)/4, m <= 1",
+    (
+        sp.Le(own, beta * spread**2 * ((1 - m) / 8)),
+        sp.Le(-other, beta * spread**2 * x),
+        sp.Le((1 - m) / 8 + x, sp.Rational(9, 64)),
+    ),
+    sp.Le(own - other, 9 * beta * spread**2 / 64),
+    "C_1 - C_2 <= 9 beta G^2/64 where C_1 <= beta G^2 (1-m)/8, -C_2 <= beta G^2 x, (1-m)/8 + x <= 9/64",
+)
+WEIGHTED_EIGHTH = Implication(
+    "weighted_eighth",
+    (sp.Le(k, sp.Rational(1, 8)), sp.Le(m, 1)),
+    sp.Le((1 - m) * k, (1 - m) / 8),
+    "(1-m) k <= (1-m)/8 where k <= 1/8, m <= 1",
 )
 CENTRED = Implication(
     "centred",
@@ -329,6 +339,7 @@ STATEMENT = Statement(
         *(
             EIGHTH,
             TWO_ROWS,
+            WEIGHTED_EIGHTH,
             ROWS_APART,
             CENTRED,
             LEFT_IN_THE_LIMIT,
@@ -435,7 +446,18 @@ ARGUMENT = (
         "two_rows_apart",
         "two rows have the same law of b, and b or −b has a mean m ≤ 1/2 in its range: C_i and −C_j are at most βG² "
         "times the bounds for m and for 1 − m, and C_i − C_j at most 9/64 βG²",
-        ("slopes_at_zero", "few", "many", "ranges", "eighth", "two_rows", "rows_apart", "targets", "scores"),
+        (
+            "slopes_at_zero",
+            "few",
+            "many",
+            "ranges",
+            "eighth",
+            "weighted_eighth",
+            "two_rows",
+            "rows_apart",
+            "targets",
+            "scores",
+        ),
         "case distinction",
     ),
     Inference(
