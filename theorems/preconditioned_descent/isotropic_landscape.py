@@ -41,6 +41,7 @@ from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.components import ONE_LAYER, size
 from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
+from theorems.preconditioned_descent.one_layer_loss import QUERY, ROW_BY_COLUMN, square_of_c
 from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, beta, d, n, r, tau
 from theorems.preconditioned_descent.trials.isotropic_landscape import falls_towards_the_pattern, local_minimum
 from theorems.wishart.gaussian_moment import GaussianMoment
@@ -64,6 +65,7 @@ from verify import (
 z, place = sp.symbols("z place", positive=True)
 x, e, m, c, b_0 = sp.symbols("xi e m_0 c b_0", nonnegative=True)
 u, tau_1, y = sp.symbols("u_11 tau_1 y_j", real=True)
+height = sp.Symbol("height", real=True)
 
 DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=2)
 PLACE = Parameter("place", "rational", "a value of beta^2/|v|^2, P's last row being (v, beta)", above=0)
@@ -96,6 +98,11 @@ def rise(z: sp.Expr) -> sp.Expr:
     """Return K, which has the sign of R'."""
     first, second = sides(z)
     return first - second
+
+
+def slope_by(height: sp.Expr) -> sp.Expr:
+    """Return R'(z) where K(z) is this height."""
+    return (n + 2) * height / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2)
 
 
 _OWN = 1 - 1 / g + GAP * b_0**2 / (g**2 * form(b_0**2))
@@ -186,6 +193,13 @@ COMPONENTS = (
         "F_j at v = 0 is 1 + 2 b_0 y + g b_0^2 y^2 plus g b_0^2 times the sum of the other u_ij^2 and L b_0^2 tau^2",
     ),
 )
+FORM_POSITIVE = Inequality("form_positive", sp.Gt(form(b_0**2), 0, evaluate=False), "q > 0 at z = b_0^2")
+LEAST_LOSS = Identity(
+    "least_loss",
+    d * (1 - 1 / ((n + 1) / n + d / n)),
+    d * (1 - 1 / g),
+    "at Sigma = I Theorem 1's least f, the sum of d times 1 - 1/((n+1)/n + d/n), is d (1 - 1/g)",
+)
 FORM = Identity(
     "form",
     G * n * form(z),
@@ -194,19 +208,37 @@ FORM = Identity(
 )
 EXCESS = Identity(
     "excess",
-    1 - 1 / g + GAP * z / (g**2 * form(z)) + (d - 1) * (1 - z / (h + g * z)),
-    d * (1 - 1 / g) + excess(z),
-    "the sum of the least F_j is d (1 - 1/g) + R(z), R(z) = (BL - C^2) z/(g^2 q) + (d-1) h/(g (h + g z))",
+    1 - 1 / g + GAP * b_0**2 / (g**2 * form(b_0**2)) + (d - 1) * (1 - b_0**2 / (h + g * b_0**2)),
+    d * (1 - 1 / g) + excess(b_0**2),
+    "the sum of the least F_j is d (1 - 1/g) + R(z), z = b_0^2, R(z) = (BL - C^2) z/(g^2 q) + (d-1) h/(g (h + g z))",
 )
 SLOPE = Identity(
     "slope",
     sp.Derivative(excess(z), z),
-    (n + 2) * rise(z) / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2),
+    slope_by(rise(z)),
     "R'(z) = (n+2) K(z)/(n^5 g^2 q^2 (h + g z)^2)",
+)
+RISING, FALLING = (
+    Implication(
+        name,
+        (order(height, 0),),
+        order(slope_by(height), 0),
+        f"(n+2) K/(n^5 g^2 q^2 (h + g z)^2) {sign} 0 where K {sign} 0",
+    )
+    for name, order, sign in (("rising", sp.Gt, ">"), ("falling", sp.Lt, "<"))
+)
+_CORNER = component(sp.S.Zero, sp.S.Zero, uu, sp.S.Zero, eu).subs(b_0, beta)
+FROM_ZERO = Identity(
+    "from_zero",
+    sp.Subs(sp.Derivative(_CORNER, beta), beta, 0),
+    2 * eu,
+    "at v = 0 and beta = 0 the slope of F_j in beta is 2 e_j'u_j",
 )
 POSITIVE = Inequality("excess_positive", sp.Gt(excess(b_0**2), 0, evaluate=False), "R(z) > 0, z = b_0^2")
 STEPS = (
     PREDICTION,
+    ROW_BY_COLUMN,
+    QUERY,
     COMPONENT,
     *COMPONENTS,
     OWN,
@@ -215,7 +247,9 @@ STEPS = (
     OTHERS,
     GAP_POSITIVE,
     FORM,
+    FORM_POSITIVE,
     EXCESS,
+    LEAST_LOSS,
     SLOPE,
 )
 
@@ -241,8 +275,8 @@ E_POSITIVE = Inequality("e_positive", sp.Gt(E, 0, evaluate=False), "E > 0")
 INVERSE_ROOT = (2 * d * (d + 2) + 1) / (2 * d * (d + 1) * (d + 2))
 ROOT_ABOVE = Inequality(
     "root_above",
-    sp.Le(1 / (d * (d + 2)), INVERSE_ROOT**2),
-    "1/(d(d+2)) <= ((2d(d+2) + 1)/(2d(d+1)(d+2)))^2",
+    sp.Le(G**2 / (d * (d + 2)), (G * INVERSE_ROOT) ** 2),
+    "a^2 <= b^2, a^2 = G^2/(d(d+2)), b = G (2d(d+2) + 1)/(2d(d+1)(d+2))",
 )
 BOUNDS_OF_K = (
     Implication(
@@ -300,20 +334,20 @@ FEW = (
 
 ISOTROPIC = Hypothesis("isotropic", text="x_i ~ N(0, I) i.i.d.")
 STRUCTURE = (LINEAR_ATTENTION, ONE_LAYER, ISOTROPIC, STANDARD_PRIOR)
-VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size, *INNER, others)
+VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size, *INNER, others, height, square_of_c)
 COMMON = (
     Inference(
         "seen",
-        "the prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q alone, and f is the sum of "
-        "the F_j = E (p'Gq_j + w_j)²",
-        ("prediction", "linear_attention", "one_layer", "isotropic"),
+        "the prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q alone; the query's token is "
+        "independent of the rest, and f is the sum of the F_j = E (p'Gq_j + w_j)²",
+        ("prediction", "query", "linear_attention", "one_layer", "isotropic"),
         "independent factors",
     ),
     Inference(
         "rotated",
         "rotations of the tokens and w* keep their law: where they turn P and Q too f is the same, and for v ≠ 0 one "
         "of them takes v to a multiple of e_1; so is f at cP, Q/c: v = e_1 and β = b_0 ≥ 0 are enough",
-        ("seen", "isotropic", "standard_prior"),
+        ("seen", "isotropic", "standard_prior", "ahn2023.theorem1:rescaling"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
@@ -321,14 +355,14 @@ COMMON = (
         "p'Gq_j is v'Su_j + w'S(βu_j + τ_j v) + βτ_j w'Sw, so that F_j is the polynomial of `component`: at v = e_1 "
         "that of `first_component` for j = 1 and of `other_component` for j ≥ 2, at v = 0 that of "
         "`component_without_v`",
-        ("rotated", "isotropic", "standard_prior", "component", *(step.label for step in COMPONENTS)),
+        ("rotated", "isotropic", "standard_prior", "row_by_column", "component", *(step.label for step in COMPONENTS)),
         "definition",
     ),
     Inference(
         "convex",
         "so for v ≠ 0 the loss is strictly convex in what is seen of Q, as q > 0, and least at d(1 − 1/g) + R(z), "
-        "z = β²/|v|²; at v = 0, β ≠ 0 it is least at d(1 − 1/g), to which R tends to add 0 as z → ∞",
-        ("quadratic", "own", "rest", "label_alone", "others", "gap", "form", "excess"),
+        "z = β²/|v|²; at v = 0, β ≠ 0 it is least at d(1 − 1/g)",
+        ("quadratic", "own", "rest", "label_alone", "others", "gap", "form", "form_positive", "excess"),
         "nonnegative terms",
     ),
 )
@@ -342,7 +376,7 @@ some_statement = Statement(
     hypotheses=(*STRUCTURE, Hypothesis("rises", sp.Gt(rise(place), 0), "K(place) > 0")),
     variables=VARIABLES,
     claims=(SOME, TWO_DIMENSIONS),
-    steps=(*STEPS, POSITIVE),
+    steps=(*STEPS, RISING, POSITIVE),
 )
 SOME_ARGUMENT = (
     *COMMON,
@@ -350,14 +384,14 @@ SOME_ARGUMENT = (
         "least_before",
         "R is continuous on [0, place] and rises at place: its least value there is at a z_0 < place, where R has a "
         "local minimum on z ≥ 0",
-        ("rises", "slope", "form"),
+        ("rises", "slope", "rising", "form_positive"),
         rules.EXTREME_VALUE,
     ),
     Inference(
         "some",
         "at v = e_1, β² = z_0 and the best Q f is at most what its least over Q is nearby; it is R(z_0) > 0 above the "
         "least, and R(z_0) ≤ R(place)",
-        ("least_before", "convex", "excess_positive", "ahn2023.theorem1:global"),
+        ("least_before", "convex", "excess_positive", "least_loss", "ahn2023.theorem1:global"),
         "application",
     ),
 )
@@ -367,7 +401,7 @@ none_statement = Statement(
     hypotheses=(*STRUCTURE, *FEW),
     variables=(*VARIABLES, x, e, m, c),
     claims=(NONE,),
-    steps=(*STEPS, IN_X, CROSS, E_POSITIVE, ROOT_ABOVE, *BOUNDS_OF_K),
+    steps=(*STEPS, FALLING, FROM_ZERO, IN_X, CROSS, E_POSITIVE, ROOT_ABOVE, *BOUNDS_OF_K),
 )
 NONE_ARGUMENT = (
     *COMMON,
@@ -385,20 +419,20 @@ NONE_ARGUMENT = (
         "falls",
         "R'(z) < 0 for all z > 0, and R is continuous at 0: where v ≠ 0 and Q is best, a larger |β|, with the best Q "
         "there, which is near as it is a rational function of v and β, has a lower loss",
-        ("negative", "slope", "convex"),
+        ("negative", "slope", "falling", "form_positive", "convex"),
         rules.DERIVATIVE,
     ),
     Inference(
         "at_zero",
-        "at p = 0 f is d for every Q; at p = (0, δ) and Q moved by −ε diag(I, 0) it is d + 2δ(tr u − dε) + O(δ²), "
-        "which is below d for a small ε and far smaller δ of one sign with δ tr u ≤ 0",
-        ("seen", "quadratic"),
+        "at p = 0 f is d for every Q, and its slope in β the sum of the 2 e_j'u_j: it is lower nearby where that is "
+        "not 0; where it is 0, it is not at Q moved by any diag(cI, 0), c ≠ 0, where f is d too",
+        ("seen", "quadratic", "component", "from_zero"),
         rules.DERIVATIVE,
     ),
     Inference(
         "none",
         "a local minimum has p ≠ 0, and by convexity the best Q there, and so v = 0: its loss is d(1 − 1/g), the least",
-        ("falls", "at_zero", "convex", "ahn2023.theorem1:global"),
+        ("falls", "at_zero", "convex", "least_loss", "ahn2023.theorem1:global"),
         "case distinction",
     ),
 )
@@ -437,7 +471,7 @@ isotropic_other_minima = Theorem(
     canaries=(
         _canary(
             "the label's part forgotten",
-            Identity("slope", SLOPE.left, (n + 2) * sides(z)[0] / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2)),
+            Identity("slope", SLOPE.left, slope_by(sides(z)[0])),
         ),
         _canary("1/100 for 1/10", Inequality("two_dimensions", sp.Gt(rise(sp.Rational(1, 100)).subs(d, 2), 0))),
         _canary("d^2 for d(d+2)", Identity("form", G * n * form(z), FORM.right.subs(d * (d + 2), d**2))),
