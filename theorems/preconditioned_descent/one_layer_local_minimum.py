@@ -180,7 +180,7 @@ CURVED = Identity(
 WEIGHTS = tuple(
     Inequality(f"weight_{index}", sp.Gt(weight, 0, evaluate=False), f"h_{index} > 0")
     for index, (weight, _) in enumerate(_WEIGHTED, 1)
-    if index != 3  # noqa: PLR2004
+    if index != 3
 )
 THIRD_WEIGHT = Implication(
     "weight_3",

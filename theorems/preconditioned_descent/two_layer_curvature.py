@@ -285,6 +285,13 @@ MOVED = MatrixIdentity(
     "(I - S A_0)(I - S A_1) = K_0 + K_1 + K_2 at A_0 = a I + V_0, A_1 = b I + V_1, K_0 = (I - aS)(I - bS), K_1 = "
     "-S V_0 (I - bS) - (I - aS) S V_1, K_2 = S V_0 S V_1",
 )
+_parts, _move = sp.symbols("k_0:3", real=True), sp.Symbol("move", real=True)
+BY_ORDER = Identity(
+    "by_order",
+    sp.Subs(sp.Derivative((_parts[0] + _move * _parts[1] + _move**2 * _parts[2]) ** 2 / 2, (_move, 2)), _move, 0),
+    _parts[1] ** 2 + 2 * _parts[0] * _parts[2],
+    "the square of e_0 + t e_1 + t^2 e_2 has e_1^2 + 2 e_0 e_2 at t^2",
+)
 _errors = sp.symbols("error_0:3", real=True)
 SECOND_ORDER = GaussianMoment(
     "second_order",
@@ -311,12 +318,12 @@ STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 th
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(a, b, c, r, *MOMENTS, U, W, det, form, *TRACES),
+    variables=(a, b, c, r, *MOMENTS, U, W, det, form, *TRACES, *_parts, _move),
     definitions={total: TOTAL, pair: PRODUCT}
     | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
     steps=(
-        *(WHITENED_TOKEN, LEFT_OF_W, MOVED, SECOND_ORDER, CURVED, DEFINITE),
+        *(WHITENED_TOKEN, LEFT_OF_W, MOVED, BY_ORDER, SECOND_ORDER, CURVED, DEFINITE),
         *(FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
         *(IN_BOTH_ORDERS, BOTH_POSITIVE),
         *SYMMETRIC.values(),
@@ -336,7 +343,7 @@ ARGUMENT = (
         "f is the mean square of w*'(I − S A_0)(I − S A_1)x: at A_0 = a I + V_0, A_1 = b I + V_1 its terms of second "
         "order in V_0 and V_1 are those that the steps have",
         (
-            *("ahn2023.lemma1", "whitened", "left_of_w", "moved", "second_order"),
+            *("ahn2023.lemma1", "whitened", "left_of_w", "moved", "by_order", "second_order"),
             *("linear_attention", "pattern", "two_layers"),
         ),
         "linearity of expectation",

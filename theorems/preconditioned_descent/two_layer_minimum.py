@@ -163,6 +163,24 @@ DIFFERENT, SUM, PROD, CURVED, DEFINITE = (
         ("definite", DETERMINANT, "m_2 m_4 > m_3^2"),
     )
 )
+OTHER_CURVED = Inequality(
+    "other_curved", sp.Gt(DETERMINANT / M[2], 0, evaluate=False), "m_4 - m_3^2/m_2 = (m_2 m_4 - m_3^2)/m_2 > 0"
+)
+COORDINATES = Identity(
+    "coordinates",
+    sp.Derivative(a + b, a) * sp.Derivative(a * b, b) - sp.Derivative(a + b, b) * sp.Derivative(a * b, a),
+    a - b,
+    "the sum and the product of the steps have the slopes (1, 1) and (b, a), of determinant a - b",
+)
+EQUATIONS = tuple(
+    Identity(
+        f"equation_{order}",
+        orthogonality(order, a + b, a * b) - orthogonality(order, TOTAL, PRODUCT),
+        -(M[order + 1] * OFF_SUM - M[order + 2] * OFF_PRODUCT),
+        f"M_{order} less its value at the minimum is -(m_{order + 1} off_sum - m_{order + 2} off_product)",
+    )
+    for order in (1, 2)
+)
 EQUAL = Identity(
     "equal",
     _slope(b).subs({a: c, b: c}),
@@ -211,6 +229,18 @@ WHOLE = tuple(
     )
 )
 
+SLOPE_POSITIVE = Implication(
+    "slope_positive",
+    (sp.Gt(m4, 0), sp.Gt(det, 0)),
+    sp.Gt(6 * m4 * c**2 + 6 * det / m4, 0),
+    "6 m_4 x^2 + 6 D/m_4 > 0 where m_4 > 0, D > 0",
+)
+BENT_DOWN = Identity(
+    "bent_down",
+    sp.Subs(sp.Derivative(-2 * e**2 * form + e**4 * m4, (e, 2)), e, 0),
+    -4 * form,
+    "-2 e^2 form + e^4 m_4 has the second derivative -4 form in e at 0",
+)
 SECOND_VANISHES = Implication(
     "second_vanishes",
     (sp.Eq(mean_1 - b * mean_2, 0), sp.Eq(mean_1 - a * mean_2, 0), sp.Gt((a - b) ** 2, 0)),
@@ -287,13 +317,16 @@ STATEMENT = Statement(
             SQUARES,
             CURVED,
             DEFINITE,
+            OTHER_CURVED,
+            COORDINATES,
+            *EQUATIONS,
             DIFFERENT,
             SUM,
             PROD,
             *PAIR,
         ),
         *(SECOND_VANISHES, FIRST_VANISHES, *ELIMINATED, SAME, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
-        *(EQUAL, RISING, APART, *WHOLE),
+        *(EQUAL, RISING, SLOPE_POSITIVE, APART, BENT_DOWN, *WHOLE),
     ),
 )
 
@@ -322,7 +355,7 @@ ARGUMENT = (
     Inference(
         "quadratic",
         "f is a positive definite quadratic form in what the steps' sum and product have beyond σ* and π*, plus f*",
-        ("loss", "squares", "curved", "definite"),
+        ("loss", "squares", "curved", "other_curved"),
         "nonnegative terms",
     ),
     Inference(
@@ -343,7 +376,7 @@ ARGUMENT = (
         "strict",
         "near the pair, whose steps are different, their sum and product are coordinates: the second derivatives in "
         "the steps are those of this form, positive definite",
-        ("quadratic", "real_steps"),
+        ("quadratic", "real_steps", "coordinates"),
         rules.CHANGE_OF_COORDINATES,
     ),
     Inference(
@@ -351,7 +384,17 @@ ARGUMENT = (
         "where a ≠ b both slopes vanish where M_1 = M_2 = 0 alone, and that is so at the least pair alone: the sum and "
         "the product solve two linear equations, as those of the least pair do",
         (
-            *("loss", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
+            *(
+                "loss",
+                "slope",
+                "other_slope",
+                "orthogonal_1",
+                "orthogonal_2",
+                "equation_1",
+                "equation_2",
+                "definite",
+                "least",
+            ),
             *("second_vanishes", "first_vanishes", "eliminated_product", "eliminated_sum", "same"),
         ),
         "application",
@@ -365,14 +408,14 @@ ARGUMENT = (
     Inference(
         "one_equal_pair",
         "they rise with c, so that they vanish at no other",
-        ("some_equal_pair", "rising", "definite", "fourth_positive"),
+        ("some_equal_pair", "rising", "slope_positive", "curved", "definite", "fourth_positive"),
         rules.MONOTONICITY,
     ),
     Inference(
         "saddle",
         "there the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
         (
-            *("one_equal_pair", "critical", "rising", "apart", "curved", "definite"),
+            *("one_equal_pair", "critical", "rising", "slope_positive", "apart", "bent_down", "curved", "definite"),
             *("fourth_positive", "form_times_fourth", "form_positive"),
         ),
         rules.INDEFINITE_HESSIAN,
