@@ -118,7 +118,8 @@ AT_MOST = (
 )
 
 # Odds of the others against the two at the pair, e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
-room, below, extra, weight = sp.symbols("room below extra weight", nonnegative=True)
+room, below, extra = sp.symbols("room below extra", nonnegative=True)
+y = sp.Symbol("y", real=True)
 p, above, mu, kappa = *sp.symbols("p above mu", positive=True), sp.Symbol("kappa", nonnegative=True)
 x, value, first, second, S = *sp.symbols("x v first second", real=True), sp.Symbol("S", positive=True)
 centre = sp.Symbol("mean", real=True)
@@ -136,8 +137,6 @@ def apart(e_0: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
 
 
 at_pair, elsewhere, _bracket, _last = apart((n - 2) / (2 * (n - 1) * (1 + room)))
-# 1 − σ from (n−2)/(2(n−1)) to (n−2)/n.
-_others = (n - 2) / (2 * (n - 1)) + (n - 2) ** 2 / (2 * n * (n - 1)) / (1 + weight)
 _exponential = sp.exp(x)
 _mean, _square = (
     (power * _exponential + rest) / (_exponential + S) for power, rest in ((value, first), (value**2, second))
@@ -232,10 +231,11 @@ MEAN_ZERO = (
         "kappa z + lambda e^z/Z rises with z, at kappa + lambda e^z/Z > 0",
     ),
 )
-LOW_SIGMA = Inequality(
+LOW_SIGMA = Implication(
     "low_sigma",
-    sp.Le(_others * (1 - _others) + (1 - n * _others / (n - 2)) ** 2, (n - 2) / (2 * (n - 1)), evaluate=False),
-    "y(1-y) + (1 - ny/(n-2))^2 <= (n-2)/(2(n-1)) for y = 1 - sigma from (n-2)/(2(n-1)) to (n-2)/n",
+    (sp.Ge(2 * (n - 1) * y, n - 2), sp.Le(n * y, n - 2)),
+    sp.Le(y * (1 - y) + (1 - n * y / (n - 2)) ** 2, (n - 2) / (2 * (n - 1))),
+    "y(1-y) + (1 - ny/(n-2))^2 <= (n-2)/(2(n-1)) for y = 1 - sigma, (n-2)/(2(n-1)) <= y <= (n-2)/n",
 )
 AT_THE_PAIR = Identity(
     "at_the_pair",
@@ -295,7 +295,7 @@ STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
     hypotheses=(NORMS,),
     variables=(
-        *(room, below, extra, weight, p, above, mu, kappa, x, value, first, second, S, odds, centre, *_parts),
+        *(room, below, extra, y, p, above, mu, kappa, x, value, first, second, S, odds, centre, *_parts),
         *VARIABLES,
     ),
     claims=(THREE_LEVELS, BEST, ALWAYS_AT_MOST, BELOW_HALF),

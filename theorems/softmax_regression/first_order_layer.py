@@ -218,6 +218,12 @@ FIRST_ROW = Identity(
     "(k (1 + e^2t) - 2k e^t)/(k (1 + e^2t) + (2k + r) e^t), the shares at scores 0 and 2t less those at t, has the "
     "second derivative 2k/(4k + r) at t = 0",
 )
+ON_THE_SIMPLEX = Implication(
+    "on_the_simplex",
+    (sp.Eq(n, 4 * k + left),),
+    sp.Eq(2 * k * (1 / n + beta / 2) + 2 * k * (1 / n - beta / 2) + left / n, 1),
+    "2k entries 1/n + beta/2, 2k entries 1/n - beta/2 and r entries 1/n add up to 1 where n = 4k + r",
+)
 LOGIT_OF_THE_FIRST = Implication(
     "logit_of_the_first",
     (sp.Eq(mean_s, -mean_c),),
@@ -300,7 +306,7 @@ LEAST = InWords(
     "for every law of the tasks the infimum of the mean loss over all W and v is at most the mean loss of any gradient "
     "step from 0, whatever its size and preconditioner",
 )
-FAMILY = (LOGIT_OF_THE_FIRST, LOGIT_OF_THE_OTHERS, BEND_OF_THE_FIRST)
+FAMILY = (ON_THE_SIMPLEX, LOGIT_OF_THE_FIRST, LOGIT_OF_THE_OTHERS, BEND_OF_THE_FIRST)
 STATEMENT = Statement(
     parameters=(
         Parameter("n", "integer", "rows of A: length of the document", minimum=2),
