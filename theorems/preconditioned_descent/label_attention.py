@@ -48,10 +48,13 @@ from theorems.preconditioned_descent.two_layer_minimum import (
     BOTH_POSITIVE,
     IN_BOTH_ORDERS,
     PRODUCT,
+    PRODUCT_OF_STEPS,
+    SUM_IN_BOTH_ORDERS,
     TOTAL,
     U,
     W,
     det,
+    e,
     form,
 )
 from theorems.stored_forms import Forms, stored
@@ -217,11 +220,11 @@ DOWNHILL = Implication("downhill", (sp.Gt(a, 0), sp.Gt(c, 0)), sp.Lt(-2 * a * c,
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, LABELS_READ, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(r, a, b, corner, c, U, W, det, form, *_parts),
+    variables=(r, a, b, corner, c, e, U, W, det, form, *_parts),
     claims=(LABEL, SMALLER, LARGER),
     steps=(
-        *(WHITENED, SLOPE, COUPLED, AFFINE, SUM_OF_BOTH, SUM, BOTH, FACTOR, REST, PRODUCT_SIGN, IN_BOTH_ORDERS),
-        *(BOTH_POSITIVE, DOWNHILL),
+        *(WHITENED, SLOPE, COUPLED, AFFINE, SUM_OF_BOTH, SUM, BOTH, FACTOR, REST, PRODUCT_SIGN),
+        *(PRODUCT_OF_STEPS, SUM_IN_BOTH_ORDERS, IN_BOTH_ORDERS, BOTH_POSITIVE, DOWNHILL),
     ),
 )
 ARGUMENT = (
@@ -252,6 +255,8 @@ ARGUMENT = (
             "factor",
             "rest",
             "product_positive",
+            "product_of_steps",
+            "sum_in_both_orders",
             "in_both_orders",
             "both_positive",
             "ahn2023.two_layer_minimum:least",

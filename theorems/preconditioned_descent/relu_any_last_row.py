@@ -98,6 +98,12 @@ LOSS = GaussianMoment(
     "even = |A'b|^2 + 2 beta d b'Aq + beta^2 d(d+2) |q|^2",
 )
 _one, _two = sp.symbols("one two", real=True)
+SQUARE_OF_ERROR = Identity(
+    "square_of_error",
+    (_one + _two / n) ** 2,
+    _one**2 + 2 * _one * (_two / n) + _two**2 / n**2,
+    "the square of label + sum/n is label^2 + 2 label sum/n + sum^2/n^2",
+)
 PAIRS = Identity(
     "pairs",
     (n * _one + (n**2 - n) * _two) / n**2,
@@ -150,14 +156,14 @@ STATEMENT = Statement(
     hypotheses=(RELU_ATTENTION, ISOTROPIC),
     variables=(trace, rho, s, norm_N, norm_R, even, u, v, beta, *ENTRIES, _one, _two),
     claims=(GLOBAL,),
-    steps=(PAIRS, LOSS, EVEN_SQUARE, EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
+    steps=(SQUARE_OF_ERROR, PAIRS, LOSS, EVEN_SQUARE, EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
 )
 ARGUMENT = (
     Inference(
         "loss_of_two_examples",
         "with c = b + βw* and v = Ax + (q'x)w* f is the mean square of (1/n) Σ c'x_i σ(x_i'v) + w*'x; n of the n² "
         "pairs of examples are of one example, the others of two independent ones: f is the mean that `loss` has",
-        ("relu_attention", "isotropic", "pairs", "loss"),
+        ("relu_attention", "isotropic", "square_of_error", "pairs", "loss"),
         "linearity of expectation",
     ),
     Inference(

@@ -67,7 +67,9 @@ from theorems.preconditioned_descent.two_layer_minimum import (
     LARGE,
     MOMENTS,
     PRODUCT,
+    PRODUCT_OF_STEPS,
     SMALL,
+    SUM_IN_BOTH_ORDERS,
     TOTAL,
     TWO_LAYERS,
     M,
@@ -77,6 +79,7 @@ from theorems.preconditioned_descent.two_layer_minimum import (
     b,
     c,
     det,
+    e,
     form,
     loss,
 )
@@ -318,14 +321,14 @@ STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 th
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(a, b, c, r, *MOMENTS, U, W, det, form, *TRACES, *_parts, _move),
+    variables=(a, b, c, e, r, *MOMENTS, U, W, det, form, *TRACES, *_parts, _move),
     definitions={total: TOTAL, pair: PRODUCT}
     | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
     steps=(
         *(WHITENED_TOKEN, LEFT_OF_W, MOVED, BY_ORDER, SECOND_ORDER, CURVED, DEFINITE),
         *(FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
-        *(IN_BOTH_ORDERS, BOTH_POSITIVE),
+        *(PRODUCT_OF_STEPS, SUM_IN_BOTH_ORDERS, IN_BOTH_ORDERS, BOTH_POSITIVE),
         *SYMMETRIC.values(),
         *ANTISYMMETRIC.values(),
     ),
@@ -375,7 +378,7 @@ ARGUMENT = (
             f"both_orders_{name}",
             "at the least point D is U + W a in one order of the steps and U + W b in the other, and both are positive",
             (
-                *(f"determinant_{name}", "in_both_orders", "both_positive"),
+                *(f"determinant_{name}", "sum_in_both_orders", "in_both_orders", "both_positive", "product_of_steps"),
                 *(f"{which}{part}_{name}" for which in BOTH for part in ("", "_fraction")),
                 "ahn2023.two_layer_minimum:least",
             ),

@@ -118,13 +118,14 @@ _CURVATURE = M[2] - 2 * c * M[3] + c**2 * M[4]
 """∫ s² (1 − c s)² dμ."""
 OFF_SUM, OFF_PRODUCT = a + b - TOTAL, a * b - PRODUCT
 
+PRODUCT_OF_STEPS = Identity(
+    "product_of_steps",
+    (c + e) / 2 * ((c - e) / 2),
+    (c**2 - e**2) / 4,
+    "the product of (sigma + e)/2 and (sigma - e)/2 is (sigma^2 - e^2)/4",
+)
 PAIR = (
-    Identity(
-        "product_of_steps",
-        (c + e) / 2 * ((c - e) / 2),
-        (c**2 - e**2) / 4,
-        "the product of (sigma + e)/2 and (sigma - e)/2 is (sigma^2 - e^2)/4",
-    ),
+    PRODUCT_OF_STEPS,
     Implication(
         "smaller_step",
         (sp.Gt(c, 0), sp.Gt(c**2 - e**2, 0)),
@@ -283,6 +284,12 @@ IN_BOTH_ORDERS = Identity(
     (U + W * a) * (U + W * b),
     U**2 + (a + b) * U * W + a * b * W**2,
     "(U + W a)(U + W b) = U^2 + (a + b) U W + a b W^2",
+)
+SUM_IN_BOTH_ORDERS = Identity(
+    "sum_in_both_orders",
+    (U + W * a) + (U + W * b),
+    2 * U + (a + b) * W,
+    "(U + W a) + (U + W b) = 2 U + (a + b) W",
 )
 BOTH_POSITIVE = Implication(
     "both_positive",
