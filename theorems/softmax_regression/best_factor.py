@@ -42,7 +42,7 @@ from theorems import rules
 from theorems.canaries import with_changes
 from theorems.closed_forms import values_of
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import RADIUS, R, n
+from theorems.softmax_regression.setting import JACOBIAN, RADIUS, R, n, other_logit, own_logit
 from theorems.softmax_regression.three_levels import (
     AT_THE_SECOND,
     DETERMINANT,
@@ -295,12 +295,13 @@ STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
     hypotheses=(NORMS,),
     variables=(
-        *(room, below, extra, y, p, above, mu, kappa, x, value, first, second, S, odds, centre, *_parts),
-        *VARIABLES,
+        *(own_logit, other_logit, room, below, extra, y, p, above, mu, kappa),
+        *(x, value, first, second, S, odds, centre, *_parts, *VARIABLES),
     ),
     claims=(THREE_LEVELS, BEST, ALWAYS_AT_MOST, BELOW_HALF),
     steps=(
         *(
+            *JACOBIAN,
             SLOPE,
             SECULAR,
             CONVEX,
@@ -323,10 +324,10 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "factor",
-        "the best factor is R times the largest eigenvalue λ of J over the logits of norm R² or less, a convex ball: a "
-        "unit move of A moves the logits by R in any direction from any logits of norm below R², and so does one of x, "
-        "in a plane that holds both, from two columns on; and λ is continuous",
-        ("norms",),
+        "J is the slope of softmax: the best factor is R times its largest eigenvalue λ over the logits of norm R² or "
+        "less, a convex ball, as a unit move of A moves the logits by R in any direction from any logits of norm below "
+        "R², and so does one of x, in a plane that holds both, from two columns on; and λ is continuous",
+        ("norms", *(step.label for step in JACOBIAN)),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
