@@ -28,6 +28,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent.both_orders import STEPS as BOTH_ORDERS, U, W
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -45,14 +46,9 @@ from theorems.preconditioned_descent.setting import (
     x,
 )
 from theorems.preconditioned_descent.two_layer_minimum import (
-    BOTH_POSITIVE,
-    IN_BOTH_ORDERS,
     PRODUCT,
     PRODUCT_OF_STEPS,
-    SUM_IN_BOTH_ORDERS,
     TOTAL,
-    U,
-    W,
     det,
     e,
     form,
@@ -224,7 +220,7 @@ STATEMENT = Statement(
     claims=(LABEL, SMALLER, LARGER),
     steps=(
         *(WHITENED, SLOPE, COUPLED, AFFINE, SUM_OF_BOTH, SUM, BOTH, FACTOR, REST, PRODUCT_SIGN),
-        *(PRODUCT_OF_STEPS, SUM_IN_BOTH_ORDERS, IN_BOTH_ORDERS, BOTH_POSITIVE, DOWNHILL),
+        *(PRODUCT_OF_STEPS, *BOTH_ORDERS, DOWNHILL),
     ),
 )
 ARGUMENT = (

@@ -39,6 +39,7 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent.both_orders import STEPS as BOTH_ORDERS, U, W
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -57,24 +58,19 @@ from theorems.preconditioned_descent.setting import (
 from theorems.preconditioned_descent.trials.two_layers import positive_definite, strict_minimum
 from theorems.preconditioned_descent.two_layer_loss import LEFT_OF_W
 from theorems.preconditioned_descent.two_layer_minimum import (
-    BOTH_POSITIVE,
     CURVED,
     DEFINITE,
     FORM_POSITIVE,
     FORM_TIMES_FOURTH,
     FOURTH_POSITIVE,
-    IN_BOTH_ORDERS,
     LARGE,
     MOMENTS,
     PRODUCT,
     PRODUCT_OF_STEPS,
     SMALL,
-    SUM_IN_BOTH_ORDERS,
     TOTAL,
     TWO_LAYERS,
     M,
-    U,
-    W,
     a,
     b,
     c,
@@ -328,7 +324,7 @@ STATEMENT = Statement(
     steps=(
         *(WHITENED_TOKEN, LEFT_OF_W, MOVED, BY_ORDER, SECOND_ORDER, CURVED, DEFINITE),
         *(FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
-        *(PRODUCT_OF_STEPS, SUM_IN_BOTH_ORDERS, IN_BOTH_ORDERS, BOTH_POSITIVE),
+        *(PRODUCT_OF_STEPS, *BOTH_ORDERS),
         *SYMMETRIC.values(),
         *ANTISYMMETRIC.values(),
     ),

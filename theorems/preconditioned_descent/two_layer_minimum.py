@@ -83,7 +83,6 @@ TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
 a, b, c, e, tau = sp.symbols("a b c e tau", real=True)
 m2, m3, m4 = MOMENTS = sp.symbols("m_2:5", real=True)
 mean_1, mean_2, off_sum, off_product = sp.symbols("M_1 M_2 off_sum off_product", real=True)
-U, W = sp.symbols("U W", real=True)
 det, form = sp.symbols("D form", real=True)
 M: tuple[sp.Expr, ...] = tuple(sp.factor(trace_moment([order], n, d)) for order in range(5))  # pyright: ignore[reportAssignmentType]
 """m_0 … m_4."""
@@ -278,24 +277,6 @@ FORM_TIMES_FOURTH = Implication(
 )
 FORM_POSITIVE = Implication(
     "form_positive", (sp.Gt(m4, 0), sp.Gt(m4 * form, 0)), sp.Gt(form, 0), "form > 0 where m_4 form > 0, m_4 > 0"
-)
-IN_BOTH_ORDERS = Identity(
-    "in_both_orders",
-    (U + W * a) * (U + W * b),
-    U**2 + (a + b) * U * W + a * b * W**2,
-    "(U + W a)(U + W b) = U^2 + (a + b) U W + a b W^2",
-)
-SUM_IN_BOTH_ORDERS = Identity(
-    "sum_in_both_orders",
-    (U + W * a) + (U + W * b),
-    2 * U + (a + b) * W,
-    "(U + W a) + (U + W b) = 2 U + (a + b) W",
-)
-BOTH_POSITIVE = Implication(
-    "both_positive",
-    (sp.Gt(det + form, 0), sp.Gt(det * form, 0)),
-    sp.Gt(det, 0),
-    "D > 0 where D + form > 0 and D form > 0",
 )
 LEAST_PAIR = InWords(
     "least",
