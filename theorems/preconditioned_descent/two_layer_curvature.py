@@ -284,11 +284,13 @@ MOVED = MatrixIdentity(
     "(I - S A_0)(I - S A_1) = K_0 + K_1 + K_2 at A_0 = a I + V_0, A_1 = b I + V_1, K_0 = (I - aS)(I - bS), K_1 = "
     "-S V_0 (I - bS) - (I - aS) S V_1, K_2 = S V_0 S V_1",
 )
-_parts, _move = sp.symbols("k_0:3", real=True), sp.Symbol("move", real=True)
+_by_order, _move = sp.symbols("k_0:3", real=True), sp.Symbol("move", real=True)
 BY_ORDER = Identity(
     "by_order",
-    sp.Subs(sp.Derivative((_parts[0] + _move * _parts[1] + _move**2 * _parts[2]) ** 2 / 2, (_move, 2)), _move, 0),
-    _parts[1] ** 2 + 2 * _parts[0] * _parts[2],
+    sp.Subs(
+        sp.Derivative((_by_order[0] + _move * _by_order[1] + _move**2 * _by_order[2]) ** 2 / 2, (_move, 2)), _move, 0
+    ),
+    _by_order[1] ** 2 + 2 * _by_order[0] * _by_order[2],
     "the square of e_0 + t e_1 + t^2 e_2 has e_1^2 + 2 e_0 e_2 at t^2",
 )
 _errors = sp.symbols("error_0:3", real=True)
@@ -317,7 +319,7 @@ STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 th
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(a, b, c, e, r, *MOMENTS, U, W, det, form, *TRACES, *_parts, _move),
+    variables=(a, b, c, e, r, *MOMENTS, U, W, det, form, *TRACES, *_by_order, _move),
     definitions={total: TOTAL, pair: PRODUCT}
     | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
