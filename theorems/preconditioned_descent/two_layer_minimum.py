@@ -190,7 +190,7 @@ EQUAL = Identity(
 RISING = Identity(
     "rising",
     sp.Derivative(EQUAL.right, c),
-    6 * M[4] * (c - M[3] / M[4]) ** 2 + 6 * DETERMINANT / M[4],
+    6 * M[4] * (c - M[3] / M[4]) ** 2 + 6 * DETERMINANT / M[4],  # pyright: ignore[reportOperatorIssue]
     "where both steps are c the slope rises with c, at 6 m_4 (c - m_3/m_4)^2 + 6 (m_2 m_4 - m_3^2)/m_4",
 )
 APART = Identity(
