@@ -40,7 +40,29 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.components import ONE_LAYER, size
+from theorems.preconditioned_descent.isotropic_bounds import (
+    BOUNDS_OF_K,
+    CROSS,
+    E_POSITIVE,
+    IN_X,
+    INVERSE_ROOT,
+    ROOT_ABOVE,
+    E,
+    G,
+    M,
+    b_0,
+    c,
+    e,
+    m,
+    place,
+    tau_1,
+    u,
+    x,
+    y,
+    z,
+)
 from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
+from theorems.preconditioned_descent.one_layer_loss import QUERY, ROW_BY_COLUMN, square_of_c
 from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, beta, d, n, r, tau
 from theorems.preconditioned_descent.trials.isotropic_landscape import falls_towards_the_pattern, local_minimum
 from theorems.wishart.gaussian_moment import GaussianMoment
@@ -61,19 +83,14 @@ from verify import (
     matrix as letter,
 )
 
-z, place = sp.symbols("z place", positive=True)
-x, e, m, c, b_0 = sp.symbols("xi e m_0 c b_0", nonnegative=True)
-u, tau_1, y = sp.symbols("u_11 tau_1 y_j", real=True)
+height = sp.Symbol("height", real=True)
 
 DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=2)
 PLACE = Parameter("place", "rational", "a value of beta^2/|v|^2, P's last row being (v, beta)", above=0)
 
-G = n + d + 1
 g, h = G / n, 1 / n
 B, C, L = (n + 2) / n, d + 2 / n, (n + 2) * d * (d + 2) / n
 GAP = B * L - C**2
-E = 2 * d * G**2 - 2 * (d - 1) ** 2 * (d + 2)
-M = E - 2 * (d - 1) ** 2 * (d + 2) * (n + 2)
 
 
 def form(z: sp.Expr) -> sp.Expr:
@@ -96,6 +113,11 @@ def rise(z: sp.Expr) -> sp.Expr:
     """Return K, which has the sign of R'."""
     first, second = sides(z)
     return first - second
+
+
+def slope_by(height: sp.Expr) -> sp.Expr:
+    """Return R'(z) where K(z) is this height."""
+    return (n + 2) * height / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2)
 
 
 _OWN = 1 - 1 / g + GAP * b_0**2 / (g**2 * form(b_0**2))
@@ -186,6 +208,13 @@ COMPONENTS = (
         "F_j at v = 0 is 1 + 2 b_0 y + g b_0^2 y^2 plus g b_0^2 times the sum of the other u_ij^2 and L b_0^2 tau^2",
     ),
 )
+FORM_POSITIVE = Inequality("form_positive", sp.Gt(form(b_0**2), 0, evaluate=False), "q > 0 at z = b_0^2")
+LEAST_LOSS = Identity(
+    "least_loss",
+    d * (1 - 1 / ((n + 1) / n + d / n)),
+    d * (1 - 1 / g),
+    "at Sigma = I Theorem 1's least f, the sum of d times 1 - 1/((n+1)/n + d/n), is d (1 - 1/g)",
+)
 FORM = Identity(
     "form",
     G * n * form(z),
@@ -194,19 +223,37 @@ FORM = Identity(
 )
 EXCESS = Identity(
     "excess",
-    1 - 1 / g + GAP * z / (g**2 * form(z)) + (d - 1) * (1 - z / (h + g * z)),
-    d * (1 - 1 / g) + excess(z),
-    "the sum of the least F_j is d (1 - 1/g) + R(z), R(z) = (BL - C^2) z/(g^2 q) + (d-1) h/(g (h + g z))",
+    1 - 1 / g + GAP * b_0**2 / (g**2 * form(b_0**2)) + (d - 1) * (1 - b_0**2 / (h + g * b_0**2)),
+    d * (1 - 1 / g) + excess(b_0**2),
+    "the sum of the least F_j is d (1 - 1/g) + R(z), z = b_0^2, R(z) = (BL - C^2) z/(g^2 q) + (d-1) h/(g (h + g z))",
 )
 SLOPE = Identity(
     "slope",
     sp.Derivative(excess(z), z),
-    (n + 2) * rise(z) / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2),
+    slope_by(rise(z)),
     "R'(z) = (n+2) K(z)/(n^5 g^2 q^2 (h + g z)^2)",
+)
+RISING, FALLING = (
+    Implication(
+        name,
+        (order(height, 0),),
+        order(slope_by(height), 0),
+        f"(n+2) K/(n^5 g^2 q^2 (h + g z)^2) {sign} 0 where K {sign} 0",
+    )
+    for name, order, sign in (("rising", sp.Gt, ">"), ("falling", sp.Lt, "<"))
+)
+_CORNER = component(sp.S.Zero, sp.S.Zero, uu, sp.S.Zero, eu).subs(b_0, beta)
+FROM_ZERO = Identity(
+    "from_zero",
+    sp.Subs(sp.Derivative(_CORNER, beta), beta, 0),
+    2 * eu,
+    "at v = 0 and beta = 0 the slope of F_j in beta is 2 e_j'u_j",
 )
 POSITIVE = Inequality("excess_positive", sp.Gt(excess(b_0**2), 0, evaluate=False), "R(z) > 0, z = b_0^2")
 STEPS = (
     PREDICTION,
+    ROW_BY_COLUMN,
+    QUERY,
     COMPONENT,
     *COMPONENTS,
     OWN,
@@ -215,7 +262,9 @@ STEPS = (
     OTHERS,
     GAP_POSITIVE,
     FORM,
+    FORM_POSITIVE,
     EXCESS,
+    LEAST_LOSS,
     SLOPE,
 )
 
@@ -223,64 +272,6 @@ TWO_DIMENSIONS = Inequality(
     "two_dimensions",
     sp.Gt(rise(sp.Rational(1, 10)).subs(d, 2), 0, evaluate=False),
     "at d = 2, K(1/10) > 0 for all n",
-)
-IN_X = Identity(
-    "in_x",
-    (e + m / 2 + c / 8) * (1 + x**2) ** 2 - (1 - x**2) * (e + 2 * m * x + c * x**2),
-    e * x**2 * (3 + x**2) + m / 2 * (x**2 + 2 * x - 1) ** 2 + c / 8 * (1 - 3 * x**2) ** 2,
-    "(e + m/2 + c/8)(1 + x^2)^2 - (1 - x^2)(e + 2m x + c x^2) = e x^2 (3 + x^2) + m/2 (x^2 + 2x - 1)^2 + c/8 (1 - "
-    "3x^2)^2",
-)
-_SQUARE = (G * (1 + x**2) + c) ** 2
-CROSS = Inequality(
-    "cross",
-    sp.Ge(_SQUARE, G**2 * (1 + x**2) ** 2 + 2 * G * c * (1 - x**2)),
-    "(G (1 + x^2) + c)^2 >= G^2 (1 + x^2)^2 + 2 G c (1 - x^2) for c >= 0",
-)
-E_POSITIVE = Inequality("e_positive", sp.Gt(E, 0, evaluate=False), "E > 0")
-INVERSE_ROOT = (2 * d * (d + 2) + 1) / (2 * d * (d + 1) * (d + 2))
-ROOT_ABOVE = Inequality(
-    "root_above",
-    sp.Le(1 / (d * (d + 2)), INVERSE_ROOT**2),
-    "1/(d(d+2)) <= ((2d(d+2) + 1)/(2d(d+1)(d+2)))^2",
-)
-BOUNDS_OF_K = (
-    Implication(
-        "negative_from_one_on",
-        (sp.Ge(x, 1), sp.Gt(m, 0), sp.Gt(y, 0)),
-        sp.Lt(e * (1 - x**2) * u**2 - m * y**2, 0),
-        "E (1 - x^2) p^2 - k s^2 < 0 where x >= 1, E >= 0, k > 0, s > 0",
-    ),
-    Implication(
-        "crossed",
-        (sp.Ge(u, tau_1 + 2 * c * (1 - x**2)),),
-        sp.Le(e * (1 - x**2) * y**2 - m * u, (1 - x**2) * (e * y**2 - 2 * m * c) - m * tau_1),
-        "E (1 - x^2) p^2 - k s <= (1 - x^2)(E p^2 - 2k r) - k t where s >= t + 2r (1 - x^2), k >= 0",
-    ),
-    Identity(
-        "m_in_z",
-        E * (1 + G * z) ** 2 - 2 * (d - 1) * (n + 2) * G * (2 * (d - 1) * (d + 2) * z),
-        E + 2 * G * z * M + E * (G * z) ** 2,
-        "E (1 + G z)^2 - 2 (d-1)(n+2) G c = E + 2M G z + E (G z)^2 for c = 2(d-1)(d+2) z",
-    ),
-    Implication(
-        "m_at_most",
-        (sp.Le(u, m), sp.Le(e**2, b_0**2)),
-        sp.Le(e * u, b_0 * m),
-        "a M <= b max(M, 0) where a^2 <= b^2, a and b >= 0",
-    ),
-    Implication(
-        "m_in_x",
-        (sp.Le(u, m), sp.Le(x, 1)),
-        sp.Le((1 - x**2) * (e + 2 * x * u + c * x**2), (1 - x**2) * (e + 2 * m * x + c * x**2)),
-        "(1 - x^2)(e + 2x p + c x^2) <= (1 - x^2)(e + 2m x + c x^2) where p <= m, 0 <= x <= 1",
-    ),
-    Implication(
-        "below_the_squares",
-        (sp.Le(u, e * (1 + x**2) ** 2), sp.Lt(e, m)),
-        sp.Lt(u - m * (1 + x**2) ** 2, 0),
-        "v - j (1 + x^2)^2 < 0 where v <= i (1 + x^2)^2, i < j",
-    ),
 )
 _EVEN, _SQUARES = E * (1 + G**2 / (8 * d * (d + 2))), (d - 1) * (n + 2) * G**2
 # K's bound for x <= 1 has max(M, 0) in it. The two hypotheses say that it is negative, M left out and M put in: the
@@ -300,20 +291,20 @@ FEW = (
 
 ISOTROPIC = Hypothesis("isotropic", text="x_i ~ N(0, I) i.i.d.")
 STRUCTURE = (LINEAR_ATTENTION, ONE_LAYER, ISOTROPIC, STANDARD_PRIOR)
-VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size, *INNER, others)
+VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size, *INNER, others, height, square_of_c)
 COMMON = (
     Inference(
         "seen",
-        "the prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q alone, and f is the sum of "
-        "the F_j = E (p'Gq_j + w_j)²",
-        ("prediction", "linear_attention", "one_layer", "isotropic"),
+        "the prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q alone; the query's token is "
+        "independent of the rest, and f is the sum of the F_j = E (p'Gq_j + w_j)²",
+        ("prediction", "query", "linear_attention", "one_layer", "isotropic"),
         "independent factors",
     ),
     Inference(
         "rotated",
         "rotations of the tokens and w* keep their law: where they turn P and Q too f is the same, and for v ≠ 0 one "
         "of them takes v to a multiple of e_1; so is f at cP, Q/c: v = e_1 and β = b_0 ≥ 0 are enough",
-        ("seen", "isotropic", "standard_prior"),
+        ("seen", "isotropic", "standard_prior", "ahn2023.theorem1:rescaling"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
@@ -321,14 +312,14 @@ COMMON = (
         "p'Gq_j is v'Su_j + w'S(βu_j + τ_j v) + βτ_j w'Sw, so that F_j is the polynomial of `component`: at v = e_1 "
         "that of `first_component` for j = 1 and of `other_component` for j ≥ 2, at v = 0 that of "
         "`component_without_v`",
-        ("rotated", "isotropic", "standard_prior", "component", *(step.label for step in COMPONENTS)),
+        ("rotated", "isotropic", "standard_prior", "row_by_column", "component", *(step.label for step in COMPONENTS)),
         "definition",
     ),
     Inference(
         "convex",
         "so for v ≠ 0 the loss is strictly convex in what is seen of Q, as q > 0, and least at d(1 − 1/g) + R(z), "
-        "z = β²/|v|²; at v = 0, β ≠ 0 it is least at d(1 − 1/g), to which R tends to add 0 as z → ∞",
-        ("quadratic", "own", "rest", "label_alone", "others", "gap", "form", "excess"),
+        "z = β²/|v|²; at v = 0, β ≠ 0 it is least at d(1 − 1/g)",
+        ("quadratic", "own", "rest", "label_alone", "others", "gap", "form", "form_positive", "excess"),
         "nonnegative terms",
     ),
 )
@@ -342,7 +333,7 @@ some_statement = Statement(
     hypotheses=(*STRUCTURE, Hypothesis("rises", sp.Gt(rise(place), 0), "K(place) > 0")),
     variables=VARIABLES,
     claims=(SOME, TWO_DIMENSIONS),
-    steps=(*STEPS, POSITIVE),
+    steps=(*STEPS, RISING, POSITIVE),
 )
 SOME_ARGUMENT = (
     *COMMON,
@@ -350,14 +341,14 @@ SOME_ARGUMENT = (
         "least_before",
         "R is continuous on [0, place] and rises at place: its least value there is at a z_0 < place, where R has a "
         "local minimum on z ≥ 0",
-        ("rises", "slope", "form"),
+        ("rises", "slope", "rising", "form_positive"),
         rules.EXTREME_VALUE,
     ),
     Inference(
         "some",
         "at v = e_1, β² = z_0 and the best Q f is at most what its least over Q is nearby; it is R(z_0) > 0 above the "
         "least, and R(z_0) ≤ R(place)",
-        ("least_before", "convex", "excess_positive", "ahn2023.theorem1:global"),
+        ("least_before", "convex", "excess_positive", "least_loss", "ahn2023.theorem1:global"),
         "application",
     ),
 )
@@ -367,7 +358,7 @@ none_statement = Statement(
     hypotheses=(*STRUCTURE, *FEW),
     variables=(*VARIABLES, x, e, m, c),
     claims=(NONE,),
-    steps=(*STEPS, IN_X, CROSS, E_POSITIVE, ROOT_ABOVE, *BOUNDS_OF_K),
+    steps=(*STEPS, FALLING, FROM_ZERO, IN_X, CROSS, E_POSITIVE, ROOT_ABOVE, *BOUNDS_OF_K),
 )
 NONE_ARGUMENT = (
     *COMMON,
@@ -385,20 +376,20 @@ NONE_ARGUMENT = (
         "falls",
         "R'(z) < 0 for all z > 0, and R is continuous at 0: where v ≠ 0 and Q is best, a larger |β|, with the best Q "
         "there, which is near as it is a rational function of v and β, has a lower loss",
-        ("negative", "slope", "convex"),
+        ("negative", "slope", "falling", "form_positive", "convex"),
         rules.DERIVATIVE,
     ),
     Inference(
         "at_zero",
-        "at p = 0 f is d for every Q; at p = (0, δ) and Q moved by −ε diag(I, 0) it is d + 2δ(tr u − dε) + O(δ²), "
-        "which is below d for a small ε and far smaller δ of one sign with δ tr u ≤ 0",
-        ("seen", "quadratic"),
+        "at p = 0 f is d for every Q, and its slope in β the sum of the 2 e_j'u_j: it is lower nearby where that is "
+        "not 0; where it is 0, it is not at Q moved by any diag(cI, 0), c ≠ 0, where f is d too",
+        ("seen", "quadratic", "component", "from_zero"),
         rules.DERIVATIVE,
     ),
     Inference(
         "none",
         "a local minimum has p ≠ 0, and by convexity the best Q there, and so v = 0: its loss is d(1 − 1/g), the least",
-        ("falls", "at_zero", "convex", "ahn2023.theorem1:global"),
+        ("falls", "at_zero", "convex", "least_loss", "ahn2023.theorem1:global"),
         "case distinction",
     ),
 )
@@ -437,7 +428,7 @@ isotropic_other_minima = Theorem(
     canaries=(
         _canary(
             "the label's part forgotten",
-            Identity("slope", SLOPE.left, (n + 2) * sides(z)[0] / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2)),
+            Identity("slope", SLOPE.left, slope_by(sides(z)[0])),
         ),
         _canary("1/100 for 1/10", Inequality("two_dimensions", sp.Gt(rise(sp.Rational(1, 100)).subs(d, 2), 0))),
         _canary("d^2 for d(d+2)", Identity("form", G * n * form(z), FORM.right.subs(d * (d + 2), d**2))),
@@ -468,7 +459,7 @@ isotropic_landscape = Theorem(
     canaries=(
         _none_canary("a tenth for an eighth", Identity("in_x", IN_X.left - c / 40 * (1 + x**2) ** 2, IN_X.right)),
         _none_canary("E < 0", Inequality("e_positive", sp.Lt(E, 0))),
-        _none_canary("twice the square", Inequality("cross", sp.Ge(_SQUARE, 2 * G**2 * (1 + x**2) ** 2))),
+        _none_canary("twice the square", Inequality("cross", sp.Ge(CROSS.relation.lhs, 2 * G**2 * (1 + x**2) ** 2))),
     ),
     proof_uses=("ahn2023.theorem1",),
     argument=NONE_ARGUMENT,

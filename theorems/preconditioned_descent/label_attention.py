@@ -28,6 +28,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent.both_orders import STEPS as BOTH_ORDERS, U, W
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -45,13 +46,11 @@ from theorems.preconditioned_descent.setting import (
     x,
 )
 from theorems.preconditioned_descent.two_layer_minimum import (
-    BOTH_POSITIVE,
-    IN_BOTH_ORDERS,
     PRODUCT,
+    PRODUCT_OF_STEPS,
     TOTAL,
-    U,
-    W,
     det,
+    e,
     form,
 )
 from theorems.stored_forms import Forms, stored
@@ -174,6 +173,25 @@ AFFINE = Identity(
     ALPHA + BETA * a + FORMS["quotient"] * (a**2 - TOTAL * a + PRODUCT),
     says="c is affine in a at Theorem 3's minimum, where a is a root of s^2 - (a_0 + a_1) s + a_0 a_1",
 )
+_parts = sp.symbols("kept pulled", real=True)
+SLOPE = Identity(
+    "slope",
+    sp.Subs(sp.Derivative((_parts[0] - corner * a * _parts[1]) ** 2, corner), corner, 0),
+    -2 * a * _parts[0] * _parts[1],
+    "(p - t a q)^2 has the slope -2 a p q in t at t = 0",
+)
+SUM_OF_BOTH = Identity(
+    "sum_of_both",
+    2 * ALPHA + BETA * TOTAL,
+    FORMS["sum"],
+    "the c of the two orders of the steps have the sum 2 alpha + beta (a_0 + a_1), as one fraction",
+)
+PRODUCT_SIGN = Implication(
+    "product_positive",
+    (sp.Gt(det, 0), sp.Gt(form, 0)),
+    sp.Gt(det * (c**2 + form), 0),
+    "k (x^2 + y) > 0 where k > 0, y > 0",
+)
 SUM = Inequality(
     "sum",
     sp.Gt(FORMS["sum"], 0, evaluate=False),
@@ -198,9 +216,12 @@ DOWNHILL = Implication("downhill", (sp.Gt(a, 0), sp.Gt(c, 0)), sp.Lt(-2 * a * c,
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, LABELS_READ, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(r, a, b, corner, c, U, W, det, form),
+    variables=(r, a, b, corner, c, e, U, W, det, form, *_parts),
     claims=(LABEL, SMALLER, LARGER),
-    steps=(WHITENED, COUPLED, AFFINE, SUM, BOTH, FACTOR, REST, IN_BOTH_ORDERS, BOTH_POSITIVE, DOWNHILL),
+    steps=(
+        *(WHITENED, SLOPE, COUPLED, AFFINE, SUM_OF_BOTH, SUM, BOTH, FACTOR, REST, PRODUCT_SIGN),
+        *(PRODUCT_OF_STEPS, *BOTH_ORDERS, DOWNHILL),
+    ),
 )
 ARGUMENT = (
     Inference(
@@ -214,7 +235,7 @@ ARGUMENT = (
         "coupling",
         "w* and x are normal and independent of S and of each other, with covariance I: f is the mean square of "
         "w*'p(S)x − t a (w*'u(S)w*)(w*'Sx), a quadratic polynomial in t whose slope at t = 0 is −2 a c",
-        ("label", "whitened", "gaussian_tokens", "inverse_prior", "coupled"),
+        ("label", "whitened", "gaussian_tokens", "inverse_prior", "slope", "coupled"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
@@ -224,13 +245,17 @@ ARGUMENT = (
         (
             "coupling",
             "affine",
+            "sum_of_both",
             "sum",
             "both",
             "factor",
             "rest",
+            "product_positive",
+            "product_of_steps",
+            "sum_in_both_orders",
             "in_both_orders",
             "both_positive",
-            "ahn2023.two_layer_minimum",
+            "ahn2023.two_layer_minimum:least",
         ),
         "application",
     ),

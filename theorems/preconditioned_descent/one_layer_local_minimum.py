@@ -41,6 +41,7 @@ from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.components import GAUSSIAN_TOKENS, ONE_LAYER, curvature, size
 from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
+from theorems.preconditioned_descent.one_layer_loss import QUERY, ROW_BY_COLUMN, square_of_c
 from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, n, r
 from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
 from theorems.preconditioned_descent.trials.one_layer_minimum import (
@@ -56,6 +57,7 @@ from verify import (
     Evaluation,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     Inference,
     InWords,
@@ -158,20 +160,33 @@ def _slope(position: sp.Expr) -> sp.Expr:
 _KAPPA = a * (n * t + 2 * lam) / ((n + 2) * lam)
 _LAST = lam * a**2 * g2 - ell**3 / g1
 STATIONARY = Identity("stationary", _slope(a), sp.S.Zero, "all slopes of f vanish at the point")
+_WEIGHTED = (
+    (lam**3 * (n + 2) / n, u11 - _KAPPA * beta),
+    (lam * ell**2 / n, u22 + n * beta / lam),
+    ((lam**2 * a**2 * LEFT - n * ell**2) / lam, beta),
+    (lam**2 * ell / n, u12),
+    (lam**2 * ell * (n + 2) / n, u21),
+    (lam * g1, tau1),
+    (ell * g1, tau2 + ell * v2 / g1),
+)
 CURVED = Identity(
     "curved",
     sp.diff(near(a).subs(v1, 0), e, 2).subs(e, 0) / 2,  # pyright: ignore[reportOperatorIssue]
-    lam**3 * (n + 2) / n * (u11 - _KAPPA * beta) ** 2
-    + lam * ell**2 / n * (u22 + n * beta / lam) ** 2
-    + (lam**2 * a**2 * LEFT - n * ell**2) / lam * beta**2
-    + lam**2 * ell / n * u12**2
-    + lam**2 * ell * (n + 2) / n * u21**2
-    + lam * g1 * tau1**2
-    + ell * g1 * (tau2 + ell * v2 / g1) ** 2
-    + _LAST * v2**2,
+    sp.Add(*(weight * square**2 for weight, square in _WEIGHTED)) + _LAST * v2**2,
     "with v_1 = 1, half the second derivative is h_1 (u_11 - kappa beta)^2 + h_2 (u_22 + n beta/largest)^2 + h_3 "
     "(largest^2 a^2 V - n smaller^2) beta^2 + h_4 u_12^2 + h_5 u_21^2 + h_6 tau_1^2 + h_7 (tau_2 + smaller v_2/g_1)^2 "
-    "+ c v_2^2, all h_i > 0",
+    "+ c v_2^2",
+)
+WEIGHTS = tuple(
+    Inequality(f"weight_{index}", sp.Gt(weight, 0, evaluate=False), f"h_{index} > 0")
+    for index, (weight, _) in enumerate(_WEIGHTED, 1)
+    if index != 3
+)
+THIRD_WEIGHT = Implication(
+    "weight_3",
+    (sp.Lt(u12, u11),),
+    sp.Gt((u11 - u12) / lam, 0),
+    "(x - y)/largest > 0 where y < x: h_3 > 0 where n smaller^2 < largest^2 a^2 V",
 )
 _EXCHANGE = {lam: ell, ell: lam}
 _FACTOR = n * ell * (lam**2 + (n + 3) * lam * ell + ell**2) / (lam * ((n + 2) * lam + ell) ** 2)
@@ -182,6 +197,24 @@ LAST_EXCHANGED = Identity(
     _LAST.subs(_EXCHANGE, simultaneous=True),
     -(lam - ell) * _FACTOR_EXCHANGED,
     "with largest and smaller exchanged, c = -(largest - smaller) K'",
+)
+PRINTED = tuple(
+    Identity(
+        f"printed_{name}",
+        eigenvalue * (1 - eigenvalue / ((n + 1) * eigenvalue / n + t / n)),
+        eigenvalue * (1 - eigenvalue * (eigenvalue / curved)),
+        f"Theorem 1's {name} (1 - {name} a), a = 1/((n+1) {name}/n + tr Sigma/n), by a = {name}/g",
+    )
+    for name, eigenvalue, curved in (("largest", lam, g1), ("smaller", ell, g2))
+)
+LAST_SIGN = Implication(
+    "c_positive", (sp.Lt(ell, lam), sp.Gt(v1, 0)), sp.Gt((lam - ell) * v1, 0), "(largest - smaller) K > 0 where K > 0"
+)
+EXCHANGED_SIGN = Implication(
+    "c_exchanged_negative",
+    (sp.Lt(ell, lam), sp.Gt(v1, 0)),
+    sp.Lt(-(lam - ell) * v1, 0),
+    "-(largest - smaller) K' < 0 where K' > 0",
 )
 POSITIVE = Inequality("positive", sp.Gt(_FACTOR, 0, evaluate=False), "K > 0")
 POSITIVE_EXCHANGED = Inequality("positive_exchanged", sp.Gt(_FACTOR_EXCHANGED, 0, evaluate=False), "K' > 0")
@@ -219,36 +252,54 @@ STATEMENT = Statement(
             "is tr Sigma",
         ),
     ),
-    variables=(*DIRECTION, r, size, tau, *ROW, *COLUMN),
+    variables=(*DIRECTION, r, size, tau, *ROW, *COLUMN, square_of_c),
     claims=(LOCAL, ABOVE, SADDLE),
-    steps=(PREDICTION, *COMPONENTS, STATIONARY, CURVED, LAST, POSITIVE, LAST_EXCHANGED, POSITIVE_EXCHANGED, MORE),
+    steps=(
+        *(
+            PREDICTION,
+            ROW_BY_COLUMN,
+            QUERY,
+            *COMPONENTS,
+            STATIONARY,
+            CURVED,
+            *WEIGHTS,
+            THIRD_WEIGHT,
+            LAST,
+            POSITIVE,
+            LAST_SIGN,
+        ),
+        *(LAST_EXCHANGED, POSITIVE_EXCHANGED, EXCHANGED_SIGN, *PRINTED, MORE),
+    ),
 )
 ARGUMENT = (
     Inference(
         "seen",
         "in an eigenbasis of Σ the prediction sees the last row (v, β) of P and the columns (u_j, τ_j) of Q alone, and "
-        "f is λ_1 F_1 + λ_2 F_2, F_j = E (p'Gq_j + w_j)²",
-        ("prediction", "linear_attention", "one_layer", "gaussian_tokens", "two_dimensions"),
+        "f is λ_1 F_1 + λ_2 F_2, F_j = E (p'Gq_j + w_j)², as the query's token is independent of the rest",
+        ("prediction", "query", "linear_attention", "one_layer", "gaussian_tokens", "two_dimensions"),
         "independent factors",
     ),
     Inference(
         "loss",
         "p'Gq_j is v'Su_j + w'S(β u_j + τ_j v) + β τ_j w'Sw: F_1 and F_2, and so f, are the polynomials of the steps",
-        ("seen", "standard_prior", "gaussian_tokens", "component_1", "component_2"),
+        ("seen", "standard_prior", "gaussian_tokens", "row_by_column", "component_1", "component_2"),
         "application",
     ),
     Inference(
         "definite",
         "if smaller < largest, at the point with v_1 = 1 all slopes vanish and the second derivatives are positive "
         "definite",
-        ("loss", "stationary", "curved", "few_examples", "c", "positive"),
+        (
+            *("loss", "stationary", "curved", "few_examples", "weight_3", "c", "positive", "c_positive"),
+            *(weight.label for weight in WEIGHTS),
+        ),
         "nonnegative terms",
     ),
     Inference(
         "definite_in_line",
         "for smaller <= largest, all slopes vanish at the point, and with v_1 = 1 and v_2 = 0 the second derivatives "
         "are positive definite",
-        ("loss", "stationary", "curved", "few_examples"),
+        ("loss", "stationary", "curved", "few_examples", "weight_3", *(weight.label for weight in WEIGHTS)),
         "nonnegative terms",
     ),
     Inference(
@@ -288,21 +339,21 @@ ARGUMENT = (
     Inference(
         "local",
         "f at the point exceeds its least value by smaller² a_2 > 0",
-        ("minimum", "above", "more", "ahn2023.theorem1:global"),
+        ("minimum", "above", "more", *(each.label for each in PRINTED), "ahn2023.theorem1:global"),
         "application",
     ),
     Inference(
         "exchanged",
         "the formulas for the slopes and the second derivative hold for any two positive eigenvalues: with largest and "
         "smaller exchanged, they are those of the point at the smaller one",
-        ("loss", "stationary", "curved"),
+        ("loss", "stationary", "curved", "weight_6"),
         "application",
     ),
     Inference(
         "saddle",
         "if smaller < largest, the second derivative at that point is negative along v_2 with tau_2 = -largest v_2/g, "
         "where g is g_1 with the eigenvalues exchanged, and positive along tau_1",
-        ("exchanged", "c_exchanged", "positive_exchanged"),
+        ("exchanged", "c_exchanged", "positive_exchanged", "c_exchanged_negative"),
         rules.INDEFINITE_HESSIAN,
     ),
 )

@@ -97,6 +97,19 @@ LOSS = GaussianMoment(
     "R = b q', M = N + R, rho = <N, R>, u = |b| ||A||, v^2 = beta^2 |q|^2, "
     "even = |A'b|^2 + 2 beta d b'Aq + beta^2 d(d+2) |q|^2",
 )
+_one, _two = sp.symbols("one two", real=True)
+SQUARE_OF_ERROR = Identity(
+    "square_of_error",
+    (_one + _two / n) ** 2,
+    _one**2 + 2 * _one * (_two / n) + _two**2 / n**2,
+    "the square of label + sum/n is label^2 + 2 label sum/n + sum^2/n^2",
+)
+PAIRS = Identity(
+    "pairs",
+    (n * _one + (n**2 - n) * _two) / n**2,
+    _one / n + (n - 1) / n * _two,
+    "n pairs of one example and n^2 - n of two have the parts 1/n and (n-1)/n of n^2",
+)
 _part = sp.Symbol("part", real=True)
 EVEN_SQUARE = GaussianMoment(
     "even_square",
@@ -141,16 +154,16 @@ GLOBAL = InWords("global", "Theorem 5's P and Q minimise f over all P and Q, the
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(RELU_ATTENTION, ISOTROPIC),
-    variables=(trace, rho, s, norm_N, norm_R, even, u, v, beta, *ENTRIES),
+    variables=(trace, rho, s, norm_N, norm_R, even, u, v, beta, *ENTRIES, _one, _two),
     claims=(GLOBAL,),
-    steps=(LOSS, EVEN_SQUARE, EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
+    steps=(SQUARE_OF_ERROR, PAIRS, LOSS, EVEN_SQUARE, EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
 )
 ARGUMENT = (
     Inference(
         "loss_of_two_examples",
         "with c = b + βw* and v = Ax + (q'x)w* f is the mean square of (1/n) Σ c'x_i σ(x_i'v) + w*'x; n of the n² "
         "pairs of examples are of one example, the others of two independent ones: f is the mean that `loss` has",
-        ("relu_attention", "isotropic", "loss"),
+        ("relu_attention", "isotropic", "square_of_error", "pairs", "loss"),
         "linearity of expectation",
     ),
     Inference(

@@ -143,6 +143,29 @@ DEFINITE = tuple(
     )
     for size in (1, 2, 3)
 )
+
+
+def _determinant(size: int) -> sp.Expr:
+    """Return the leading minor of a size, by its first row."""
+    entries = _signed(1, size)
+    return entries.det(method="laplace")  # pyright: ignore[reportReturnType]
+
+
+MINORS = tuple(
+    Identity(
+        f"determinant_{size}",
+        _determinant(size),
+        FORMS[f"minor_{size}"],
+        f"the leading minor of size {size} of the form's matrix, (-1)^(i+j) m_(i+j) at (i, j), as one fraction",
+    )
+    for size in (2, 3)
+)
+DISCRIMINANT = Identity(
+    "discriminant",
+    discriminant(*LEAST_AT),
+    FORMS["discriminant"],
+    "the discriminant of x^3 - e_1* x^2 + e_2* x - e_3* as one fraction",
+)
 POSITIVE = tuple(
     Inequality(f"positive_{k}", sp.Gt(at, 0, evaluate=False), f"e_{k}* > 0") for k, at in enumerate(LEAST_AT, 1)
 )
@@ -173,7 +196,10 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, THREE_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(*SYMMETRIC, *STEPS, s, r),
     claims=(LEAST_STEPS,),
-    steps=(WHITENED, LEFT, EXPANDED, LOSS, SQUARES, *DEFINITE, *POSITIVE, DIFFERENT, NOT_AT_MOST_0),
+    steps=(
+        *(WHITENED, LEFT, EXPANDED, LOSS, SQUARES, *MINORS, *DEFINITE, *POSITIVE, DISCRIMINANT, DIFFERENT),
+        NOT_AT_MOST_0,
+    ),
 )
 ARGUMENT = (
     Inference(
@@ -197,7 +223,10 @@ ARGUMENT = (
         "definition",
     ),
     Inference(
-        "definite", "the form is positive definite", ("minor_1", "minor_2", "minor_3"), rules.SYLVESTER_CRITERION
+        "definite",
+        "the form is positive definite",
+        ("form", "minor_1", "determinant_2", "minor_2", "determinant_3", "minor_3"),
+        rules.SYLVESTER_CRITERION,
     ),
     Inference(
         "bounded",
@@ -208,7 +237,7 @@ ARGUMENT = (
     Inference(
         "real_steps",
         "these are the elementary symmetric functions of three real and different numbers, and no x ≤ 0 is one",
-        ("different", "positive_1", "positive_2", "positive_3", "not_at_most_0"),
+        ("discriminant", "different", "positive_1", "positive_2", "positive_3", "not_at_most_0"),
         rules.CUBIC_DISCRIMINANT,
     ),
     Inference("least", "f* is attained at these steps alone", ("bounded", "real_steps"), "lower bound attained"),

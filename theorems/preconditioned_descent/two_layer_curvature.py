@@ -39,6 +39,7 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.closed_forms import values_of
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent.both_orders import STEPS as BOTH_ORDERS, U, W
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -57,26 +58,24 @@ from theorems.preconditioned_descent.setting import (
 from theorems.preconditioned_descent.trials.two_layers import positive_definite, strict_minimum
 from theorems.preconditioned_descent.two_layer_loss import LEFT_OF_W
 from theorems.preconditioned_descent.two_layer_minimum import (
-    BOTH_POSITIVE,
     CURVED,
     DEFINITE,
     FORM_POSITIVE,
     FORM_TIMES_FOURTH,
     FOURTH_POSITIVE,
-    IN_BOTH_ORDERS,
     LARGE,
     MOMENTS,
     PRODUCT,
+    PRODUCT_OF_STEPS,
     SMALL,
     TOTAL,
     TWO_LAYERS,
     M,
-    U,
-    W,
     a,
     b,
     c,
     det,
+    e,
     form,
     loss,
 )
@@ -285,6 +284,15 @@ MOVED = MatrixIdentity(
     "(I - S A_0)(I - S A_1) = K_0 + K_1 + K_2 at A_0 = a I + V_0, A_1 = b I + V_1, K_0 = (I - aS)(I - bS), K_1 = "
     "-S V_0 (I - bS) - (I - aS) S V_1, K_2 = S V_0 S V_1",
 )
+_by_order, _move = sp.symbols("k_0:3", real=True), sp.Symbol("move", real=True)
+BY_ORDER = Identity(
+    "by_order",
+    sp.Subs(
+        sp.Derivative((_by_order[0] + _move * _by_order[1] + _move**2 * _by_order[2]) ** 2 / 2, (_move, 2)), _move, 0
+    ),
+    _by_order[1] ** 2 + 2 * _by_order[0] * _by_order[2],
+    "the square of e_0 + t e_1 + t^2 e_2 has e_1^2 + 2 e_0 e_2 at t^2",
+)
 _errors = sp.symbols("error_0:3", real=True)
 SECOND_ORDER = GaussianMoment(
     "second_order",
@@ -311,14 +319,14 @@ STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 th
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    variables=(a, b, c, r, *MOMENTS, U, W, det, form, *TRACES),
+    variables=(a, b, c, e, r, *MOMENTS, U, W, det, form, *TRACES, *_by_order, _move),
     definitions={total: TOTAL, pair: PRODUCT}
     | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
     steps=(
-        *(WHITENED_TOKEN, LEFT_OF_W, MOVED, SECOND_ORDER, CURVED, DEFINITE),
+        *(WHITENED_TOKEN, LEFT_OF_W, MOVED, BY_ORDER, SECOND_ORDER, CURVED, DEFINITE),
         *(FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
-        *(IN_BOTH_ORDERS, BOTH_POSITIVE),
+        *(PRODUCT_OF_STEPS, *BOTH_ORDERS),
         *SYMMETRIC.values(),
         *ANTISYMMETRIC.values(),
     ),
@@ -336,7 +344,7 @@ ARGUMENT = (
         "f is the mean square of w*'(I − S A_0)(I − S A_1)x: at A_0 = a I + V_0, A_1 = b I + V_1 its terms of second "
         "order in V_0 and V_1 are those that the steps have",
         (
-            *("ahn2023.lemma1", "whitened", "left_of_w", "moved", "second_order"),
+            *("ahn2023.lemma1", "whitened", "left_of_w", "moved", "by_order", "second_order"),
             *("linear_attention", "pattern", "two_layers"),
         ),
         "linearity of expectation",
@@ -368,7 +376,7 @@ ARGUMENT = (
             f"both_orders_{name}",
             "at the least point D is U + W a in one order of the steps and U + W b in the other, and both are positive",
             (
-                *(f"determinant_{name}", "in_both_orders", "both_positive"),
+                *(f"determinant_{name}", "sum_in_both_orders", "in_both_orders", "both_positive", "product_of_steps"),
                 *(f"{which}{part}_{name}" for which in BOTH for part in ("", "_fraction")),
                 "ahn2023.two_layer_minimum:least",
             ),

@@ -83,7 +83,6 @@ TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
 a, b, c, e, tau = sp.symbols("a b c e tau", real=True)
 m2, m3, m4 = MOMENTS = sp.symbols("m_2:5", real=True)
 mean_1, mean_2, off_sum, off_product = sp.symbols("M_1 M_2 off_sum off_product", real=True)
-U, W = sp.symbols("U W", real=True)
 det, form = sp.symbols("D form", real=True)
 M: tuple[sp.Expr, ...] = tuple(sp.factor(trace_moment([order], n, d)) for order in range(5))  # pyright: ignore[reportAssignmentType]
 """m_0 … m_4."""
@@ -118,13 +117,14 @@ _CURVATURE = M[2] - 2 * c * M[3] + c**2 * M[4]
 """∫ s² (1 − c s)² dμ."""
 OFF_SUM, OFF_PRODUCT = a + b - TOTAL, a * b - PRODUCT
 
+PRODUCT_OF_STEPS = Identity(
+    "product_of_steps",
+    (c + e) / 2 * ((c - e) / 2),
+    (c**2 - e**2) / 4,
+    "the product of (sigma + e)/2 and (sigma - e)/2 is (sigma^2 - e^2)/4",
+)
 PAIR = (
-    Identity(
-        "product_of_steps",
-        (c + e) / 2 * ((c - e) / 2),
-        (c**2 - e**2) / 4,
-        "the product of (sigma + e)/2 and (sigma - e)/2 is (sigma^2 - e^2)/4",
-    ),
+    PRODUCT_OF_STEPS,
     Implication(
         "smaller_step",
         (sp.Gt(c, 0), sp.Gt(c**2 - e**2, 0)),
@@ -163,6 +163,24 @@ DIFFERENT, SUM, PROD, CURVED, DEFINITE = (
         ("definite", DETERMINANT, "m_2 m_4 > m_3^2"),
     )
 )
+OTHER_CURVED = Inequality(
+    "other_curved", sp.Gt(DETERMINANT / M[2], 0, evaluate=False), "m_4 - m_3^2/m_2 = (m_2 m_4 - m_3^2)/m_2 > 0"
+)
+COORDINATES = Identity(
+    "coordinates",
+    sp.Derivative(a + b, a) * sp.Derivative(a * b, b) - sp.Derivative(a + b, b) * sp.Derivative(a * b, a),
+    a - b,
+    "the sum and the product of the steps have the slopes (1, 1) and (b, a), of determinant a - b",
+)
+EQUATIONS = tuple(
+    Identity(
+        f"equation_{order}",
+        orthogonality(order, a + b, a * b) - orthogonality(order, TOTAL, PRODUCT),
+        -(M[order + 1] * OFF_SUM - M[order + 2] * OFF_PRODUCT),
+        f"M_{order} less its value at the minimum is -(m_{order + 1} off_sum - m_{order + 2} off_product)",
+    )
+    for order in (1, 2)
+)
 EQUAL = Identity(
     "equal",
     _slope(b).subs({a: c, b: c}),
@@ -172,7 +190,7 @@ EQUAL = Identity(
 RISING = Identity(
     "rising",
     sp.Derivative(EQUAL.right, c),
-    6 * M[4] * (c - M[3] / M[4]) ** 2 + 6 * DETERMINANT / M[4],
+    6 * M[4] * (c - M[3] / M[4]) ** 2 + 6 * DETERMINANT / M[4],  # pyright: ignore[reportOperatorIssue]
     "where both steps are c the slope rises with c, at 6 m_4 (c - m_3/m_4)^2 + 6 (m_2 m_4 - m_3^2)/m_4",
 )
 APART = Identity(
@@ -211,6 +229,18 @@ WHOLE = tuple(
     )
 )
 
+SLOPE_POSITIVE = Implication(
+    "slope_positive",
+    (sp.Gt(m4, 0), sp.Gt(det, 0)),
+    sp.Gt(6 * m4 * c**2 + 6 * det / m4, 0),
+    "6 m_4 x^2 + 6 D/m_4 > 0 where m_4 > 0, D > 0",
+)
+BENT_DOWN = Identity(
+    "bent_down",
+    sp.Subs(sp.Derivative(-2 * e**2 * form + e**4 * m4, (e, 2)), e, 0),
+    -4 * form,
+    "-2 e^2 form + e^4 m_4 has the second derivative -4 form in e at 0",
+)
 SECOND_VANISHES = Implication(
     "second_vanishes",
     (sp.Eq(mean_1 - b * mean_2, 0), sp.Eq(mean_1 - a * mean_2, 0), sp.Gt((a - b) ** 2, 0)),
@@ -248,18 +278,6 @@ FORM_TIMES_FOURTH = Implication(
 FORM_POSITIVE = Implication(
     "form_positive", (sp.Gt(m4, 0), sp.Gt(m4 * form, 0)), sp.Gt(form, 0), "form > 0 where m_4 form > 0, m_4 > 0"
 )
-IN_BOTH_ORDERS = Identity(
-    "in_both_orders",
-    (U + W * a) * (U + W * b),
-    U**2 + (a + b) * U * W + a * b * W**2,
-    "(U + W a)(U + W b) = U^2 + (a + b) U W + a b W^2",
-)
-BOTH_POSITIVE = Implication(
-    "both_positive",
-    (sp.Gt(det + form, 0), sp.Gt(det * form, 0)),
-    sp.Gt(det, 0),
-    "D > 0 where D + form > 0 and D form > 0",
-)
 LEAST_PAIR = InWords(
     "least",
     "f over S is least, with the value minimum_loss, where the steps are smaller_step and larger_step, different and "
@@ -287,13 +305,16 @@ STATEMENT = Statement(
             SQUARES,
             CURVED,
             DEFINITE,
+            OTHER_CURVED,
+            COORDINATES,
+            *EQUATIONS,
             DIFFERENT,
             SUM,
             PROD,
             *PAIR,
         ),
         *(SECOND_VANISHES, FIRST_VANISHES, *ELIMINATED, SAME, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
-        *(EQUAL, RISING, APART, *WHOLE),
+        *(EQUAL, RISING, SLOPE_POSITIVE, APART, BENT_DOWN, *WHOLE),
     ),
 )
 
@@ -322,7 +343,7 @@ ARGUMENT = (
     Inference(
         "quadratic",
         "f is a positive definite quadratic form in what the steps' sum and product have beyond σ* and π*, plus f*",
-        ("loss", "squares", "curved", "definite"),
+        ("loss", "squares", "curved", "other_curved"),
         "nonnegative terms",
     ),
     Inference(
@@ -343,7 +364,7 @@ ARGUMENT = (
         "strict",
         "near the pair, whose steps are different, their sum and product are coordinates: the second derivatives in "
         "the steps are those of this form, positive definite",
-        ("quadratic", "real_steps"),
+        ("quadratic", "real_steps", "coordinates"),
         rules.CHANGE_OF_COORDINATES,
     ),
     Inference(
@@ -351,7 +372,17 @@ ARGUMENT = (
         "where a ≠ b both slopes vanish where M_1 = M_2 = 0 alone, and that is so at the least pair alone: the sum and "
         "the product solve two linear equations, as those of the least pair do",
         (
-            *("loss", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
+            *(
+                "loss",
+                "slope",
+                "other_slope",
+                "orthogonal_1",
+                "orthogonal_2",
+                "equation_1",
+                "equation_2",
+                "definite",
+                "least",
+            ),
             *("second_vanishes", "first_vanishes", "eliminated_product", "eliminated_sum", "same"),
         ),
         "application",
@@ -365,14 +396,14 @@ ARGUMENT = (
     Inference(
         "one_equal_pair",
         "they rise with c, so that they vanish at no other",
-        ("some_equal_pair", "rising", "definite", "fourth_positive"),
+        ("some_equal_pair", "rising", "slope_positive", "curved", "definite", "fourth_positive"),
         rules.MONOTONICITY,
     ),
     Inference(
         "saddle",
         "there the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
         (
-            *("one_equal_pair", "critical", "rising", "apart", "curved", "definite"),
+            *("one_equal_pair", "critical", "rising", "slope_positive", "apart", "bent_down", "curved", "definite"),
             *("fourth_positive", "form_times_fourth", "form_positive"),
         ),
         rules.INDEFINITE_HESSIAN,

@@ -42,7 +42,26 @@ from theorems import rules
 from theorems.canaries import with_changes
 from theorems.closed_forms import values_of
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import RADIUS, R, n
+from theorems.softmax_regression.eigenvalue_slopes import (
+    APART,
+    CONVEX,
+    EIGENVECTOR,
+    MEAN_ZERO,
+    ON_THE_SPHERE,
+    ONE_ZERO,
+    SLOPE,
+    S,
+    above,
+    centre,
+    first,
+    kappa,
+    mu,
+    p,
+    second,
+    value,
+    x,
+)
+from theorems.softmax_regression.setting import JACOBIAN, RADIUS, R, n, other_logit, own_logit
 from theorems.softmax_regression.three_levels import (
     AT_THE_SECOND,
     DETERMINANT,
@@ -58,11 +77,13 @@ from theorems.softmax_regression.three_levels import (
     MANY,
     NORM,
     ODDS,
+    ORDER_STEPS,
     PAIR_STEPS,
     ROOT_SUM,
     ROOTS_BELOW,
     SECULAR,
     SHARE,
+    SHARE_BY_SUMS,
     SPAN,
     SUM_IN_Q,
     SUM_STEPS,
@@ -72,6 +93,7 @@ from theorems.softmax_regression.three_levels import (
     M,
     characteristic,
     level,
+    lowest,
     m,
     sigma,
     t,
@@ -115,9 +137,8 @@ AT_MOST = (
 )
 
 # Odds of the others against the two at the pair, e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
-room, below, extra, weight = sp.symbols("room below extra weight", nonnegative=True)
-p, above, mu, kappa = *sp.symbols("p above mu", positive=True), sp.Symbol("kappa", nonnegative=True)
-x, value, first, second, S = *sp.symbols("x v first second", real=True), sp.Symbol("S", positive=True)
+room, below, extra = sp.symbols("room below extra", nonnegative=True)
+y = sp.Symbol("y", real=True)
 odds = sp.Symbol("odds", positive=True)
 
 _f = 1 / (1 + below)
@@ -132,57 +153,13 @@ def apart(e_0: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
 
 
 at_pair, elsewhere, _bracket, _last = apart((n - 2) / (2 * (n - 1) * (1 + room)))
-# 1 − σ from (n−2)/(2(n−1)) to (n−2)/n.
-_others = (n - 2) / (2 * (n - 1)) + (n - 2) ** 2 / (2 * n * (n - 1)) / (1 + weight)
-_exponential = sp.exp(x)
-_mean, _square = (
-    (power * _exponential + rest) / (_exponential + S) for power, rest in ((value, first), (value**2, second))
-)
-_slope = _exponential / (_exponential + S) * ((value - _mean) ** 2 - (_square - _mean**2))
-_eigen = p + above
-_curve = 2 * mu**2 * _eigen**2 * (p + 2 * _eigen) / above**4 + kappa / p**2
-
-SLOPE = Identity(
-    "slope", sp.Derivative(_square - _mean**2, x), _slope, "the variance of v has the slope p ((v - mu)^2 - var) in x"
-)
-_zero, _at = mu**2 * _eigen**2 / above**2, 1 / (2 + S)
-_over = _at + above
 
 
-def _slope_of(share: sp.Expr) -> sp.Expr:
-    """Return p ((v − μ)² − λ) at a row of this probability, λ being above that of two equal rows."""
-    return share * (mu**2 * _over**2 / (_over - share) ** 2 - _over)
-
-
-def _moved(by: sp.Expr) -> sp.Expr:
-    """Return the probability of a logit moved by so much, its equal moved by as much the other way."""
-    return sp.exp(by) / (sp.exp(by) + sp.exp(-by) + S)
-
-
-APART = Identity(
-    "apart",
-    sp.Subs(sp.Derivative(_slope_of(_moved(x)) - _slope_of(_moved(-x)), x), x, 0),
-    2 * _at * (mu**2 * _over**2 * (_over + _at) / above**3 - _over),
-    "two equal logits moved apart by x each way: the difference of their slopes phi(p) = p (mu^2 lambda^2/(lambda - "
-    "p)^2 - lambda) changes by 2 p phi'(p) x to the first order",
-)
-ON_THE_SPHERE = Implication(
-    "on_the_sphere",
-    (sp.Le(2 * p * value, 2 * kappa),),
-    sp.Le(value - kappa / p, 0),
-    "psi' = phi' - kappa/p <= 0 where 2 p phi' <= 2 kappa",
-)
-ONE_ZERO = Implication(
-    "one_zero",
-    (sp.Eq(_zero, _eigen),),
-    sp.Gt(mu**2 * _eigen**2 * (_eigen + p) / above**3 - _eigen, 0),
-    "phi' > 0 where phi = 0, for 0 < p < lambda",
-)
-CONVEX = Inequality("convex", sp.Gt(_curve, 0, evaluate=False), "psi'' > 0 on (0, lambda)")
-LOW_SIGMA = Inequality(
+LOW_SIGMA = Implication(
     "low_sigma",
-    sp.Le(_others * (1 - _others) + (1 - n * _others / (n - 2)) ** 2, (n - 2) / (2 * (n - 1)), evaluate=False),
-    "y(1-y) + (1 - ny/(n-2))^2 <= (n-2)/(2(n-1)) for y = 1 - sigma from (n-2)/(2(n-1)) to (n-2)/n",
+    (sp.Ge(2 * (n - 1) * y, n - 2), sp.Le(n * y, n - 2)),
+    sp.Le(y * (1 - y) + (1 - n * y / (n - 2)) ** 2, (n - 2) / (2 * (n - 1))),
+    "y(1-y) + (1 - ny/(n-2))^2 <= (n-2)/(2(n-1)) for y = 1 - sigma, (n-2)/(2(n-1)) <= y <= (n-2)/n",
 )
 AT_THE_PAIR = Identity(
     "at_the_pair",
@@ -201,6 +178,22 @@ LEAST_SUM = Inequality(
     "least_sum",
     sp.Le((n - 1) ** 2 / (2 * n * (n - 2)), 2 * (n - 1) / (3 * n - 4), evaluate=False),
     "(n-1)^2/(2n(n-2)) <= 2/(2 + (n-2)/(n-1))",
+)
+
+# Two parts of Q(σ_0/2), as `bracket` and `last` have them.
+_parts = sp.symbols("part_1:3", nonnegative=True)
+PAIR_FORMS = (
+    Identity(
+        "factor_of_the_pair",
+        R * (1 / (1 + (n - 2) * lowest / 2)) / 2,
+        R / (2 + (n - 2) * lowest),
+        "R sigma_0/2 = R/(2 + (n-2) e^-M_0) for 1/sigma_0 = 1 + (n-2) e^-M_0/2",
+    ),
+    Inequality(
+        "sum_of_parts",
+        sp.Ge((1 - _f) * elsewhere / 2 * _parts[0] + extra * elsewhere**2 / 2 * _parts[1], 0, evaluate=False),
+        "(1 - f) sigma/2 and extra sigma^2/2 times parts that are not negative add up to 0 or more",
+    ),
 )
 
 NORMS = Hypothesis("norms", text="|A| <= R (spectral) and |x| <= R, before and after the move; weights: d >= 2")
@@ -226,12 +219,13 @@ STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
     hypotheses=(NORMS,),
     variables=(
-        *(room, below, extra, weight, p, above, mu, kappa, x, value, first, second, S, odds),
-        *VARIABLES,
+        *(own_logit, other_logit, room, below, extra, y, p, above, mu, kappa),
+        *(x, value, first, second, S, odds, centre, *_parts, *VARIABLES),
     ),
     claims=(THREE_LEVELS, BEST, ALWAYS_AT_MOST, BELOW_HALF),
     steps=(
         *(
+            *JACOBIAN,
             SLOPE,
             SECULAR,
             CONVEX,
@@ -247,16 +241,17 @@ STATEMENT = Statement(
         ),
         *(LEAST_PAIR, LEAST_SUM, APART, ON_THE_SPHERE, ONE_ZERO, DETERMINANT, AT_THE_SECOND, HEIGHT, SPAN, SHARE, ODDS),
         *(TANH, THIRD, LARGEST_SHARE, MANY, FEW, SUM_IN_Q, LARGER_OF_TWO, *LOW_STEPS, *SUM_STEPS, *PAIR_STEPS),
+        *(*EIGENVECTOR, *MEAN_ZERO, *ORDER_STEPS, SHARE_BY_SUMS, *PAIR_FORMS),
     ),
 )
 
 ARGUMENT = (
     Inference(
         "factor",
-        "the best factor is R times the largest eigenvalue λ of J over the logits of norm R² or less, a convex ball: a "
-        "unit move of A moves the logits by R in any direction from any logits of norm below R², and so does one of x, "
-        "in a plane that holds both, from two columns on; and λ is continuous",
-        ("norms",),
+        "J is the slope of softmax: the best factor is R times its largest eigenvalue λ over the logits of norm R² or "
+        "less, a convex ball, as a unit move of A moves the logits by R in any direction from any logits of norm below "
+        "R², and so does one of x, in a plane that holds both, from two columns on; and λ is continuous",
+        ("norms", *(step.label for step in JACOBIAN)),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
@@ -272,15 +267,21 @@ ARGUMENT = (
         "where μ = 0, v lives on the rows S with p_i = λ, two or more. If S is all rows, z = 0 after a shift and v_i² "
         "is the same for every i, for all v orthogonal to 1: not so for n ≥ 3. Else κ > 0, the v_i² on S are equal for "
         "every such v, so that S is two rows, and off S −λ e^z/Z = κ z has one solution: three levels, α = β",
-        ("maximiser",),
+        ("maximiser", *(step.label for step in MEAN_ZERO)),
         "case distinction",
     ),
     Inference(
+        "one_above",
+        "where μ ≠ 0 no p_i is λ, v is that of `entry_of_v` and λ is simple. As Σ v_i = 0, v has entries of both "
+        "signs, and some p_i is above λ; not two, as on their rows a v with mean 0 would have a variance above λ|v|²",
+        ("maximiser", "entry_of_v", "two_above"),
+        rules.SPECTRAL_THEOREM,
+    ),
+    Inference(
         "two_values",
-        "where μ ≠ 0 no p_i is λ, v_i = −μ p_i/(λ − p_i) and λ is simple; exactly one p_i is above λ, as two would "
-        "make an eigenvalue above λ, by interlacing, and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), "
-        "two at most",
-        ("maximiser", "convex"),
+        "the others are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i is φ(p_i) = κ (log p_i + log Z): they are zeros "
+        "of ψ, φ(p) − κ log p less a constant, two at most",
+        ("maximiser", "one_above", "square_of_the_entry", "bend_of_psi", "convex"),
         rules.SECOND_DERIVATIVE,
     ),
     Inference(
@@ -288,7 +289,7 @@ ARGUMENT = (
         "λ is simple, so that it is smooth near z, with the slope p_i ((v_i − μ)² − λ) = φ(p_i) in z_i; where two "
         "equal logits below are moved apart, z_i + h and z_j − h, λ and μ are even in h, and the slope of λ in h, "
         "φ(p_i) − φ(p_j), changes by 2 p φ'(p) h to the first order",
-        ("two_values", "slope", "apart"),
+        ("one_above", "two_values", "slope", "apart", "slope_of_phi"),
         rules.DERIVATIVE_OF_A_SIMPLE_EIGENVALUE,
     ),
     Inference(
@@ -314,8 +315,8 @@ ARGUMENT = (
     Inference(
         "angle",
         "with M = (α + β)/2 − γ and m = (α − β)/2: 2m² + 2(n−2)M²/n = R⁴, so that M ≤ M_0, t = tanh m, 1/σ = 1 + e "
-        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, and as p_3 ≤ p_2, σt ≤ 1 − ny/(n−2), y = 1 − σ",
-        ("three_levels", "norm", "height", "share", "odds_at_least", "third"),
+        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, and as p_3 ≤ p_2 ≤ p_1, σt ≤ 1 − ny/(n−2), y = 1 − σ, and σ ≥ 2/n",
+        ("three_levels", "norm", "height", "share", "odds_at_least", "third", "two_at_least"),
         "application",
     ),
     Inference(
@@ -327,9 +328,8 @@ ARGUMENT = (
     ),
     Inference(
         "larger_root",
-        "as Q(p_2) = −p_2 (p_1 − p_2)(p_2 − p_3) ≤ 0 and Q → ∞, the larger root of Q is at least "
-        "p_2 ≥ p_3: it is the largest eigenvalue λ",
-        ("secular_form", "three_levels", "at_the_second"),
+        "as Q(p_2) ≤ 0 and Q → ∞, the larger root of Q is at least p_2 ≥ p_3: it is the largest eigenvalue λ",
+        ("secular_form", "three_levels", "at_the_second", "not_positive_at_the_second", "sum_in_Q"),
         rules.INTERMEDIATE_VALUE,
     ),
     Inference(
@@ -340,8 +340,7 @@ ARGUMENT = (
     ),
     Inference(
         "half_of_two",
-        "2/n ≤ σ ≤ 1, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) = "
-        "½t²σ²(σ/2 − c(1−σ)) ≥ 0 and λ ≤ σ/2",
+        "2/n ≤ σ ≤ 1, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) ≥ 0 and λ ≤ σ/2",
         ("angle", "within", "roots_below", "half_root"),
         "nonnegative terms",
     ),
@@ -358,7 +357,7 @@ ARGUMENT = (
         "σ_0. Where σ > σ_0, f < 1 and t² ≥ 1 − f²: Q(σ_0/2) ≥ 0, and the roots add up to at most "
         "(n−1)²/(2n(n−2)) ≤ σ_0: λ ≤ σ_0/2 again",
         (
-            *("half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "within"),
+            *("half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "sum_of_parts", "within"),
             *("angle", "odds_at_least", "tanh", "root_sum", "least_sum", *(step.label for step in PAIR_STEPS)),
         ),
         "case distinction",
@@ -367,20 +366,20 @@ ARGUMENT = (
         "best",
         "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: where M_0 "
         "≥ log(n−1) the best factor is R σ_0/2",
-        ("factor", "pair_is_enough", "angle"),
+        ("factor", "pair_is_enough", "angle", "factor_of_the_pair"),
         "lower bound attained",
     ),
     Inference(
         "largest_share",
         "M + m ≤ S = R² √((n−1)/(n−2)) for that norm, and M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = e^S + e^{M_0}, "
         "and σ = 1/(1 + (n−2)/(e^{α−γ} + e^{β−γ})) ≤ σ̄ = 1/(1 + (n−2)/E)",
-        ("angle", "span", "largest_sum", *(step.label for step in SUM_STEPS)),
+        ("angle", "span", "share_by_sums", "largest_sum", *(step.label for step in SUM_STEPS)),
         "application",
     ),
     Inference(
         "below_the_sum",
         "the roots of Q are eigenvalues of J, variances and so not negative, and add up to σ or less: λ ≤ σ",
-        ("secular_form", "larger_root", "half_of_two"),
+        ("secular_form", "larger_root", "half_of_two", "sum_in_Q"),
         "nonnegative terms",
     ),
     Inference(

@@ -44,16 +44,41 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import mean
-from theorems.softmax_regression.shifts import SQUARES, negative, positive
+from theorems.softmax_regression.score_moments import (
+    BEND,
+    DISTANCE,
+    FAMILY,
+    FIRST,
+    SLOPE,
+    SMALL_FACTOR,
+    STEPS,
+    UNIT,
+    VARIABLES,
+    b_j,
+    bend_of_the_mean,
+    eta,
+    k,
+    m,
+    mean_c,
+    mean_cs,
+    mean_s,
+    mean_ss,
+    n,
+    s_j,
+    t,
+    target,
+    total_b,
+    u,
+    w,
+    x,
+)
+from theorems.softmax_regression.setting import JACOBIAN, JACOBIAN_VARIABLES, mean
+from theorems.softmax_regression.shifts import SQUARE_OF_THE_SUM, SQUARES, negative, positive
 from theorems.softmax_regression.trials.attention_layer import close, factor_needed, least_mean_loss, slope_at_most
 from verify import (
     Derivation,
     Evaluation,
     Hypothesis,
-    Identity,
-    Implication,
-    Inequality,
     Inference,
     InWords,
     Parameter,
@@ -63,158 +88,8 @@ from verify import (
     Theorem,
 )
 
-n = sp.Symbol("n", integer=True, positive=True)
-eta, w, spread, beta = sp.symbols("eta w G beta", positive=True)
-t = sp.Symbol("t", real=True)
-# Means under the softmax: of c, s, cs, s² and cs².
-mean_c, mean_s, mean_cs, mean_ss, mean_css = sp.symbols("m_c m_s m_cs m_ss m_css", real=True)
-# m = E c, the means of s weighted by c and by 1 - c, and those of (s - E s)²; u is m A.
-m, A, B, u, k = sp.symbols("m A B u k", nonnegative=True)
-own, other, x = sp.symbols("K_1 K_0 x", real=True)
-four, left = sp.Symbol("four", positive=True), sp.Symbol("left", nonnegative=True)
-s_j, h_j, b_j, total_b, target = sp.symbols("s_j h_j b_j sum_b b_i", real=True)
-v = sp.Symbol("v", positive=True)
-
-_path = (mean_c + mean_cs * t + mean_css * t**2 / 2) / (1 + mean_s * t + mean_ss * t**2 / 2)
-_bend = mean_css - mean_c * mean_ss - 2 * mean_s * mean_cs + 2 * mean_c * mean_s**2
-UNIT = eta * beta * w * spread**2
-DISTANCE = sp.sqrt(6) * UNIT / 72
-SMALL_FACTOR = 9 * sp.sqrt(2) / 512
 NEEDED_FACTOR = sp.floor(n / 4) * 4 / n * sp.sqrt(2) / 64
 
-SLOPE = Identity(
-    "slope",
-    sp.Subs(sp.Derivative(_path, t), t, 0),
-    mean_cs - mean_c * mean_s,
-    "phi' is the covariance of c and s",
-)
-BEND = Identity("bend", sp.Subs(sp.Derivative(_path, (t, 2)), t, 0), _bend, "phi'' is the mean of (c - E c)(s - E s)^2")
-SPLIT = Identity(
-    "split",
-    m * own - m * (m * own + (1 - m) * other),
-    m * (1 - m) * (own - other),
-    "the covariance of c and g is m (1-m) (K_1 - K_0), K_1 the mean of g weighted by c, and K_0 by 1 - c",
-)
-OWN_MEAN = Implication(
-    "own_mean",
-    (sp.Le(mean_ss, A), sp.Eq(mean_s, m * A + (1 - m) * B)),
-    sp.Le(mean_ss - 2 * mean_s * A + mean_s**2, A * (1 - A) + ((1 - m) * (A - B)) ** 2),
-    "E' (s - E s)^2 <= A (1-A) + (1-m)^2 (A-B)^2 where E' s^2 <= E' s = A and E s = m A + (1-m) B",
-)
-OTHER_MEAN = Implication(
-    "other_mean",
-    (sp.Ge(mean_ss, B**2), sp.Eq(mean_s, m * A + (1 - m) * B)),
-    sp.Ge(mean_ss - 2 * mean_s * B + mean_s**2, (m * (A - B)) ** 2),
-    "E' (s - E s)^2 >= m^2 (A-B)^2 where E' s^2 >= (E' s)^2 = B^2 and E s = m A + (1-m) B",
-)
-BETWEEN = Implication(
-    "between",
-    (sp.Le(own, k + ((1 - m) * x) ** 2), sp.Ge(other, (m * x) ** 2)),
-    sp.Le(own - other, k + (1 - 2 * m) * x**2),
-    "K_1 - K_0 <= k + (1-2m) x^2 where K_1 <= k + (1-m)^2 x^2 and K_0 >= m^2 x^2",
-)
-WEIGHTED = Implication(
-    "weighted",
-    (sp.Le(own - other, x), sp.Le(m, 1)),
-    sp.Le(m * (1 - m) * (own - other), m * (1 - m) * x),
-    "m (1-m) (K_1 - K_0) <= m (1-m) x where K_1 - K_0 <= x, for m <= 1",
-)
-LOW = Implication(
-    "low",
-    (sp.Le(B, A), sp.Le(2 * m, 1)),
-    sp.Le(m * (1 - m) * (A * (1 - A) + (1 - 2 * m) * (A - B) ** 2), (1 - m) * (m * A) * (1 - 2 * m * A)),
-    "m (1-m) (A (1-A) + (1-2m) (A-B)^2) <= (1-m) u (1-2u) at u = m A, where B <= A and m <= 1/2",
-)
-FLAT = Inequality(
-    "flat", sp.Le(A * (1 - A) - k * (A - B) ** 2, sp.Rational(1, 4)), "A (1-A) - k (A-B)^2 <= 1/4 for k >= 0"
-)
-QUARTER = Inequality("quarter", sp.Le(m * (1 - m) / 4, sp.Rational(1, 16)), "m (1-m)/4 <= 1/16")
-FEWER = Implication(
-    "fewer",
-    (sp.Le(u, m), sp.Le(2 * u, 1)),
-    sp.Le((1 - m) * u * (1 - 2 * u), (1 - u) * u * (1 - 2 * u)),
-    "(1-m) u (1-2u) <= (1-u) u (1-2u) where u <= m and u <= 1/2",
-)
-TOP = Inequality("top", sp.Le(k - k**3, 2 * sp.sqrt(3) / 9), "k - k^3 <= 2 sqrt(3)/9 for k >= 0")
-IN_HALF = Identity(
-    "in_half",
-    (1 - u) * u * (1 - 2 * u),
-    ((1 - 2 * u) - (1 - 2 * u) ** 3) / 4,
-    "(1-u) u (1-2u) = (k - k^3)/4 at k = 1 - 2u",
-)
-BELOW = Inequality("below", sp.Le(sp.Rational(1, 16), sp.sqrt(3) / 18, evaluate=False), "1/16 <= sqrt(3)/18")
-EIGHTH = Inequality("eighth", sp.Le(u * (1 - 2 * u), sp.Rational(1, 8)), "u (1-2u) <= 1/8")
-TWO_ROWS = Inequality(
-    "two_rows",
-    sp.Le((1 - m) / 8 + m * (1 - m) / 4, sp.Rational(9, 64)),
-    "(1-m)/8 + m (1-m)/4 <= 9/64",
-)
-CENTRED = Implication(
-    "centred",
-    (sp.Le(x, own), sp.Ge(x, other)),
-    sp.Le((x - (own + other) / 2) ** 2, ((own - other) / 2) ** 2),
-    "(x - (p + q)/2)^2 <= ((p - q)/2)^2 where q <= x <= p",
-)
-LEFT_IN_THE_LIMIT = Implication(
-    "left_in_the_limit",
-    (sp.Le(x, 9 * beta * spread**2 / 64),),
-    sp.Le(eta / 2 * (x / 2) / sp.sqrt(2), SMALL_FACTOR * eta * beta * spread**2),
-    "(eta/2)(x/2)/sqrt(2) <= 9 sqrt(2)/512 eta beta G^2 where x <= 9 beta G^2/64",
-)
-FIRST_ROW = Identity(
-    "first_row",
-    sp.Subs(
-        sp.Derivative(four * (sp.exp(t) - 1) ** 2 / (four * (sp.exp(t) + 1) ** 2 + left * sp.exp(t)), (t, 2)), t, 0
-    ),
-    2 * four / (4 * four + left),
-    "(k (1 + e^2t) - 2k e^t)/(k (1 + e^2t) + (2k + r) e^t), the shares at scores 0 and 2t less those at t, has the "
-    "second derivative 2k/(4k + r) at t = 0",
-)
-LOGIT_OF_THE_FIRST = Implication(
-    "logit_of_the_first",
-    (sp.Eq(mean_s, -mean_c),),
-    sp.Eq(eta / n * (k * spread * mean_s + 2 * k * (spread / 2) * mean_c), 0),
-    "eta/n (k G p + 2k (G/2) q) = 0 where p = -q, as for p = beta/2, q = -beta/2",
-)
-LOGIT_OF_THE_OTHERS = Implication(
-    "logit_of_the_others",
-    (sp.Eq(mean_c, -beta / 2),),
-    sp.Eq(eta / n * (2 * k * spread * mean_c), -eta * beta * spread * k / n),
-    "eta/n 2k G q = -eta beta G k/n where q = -beta/2",
-)
-BEND_OF_THE_FIRST = Implication(
-    "bend_of_the_first",
-    (sp.Eq(n, 4 * k + left), sp.Eq(n * w * v, eta)),
-    sp.Eq(
-        v * (n * beta / 2) * ((w * spread / 2) ** 2 / 2 * (2 * k / (4 * k + left))),
-        w * eta * beta * spread**2 * k / (8 * n),
-    ),
-    "v (n beta/2) (w G/2)^2/2 2k/(4k + r) = w eta beta G^2 k/(8n) where n = 4k + r, n w v = eta",
-)
-MATCHED_LOGIT = Implication(
-    "matched_logit",
-    (sp.Eq(s_j, w * h_j), sp.Eq(n * w * v, eta)),
-    sp.Eq(v * s_j * (b_j - 1 / n), eta / n * h_j * (b_j - 1 / n)),
-    "v s_j (b_j - 1/n) = eta/n h_j (b_j - 1/n) where s_j = w h_j and n w v = eta",
-)
-TOGETHER = Implication(
-    "together",
-    (sp.Eq(n * w * v, eta),),
-    sp.Eq(v * (n * beta * (w * spread) ** 2 * sp.sqrt(3) / 18) / 2 / sp.sqrt(2), DISTANCE),
-    "v times half of n beta (w G)^2 sqrt(3)/18, over sqrt(2), is sqrt(6) eta beta w G^2/72 where n w v = eta",
-)
-FIRST = Identity(
-    "first_order",
-    n * b_j * s_j / n - s_j / n,
-    s_j * (b_j - 1 / n),
-    "at equal scores row j adds s_j (b_j - 1/n) to the covariance of n b and s",
-)
-AT_ZERO = Implication(
-    "at_zero",
-    (sp.Eq(total_b, 1),),
-    sp.Eq(-eta * (1 / n) * ((1 / n - target) - (1 - total_b) / n), eta / n * (target - 1 / n)),
-    "at equal logits -eta p_i (c_i - g) = (eta/n) (b_i - 1/n) where sum b = 1",
-)
 
 TARGETS = Hypothesis("targets", text="b is on the simplex: b_i >= 0, sum b_i = 1, and max b - min b <= beta")
 SCORES = Hypothesis("scores", text="for every row i the numbers a_i' H a_j differ by G at most over j")
@@ -235,7 +110,6 @@ LEAST = InWords(
     "for every law of the tasks the infimum of the mean loss over all W and v is at most the mean loss of any gradient "
     "step from 0, whatever its size and preconditioner",
 )
-FAMILY = (LOGIT_OF_THE_FIRST, LOGIT_OF_THE_OTHERS, BEND_OF_THE_FIRST)
 STATEMENT = Statement(
     parameters=(
         Parameter("n", "integer", "rows of A: length of the document", minimum=2),
@@ -245,27 +119,9 @@ STATEMENT = Statement(
         Parameter("beta", "rational", "how far the targets differ", above=0),
     ),
     hypotheses=(TARGETS, SCORES, MATCHED),
-    variables=(
-        *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, s_j, h_j, b_j, total_b, target),
-        *(m, A, B, u, own, other, x, k, four, left, positive, negative, mean, v),
-    ),
+    variables=(*VARIABLES, positive, negative, mean, *JACOBIAN_VARIABLES),
     claims=(CLOSE, IN_THE_LIMIT, NEEDED, LEAST),
-    steps=(
-        *(SLOPE, BEND, SPLIT, OWN_MEAN, OTHER_MEAN, BETWEEN, WEIGHTED, LOW, FLAT, QUARTER, FEWER, IN_HALF, TOP, BELOW),
-        *(
-            EIGHTH,
-            TWO_ROWS,
-            CENTRED,
-            LEFT_IN_THE_LIMIT,
-            FIRST,
-            MATCHED_LOGIT,
-            AT_ZERO,
-            SQUARES,
-            FIRST_ROW,
-            TOGETHER,
-            *FAMILY,
-        ),
-    ),
+    steps=(*STEPS, *JACOBIAN, SQUARE_OF_THE_SUM, SQUARES),
 )
 
 ARGUMENT = (
@@ -287,7 +143,7 @@ ARGUMENT = (
         "means",
         "c and s in [0, 1] under any law, g = (s − E s)², m = E c strictly between 0 and 1: as c s² ≤ c s, the mean "
         "of g weighted by c is at most A(1 − A) + (1 − m)²(A − B)²; by 1 − c it is at least m²(A − B)²",
-        ("own_mean", "other_mean"),
+        ("square_below", "own_mean", "other_mean"),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -299,7 +155,7 @@ ARGUMENT = (
     ),
     Inference(
         "few",
-        "for m ≤ 1/2 it is at most (1 − m) u (1 − 2u), u = mA ≤ 1/2, where B ≤ A; else 1 − s in place of s has the "
+        "for m ≤ 1/2 it is at most (1 − m) u (1 − 2u), u = mA, where B ≤ A; else 1 − s in place of s has the "
         "same moment, and 1 − A, 1 − B in place of A, B",
         ("moment", "low"),
         "case distinction",
@@ -307,7 +163,7 @@ ARGUMENT = (
     Inference(
         "many",
         "for m ≥ 1/2 it is at most m(1 − m)/4",
-        ("moment", "flat"),
+        ("moment", "flat", "weighted"),
         "application",
     ),
     Inference(
@@ -319,7 +175,7 @@ ARGUMENT = (
     Inference(
         "second",
         "φ''(t) is such a moment times nβ(wG)² at most: n b has the range nβ, and s = w h the range wG",
-        ("bend", "moment_at_most", "targets", "scores", "matched"),
+        ("bend", "third_moment", "ranges", "moment_at_most", "targets", "scores", "matched"),
         "application",
     ),
     Inference(
@@ -331,10 +187,10 @@ ARGUMENT = (
     ),
     Inference(
         "slope_of_softmax",
-        "softmax p moves along e at the rates p_i (e_i − Σ p_j e_j), which add up to 0; where no |e_i| exceeds o, "
+        "softmax p moves along e at the rates p_i e_i − Σ p_i p_j e_j, which add up to 0; where no |e_i| exceeds o, "
         "their absolute values add up to the mean deviation of e under p, which is at most o: the positive ones add "
         "up to o/2 at most, and so do the negative ones, and the squares add up to o²/2 at most",
-        ("squares",),
+        (*(step.label for step in JACOBIAN), "square_of_the_sum", "squares"),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -348,14 +204,25 @@ ARGUMENT = (
         "as w tends to 0 the logits' difference over w, but for what is the same in every row, tends to η/2 times the "
         "covariance C_i of b and (h − E h)², h the scores a_i'Ha_j, under the uniform law on the rows j; the "
         "predictions' over w tends to its image under the slope of softmax at the step",
-        ("layer", "bend", "matched"),
+        ("layer", "bend", "third_moment", "matched", "halfbend_of_the_mean"),
         rules.DERIVATIVE,
     ),
     Inference(
         "two_rows_apart",
-        "two rows have the same law of b: by the bounds, and with 1 − c for c, C_i − C_j is at most βG² times (1 − "
-        "m)/8 + m(1 − m)/4 ≤ 9/64 for an m ≤ 1/2",
-        ("slopes_at_zero", "few", "many", "eighth", "two_rows", "targets", "scores"),
+        "two rows have the same law of b, and b or −b has a mean m ≤ 1/2 in its range: C_i and −C_j are at most βG² "
+        "times the bounds for m and for 1 − m, and C_i − C_j at most 9/64 βG²",
+        (
+            "slopes_at_zero",
+            "few",
+            "many",
+            "ranges",
+            "eighth",
+            "weighted_eighth",
+            "two_rows",
+            "rows_apart",
+            "targets",
+            "scores",
+        ),
         "case distinction",
     ),
     Inference(
@@ -377,16 +244,17 @@ ARGUMENT = (
     ),
     Inference(
         "needed",
-        "where the step's first two outputs are p, the difference of the two moves at the rate ηβG²k/(4n) p, and the "
-        "predictions' distance at that over √2 at least; as η grows p tends to 1/2",
-        ("family", "slopes_at_zero"),
+        "where the step's first two outputs are p, their moves differ by `difference_of_two` at the rate ηβG²k/(4n) p, "
+        "and the predictions' distance is at least that over √2; as η grows p tends to 1/2",
+        ("family", "slopes_at_zero", "slope_of_softmax", "difference_of_two", "distance_of_two"),
         rules.LOWER_BOUND_APPROACHED,
     ),
     Inference(
         "each_task",
-        "on each task G is finite and β ≤ 1, and the loss has slopes of √2 at most between outputs: as w tends to 0, "
-        "the layer's loss tends to the step's",
-        ("targets", "close"),
+        "on each task G is finite and β ≤ 1, and the loss has slopes of √2 at most between outputs, whose difference "
+        "from b has positive and negative parts of sum 1 at most: as w tends to 0, the layer's loss tends to the "
+        "step's",
+        ("targets", "close", "square_of_the_sum", "squares"),
         "squeeze",
     ),
     Inference(
@@ -482,8 +350,8 @@ first_order_layer = Theorem(
     derivation=derivation,
     canaries=(
         _canary("a covariance without the means", "slope", right=mean_cs),
-        _canary("c is not centred", "bend", right=_bend + mean_c * mean_ss),
-        _canary("4/11 for 2 sqrt(3)/9", "top", relation=sp.Le(k - k**3, sp.Rational(4, 11))),
+        _canary("c is not centred", "bend", right=bend_of_the_mean + mean_c * mean_ss),
+        _canary("1/11 for sqrt(3)/18", "top", relation=sp.Le((k - k**3) / 4, sp.Rational(1, 11))),
         _canary("a ninth for an eighth", "eighth", relation=sp.Le(u * (1 - 2 * u), sp.Rational(1, 9))),
         _canary("the first order without 1/n", "first_order", right=s_j * b_j),
     ),

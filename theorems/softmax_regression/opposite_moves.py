@@ -54,6 +54,7 @@ s, u, rise, fall = sp.symbols("s u rise fall", positive=True)
 # Three probabilities; the move of D, and the loss's slope and second derivative in D.
 higher, middle, lower = sp.symbols("higher middle lower", real=True)
 moved, slope, bend = sp.symbols("moved slope bend", real=True)
+difference = sp.Symbol("difference", real=True)
 
 PARAMETERS = (
     Parameter("a", "rational", "the two rows of A are a and -a", above=0),
@@ -119,6 +120,32 @@ MOVED_BY_THE_LAYER = Identity(
     -D * v * (u**2 - 1) / (u**2 + 1),
     "with a - v a tanh(w a^2) in the place of a, D'' - D = -D v tanh(w a^2)",
 )
+IN_ODDS = (
+    Identity(
+        "in_odds",
+        probability(difference),
+        sp.exp(difference) / (1 + sp.exp(difference)),
+        "p = s/(1 + s) at the odds s = e^D",
+    ),
+    Identity(
+        "odds_after_the_step",
+        probability(difference + moved),
+        sp.exp(difference) * sp.exp(moved) / (1 + sp.exp(difference) * sp.exp(moved)),
+        "at D + y the odds are s e^y, at the odds s = e^D",
+    ),
+    Identity(
+        "odds_after_the_layer",
+        probability(difference - moved),
+        sp.exp(difference) / (sp.exp(moved) + sp.exp(difference)),
+        "at D - y the probability is s/(e^y + s), at the odds s = e^D",
+    ),
+    Identity(
+        "tangent",
+        (1 - sp.exp(-2 * moved)) / (1 + sp.exp(-2 * moved)),
+        (sp.exp(moved) ** 2 - 1) / (sp.exp(moved) ** 2 + 1),
+        "(1 - e^-2y)/(1 + e^-2y) = (u^2 - 1)/(u^2 + 1) at u = e^y",
+    ),
+)
 ABOVE_ONE = Implication("above_one", (sp.Gt(moved, 0),), sp.Gt(sp.exp(moved), 1), "e^y > 1 for y > 0")
 # Odds s before the moves, s(1 + rise) after the step and s/(1 + fall) after the layer.
 UP = Inequality(
@@ -161,9 +188,10 @@ BELOW = Implication(
 )
 # Of the loss (1 − p)² = 1/(1 + s)² at e^D = s; its slope in D is s times that in s.
 _bend = 2 * s * (2 * s - 1) / (1 + s) ** 4
-LOSS_SLOPE = Identity("loss_slope", s * sp.Derivative((1 + s) ** -2, s), -2 * s / (1 + s) ** 3, "dL/dD = -2p(1 - p)^2")
+_loss_slope = -2 * _before * (1 - _before) ** 2
+LOSS_SLOPE = Identity("loss_slope", s * sp.Derivative((1 - _before) ** 2, s), _loss_slope, "dL/dD = -2p(1 - p)^2")
 LOSS_BEND = Identity(
-    "loss_bend", s * sp.Derivative(-2 * s / (1 + s) ** 3, s), _bend, "d^2L/dD^2 = 2s(2s - 1)/(1 + s)^4 at the odds s"
+    "loss_bend", s * sp.Derivative(_loss_slope, s), _bend, "d^2L/dD^2 = 2s(2s - 1)/(1 + s)^4 at the odds s"
 )
 BEND_AT_MOST = Inequality("bend_at_most", sp.Le(_bend, sp.Rational(1, 6), evaluate=False), "it is at most 1/6")
 BEND_AT_LEAST = Inequality("bend_at_least", sp.Ge(_bend, -sp.Rational(1, 6), evaluate=False), "and at least -1/6")
@@ -195,10 +223,11 @@ RAISES = Implication(
 STATEMENT = Statement(
     parameters=PARAMETERS,
     hypotheses=HYPOTHESES,
-    variables=(u, s, rise, fall, higher, middle, lower, moved, slope, bend),
+    variables=(u, s, rise, fall, higher, middle, lower, moved, slope, bend, difference),
     claims=(*FURTHER, *LOSSES),
     steps=(
-        *(SLOPE, ATTENTION, MOVED_BY_THE_STEP, MOVED_BY_THE_LAYER, ALWAYS, ALWAYS_DOWN, ABOVE_ONE, UP, DOWN, DISTANCE),
+        *(SLOPE, ATTENTION, MOVED_BY_THE_STEP, MOVED_BY_THE_LAYER, ALWAYS, ALWAYS_DOWN, ABOVE_ONE, *IN_ODDS, UP, DOWN),
+        DISTANCE,
         *(ABOVE, BELOW, LOSS_SLOPE, LOSS_BEND, BEND_AT_MOST, BEND_AT_LEAST, LOWERS, RAISES),
     ),
 )
@@ -209,7 +238,7 @@ ARGUMENT = (
         "by which the odds are multiplied and divided, are above 1",
         (
             *("gradient", "attention", "moved_by_the_step", "moved_by_the_layer"),
-            *("step_moves_up", "layer_moves_down", "above_one"),
+            *("step_moves_up", "layer_moves_down", "above_one", *(step.label for step in IN_ODDS)),
         ),
         "application",
     ),

@@ -65,6 +65,24 @@ DEFINITIONS = {
     variance: b * (b + e) - c + tau * (norm + n * (q - (2 * b + e) ** 2) / 4),
 }
 
+# A row's own logit and another's; the exponentials of the rest add up to S.
+own_logit, other_logit = sp.symbols("z_i z_j", real=True)
+others = sp.Symbol("S", positive=True)
+_rows = sp.exp(own_logit) + sp.exp(other_logit) + others
+_own, _other = (sp.exp(logit) / _rows for logit in (own_logit, other_logit))
+JACOBIAN = (
+    Identity(
+        "own_logit", sp.Derivative(_own, own_logit), _own - _own * _own, "p_i has the slope p_i - p_i p_i in its logit"
+    ),
+    Identity(
+        "other_logit",
+        sp.Derivative(_own, other_logit),
+        -_own * _other,
+        "p_i has the slope -p_i p_j in another row's logit",
+    ),
+)
+JACOBIAN_VARIABLES = (own_logit, other_logit, others)
+
 RESIDUAL = Identity(
     "residual", after - target, before - new_target, "the new target b - f' + f leaves the residual as it is"
 )
@@ -78,12 +96,31 @@ HALF = R / 2
 """The largest move of the prediction by a move of length 1: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
 log_claimed = 3 * sp.log(n) / 2 + 10 * R**2
 BOUND = Inequality("bound", sp.Le(sp.log(HALF), log_claimed), "R/2 <= n^(3/2) exp(10 R^2), in logarithms")
+_least_value = 1 - 1 / (top * mean)
 _chord = (top - mean) * (mean - 1 / top) / (mean * (top - 1 / top))
 CHORD = Identity(
     "chord",
     (top - 1) / (top + 1) - _chord,
     top * (mean - 1) ** 2 / (mean * (top**2 - 1)),
     "(B-1)/(B+1) exceeds (B-g)(g-1/B)/(g(B-1/B)) by B(g-1)^2/(g(B^2-1))",
+)
+CHORD_VALUE = Identity(
+    "chord_value",
+    _least_value * (top - mean) / (top - 1 / top),
+    _chord,
+    "the chord of max(1 - y/g, 0) on [1/B, B] is (B-g)(g-1/B)/(g(B-1/B)) at y = g",
+)
+HALF_TANGENT = Identity(
+    "half_tangent",
+    (sp.exp(apart) - 1) / (sp.exp(apart) + 1),
+    (sp.exp(apart / 2) - sp.exp(-apart / 2)) / (sp.exp(apart / 2) + sp.exp(-apart / 2)),
+    "(e^t - 1)/(e^t + 1) = tanh(t/2)",
+)
+ALONG_THE_PAIR = Identity(
+    "along_the_pair",
+    sp.Subs(sp.Derivative(sp.exp(R * apart) / (sp.exp(R * apart) + sp.exp(-R * apart)), apart), apart, 0),
+    HALF,
+    "at n = 2 and the logits R t, -R t, f_1 has the slope R/2 at t = 0",
 )
 PAIR = Identity(
     "pair",

@@ -13,12 +13,17 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.softmax_regression.best_factor import AT_MOST, IN_REACH, gap
 from theorems.softmax_regression.setting import (
+    ALONG_THE_PAIR,
     BOUND,
     CHORD,
+    CHORD_VALUE,
     DEFINITIONS,
     DIMENSION,
     EIGENVALUE,
     HALF,
+    HALF_TANGENT,
+    JACOBIAN,
+    JACOBIAN_VARIABLES,
     LARGE_RADIUS,
     PAIR,
     RADIUS,
@@ -27,9 +32,12 @@ from theorems.softmax_regression.setting import (
     VARIABLES,
     R,
     after,
+    apart,
     b,
     before,
+    c,
     e,
+    k,
     log_claimed,
     mean,
     n,
@@ -45,7 +53,18 @@ from theorems.softmax_regression.trials.moves import (
     predictions_within,
     shift_within,
 )
-from verify import Canary, Evaluation, Hypothesis, Identity, Implication, Inference, InWords, Statement, ValueWhere
+from verify import (
+    Canary,
+    Evaluation,
+    Hypothesis,
+    Identity,
+    Implication,
+    Inequality,
+    Inference,
+    InWords,
+    Statement,
+    ValueWhere,
+)
 
 SMALL_MOVE = sp.Rational(1, 100)
 """A size that no logit moves by, in the small-move hypothesis."""
@@ -111,6 +130,29 @@ ENTRY = Identity(
     - tau * ((largest_v + least_v) * own_v - own_v**2 - largest_v * least_v),
     "(p_i - tau)(max - v_i)(v_i - min), term by term",
 )
+# The mean of v under p, and the norm² of v; M and m are this mean plus b + e and less b.
+mean_v, norm_v = sp.symbols("mu norm_v", real=True)
+_highest, _lowest = mean_v + b + e, mean_v - b
+VARIANCE = (
+    Identity(
+        "variance_in_parts",
+        (_highest + _lowest) * mean_v - _highest * _lowest - c + tau * (norm_v + n * _highest * _lowest) - mean_v**2,
+        b * (b + e) - c + tau * (norm_v + n * ((2 * mean_v + e) ** 2 - (2 * b + e) ** 2) / 4),
+        "(M + m) mu - M m - c + tau (N + n M m) - mu^2 is the variance of `eigenvalue`, with q = (M + m)^2, at the "
+        "norm^2 N, where m = mu - b, M = mu + b + e",
+    ),
+    Identity(
+        "norm_in_parts",
+        _highest**2 + _lowest**2 + k,
+        k + (2 * mean_v + e) ** 2 / 2 + (2 * b + e) ** 2 / 2,
+        "M^2 + m^2 + k is the norm^2 of `eigenvalue`, with q = (M + m)^2",
+    ),
+)
+SQUARE_OF_THE_SUM = Inequality(
+    "square_of_the_sum",
+    sp.Ge((positive + negative) ** 2, positive**2 + negative**2),
+    "(x + y)^2 >= x^2 + y^2 for x, y >= 0",
+)
 SQUARES = Implication(
     "squares",
     (sp.Le(positive, mean), sp.Le(negative, mean)),
@@ -125,16 +167,17 @@ SHARP = InWords("sharp", "at n = 2 no factor smaller than R/2 will do")
 ARGUMENT = (
     Inference(
         "variance",
-        "v'Jv is the variance of v under p; as (p_i − τ)(M − v_i)(v_i − m) ≥ 0 for every i, M and m the largest and "
-        "the least v_i, it is what `eigenvalue` has, with c ≥ 0, as Σ p_i = 1 and Σ v_i = 0",
-        ("eigenvalue", "entry"),
+        "v'Jv is the variance of v under p; the sum c of the (p_i − τ)(M − v_i)(v_i − m), M and m the largest and the "
+        "least v_i, is not negative, and by `entry`, with Σ p_i = 1 and Σ v_i = 0, it gives the mean of the v_i²: the "
+        "variance is what `eigenvalue` has, for the mean in the lower half of the range, else for −v",
+        ("eigenvalue", "entry", *(step.label for step in VARIANCE)),
         "nonnegative terms",
     ),
     Inference(
         "slope",
         "the Jacobian of softmax is J = diag(p) − pp', symmetric; it takes 1 to 0, v'Jv is a variance, and by the step "
         "with τ = 0 it is at most ½|v|² on the vectors orthogonal to 1: |J| ≤ ½",
-        ("variance", "eigenvalue"),
+        ("variance", "eigenvalue", *(step.label for step in JACOBIAN)),
         rules.SPECTRAL_THEOREM,
     ),
     Inference(
@@ -152,30 +195,32 @@ ARGUMENT = (
     ),
     Inference(
         "sharp",
-        "at n = 2 and two equal logits a unit move that moves the logits by R u, u = (1, −1)/√2, moves the prediction "
-        "with the slope R/2; A = R u v' and the move t v of x = 0, or x = R v and the move t u v' of A = 0, are such, "
-        "within the norms and, for small t, small",
-        ("pair", "norms", "small_move"),
+        "at n = 2 and two equal logits a move of length √2 t that moves the logits by R t and −R t moves the entries "
+        "of the prediction by s and −s, s/t → R/2, and so by √2 s: with u = (1, −1)/√2 and a unit v, A = R u v' and "
+        "the move √2 t v of x = 0, or x = R v and the move √2 t u v' of A = 0, are such, within the norms and, for "
+        "small t, small",
+        ("pair", "along_the_pair", "norms", "small_move"),
         rules.DERIVATIVE,
     ),
     Inference(
         "total_variation",
-        "where the exponentials of the logits' moves lie between 1/B and B, B = exp(1/100), and have the mean g under "
-        "f, f' and f differ in total variation by at most (B − g)(g − 1/B)/(g(B − 1/B))",
-        ("small_move",),
+        "the exponentials y of the logits' moves lie between 1/B and B, B = exp(1/100), and have a mean g under f; f' "
+        "is f y/g, so that f' and f differ in total variation by the mean of max(1 − y/g, 0) under f, which is convex "
+        "in y: at most its chord at g",
+        ("small_move", "chord_value"),
         rules.CHORD,
     ),
     Inference(
         "at_most_tanh",
         "that is at most (B − 1)/(B + 1) = tanh(1/200)",
-        ("total_variation", "chord"),
+        ("total_variation", "chord", "half_tangent"),
         "nonnegative terms",
     ),
     Inference(
         "free",
         "the positive entries of f' − f add up to the total variation, 1 at most, and so do the negative ones; the "
         "squares of each add up to its square at most",
-        ("at_most_tanh", "squares"),
+        ("at_most_tanh", "square_of_the_sum", "squares"),
         "nonnegative terms",
     ),
 )
@@ -188,11 +233,14 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
         hypotheses=(LARGE_RADIUS, *hypotheses),
         variables=(
             *(*VARIABLES, predicted, logits, length, factor),
-            *(share, largest_v, least_v, own_v, positive, negative),
+            *(share, largest_v, least_v, own_v, positive, negative, mean_v, norm_v, apart, *JACOBIAN_VARIABLES),
         ),
         definitions=DEFINITIONS,
         claims=(shift, SHARP, FREE),
-        steps=(RESIDUAL, EIGENVALUE, ENTRY, BOUND, PAIR, CHORD, WITHIN, CLAIMED, SQUARES),
+        steps=(
+            *(RESIDUAL, *JACOBIAN, EIGENVALUE, ENTRY, *VARIANCE, BOUND, PAIR, ALONG_THE_PAIR),
+            *(CHORD_VALUE, CHORD, HALF_TANGENT, WITHIN, CLAIMED, SQUARE_OF_THE_SUM, SQUARES),
+        ),
     )
 
 

@@ -69,6 +69,17 @@ AT_THE_SECOND = Identity(
     -second_p * (first_p - second_p) * (second_p - third_p),
     "Q(p_2) = -p_2 (p_1 - p_2)(p_2 - p_3)",
 )
+# p_1 ≥ p_2 ≥ p_3, in σ and t.
+_IN_ORDER = (sp.Ge(t, 0), sp.Gt(sigma, 0), sp.Le(t, 1), sp.Le(2 * (1 - sigma), (n - 2) * sigma * (1 - t)))
+ORDER_STEPS = (
+    Implication(
+        "not_positive_at_the_second",
+        _IN_ORDER,
+        sp.Le(-second_p * (first_p - second_p) * (second_p - third_p), 0),
+        "-p_2 (p_1 - p_2)(p_2 - p_3) <= 0 where p_1 >= p_2 >= p_3, p_2 >= 0",
+    ),
+    Implication("two_at_least", _IN_ORDER, sp.Ge(sigma, 2 / n), "sigma >= 2/n where p_1 >= p_2 >= p_3"),
+)
 ROOTS_BELOW = Implication(
     "roots_below",
     (sp.Ge(sigma, 2 / n), sp.Le(sigma, 1)),
@@ -78,8 +89,8 @@ ROOTS_BELOW = Implication(
 HALF_ROOT = Implication(
     "half_root",
     (sp.Ge(2 * (n - 1) * sigma, n),),
-    sp.Ge((n - 2) * sigma - n * (1 - sigma), 0),
-    "2(n-2) times the factor sigma/2 - c(1 - sigma) of Q(sigma/2) is not negative where sigma >= n/(2(n-1))",
+    sp.Ge(characteristic(sigma / 2, sigma, t**2), 0),
+    "Q(sigma/2) = t^2 sigma^2/2 (sigma/2 - c(1 - sigma)) >= 0 where sigma >= n/(2(n-1))",
 )
 HEIGHT = Implication(
     "height",
@@ -91,6 +102,12 @@ SPAN = Inequality(
     "span",
     sp.Le((M + m) ** 2, (n - 1) / (n - 2) * (2 * m**2 + 2 * (n - 2) * M**2 / n), evaluate=False),
     "(M + m)^2 <= (n-1)/(n-2) (2m^2 + 2(n-2)M^2/n)",
+)
+SHARE_BY_SUMS = Identity(
+    "share_by_sums",
+    (half + top) / (half + top + (n - 2) * down),
+    1 / (1 + (n - 2) / (half / down + top / down)),
+    "(x + y)/(x + y + (n-2) z) = 1/(1 + (n-2)/(x/z + y/z))",
 )
 SHARE = Identity(
     "share",
@@ -157,10 +174,16 @@ LOW_STEPS = (
         "x^2 <= y^2 where 0 <= x <= y",
     ),
     Implication(
+        "others_at_most",
+        (sp.Ge(sigma, 2 / n),),
+        sp.Le(1 - sigma, (n - 2) / n),
+        "1 - sigma <= (n-2)/n where sigma >= 2/n",
+    ),
+    Implication(
         "low_factor",
         (sp.Le(q + rest, M), sp.Le(m, rest)),
-        sp.Ge(M - q - m, 0),
-        "k - x - z >= 0 where x + y <= k, z <= y",
+        sp.Ge(short / 2 * HALF_C * (M - q - m), 0),
+        "(short/2) c (k - x - z) >= 0 where x + y <= k, z <= y",
     ),
 )
 SUM_STEPS = (
@@ -183,7 +206,13 @@ PAIR_STEPS = (
     Implication(
         "pair_at_least",
         (sp.Le(2 * (n - 1) * lowest, n - 2),),
-        sp.Le((n - 1) * 2 * (1 + lowest), 3 * n - 4),
-        "2(n-1)(1 + e) <= 3n-4 where 2(n-1) e <= n-2",
+        sp.Ge(1 / (1 + lowest) / 2, (n - 1) / (3 * n - 4)),
+        "1/(2(1 + e)) >= (n-1)/(3n-4) where 2(n-1) e <= n-2",
+    ),
+    Implication(
+        "lower_odds",
+        (sp.Gt(1 / (1 + lowest * share), 1 / (1 + lowest)),),
+        sp.Lt(share, 1),
+        "f < 1 where 1/(1 + e f) > 1/(1 + e)",
     ),
 )
