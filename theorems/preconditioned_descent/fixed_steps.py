@@ -33,6 +33,7 @@ from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import (
     INVERSE_PRIOR,
+    LAW,
     LEFT,
     PRODUCT_OF_ERRORS,
     WHITENED,
@@ -166,14 +167,12 @@ STATEMENT = Statement(
     steps=(WHITENED, LEFT, PRODUCT_OF_ERRORS, LEFT_OUT),
 )
 ARGUMENT = (
+    LAW,
     Inference(
         "loss",
-        "w* is multiplied by p(S), p(s) = ∏ (1 − a_l s), and is independent of S: after whitening the loss at m "
+        "w* is multiplied by p(S), p(s) = ∏ (1 − a_l s), and is independent of S, with covariance I: the loss at m "
         "examples is E tr p(S)², S = XX'/m",
-        (
-            *("ahn2023.lemma1", "whitened_label", "left_of_w", "product_of_errors"),
-            *("linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
-        ),
+        ("ahn2023.lemma1", "whitened", "left_of_w", "product_of_errors", "gaussian_tokens", "multiples"),
         "independent factors",
     ),
     Inference("convex_power", "t ↦ (1 − a t)^{2L} is convex", (), rules.CONVEX_POWERS),

@@ -153,15 +153,17 @@ STATEMENT = Statement(
     claims=(MINIMUM, VANISHES),
     steps=(WHITENED, LEFT, PRODUCT_OF_ERRORS, MOVED_LAYER, SLOPE_IN_A_STEP),
 )
+LAW = Inference(
+    "whitened",
+    "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
+    "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I, and a gradient that "
+    "vanishes stays one",
+    ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+    rules.WHITENING,
+)
+"""The tokens as standard normal vectors, turned by a root of Σ."""
 ARGUMENT = (
-    Inference(
-        "whitened",
-        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
-        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I, and a gradient that "
-        "vanishes stays one",
-        ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
-        rules.WHITENING,
-    ),
+    LAW,
     Inference(
         "residual",
         "each layer multiplies what is left of w* by I − a_l S: after L layers it is p(S) w*, p(s) = ∏ (1 − a_l s)",

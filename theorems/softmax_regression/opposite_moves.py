@@ -98,9 +98,6 @@ ATTENTION = Identity(
     -v * a * (u**2 - 1) / (u**2 + 1),
     "the layer adds -v a tanh(w a^2) to the first row, and its negative to the second; u = exp(w a^2)",
 )
-ALWAYS = Inequality(
-    "step_moves_up", sp.Gt(8 * eta * a**2 * s / (1 + s) ** 3, 0, evaluate=False), "D' > D at all odds s"
-)
 ALWAYS_DOWN = Implication(
     "layer_moves_down",
     (sp.Gt(u, 1),),
@@ -114,6 +111,7 @@ MOVED_BY_THE_STEP = Identity(
     8 * eta * a**2 * _before * (1 - _before) ** 2,
     "with x' = x - eta dL/dx, D' - D = 8 eta a^2 p(1 - p)^2",
 )
+ALWAYS = Inequality("step_moves_up", sp.Gt(MOVED_BY_THE_STEP.right, 0, evaluate=False), "D' > D at all odds s")
 MOVED_BY_THE_LAYER = Identity(
     "moved_by_the_layer",
     2 * (a - v * a * (u**2 - 1) / (u**2 + 1)) * x - D,

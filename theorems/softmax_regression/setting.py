@@ -110,6 +110,17 @@ CHORD_VALUE = Identity(
     _chord,
     "the chord of max(1 - y/g, 0) on [1/B, B] is (B-g)(g-1/B)/(g(B-1/B)) at y = g",
 )
+CHORD_ABOVE = Inequality(
+    "chord_above",
+    sp.Ge(CHORD.right, 0, evaluate=False),
+    "B(g-1)^2/(g(B^2-1)) >= 0 for B > 1, g > 0",
+)
+MOVED_SHARE = Identity(
+    "moved_share",
+    sp.exp(own_logit + apart) / (others * mean),
+    sp.exp(own_logit) / others * sp.exp(apart) / mean,
+    "f' = f y/g at a logit that moves by t, y = e^t, where the sum S of the exponentials becomes S g",
+)
 HALF_TANGENT = Identity(
     "half_tangent",
     (sp.exp(apart) - 1) / (sp.exp(apart) + 1),

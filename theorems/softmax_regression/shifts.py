@@ -16,6 +16,7 @@ from theorems.softmax_regression.setting import (
     ALONG_THE_PAIR,
     BOUND,
     CHORD,
+    CHORD_ABOVE,
     CHORD_VALUE,
     DEFINITIONS,
     DIMENSION,
@@ -25,6 +26,7 @@ from theorems.softmax_regression.setting import (
     JACOBIAN,
     JACOBIAN_VARIABLES,
     LARGE_RADIUS,
+    MOVED_SHARE,
     PAIR,
     RADIUS,
     RESIDUAL,
@@ -207,13 +209,13 @@ ARGUMENT = (
         "the exponentials y of the logits' moves lie between 1/B and B, B = exp(1/100), and have a mean g under f; f' "
         "is f y/g, so that f' and f differ in total variation by the mean of max(1 − y/g, 0) under f, which is convex "
         "in y: at most its chord at g",
-        ("small_move", "chord_value"),
+        ("small_move", "moved_share", "chord_value"),
         rules.CHORD,
     ),
     Inference(
         "at_most_tanh",
         "that is at most (B − 1)/(B + 1) = tanh(1/200)",
-        ("total_variation", "chord", "half_tangent"),
+        ("total_variation", "chord", "chord_above", "half_tangent"),
         "nonnegative terms",
     ),
     Inference(
@@ -239,7 +241,7 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
         claims=(shift, SHARP, FREE),
         steps=(
             *(RESIDUAL, *JACOBIAN, EIGENVALUE, ENTRY, *VARIANCE, BOUND, PAIR, ALONG_THE_PAIR),
-            *(CHORD_VALUE, CHORD, HALF_TANGENT, WITHIN, CLAIMED, SQUARE_OF_THE_SUM, SQUARES),
+            *(MOVED_SHARE, CHORD_VALUE, CHORD, CHORD_ABOVE, HALF_TANGENT, WITHIN, CLAIMED, SQUARE_OF_THE_SUM, SQUARES),
         ),
     )
 

@@ -123,6 +123,12 @@ LOGITS = (
     ),
 )
 RESIDUAL = (
+    Identity(
+        "square_of_the_residual",
+        (alpha * p - 1 / q) ** 2,
+        alpha**2 * p**2 - 2 * alpha * p / q + 1 / q**2,
+        says="(alpha p - 1/q)^2 = alpha^2 p^2 - 2 alpha p/q + 1/q^2",
+    ),
     Implication(
         "squares_at_most",
         (sp.Eq(total, 2 / d * loss), sp.Le(loss, d / (2 * q))),

@@ -647,7 +647,8 @@ WITH_QUERY = (
         "L ≤ ε",
         (
             *("at_the_best_scale", "products", "rest_in_parts", "ratios", "powers", "others_with_query", "chords"),
-            *("with_query_together", "share_of_the_loss", "at_this_scale_with_query"),
+            *("with_query_together", "share_of_the_loss", "at_this_scale_with_query", "at_most_one_in_share"),
+            "any_layer",
         ),
         "application",
     ),

@@ -25,6 +25,12 @@ MIXED_ENTRY = (
         says="4 alpha P^2 (1-P)(1-w) - 2P(1-P) <= 16r/27 where 0 <= alpha <= r, P^2 (1-P) <= 4/27",
     ),
     Implication(
+        "mixed_part",
+        (sp.Ge(alpha, 0), sp.Le(share, 1), sp.Le(other, 1)),
+        sp.Ge(alpha * _CUBIC * (1 - other), 0),
+        says="alpha P^2 (1-P)(1-w) >= 0 where alpha >= 0, P <= 1, w <= 1",
+    ),
+    Implication(
         "mixed_at_least",
         (sp.Ge(x, 0), sp.Le(sp.Rational(1, 2), 16 * top / 27)),
         sp.Ge(4 * x - 2 * share * (1 - share), -16 * top / 27),

@@ -132,7 +132,9 @@ RANGE = (
     at_most("scale", q * N**2, T * M**2, "S^2 >= q/T"),
     at_most("between", eta, 4 * q / 5, "eta <= 4q/5"),
 )
-MIXED = at_most("mixed", x / (1 + x) ** 3, sp.Rational(4, 27), "P^2 (1-P) <= 4/27, with P = 1/(1+x)")
+_share = 1 / (1 + x)
+"""A share P from 0 to 1."""
+MIXED = at_most("mixed", _share**2 * (1 - _share), sp.Rational(4, 27), "P^2 (1-P) <= 4/27, with P = 1/(1+x)")
 BETA_AT_MOST = at_most("beta", BETA, sp.Rational(4, 5), "beta = (eta/q) (1 + 2d/(5q)) <= 4/5")
 SPREAD = at_most(
     "spread",
@@ -197,11 +199,16 @@ STATEMENT = Statement(
         at_most("roundings", 3 * K, 5 * (3 + EXCESS), "3k <= 5 (3 + a)"),
         at_most("eighth", w * (1 - 2 * w), sp.Rational(1, 8), "w (1 - 2w) <= 1/8"),
         MIXED,
-        at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
+        at_most(
+            "bend",
+            -_share * (1 - _share) * (1 - 2 * _share),
+            sp.Rational(1, 10),
+            "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)",
+        ),
         at_most("other_mixed", sp.Rational(1, 2), 16 * r / 27, "1/2 <= 16 r/27 for r = sqrt(T/q) >= 1"),
         at_most(
             "turn",
-            (2 - 3 / (1 + x)) * x / (1 + x) ** 3,
+            _share**2 * (1 - _share) * (2 - 3 * _share),
             sp.Rational(4, 27),
             "P^2 (1-P)(2 - 3P) <= 4/27, with P = 1/(1+x)",
         ),
@@ -310,7 +317,8 @@ ARGUMENT = (
         "mixed_entry",
         "ℓ_αC = 4αP²(1−P)(1−w) − 2P(1−P) is between −16r/27 and 16r/27 in the box",
         (
-            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "mixed_bend", "mixed", "other_mixed"),
+            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "dL_dalpha", "mixed_bend", "mixed"),
+            "other_mixed",
             *(step.label for step in entries.MIXED_ENTRY),
         ),
         "application",
@@ -486,7 +494,7 @@ one_hot_descent = Theorem(
     derivation=derivation,
     proofs={"reached": SLOW, "stays": NEVER_INCREASES},
     canaries=(
-        _canary("a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(x / (1 + x) ** 3, sp.Rational(1, 10)))),
+        _canary("a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(MIXED.relation.lts, sp.Rational(1, 10)))),
         _canary("T/(10q) for 2T/q", replace(SPREAD, relation=sp.Le(SPREAD.relation.lts, T / (10 * q)))),  # pyright: ignore[reportAttributeAccessIssue]
         _canary("5A/2 for 7A/2", replace(ROOT, left=(3 + 5 * y**2) / 2 - 3 * y - 2 * y**2)),
         _canary("20 for 30 at the start", replace(START, relation=sp.Le(START.relation.lts, (20 + 25 * A) * T / q))),  # pyright: ignore[reportAttributeAccessIssue]
