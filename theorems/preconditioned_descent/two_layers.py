@@ -232,12 +232,14 @@ FACTORS = tuple(
 
 def _determinant(matrix: sp.Matrix, size: int) -> sp.Expr:
     """Return the determinant of a matrix's first one to three rows and columns, along the first row."""
-    minor = lambda i, j: matrix[1, i] * matrix[2, j] - matrix[1, j] * matrix[2, i]  # noqa: E731
+    rows: list[list[sp.Expr]] = matrix.tolist()
+    first, second, third = rows
+    minor = lambda i, j: second[i] * third[j] - second[j] * third[i]  # noqa: E731
     if size == 1:
-        return matrix[0, 0]  # pyright: ignore[reportReturnType]
+        return first[0]
     if size == 2:
-        return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]  # pyright: ignore[reportReturnType]
-    return matrix[0, 0] * minor(1, 2) - matrix[0, 1] * minor(0, 2) + matrix[0, 2] * minor(0, 1)  # pyright: ignore[reportReturnType]
+        return first[0] * second[1] - first[1] * second[0]
+    return first[0] * minor(1, 2) - first[1] * minor(0, 2) + first[2] * minor(0, 1)
 
 
 MINORS = tuple(

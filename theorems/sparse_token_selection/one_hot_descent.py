@@ -494,7 +494,9 @@ one_hot_descent = Theorem(
     derivation=derivation,
     proofs={"reached": SLOW, "stays": NEVER_INCREASES},
     canaries=(
-        _canary("a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(MIXED.relation.lts, sp.Rational(1, 10)))),
+        _canary(
+            "a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(_share**2 * (1 - _share), sp.Rational(1, 10)))
+        ),
         _canary("T/(10q) for 2T/q", replace(SPREAD, relation=sp.Le(SPREAD.relation.lts, T / (10 * q)))),  # pyright: ignore[reportAttributeAccessIssue]
         _canary("5A/2 for 7A/2", replace(ROOT, left=(3 + 5 * y**2) / 2 - 3 * y - 2 * y**2)),
         _canary("20 for 30 at the start", replace(START, relation=sp.Le(START.relation.lts, (20 + 25 * A) * T / q))),  # pyright: ignore[reportAttributeAccessIssue]
