@@ -102,7 +102,7 @@ def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
     return limits_at(expression, exact_values(expression.free_symbols, instance))
 
 
-def with_proposed_limits(expression: sp.Expr, instance: Values) -> sp.Expr:
+def with_proposed_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
     """Return the expression with its limits at an instance, SymPy's values where they are not rational.
 
     They may be wrong: for a verdict that only the re-checker, which finds them itself, makes one.

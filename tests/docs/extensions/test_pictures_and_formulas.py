@@ -41,6 +41,8 @@ def test_formulas_become_mathml():
     assert 'display="block"' in mathml("x", display=True) and 'display="inline"' in mathml("x", display=False)
     # A name of several letters is one, and no product.
     assert "<mi>ε</mi><mo>&lt;</mo>" in mathml("eps < 1", display=False)
+    assert "<msup><mi>x</mi><mn>2</mn></msup>" in mathml("x^{2}", display=False)
+    assert '<mo form="prefix">(</mo>' in mathml(r"\left(\frac{x}{2}\right)", display=False)
     assert "<mtext>rate</mtext>" in mathml(r"rate \cdot x", display=False)
     assert "<mtext>encoding</mtext>" in mathml(
         r"\operatorname{least}_{encoding dimension}{\left(eps \right)}", display=False

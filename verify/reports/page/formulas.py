@@ -11,6 +11,8 @@ _NAME = re.compile(r"\\(?:text|operatorname|mathrm|begin|end)\{[^}]*\}|\\[A-Za-z
 """A command, or names of more than one letter, which LaTeX takes for products of letters."""
 
 _CHARACTER = re.compile(r"&#x([0-9A-Fa-f]+);")
+_NEEDLESS = re.compile(r' stretchy="true" fence="true"|<mrow>(<(m[ino])>[^<]*</\2>)</mrow>')
+"""A bracket's attributes that are a browser's defaults, and a row of one element."""
 
 
 @cache
@@ -19,6 +21,7 @@ def mathml(latex: str, *, display: bool = False) -> Html:
     from latex2mathml.converter import convert
 
     written = convert(_NAME.sub(_named, latex), display="block" if display else "inline")
+    written = _NEEDLESS.sub(lambda found: found[1] or "", written)
     return Html(_CHARACTER.sub(lambda found: escape(chr(int(found[1], 16))), written))
 
 
