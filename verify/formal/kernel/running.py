@@ -18,7 +18,7 @@ AXIOMS = frozenset(
 )
 """The axioms that Rocq's real numbers rest on, and that alone may be assumed."""
 NEEDED = "the Debian packages coq and libcoq-coquelicot"
-SECONDS = 1800
+SECONDS = 600
 """The longest that one program may take."""
 _LISTED = re.compile(r"^    (\S+)$", re.MULTILINE)
 _SAFE = re.compile(r"\* (Constants/Inductives relying on .*|Inductives whose positivity is assumed): <none>")
