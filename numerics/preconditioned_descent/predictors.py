@@ -146,7 +146,8 @@ def least_norm_losses(prompts: Prompts, n: int, root: Float[Tensor, "d d"]) -> F
         return torch.zeros_like(query[0])
     inverse = torch.linalg.inv(root)
     left, right = root @ weights, inverse @ query
-    _, vectors = torch.linalg.eigh(inverse @ S.permute(2, 0, 1) @ inverse)
+    # On the processor: a card's solver of many small matrices takes a megabyte for each.
+    vectors = torch.linalg.eigh((inverse @ S.permute(2, 0, 1) @ inverse).cpu())[1].to(S)
     # The d − n others span the complement of the examples.
     inside, against = ((vectors[:, :, : len(S) - n] * part.T[:, :, None]).sum(dim=1) for part in (left, right))
     return (inside * against).sum(dim=1).square()

@@ -241,7 +241,8 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
     total = squares = 0.0
     for _ in range(prompts // chunk):
         examples = sample(chunk, 20, identity, identity, generator)[0][:, :, :-1]
-        spectrum = torch.linalg.eigvalsh(examples @ examples.mT / 20)
+        # On the processor: a card's solver of many small matrices takes a megabyte for each.
+        spectrum = torch.linalg.eigvalsh((examples @ examples.mT / 20).cpu())
         losses = torch.where(spectrum[:, -1] <= RARE, r(spectrum).square().sum(dim=1), 0.0)
         total, squares = total + float(losses.sum()), squares + float(losses.square().sum())
     mean = total / prompts

@@ -117,7 +117,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
     theorem = load_theorem(name)
     for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=300), strict=True):
         assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
-        # The steps are as they were, but they would be proved anew.
+        # A claim is changed: the steps, of which the example is checked with the theorem, would be proved anew.
         changed, claims = canary.statement, canary.statement.claims
         alone = changed.alone(*claims) if canary.clause in {claim.label for claim in claims} else changed
         again = verify.check(replace(theorem.variant(alone), values={}), **result.counterexample)

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import sympy as sp
-from sympy.core.relational import Relational
 
 from verify.budget import MOST_WORK, Budget, Result, ended
 from verify.checking.certificates import stated, written
@@ -168,8 +167,7 @@ class Decider:
 
     def _has_limit(self, clause: Clause) -> bool:
         """Whether a clause has a limit: SymPy may have given its value, which nothing but a re-check accepts."""
-        relation = getattr(clause, "relation", None)
-        return isinstance(relation, Relational) and any(self.statement.expand(x).has(sp.Limit) for x in relation.args)
+        return any(self.statement.expand(sp.sympify(each)).has(sp.Limit) for each in clause.expressions())
 
     def _verdict(self, data: Any, result: ClauseResult, hard_end: float) -> Verdict:
         proof = stated(result)

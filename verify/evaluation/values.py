@@ -105,7 +105,7 @@ def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
 def with_proposed_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
     """Return the expression with its limits at an instance, SymPy's values where they are not rational.
 
-    They may be wrong: for a verdict that only the re-checker, which finds them itself, makes one.
+    SymPy's values may be wrong: a verdict that rests on one counts only if the re-checker finds the limit itself.
     """
     if not expression.has(sp.Limit):
         return expression

@@ -49,7 +49,7 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
 def proposed_limit(inside: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr | None:
     """Return SymPy's value of a limit, from above at a number; None where it finds none that is finite.
 
-    It may be wrong: it is for a proof or a verdict that the re-checker accepts after it has found the value itself.
+    The value may be wrong: a proof or a verdict that rests on it counts only if the re-checker finds the limit itself.
     """
     if inside.count_ops() > _PROPOSED:
         return None

@@ -86,7 +86,7 @@ def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
 def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, proposed: bool = False) -> sp.Basic:
     """Return the expression with its limits carried out at values of other symbols, where they have all of them.
 
-    So that they are right also where a limit's divisor vanishes; with `proposed`, one that is not rational has SymPy's
+    So they are right also where a limit's divisor vanishes. With `proposed`, a limit that is not rational has SymPy's
     value, for a verdict that is re-checked. Raises UndefinedError where one is infinite, or where its expression has no
     value.
     """

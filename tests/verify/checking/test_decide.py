@@ -14,6 +14,7 @@ from verify import (
     Evidence,
     Hypothesis,
     Identity,
+    Implication,
     Inequality,
     LeastResidual,
     MatrixIdentity,
@@ -129,6 +130,13 @@ def test_a_limit_that_is_not_rational_decides_where_it_is_re_checked(line, at, o
 
 def test_a_hypothesis_on_a_limit_that_is_not_rational_is_not_decided():
     assert verify.check("g <= 1 if Limit(g*abs(n)/n, n, 0) == g", {"g": 2}, seconds=60).outcome == "inconclusive"
+
+
+def test_a_condition_on_a_limit_that_is_not_rational_refutes_nothing(make_theorem):
+    # SymPy's limit at 0 is that from above, t; there is none.
+    limit = sp.Eq(sp.Limit(t * sp.Abs(x) / x, x, 0), t, **KEPT)
+    clause = Implication("c", (limit, sp.Gt(t, a)), sp.Lt(t, a, **KEPT), says="t < a")
+    assert check(make_theorem(clause, names="a", variables=(t,)), {"a": 1}).clauses[0].outcome == "inconclusive"
 
 
 def test_a_wrong_value_of_a_limit_decides_nothing(monkeypatch):

@@ -84,7 +84,7 @@ def test_two_processes_tell_it_too(cli, theorem_file):
 def test_what_encloses_nothing_is_one_line(cli, theorem_file, body, said):
     path = theorem_file(made(WITH_ENCLOSED, body=body, scan="value"))
     assert_one_line(cli("check", path, "x=1"), said)
-    assert_one_line(cli("explore", path, "x=1", "--seconds", "2"), said)
+    assert_one_line(cli("explore", path, "x=1", "--seconds", "60"), said)
 
 
 def test_a_value_that_there_is_not_is_no_error(cli, theorem_file):
@@ -96,7 +96,7 @@ def test_a_value_that_there_is_not_is_no_error(cli, theorem_file):
 @pytest.mark.parametrize(("scan", "fails"), [("1/0", False), ("{}[1]", True), ('"one"', True)])
 def test_an_approximation_may_have_no_value_and_no_other_fault(cli, theorem_file, scan, fails):
     path = theorem_file(made(WITH_ENCLOSED, body="return value", scan=scan))
-    result = cli("explore", path, "--seconds", "2", "--max-examples", "20")
+    result = cli("explore", path, "--seconds", "60", "--max-examples", "20")
     if fails:
         assert_one_line(result, "primitive own")
     else:

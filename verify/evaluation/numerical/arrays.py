@@ -119,7 +119,7 @@ class Arrays:
             for k in range(_most((high - low)[known]) + 1):
                 self.tick()
                 inside = known & (low + k <= high)
-                # A point that has all its terms has none of the next ones computed where that takes long.
+                # The index is NaN at a point that has all its terms: there no binomial is computed.
                 total = np.where(inside, combine(total, function(np.where(inside, low + k, np.nan))), total)
         return np.where(known, total, np.nan)
 
