@@ -33,7 +33,7 @@ from theorems.preconditioned_descent.relu_layer import (
     square_of_error,
     steps_along,
 )
-from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, A, b, beta, d, n, t, w, x
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, A, X, b, beta, d, n, t, w, x
 from theorems.preconditioned_descent.trials.one_layer_minimum import DRAWS
 from theorems.wishart.gaussian_moment import GaussianMoment
 from theorems.wishart.word_moments import word_formula
@@ -45,6 +45,7 @@ from verify import (
     Inequality,
     Inference,
     InWords,
+    MatrixIdentity,
     Source,
     Statement,
     Step,
@@ -64,6 +65,14 @@ tr_A, q_b, dot, norm_A, norm_b, norm_q, norm_Ab = ENTRIES = sp.symbols("trA q_b 
 """tr A, qᵀb, bᵀA q, ‖A‖², |b|², |q|² and |Aᵀb|²."""
 _q = matrix("q")
 _direction = A * x + w * t(_q) * x
+SEEN = MatrixIdentity(
+    "seen",
+    (t(b) * X + beta * t(w) * X) * (t(X) * A + t(X) * w * t(_q)) * x,
+    t(b + beta * w) * X * t(X) * _direction,
+    {X: (d, n), A: (d, d), **dict.fromkeys((b, w, _q, x), (d, sp.S.One))},
+    says="without relu, P's last row (b', beta), Q's columns (A; q') and labels w'X make (b + beta w)' X X'v of x, "
+    "v = A x + w q'x",
+)
 LOSS = GaussianMoment(
     "loss",
     square_of_error(attended, other_attended),
@@ -156,14 +165,15 @@ STATEMENT = Statement(
     hypotheses=(RELU_ATTENTION, ISOTROPIC),
     variables=(trace, rho, s, norm_N, norm_R, even, u, v, beta, *ENTRIES, _one, _two),
     claims=(GLOBAL,),
-    steps=(SQUARE_OF_ERROR, PAIRS, LOSS, EVEN_SQUARE, EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
+    steps=(SEEN, SQUARE_OF_ERROR, PAIRS, LOSS, EVEN_SQUARE, EXCESS, SQUARES, POSITIVE, ABOVE, WITHOUT_R),
 )
 ARGUMENT = (
     Inference(
         "loss_of_two_examples",
-        "with c = b + βw* and v = Ax + (q'x)w* f is the mean square of (1/n) Σ c'x_i σ(x_i'v) + w*'x; n of the n² "
-        "pairs of examples are of one example, the others of two independent ones: f is the mean that `loss` has",
-        ("relu_attention", "isotropic", "square_of_error", "pairs", "loss"),
+        "with c = b + βw* and v = Ax + (q'x)w* an example x_i adds c'x_i σ(x_i'v), by `seen`, and f is the mean "
+        "square of (1/n) Σ c'x_i σ(x_i'v) + w*'x; n of the n² pairs of examples are of one example, the others of two "
+        "independent ones: f is the mean that `loss` has",
+        ("relu_attention", "isotropic", "seen", "square_of_error", "pairs", "loss"),
         "linearity of expectation",
     ),
     Inference(
