@@ -62,7 +62,7 @@ from theorems.preconditioned_descent.isotropic_bounds import (
     z,
 )
 from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
-from theorems.preconditioned_descent.one_layer_loss import QUERY, ROW_BY_COLUMN, square_of_c
+from theorems.preconditioned_descent.one_layer_loss import ODD_IN_W, QUERY, ROW_BY_COLUMN, square_of_c
 from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, beta, d, n, r, tau
 from theorems.preconditioned_descent.trials.isotropic_landscape import falls_towards_the_pattern, local_minimum
 from theorems.wishart.gaussian_moment import GaussianMoment
@@ -253,6 +253,7 @@ POSITIVE = Inequality("excess_positive", sp.Gt(excess(b_0**2), 0, evaluate=False
 STEPS = (
     PREDICTION,
     ROW_BY_COLUMN,
+    ODD_IN_W,
     QUERY,
     COMPONENT,
     *COMPONENTS,
@@ -312,7 +313,10 @@ COMMON = (
         "p'Gq_j is v'Su_j + w'S(βu_j + τ_j v) + βτ_j w'Sw, so that F_j is the polynomial of `component`: at v = e_1 "
         "that of `first_component` for j = 1 and of `other_component` for j ≥ 2, at v = 0 that of "
         "`component_without_v`",
-        ("rotated", "isotropic", "standard_prior", "row_by_column", "component", *(step.label for step in COMPONENTS)),
+        (
+            *("rotated", "isotropic", "standard_prior", "row_by_column", "odd_in_w", "component"),
+            *(step.label for step in COMPONENTS),
+        ),
         "definition",
     ),
     Inference(

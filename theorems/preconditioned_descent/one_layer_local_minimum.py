@@ -41,7 +41,7 @@ from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.components import GAUSSIAN_TOKENS, ONE_LAYER, curvature, size
 from theorems.preconditioned_descent.one_layer import PREDICTION, STANDARD_PRIOR
-from theorems.preconditioned_descent.one_layer_loss import QUERY, ROW_BY_COLUMN, square_of_c
+from theorems.preconditioned_descent.one_layer_loss import ODD_IN_W, QUERY, ROW_BY_COLUMN, square_of_c
 from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, n, r
 from theorems.preconditioned_descent.trials.closed_forms import Instance, Trials, value_of
 from theorems.preconditioned_descent.trials.one_layer_minimum import (
@@ -258,6 +258,7 @@ STATEMENT = Statement(
         *(
             PREDICTION,
             ROW_BY_COLUMN,
+            ODD_IN_W,
             QUERY,
             *COMPONENTS,
             STATIONARY,
@@ -282,7 +283,7 @@ ARGUMENT = (
     Inference(
         "loss",
         "p'Gq_j is v'Su_j + w'S(β u_j + τ_j v) + β τ_j w'Sw: F_1 and F_2, and so f, are the polynomials of the steps",
-        ("seen", "standard_prior", "gaussian_tokens", "row_by_column", "component_1", "component_2"),
+        ("seen", "standard_prior", "gaussian_tokens", "row_by_column", "odd_in_w", "component_1", "component_2"),
         "application",
     ),
     Inference(

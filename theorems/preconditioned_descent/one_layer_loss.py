@@ -20,6 +20,13 @@ ROW_BY_COLUMN = MatrixIdentity(
     "with labels w'X the row (p, beta) times G times the column (u, tau) is p'Su + beta w'Su + tau p'Sw + "
     "beta tau w'Sw, S = XX'/n",
 )
+ODD_IN_W = MatrixIdentity(
+    "odd_in_w",
+    beta * t(w) * _S * u + tau * t(t(p) * _S * w),
+    t(w) * _S * (beta * u + tau * p),
+    {X: (size, n), **dict.fromkeys((p, u, w), _COLUMN)},
+    "what is odd in w in it, beta w'Su + tau p'Sw, is w'S(beta u + tau p): p'Sw is a number, and its own transpose",
+)
 _c, _token, _sigma = map(matrix, ("reader", "token", "Sigma"))
 _reading = sp.Symbol("reading", real=True)
 square_of_c = sp.Symbol("square_of_c", real=True)
@@ -33,4 +40,4 @@ QUERY = GaussianMoment(
     {t(_c) * _sigma * _c: square_of_c},
     says="E (c'x)^2 = c'Sigma c for c fixed and x ~ N(0, Sigma)",
 )
-STEPS = (ROW_BY_COLUMN, QUERY)
+STEPS = (ROW_BY_COLUMN, ODD_IN_W, QUERY)
