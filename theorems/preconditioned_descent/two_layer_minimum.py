@@ -278,6 +278,7 @@ FORM_TIMES_FOURTH = Implication(
 FORM_POSITIVE = Implication(
     "form_positive", (sp.Gt(m4, 0), sp.Gt(m4 * form, 0)), sp.Gt(form, 0), "form > 0 where m_4 form > 0, m_4 > 0"
 )
+FALLING = Implication("falling", (sp.Gt(form, 0),), sp.Lt(-4 * form, 0), "-4 form < 0 where form > 0")
 LEAST_PAIR = InWords(
     "least",
     "f over S is least, with the value minimum_loss, where the steps are smaller_step and larger_step, different and "
@@ -314,7 +315,7 @@ STATEMENT = Statement(
             *PAIR,
         ),
         *(SECOND_VANISHES, FIRST_VANISHES, *ELIMINATED, SAME, FOURTH_POSITIVE, FORM_TIMES_FOURTH, FORM_POSITIVE),
-        *(EQUAL, RISING, SLOPE_POSITIVE, APART, BENT_DOWN, *WHOLE),
+        *(EQUAL, RISING, SLOPE_POSITIVE, APART, BENT_DOWN, FALLING, *WHOLE),
     ),
 )
 
@@ -404,7 +405,7 @@ ARGUMENT = (
         "there the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
         (
             *("one_equal_pair", "critical", "rising", "slope_positive", "apart", "bent_down", "curved", "definite"),
-            *("fourth_positive", "form_times_fourth", "form_positive"),
+            *("falling", "fourth_positive", "form_times_fourth", "form_positive"),
         ),
         rules.INDEFINITE_HESSIAN,
     ),
