@@ -138,8 +138,9 @@ ARGUMENT = (
     DENSITY,
     Inference(
         "in_steps_and_products",
-        "f = ∫ r_L² dμ is a polynomial F in the a_l and the c_l = a_l b_l, and g_l depends on the c's alone",
-        ("loss_on_S", "polynomials"),
+        "g_l depends on c_0 … c_{l−1} alone, c_l = a_l b_l, by `token_layer`, and r_{l+1} on r_l, a_l and g_l, by "
+        "`label_layer`: f = ∫ r_L² dμ is a polynomial F in the a_l and c_0 … c_{L−2}",
+        ("loss_on_S", "polynomials", "token_layer", "label_layer"),
         "definition",
     ),
     Inference(
