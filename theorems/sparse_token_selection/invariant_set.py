@@ -79,11 +79,13 @@ from verify import (
     Implication,
     Inequality,
     Inference,
+    MatrixIdentity,
     Parameter,
     Source,
     Statement,
     Step,
     Theorem,
+    matrix,
 )
 
 alpha, C, P, R, P_slope, R_slope, share, slope, t = sp.symbols("alpha C P R P_slope R_slope share slope t", real=True)
@@ -151,6 +153,25 @@ SQUARE_OF_THE_RESIDUAL = Identity(
 OWN_NEGATIVE = Implication(
     "own_negative", (sp.Eq(slope, -slope),), sp.Eq(slope, 0), says="a number that is its own negative is 0"
 )
+_h, _g, _V1, _V2, _W1, _W2, _X, _E, _u = map(matrix, ("h", "g", "V_1", "V_2", "W_1", "W_2", "X", "E", "u"))
+TURNED = MatrixIdentity(
+    "turned",
+    sp.transpose(_h)
+    * ((_V1 * _h * _X + _V2 * _g * _E) * (sp.transpose(_h * _X) * _W1 + sp.transpose(_g * _E) * _W2) * _g * _u),
+    (sp.transpose(_h) * _V1 * _h * _X + sp.transpose(_h) * _V2 * _g * _E)
+    * (sp.transpose(_X) * (sp.transpose(_h) * _W1 * _g) + sp.transpose(_E) * (sp.transpose(_g) * _W2 * _g))
+    * _u,
+    {
+        **dict.fromkeys((_h, _V1), (d, d)),
+        **dict.fromkeys((_V2, _W1), (d, d_e)),
+        **dict.fromkeys((_g, _W2), (d_e, d_e)),
+        _X: (d, T),
+        _E: (d_e, T),
+        _u: (d_e, sp.S.One),
+    },
+    says="without softmax, h' times what the layer makes of tokens h X, encodings g E and the query's g u is what it "
+    "makes of X, E and u with h'V_1 h, h'V_2 g, h'W_1 g and g'W_2 g, for any h and g",
+)
 LOSS_ON_THE_SET = Inequality(
     "loss_on_the_set",
     sp.Eq(loss_less_means(*POINT, QUERY, d / 2), 0),
@@ -175,7 +196,7 @@ STATEMENT = Statement(
     ),
     variables=(P, R, P_slope, R_slope, share, slope, t),
     claims=(KEPT, LOSS_ON_THE_SET, STEPS),
-    steps=(OWN_NEGATIVE, SQUARE_OF_THE_RESIDUAL, VALUE_STEP, SCALE_STEP),
+    steps=(TURNED, OWN_NEGATIVE, SQUARE_OF_THE_RESIDUAL, VALUE_STEP, SCALE_STEP),
 )
 ARGUMENT = (
     Inference(
@@ -187,8 +208,9 @@ ARGUMENT = (
     ),
     Inference(
         "unchanged",
-        "X → hX, e → ge and the same in V and W, for orthogonal h and signed permutations g, preserve the loss",
-        ("gaussian_tokens", "stochastic_encoding", "signed_permutations", "zero_token"),
+        "for orthogonal h and signed permutations g, X → hX, e → ge and the same in V and W keep all scores, take f "
+        "to h f (`turned`) and the target to h times it: lengths and laws, and so the loss, are preserved",
+        ("gaussian_tokens", "stochastic_encoding", "signed_permutations", "zero_token", "turned"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
