@@ -49,6 +49,7 @@ from theorems.softmax_regression.score_moments import (
     DISTANCE,
     FAMILY,
     FIRST,
+    OF_THE_OUTPUTS,
     SLOPE,
     SMALL_FACTOR,
     STEPS,
@@ -188,9 +189,9 @@ ARGUMENT = (
     Inference(
         "slope_of_softmax",
         "softmax p moves along e at the rates p_i e_i − Σ p_i p_j e_j, which add up to 0; where no |e_i| exceeds o, "
-        "their absolute values add up to the mean deviation of e under p, which is at most o: the positive ones add "
-        "up to o/2 at most, and so do the negative ones, and the squares add up to o²/2 at most",
-        (*(step.label for step in JACOBIAN), "square_of_the_sum", "squares"),
+        "their absolute values add up to E|e − E e| under p, whose square is at most the variance, so to o at most: "
+        "the positive ones and the negative ones, of equal sums, add up to o/2 at most each, and the squares to o²/2",
+        (*(step.label for step in JACOBIAN), "square_of_the_sum", *(step.label for step in OF_THE_OUTPUTS)),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -259,8 +260,9 @@ ARGUMENT = (
     ),
     Inference(
         "mean",
-        "losses are between 0 and 1: under every law of the tasks the layer's mean loss tends to the step's",
-        ("targets", "each_task"),
+        "a loss is half the square norm of an output less b, whose positive and negative parts have the sum 1 at most: "
+        "it is between 0 and 1, and under every law of the tasks the layer's mean loss tends to the step's",
+        ("targets", "each_task", "square_of_the_sum", "squares"),
         rules.BOUNDED_CONVERGENCE,
     ),
     Inference(

@@ -147,6 +147,25 @@ CENTRED = Implication(
     sp.Le((x - (own + other) / 2) ** 2, ((own - other) / 2) ** 2),
     "(x - (p + q)/2)^2 <= ((p - q)/2)^2 where q <= x <= p",
 )
+MEAN_DEVIATION = Implication(
+    "mean_deviation",
+    (sp.Le(u**2, mean_ss - mean_s**2), sp.Le(mean_ss, k**2)),
+    sp.Le(u, k),
+    "x <= o where x^2 <= E e^2 - (E e)^2, E e^2 <= o^2, as for x = E |e - E e|",
+)
+HALF_OF_THE_SUM = Implication(
+    "half_of_the_sum",
+    (sp.Le(A + B, k), sp.Eq(A, B)),
+    sp.Le(A, k / 2),
+    "x <= o/2 where x + y <= o, x = y",
+)
+SQUARES_OF_HALVES = Implication(
+    "squares_of_halves",
+    (sp.Le(A, k / 2), sp.Le(B, k / 2)),
+    sp.Le(A**2 + B**2, k**2 / 2),
+    "x^2 + y^2 <= o^2/2 where x, y <= o/2",
+)
+OF_THE_OUTPUTS = (MEAN_DEVIATION, HALF_OF_THE_SUM, SQUARES_OF_HALVES)
 LEFT_IN_THE_LIMIT = Implication(
     "left_in_the_limit",
     (sp.Le(x, 9 * beta * spread**2 / 64),),
@@ -246,4 +265,5 @@ STEPS = (
     *(SLOPE, BEND, THIRD_MOMENT, RANGES, SQUARE_BELOW, SPLIT, OWN_MEAN, OTHER_MEAN, BETWEEN, WEIGHTED, LOW, FLAT),
     *(QUARTER, FEWER, IN_HALF, TOP, BELOW, EIGHTH, TWO_ROWS, WEIGHTED_EIGHTH, ROWS_APART, CENTRED, LEFT_IN_THE_LIMIT),
     *(FIRST, MATCHED_LOGIT, AT_ZERO, HALF_BEND, DIFFERENCE_OF_TWO, DISTANCE_OF_TWO, FIRST_ROW, TOGETHER, *FAMILY),
+    *OF_THE_OUTPUTS,
 )
