@@ -246,6 +246,18 @@ BENDS = (
         says="-p (x^2 - v) <= w^2 p/4 where v <= w^2/4, p >= 0",
     ),
     Implication(
+        "bend_of_R",
+        (sp.Le(R_bend, 4 * size**2 * share), sp.Le(share, part * R)),
+        sp.Le(R_bend, 4 * size**2 * part * R),
+        says="R'' <= 4w^2 g R where R'' <= 4w^2 z, z <= g R",
+    ),
+    Implication(
+        "bend_of_P",
+        (sp.Le(-P_bend, size**2 / 4 * share), sp.Le(share, part * P)),
+        sp.Le(-P_bend, size**2 / 4 * part * P),
+        says="-P'' <= w^2/4 h P where -P'' <= w^2/4 z, z <= h P",
+    ),
+    Implication(
         "bend_in_R",
         (sp.Le(R_bend, 4 * square * part * R), sp.Le(total * R, 4 * y)),
         sp.Le(total * R_bend, 16 * square * y * part),
@@ -254,18 +266,18 @@ BENDS = (
     Implication(
         "bend_in_P",
         (sp.Le(-P_bend, square / 4 * part * P), sp.Le(value * P, 2)),
-        sp.Le(-4 * value * P_bend * y, 2 * square * y * part),
-        says="-4 alpha P'' y <= 2 b y h where -P'' <= b/4 h P, alpha P <= 2, as for b = w^2, y = 1/q",
+        sp.Le(-2 * value * P_bend * y, square * y * part),
+        says="-2 alpha P'' y <= b y h where -P'' <= b/4 h P, alpha P <= 2, as for b = w^2, y = 1/q",
     ),
 )
 CURVATURE_NEAR_ZERO = Implication(
     "curvature_of_C",
     (
-        *(sp.Le(curvature, 16 * square * root_share), sp.Le(slope, 2 * square * root_R)),
+        *(sp.Le(curvature, 16 * square * root_share), sp.Le(slope, square * root_R)),
         sp.Le(8 * root_share + root_R / 2, 12),
     ),
-    sp.Le((curvature + slope / 2) / 2, 12 * square),
-    says="(x + y/2)/2 <= 12 b where x <= 16 b g, y <= 2 b h, 8g + h/2 <= 12, as for b = w^2/q",
+    sp.Le(d / 2 * (curvature + slope), 12 * d * square),
+    says="d/2 (x + y) <= 12 d b where x <= 16 b g, y <= b h, 8g + h/2 <= 12, as for b = w^2/q",
 )
 EIGENVALUE = Inequality(
     "eigenvalue",
@@ -336,6 +348,7 @@ FIRST = Inequality(
 )
 
 FAR_OUT = (
+    Identity("own_sign", c**2 - x * c, c * (c - x), says="s^2 - e s = s (s - e), as for e = 1 or -1"),
     Implication(
         "tied_part",
         (sp.Le(part, ties),),

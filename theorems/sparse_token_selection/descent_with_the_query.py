@@ -252,8 +252,9 @@ ARGUMENT = (
     ),
     Inference(
         "curvature_near_zero",
-        "as R'' ≤ 4w²R, −P'' ≤ w²P/4, α²R ≤ 4/q and αP ≤ 2 at that C, `curvature_of_C` with g = e^{1/3}, "
-        "h = e^{1/6}, x = α²R'' and y = −4αP''/q has the second derivative of L in C, d/2 (x + y/2), at most 12dw²/q",
+        "between 0 and the C of the step R'' ≤ 4w²R and −P'' ≤ w²P/4, R and P are at most g = e^{1/3} and h = e^{1/6} "
+        "times what they are at the step's C, and there α²R ≤ 4/q and αP ≤ 2: `curvature_of_C` with x = α²R'' and "
+        "y = −2αP''/q has the second derivative of L in C, d/2 (x + y), at most 12dw²/q",
         (
             *("growth_near_zero", "residual", "of_the_shares", "logits", *(step.label for step in BENDS)),
             *("near_zero", "curvature_of_C"),
@@ -291,16 +292,19 @@ ARGUMENT = (
     Inference(
         "ties",
         "for C → ∞ the shares tend to 1/(1+k) on the k tokens whose logit is the query's, a of which are selected, and "
-        "to 0 elsewhere: P² tends to (E a/(1+k))² ≤ E a · E k/(1+k)², as a ≤ k, and the second factor, to which R "
-        "tends, is positive, so that P²/(qR) tends to at most E a/q",
+        "to 0 elsewhere: P² tends to (E a/(1+k))² ≤ E a · E k/(1+k)², as a ≤ k. R tends to the second factor, which is "
+        "positive: where the selected tokens cancel in pairs, but for one if q is odd, that one's logit, or all, are "
+        "the query's, and so k ≥ 1 has a positive probability. So P²/(qR) tends to at most E a/q",
         ("logits", "sign_encoding", "with_the_query", "tied_part", "ratio_at_most"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "rare",
-        "E a/q is the probability that in each coordinate s is 0 or the first selected token's own sign; given all "
-        "signs but one of the others selected, at most one value of that one does it: E a/q ≤ 2^{−d_e}",
-        ("logits", "two_selected", "sign_encoding"),
+        "d_e times the query's logit less that of the first selected token, with the signs e, is the sum of the "
+        "s² − e s = s (s − e), none of which is negative, as |s| ≤ s²: E a/q is the probability that in each "
+        "coordinate s is 0 or e; given all signs but one of the others selected, at most one value of that one does "
+        "it: E a/q ≤ 2^{−d_e}",
+        ("logits", "own_sign", "at_most_square", "two_selected", "sign_encoding"),
         "independent factors",
     ),
     Inference(
