@@ -36,6 +36,7 @@ from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.inverse_loss_steps import (
+    DRIFT,
     INCREMENT,
     MOVE_OF_C,
     MOVE_OF_THE_BEST,
@@ -181,8 +182,9 @@ ARGUMENT = (
     Inference("ratio", "so m → 0, and w'/w = e^{−m} → 1", ("move_of_C", "end", NEXT_W.label), "continuity"),
     Inference(
         "drift",
-        "|w − w'| ≤ w |m| exp|m|, which from some step on is at most 2w|m|",
-        ("ratio",),
+        "w' is w e^{−t} at t = m, whose slope in t from 0 to m is at most w exp|m| in size: |w − w'| ≤ w |m| exp|m|. "
+        "As m → 0, from some step on exp|m| ≤ 2, and this is at most 2w|m|",
+        ("ratio", *(step.label for step in DRIFT)),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(

@@ -138,6 +138,18 @@ ORDER_OF_THE_GAP = (
 NEXT_W = Identity(
     "next_w", sp.exp(-(x + m)), sp.exp(-x) * sp.exp(-m), says="w' = e^(-C - m) is w e^(-m), for w = e^(-C), C' = C + m"
 )
+DRIFT = (
+    NEXT_W,
+    Implication(
+        "slope_on_the_way",
+        (sp.Le(x, moved), sp.Ge(x, -moved)),
+        sp.Le(w * sp.exp(-x), w * sp.exp(moved)),
+        says="w e^(-t) <= w e^m where -m <= t <= m, as for m = |C' - C|",
+    ),
+    Implication(
+        "drift_at_most", (sp.Le(y, 2),), sp.Le(w * moved * y, 2 * w * moved), says="w m x <= 2 w m where x <= 2, m >= 0"
+    ),
+)
 INCREMENT = (
     Implication(
         "gap_in_the_loss",
@@ -230,6 +242,6 @@ STEPS = (
     *MOVE_OF_C,
     *MOVE_OF_THE_BEST,
     *ORDER_OF_THE_GAP,
-    NEXT_W,
+    *DRIFT,
     *INCREMENT,
 )
