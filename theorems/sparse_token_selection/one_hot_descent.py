@@ -54,6 +54,7 @@ from theorems.sparse_token_selection.one_hot_box import (
     VARIABLES,
 )
 from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
+from theorems.sparse_token_selection.one_hot_domination import POTENTIAL, g, t, x
 from theorems.sparse_token_selection.task import (
     ACCURACY,
     DESCENT_ON_MEANS,
@@ -76,7 +77,6 @@ from verify import (
     Derivation,
     Hypothesis,
     Identity,
-    Implication,
     Inequality,
     Inference,
     Source,
@@ -85,7 +85,7 @@ from verify import (
     Theorem,
 )
 
-v, x, g = (sp.Symbol(name, nonnegative=True) for name in ("v", "x", "g"))
+v = sp.Symbol("v", nonnegative=True)
 rho = sp.Symbol("rho", real=True)
 b, c, u, y = (sp.Symbol(name, real=True) for name in ("b", "c", "u", "y"))
 
@@ -105,11 +105,9 @@ EXCESS = (3 + 7 * A) / 2
 Y = d / (2 * q * eps)
 STEPS = (Y + 7 * (1 + A) / 2 * sp.log(1 + Y) + (30 + 25 * A) * T / q) / K
 
-level, t = sp.symbols("level t", positive=True)
+level = sp.Symbol("level", positive=True)
 LEAST_FALL = K * level**2 * (1 - level) ** 2 / (1 + EXCESS * level)
 """The least fall of 2qL/d in a step, from `level`."""
-POTENTIAL = t + (2 + g) * sp.log(t) - (1 + g) / t
-SLOPE_IN_LOSS = (1 + t) ** 3 * (1 + g + t) / t**2
 
 
 def at_most(label: str, left: sp.Expr, right: sp.Expr | int, says: str) -> Inequality:
@@ -246,36 +244,7 @@ STATEMENT = Statement(
             "l^2/(1 + a l) >= 1/(9 + 3a) for l = (1+x)/3 >= 1/3",
         ),
         Identity("inverse", 1 / t - 1 / (t + g * t**2), g / (1 + g * t), says="1/h - 1/(h + c h^2) = c/(1 + c h)"),
-        Identity(
-            "slope_of_t",
-            sp.Derivative((1 - domination.S) / domination.S, domination.S),
-            -((1 + (1 - domination.S) / domination.S) ** 2),
-            says="t = (1 - l)/l has the slope -(1 + t)^2 in l",
-        ),
-        Identity(
-            "potential",
-            (1 + t) ** 2 * sp.Derivative(POTENTIAL, t),
-            SLOPE_IN_LOSS,
-            says="F = t + (2+a) ln t - (1+a)/t has (1+t)^2 F' = (1+t)^3 (1+a+t)/t^2",
-        ),
-        Identity(
-            "slope_in_loss",
-            SLOPE_IN_LOSS,
-            (1 + g / (1 + t)) / ((1 / (1 + t)) ** 2 * (t / (1 + t)) ** 2),
-            says="which is (1 + a l)/(l^2 (1-l)^2) at l = 1/(1+t)",
-        ),
-        Identity(
-            "bend_of_the_potential",
-            sp.Derivative(SLOPE_IN_LOSS, t),
-            (1 + t) ** 2 * (2 * t**2 - 2 + g * (t - 2)) / t**3,
-            says="its slope in t is (1+t)^2 (2t^2 - 2 + a(t-2))/t^3",
-        ),
-        Implication(
-            "rise_of_one_step",
-            (sp.Ge(x, domination.K * domination.S**2 * t**2 / (1 + g * domination.S)),),
-            sp.Ge((1 + g * domination.S) / (domination.S**2 * t**2) * x, domination.K),
-            says="(1 + a l)/(l^2 h^2) x >= k where x >= k l^2 h^2/(1 + a l)",
-        ),
+        *domination.OF_THE_POTENTIAL,
         at_most("convex", 0, 2 * (2 + x) ** 2 - 2 + g * x, "2t^2 - 2 + a(t-2) >= 0 for t = 2 + x >= 2"),
         START,
     ),

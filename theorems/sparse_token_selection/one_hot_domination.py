@@ -17,6 +17,8 @@ ahead, behind = sp.symbols("ahead behind", nonnegative=True)
 """1 + ρ and 1 − ρ."""
 S, K = sp.symbols("S k", positive=True)
 lag, bound, other_bound, excess = sp.symbols("lag bound other_bound excess", real=True)
+g, x = sp.symbols("g x", nonnegative=True)
+t = sp.Symbol("t", positive=True)
 VARIABLES = (
     *(share, left, near, reach, squares, root, grown, first, second, odds, rest, ahead, behind),
     *(S, K, lag, bound, other_bound, excess),
@@ -204,6 +206,40 @@ COUNTING = (
         (sp.Le(bound + other_bound, rest), sp.Le(3 * K, low)),
         sp.Le((bound + other_bound - low + grown) / K + 3, (grown + rest) / K),
         says="(x + y - c + n)/k + 3 <= (n + z)/k where x + y <= z, 3k <= c",
+    ),
+)
+POTENTIAL = t + (2 + g) * sp.log(t) - (1 + g) / t
+SLOPE_IN_LOSS = (1 + t) ** 3 * (1 + g + t) / t**2
+OF_THE_POTENTIAL = (
+    Identity(
+        "slope_of_t",
+        sp.Derivative((1 - S) / S, S),
+        -((1 + (1 - S) / S) ** 2),
+        says="t = (1 - l)/l has the slope -(1 + t)^2 in l",
+    ),
+    Identity(
+        "potential",
+        (1 + t) ** 2 * sp.Derivative(POTENTIAL, t),
+        SLOPE_IN_LOSS,
+        says="F = t + (2+a) ln t - (1+a)/t has (1+t)^2 F' = (1+t)^3 (1+a+t)/t^2",
+    ),
+    Identity(
+        "slope_in_loss",
+        SLOPE_IN_LOSS,
+        (1 + g / (1 + t)) / ((1 / (1 + t)) ** 2 * (t / (1 + t)) ** 2),
+        says="which is (1 + a l)/(l^2 (1-l)^2) at l = 1/(1+t)",
+    ),
+    Identity(
+        "bend_of_the_potential",
+        sp.Derivative(SLOPE_IN_LOSS, t),
+        (1 + t) ** 2 * (2 * t**2 - 2 + g * (t - 2)) / t**3,
+        says="its slope in t is (1+t)^2 (2t^2 - 2 + a(t-2))/t^3",
+    ),
+    Implication(
+        "rise_of_one_step",
+        (sp.Ge(x, K * S**2 * t**2 / (1 + g * S)),),
+        sp.Ge((1 + g * S) / (S**2 * t**2) * x, K),
+        says="(1 + a l)/(l^2 h^2) x >= k where x >= k l^2 h^2/(1 + a l)",
     ),
 )
 STEPS_OF_THE_DOMINATION = (*FAR, *NEAR, *OTHERS, *DOMINATION, *COUNTING)
