@@ -412,12 +412,13 @@ ARGUMENT = (
     ),
     Inference(
         "reached",
-        "for Y ≥ 3 F at ℓ = 1/Y, where t = Y − 1, is by at most Y + (2 + a) ln Y above that at 1/3, as ln 2 ≥ 1/2; "
-        "2 + a = 7(1+A)/2. With one step for each rounding `all_steps` has the sum: ℓ ≤ 1/Y within the bound. Where "
-        "1 < Y < 3 the steps to ℓ ≤ 1/3 are enough, and none are needed where Y ≤ 1",
+        "for Y ≥ 3 F at ℓ = 1/Y, where t = Y − 1, is by at most Y + (2 + a) ln Y above that at 1/3, as ln 2 ≥ 1/2, and "
+        "so by at most Y + (2 + a) ln(1 + Y), 2 + a = 7(1+A)/2. With one step for each rounding `all_steps` has the "
+        "sum: ℓ ≤ 1/Y within the bound. Where 1 < Y < 3 the steps to ℓ ≤ 1/3 are enough, and none are needed where "
+        "Y ≤ 1",
         (
             *("potential_grows", "start_of_alpha", "start_of_C", "start", "steps_at_first", "roundings", "log_of_two"),
-            *("rise_of_the_potential", "all_steps", "box_and_descent"),
+            *("log_of_t", "rise_of_the_potential", "log_of_the_next", "all_steps", "box_and_descent"),
         ),
         "telescoping",
     ),

@@ -8,7 +8,7 @@ import sympy as sp
 
 from theorems.sparse_token_selection.one_hot_box import curve, level, low, m, size
 from theorems.sparse_token_selection.task import T, d, eta, q
-from verify import Identity, Implication
+from verify import Identity, Implication, Inequality
 
 share, left, near, reach, squares, root, grown, first, second, odds, rest = sp.symbols(
     "share left near reach squares root grown first second odds rest", nonnegative=True
@@ -191,6 +191,7 @@ COUNTING = (
         20 * (3 + curve) * T / (3 * q * K) - 5 * (3 + curve) / K,
         says="(2T/q - 3/2)/(9c/10) = 20 (3+a) T/(3qk) - 5 (3+a)/k for c = k/(9 + 3a)",
     ),
+    Inequality("log_of_t", sp.Le(sp.log(S), sp.log(1 + S)), says="ln t <= ln(1 + t)"),
     Implication(
         "rise_of_the_potential",
         (sp.Le(bound, other_bound), sp.Ge(first, sp.Rational(1, 2))),
@@ -200,6 +201,11 @@ COUNTING = (
         ),
         says="t + (2+a) x - (1+a)/t - (2 + (2+a) z - (1+a)/2) <= (1 + t) + (2+a) y where x <= y, z >= 1/2, as for "
         "x = ln t, y = ln(1 + t), z = ln 2",
+    ),
+    Inequality(
+        "log_of_the_next",
+        sp.Le((2 + curve) * sp.log(1 + S), (2 + curve) * sp.log(2 + S)),
+        says="(2+a) ln(1 + t) <= (2+a) ln(2 + t), as for 1 + t = Y",
     ),
     Implication(
         "all_steps",
