@@ -14,8 +14,9 @@ from typing import Any
 from verify.checking.formal.record import entries, outdated, write
 from verify.checking.registry import ids, package_of
 from verify.checking.theorem import Theorem, load_theorem
+from verify.formal.export import FILES
 from verify.formal.kernel.acceptance import Acceptance, accepted, compile_texts, exported_again
-from verify.formal.kernel.running import checked, library_versions, not_run, rocq_version
+from verify.formal.kernel.running import checked, checked_alone, library_versions, not_run, rocq_version
 
 PROCESSES = 2
 """The number of theorems that are compiled at the same time."""
@@ -26,7 +27,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
     if why := not_run():
         sys.stdout.write(f"{why}\n")
         return 0
-    found, folder = dict[str, Acceptance](), folder.resolve()
+    found, bad, folder = dict[str, Acceptance](), 0, folder.resolve()
     # The files of the formal texts are shared by theorems: two processes would write the same ones.
     for name in names:
         theorem = load_theorem(name)
@@ -37,28 +38,47 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
             if result is None:
                 _say(f"{name}: as recorded")
                 continue
-            found[name] = result
-            _say(f"{name}: {_counts(result)}{''.join(f'; refused: {why}' for why in result.refused)}")
+            acceptance, refused = result
+            _say(f"{name}: {_counts(acceptance)}{''.join(f'; refused: {why}' for why in acceptance.refused)}")
+            if refused:
+                _say(f"{name}: {refused}")
+                bad = 1
+            else:
+                found[name] = acceptance
     if found:
         _say_counted(found)
+    exported = {name: each.exported for name, each in found.items() if each.exported}
     modules = [module for each in found.values() for module in each.modules]
+    # The files of an export have been read, without the libraries below them.
+    modules += [module for name in _with_all_libraries(folder, exported) for module in exported[name]]
     if modules:
         roots = dict.fromkeys(_threes(part for each in found.values() for part in each.roots))
         refused, axioms = checked(folder, [part for root in roots for part in root], modules)
-        _say(f"coqchk: {refused or f'accepts {len(modules)} files'}")
+        _say(f"coqchk: {refused or f'accepts {len({*modules}.union(*exported.values()))} files'}")
         if refused:
             return 1
         seen = {"libraries": library_versions(), "axioms": sorted(axioms)}
         write({name: each.entry | seen for name, each in found.items()})
-    return int(any(each.refused for each in found.values()))
+    return bad or int(any(each.refused for each in found.values()))
 
 
-def _compiled(folder: Path, every: bool, name: str) -> Acceptance | None:
-    """Return Rocq's acceptance of a theorem; None where it is on record."""
+def _compiled(folder: Path, every: bool, name: str) -> tuple[Acceptance, str] | None:
+    """Return Rocq's acceptance of a theorem, and its checker's verdict on the export; None where it is on record."""
     theorem = load_theorem(name)
     if not every and _fits(theorem, entries(package_of(name)).get(name)):
         return None
-    return accepted(theorem, folder)
+    found = accepted(theorem, folder)
+    return found, checked_alone(folder, found.roots, found.exported) if found.exported else ""
+
+
+def _with_all_libraries(folder: Path, names: Iterable[str]) -> Iterable[str]:
+    """Return the shortest exports below which all libraries are that some export needs."""
+    least = dict[frozenset[str], tuple[int, str]]()
+    for name in names:
+        lines = [line for file in FILES for line in (folder / name / file).read_text(encoding="utf-8").splitlines()]
+        needed = frozenset(line for line in lines if "Require " in line)
+        least[needed] = min(least.get(needed, (len(lines), name)), (len(lines), name))
+    return [name for _, name in least.values()]
 
 
 def _say_counted(found: Mapping[str, Acceptance]) -> None:

@@ -22,6 +22,8 @@ FILES = ("Statement.v", "Proof.v", "Check.v")
 """The names of the files, in the order in which they are compiled."""
 EXAMPLE = "example_in_scope"
 """The theorem that the example satisfies all hypotheses."""
+LONGEST = 25_000
+"""Characters of the longest proof that is exported: Rocq's checker, which computes slowly, reads it in a minute."""
 _OURS = "lemmascope, for Rocq: "
 
 
@@ -142,9 +144,12 @@ def _theorem(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
     if proof is None:
         return "", "it is not proved for all parameters"
     try:
-        return proof_of(stated, clause, proof, with_doors()[0]), ""
+        text = proof_of(stated, clause, proof, with_doors()[0])
     except NotSaidError as error:
         return "", str(error)
+    if len(text) > LONGEST:
+        return "", f"its proof has {len(text)} characters, more than the {LONGEST} that Rocq's checker reads in time"
+    return text, ""
 
 
 def _check(stated: Stated, names: list[str]) -> str:

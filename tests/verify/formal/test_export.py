@@ -6,6 +6,7 @@ import sympy as sp
 
 import verify
 from tests.verify.command_line import assert_one_line, body_of
+from verify.formal.export import export
 
 HOSTILE = "*) Axiom bad = False (*"
 x = sp.Symbol("x", real=True)
@@ -67,3 +68,11 @@ def test_the_command_says_what_is_exported(cli, tmp_path):
     said = body_of(out)
     assert code == 0 and [clause["exported"] for clause in said["clauses"]] == ["proof"] and said["example"] is True
     assert sorted(said["files"]) == sorted(map(str, tmp_path.iterdir()))
+
+
+def test_a_proof_too_long_for_the_checker_is_left_out(monkeypatch):
+    line = verify.claim("2*x*y <= x**2 + y**2")
+    assert [clause.exported for clause in export(line).clauses] == ["proof"]
+    monkeypatch.setattr("verify.formal.export.LONGEST", 10)
+    (clause,) = export(line).clauses
+    assert clause.exported == "statement" and re.fullmatch(r"its proof has \d+ characters, more than .*", clause.why)

@@ -7,7 +7,7 @@ import verify
 from verify.formal.__main__ import main
 from verify.formal.compiling import accepted_part, compiled, logical_name, rechecked
 from verify.formal.export import export
-from verify.formal.kernel.running import NEEDED, not_run
+from verify.formal.kernel.running import NEEDED, checked_alone, not_run
 
 pytestmark = pytest.mark.skipif(bool(not_run()), reason=not_run() or "rocq: run")
 SQUARES = "(x - y)**2 + 1/(1 + z) > 0 if z >= x, x >= 1 for x real, y real, z real"
@@ -214,3 +214,14 @@ def test_a_folder_has_a_name_for_rocq(tmp_path):
 def test_without_rocq_one_line_names_the_packages(monkeypatch):
     monkeypatch.setattr("verify.formal.kernel.running.shutil.which", lambda name: None)
     assert not_run() == f"rocq: not run; it needs {NEEDED}" and "coq" in NEEDED
+
+
+def test_a_file_read_without_its_libraries_may_have_no_axiom(tmp_path):
+    folder = tmp_path / "ratio"
+    written(RATIO, folder)
+    root, name = ("-R", str(folder), logical_name(folder)), f"{logical_name(folder)}.Proof"
+    assert compiled(folder).accepted and checked_alone(folder, root, [name]) == ""
+    text = (folder / "Proof.v").read_text(encoding="utf-8")
+    (folder / "Proof.v").write_text(f"{text}\nAxiom bad : False.\n", encoding="utf-8")
+    assert compiled(folder).accepted
+    assert checked_alone(folder, root, [name]) == f"{name}.bad is assumed, which is none of Rocq's real numbers"

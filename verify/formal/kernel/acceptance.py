@@ -15,7 +15,7 @@ from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.formal.compiling import accepted_part, logical_name
-from verify.formal.export import Export, export
+from verify.formal.export import FILES, Export, export
 from verify.formal.kernel.packages import asked, compiled, options
 from verify.formal.kernel.running import axioms_printed, not_allowed, not_run, rocq_version
 
@@ -27,14 +27,16 @@ _CHECKS = "rocq_checks", "RocqChecks"
 class Acceptance:
     """The parts of a theorem that Rocq accepted, as its record says them, and why it refused the rest.
 
-    `modules` are the compiled files that `coqchk` is to read, and `roots` the options by which it finds them. `others`
-    are the clauses with a proof that it does not read, each with the reason.
+    `modules` are the compiled files of formal texts, which `coqchk` is to read, `exported` those of the export, and
+    `roots` the options by which it finds them. `others` are the clauses with a proof that it does not read, each with
+    the reason.
     """
 
     entry: dict[str, Any]
     refused: tuple[str, ...]
     modules: tuple[str, ...]
     roots: tuple[str, ...]
+    exported: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
 
@@ -47,8 +49,9 @@ def accepted(theorem: Theorem, folder: Path, *, seconds: float = 60) -> Acceptan
     return Acceptance(
         entry,
         tuple(each for part in parts for each in part.refused),
-        tuple(each for part in parts for each in part.modules),
+        typed_part.modules,
         tuple(each for part in parts for each in part.roots),
+        exported_part.exported,
         exported_part.others,
     )
 
@@ -112,7 +115,8 @@ def _exported(theorem: Theorem, folder: Path, seconds: float) -> Acceptance:
     clauses = proved if exported.example else []
     entry = {"clauses": clauses, "files": exported_digest(exported), "without": list(without)}
     name = logical_name(here)
-    return Acceptance(entry, tuple(why), (f"{name}.Check",), ("-R", str(here.resolve()), name), others)
+    files = tuple(f"{name}.{file.removesuffix('.v')}" for file in FILES)
+    return Acceptance(entry, tuple(why), (), ("-R", str(here.resolve()), name), files, others)
 
 
 def _none(what: str, *why: str) -> Acceptance:

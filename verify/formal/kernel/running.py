@@ -100,10 +100,23 @@ def checked(folder: Path, options: Sequence[str], modules: Sequence[str]) -> tup
 
     Return why it refuses them, "" where it accepts, and the axioms that it lists.
     """
-    found = ran(folder, "coqchk", "-silent", "-o", *options, *modules)
+    refused, axioms = _read(folder, *options, *modules)
+    return refused or not_allowed(axioms), axioms
+
+
+def checked_alone(folder: Path, options: Sequence[str], modules: Sequence[str]) -> str:
+    """Have `coqchk` read compiled files without the libraries below them; return why it refuses them.
+
+    The parts that a library's signature hides are listed as axioms then: none may be of the files.
+    """
+    refused, axioms = _read(folder, *options, *(part for module in modules for part in ("-norec", module)))
+    return refused or not_allowed(axiom for axiom in axioms if axiom.rpartition(".")[0] in modules)
+
+
+def _read(folder: Path, *arguments: str) -> tuple[str, frozenset[str]]:
+    found = ran(folder, "coqchk", "-silent", "-o", *arguments)
     if not found.good:
         return f"coqchk: {found.error}", frozenset()
     if len(_SAFE.findall(found.said)) != _PARTS:
         return "coqchk: a check of the kernel is switched off somewhere", frozenset()
-    axioms = frozenset(_LISTED.findall(found.said.partition("* Axioms:")[2].partition("\n* ")[0]))
-    return not_allowed(axioms), axioms
+    return "", frozenset(_LISTED.findall(found.said.partition("* Axioms:")[2].partition("\n* ")[0]))

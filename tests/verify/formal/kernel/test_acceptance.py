@@ -123,7 +123,7 @@ def test_the_command_records_what_is_accepted_and_skips_it_then(halves_package, 
         monkeypatch.setattr(f"{place}.package_of", lambda name: halves_package)
     monkeypatch.setattr(command, "load_theorem", lambda name: theorem)
     assert command.main(tmp_path / "build", [theorem.id]) == 0
-    assert "coqchk: accepts 2 files" in capsys.readouterr().out
+    assert "coqchk: accepts 4 files" in capsys.readouterr().out
     (entry,) = json.loads((tmp_path / halves_package / "formal.json").read_text(encoding="utf-8")).values()
     assert entry["typed"]["claims"] == ["positive"] == entry["exported"]["clauses"]
     assert "Coq.Reals.ClassicalDedekindReals.sig_forall_dec" in entry["axioms"] and entry["libraries"]["Coquelicot"]
