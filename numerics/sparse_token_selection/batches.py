@@ -198,10 +198,11 @@ class Batches:
         n, T, _, _, d_e = self.sizes
         across, along = squares(T), squares(d_e)
         # A word has its lowest bits first.
-        octets = words[:, : 8 * self._plane].contiguous().view(torch.uint8).to(torch.int32)
-        rows = self.signs.index_select(0, octets.reshape(-1)).view(n, SIDE, self._plane, SIDE)
-        planes = rows[:, :, : across * along].view(n, SIDE, across, along, SIDE)
-        return planes.permute(0, 3, 4, 2, 1).reshape(n, along * SIDE, across * SIDE)[:, :d_e, :T].contiguous()
+        sixteens = words[:, : 8 * self._plane].contiguous().view(torch.int16).view(n, SIDE, self._plane)
+        planes = sixteens[:, :, : across * along].view(n, SIDE, across, along).permute(0, 3, 2, 1)
+        bits = planes[:, :, None] >> torch.arange(SIDE, dtype=torch.int16, device=words.device)[:, None, None] & 1
+        one, other = self.signs[255, 0], self.signs[0, 0]
+        return torch.where(bits.reshape(n, along * SIDE, across * SIDE)[:, :d_e, :T] == 1, one, other).contiguous()
 
 
 def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype, device: str) -> None:

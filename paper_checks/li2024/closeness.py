@@ -19,7 +19,14 @@ def measured(
 ) -> Mapping[str, Measurement]:
     """Return the experiment's measurements, taken once for all readings."""
     settings = {"tasks": tasks, "n": n, "d": d, "steps": steps, "readings": 2}
+    if not full:
+        settings |= QUICK | {"repetitions": REPETITIONS[tasks]}
     return load_experiment("li2024.closeness").run(device=device, full=full, seed=seed, **settings).measurements
+
+
+QUICK = {"search": 1000, "test": 2000, "sensitivity": 500}
+REPETITIONS = {"teacher": 6, "simplex": 3}
+"""Of tasks and repetitions as many as decide the readings at nearly every seed."""
 
 
 PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10), (50, 40))
@@ -32,7 +39,7 @@ def _reading(
     read: Callable[[Mapping[str, Measurement]], Verdict],
     *,
     tasks: str = "teacher",
-    quick_steps: int = 500,
+    quick_steps: int = 1000,
     full_sizes: tuple[tuple[int, int], ...] = PAPERS_SIZES,
 ) -> Comparison:
     """Return the comparison of one reading: at one small size, or under `full` at several, hours of one core."""
@@ -180,6 +187,6 @@ readings_need_a_teacher = _reading(
     "On targets that no weights explain, n = 25, the layer overtakes the gradient step, and the two stay apart",
     overtakes,
     tasks="simplex",
-    quick_steps=2000,
+    quick_steps=3000,
     full_sizes=((25, 5), (25, 20)),
 )
