@@ -56,7 +56,7 @@ theorem1_has_other_local_minima = Finding(
     weight=Weight.STRONGER,
     summary="Theorem 1 gives a global minimiser over all P and Q; in two dimensions, with one example, or where one "
     "eigenvalue of Σ is small enough beside the other, the loss also has a local minimum above it, by an argument "
-    "whose decisive inequalities are proved.",
+    "from proved steps.",
     text="At d = 2 let Σ have the eigenvalues λ ≥ ℓ. At P = e_3 e_1', Q = −a e_3 e_1', where Q reads the label in "
     "place of P, the layer takes Theorem 1's step in the first coordinate and none in the second. All slopes vanish "
     "there, and where n ℓ² is below an explicit function of n, λ and ℓ the second derivatives are positive definite, "
@@ -86,8 +86,8 @@ theorem2_minimisers_are_multiples = Finding(
     title="For Σ = I every minimiser of Theorem 2 among symmetric matrices is a pair of multiples of I",
     weight=Weight.STRONGER,
     summary="Theorem 2 states that some minimiser is diagonal; for Σ = I and all d and n every minimiser among "
-    "symmetric matrices is a pair of multiples of I, two known steps in either order, by an argument whose decisive "
-    "inequalities are proved.",
+    "symmetric matrices is a pair of multiples of I, two known steps in either order, by an argument from "
+    "proved steps.",
     text="Rotate so that A_0 is diagonal, with entries x_i. Then the loss of two layers exceeds that with only the "
     "diagonal of A_1 by Σ_{i<j} (k(x_i) + k(x_j)) o_ij², where the o_ij are the off-diagonal entries of A_1 and k is "
     "a sum of squares plus a positive number, for all d and n. For diagonal matrices it exceeds the least loss over "
@@ -144,7 +144,7 @@ theorem3_at_two_layers = Finding(
     title="With two layers Theorem 3's infimum is attained for every d and n, at a point in closed form",
     weight=Weight.STRONGER,
     summary="With two layers Theorem 3's infimum is attained for every d and n, at steps whose sum and product are "
-    "rational, by an argument whose decisive inequalities are proved.",
+    "rational, by an argument from proved steps.",
     text="On S the loss is a convex quadratic function of the two steps' sum and product, which at its minimum are "
     "rational functions of d and n and come from two different positive steps. There the gradient over all of A_0 and "
     "A_1 vanishes, as it does at one other point of S, a saddle with two equal steps. The least loss is d (d³(n+1) + "
@@ -167,8 +167,7 @@ theorem3_at_three_layers = Finding(
     title="With three layers Theorem 3's least loss is in closed form for every d and n, at three different steps",
     weight=Weight.STRONGER,
     summary="With three layers, those of the figures, the least loss over Theorem 3's set is a rational function of d "
-    "and n, attained at three different positive steps and never at equal ones, by an argument whose "
-    "decisive inequalities are proved.",
+    "and n, attained at three different positive steps and never at equal ones, by an argument from proved steps.",
     text="The loss on S is a positive definite quadratic function of the steps' sum e_1, sum of products of two e_2 "
     "and product e_3. At its minimum these are rational functions of d and n, and the three steps are real, positive "
     "and different for every d and n: three equal steps, as of a looped layer, are never best. At d = 5, n = 20 the "
@@ -193,7 +192,7 @@ theorem3_over_all_entries = Finding(
     title="With two layers Theorem 3's least point is not critical over all entries of P and Q, for any d and n",
     weight=Weight.STRONGER,
     summary="Theorem 3's gradient is that in the A_l; with two layers the loss has a negative slope in the last entry "
-    "of Q_1 at its least point, for all d and n, by an argument whose decisive inequalities are proved.",
+    "of Q_1 at its least point, for all d and n, by an argument from proved steps.",
     text="Let the last diagonal entry of Q_1 be t, which pattern (8) sets to 0: the second layer then also weighs "
     "examples by their labels. At Theorem 3's least point with two layers, in either order of the steps, the loss "
     "falls as t grows from 0. So the point is critical over all A_0 and A_1, as printed, and not over all P and Q. At "
@@ -283,8 +282,8 @@ theorem4_at_two_layers = Finding(
     "larger, and is not attained",
     weight=Weight.STRONGER,
     summary="Theorem 4 has a vanishing gradient, not a minimum; with two layers the least loss on S is attained for "
-    "every d and n, by an argument whose decisive inequalities are proved, and one critical point is idle, all others "
-    "have positive a_0, a_1, b_0.",
+    "every d and n, by an argument from proved steps, and one critical point is idle, all others have positive "
+    "a_0, a_1, b_0.",
     text="One critical point on S has a_0 = 0, a_1 = n/(n + d + 1), b_0 = −1/2; at all others a_0, a_1 and b_0 are "
     "positive, and f is least at one of these. The least loss is below Theorem 3's with two layers, where all b_l = 0, "
     "and not below Theorem 3's with four. At d = 1, n = 3 the list of critical points is complete (the re-checker does "
@@ -316,7 +315,7 @@ theorem5_last_row_is_needless = Finding(
     title="Theorem 5 needs no hypothesis on the last row of Q: its minimiser is global over all P and Q",
     weight=Weight.STRONGER,
     summary="Theorem 5 assumes that the last row of Q is 0; its minimiser is global without that, by an argument "
-    "whose decisive inequalities are proved.",
+    "from proved steps.",
     text="With any last row of Q the loss of a layer of ReLU attention exceeds d + tr M + κ‖M‖², where M = βA + b qᵀ, "
     "κ = (n − 1)/(4n) + (d + 2)/(2n), by a mean of squares plus a sum of two squares. Its least value is Theorem 5's, "
     "d (1 − a/2) with a = 1/((n − 1)/(2n) + (d + 2)/n): at d = 5 and n = 20, 65/33 with a = 40/33.",

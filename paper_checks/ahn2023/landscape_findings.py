@@ -18,7 +18,7 @@ theorem1_at_equal_eigenvalues = Finding(
     weight=Weight.STRONGER,
     summary="Theorem 1 gives a global minimiser over all P and Q; for Σ = I, d ≥ 3 and few examples, the figures' d = "
     "5 and n = 20 among them, the loss has no other local minima, and for d = 2 it has some for every n, by arguments "
-    "whose decisive inequalities are proved.",
+    "from proved steps.",
     text="For Σ = I the least loss over Q at a given P exceeds the least of all by a rational function R(β²/|v|²), "
     "(v, β) the last row of P, so that the local minima over all P and Q are those of R. By a bound in closed form R "
     "falls everywhere, and every local minimum is global, for d = 3, 4 and 5 up to n = 15, 44 and 80. At d = 2 it has "

@@ -29,8 +29,8 @@ constant_is_half_the_radius = Finding(
     title="Both shifts are at most R/2 times the move, where the paper has n^1.5 exp(10 R²)",
     weight=Weight.STRONGER,
     summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times suffices, for every n, as "
-    "Rocq's kernel accepts, and the best factor is known exactly for R ≥ 4 and up to 81 000 rows, by an argument whose "
-    "decisive inequalities are proved.",
+    "Rocq's kernel accepts, and the best factor is known exactly for R ≥ 4 and up to 81 000 rows, by an argument "
+    "from proved steps.",
     text="‖b̃ − b‖ ≤ ½‖A(x' − x)‖ ≤ (R/2)‖x' − x‖, and the same for the data, without R ≥ 4 and for moves of any "
     "size. At n = 2 no factor below R/2 suffices. For n ≥ 3 the best factor is R/(2 + (n−2) exp(−R² √(n/(2(n−2))))) "
     "where log(n−1) ≤ R² √(n/(2(n−2))), so for R ≥ 4 and n up to 81 000 (`li2024.best_factor`; for the weights d ≥ 2): "
@@ -126,8 +126,7 @@ small_scores_make_a_step = Finding(
     "one wants",
     weight=Weight.STRONGER,
     summary="The paper infers closeness from two bounded shifts; it holds for layers with small scores and a matching "
-    "value weight, with an explicit distance whose best factor is enclosed, by arguments whose decisive inequalities "
-    "are proved.",
+    "value weight, with an explicit distance whose best factor is enclosed, by arguments from proved steps.",
     text="With W = wI and v = η/(nw) the layer's prediction is within √6/72 η β w G², √6/72 = 0.0340, of that of a "
     "gradient step of size η from x = 0 for every n, G the largest range of a_iᵀa_j over j and β that of the targets; "
     "the same holds for preconditioned steps. As w falls the factor is at most 9√2/512 = 0.0249 in the limit; by an "

@@ -95,7 +95,7 @@ enough_dimensions = Finding(
     "the zero predictor's loss, attending to Z",
     weight=Weight.STRONGER,
     summary="The abstract has a width of Õ(d + q log T) without constants; an explicit number of dimensions is "
-    "enough for any loss, by an argument whose decisive inequalities are proved.",
+    "enough for any loss, by an argument from proved steps.",
     text="With independent signs as encodings, attending to Z, some layer V = (αI, 0), W = diag(0, CI) has a loss of "
     "at most σ d/(2q) once d_e is at least (4(q−1)(q−2)/(qσ) + q + 3) log²(3T/(q√σ)), for all T ≥ q and σ ≤ 1; "
     "attending to [Z, z_query] for q ≥ 3 once it is at least ((q−1)(2q−3)/σ + q(3q+1)/8) log²(100T/(qσ)). That is "
@@ -122,8 +122,8 @@ narrower_from_280_tokens_on = Finding(
     weight=Weight.STRONGER,
     summary="The abstract separates the widths up to constants and logarithms; at the experiments' q and d and an "
     "eighth of the zero predictor's loss a layer on the invariant set is narrower from 280 tokens on where it attends "
-    "to the tokens alone, and from 2070 on with the query's token, as in the experiments, by an argument whose "
-    "decisive inequalities are proved.",
+    "to the tokens alone, and from 2070 on with the query's token, as in the experiments, by an argument from "
+    "proved steps.",
     text="A net with the loss σ d/(2q) has at least Td (1 − σ(T−1)/(T−q)) units in its first layer; attention on the "
     "invariant set comes down to it, as an infimum over its layers, with tokens of d + d_e numbers, d_e as in "
     "wang2024.enough_dimensions. Once the second is smaller it stays so for all larger T: for q = 3, d = 5, σ = 1/8 "
@@ -185,7 +185,7 @@ longer_at_test = Finding(
     weight=Weight.VACUOUS,
     summary="The paper states that a layer whose loss in training tends to 0 also solves other lengths; for layers on "
     "the invariant set, with independent signs, we bound the loss there by a factor times that in training, by an "
-    "argument whose decisive inequalities are proved; at the figures' sizes the factor is 219, and bounds nothing.",
+    "argument from proved steps; at the figures' sizes the factor is 219, and bounds nothing.",
     text="With encodings drawn afresh every layer V = (αI, 0), W = diag(0, CI), C ≥ 0, attending to Z or to [Z, "
     "z_query], has at T_test > T tokens, as many of them selected, a loss of at most κ + c + c² times its loss at T "
     "tokens: where that tends to 0 for given lengths, so does the other. Attending to Z, in many dimensions, for "
@@ -267,7 +267,7 @@ dimension_from_below = Finding(
     "log²(T/ε) is also necessary on gradient descent's invariant set, by an argument.",
     text="For q ≥ 3, whatever α and C are, with or without the query's token, L ≥ d/(32q) K/(d_e + K (3 + 4^s q/(T − "
     "q))), K = (q − 2)s², for every s ≥ 0. Where (T − q)d/(64q²ε) ≥ 1, a loss of at most ε takes d_e ≥ (q − 2)/4 "
-    "(d/(64qε) − 3) log₂²((T − q)d/(64q²ε)). The proof, an argument whose decisive inequalities are proved, uses "
+    "(d/(64qε) − 3) log₂²((T − q)d/(64q²ε)). The proof, an argument from proved steps, uses "
     "symmetries of the law and two moments; it is stated for independent signs. Those symmetries and moments are there "
     "on the unit sphere too (sampled in the tests), which no claim states. The constant is not sharp, and for ε ≥ "
     "d/(192q) nothing is said: at T = 200, q = 3, d = 5, d_e = 170 and s = 4 the bound is 0.0030, where the least "

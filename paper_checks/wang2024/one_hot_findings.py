@@ -159,7 +159,7 @@ every_level_at_the_figures_step = Finding(
     title="Theorem 1's conclusion holds for every step size up to 4q²/(5q + 2d), including the experiments' η = 1",
     weight=Weight.STRONGER,
     summary="Theorem 1 asks for η ≤ 1/(20 d²); its conclusion holds up to η = 4q²/(5q + 2d), as Rocq's kernel accepts, "
-    "with a bound on the steps, by an argument whose decisive inequalities are proved.",
+    "with a bound on the steps, by an argument from proved steps.",
     text="For all T, q and d the loss of the one-hot layer falls at every step if η ≤ 4q²/(5q + 2d), which is 1.44 at "
     "the experiments' q = 3, d = 5, where Theorem 1 asks for η ≤ 1/(20 d²) = 1/500. The first step at which it is at "
     "most ε is bounded for every ε, here by 470 thousand for ε = 1/1000, where the run reaches it at step 55766, which "
@@ -210,7 +210,7 @@ steps_from_both_sides = Finding(
     title="Theorem 1's number of steps has explicit bounds on both sides; the lower one is exact to first order in 1/ε",
     weight=Weight.STRONGER,
     summary="For q < T and η ≤ 4q²/(5q + 2d) no step before (T − 1)/(4ηε) − O(1/√ε), with an explicit remainder, has "
-    "a loss of at most ε, by an argument whose decisive inequalities are proved.",
+    "a loss of at most ε, by an argument from proved steps.",
     text="For q < T and η ≤ 4q²/(5q + 2d) every step t with L_t ≤ ε has t ≥ (Y − (2A + 3κ/2)√Y − T/(T − q))/κ, with "
     "Y = d/(2qε), A = dT/(q(T − 1)) and κ = 2ηd/(q(T − 1)). Y/κ is (T − 1)/(4ηε), the number of steps to first order "
     "(wang2024.one_hot_rate); an upper bound is 1/(1 − η(5q + 2d)/(10q²)) times that, at most 5/3 of it. At the "
