@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -134,6 +134,12 @@ class Solvable:
     def _by_roots(self, values: Values, within: Range) -> Ranges | None:
         if self.coefficients is None:
             return None
+        if self.scanned:
+            return self._solved(values, within)
+        return _solved_at(self, tuple(values[name] for name in self.names), within)
+
+    def _solved(self, values: Values, within: Range) -> Ranges | None:
+        assert self.coefficients is not None
         exact = Exact()
         try:
             values = _with_scans(self.scanned, values)
@@ -151,6 +157,12 @@ class Solvable:
         if isinstance(self.relation, sp.Eq):
             return ()
         return tuple(_bracketed(lambda value: satisfied(self.relation, {**values, self.unknown: value}), within))
+
+
+@lru_cache(maxsize=10_000)
+def _solved_at(bound: Solvable, values: tuple[Any, ...], within: Range) -> Ranges | None:
+    """Return a relation's ranges at the values of its names: walks and simpler instances come to the same ones."""
+    return bound._solved(dict(zip(bound.names, values, strict=True)), within)  # noqa: SLF001
 
 
 @cache

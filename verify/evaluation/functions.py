@@ -103,6 +103,8 @@ class Functions(Generic[Raw]):
 
 class _Exact(Functions[flint.fmpq]):
     most = _EXACT_TERMS
+    _last: tuple[tuple[int, int], flint.fmpq] = (0, 0), flint.fmpq(1)
+    """The binomial that was computed last: of which numbers, and its value."""
 
     def whole(self, raw: flint.fmpq) -> int:
         if raw.q != 1:
@@ -110,7 +112,7 @@ class _Exact(Functions[flint.fmpq]):
         return int(raw.p)
 
     def kept(self, raw: flint.fmpq) -> flint.fmpq:
-        if max(abs(int(raw.p)), int(raw.q)).bit_length() > _EXACT_BITS:
+        if max(raw.p.bit_length(), raw.q.bit_length()) > _EXACT_BITS:
             raise NotExactError("a number on the way is too long")
         return raw
 
@@ -128,8 +130,15 @@ class _Exact(Functions[flint.fmpq]):
             raise NotExactError("a binomial is too long")
         if not 0 <= k <= n:
             return flint.fmpq(0)
-        # FLINT's is faster, of numbers below 2^64.
-        return flint.fmpq((flint.fmpz.bin_uiui if n.bit_length() <= 64 else math.comb)(n, k))
+        (of, before), value = self._last
+        if (n, k - 1) == (of, before):
+            # The next of a sum's terms.
+            value = value * (n - before) / k
+        else:
+            # FLINT's is faster, of numbers below 2^64.
+            value = flint.fmpq((flint.fmpz.bin_uiui if n.bit_length() <= 64 else math.comb)(n, k))
+        self._last = (n, k), value
+        return value
 
 
 def _natural(n: int) -> int:
