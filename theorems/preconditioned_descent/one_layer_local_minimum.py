@@ -340,7 +340,7 @@ ARGUMENT = (
     Inference(
         "local",
         "f at the point exceeds its least value by smaller² a_2 > 0",
-        ("minimum", "above", "more", *(each.label for each in PRINTED), "ahn2023.theorem1:global"),
+        ("minimum", "loss", "above", "more", *(each.label for each in PRINTED), "ahn2023.theorem1:global"),
         "application",
     ),
     Inference(

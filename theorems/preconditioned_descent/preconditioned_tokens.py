@@ -343,8 +343,9 @@ LOSS_ON_S = (
     Inference(
         "polynomials",
         "at Σ = I, with S = XX'/n and the missing label filled in, the examples and the query have the tokens g_l(S) X "
-        "and g_l(S) x and the labels w*' r_l(S) X and w*' r_l(S) x after l layers, as polynomials in S are symmetric "
-        "and commute",
+        "and g_l(S) x and the labels w*' r_l(S) X and w*' r_l(S) x after l layers, where r_0 = g_0 = 1, "
+        "g_{l+1} = g_l (1 − a_l b_l S g_l²) and r_{l+1} = r_l (1 − a_l S g_l²), as polynomials in S are symmetric and "
+        "commute",
         ("whitened", "linear_attention", "pattern", "multiples", "token_layer", "label_layer"),
         "induction",
     ),
@@ -368,7 +369,7 @@ ARGUMENT = (
         "idle_layers",
         "a layer with a_l = 0 leaves g and r as they are, so that one a_l moved from 0 makes two layers with the last: "
         "r_L has the same slope in it, at b_l = −1/2, as in a_{L−1}, and none in b_l; b_{L−1} does not occur in r_L",
-        ("loss_on_S", "idle_at_half", "idle_rate"),
+        ("loss_on_S", "polynomials", "idle_at_half", "idle_rate"),
         "definition",
     ),
     Inference(
@@ -383,7 +384,7 @@ ARGUMENT = (
         "for l < L − 1 layer l makes two layers with the last, the others being idle: the second derivative in b_l is "
         "0, and the mixed one in a_l and b_l, the mean of `mixed_of_the_square`, is < 0",
         (
-            *("loss_on_S", "idle", "idle_layers", *(step.label for step in OF_THE_SQUARE)),
+            *("loss_on_S", "polynomials", "idle", "idle_layers", *(step.label for step in OF_THE_SQUARE)),
             *("mean_of_the_mixed", "mixed_derivative", "mixed_is_negative", "no_bend_in_the_rate"),
         ),
         "linearity of expectation",

@@ -138,15 +138,15 @@ ARGUMENT = (
     DENSITY,
     Inference(
         "in_steps_and_products",
-        "g_l depends on c_0 … c_{l−1} alone, c_l = a_l b_l, by `token_layer`, and r_{l+1} on r_l, a_l and g_l, by "
-        "`label_layer`: f = ∫ r_L² dμ is a polynomial F in the a_l and c_0 … c_{L−2}",
+        "by the recursions of `polynomials` g_l depends on c_0 … c_{l−1} alone, c_l = a_l b_l, and r_{l+1} on r_l, "
+        "a_l and g_l: f = ∫ r_L² dμ is a polynomial F in the a_l and c_0 … c_{L−2}",
         ("loss_on_S", "polynomials", "token_layer", "label_layer"),
         "definition",
     ),
     Inference(
         "degree",
         "g_l and r_l have the degree (3^l − 1)/2 at most, and are 1 at 0",
-        ("in_steps_and_products", "degree_after"),
+        ("in_steps_and_products", "polynomials", "degree_after"),
         "induction",
     ),
     Inference(
@@ -177,7 +177,7 @@ ARGUMENT = (
         "s p²) over l ≥ 1 in c_0, and f a_0 times its integral in b_0, which is < 0: ∫ s p² dμ > 0 by the density",
         (
             *("orthogonal", "as_many_layers", "in_steps_and_products", "positive_steps", "density", "moved"),
-            *("several_layers", "falls_in_the_rate"),
+            *("polynomials", "several_layers", "falls_in_the_rate"),
         ),
         rules.CHAIN_RULE,
     ),
@@ -186,7 +186,7 @@ ARGUMENT = (
         "one_alone",
         "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0: "
         "u and ρ are polynomials, not 0, and μ has a density > 0 on (0, ∞)",
-        ("in_steps_and_products", "density", "falls", "not_rising", "falling"),
+        ("in_steps_and_products", "polynomials", "density", "falls", "not_rising", "falling"),
         "nonnegative terms",
     ),
     Inference(

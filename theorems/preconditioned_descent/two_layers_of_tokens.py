@@ -321,7 +321,7 @@ ARGUMENT = (
     Inference(
         "in_steps_and_product",
         "f = ∫ r_2² dμ is F(a_0, a_1, p) at p = a_0 b_0, F = ∫ (1 − a_0 s)² q² dμ",
-        ("loss_on_S", "polynomial", "two_layers"),
+        ("loss_on_S", "polynomials", "polynomial", "two_layers"),
         "definition",
     ),
     DENSITY,
@@ -347,7 +347,7 @@ ARGUMENT = (
         "one_layer",
         "at a point with a_0 = 0 f is the loss of one layer, ∫ (1 − a_1 s)² dμ, and its slope in a_0 is the mean of "
         "2 r_2 times that of r_2",
-        ("loss_on_S", "without_first", "one_layer_loss", "slope_at_zero", "mean_slope"),
+        ("loss_on_S", "polynomials", "two_layers", "without_first", "one_layer_loss", "slope_at_zero", "mean_slope"),
         "linearity of expectation",
     ),
     Inference(
