@@ -50,6 +50,7 @@ from theorems.softmax_regression.eigenvalue_slopes import (
     ON_THE_SPHERE,
     ONE_ZERO,
     SLOPE,
+    SUM_OF_THE_LOGITS,
     S,
     above,
     centre,
@@ -63,6 +64,7 @@ from theorems.softmax_regression.eigenvalue_slopes import (
 )
 from theorems.softmax_regression.setting import JACOBIAN, RADIUS, R, n, other_logit, own_logit
 from theorems.softmax_regression.three_levels import (
+    AT_MOST_STEPS,
     AT_THE_SECOND,
     DETERMINANT,
     FEW,
@@ -241,6 +243,7 @@ STATEMENT = Statement(
         ),
         *(LEAST_PAIR, LEAST_SUM, APART, ON_THE_SPHERE, ONE_ZERO, DETERMINANT, AT_THE_SECOND, HEIGHT, SPAN, SHARE, ODDS),
         *(TANH, THIRD, LARGEST_SHARE, MANY, FEW, SUM_IN_Q, LARGER_OF_TWO, *LOW_STEPS, *SUM_STEPS, *PAIR_STEPS),
+        *(SUM_OF_THE_LOGITS, *AT_MOST_STEPS),
         *(*EIGENVECTOR, *MEAN_ZERO, *ORDER_STEPS, SHARE_BY_SUMS, *PAIR_FORMS),
     ),
 )
@@ -258,15 +261,17 @@ ARGUMENT = (
         "maximiser",
         "λ is continuous and the ball compact: there is a maximiser z. For every unit eigenvector v of λ there, the "
         "variance of v under p is at most λ everywhere and equal to it at z, so that its slopes are κ z_i with κ ≥ 0, "
-        "and κ = 0 inside the ball: p_i ((v_i − μ)² − λ) = κ z_i, p_i (v_i − μ) = λ v_i, μ the mean of v",
-        ("slope",),
+        "and κ = 0 inside the ball: p_i ((v_i − μ)² − λ) = κ z_i, p_i (v_i − μ) = λ v_i, μ the mean of v. The slopes "
+        "add up to Var v − λ = 0, and so the z_i to 0 where κ > 0",
+        ("slope", "sum_of_the_logits"),
         rules.MULTIPLIERS_ON_A_BALL,
     ),
     Inference(
         "mean_zero",
         "where μ = 0, v lives on the rows S with p_i = λ, two or more. If S is all rows, z = 0 after a shift and v_i² "
         "is the same for every i, for all v orthogonal to 1: not so for n ≥ 3. Else κ > 0, the v_i² on S are equal for "
-        "every such v, so that S is two rows, and off S −λ e^z/Z = κ z has one solution: three levels, α = β",
+        "every such v, so that S is two rows, and off S −λ e^z/Z = κ z has one solution: three levels, α = β, of norm "
+        "R² and sum 0, as κ > 0",
         ("maximiser", *(step.label for step in MEAN_ZERO)),
         "case distinction",
     ),
@@ -303,7 +308,7 @@ ARGUMENT = (
         "once",
         "ψ' > 0 at the larger of two zeros of a strictly convex function, and at the one zero that there is for κ = 0; "
         "so that κ > 0, z has norm R² and sum 0, and the larger zero is taken once",
-        ("bent_down", "two_values", "convex", "one_zero"),
+        ("bent_down", "maximiser", "two_values", "convex", "one_zero"),
         rules.SECOND_DERIVATIVE,
     ),
     Inference(
@@ -366,7 +371,7 @@ ARGUMENT = (
         "best",
         "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: where M_0 "
         "≥ log(n−1) the best factor is R σ_0/2",
-        ("factor", "pair_is_enough", "angle", "factor_of_the_pair"),
+        ("factor", "pair_is_enough", "angle", "factor_at_most", "factor_of_the_pair"),
         "lower bound attained",
     ),
     Inference(
@@ -384,11 +389,11 @@ ARGUMENT = (
     ),
     Inference(
         "at_most",
-        "where E ≥ n, σ̄/2 ≥ n/(4(n−1)), and λ ≤ σ/2 or λ ≤ n/(4(n−1)), so that λ ≤ σ̄/2; where E ≤ n, σ̄/2 ≤ n/(4(n−1)) "
-        "and so σ ≤ n/(2(n−1)) everywhere: λ ≤ σ̄ and λ ≤ n/(4(n−1))",
+        "where E ≥ n, σ̄/2 ≥ n/(4(n−1)), and λ ≤ σ/2 ≤ σ̄/2 or λ ≤ n/(4(n−1)) ≤ σ̄/2; where E ≤ n, σ̄/2 ≤ n/(4(n−1)), "
+        "so that λ ≤ n/(4(n−1)) in both cases, and λ ≤ σ ≤ σ̄. The best factor is R times the largest λ",
         (
             *("factor", "largest_share", "half_of_two", "low", "below_the_sum"),
-            *("large_exponentials", "small_exponentials"),
+            *("large_exponentials", "small_exponentials", *(step.label for step in AT_MOST_STEPS)),
         ),
         "case distinction",
     ),

@@ -67,6 +67,12 @@ ONE_ZERO = Implication(
     "phi' > 0 where phi = 0, for 0 < p < lambda",
 )
 CONVEX = Inequality("convex", sp.Gt(_curve, 0, evaluate=False), "psi'' > 0 on (0, lambda)")
+SUM_OF_THE_LOGITS = Implication(
+    "sum_of_the_logits",
+    (sp.Gt(kappa, 0), sp.Eq(kappa * x, value - level), sp.Eq(value, level)),
+    sp.Eq(x, 0),
+    "z = 0 where kappa z = var - lambda, var = lambda, kappa > 0, z the sum of all logits",
+)
 EIGENVECTOR = (
     Implication(
         "entry_of_v",

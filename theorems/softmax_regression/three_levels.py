@@ -6,7 +6,7 @@ eigenvalues are the roots of Q.
 
 import sympy as sp
 
-from theorems.softmax_regression.setting import n
+from theorems.softmax_regression.setting import R, n
 from verify import Identity, Implication, Inequality
 
 sigma, t, level = sp.symbols("sigma t lambda", real=True)
@@ -194,6 +194,20 @@ SUM_STEPS = (
         (sp.Le(q, M), sp.Le(rest, m)),
         sp.Le(sp.exp(q) + sp.exp(rest), sp.exp(M) + sp.exp(m)),
         "e^x + e^y <= e^a + e^b where x <= a, y <= b",
+    ),
+)
+AT_MOST_STEPS = (
+    Implication(
+        "half_of_the_largest",
+        (sp.Le(level, sigma / 2), sp.Le(sigma, top)),
+        sp.Le(level, top / 2),
+        "lambda <= s/2 where lambda <= sigma/2, sigma <= s",
+    ),
+    Implication(
+        "factor_at_most",
+        (sp.Le(level, q),),
+        sp.Le(R * level, R * q),
+        "R lambda <= R x where lambda <= x",
     ),
 )
 PAIR_STEPS = (
