@@ -176,7 +176,7 @@ ARGUMENT = (
     Inference(
         "second",
         "φ''(t) is such a moment times nβ(wG)² at most: n b has the range nβ, and s = w h the range wG",
-        ("bend", "third_moment", "ranges", "moment_at_most", "targets", "scores", "matched"),
+        ("bend", "third_moment", "ranges", "times_the_ranges", "moment_at_most", "targets", "scores", "matched"),
         "application",
     ),
     Inference(
@@ -210,13 +210,14 @@ ARGUMENT = (
     ),
     Inference(
         "two_rows_apart",
-        "two rows have the same law of b, and b or −b has a mean m ≤ 1/2 in its range: C_i and −C_j are at most βG² "
-        "times the bounds for m and for 1 − m, and C_i − C_j at most 9/64 βG²",
+        "two rows have the same law of b, and b or −b has a mean m ≤ 1/2 in its range: C_i and −C_j are βG² times "
+        "such moments of numbers in [0, 1], which are at most (1 − m) u (1 − 2u) ≤ (1 − m)/8, for m, and m(1 − m)/4, "
+        "for 1 − m, so that C_i − C_j is at most 9/64 βG²",
         (
             "slopes_at_zero",
             "few",
             "many",
-            "ranges",
+            "ranges_of_the_task",
             "eighth",
             "weighted_eighth",
             "two_rows",

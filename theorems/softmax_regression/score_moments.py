@@ -19,7 +19,7 @@ t = sp.Symbol("t", real=True)
 mean_c, mean_s, mean_cs, mean_ss, mean_css = sp.symbols("m_c m_s m_cs m_ss m_css", real=True)
 # m = E c, the means of s weighted by c and by 1 - c, and those of (s - E s)²; u is m A.
 m, A, B, u, k = sp.symbols("m A B u k", nonnegative=True)
-own, other, x = sp.symbols("K_1 K_0 x", real=True)
+own, other, x, y = sp.symbols("K_1 K_0 x y", real=True)
 four, left = sp.Symbol("four", positive=True), sp.Symbol("left", nonnegative=True)
 s_j, h_j, b_j, total_b, target = sp.symbols("s_j h_j b_j sum_b b_i", real=True)
 v = sp.Symbol("v", positive=True)
@@ -58,6 +58,19 @@ RANGES = Identity(
     n * beta * (w * spread) ** 2 * ((own_c - c_mean) * (own_s - s_mean) ** 2),
     "where c and s are lowest values plus n beta and w G times others in [0, 1], (c - C)(s - S)^2 is n beta (w G)^2 "
     "times theirs",
+)
+TIMES_THE_RANGES = Implication(
+    "times_the_ranges",
+    (sp.Le(x, y),),
+    sp.Le(n * beta * (w * spread) ** 2 * x, n * beta * (w * spread) ** 2 * y),
+    "n beta (w G)^2 x <= n beta (w G)^2 y where x <= y",
+)
+RANGES_OF_THE_TASK = Identity(
+    "ranges_of_the_task",
+    (low_c + beta * own_c - (low_c + beta * c_mean)) * (low_s + spread * own_s - (low_s + spread * s_mean)) ** 2,
+    beta * spread**2 * ((own_c - c_mean) * (own_s - s_mean) ** 2),
+    "where b and h are lowest values plus beta and G times others c and s in [0, 1], (b - E b)(h - E h)^2 is beta G^2 "
+    "times (c - E c)(s - E s)^2",
 )
 SQUARE_BELOW = Implication(
     "square_below",
@@ -128,12 +141,12 @@ TWO_ROWS = Inequality(
 ROWS_APART = Implication(
     "rows_apart",
     (
-        sp.Le(own, beta * spread**2 * ((1 - m) / 8)),
-        sp.Le(-other, beta * spread**2 * x),
-        sp.Le((1 - m) / 8 + x, sp.Rational(9, 64)),
+        *(sp.Eq(own, beta * spread**2 * x), sp.Eq(-other, beta * spread**2 * y)),
+        *(sp.Le(x, A), sp.Le(y, k), sp.Le(A + k, sp.Rational(9, 64))),
     ),
     sp.Le(own - other, 9 * beta * spread**2 / 64),
-    "C_1 - C_2 <= 9 beta G^2/64 where C_1 <= beta G^2 (1-m)/8, -C_2 <= beta G^2 x, (1-m)/8 + x <= 9/64",
+    "C_1 - C_2 <= 9 beta G^2/64 where C_1 = beta G^2 x, -C_2 = beta G^2 y, x <= a, y <= b, a + b <= 9/64, "
+    "as for a = (1-m)/8, b = m (1-m)/4",
 )
 WEIGHTED_EIGHTH = Implication(
     "weighted_eighth",
@@ -258,12 +271,13 @@ AT_ZERO = Implication(
 
 FAMILY = (ON_THE_SIMPLEX, LOGIT_OF_THE_FIRST, LOGIT_OF_THE_OTHERS, BEND_OF_THE_FIRST)
 VARIABLES = (
-    *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, s_j, h_j, b_j, total_b, target, m, A, B, u, own, other, x, k),
+    *(t, mean_c, mean_s, mean_cs, mean_ss, mean_css, s_j, h_j, b_j, total_b, target, m, A, B, u, own, other, x, y, k),
     *(four, left, v, own_c, own_s, c_mean, s_mean, low_c, low_s),
 )
 STEPS = (
     *(SLOPE, BEND, THIRD_MOMENT, RANGES, SQUARE_BELOW, SPLIT, OWN_MEAN, OTHER_MEAN, BETWEEN, WEIGHTED, LOW, FLAT),
-    *(QUARTER, FEWER, IN_HALF, TOP, BELOW, EIGHTH, TWO_ROWS, WEIGHTED_EIGHTH, ROWS_APART, CENTRED, LEFT_IN_THE_LIMIT),
+    *(QUARTER, FEWER, IN_HALF, TOP, BELOW, EIGHTH, TWO_ROWS, WEIGHTED_EIGHTH, TIMES_THE_RANGES, RANGES_OF_THE_TASK),
+    *(ROWS_APART, CENTRED, LEFT_IN_THE_LIMIT),
     *(FIRST, MATCHED_LOGIT, AT_ZERO, HALF_BEND, DIFFERENCE_OF_TWO, DISTANCE_OF_TWO, FIRST_ROW, TOGETHER, *FAMILY),
     *OF_THE_OUTPUTS,
 )
