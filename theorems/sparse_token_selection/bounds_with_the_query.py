@@ -7,14 +7,25 @@ import sympy as sp
 
 from theorems.sparse_token_selection import share_slopes as slopes
 from theorems.sparse_token_selection.descent_on_the_set import NEXT_C, C, beta, slope, square, u, w
-from theorems.sparse_token_selection.invariant_set import LOSS, P, P_slope, R, R_slope, alpha, t
+from theorems.sparse_token_selection.invariant_set import (
+    LOSS,
+    SCALE_STEP,
+    VALUE_STEP,
+    P,
+    P_slope,
+    R,
+    R_slope,
+    alpha,
+    t,
+)
+from theorems.sparse_token_selection.share_slopes import SCALED, root_d
 from theorems.sparse_token_selection.task import T, d, d_e, eta, q
 from verify import Identity, Implication, Inequality
 
 kappa, scale = sp.symbols("kappa scale", positive=True)
 root_R, root_share = sp.symbols("r a", nonnegative=True)
 """√R, at most 1, and α√(qR), at most 2."""
-root_d, root_q, root_e = sp.symbols("root_d root_q root_e", positive=True)
+root_q, root_e = sp.symbols("root_q root_e", positive=True)
 size, value = sp.symbols("size value", nonnegative=True)
 """The bound q(1+q) of the logits, and α."""
 p, x, c, variance, d_alpha, d_C, curvature = sp.symbols("p x c variance d_alpha d_C curvature", real=True)
@@ -157,20 +168,6 @@ BETA = Implication(
     (sp.Eq(size, q * (1 + q)), sp.Eq(y, d * size**2 / (q * d_e))),
     sp.Eq(9 * y, BETA_SQUARED),
     says="9 kappa^2 = 9dq(1+q)^2/d_e where kappa^2 = d w^2/(q d_e), w = q(1+q)",
-)
-SCALED = (
-    Implication(
-        "scaled_norm",
-        (sp.Eq(root_d**2, d),),
-        sp.Eq(d * (slope / d) ** 2, (slope / root_d) ** 2),
-        says="d (g/d)^2 = (g/d^(1/2))^2, and so for d_e: the square norm of a multiple of I, and of a scaled slope",
-    ),
-    Implication(
-        "scaled_step",
-        (sp.Eq(root_d**2, d),),
-        sp.Eq(root_d * (eta / d * slope), eta * (slope / root_d)),
-        says="d^(1/2) (eta/d) g = eta (g/d^(1/2)), and so for d_e",
-    ),
 )
 SUMS = (
     Implication(
@@ -384,5 +381,5 @@ STEPS = (
     *(SECOND_VARIATION, FORM, EIGENVALUE, DESCENT, STARTING_SLOPE, NEAR_ZERO, NOT_ACROSS, NEXT_C, FIRST),
     *(*HESSIAN, CURVATURE_NEAR_ZERO, SMALL_CURVATURE, MULTIPLIER, LARGEST_MULTIPLIER, FIRST_VARIATION, BETA),
     *(*LOGITS, *RESIDUAL, *AT_MOST, *slopes.OF_THE_SHARES, *SCALED, *SUMS, *SHORT_STEPS, *GROWTH, *BENDS),
-    *(*AT_ZERO, *FAR_OUT),
+    *(*AT_ZERO, *FAR_OUT, VALUE_STEP, SCALE_STEP),
 )

@@ -31,7 +31,17 @@ from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import share_slopes as slopes
-from theorems.sparse_token_selection.invariant_set import LOSS, P, P_slope, R, R_slope, alpha, t
+from theorems.sparse_token_selection.invariant_set import (
+    LOSS,
+    SCALE_STEP,
+    VALUE_STEP,
+    P,
+    P_slope,
+    R,
+    R_slope,
+    alpha,
+    t,
+)
 from theorems.sparse_token_selection.task import (
     ENCODING_DIMENSION,
     GAUSSIAN_TOKENS,
@@ -72,7 +82,7 @@ best, pull, square = sp.symbols("best pull square", nonnegative=True)
 P_bend, R_bend, cross, h_a, h_m, h_c, slope, C = sp.symbols("P_bend R_bend cross h_a h_m h_c slope C", real=True)
 VARIABLES = (
     *(A, beta, u, w, best, pull, square, alpha, t, P, R, P_slope, R_slope),
-    *(P_bend, R_bend, cross, h_a, h_m, h_c, slope, C, *slopes.VARIABLES),
+    *(P_bend, R_bend, cross, h_a, h_m, h_c, slope, C, slopes.root_d, *slopes.VARIABLES),
 )
 
 BETA_SQUARED = 9 * d * (T + 2 / q) / (8 * d_e)
@@ -290,7 +300,7 @@ STATEMENT = Statement(
     steps=(
         *(*BEST_ALPHA, *NEXT_ALPHA, *slopes.OF_THE_SHARES, *slopes.FOR_AN_ENCODING, *slopes.DERIVATIVES),
         *(*SECOND_DERIVATIVES, *ENTRIES, PRODUCT, EIGENVALUE, DESCENT, NEXT_C, SLOPE_AT_ZERO, MULTIPLIER),
-        SHARE_OF_THE_LENGTH,
+        *(SHARE_OF_THE_LENGTH, VALUE_STEP, SCALE_STEP, *slopes.SCALED),
     ),
 )
 ARGUMENT = (
@@ -373,10 +383,11 @@ ARGUMENT = (
     ),
     Inference(
         "falls",
-        "in a step of size η the loss falls by at least η (1 − η(1 + β²)/2) |grad L|², whose factor is positive",
+        "a step is −η times the gradient in √d α and √d_e C, whose norm is |grad L|: the loss falls by at least "
+        "η (1 − η(1 + β²)/2) |grad L|², whose factor is positive",
         (
             *("largest_curvature", "range", "wang2024.lemma2:kept", "signs_are_symmetric"),
-            *("descent", "small_step", "population_gradient"),
+            *("descent", "small_step", "population_gradient", "scaled_norm", "scaled_step"),
         ),
         rules.DESCENT_LEMMA,
     ),
@@ -405,8 +416,11 @@ ARGUMENT = (
     Inference(
         "analytic",
         "on the set L is a mean over finitely many encodings of functions of α and C that are analytic everywhere; "
-        "each step is −η times its gradient in (√d α, √d_e C)",
-        ("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
+        "a step takes η/d ∂L/∂α off α and η/d_e ∂L/∂C off C: it is −η times the gradient in (√d α, √d_e C)",
+        (
+            *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
+            *("value_step", "scale_step", "scaled_step"),
+        ),
         "linearity of expectation",
     ),
     Inference(

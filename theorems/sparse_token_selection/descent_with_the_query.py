@@ -320,8 +320,11 @@ ARGUMENT = (
     Inference(
         "analytic",
         "on the set L is a mean over finitely many encodings of functions of α and C that are analytic everywhere; "
-        "each step is −η times its gradient in (√d α, √d_e C)",
-        ("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric", "scaled_step"),
+        "a step takes η/d ∂L/∂α off α and η/d_e ∂L/∂C off C: it is −η times the gradient in (√d α, √d_e C)",
+        (
+            *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
+            *("value_step", "scale_step", "scaled_step"),
+        ),
         "linearity of expectation",
     ),
     Inference(

@@ -2,14 +2,19 @@ r"""Steps for sign encodings: how softmax's shares p_i move with C, and bounds o
 
 With the logits C v_i the shares have the slopes p_i x_i, x_i = v_i − v̄. After a move t of C a share is p_i e^{v_i t}
 over the mean of e^{v t} under the shares, of which only the first two moments of v matter to the second order.
+
+Slopes in α and C are scaled to those in √d α and √d_e C.
 """
 
 import sympy as sp
 
+from theorems.sparse_token_selection.invariant_set import slope
+from theorems.sparse_token_selection.task import d, eta
 from verify import Identity, Implication
 
 spread, variance, part = sp.symbols("spread variance part", nonnegative=True)
 p, v, mean, moment, bound, t = sp.symbols("p v mean moment bound t", real=True)
+root_d = sp.Symbol("root_d", positive=True)
 VARIABLES = (spread, variance, part, p, v, mean, moment, bound)
 
 _MOVED = p * sp.exp(v * t) / (1 + mean * t + moment * t**2 / 2)
@@ -77,3 +82,18 @@ DERIVATIVES = (
         says="4x - 2 a Var >= -2 Var where x >= 0, a <= 1",
     ),
 )
+SCALED = (
+    Implication(
+        "scaled_norm",
+        (sp.Eq(root_d**2, d),),
+        sp.Eq(d * (slope / d) ** 2, (slope / root_d) ** 2),
+        says="d (g/d)^2 = (g/d^(1/2))^2, and so for d_e: the square norm of a multiple of I, and of a scaled slope",
+    ),
+    Implication(
+        "scaled_step",
+        (sp.Eq(root_d**2, d),),
+        sp.Eq(root_d * (eta / d * slope), eta * (slope / root_d)),
+        says="d^(1/2) (eta/d) g = eta (g/d^(1/2)), and so for d_e",
+    ),
+)
+"""The slope g in a multiple of I, and in √d times it: the norm of the gradient, and a step of size η."""
