@@ -66,7 +66,7 @@ from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import (
     BOTH_SELECTED,
-    CHANCE_OF_BOTH,
+    CHANCES,
     LAW_OF_THE_SUBSET,
     OF_TWO_SUMS,
     PRODUCT_OF_SUMS,
@@ -211,12 +211,12 @@ EVALUATIONS = {
         draws=7,
     ),
 }
-STEPS, CLAIMS = (PRODUCT_OF_SUMS, LAW_OF_THE_SUBSET[0], *CLAUSES[:9]), CLAUSES[9:]
+STEPS, CLAIMS = (PRODUCT_OF_SUMS, *LAW_OF_THE_SUBSET[:2], *CLAUSES[:9]), CLAUSES[9:]
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
     domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
     hypotheses=(GAUSSIAN_TOKENS, CLASS),
-    variables=(v, total, p, k, s, CHANCE_OF_BOTH, *OF_TWO_SUMS),
+    variables=(v, total, p, k, s, *CHANCES, *OF_TWO_SUMS),
     claims=(SMALLEST_LOSS, NETS, *CLAIMS),
     steps=STEPS,
 )
@@ -236,9 +236,10 @@ ARGUMENT = (
     ),
     Inference(
         "second_moment_of_the_subset",
-        "all tokens, and all pairs of tokens, are equally likely to be selected: E uu' has (q/T)/q² on its diagonal "
-        "and (q(q−1)/(T(T−1)))/q² off it",
-        ("gaussian_tokens", LAW_OF_THE_SUBSET[0].label),
+        "all tokens, and all pairs of tokens, are equally likely to be selected, the T indicators of i ∈ y add up to "
+        "q, as do their squares, and their products in pairs to q²: E uu' has (q/T)/q² on its diagonal and "
+        "(q(q−1)/(T(T−1)))/q² off it",
+        ("gaussian_tokens", *(step.label for step in LAW_OF_THE_SUBSET[:2])),
         rules.EXCHANGEABILITY,
     ),
     Inference(

@@ -157,8 +157,14 @@ W_TOKEN_ROWS = (
 # ∂L/∂W in the columns of x_query: the slope in a logit times a token's or an encoding's entry, times x_query.
 W_QUERY_COLUMNS = slope_selected * x_query
 
-CHANCE_OF_BOTH = sp.Symbol("chance_of_both", real=True)
+CHANCE, CHANCE_OF_BOTH = CHANCES = sp.symbols("chance chance_of_both", real=True)
 LAW_OF_THE_SUBSET = (
+    Implication(
+        "chance_of_one",
+        (sp.Eq(T * CHANCE, q),),
+        sp.Eq(CHANCE, SELECTED),
+        says="P(i in y) = q/T where T P(i in y) = q",
+    ),
     Implication(
         "both_selected",
         (sp.Eq(q + T * (T - 1) * CHANCE_OF_BOTH, q**2),),
@@ -172,7 +178,7 @@ LAW_OF_THE_SUBSET = (
         says="P(j in y, i not in y) = q/T - q(q-1)/(T(T-1)) = q(T-q)/(T(T-1))",
     ),
 )
-"""The chances of two tokens: the T indicators add up to q, and so their products in pairs to q²."""
+"""The chances of one and of two tokens: the T indicators add up to q, and so their products in pairs to q²."""
 OF_TWO_SUMS = g_1, g_2, h_1, h_2, x_1, x_2 = sp.symbols("g_1 g_2 h_1 h_2 x_1 x_2", real=True)
 PRODUCT_OF_SUMS = Identity(
     "product_of_sums",
@@ -266,7 +272,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE),
     domain=(SUBSET_FITS,),
     hypotheses=ONE_HOT_RUN,
-    variables=(alpha, C, p_k, shift, d, eta, CHANCE_OF_BOTH, *OF_TWO_SUMS, *OF_A_SHARE),
+    variables=(alpha, C, p_k, shift, d, eta, *CHANCES, *OF_TWO_SUMS, *OF_A_SHARE),
     definitions=DEFINITIONS,
     claims=(KEPT, POPULATION_LOSS, *RECURSION),
     steps=STEPS,
@@ -300,7 +306,8 @@ ARGUMENT = (
     ),
     Inference(
         "of_the_subset",
-        "every q-subset is equally likely: in the entry (i, j) of W's positional block the mean over y weights the "
+        "every q-subset is equally likely, the T indicators of i ∈ y add up to q, as do their squares, and their "
+        "products in pairs to q²: in the entry (i, j) of W's positional block the mean over y weights the "
         "slopes in a selected and in another token's logit with P(i, j ∈ y) and P(j ∈ y, i ∉ y), as the steps have it",
         ("of_the_tokens", "gaussian_tokens", *(step.label for step in LAW_OF_THE_SUBSET)),
         rules.EXCHANGEABILITY,
