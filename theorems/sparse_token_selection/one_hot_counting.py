@@ -91,6 +91,18 @@ ENOUGH_ROOM = (
         says="aP/(1-w') <= 1/(1-w)^2 where aP (1-w) <= 1, w' <= w < 1",
     ),
     Implication(
+        "xi_at_most",
+        (sp.Le(pulled, top),),
+        sp.Le(T / (T - 1) * (share * pulled), T / (T - 1) * (share * top)),
+        says="T/(T-1) k x <= T/(T-1) k r where x <= r, k >= 0, as for k = P (1-P) w, x = aP/(1-w'), Xi = k x",
+    ),
+    Implication(
+        "half_of_a_ratio",
+        (sp.Le(grown, N),),
+        sp.Le(grown / N / 2, _HALF),
+        says="half of x/y is at most 1/2 where x <= y, y > 0",
+    ),
+    Implication(
         "odds_after",
         (sp.Lt(other, 1), sp.Le(T * other, N * (1 - other))),
         sp.Le(other / (1 - other), N / T),
@@ -109,6 +121,12 @@ ENOUGH_ROOM = (
         says="P (1-P) w/(1-w)^2 = q (T-q) x^2/N^2 where (1-w) x = w, w < 1, P = q/N, N = q + (T-q)w",
     ),
     Implication(
+        "half_of_all",
+        (sp.Le(2 * q * (T - q), T * (T - 1)),),
+        sp.Le(q * (T - q), T * (T - 1) / 2),
+        says="q (T-q) <= T (T-1)/2 where 2q (T-q) <= T (T-1)",
+    ),
+    Implication(
         "product_after",
         (sp.Le(grown, excess), sp.Le(rise, top)),
         sp.Le(rise * grown, top * excess),
@@ -125,6 +143,12 @@ ENOUGH_ROOM = (
         (sp.Le(bound, _HALF),),
         sp.Le(d / q * bound, d / (2 * q)),
         says="A x <= d/(2q) where T x/(T-1) <= 1/2, which times d/q is A x",
+    ),
+    Implication(
+        "attended_square",
+        (sp.Le(share, 1), sp.Le(other, 1)),
+        sp.Le(share**2 * (1 - other), 1),
+        says="P^2 (1-w) <= 1 where P <= 1, 0 <= w <= 1",
     ),
     Implication(
         "factor_with_room",

@@ -287,8 +287,9 @@ ARGUMENT = (
     ),
     Inference(
         "enough_room",
-        "let the step end beyond the turn, where w' < 1/2. Then (T/(T−1))Ξ ≤ 1/2, and the last factor is at least 0: "
-        "by `xi_before` from before the turn, where ρ ≤ 0; by `xi_after` from beyond it, where δ ≥ 0 and w' ≤ w",
+        "let the step end beyond the turn, where w' < 1/2. Then (T/(T−1))Ξ ≤ 1/2: where it begins before the "
+        "turn, and ρ ≤ 0, by `pull_before`, `xi_before` and `half_of_a_ratio`; where beyond it, and δ ≥ 0, w' ≤ w, by "
+        "`pull_after`, `xi_after` and `half_after`. So AΞ ≤ d/(2q), P²(1−w) ≤ 1, and the last factor is at least 0",
         (
             *("next_gap", "below_before_the_turn", "before_the_turn", "after_the_turn", "room", "turn", "small_step"),
             *("turn_in_w", "xi_before", *(s.label for s in counting.ENOUGH_ROOM)),
