@@ -286,8 +286,8 @@ ARGUMENT = (
         "mixed_entry",
         "ℓ_αC = 4αP²(1−P)(1−w) − 2P(1−P) is between −16r/27 and 16r/27 in the box",
         (
-            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "dL_dalpha", "mixed_bend", "mixed"),
-            "other_mixed",
+            *("coordinates", "range", "C_stays_positive", "wang2024.lemma1:population_loss"),
+            *("dL_dalpha", "mixed_bend", "mixed", "other_mixed"),
             *(step.label for step in entries.MIXED_ENTRY),
         ),
         "application",
@@ -298,7 +298,8 @@ ARGUMENT = (
         "the two bounds that follow it where T > 2; for T = 2, q = 1, where P = 1/(1+w), by those of two tokens, as "
         "the second term is negative or not; for q = T it is 0, as P = 1",
         (
-            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "bend_in_C", "bend", "turn", "mixed"),
+            *("coordinates", "range", "C_stays_positive", "wang2024.lemma1:population_loss"),
+            *("bend_in_C", "bend", "turn", "mixed"),
             *("mean", "curvature_C", "curvature_of_one", "curvature_of_two_tokens"),
             *(step.label for step in entries.ENTRY_OF_C),
         ),
@@ -307,7 +308,7 @@ ARGUMENT = (
     Inference(
         "entry_of_alpha",
         "ℓ_αα = 2PS ≤ 2 in the box",
-        ("wang2024.lemma1:population_loss", "bend_in_alpha", "share"),
+        ("coordinates", "wang2024.lemma1:population_loss", "bend_in_alpha", "share"),
         "application",
     ),
     Inference(

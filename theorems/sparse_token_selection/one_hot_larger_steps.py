@@ -243,7 +243,8 @@ ARGUMENT = (
         "where ℓ ≤ 1 and C ≥ 0, in coordinates scaled by the steps, in which the second derivatives of L are "
         "multiplied by η/d, η/√(d(T−1)) and η/(T−1), no eigenvalue of the Hessian is above β < 2",
         (
-            *("excess", "wang2024.lemma1:population_loss", *(step.label for step in SECOND_DERIVATIVES)),
+            *("coordinates", "excess", "wang2024.lemma1:population_loss"),
+            *(step.label for step in SECOND_DERIVATIVES),
             *("share", "curvature_C", "curvature_mixed", "beta", *(step.label for step in (*ENTRIES, *FORM))),
         ),
         rules.SPECTRAL_THEOREM,
