@@ -438,7 +438,10 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
 
 
 def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
-    """Return the measurements of runs as curves over the setting that varies: of a curve its last point."""
+    """Return the measurements of runs as curves over the setting that varies: of a curve its last point.
+
+    A curve has the points of those runs that have the measurement.
+    """
     measured = [
         {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
         | {
@@ -448,10 +451,11 @@ def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) 
         }
         for run in runs
     ]
-    return {
-        key: Curve(over, quantity, tuple(points), tuple(point[key][1] for point in measured))
-        for key, (quantity, _) in measured[0].items()
-    }
+    curves = {}
+    for key, quantity in {key: quantity for each in measured for key, (quantity, _) in each.items()}.items():
+        there = [(point, each[key][1]) for point, each in zip(points, measured, strict=True) if key in each]
+        curves[key] = Curve(over, quantity, *zip(*there, strict=True))
+    return curves
 
 
 def _module_of(measure: Callable[..., object]) -> str:

@@ -69,7 +69,8 @@ def explore(
         each word, the simplest one, up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a
         quarter of them, or 50 and no more than half, and drawn ones. Beside these as many again at most, and no more
         than 300, polish the nearest miss of each clause, and as many make that one simple. Verdicts that float64 cannot
-        give take as long again at most. A search repeats itself, unless the time ended it or left something undecided.
+        give take as long again at most. A search repeats itself, unless the time ended it, or the numerical search's
+        quarter of it, which `stopped` says too, or left something undecided.
     seed
         Seed of the draws.
     keep
@@ -105,6 +106,7 @@ def explore(
     with workers(jobs, scheduler) as others, told_to_drop(statement, given):
         look = _look_of(state, others, tuple(drop))
         stopped = _run(state, partial(_search, state, look, key, most=max_examples, seed=seed, sharp=not drop))
+        stopped = "seconds" if stopped == "examples" and state.cut else stopped
         state.tally.by_floats(state.tried.values())
         if stopped in ("examples", "seconds"):
             now = time.monotonic()
@@ -254,11 +256,13 @@ def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
         if time.monotonic() > ends:
             raise _EnoughError
 
-    with suppress(_EnoughError):
+    try:
         for found in suspects(state.statement, state.plan.given, NUMERICAL.points * most, seed, tick):
             instance = {parameter.name: found.instance[parameter.name] for parameter in state.plan.parameters}
             if state.plan.admits(instance):
                 yield replace(found, instance=instance)
+    except _EnoughError:
+        state.cut = True
 
 
 def _numerically(state: Search, most: int, before_draws: int, seed: int, silent: list[Suspect]) -> bool:

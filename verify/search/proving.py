@@ -217,7 +217,8 @@ def prove(
     """Report a theorem's standing for all parameters: a proof of each claim, an argument, or open.
 
     Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
-    of the time is for a search of a counterexample to the claims that are not proved, a short one where all are argued.
+    of the time is for a search of a counterexample to the claims that are neither proved nor formal, a short one where
+    all are argued.
     `kernel` is a proof assistant's verdict, by default the one on record.
 
     Raises
@@ -239,7 +240,8 @@ def prove(
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
     doubtful -= proved.keys()
     most = PROVE.max_examples if for_all.standing is ForAll.OPEN else PROVE.argued_examples
-    searched = [c for c in theorem.statement.claims if c.label in doubtful and not isinstance(c, InWords)]
+    formal = {label for label, claim in by_clause.items() if claim.standing is ForAll.FORMAL}
+    searched = [c for c in theorem.statement.claims if c.label in doubtful - formal and not isinstance(c, InWords)]
     left, seen = seconds - (time.monotonic() - started), None
     if counterexample is None and searched and left > 0 and not checked.interrupted:
         claimed = theorem.variant(theorem.statement.alone(*searched))

@@ -13,7 +13,7 @@ import pytest
 
 import verify
 from tests.verify.command_line import assert_one_line, body_of
-from verify import InputError, Store, load_experiment
+from verify import Experiment, InputError, Measurement, Parameter, Setting, Source, Store, load_experiment
 
 ROOT = str(Path(load_experiment.__code__.co_filename).parents[2])
 BODY = """
@@ -98,3 +98,15 @@ def test_what_others_cannot_do_is_one_line(cli, slow):
         verify.simulate(replace(load_experiment(path)), n="1,2", device="cpu", jobs=2)
     with pytest.raises(InputError, match="a worker has another version"):
         load_experiment(path).run_of("other", device="cpu")
+
+
+def test_a_curve_has_the_points_at_which_its_measurement_is():
+    def measure(settings, *, seed, device):
+        n = int(settings["n"])
+        return {"size": Measurement(float(n))} | ({"half": Measurement(n / 2)} if n % 2 == 0 else {})
+
+    sizes = Setting(Parameter("n", "integer", "a size", minimum=1), 3, 30)
+    made = Experiment("user.halves", "a title", Source("1", "derived here"), (sizes,), measure)
+    curves = made.along("n", (1, 2, 3, 4), device="cpu", seed=0).curves
+    assert {name: curve.points for name, curve in curves.items()} == {"size": (1.0, 2.0, 3.0, 4.0), "half": (2.0, 4.0)}
+    assert [measured.value for measured in curves["half"].measured] == [1.0, 2.0]

@@ -9,6 +9,7 @@ import sympy as sp
 from tests.verify.searched import M, N, X, Y, m, n, theorem, x, y, z
 from verify import Dynamics, Hypothesis, Inequality, Outcome, Reaches
 from verify.errors import OutOfTimeError
+from verify.evaluation.numerical.limits import NUMERICAL
 from verify.language.expressions import primitive
 from verify.outcomes import ClauseResult
 from verify.search.explore import explore
@@ -192,3 +193,10 @@ def test_draws_that_come_to_nothing_are_counted_by_what_rejects_them():
     told = f"{found.rejected['circle']} of {found.drawn} draws were rejected, most often by circle"
     assert told in found.dead_ends and found.dead_ends in str(found)
     assert found.to_json()["rejected"] == found.rejected and found.to_json()["drawn"] == found.drawn
+
+
+def test_a_numerical_search_that_its_time_ends_is_said_to_be(monkeypatch):
+    whole = explore(theorem((X, Y), sp.Ge(x**2 + y**2, 0, evaluate=False)), {}, max_examples=20)
+    monkeypatch.setattr("verify.search.explore.NUMERICAL", replace(NUMERICAL, share=0.0))
+    cut = explore(theorem((X, Y), sp.Ge(x**2 + y**2, 0, evaluate=False)), {}, max_examples=20)
+    assert (whole.stopped, cut.stopped) == ("examples", "seconds") and cut.examples == 20

@@ -241,3 +241,11 @@ def test_a_check_says_that_a_step_is_refuted_and_its_outcome_stays_that_of_the_c
     )
     last = [check_text(each).splitlines()[-1] for each in (refuted, kept)]
     assert "; step short refuted at x=2; " in last[0] and last[0].startswith("verified (") and "step" not in last[1]
+
+
+def test_what_is_formal_is_not_searched(monkeypatch):
+    def searched(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("verify.search.proving.explore", searched)
+    assert verify.prove("wang2024.theorem1").for_all_parameters.standing is ForAll.FORMAL

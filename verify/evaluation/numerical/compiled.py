@@ -105,7 +105,7 @@ class Compiled:
         return relative, relative
 
     def instance(self, values: Sequence[Fraction]) -> dict[str, Value] | None:
-        """Return the instance of exact values of the free parameters; None where a solved parameter has no value."""
+        """Return the instance of exact values of free parameters; None where a solved one has none in its domain."""
         exact = Exact()
         try:
             found = self.solve_exactly(*map(exact.number, (*values, *_numbers(self.fixed).values())))
@@ -114,9 +114,10 @@ class Compiled:
             return None
         named: dict[str, Value] = dict(self.fixed)
         for parameter, value in zip((*self.free, *self.solved), (*values, *solved), strict=True):
-            if parameter.kind == "integer" and value.denominator != 1:
+            number = int(value) if parameter.kind == "integer" and value.denominator == 1 else value
+            if number not in parameter:
                 return None
-            named[parameter.name] = int(value) if parameter.kind == "integer" else value
+            named[parameter.name] = number
         return named
 
 

@@ -85,17 +85,27 @@ _FAR = tuple(Fraction(10) ** k * sign for k in (3, -3, 6, -6, 2, -2) for sign in
 def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[list[Fraction]]]]:
     """Yield all points of simple values, of the simplest first: indices of shape (n, parameters), and the values.
 
-    At most `most` points; of many parameters the simplest values alone.
+    At most `most` points; all where these are no more, and none where two values of each parameter are more.
     """
-    for share in NUMERICAL.lattices:
+    every = all_values(boxes, most)
+    for share in NUMERICAL.lattices if every is None else (1,):
         count = max(2, int(min(most * share, NUMERICAL.batch) ** (1 / len(boxes)) + 1e-9))
-        values = [box.simple(count) for box in boxes]
+        values = [box.simple(count) for box in boxes] if every is None else every
         if not all(values) or math.prod(map(len, values)) > most:
             return
         grids = np.meshgrid(*(np.arange(len(each)) for each in values), indexing="ij")
         indices = np.stack([grid.ravel() for grid in grids], axis=1)
         costs = sum(np.array([_size(v) for v in each])[indices[:, i]] for i, each in enumerate(values))
         yield indices[np.argsort(costs, kind="stable")], values
+
+
+def all_values(boxes: Sequence[Box], most: int) -> list[list[Fraction]] | None:
+    """Return the values of each parameter, the simplest first, where these make at most `most` points; else None."""
+    bounded = [(b.range.low, b.range.high) for b in boxes if b.integer]
+    ends = [(math.ceil(low), math.floor(high)) for low, high in bounded if low is not None and high is not None]
+    if len(ends) < len(boxes) or math.prod(high - low + 1 for low, high in ends) > most:
+        return None
+    return [sorted(map(Fraction, range(low, high + 1)), key=_height) for low, high in ends]
 
 
 def drawn(boxes: Sequence[Box], count: int, source: np.random.Generator) -> np.ndarray:

@@ -16,7 +16,15 @@ from sympy.core.relational import Relational
 from verify.evaluation.instances import simplicity
 from verify.evaluation.numerical.compiled import Compiled, Scores, compiled
 from verify.evaluation.numerical.limits import NUMERICAL
-from verify.evaluation.numerical.points import coordinates_of, cost, drawn, lattice, simplest_near, values_at
+from verify.evaluation.numerical.points import (
+    all_values,
+    coordinates_of,
+    cost,
+    drawn,
+    lattice,
+    simplest_near,
+    values_at,
+)
 from verify.language.parameters import Instance, Value
 from verify.language.statement import ClauseData, Statement
 
@@ -161,6 +169,9 @@ class _Numerical:
                     exact = ([each[k] for each, k in zip(values, indices[i], strict=True)] for i in places)
                     yield from ((clause, each) for each in islice(self._instances(exact), NUMERICAL.confirmed))
                 self._remember(points, scores, exact=True)
+        if all_values(self.read.boxes, self.most) is not None:
+            # There are no other points.
+            self.most = self.evaluated
 
     def _rest(self, source: np.random.Generator) -> Iterator[Found]:
         while self._left:

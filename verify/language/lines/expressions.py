@@ -42,7 +42,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], str] = {
 }
 _INSTEAD: Mapping[type[ast.AST], str] = {
     ast.BitXor: "a power is written **",
-    ast.NotEq: "an inequation has no sign; claim > or <, or give a domain",
+    ast.NotEq: "an inequation has no sign; claim > or <, such as 0 < abs(x - y), or give a domain",
     ast.Or: "alternatives are outside the language: write a statement for each",
     ast.Not: "write the opposite relation",
     ast.IfExp: "write Piecewise((value, condition), …, (value, True))",

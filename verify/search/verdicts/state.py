@@ -46,6 +46,8 @@ class Search:
     tried: dict[tuple[Value, ...], Tried] = field(default_factory=dict)
     limited: int | None = None
     """Number of instances tried while their number was the limit; None until then."""
+    cut: bool = False
+    """Whether its part of the time ended the numerical search."""
     drawn: int = 0
     """Number of draws, including those that end without an instance."""
     rejected: Counter[str] = field(default_factory=Counter[str])

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from verify.evaluation.admissible_ranges import Range
-from verify.evaluation.numerical.points import Box, coordinates_of, cost, drawn, lattice, simplest_near, values_at
+from verify.evaluation.numerical.points import (
+    Box,
+    all_values,
+    coordinates_of,
+    cost,
+    drawn,
+    lattice,
+    simplest_near,
+    values_at,
+)
 
 ANY = Range(None, None)
 POSITIVE = Range(Fraction(0), None, low_open=True)
@@ -64,3 +73,13 @@ def test_a_lattice_has_all_combinations_the_simplest_first():
 def test_the_simplest_number_near_one():
     assert simplest_near(0.3333, 1e-2) == Fraction(1, 3) and simplest_near(-2.71, 0.5) == -2
     assert abs(simplest_near(0.1234567, 1e-6) - Fraction(0.1234567)) <= Fraction(1, 10**7)
+
+
+def test_of_few_integers_a_lattice_has_all_points_once():
+    boxes = [Box(Range(Fraction(-2), Fraction(3)), integer=True), Box(Range(Fraction(0), Fraction(1)), integer=True)]
+    ((indices, values),) = lattice(boxes, 12)
+    points = {tuple(int(of[i]) for of, i in zip(values, each, strict=True)) for each in indices}
+    assert points == {(a, b) for a in range(-2, 4) for b in range(2)} and len(indices) == 12
+    assert (
+        all_values(boxes, 11) is None and all_values([*boxes, Box(Range(Fraction(0), None), integer=True)], 99) is None
+    )

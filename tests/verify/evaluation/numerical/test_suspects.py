@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from tests.verify.searched import W, X, Y, theorem, v, w, x, y, z
-from verify import Dynamics, Hypothesis, Reaches, check, claim, explore
+from verify import Dynamics, Hypothesis, Implication, Reaches, check, claim, explore
 from verify.errors import OutOfTimeError
 from verify.evaluation.instances import simplicity
 from verify.evaluation.numerical.compiled import Compiled
@@ -22,6 +22,14 @@ FIRST = {
     # The simplest positive numbers.
     "a*b*c*d*e <= 0.99*((a + b + c + d + e)/5)**5 for a > 0, b > 0, c > 0, d > 0, e > 0": dict.fromkeys("abcde", 1),
     "2*x*y <= 0.999*(x**2 + y**2)": {"x": 1, "y": 1},
+    # The energy of a heavy ball with a step of 1/4 rises on its way through 0 where b² > 4/5.
+    "a*X**2 + (X - x)**2 <= a*x**2 + (x - y)**2 if X == x - a*x + b*(x - y), a <= 1/4 for a > 0, 0 < b < 1": {
+        "a": Fraction(1, 4),
+        "b": Fraction(9, 10),
+        "x": 0,
+        "y": 10,
+        "X": -9,
+    },
     # Euler's polynomial is least, 41, at 39 and 40.
     "n**2 - 79*n + 1601 >= 42 for integer n >= 1": {"n": 39},
 }
@@ -175,3 +183,19 @@ def test_the_rest_of_a_search_has_its_time(clock, monkeypatch):
 )
 def test_numbers_beyond_float64_raise_nothing(line):
     explore(claim(line), {}, seconds=5, max_examples=50)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_box_of_few_integers_is_searched_whole(seed):
+    # It fails at (37, 38, 39) alone of 68 921 points.
+    line = "1 <= abs(a**3 + 2*b**3 + 3*c**3 - 338354) if a <= 40, b <= 40, c <= 40 for "
+    line += ", ".join(f"integer {name} >= 0" for name in "abc")
+    assert explore(claim(line), {}, seed=seed, seconds=20).counterexample == {"a": 37, "b": 38, "c": 39}
+
+
+def test_a_solved_variable_outside_its_assumptions_is_no_point():
+    c = sp.Symbol("c", nonnegative=True)
+    concluded = sp.Ge((c + 1) ** 2 * (x**2 + 1), x**2 + 1, evaluate=False)
+    made = theorem((X, Y), Implication("claim", (sp.Eq(c, y - x),), concluded), variables=(c,))
+    (clause,) = check(made, x=2, y=1).clauses
+    assert clause.outcome == "inconclusive" and "re-checker" not in clause.detail
