@@ -1,5 +1,6 @@
 """The numerical search: the witness that it comes to first, at each seed, and the points that it leaves out."""
 
+import math
 from fractions import Fraction
 from itertools import islice
 
@@ -53,7 +54,13 @@ def test_a_narrow_one_is_found_too(seed):
     assert disc["x"] + disc["y"] > Fraction(141421, 100000) and disc["x"] ** 2 + disc["y"] ** 2 <= 1
     mean, squares = "(exp(a)*u + exp(b)*v + w)/(exp(a) + exp(b) + 1)", "exp(a)*u**2 + exp(b)*v**2 + w**2"
     softmax = f"({squares})/(exp(a) + exp(b) + 1) - ({mean})**2 <= 0.495*(u**2 + v**2 + w**2)"
-    assert explore(claim(softmax), {}, seed=seed, seconds=20).counterexample is not None
+    steep = explore(claim(softmax), {}, seed=seed, seconds=20).counterexample
+    # Two classes of equal odds and opposite entries, the third all but without weight.
+    weights = [math.exp(steep["a"]), math.exp(steep["b"]), 1.0]
+    entries = [float(steep[name]) for name in "uvw"]
+    average = sum(p * e for p, e in zip(weights, entries, strict=True)) / sum(weights)
+    variance = sum(p * (e - average) ** 2 for p, e in zip(weights, entries, strict=True)) / sum(weights)
+    assert variance > 0.495 * sum(e**2 for e in entries) and min(weights) < 0.02 * max(weights)
 
 
 @pytest.mark.parametrize("seed", range(3))
