@@ -239,7 +239,7 @@ theorem4_is_attained = Finding(
         "clauses.vanishes.evidence": evidence("layers/1"),
         "clauses.stationary.evidence": evidence("layers/1", "wishart/1"),
         "values.complete": True,
-        **{f"clauses.{label}.evidence": "proved" for label in ("idle", "last", "strict", "saddle")},
+        **{f"clauses.{label}.evidence": "proved" for label in ("idle", "last", "mixed_is_negative", "saddle")},
         **{f"values.critical_points.{i}.local_minimum": i in (0, 1, 3) for i in range(7)},
         "values.critical_points.0.loss": between("0.05745", "0.05755"),
         "values.critical_points.1.loss": between("0.08645", "0.08655"),
@@ -297,7 +297,7 @@ theorem4_at_two_layers = Finding(
         **{f"clauses.{label}.for_all_parameters": "argued" for label in ("positive", "attained", "between", "valley")},
         **{
             f"clauses.{label}.evidence": "proved"
-            for label in ("slope_first", "falls", "at_infinity", "cubic", "idle_slope", "strict")
+            for label in ("slope_first", "falls", "at_infinity", "cubic", "idle_slope", "factor")
         },
         "values.complete": True,
         "values.limits_complete": True,
