@@ -335,7 +335,9 @@ class _Numerical:
                 size = min(max(1.0, abs(float(values[0]))), NUMERICAL.largest) if np.isfinite(values[0]) else 1.0
                 most = NUMERICAL.penalty * size
                 values = np.minimum(values, most) + NUMERICAL.weight * size * np.minimum(scores.violation, most)
-                return float(values[0]), (values[1:] - values[0]) / NUMERICAL.difference
+                with np.errstate(over="ignore"):
+                    slopes = (values[1:] - values[0]) / NUMERICAL.difference
+                return float(values[0]), np.clip(slopes, -NUMERICAL.largest, NUMERICAL.largest)
 
             found = minimize(
                 value_and_slope,
