@@ -234,7 +234,7 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
 
     prompts, chunk = 4_000_000 if full else 100_000, 100_000
     identity, generator = torch.eye(5, dtype=torch.float64, device=device), torch.Generator(device).manual_seed(seed)
-    from theorems.preconditioned_descent.preconditioned_tokens import polynomials, rates, s, steps
+    from theorems.preconditioned_descent.layers_of_tokens import polynomials, rates, s, steps
 
     unknowns, at = (*steps, *rates), middles()
     r = sp.lambdify(s, polynomials(3, s).subs({x: sp.Rational(at[x.name]) for x in unknowns}))

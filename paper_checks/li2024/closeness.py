@@ -26,7 +26,7 @@ def measured(
 
 QUICK = {"search": 1000, "test": 2000, "sensitivity": 500}
 REPETITIONS = {"teacher": 6, "simplex": 3}
-"""Of tasks and repetitions as many as decide the readings at nearly every seed."""
+"""As many tasks and repetitions as decide the readings at nearly every seed, set after runs had been seen."""
 
 
 PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10), (50, 40))
@@ -54,7 +54,8 @@ def _reading(
 
 
 # The paper states its readings in words, without numbers. The levels below, which count as close, aligned or apart, are
-# ours, and were set after runs of this experiment had been seen: they pin its result and were not predicted.
+# ours, and were set after runs of this experiment had been seen, as the numbers of steps were: they pin its result and
+# were not predicted.
 
 
 def _decided(detail: str, *margins: tuple[float, float]) -> Verdict:

@@ -24,7 +24,7 @@ two of Theorem 3's (`token_layers_between`), and with two layers it is attained 
 and a_{L−1} = a = n/(n + d + 1), the best of one layer. The slope of r_L in an idle a_l is −s + (1 + 2 b_l) a s² = −s,
 as that in a_{L−1}; so all slopes of f are 0 with the one of a single layer, f = d(d + 1)/(n + d + 1), and the infimum
 is 0 as printed, for every L. For L ≥ 2 the point is a saddle: the second derivative in b_l is 0, the mixed one in a_l
-and b_l is 4a ∫ s² (1 − a s) dμ, not 0 as (E tr S²)² < E tr S E tr S³.
+and b_l is 4a ∫ s² (1 − a s) dμ = −4d (dn + d + n + 3)/(n + d + 1)² < 0.
 
 *The whole space.* f does not change when all A_l and B_l are turned by one orthogonal matrix, and at a point of S these
 are multiples of I. So the gradient in each block commutes with all of these: it is a multiple of I, tr/d times the
@@ -43,6 +43,25 @@ import sympy as sp
 
 from theorems import rules
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent.layers_of_tokens import (
+    LABEL_LAYER,
+    RECURSION,
+    STATIONARY,
+    THREE,
+    TOKEN,
+    TOKEN_LAYER,
+    TWO,
+    a,
+    b,
+    eigenvalue,
+    g,
+    in_product,
+    in_step,
+    polynomials,
+    rates,
+    s,
+    steps,
+)
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, PRODUCT_OF_ERRORS, WHITENED, k
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -51,19 +70,13 @@ from theorems.preconditioned_descent.setting import (
     LAYERS,
     LINEAR_ATTENTION,
     SHAPES,
-    A,
-    C,
     L,
-    R,
     S,
     X,
     d,
     n,
     r,
-    t,
     tau,
-    w,
-    x,
 )
 from theorems.preconditioned_descent.stationary_square.clause import StationarySquare
 from theorems.preconditioned_descent.whole_gradient import gradient_at_idle_layers
@@ -74,115 +87,20 @@ from verify import (
     Canary,
     ClauseValue,
     Derivation,
-    Dynamics,
     Hypothesis,
     Identity,
     Implication,
     Inequality,
     Inference,
-    MatrixIdentity,
     Source,
     Statement,
     Step,
     Theorem,
-    matrix,
 )
 
 PATTERN = Hypothesis("pattern", text="P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0)")
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1} and B_l = b_l I")
 
-a, b, s, g, residual = sp.symbols("a b s g residual", real=True)
-eigenvalue = sp.Symbol("eigenvalue", real=True)
-steps, rates = sp.symbols("a0:3", real=True), sp.symbols("b0:2", real=True)
-"""a_0, a_1, a_2 and b_0, b_1."""
-in_step, in_product = sp.symbols("F_a F_c", real=True)
-"""The slopes of F in a step a and in c = a b."""
-G, Q = map(matrix, ("G", "Q"))
-"""Polynomials in S."""
-
-RECURSION = Dynamics(
-    (g, residual), (sp.S.One, sp.S.One), (g * (1 - a * b * s * g**2), residual * (1 - a * s * g**2)), residual
-)
-STATIONARY = StationarySquare(
-    "stationary",
-    layers=L,
-    recursion=RECURSION,
-    unknowns=(a, b),
-    variable=s,
-    moment=wishart_trace_moment(k, n, d),
-    index=k,
-    says="over S, f = E tr r_L(S)^2, S = XX'/n at Sigma = I, has a critical point, r_{l+1} = r_l (1 - a_l S g_l^2), "
-    "g_{l+1} = g_l (1 - a_l b_l S g_l^2), r_0 = g_0 = 1",
-)
-
-
-def token_after(token: sp.Expr, preconditioner: sp.Expr, mover: sp.Expr) -> sp.Expr:
-    """Return a column's token after a layer of pattern (11) with A and B."""
-    return token - r * mover * X * t(X) * preconditioner * token
-
-
-def label(layers: int) -> sp.Expr:
-    """Return the query's label after some layers at Σ = I, filled in, from X, x and w."""
-    tokens, labels, token, filled = X, t(w) * X, x, t(w) * x
-    for step, rate in zip(steps[:layers], (*rates, sp.S.Zero), strict=False):
-        # (X; Y)ᵀ Q z for the examples and for the query.
-        seen, here = (-step * t(tokens) * z for z in (tokens, token))
-        tokens, labels, token, filled = (
-            tokens + r * rate * tokens * seen,
-            labels + r * labels * seen,
-            token + r * rate * tokens * here,
-            filled + r * labels * here,
-        )
-    return filled
-
-
-def polynomials(layers: int, variable: sp.Expr) -> sp.Expr:
-    """Return r_L in a variable, by the recursion."""
-    tokens = found = sp.S.One
-    for step, rate in zip(steps[:layers], (*rates, sp.S.Zero), strict=False):
-        put = {a: step, b: rate, s: variable, g: tokens, residual: found}
-        tokens, found = (part.subs(put, simultaneous=True) for part in RECURSION.step)
-    return found
-
-
-def _in_matrices(layers: int) -> sp.Expr:
-    """Return w*ᵀ r_L(S) x, S = XXᵀ/n."""
-    terms = sp.Poly(polynomials(layers, s), s).terms()
-    return sum((coefficient * t(w) * (r * X * t(X)) ** power * x for (power,), coefficient in terms), sp.S.Zero)
-
-
-TWO, THREE = (
-    MatrixIdentity(
-        f"{name}_layers",
-        label(layers),
-        _in_matrices(layers),
-        {letter: SHAPES[letter] for letter in (X, x, w)},
-        says=f"at Sigma = I the label after {name} layers, filled in, is w*' r_{layers}(S) x",
-    )
-    for layers, name in ((2, "two"), (3, "three"))
-)
-TOKEN = MatrixIdentity(
-    "whitened_token",
-    token_after(R * x, A, R * C).subs(X, R * X),
-    R * token_after(x, t(R) * A * R, C * R),
-    {letter: SHAPES[letter] for letter in (X, x)} | dict.fromkeys((A, C, R), (d, d)),
-    says="with tokens R x for x a layer of A and B = R C moves tokens as one of R' A R and C R does, for any R",
-)
-_S = r * X * t(X)
-TOKEN_LAYER = MatrixIdentity(
-    "token_layer",
-    G * x - steps[0] * rates[0] * r * (G * X) * t(G * X) * (G * x),
-    (G - steps[0] * rates[0] * G * _S * t(G) * G) * x,
-    {X: SHAPES[X], x: SHAPES[x], G: (d, d)},
-    says="at Sigma = I a layer of A = a I and B = b I, tokens G X, takes the token G x to (G - a b G S G' G) x",
-)
-LABEL_LAYER = MatrixIdentity(
-    "label_layer",
-    t(w) * Q * x - steps[0] * r * (t(w) * Q * X) * t(G * X) * (G * x),
-    t(w) * (Q - steps[0] * Q * _S * t(G) * G) * x,
-    {X: SHAPES[X], x: SHAPES[x], w: SHAPES[w], G: (d, d), Q: (d, d)},
-    says="and labels w*' Q X, the label w*' Q x to w*' (Q - a Q S G' G) x",
-)
 ALL_SLOPES = (
     Implication(
         "slope_in_the_product",

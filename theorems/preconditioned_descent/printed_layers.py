@@ -22,16 +22,9 @@ from typing import Any
 import sympy as sp
 
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent.layers_of_tokens import THREE, polynomials, rates, s, steps
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
-from theorems.preconditioned_descent.preconditioned_tokens import (
-    MULTIPLES,
-    PATTERN,
-    THREE,
-    polynomials,
-    rates,
-    s,
-    steps,
-)
+from theorems.preconditioned_descent.preconditioned_tokens import MULTIPLES, PATTERN
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n, r
 from theorems.wishart.trace_moments import trace_moment, trace_moments
 from verify import (

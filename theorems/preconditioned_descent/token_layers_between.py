@@ -24,6 +24,7 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent.layers_of_tokens import in_product, in_step, rates, steps
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k
 from theorems.preconditioned_descent.preconditioned_tokens import (
     ALL_SLOPES,
@@ -32,10 +33,6 @@ from theorems.preconditioned_descent.preconditioned_tokens import (
     LOSS_ON_S,
     MULTIPLES,
     PATTERN,
-    in_product,
-    in_step,
-    rates,
-    steps,
 )
 from theorems.preconditioned_descent.setting import (
     DIMENSION,

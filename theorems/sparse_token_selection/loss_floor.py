@@ -46,8 +46,8 @@ import sympy as sp
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.descent_on_the_set import BETA_SQUARED
-from theorems.sparse_token_selection.enough_dimensions import (
-    ARGUMENT,
+from theorems.sparse_token_selection.enough_dimensions import ARGUMENT, enough
+from theorems.sparse_token_selection.enough_dimensions_steps import (
     FEWEST_SELECTED,
     LOSS,
     STEPS,
@@ -55,7 +55,6 @@ from theorems.sparse_token_selection.enough_dimensions import (
     P,
     R,
     alpha,
-    enough,
     theta,
     z,
 )

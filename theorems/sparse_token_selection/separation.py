@@ -38,13 +38,8 @@ import sympy as sp
 from theorems import rules
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.enough_dimensions import (
-    LEAST,
-    LEAST_WITH_QUERY,
-    SPREAD,
-    SPREAD_WITH_QUERY,
-    enough,
-)
+from theorems.sparse_token_selection.enough_dimensions import enough
+from theorems.sparse_token_selection.enough_dimensions_steps import LEAST, LEAST_WITH_QUERY, SPREAD, SPREAD_WITH_QUERY
 from theorems.sparse_token_selection.fully_connected_width import CLASS
 from theorems.sparse_token_selection.gain_primitives import least_encoding_dimension
 from theorems.sparse_token_selection.loss_floor import SELECTED

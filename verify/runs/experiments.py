@@ -438,10 +438,7 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
 
 
 def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
-    """Return the measurements of runs as curves over the setting that varies: of a curve its last point.
-
-    A curve has the points of those runs that have the measurement.
-    """
+    """Return measurements as curves over the setting that varies, at the runs that have them: of a curve the last."""
     measured = [
         {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
         | {
@@ -453,7 +450,7 @@ def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) 
     ]
     curves = {}
     for key, quantity in {key: quantity for each in measured for key, (quantity, _) in each.items()}.items():
-        there = [(point, each[key][1]) for point, each in zip(points, measured, strict=True) if key in each]
+        there = [(x, each[key][1]) for x, each in zip(points, measured, strict=True) if key in each]
         curves[key] = Curve(over, quantity, *zip(*there, strict=True))
     return curves
 
