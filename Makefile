@@ -42,6 +42,7 @@ audit: $(READY)
 # It installs nothing: where coqc is missing it names the Debian packages. ARGS=--all compiles what is on record too.
 formal: $(READY)
 	$(BIN)/python -m verify.formal build/formal $(ARGS)
+	$(BIN)/python -m pytest tests --formal -m "formal and not audit"
 
 docs: $(READY)
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs $(ARGS)

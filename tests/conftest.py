@@ -1,5 +1,7 @@
 """Options and settings of the software's tests."""
 
+from functools import cache
+
 import pytest
 from hypothesis import settings
 
@@ -34,10 +36,26 @@ def pytest_cmdline_main(config):
 
 def pytest_addoption(parser):
     parser.addoption("--audit", action="store_true", help="run the tests marked audit")
+    parser.addoption("--formal", action="store_true", help="run the tests marked formal, where Rocq is installed")
 
 
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--audit"):
-        for item in items:
-            if item.get_closest_marker("audit"):
-                item.add_marker(pytest.mark.skip(reason="run by make audit"))
+    for item in items:
+        if why := _not_run(config, {mark.name for mark in item.iter_markers()}):
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
+def _not_run(config, marks):
+    """Return why a test with these marks is skipped; "" where it runs."""
+    for mark in ("audit", "formal"):
+        if mark in marks:
+            return f"run by make {mark}" if not config.getoption(f"--{mark}") else _lack_of_rocq() * ("formal" in marks)
+    return ""
+
+
+@cache
+def _lack_of_rocq():
+    # Without the extra `dev` the tests end with a line on it: this cannot be imported then.
+    from verify.formal.kernel.running import not_run
+
+    return not_run("Interval")

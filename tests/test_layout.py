@@ -128,9 +128,11 @@ def test_the_longest_chain_is_counted(tmp_path):
     assert longest_chain(planted(tmp_path, a="import verify.b", b="import verify.c", c="", d="")) == 3
 
 
-def test_the_layout_is_described():
-    text = "\n".join(described())
-    assert "largest cycle 0" in text and "verify/provers" in text and "statements" in text
+def test_the_layout_is_described(tmp_path):
+    planted(tmp_path, provers__a="import verify.b", b="x = 1")
+    text = [re.sub(" +", " ", line) for line in described(tmp_path)]
+    assert text[:3] == ["verify 1 modules", "verify/provers 1 modules", "longest chain of imports 2, largest cycle 0"]
+    assert text[3:5] == ["verify 2 statements", "theorems 0 statements"]
 
 
 def test_statements_are_counted_however_they_are_laid_out(tmp_path):

@@ -24,6 +24,7 @@ def test_a_false_one_is_refuted_at_its_witness_and_certified(each):
     assert (result.outcome, result.evidence) == ("refuted", "certified")
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("each", TRUE)
 def test_a_true_one_is_not_refuted(each):
     theorem, generator = verify.claim(each.statement), random.Random(each.id)

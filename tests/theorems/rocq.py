@@ -10,15 +10,12 @@ import pytest
 import theorems
 from verify.checking.formal.sources import Sources
 from verify.formal.kernel import packages
-from verify.formal.kernel.running import AXIOMS, axioms_printed, checked, not_run
+from verify.formal.kernel.running import AXIOMS, axioms_printed, checked
 
 ALLOWED = AXIOMS
 UNPROVED = re.compile(r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Unset|bypass_check)\b")
 SHARED = "formal"
 """The folder of the files that all areas may use."""
-
-NOT_RUN = not_run("Interval")
-needs_rocq = pytest.mark.skipif(bool(NOT_RUN), reason=NOT_RUN or "rocq: run")
 
 
 @dataclass(frozen=True)
@@ -118,17 +115,17 @@ class ProofsOfAnArea:
         assert len(self.AREA.sources()) > 5
         assert self.AREA.unproved() == []
 
-    @needs_rocq
+    @pytest.mark.formal
     def test_the_claims_follow_from_the_definitions(self, area):
         good, answer = self.AREA.asked(area, self.AREA.statements(self.PROOFS))
         assert good and axioms(answer) == ALLOWED
 
-    @needs_rocq
+    @pytest.mark.formal
     def test_a_theorem_of_another_claim_is_refused(self, area):
         good, answer = self.AREA.asked(area, self.AREA.statements(self.OTHER))
         assert not good and all(claim in answer for claim in self.OTHER.values())
 
-    @needs_rocq
+    @pytest.mark.formal
     @pytest.mark.audit
     def test_the_checker_lists_no_other_axiom(self, area):
         assert self.AREA.checked(area) == ALLOWED

@@ -26,11 +26,18 @@ COSTLY = (
     *("wang2024.one_hot_descent", "wang2024.one_hot_larger_steps", "wang2024.one_hot_steps"),
     *("wang2024.separation", "wang2024.theorem2"),
 )
-SURVIVED, FEW = 30, 12
+SURVIVED, FEW = 100, 12
 """Instances that a theorem survives, and one of the costly. The recorded run refuted 177 false variants within 89
 instances, all but three of them within 12, and an audit all of them within 119: what only the later ones would refute
 is not looked for."""
 SEARCHED = [pytest.param(name, marks=pytest.mark.audit) if name in COSTLY else name for name in ids("theorem")]
+LONG_PROOFS = (
+    *("ahn2023.label_attention", "ahn2023.three_layer_minimum", "ahn2023.two_layer_curvature", "li2024.best_factor"),
+    *("wang2024.descent_on_the_set", "wang2024.descent_with_the_query", "wang2024.inverse_loss_rate"),
+    *("wang2024.one_hot_descent", "wang2024.one_hot_steps", "wang2024.theorem2"),
+)
+"""Theorems whose proofs are found anew in four seconds or more: left to `make audit`."""
+PROVED = [pytest.param(name, marks=pytest.mark.audit) if name in LONG_PROOFS else name for name in ids("theorem")]
 
 pytest_plugins = ["pytester"]
 
@@ -45,7 +52,7 @@ def test_the_id_is_the_one_of_the_catalogue(name):
     assert load_theorem(name).id == name
 
 
-@pytest.mark.parametrize("name", ids("theorem"))
+@pytest.mark.parametrize("name", PROVED)
 def test_the_example_is_in_scope_and_verified(name):
     theorem = load_theorem(name)
     # Proofs are found anew here, and not taken from the certificate.
@@ -130,6 +137,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
 @pytest.mark.audit
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_theorem_itself_survives_a_search(name):
+    # Its claims: steps that its certificate proves are not searched.
     most = FEW if name in (*COSTLY, "wang2024.theorem1") else SURVIVED
     result = verify.explore(load_theorem(name), max_examples=most, seconds=60)
     assert result.counterexample is None and result.examples >= 10 and not result.interrupted

@@ -7,9 +7,9 @@ its proof uses, down to the leaves. If all its claims are formal, its proof uses
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,12 +23,15 @@ from verify.checking.theorem import Theorem, load_theorem
 from verify.claims.in_words import InWords, in_words
 from verify.errors import InputError
 from verify.files import name_in_file
+from verify.language.statement import Statement
 from verify.outcomes import Established, Evidence, ForAll, Trust
 from verify.rechecker import CORE, IN_WORDS, Accepted, Rejected, Unreadable, is_for_all
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 DIGESTS = "statement_digests.json"
 """Name of a package's file of its theorems' statement digests."""
+_SETTING = ("parameters", "variables", "domain", "hypotheses", "definitions")
+"""The parts of a statement's data that a clause is about."""
 
 
 @dataclass(frozen=True)
@@ -106,25 +109,66 @@ def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
 def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
     """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
 
-    There are none if the certificate cannot be read, or is of another statement.
+    There are none if the certificate cannot be read. If it is of another statement, as for a variant, they are those of
+    the clauses that both state, and none unless both have the same parameters, domain, hypotheses and definitions.
     """
     try:
         # One that is not installed has no path.
         path = shipped_path(theorem.id)
         status = path.stat()
-        digest, proofs = _proofs(path, status.st_mtime_ns, status.st_size)
+        proofs = _proofs(path, status.st_mtime_ns, status.st_size)
+        same = proofs.shared(theorem.statement)
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return proofs if digest == theorem.statement.digest else {}
+    return {label: proof for label, proof in proofs.by_label.items() if label in same}
+
+
+def settled_steps(theorem: Theorem) -> frozenset[str]:
+    """Return the steps that hold at all instances in scope, as the certificate that the package ships proves them.
+
+    The re-checker accepts the certificate. A variant has the steps that `shipped_proofs` finds in both statements.
+    """
+    steps = {step.label: step for step in theorem.statement.steps}
+    shared = [label for label in shipped_proofs(theorem) if label in steps]
+    accepted = rechecked(theorem.id) if shared else ""
+    if isinstance(accepted, str) or not accepted.in_scope:
+        return frozenset()
+    proved = {shown.label for shown in accepted.steps if shown.evidence == Evidence.PROVED}
+    # A proof at words of the example may be of other words' claim.
+    for_all = partial(theorem.statement.for_all, in_scope=True, hypotheses=True)
+    return frozenset(label for label in shared if label in proved and for_all(steps[label]))
+
+
+@dataclass(frozen=True)
+class _Proofs:
+    """The proofs for all parameters in a certificate, with the statement that it is of, as data, and its digest."""
+
+    by_label: Mapping[str, Any]
+    statement: Mapping[str, Any]
+    digest: str
+
+    def shared(self, statement: Statement) -> Collection[str]:
+        """Return the labels of the clauses that a statement has as well, in the same setting."""
+        if statement.digest == self.digest:
+            return self.by_label.keys()
+        other = statement.to_data()
+        if any(self.statement[part] != other[part] for part in _SETTING):
+            return ()
+        here, there = (
+            {clause["label"]: clause for clause in (*data["claims"], *data["steps"])}
+            for data in (self.statement, other)
+        )
+        return {label for label, clause in here.items() if there.get(label) == clause}
 
 
 @cache
-def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
+def _proofs(path: Path, changed: int, size: int) -> _Proofs:
     data = json.loads(path.read_text(encoding="utf-8"))
     # Proofs that are said to be for all parameters, of a kind that is: the re-checker reads it when it is used.
     proofs = {c["label"]: c["proof"] for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED)}
     registry = with_doors()[0] if asks_for_doors(proofs=proofs.values()) else CORE
-    return data["statement_digest"], {label: proof for label, proof in proofs.items() if is_for_all(proof, registry)}
+    for_all = {label: proof for label, proof in proofs.items() if is_for_all(proof, registry)}
+    return _Proofs(for_all, data["statement"], data["statement_digest"])
 
 
 def standing(

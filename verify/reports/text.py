@@ -279,6 +279,8 @@ def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
             lines.append(f"smallest relative margin {result.smallest_margin:.3g} at {nearest}")
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
         lines += [result.dead_ends] if result.dead_ends else []
+    if result.settled:
+        lines.append(f"not searched: {count_text(len(result.settled), 'step')} that the package's certificate proves")
     if result.in_words:
         looked = f"looked at: {', '.join(result.looked_at)}; " if result.looked_at else ""
         told = [f"{label} (not violated at {count_text(n, 'instance')})" for label, n in result.evaluated.items() if n]

@@ -24,7 +24,7 @@ from verify.executor import Workers, workers
 from verify.language.parameters import Value
 from verify.outcomes import json_number
 from verify.search.limits import EXPLORE, PROVE
-from verify.search.narrowing import fixed_values, narrowed, told_to_drop
+from verify.search.narrowing import fixed_values, searched, told_to_drop
 from verify.search.plans import Plan, plan, quick_plan
 from verify.search.proofs.words import Evaluated, evaluate_at
 from verify.search.results import ExploreResult
@@ -54,7 +54,8 @@ def explore(
 ) -> ExploreResult:
     """Search for an instance that satisfies the hypotheses, but those dropped, and refutes a clause.
 
-    A claim or a step; a claim, where hypotheses are dropped.
+    A claim, or a step that no certificate in the theorem's package proves for all instances in scope; a claim alone,
+    where hypotheses are dropped.
 
     Parameters
     ----------
@@ -95,14 +96,15 @@ def explore(
     drop = (drop,) if isinstance(drop, str) else drop
     require_effort(max_examples=max_examples, seconds=seconds)
     started = time.monotonic()
-    statement = narrowed(theorem.statement, drop)
+    statement = searched(theorem, drop)
     fixed = fixed_values(statement, given)
     state = Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
     said = () if drop or theorem.is_variant else _evaluations(theorem)
     state.deadline -= seconds * (EXPLORE.few_verdicts if state.tally.takes_little() else EXPLORE.verdicts)
     state.deadline -= seconds * (PROVE.in_words if said else 0)
     # The seed is part of the key: a search repeats itself, whatever others have found.
-    key = remembered.digest_of(f"{statement.digest} {sorted(fixed.items())} {seed}".encode()) if keep else ""
+    searching = f"{theorem.statement.digest} {sorted(drop)} {sorted(fixed.items())} {seed}"
+    key = remembered.digest_of(searching.encode()) if keep else ""
     with workers(jobs, scheduler) as others, told_to_drop(statement, given):
         look = _look_of(state, others, tuple(drop))
         stopped = _run(state, partial(_search, state, look, key, most=max_examples, seed=seed, sharp=not drop))
@@ -145,7 +147,7 @@ def _run(state: Search, search: Callable[[], None]) -> str:
 
 def _result(state: Search, dropped: tuple[str, ...], stopped: str, seed: int, seconds: float) -> ExploreResult:
     names = [parameter.name for parameter in state.statement.parameters]
-    counted = _counted(state)
+    whole, counted = state.theorem.statement, _counted(state)
     verdicts = Counter(map(state.tally.verdict, counted))
     looked_up = [state.tried[tuple(instance.values())] for _, instance in state.nearest.values()]
     margin, nearest = state.tally.smallest(counted, looked_up) or (None, None)
@@ -153,7 +155,7 @@ def _result(state: Search, dropped: tuple[str, ...], stopped: str, seed: int, se
         margin, nearest = min(state.nearest.values(), key=lambda pair: pair[0], default=(None, None))
     return ExploreResult(
         theorem=state.theorem.id,
-        statement_digest=state.theorem.statement.digest,
+        statement_digest=whole.digest,
         dropped=dropped,
         counterexample={name: state.counterexample[0][name] for name in names} if state.counterexample else None,
         clause=state.counterexample[1] if state.counterexample else None,
@@ -175,6 +177,7 @@ def _result(state: Search, dropped: tuple[str, ...], stopped: str, seed: int, se
         drawn=state.drawn,
         rejected=dict(state.rejected.most_common()),
         looked_at=state.tally.labels,
+        settled=() if dropped else tuple(step.label for step in whole.steps if step not in state.statement.steps),
         in_words=tuple(sorted(in_words(state.statement))),
         evaluated=dict(state.evaluated),
     )

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from verify.checking.standing import settled_steps
+from verify.checking.theorem import Theorem
 from verify.errors import InputError, NoInstanceError, meant
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.evaluation.values import symbols_by_name
@@ -26,13 +28,14 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
     return replace(statement, hypotheses=kept)
 
 
-def narrowed(statement: Statement, labels: Sequence[str]) -> Statement:
-    """Return the statement to search: the whole one or, without some hypotheses, the claims alone.
+def searched(theorem: Theorem, dropped: Sequence[str]) -> Statement:
+    """Return the statement to search: without the steps that are settled or, without some hypotheses, without any.
 
     A step of a proof may need a hypothesis that no claim needs. Raises InputError as `without`.
     """
-    weaker = without(statement, labels)
-    return weaker.alone(*weaker.claims) if labels else weaker
+    weaker = without(theorem.statement, dropped)
+    settled = {step.label for step in weaker.steps} if dropped else settled_steps(theorem)
+    return weaker.with_clauses(lambda clause: None if clause.label in settled else clause) if settled else weaker
 
 
 def _droppable(hypothesis: Hypothesis) -> bool:

@@ -35,7 +35,8 @@ class ExploreResult(Result):
     hypotheses.
 
     An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin
-    beyond a running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1
+    beyond a running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `settled` are
+    the steps that are not searched, as the certificate in the theorem's package proves them. `refuted` is 1
     or 0, as the first refutation ends a search; `without_value` are those at which a clause has no value, and
     `undecided` the others, of which `not_reached` are those without an answer when the search ended or its time for
     verdicts was over: that no counterexample was found is said of the clean ones alone. `in_words` are the claims in
@@ -74,6 +75,7 @@ class ExploreResult(Result):
     drawn: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict[str, int])
     looked_at: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
     in_words: tuple[str, ...] = ()
     evaluated: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -156,6 +158,7 @@ class ExploreResult(Result):
             "drawn": self.drawn,
             "rejected": dict(self.rejected),
             "looked_at": list(self.looked_at),
+            "settled": list(self.settled),
             "in_words": list(self.in_words),
             "evaluated": dict(self.evaluated),
             "seconds": round(self.seconds, 3),

@@ -71,6 +71,7 @@ def test_what_is_left_far_out(q, bounded):
     assert (P**2 / (q * R) <= 2.0**-D) == bounded
 
 
+@pytest.mark.audit
 def test_the_step_size_of_the_figures_is_beyond_it():
     result = verify.check(THEOREM, T=200, q=3, d=5, d_e=170, eta=1)
     assert result.outcome is Outcome.OUT_OF_SCOPE

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -36,8 +37,12 @@ def losses_by_hand(T, q, d):
     return [sum(eigenvalues[: T * d - m], Fraction(0)) / 2 for m in range(T * d + 1)]
 
 
+WITHOUT_TRIALS = replace(fcn_width, evaluations={})
+"""The theorem without the evaluation of its claims in words, which values do not need."""
+
+
 def values(**instance):
-    return verify.check(fcn_width, **{"eps": 1, **instance}).values
+    return verify.check(WITHOUT_TRIALS, **{"eps": 1, **instance}).values
 
 
 @pytest.mark.parametrize(("T", "q", "d"), SIZES)

@@ -138,6 +138,7 @@ def test_with_all_tokens_selected_it_is_reached_and_stays(sizes):
     assert steps.lower <= first <= steps.upper
 
 
+@pytest.mark.audit
 def test_its_steps_are_proved_and_the_papers_step_size_is_within_it():
     # At 1/500 the bound is nearer to the number than the tube that encloses it is wide.
     for sizes in (THEOREM.example, {"T": 200, "q": 3, "d": 5, "eta": "1/20", "eps": "1e-9"}):

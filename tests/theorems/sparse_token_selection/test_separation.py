@@ -12,7 +12,10 @@ from verify import InputError, Outcome, load_theorem
 THEOREM = load_theorem("wang2024.separation")
 
 
-@pytest.mark.parametrize(("T", "q", "d", "share"), [(60, 3, 40, Fraction(1, 8)), (400, 2, 30, Fraction(1, 20))])
+@pytest.mark.parametrize(
+    ("T", "q", "d", "share"),
+    [(60, 3, 40, Fraction(1, 8)), pytest.param(400, 2, 30, Fraction(1, 20), marks=pytest.mark.audit)],
+)
 def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
     result = verify.check(THEOREM, T=T, q=q, d=d, share=share)
     assert result.outcome is Outcome.VERIFIED
@@ -72,6 +75,7 @@ def test_below_280_tokens_the_widths_are_certified_at_each_length(full):
         assert "long_enough" in [h.label for h in result.hypotheses if not h.holds]
 
 
+@pytest.mark.audit
 def test_with_the_query_attention_is_wider_at_the_figures_length():
     result = verify.check(THEOREM, T=200, q=3, d=5, share="1/8", attend="tokens_and_query")
     (narrower,) = (clause for clause in result.clauses if clause.label == "narrower")

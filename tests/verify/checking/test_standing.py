@@ -32,6 +32,7 @@ from verify.checking.standing import (
     Standing,
     established_by_extension,
     rechecked,
+    settled_steps,
     shipped_path,
     shipped_proofs,
     standing,
@@ -223,14 +224,61 @@ def test_a_shipped_proof_is_taken(unproving):
         check(theorem, theorem.example, use_certificate=False)
 
 
-def test_another_statement_takes_none_of_it(unproving):
+def changed(clause):
+    """Return an identity with one more on its left side."""
+    return replace(clause, left=clause.left + 1)
+
+
+def test_a_variant_takes_the_proofs_of_the_clauses_that_it_shares(unproving):
     theorem = load_theorem(SHIPS)
-    variant = theorem.variant(replace(theorem.statement, claims=theorem.statement.claims[:1]))
-    assert shipped_proofs(variant) == {} and set(shipped_proofs(theorem)) == {
-        clause.label for clause in theorem.statement.clauses
-    }
+    statement, (first, second, *_) = theorem.statement, theorem.statement.claims
+    assert set(shipped_proofs(theorem)) == {claim.label for claim in statement.claims}
+    # Also where a claim is a step of the other.
+    variant = theorem.variant(replace(statement, claims=(first,), steps=(second,)))
+    assert set(shipped_proofs(variant)) == {first.label, second.label}
+    assert check(variant, theorem.example).evidence is Evidence.PROVED
+    other = theorem.variant(replace(statement, claims=(changed(first), second)))
+    assert set(shipped_proofs(other)) == {second.label}
     with pytest.raises(AssertionError, match="looked for"):
-        check(variant, theorem.example)
+        check(other, theorem.example)
+
+
+STEPS = "wang2024.lemma1"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: {"hypotheses": s.hypotheses[1:]},
+        lambda s: {"domain": (*s.domain, sp.Le(sp.Symbol("T", integer=True, positive=True), 100))},
+        lambda s: {"parameters": (replace(s.parameters[0], minimum=3), *s.parameters[1:])},
+    ],
+    ids=["hypotheses", "domain", "parameters"],
+)
+def test_a_statement_in_another_setting_takes_none_of_it(change):
+    theorem = load_theorem(STEPS)
+    variant = theorem.variant(replace(theorem.statement, **change(theorem.statement)))
+    assert shipped_proofs(variant) == {} and settled_steps(variant) == set()
+
+
+def test_the_steps_that_a_certificate_settles(monkeypatch):
+    theorem = load_theorem(STEPS)
+    statement, (first, *others) = theorem.statement, theorem.statement.steps
+    assert settled_steps(theorem) == {step.label for step in statement.steps}
+    other = theorem.variant(replace(statement, steps=(changed(first), *others)))
+    assert settled_steps(other) == {step.label for step in others}
+    # A step that rests on hypotheses is proved for the words of the example alone.
+    words = load_theorem("wang2024.lemma2")
+    assert {step.label for step in words.statement.steps} - settled_steps(words) == {"own_negative"}
+    accepted = module.rechecked(STEPS)
+    refused = (
+        "not accepted",
+        replace(accepted, in_scope=False),
+        replace(accepted, steps=tuple(shown._replace(evidence="certified") for shown in accepted.steps)),
+    )
+    for certificate in refused:
+        monkeypatch.setattr(module, "rechecked", lambda _, found=certificate: found)
+        assert settled_steps(theorem) == set()
 
 
 @pytest.mark.parametrize(

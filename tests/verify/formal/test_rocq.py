@@ -9,7 +9,7 @@ from verify.formal.compiling import accepted_part, compiled, logical_name, reche
 from verify.formal.export import export
 from verify.formal.kernel.running import NEEDED, checked_alone, not_run
 
-pytestmark = pytest.mark.skipif(bool(not_run()), reason=not_run() or "rocq: run")
+pytestmark = pytest.mark.formal
 SQUARES = "(x - y)**2 + 1/(1 + z) > 0 if z >= x, x >= 1 for x real, y real, z real"
 RATIO = "x/(1 + z) > 0 if x >= 1 for x real, z > 0"
 SUM = {"rule": "sum", "times": ["Integer", "1"]}

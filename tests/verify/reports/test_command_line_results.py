@@ -278,8 +278,13 @@ def test_the_readme_names_the_keys_that_are_printed(cli):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     named = dict(re.findall(r"^- `(\w+)`: `([^`]+)`", readme, re.MULTILINE))
     assert set(named) == {"list", "conditions", "check", "prove", "explore"}
-    arguments = {"list": (), "prove": ("wang2024.lemma1",), "conditions": (THEOREM, *SMALL), "check": (THEOREM, *SMALL)}
-    arguments["explore"] = (THEOREM, "--max-examples", "5")
+    arguments = {
+        "list": ("--paper", "li2024"),
+        "prove": ("wang2024.lemma1",),
+        "conditions": (THEOREM, *SMALL),
+        "check": (THEOREM, *SMALL),
+    }
+    arguments["explore"] = ("wang2024.lemma1", "--max-examples", "5")
     for verb, keys in named.items():
         body = body_of(cli(verb, *arguments[verb], "--json")[1])
         top = set(re.findall(r"\w+", re.sub(r"\{[^}]*\}", "", keys)))

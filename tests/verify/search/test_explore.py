@@ -250,6 +250,22 @@ def test_what_no_arithmetic_decides_is_counted():
     assert explore(equal, {"w": 4}, max_examples=5).counterexample == {"w": 4, "v": 1}
 
 
+def test_steps_that_the_certificate_proves_are_not_searched():
+    theorem = load_theorem("li2024.opposite_moves")
+    claims, steps = ([clause.label for clause in part] for part in (theorem.statement.claims, theorem.statement.steps))
+    found = explore(theorem, {}, max_examples=3)
+    assert (list(found.looked_at), list(found.settled)) == (claims, steps) and found.clean > 0
+    # A false step is searched, whatever the certificate says of the step with its label.
+    step = replace(theorem.statement.steps[0], left=theorem.statement.steps[0].left + 1)
+    planted = theorem.variant(replace(theorem.statement, steps=(step, *theorem.statement.steps[1:])))
+    found = explore(planted, {}, max_examples=3)
+    assert (found.clause.label, list(found.looked_at)) == (step.label, [*claims, step.label])
+    assert list(found.settled) == steps[1:]
+    # Without a hypothesis only claims are searched.
+    found = explore(theorem, {}, drop="data_norm", max_examples=3)
+    assert (list(found.looked_at), found.settled) == (claims, ())
+
+
 def test_nothing_is_found_in_scope():
     # Runs of thousands of steps in balls: how many are decided in the time is the machine's, and one instance is.
     whole = explore(load_theorem("wang2024.theorem1"), {}, max_examples=30, seconds=5)

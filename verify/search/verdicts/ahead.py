@@ -13,7 +13,7 @@ from verify.errors import OutOfTimeError
 from verify.executor import Workers
 from verify.outcomes import ClauseResult
 from verify.search.limits import EXPLORE
-from verify.search.narrowing import narrowed
+from verify.search.narrowing import searched
 from verify.search.plans import Plan
 from verify.search.simplify import Instance
 from verify.search.verdicts.state import Search
@@ -115,7 +115,7 @@ def _refuted(part: Sequence[Looked | None]) -> bool:
 @lru_cache(maxsize=4)
 def _search(sought: Sought) -> Search:
     theorem = sought.theorem.loaded()
-    return Search(theorem, narrowed(theorem.statement, sought.dropped), Plan((), {}, {}), math.inf, guided=False)
+    return Search(theorem, searched(theorem, sought.dropped), Plan((), {}, {}), math.inf, guided=False)
 
 
 def look_at(sought: Sought, instances: Sequence[Instance], degenerate: int, ends: float) -> list[Looked | None]:

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
+from typing import Any
 
 from verify.budget import Budget, ended, until
 from verify.checking.decide import Decider, proofs_for_all
@@ -34,6 +36,10 @@ class Judge:
     proved: dict[tuple[tuple[object, ...], str], bool] = field(default_factory=dict)
     most_draws: int = MOST_DRAWS
     _last: Question | None = None
+
+    @cached_property
+    def _shipped(self) -> Mapping[str, Any]:
+        return shipped_proofs(self.theorem)
 
     def words_of(self, instance: Instance) -> tuple[object, ...]:
         """Return the values of the parameters whose words choose."""
@@ -85,7 +91,7 @@ class Judge:
 
     def _proved(self, label: str, instance: Instance, deadline: float) -> bool:
         place, question, decider = self._prepared(label, instance, deadline)
-        clause, certificate = question.statement.clauses[place], shipped_proofs(self.theorem).get(label)
+        clause, certificate = question.statement.clauses[place], self._shipped.get(label)
         proofs = proofs_for_all(clause, question.statement, certificate=certificate, hypotheses=True)
         result = None
         with suppress(InputError, OutOfTimeError), until(deadline):

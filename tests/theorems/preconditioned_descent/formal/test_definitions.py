@@ -11,7 +11,7 @@ import torch
 from numerics.preconditioned_descent import reference
 from tests.theorems import rocq
 
-pytestmark = rocq.needs_rocq
+pytestmark = pytest.mark.formal
 AREA = rocq.Area("preconditioned_descent", "PreconditionedDescent")
 
 # d = 2, n = 2: the tokens as columns, w, two preconditioners, P and Q of a layer; P and Q of two layers at d = 1.

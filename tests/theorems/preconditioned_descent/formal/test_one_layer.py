@@ -11,7 +11,7 @@ import torch
 from numerics.preconditioned_descent import reference
 from tests.theorems import rocq
 
-pytestmark = rocq.needs_rocq
+pytestmark = pytest.mark.formal
 AREA = rocq.Area("preconditioned_descent", "PreconditionedDescent")
 
 HEAD = """

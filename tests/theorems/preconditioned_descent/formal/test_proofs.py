@@ -134,7 +134,7 @@ PLANTED = {
 QUICK = {"a free corner of Q", "an order that repeats a layer"}
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 @pytest.mark.parametrize(
     "error", [pytest.param(error, marks=[] if error in QUICK else [pytest.mark.audit]) for error in PLANTED]
 )

@@ -12,7 +12,7 @@ import torch
 from numerics.softmax_regression import reference
 from tests.theorems import rocq
 
-pytestmark = rocq.needs_rocq
+pytestmark = pytest.mark.formal
 AREA = rocq.Area("softmax_regression", "SoftmaxRegression")
 
 # n = 3 rows, d = 2 columns; A and x before and after, and the target.

@@ -97,7 +97,7 @@ QUICK = {
 }
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 @pytest.mark.parametrize(
     "error", [pytest.param(error, marks=[] if error in QUICK else [pytest.mark.audit]) for error in PLANTED]
 )

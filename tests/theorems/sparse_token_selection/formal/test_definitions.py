@@ -14,7 +14,7 @@ import torch
 from numerics.sparse_token_selection import reference
 from tests.theorems import rocq
 
-pytestmark = rocq.needs_rocq
+pytestmark = pytest.mark.formal
 AREA = rocq.Area("sparse_token_selection", "SparseTokenSelection")
 
 # T = 3 tokens of dimension d = 2 with encodings of dimension d_e = 2, the first and the last token selected.

@@ -59,19 +59,19 @@ def test_an_unproved_statement_is_found(text):
     assert rocq.UNPROVED.search(text)
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 def test_lemma_1_follows_from_the_layer(lemma1):
     good, answer = AREA.asked(lemma1, AREA.statements(LEMMA1))
     assert good and rocq.axioms(answer) == rocq.ALLOWED
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 def test_a_theorem_of_another_claim_is_refused(lemma1):
     good, answer = AREA.asked(lemma1, AREA.statements({"layer.reduced_dynamics.lemma1_kept": "loss_on_the_set"}))
     assert not good and "loss_on_the_set" in answer
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 def test_an_axiom_more_is_seen(lemma1):
     text = "Axiom bad : False.\nTheorem worse : 1 = 2. Proof. destruct bad. Qed.\nPrint Assumptions worse."
     good, answer = AREA.asked(lemma1, text)
@@ -100,7 +100,7 @@ PLANTED = {
 }
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 @pytest.mark.parametrize(
     "error",
     [
@@ -114,7 +114,7 @@ def test_a_wrong_definition_is_refused(tmp_path, error):
     assert failure is not None and failure.file == f"formal/layer/{place}.v"
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 @pytest.mark.audit
 def test_theorem_1_and_the_rate_follow_from_the_layer(lemma1):
     failure = AREA.compiled(lemma1, *AREA.sources())
@@ -123,7 +123,7 @@ def test_theorem_1_and_the_rate_follow_from_the_layer(lemma1):
     assert good and rocq.axioms(answer) == rocq.ALLOWED
 
 
-@rocq.needs_rocq
+@pytest.mark.formal
 @pytest.mark.audit
 def test_the_checker_lists_no_other_axiom(lemma1):
     assert AREA.compiled(lemma1, *AREA.sources()) is None

@@ -11,10 +11,9 @@ from tests.verify.command_line import assert_one_line, body_of
 from verify.checking.formal.record import kernel_of
 from verify.formal import __main__ as command
 from verify.formal.kernel.acceptance import accepted
-from verify.formal.kernel.running import NEEDED, not_run
+from verify.formal.kernel.running import NEEDED
 from verify.outcomes import ForAll
 
-needs_rocq = pytest.mark.skipif(bool(not_run()), reason=not_run() or "rocq: run")
 x = sp.Symbol("x", real=True)
 HALVES = ("positive", "below")
 MINE = """
@@ -54,7 +53,7 @@ def mine(tmp_path):
     return str(path)
 
 
-@needs_rocq
+@pytest.mark.formal
 def test_formal_texts_are_accepted_and_a_proof_of_another_proposition_is_not(halves_package, tmp_path):
     right = halves(halves_package, **{label: f"{label}_holds" for label in HALVES})
     found = accepted(right, tmp_path)
@@ -68,7 +67,7 @@ def test_formal_texts_are_accepted_and_a_proof_of_another_proposition_is_not(hal
     assert "below" not in {label for label, formal in stated.items() if "typed" in formal.how}
 
 
-@needs_rocq
+@pytest.mark.formal
 @pytest.mark.parametrize(
     ("proof", "said"),
     [
@@ -84,7 +83,7 @@ def test_a_proof_that_is_none_is_refused(halves_package, halves_folder, tmp_path
     assert not found.entry["typed"]["claims"] and said in found.refused[0]
 
 
-@needs_rocq
+@pytest.mark.formal
 def test_what_was_compiled_from_other_files_is_compiled_again(halves_package, halves_folder, tmp_path):
     theorem = halves(halves_package, positive="positive_holds")
     assert accepted(theorem, tmp_path).entry["typed"]["claims"]
@@ -93,7 +92,7 @@ def test_what_was_compiled_from_other_files_is_compiled_again(halves_package, ha
     assert not accepted(theorem, tmp_path).entry["typed"]["claims"]
 
 
-@needs_rocq
+@pytest.mark.formal
 def test_a_users_file_is_formal_by_two_commands(cli, mine, tmp_path):
     code, out, _ = cli("export", mine, "--to", "rocq", "--out", str(tmp_path / "rocq"))
     assert code == 0 and "1 with a proof" in out and (tmp_path / "rocq" / "Statement.v").is_file()
@@ -102,7 +101,7 @@ def test_a_users_file_is_formal_by_two_commands(cli, mine, tmp_path):
     assert verify.prove(mine).for_all_parameters.standing is ForAll.PROVED
 
 
-@needs_rocq
+@pytest.mark.formal
 def test_what_rocq_refuses_is_not_formal_and_the_reason_is_shown(cli, mine, monkeypatch):
     def proof(stated, clause, *_):
         name = stated.claims[clause["label"]]
@@ -115,7 +114,7 @@ def test_what_rocq_refuses_is_not_formal_and_the_reason_is_shown(cli, mine, monk
     assert "bad is assumed, which is none of Rocq's real numbers" in body["not_formal"]
 
 
-@needs_rocq
+@pytest.mark.formal
 @pytest.mark.audit
 def test_the_command_records_what_is_accepted_and_skips_it_then(halves_package, tmp_path, monkeypatch, capsys):
     theorem = halves(halves_package, positive="positive_holds")

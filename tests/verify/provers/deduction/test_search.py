@@ -203,8 +203,9 @@ def test_a_harder_one_is_deduced_with_more_work(line):
         "0 <= 1/x for x >= 0",
     ],
 )
-def test_a_false_variant_is_not(line):
-    assert searched(line) is None
+@pytest.mark.parametrize("work", [WORK // 5, pytest.param(WORK, marks=pytest.mark.audit)])
+def test_a_false_variant_is_not(line, work):
+    assert searched(line, work) is None
 
 
 def test_hypotheses_are_used_where_they_may_be():
