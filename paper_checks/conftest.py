@@ -1,5 +1,6 @@
 """Settings of the papers' checks."""
 
+import gc
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,6 +34,11 @@ def pytest_configure(config):
     about = "quick: re-runs the findings' commands, in seconds; `pytest paper_checks -m quick` runs these alone"
     config.addinivalue_line("markers", about)
     config.addinivalue_line("markers", "audit: too long for every run; run where it is selected, and by --full")
+
+
+def pytest_collection_finish():
+    """Leave the collected tests, which stay, out of garbage collections."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config, items):

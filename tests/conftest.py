@@ -1,5 +1,6 @@
 """Options and settings of the software's tests."""
 
+import gc
 from functools import cache
 
 import pytest
@@ -32,6 +33,11 @@ def pytest_cmdline_main(config):
     if lack("beartype", "jaxtyping"):
         raise pytest.UsageError(f"the tests need the extra dev: {install('dev')}")
     use_all_cores(config)
+
+
+def pytest_collection_finish():
+    """Leave the collected tests, which stay, out of garbage collections."""
+    gc.freeze()
 
 
 def pytest_addoption(parser):

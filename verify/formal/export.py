@@ -94,7 +94,7 @@ def export(
     are left out: Rocq refuses them.
     """
     statement = theorem.statement
-    example = {name: _plain(value) for name, value in parse(statement, theorem.example).items()}
+    example = {name: plain(value) for name, value in parse(statement, theorem.example).items()}
     stated = Stated(f"{_OURS}{theorem.id}", statement.digest, statement.to_data(), example)
     proofs = _proofs(theorem, seconds) if proofs is None else proofs
     theorems, clauses = dict[str, str](), list[ClauseExport]()
@@ -109,7 +109,9 @@ def export(
     in_scope = "" if EXAMPLE in without else example_of(stated)
     files = {
         "Statement.v": stated.text,
-        "Proof.v": "\n".join([comment(f"{_OURS}proofs"), header_of(stated, shown.values()), *shown.values(), in_scope]),
+        "Proof.v": "\n".join(
+            [comment(f"{_OURS}proofs"), header_of(shown.values(), derives=stated.derives), *shown.values(), in_scope]
+        ),
         "Check.v": _check(stated, [stated.claims[label] for label in shown] + [EXAMPLE] * bool(in_scope)),
     }
     return Export(
@@ -122,10 +124,10 @@ def export(
     )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a parameter's value as the data of a certificate have it."""
     if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return value if isinstance(value, str) else str(Fraction(value))
 
 

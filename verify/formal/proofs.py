@@ -41,10 +41,10 @@ def proof_of(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
     return f"Theorem {name} : Statement.{name}.\nProof.\n{body}\nQed.\n"
 
 
-def header_of(stated: Stated, proofs: Collection[str]) -> str:
+def header_of(proofs: Collection[str], *, derives: bool) -> str:
     """Return the beginning of the file of some proofs: the lemmas and tactics of the files beside this one."""
     bounds = any(tactic in proof for proof in proofs for tactic in ("exp_bounds", "ln_above"))
-    names = ["signs.v", "tactics.v", *["derivatives.v"] * stated.derives, *["numbers.v"] * bounds]
+    names = ["signs.v", "tactics.v", *["derivatives.v"] * derives, *["numbers.v"] * bounds]
     texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
     return "".join(["Require Statement.\n", *texts, _LIMIT])
 
@@ -53,8 +53,8 @@ def header_of(stated: Stated, proofs: Collection[str]) -> str:
 _LIMIT = "Set Default Timeout 60.\n"
 
 
-def example_of(stated: Stated) -> str:
-    """Return the theorem that the example satisfies all hypotheses; nothing where these are not exported."""
+def example_of(stated: Stated, by: str = "here") -> str:
+    """Return the theorem that the example satisfies all hypotheses, each `by` a tactic; nothing if one is not said."""
     if stated.out_of_reach:
         return ""
     unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values(), *stated.unfolded()]
@@ -62,6 +62,6 @@ def example_of(stated: Stated) -> str:
         "Theorem example_in_scope : Statement.example_in_scope.\n"
         "Proof.\n"
         f"  unfold {', '.join(f'Statement.{name}' for name in unfolded)}; cbv beta iota.\n"
-        "  repeat match goal with |- _ /\\ _ => split end; here.\n"
+        f"  repeat match goal with |- _ /\\ _ => split end; {by}.\n"
         "Qed.\n"
     )

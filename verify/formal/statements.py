@@ -233,11 +233,12 @@ class Stated:
         return [f"{name} {self.arguments}".strip() for name in ("in_domain", *self.hypotheses.values())]
 
     def _example(self) -> list[str]:
-        values = " ".join(self._value(name, self.example[name]) for name in self.kinds)
+        values = " ".join(self.value_of(name, self.example[name]) for name in self.kinds)
         scope = conjunction([f"{name} {values}".strip() for name in ("in_domain", *self.hypotheses.values())])
         return [comment("Some parameters satisfy all hypotheses."), f"Definition example_in_scope : Prop := {scope}."]
 
-    def _value(self, name: str, value: Any) -> str:
+    def value_of(self, name: str, value: Any) -> str:
+        """Return a parameter's value as a term."""
         match self.kinds[name]:
             case "integer":
                 return f"({value})"

@@ -5,8 +5,8 @@ import sympy as sp
 
 import verify
 from verify.formal.__main__ import main
-from verify.formal.compiling import accepted_part, compiled, logical_name, rechecked
 from verify.formal.export import export
+from verify.formal.kernel.compiling import accepted_part, compiled, logical_name, rechecked
 from verify.formal.kernel.running import NEEDED, checked_alone, not_run
 
 pytestmark = pytest.mark.formal

@@ -14,8 +14,8 @@ from verify.checking.formal.sources import Sources
 from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
-from verify.formal.compiling import accepted_part, logical_name
 from verify.formal.export import FILES, Export, export
+from verify.formal.kernel.compiling import accepted_part, logical_name
 from verify.formal.kernel.packages import asked, compiled, options
 from verify.formal.kernel.running import axioms_printed, not_allowed, not_run, rocq_version
 

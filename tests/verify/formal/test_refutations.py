@@ -1,0 +1,66 @@
+"""False statements are proved to be false in Rocq, and a translation that says less is refused."""
+
+from fractions import Fraction
+
+import pytest
+
+import verify
+from verify.formal.kernel.compiling import compiled
+from verify.formal.kernel.running import AXIOMS
+from verify.formal.refutations import Refuted, refutations
+
+
+def made(folder, line, witness, difference=0, change=("", "")):
+    """Write the negation of a false statement at a witness, with another text in the statement, and compile it."""
+    statement = verify.claim(line).statement
+    found = refutations("a test", [Refuted(statement, "claim", witness, {}, Fraction(difference))])
+    old, new = change
+    assert not found.left_out and old in found.files["Statement.v"]
+    for name, text in found.files.items():
+        (folder / name).write_text(text.replace(old, new) if old and name == "Statement.v" else text, encoding="utf-8")
+    return compiled(folder)
+
+
+@pytest.mark.formal
+@pytest.mark.parametrize(
+    ("line", "witness", "difference"),
+    [
+        ("x**2 >= x for x > 0", {"x": "1/2"}, 0),
+        ("x**2 > 0", {"x": "0"}, 0),
+        ("n**2 < 2**n for integer n >= 1", {"n": "3"}, 0),
+        ("x == y if x <= y", {"x": "-1/2", "y": "1"}, Fraction(-3, 2)),
+        ("x == y if x >= y", {"x": "1", "y": "1/3"}, Fraction(2, 3)),
+    ],
+)
+def test_a_false_statement_is_proved_to_be_false(tmp_path, line, witness, difference):
+    found = made(tmp_path, line, witness, difference)
+    assert found.accepted and found.axioms <= AXIOMS
+
+
+@pytest.mark.formal
+def test_numbers_with_exponentials_are_compared_in_machine_arithmetic(tmp_path):
+    found = made(tmp_path, "exp(x) <= 1 + x + x**2/2 for x >= 0", {"x": "1"})
+    assert not found.accepted and "PrimInt63.add" in found.axioms
+
+
+@pytest.mark.formal
+@pytest.mark.parametrize(
+    ("witness", "change"),
+    [
+        # The relation, the hypothesis or the domain is another than the statement's.
+        ("1/2", ("x ^ 2 >= x", "x ^ 2 >= - x")),
+        ("1/2", ("x >= 1 / 4", "x >= 3 / 4")),
+        ("1/2", ("0 < x", "1 < x")),
+        # The statement is true there, or out of scope.
+        ("2", ("", "")),
+        ("1/8", ("", "")),
+    ],
+)
+def test_what_is_not_false_there_is_refused(tmp_path, witness, change):
+    assert "Proof.v" in made(tmp_path, "x**2 >= x if x >= 1/4 for x > 0", {"x": witness}, change=change).refused
+
+
+def test_a_clause_that_is_not_exported_is_left_out():
+    statement = verify.claim("x + 1 >= Limit((1 + x/n)**n, n, oo)").statement
+    found = refutations("a test", [Refuted(statement, "claim", {"x": "1"}, {}, Fraction(0))])
+    assert found.left_out.keys() == {0} and "refuted_0" not in found.files["Check.v"]

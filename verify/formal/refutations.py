@@ -1,0 +1,141 @@
+"""False clauses for Rocq: the negation of each is proved at the instance and the point that refute it.
+
+Were the translation to say less than a statement does, the kernel would accept what is false. So the false variants of
+a theorem, each refuted by a search, are exported as the theorem is, in one file, and there each of them is proved to be
+false: the values that refute it are put in, and numbers are compared.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from verify.formal.expressions import NotSaidError
+from verify.formal.names import comment
+from verify.formal.proofs import example_of, header_of
+from verify.formal.statements import DERIVATIVES, HEADER, Stated, relations_of
+from verify.language.statement import Statement
+
+_OPPOSITE: Mapping[str, tuple[str, str]] = {
+    "Le": ("?a <= ?b", "b < a"),
+    "Lt": ("?a < ?b", "b <= a"),
+    "Ge": ("?a >= ?b", "a < b"),
+    "Gt": ("?a > ?b", "a <= b"),
+}
+"""A relation, and the one that holds where it does not."""
+_FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H as [N H] end.'
+_HERE = "here | left; here | right; here | simpl; lra"
+"""Relations between rational numbers, with their powers."""
+_INTERVAL = "From Interval Require Import Tactic.\n"
+"""The library that compares numbers with exponentials, logarithms and roots: in machine arithmetic."""
+
+
+class Refuted(NamedTuple):
+    """A clause of a statement, and the instance and the point of its variables at which it is false.
+
+    Of an equation `difference` is its left side less its right one there; its sign is what counts.
+    """
+
+    statement: Statement
+    label: str
+    instance: Mapping[str, Any]
+    point: Mapping[str, str]
+    difference: Fraction
+
+
+class Refutations(NamedTuple):
+    """The files with the negations of some clauses, and why the others, by their places, have none."""
+
+    files: Mapping[str, str]
+    left_out: Mapping[int, str]
+
+
+def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
+    """Return the files with the negation of each refuted clause, at its instance and point."""
+    statements, proofs, checks, left_out = list[str](), list[str](), list[str](), dict[int, str]()
+    heads, in_intervals = {HEADER: None}, False
+    for place, each in enumerate(refuted):
+        stated = Stated(title, each.statement.digest, each.statement.to_data(), each.instance)
+        try:
+            proof = _negation(stated, each)
+        except NotSaidError as error:
+            left_out[place] = str(error)
+            continue
+        heads |= {DERIVATIVES: None} if stated.derives else {}
+        in_intervals |= _is_transcendental(each.statement)
+        body = stated.text.replace(HEADER, "").replace(DERIVATIVES, "")
+        statements.append(f"Module Variant_{place}.\n{body}End Variant_{place}.\n")
+        inside = f"Module Statement := Statement.Variant_{place}.\n{example_of(stated, 'there')}{proof}"
+        proofs.append(f"Module Proof_{place}.\n{inside}End Proof_{place}.\n")
+        claim = f"Statement.Variant_{place}.{stated.claims[each.label]}"
+        checks.append((f"refuted_{place}", f": ~ {claim} := Proof.Proof_{place}.refuted."))
+    there = f"Ltac there := first [{_HERE}{' | interval with (i_prec 100)' * in_intervals}].\n"
+    begin = header_of(proofs, derives=DERIVATIVES in heads) + _INTERVAL * in_intervals + there
+    together = " ".join(f"(conj {name}" for name, _ in checks) + " I" + ")" * len(checks)
+    lines = [comment(title), "Require Statement Proof.", *(f"Definition {name} {said}" for name, said in checks)]
+    asked = [f"Definition all_refuted := {together}.", "Print Assumptions all_refuted."] if checks else []
+    return Refutations(
+        {
+            "Statement.v": "\n".join([comment(title), *heads, *statements]),
+            "Proof.v": "\n".join([comment(title), begin, *proofs]),
+            "Check.v": "\n".join([*lines, *asked]) + "\n",
+        },
+        left_out,
+    )
+
+
+def _is_transcendental(statement: Statement) -> bool:
+    said = statement.canonical()
+    return any(f'["{head}"' in said for head in ("exp", "log", "Pow", "sin", "cos", "tan", "atan", "pi", "E"))
+
+
+def _negation(stated: Stated, refuted: Refuted) -> str:
+    """Return the theorem that a clause is false. Raises NotSaidError for a clause that is not exported."""
+    if refuted.label in stated.refused:
+        raise NotSaidError(stated.refused[refuted.label])
+    relations = relations_of(next(clause for clause in stated.clauses if clause["label"] == refuted.label))
+    terms = stated.terms()
+    terms.holds(relations[-1])
+    if terms.slopes:
+        raise NotSaidError("a derivative at a point is not refuted")
+    name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
+    used = stated.using(["Tuple", *relations])
+    conditions = sum(len(stated.assumed(each)) for each in used) + len(relations) - 1
+    values = " ".join(_read(stated, each, stated.value_of(each, stated.example[each])) for each in stated.kinds)
+    # Any value will do for a variable that the point does not name.
+    point = " ".join(_read(stated, each, f"({refuted.point.get(each, '1')})") for each in used)
+    unfolded = [f"Statement.{each}" for each in stated.unfolded()]
+    shown = "".join(f"try unfold {each}; " for each in unfolded)
+    supposed = (
+        'match type of H with ?A -> _ => let C := fresh "C" in assert (C : A) by '
+        f"({shown}cbv beta iota; repeat match goal with |- _ /\\ _ => split end; there); specialize (H C); clear C end."
+    )
+    lines = [
+        f"intro H; unfold Statement.{name} in H.",
+        *[f"specialize (H {values})."] * bool(values),
+        "pose proof example_in_scope as S; unfold Statement.example_in_scope in S.",
+        f"destruct S as ({' & '.join(scope)})." if len(scope) > 1 else "rename S into S_0.",
+        f"specialize (H {' '.join(scope)}).",
+        *[f"specialize (H {point})."] * bool(point),
+        *[supposed] * conditions,
+        *(f"try unfold {each} in H." for each in unfolded),
+        f"cbv beta iota in H. {_FLAT}",
+        _contradiction(str(relations[-1][0]), refuted.difference),
+    ]
+    body = "\n".join(f"  {line}" for line in lines)
+    return f"Theorem refuted : ~ Statement.{name}.\nProof.\n{body}\nQed.\n"
+
+
+def _read(stated: Stated, name: str, value: str) -> str:
+    """Return a value of a parameter or a variable as it is read outside the statement."""
+    if stated.kinds.get(name) == "word":
+        return f"Statement.{value}"
+    return f"{value}%Z" if stated.is_integer(name) else f"{value}%R"
+
+
+def _contradiction(head: str, difference: Fraction) -> str:
+    """Return the tactic that shows the opposite of a relation between numbers."""
+    if head == "Ne":
+        return "apply H; there."
+    equation = "?a = ?b", "b < a" if difference > 0 else "a < b"
+    held, opposite = equation if head == "Eq" else _OPPOSITE[head]
+    return f"match type of H with {held} => assert (F : {opposite}) by there end; lra."
