@@ -174,7 +174,7 @@ def test_without_what_is_heavy_theorems_are_checked_from_outside(outside):
     certificates = "theorems/certificates"
     code, out, err = outside(
         calls(
-            "list",
+            "list --paper li2024",
             "conditions wang2024.theorem1 T=200 q=3 d=5 eta=1",
             CHECKED,
             "check ahn2023.theorem1 n=3 eigenvalues=1,1/4 --certificate one.json",

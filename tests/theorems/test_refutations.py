@@ -1,4 +1,4 @@
-"""Rocq proves that each canary is false, of what is exported: a translation that says too little would fail here."""
+"""Rocq proves that exported canaries are false: of a translation that says too little it could not."""
 
 from fractions import Fraction
 
@@ -17,7 +17,20 @@ COSTLY = (
     *("wang2024.one_hot_descent", "wang2024.one_hot_larger_steps", "wang2024.one_hot_steps"),
     *("wang2024.separation", "wang2024.theorem2"),
 )
-NOT_EXPORTED = ("is not exported", "are not exported", "it is in words", "a derivative")
+FEWER = {
+    **dict.fromkeys(("ahn2023.least_point_curvature", "ahn2023.lemma1", "ahn2023.lemma2", "ahn2023.lemma4"), 0),
+    **dict.fromkeys(("ahn2023.lemma5", "ahn2023.lemma6", "ahn2023.printed_layers", "ahn2023.proportional_limit"), 0),
+    **dict.fromkeys(("ahn2023.theorem3", "ahn2023.theorem4", "ahn2023.token_layers_between", "li2024.gradient"), 0),
+    **dict.fromkeys(("wang2024.dimension_lower_bound", "wang2024.inverse_loss_rate", "wang2024.lemma2"), 0),
+    **dict.fromkeys(("wang2024.length_generalization", "wang2024.theorem1"), 0),
+    **dict.fromkeys(("wang2024.separation", "wang2024.theorem2", "wang2024.two_selected"), 1),
+    **dict.fromkeys(("ahn2023.isotropic_other_minima", "ahn2023.two_layers_of_tokens", "wang2024.length_bound"), 2),
+    **dict.fromkeys(("wang2024.lemma1", "wang2024.stationary_points"), 2),
+    **dict.fromkeys(("li2024.data_shift", "li2024.first_order_layer", "li2024.weight_shift"), 3),
+    "ahn2023.label_attention": 4,
+    **dict.fromkeys(("ahn2023.theorem2", "li2024.opposite_moves", "wang2024.one_hot_steps"), 5),
+}
+"""The number of canaries with a negation, where it is smaller than that of all."""
 MACHINE = ("PrimInt63.", "Uint63.", "Sint63.", "PrimFloat.", "FloatAxioms.", "CarryType.", "Int63.", "Int63Axioms.")
 """Modules of machine arithmetic, by which Interval compares numbers with exponentials."""
 
@@ -26,6 +39,7 @@ def refuted(theorem):
     """Return the refutation of each canary that a search finds."""
     for canary in theorem.canaries:
         found = verify.explore(theorem.variant(canary.statement), max_examples=200, seconds=300)
+        assert found.clause is not None and found.clause.label == canary.clause
         proof = found.clause.proof
         ends = proof.get("difference") or "0"
         difference = Fraction(ends if isinstance(ends, str) else ends[0])
@@ -38,8 +52,9 @@ def refuted(theorem):
     "name", [pytest.param(each, marks=pytest.mark.audit) if each in COSTLY else each for each in ids("theorem")]
 )
 def test_rocq_proves_that_canaries_are_false(name, tmp_path):
-    made = refutations(f"lemmascope, for Rocq: canaries of {name}", list(refuted(load_theorem(name))))
-    assert all(any(part in why for part in NOT_EXPORTED) for why in made.left_out.values()), made.left_out
+    found = list(refuted(load_theorem(name)))
+    made = refutations(f"lemmascope, for Rocq: canaries of {name}", found)
+    assert len(found) - len(made.left_out) == FEWER.get(name, len(found)), made.left_out
     for file, text in made.files.items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     found = compiled(tmp_path)

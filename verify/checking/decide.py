@@ -35,8 +35,7 @@ from verify.language.statement import Statement, is_builtin
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome, Trust
 from verify.provers.multipliers import Multipliers
 from verify.provers.proof_data import rational
-from verify.rechecker import CORE, Instance, Registry, Verdict
-from verify.remembered import digest_of
+from verify.rechecker import Instance, Verdict
 from verify.shown import Witness
 
 _VALUE_BITS = 512
@@ -45,12 +44,6 @@ _ALONE = 10.0
 """Seconds for a clause that is decided by itself."""
 
 
-_ACCEPTED: dict[str, tuple[Registry, Verdict]] = {}
-"""The verdicts on proofs for all parameters that the re-checker has accepted in this process, at instances in scope.
-
-By the digest of the proof and its clause, the statement, and the instance's words; each with the registry that it was
-accepted with.
-"""
 Rechecked: TypeAlias = frozenset[Trust] | None
 """The packages that a re-checked value trusts beside the re-checker's core; None of one that is not."""
 
@@ -145,10 +138,11 @@ class Decider:
         if isinstance(clause, InWords):
             evidence = Evidence.SIMULATED if result.draws else Evidence.COMPUTED
             return replace(result, evidence=evidence, unchecked="in words: nothing re-checks it")
+        hard_end = question.budget.hard_end
         try:
-            verdict = self._verdict(data, result, question)
+            verdict = self._verdict(data, result, hard_end)
             if verdict.rejected and (plain := _without_checkpoints(result)) is not None:
-                again = self._verdict(data, plain, question)
+                again = self._verdict(data, plain, hard_end)
                 result, verdict = (result, verdict) if again.rejected else (plain, again)
         except OutOfTimeError:
             return ClauseResult.undecided(clause, "the time ran out as it was re-checked", margin=result.margin)
@@ -175,30 +169,13 @@ class Decider:
         """Whether a clause has a limit: SymPy may have given its value, which nothing but a re-check accepts."""
         return any(self.statement.expand(sp.sympify(each)).has(sp.Limit) for each in clause.expressions())
 
-    def _verdict(self, data: Any, result: ClauseResult, question: Question) -> Verdict:
+    def _verdict(self, data: Any, result: ClauseResult, hard_end: float) -> Verdict:
         proof = stated(result)
         try:
-            text = json.dumps([data, proof], allow_nan=False)
+            json.dumps([data, proof], allow_nan=False)
         except (TypeError, ValueError) as error:
             return Verdict(None, f"its proof is no data: {error}", rejected=True)
-
-        def verdict() -> Verdict:
-            registry = with_doors()[0] if self._needs_doors(clauses=[data], proofs=[proof["proof"]]) else CORE
-            rechecker = self.rechecker(clause=data, proof=proof["proof"])
-            if not isinstance(result.proof, ProofForAll) or not question.in_scope or not rechecker.in_scope()[0]:
-                return rechecker.verdict(data, proof)
-            # The numbers of an instance in scope do not matter.
-            words = {p.name: self._instance[p.name] for p in self.statement.parameters if p.words}
-            key = digest_of(text.encode(), self._text.encode(), json.dumps(words).encode())
-            by, known = _ACCEPTED.get(key, (None, None))
-            if known is not None and by is registry:
-                return known
-            found = rechecker.verdict(data, proof)
-            if found.evidence == Evidence.PROVED:
-                _ACCEPTED[key] = registry, found
-            return found
-
-        return ended(question.budget.hard_end, verdict)
+        return ended(hard_end, lambda: self.rechecker(clause=data, proof=proof["proof"]).verdict(data, proof))
 
     def scope_trusts(self) -> tuple[Trust, ...]:
         """Return the trusts of the re-checker's finding on the hypotheses, beyond its core."""

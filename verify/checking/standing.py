@@ -9,7 +9,7 @@ its proof uses, down to the leaves. If all its claims are formal, its proof uses
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -31,7 +31,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 DIGESTS = "statement_digests.json"
 """Name of a package's file of its theorems' statement digests."""
 _SETTING = ("parameters", "variables", "domain", "hypotheses", "definitions")
-"""The parts of a statement's data that a clause is about."""
+"""The parts of a statement's data that decide the meaning of its clauses."""
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,21 @@ def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
         return f"the shipped certificate is not accepted: {error}"
 
 
-def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
+def shipped_proofs(theorem: Theorem, *, shared: bool = False) -> Mapping[str, Any]:
     """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
 
-    There are none if the certificate cannot be read. If it is of another statement, as for a variant, they are those of
-    the clauses that both state, and none unless both have the same parameters, domain, hypotheses and definitions.
+    There are none if the certificate cannot be read, or is of another statement. With `shared`, the certificate of
+    another statement, as that of a variant's theorem, gives the proofs of the clauses that both state, if both have the
+    same parameters, variables, domain, hypotheses and definitions.
     """
     try:
         # One that is not installed has no path.
         path = shipped_path(theorem.id)
         status = path.stat()
         proofs = _proofs(path, status.st_mtime_ns, status.st_size)
-        same = proofs.shared(theorem.statement)
+        if theorem.statement.digest == proofs.digest:
+            return proofs.by_label
+        same = proofs.shared(theorem.statement) if shared else ()
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return {label: proof for label, proof in proofs.by_label.items() if label in same}
@@ -126,17 +129,15 @@ def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
 def settled_steps(theorem: Theorem) -> frozenset[str]:
     """Return the steps that hold at all instances in scope, as the certificate that the package ships proves them.
 
-    The re-checker accepts the certificate. A variant has the steps that `shipped_proofs` finds in both statements.
+    The re-checker accepts the certificate, and says that these are proved: for all words too. A variant has the steps
+    that it shares, as `shipped_proofs` says.
     """
-    steps = {step.label: step for step in theorem.statement.steps}
-    shared = [label for label in shipped_proofs(theorem) if label in steps]
-    accepted = rechecked(theorem.id) if shared else ""
+    steps = {step.label for step in theorem.statement.steps}
+    settled = steps & shipped_proofs(theorem, shared=True).keys()
+    accepted = rechecked(theorem.id) if settled else ""
     if isinstance(accepted, str) or not accepted.in_scope:
         return frozenset()
-    proved = {shown.label for shown in accepted.steps if shown.evidence == Evidence.PROVED}
-    # A proof at words of the example may be of other words' claim.
-    for_all = partial(theorem.statement.for_all, in_scope=True, hypotheses=True)
-    return frozenset(label for label in shared if label in proved and for_all(steps[label]))
+    return settled & {shown.label for shown in accepted.steps if shown.evidence == Evidence.PROVED}
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,7 @@ class _Proofs:
     digest: str
 
     def shared(self, statement: Statement) -> Collection[str]:
-        """Return the labels of the clauses that a statement has as well, in the same setting."""
-        if statement.digest == self.digest:
-            return self.by_label.keys()
+        """Return the labels of the clauses that another statement has as well, in the same setting."""
         other = statement.to_data()
         if any(self.statement[part] != other[part] for part in _SETTING):
             return ()

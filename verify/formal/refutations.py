@@ -23,10 +23,10 @@ _OPPOSITE: Mapping[str, tuple[str, str]] = {
 }
 """A relation, and the one that holds where it does not."""
 _FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H as [N H] end.'
-_HERE = "here | left; here | right; here | simpl; lra"
-"""Relations between rational numbers, with their powers."""
-_INTERVAL = "From Interval Require Import Tactic.\n"
-"""The library that compares numbers with exponentials, logarithms and roots: in machine arithmetic."""
+_THERE = """From Interval Require Import Tactic.
+Ltac there := first [here | left; here | right; here | simpl; lra | interval with (i_prec 100)].
+"""
+"""Relations between numbers; those with exponentials, logarithms and roots in the machine arithmetic of Interval."""
 
 
 class Refuted(NamedTuple):
@@ -52,7 +52,7 @@ class Refutations(NamedTuple):
 def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
     """Return the files with the negation of each refuted clause, at its instance and point."""
     statements, proofs, checks, left_out = list[str](), list[str](), list[str](), dict[int, str]()
-    heads, in_intervals = {HEADER: None}, False
+    heads = {HEADER: None}
     for place, each in enumerate(refuted):
         stated = Stated(title, each.statement.digest, each.statement.to_data(), each.instance)
         try:
@@ -61,15 +61,13 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
             left_out[place] = str(error)
             continue
         heads |= {DERIVATIVES: None} if stated.derives else {}
-        in_intervals |= _is_transcendental(each.statement)
         body = stated.text.replace(HEADER, "").replace(DERIVATIVES, "")
         statements.append(f"Module Variant_{place}.\n{body}End Variant_{place}.\n")
         inside = f"Module Statement := Statement.Variant_{place}.\n{example_of(stated, 'there')}{proof}"
         proofs.append(f"Module Proof_{place}.\n{inside}End Proof_{place}.\n")
         claim = f"Statement.Variant_{place}.{stated.claims[each.label]}"
         checks.append((f"refuted_{place}", f": ~ {claim} := Proof.Proof_{place}.refuted."))
-    there = f"Ltac there := first [{_HERE}{' | interval with (i_prec 100)' * in_intervals}].\n"
-    begin = header_of(proofs, derives=DERIVATIVES in heads) + _INTERVAL * in_intervals + there
+    begin = header_of(proofs, derives=DERIVATIVES in heads) + _THERE
     together = " ".join(f"(conj {name}" for name, _ in checks) + " I" + ")" * len(checks)
     lines = [comment(title), "Require Statement Proof.", *(f"Definition {name} {said}" for name, said in checks)]
     asked = [f"Definition all_refuted := {together}.", "Print Assumptions all_refuted."] if checks else []
@@ -81,11 +79,6 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
         },
         left_out,
     )
-
-
-def _is_transcendental(statement: Statement) -> bool:
-    said = statement.canonical()
-    return any(f'["{head}"' in said for head in ("exp", "log", "Pow", "sin", "cos", "tan", "atan", "pi", "E"))
 
 
 def _negation(stated: Stated, refuted: Refuted) -> str:

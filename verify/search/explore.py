@@ -24,7 +24,7 @@ from verify.executor import Workers, workers
 from verify.language.parameters import Value
 from verify.outcomes import json_number
 from verify.search.limits import EXPLORE, PROVE
-from verify.search.narrowing import fixed_values, searched, told_to_drop
+from verify.search.narrowing import fixed_values, searched, settled_in_time, told_to_drop
 from verify.search.plans import Plan, plan, quick_plan
 from verify.search.proofs.words import Evaluated, evaluate_at
 from verify.search.results import ExploreResult
@@ -96,7 +96,8 @@ def explore(
     drop = (drop,) if isinstance(drop, str) else drop
     require_effort(max_examples=max_examples, seconds=seconds)
     started = time.monotonic()
-    statement = searched(theorem, drop)
+    settled = frozenset[str]() if drop else settled_in_time(theorem, EXPLORE.settling * seconds)
+    statement = searched(theorem, drop, settled)
     fixed = fixed_values(statement, given)
     state = Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
     said = () if drop or theorem.is_variant else _evaluations(theorem)
@@ -106,7 +107,7 @@ def explore(
     searching = f"{theorem.statement.digest} {sorted(drop)} {sorted(fixed.items())} {seed}"
     key = remembered.digest_of(searching.encode()) if keep else ""
     with workers(jobs, scheduler) as others, told_to_drop(statement, given):
-        look = _look_of(state, others, tuple(drop))
+        look = _look_of(state, others, tuple(drop), settled)
         stopped = _run(state, partial(_search, state, look, key, most=max_examples, seed=seed, sharp=not drop))
         stopped = "seconds" if stopped == "examples" and state.cut else stopped
         state.tally.by_floats(state.tried.values())
@@ -126,11 +127,11 @@ def explore(
     return _result(state, tuple(drop), stopped, seed, time.monotonic() - started)
 
 
-def _look_of(state: Search, others: Workers, dropped: tuple[str, ...]) -> Look:
+def _look_of(state: Search, others: Workers, dropped: tuple[str, ...], settled: frozenset[str]) -> Look:
     """Return the function that looks at instances, in this process or in others."""
     if not others:
         return state.look_at_each
-    return Ahead(state, others, Sought(located_for_others(state.theorem), dropped)).look
+    return Ahead(state, others, Sought(located_for_others(state.theorem), dropped, settled)).look
 
 
 def _run(state: Search, search: Callable[[], None]) -> str:

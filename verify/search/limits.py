@@ -11,6 +11,8 @@ class ExploreLimits:
     # Wall-clock time where no other is given, and instances where no other number is given.
     seconds: float = 30
     max_examples: int = 1000
+    # Part of the time in which the certificate's steps are re-checked; those not re-checked are searched.
+    settling: float = 0.25
 
     # Instances in general position, and around the nearest misses, before any draw: a quarter of all at most, or so
     # many where that is more, and half of all at most.

@@ -1,12 +1,14 @@
 """The options of a search: hypotheses that are left out, and values that stay fixed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from verify.budget import ended
 from verify.checking.standing import settled_steps
 from verify.checking.theorem import Theorem
-from verify.errors import InputError, NoInstanceError, meant
+from verify.errors import InputError, NoInstanceError, OutOfTimeError, meant
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.evaluation.values import symbols_by_name
 from verify.language.parameters import Value, parse_instance
@@ -28,14 +30,22 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
     return replace(statement, hypotheses=kept)
 
 
-def searched(theorem: Theorem, dropped: Sequence[str]) -> Statement:
-    """Return the statement to search: without the steps that are settled or, without some hypotheses, without any.
+def searched(theorem: Theorem, dropped: Sequence[str], settled: Collection[str]) -> Statement:
+    """Return the statement to search: without its settled steps; without any step where hypotheses are dropped.
 
     A step of a proof may need a hypothesis that no claim needs. Raises InputError as `without`.
     """
     weaker = without(theorem.statement, dropped)
-    settled = {step.label for step in weaker.steps} if dropped else settled_steps(theorem)
-    return weaker.with_clauses(lambda clause: None if clause.label in settled else clause) if settled else weaker
+    left_out = {step.label for step in weaker.steps if dropped or step.label in settled}
+    return weaker.with_clauses(lambda clause: None if clause.label in left_out else clause) if left_out else weaker
+
+
+def settled_in_time(theorem: Theorem, seconds: float) -> frozenset[str]:
+    """Return the steps that need no search, none where the certificate is not re-checked in so many seconds."""
+    try:
+        return ended(time.monotonic() + seconds, settled_steps, theorem)
+    except OutOfTimeError:
+        return frozenset()
 
 
 def _droppable(hypothesis: Hypothesis) -> bool:

@@ -26,7 +26,7 @@ from verify.checking.certificates import certificate_text, write_certificate
 from verify.checking.check import check
 from verify.language.expressions import primitive
 from verify.outcomes import ClauseResult
-from verify.rechecker import CORE, Instance, Verdict, recheck_text
+from verify.rechecker import Verdict, recheck_text
 
 x, y, z = sp.symbols("x y z", real=True)
 SMALL = Hypothesis("small", sp.Lt(x, 2))
@@ -212,7 +212,6 @@ def test_what_is_proved_was_accepted(make_theorem, monkeypatch):
     accepted = verify.check(theorem, p=2).clauses
     assert [clause.evidence for clause in accepted] == ["proved"] * 3 + ["certified"]
     asked = []
-    monkeypatch.setattr("verify.checking.decide._ACCEPTED", {})
 
     def refuse(self, clause, stated):
         asked.append((clause["label"], stated["proof"]["kind"]))
@@ -228,33 +227,6 @@ def test_what_is_proved_was_accepted(make_theorem, monkeypatch):
     assert identity.proof["scope"] == "instance"
     assert (quantified.outcome, quantified.evidence) == (Outcome.INCONCLUSIVE, None)
     assert "for all values of v" in quantified.detail and "not accepted: for a reason" in quantified.detail
-
-
-def test_a_proof_for_all_is_re_checked_once_in_scope(make_theorem, monkeypatch):
-    bounded = Hypothesis("bounded", sp.Le(p, 3))
-    theorem = make_theorem(*PROVED, parameters=POSITIVE, variables=(v,), hypotheses=(bounded,))
-    asked, real = [], Instance.verdict
-
-    def counted(self, clause, stated):
-        asked.append(clause["label"])
-        return real(self, clause, stated)
-
-    def labels(theorem, **values):
-        asked.clear()
-        assert verify.check(theorem, **values).evidence is Evidence.PROVED
-        return asked
-
-    monkeypatch.setattr("verify.rechecker.Instance.verdict", counted)
-    monkeypatch.setattr("verify.checking.decide._ACCEPTED", {})
-    every = [clause.label for clause in PROVED]
-    assert labels(theorem, p=2) == every
-    assert labels(theorem, p=2) == labels(theorem, p=3) == []
-    # Out of scope, of another statement, and with other second computations it is asked again.
-    assert labels(theorem, p=4) == every
-    other = make_theorem(*PROVED, parameters=POSITIVE, variables=(v,), hypotheses=(replace(bounded, text="small"),))
-    assert labels(other, p=2) == every
-    monkeypatch.setattr("verify.checking.decide.CORE", replace(CORE))
-    assert labels(theorem, p=2) == every and labels(theorem, p=2) == []
 
 
 def test_what_has_no_value_everywhere_is_not_shown_for_all(make_theorem):

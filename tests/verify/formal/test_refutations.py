@@ -9,6 +9,8 @@ from verify.formal.kernel.compiling import compiled
 from verify.formal.kernel.running import AXIOMS
 from verify.formal.refutations import Refuted, refutations
 
+SCOPED = "x**2 >= x if x >= 1/4 for x > 0"
+
 
 def made(folder, line, witness, difference=0, change=("", "")):
     """Write the negation of a false statement at a witness, with another text in the statement, and compile it."""
@@ -27,6 +29,7 @@ def made(folder, line, witness, difference=0, change=("", "")):
     [
         ("x**2 >= x for x > 0", {"x": "1/2"}, 0),
         ("x**2 > 0", {"x": "0"}, 0),
+        (SCOPED, {"x": "1/2"}, 0),
         ("n**2 < 2**n for integer n >= 1", {"n": "3"}, 0),
         ("x == y if x <= y", {"x": "-1/2", "y": "1"}, Fraction(-3, 2)),
         ("x == y if x >= y", {"x": "1", "y": "1/3"}, Fraction(2, 3)),
@@ -57,7 +60,7 @@ def test_numbers_with_exponentials_are_compared_in_machine_arithmetic(tmp_path):
     ],
 )
 def test_what_is_not_false_there_is_refused(tmp_path, witness, change):
-    assert "Proof.v" in made(tmp_path, "x**2 >= x if x >= 1/4 for x > 0", {"x": witness}, change=change).refused
+    assert "Proof.v" in made(tmp_path, SCOPED, {"x": witness}, change=change).refused
 
 
 def test_a_clause_that_is_not_exported_is_left_out():

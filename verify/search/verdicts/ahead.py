@@ -25,10 +25,11 @@ Look = Callable[[Iterable[Instance]], bool]
 
 @dataclass(frozen=True)
 class Sought:
-    """The object of a search, such that another process finds it: a theorem, without some hypotheses."""
+    """The object of a search, such that another process finds it: a theorem without some hypotheses, or settled steps."""
 
     theorem: Located
     dropped: tuple[str, ...]
+    settled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _refuted(part: Sequence[Looked | None]) -> bool:
 @lru_cache(maxsize=4)
 def _search(sought: Sought) -> Search:
     theorem = sought.theorem.loaded()
-    return Search(theorem, searched(theorem, sought.dropped), Plan((), {}, {}), math.inf, guided=False)
+    return Search(theorem, searched(theorem, sought.dropped, sought.settled), Plan((), {}, {}), math.inf, guided=False)
 
 
 def look_at(sought: Sought, instances: Sequence[Instance], degenerate: int, ends: float) -> list[Looked | None]:

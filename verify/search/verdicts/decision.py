@@ -39,7 +39,7 @@ class Judge:
 
     @cached_property
     def _shipped(self) -> Mapping[str, Any]:
-        return shipped_proofs(self.theorem)
+        return shipped_proofs(self.theorem, shared=True)
 
     def words_of(self, instance: Instance) -> tuple[object, ...]:
         """Return the values of the parameters whose words choose."""

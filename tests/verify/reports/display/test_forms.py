@@ -277,6 +277,10 @@ SHOWN = ("ahn2023.lemma4", "ahn2023.theorem1", "li2024.gradient", "wang2024.theo
 """Some theorems of each paper; the others are shown in the audit, and all by `make docs`."""
 
 
+def test_some_of_each_paper_are_shown():
+    assert {*SHOWN} <= {*ids("theorem")} and {name.split(".")[0] for name in SHOWN} == {"ahn2023", "li2024", "wang2024"}
+
+
 @pytest.mark.parametrize(
     "name", [each if each in SHOWN else pytest.param(each, marks=pytest.mark.audit) for each in ids("theorem")]
 )
