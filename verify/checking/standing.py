@@ -137,7 +137,8 @@ def settled_steps(theorem: Theorem) -> frozenset[str]:
     accepted = rechecked(theorem.id) if settled else ""
     if isinstance(accepted, str) or not accepted.in_scope:
         return frozenset()
-    return settled & {shown.label for shown in accepted.steps if shown.evidence == Evidence.PROVED}
+    proved = {shown.label for shown in accepted.steps if shown.evidence == Evidence.PROVED}
+    return frozenset(settled & proved)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ Look = Callable[[Iterable[Instance]], bool]
 
 @dataclass(frozen=True)
 class Sought:
-    """The object of a search, such that another process finds it: a theorem without some hypotheses, or settled steps."""
+    """The object of a search, for another process: a theorem without some hypotheses, or without its settled steps."""
 
     theorem: Located
     dropped: tuple[str, ...]
