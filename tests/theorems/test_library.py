@@ -217,5 +217,7 @@ def test_the_conditions_of_an_implication_can_hold_together(name):
     for clause in theorem.statement.clauses:
         if isinstance(clause, Implication):
             never = replace(clause, conclusion=sp.Lt(1, 0, evaluate=False))
-            found = verify.explore(theorem.variant(theorem.statement.alone(never)), max_examples=50)
-            assert found.counterexample is not None, f"nothing keeps the conditions of {clause.label}"
+            variant = theorem.variant(theorem.statement.alone(never))
+            tries = ((theorem.example, 1), ({}, 50))
+            found = (verify.explore(variant, given, max_examples=most).witness for given, most in tries)
+            assert any(witness is not None for witness in found), f"nothing keeps the conditions of {clause.label}"
