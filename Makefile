@@ -11,7 +11,7 @@ help:
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff, sentences and pyright"
 	@echo "make audit          slow checks: attacks, mutation, many more drawn instances"
-	@echo "make formal         have Rocq, where it is installed, compile what is formal and the tests; writes the record theorems/formal.json"
+	@echo "make formal         where Rocq is installed: compile what is formal, write the record theorems/formal.json, run the tests of it"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
 	@echo "make bench          time ours against plain ways (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
 	@echo "make record         run the checks and canaries, and write what the report shows of them"

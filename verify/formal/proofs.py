@@ -53,8 +53,8 @@ def header_of(proofs: Collection[str], *, derives: bool) -> str:
 _LIMIT = "Set Default Timeout 60.\n"
 
 
-def example_of(stated: Stated, by: str = "here") -> str:
-    """Return the theorem that the example satisfies all hypotheses, each `by` a tactic; nothing if one is not said."""
+def example_of(stated: Stated) -> str:
+    """Return the theorem that the example satisfies all hypotheses; nothing where these are not exported."""
     if stated.out_of_reach:
         return ""
     unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values(), *stated.unfolded()]
@@ -62,6 +62,6 @@ def example_of(stated: Stated, by: str = "here") -> str:
         "Theorem example_in_scope : Statement.example_in_scope.\n"
         "Proof.\n"
         f"  unfold {', '.join(f'Statement.{name}' for name in unfolded)}; cbv beta iota.\n"
-        f"  repeat match goal with |- _ /\\ _ => split end; {by}.\n"
+        "  repeat match goal with |- _ /\\ _ => split end; here.\n"
         "Qed.\n"
     )

@@ -34,15 +34,14 @@ class ExploreResult(Result):
     exact or ball arithmetic; it is certified where the re-checker accepts that it refutes the clause and keeps the
     hypotheses.
 
-    An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin
-    beyond a running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `settled` are
-    the steps that are not searched, as the certificate in the theorem's package proves them; without a hypothesis no
-    step is searched, and none is listed. `refuted` is 1
-    or 0, as the first refutation ends a search; `without_value` are those at which a clause has no value, and
-    `undecided` the others, of which `not_reached` are those without an answer when the search ended or its time for
-    verdicts was over: that no counterexample was found is said of the clean ones alone. `in_words` are the claims in
-    words; where all claims are such, no instance is clean. Those that have an evaluation were evaluated, and not
-    violated, at so many instances (`evaluated`, by label).
+    An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin beyond a running
+    bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `settled` are the steps that
+    are not searched, as the certificate in the theorem's package proves them; where a hypothesis is dropped no step
+    is searched, and none is listed. `refuted` is 1 or 0, as the first refutation ends a search; `without_value` are
+    those at which a clause has no value, and `undecided` the others, of which `not_reached` are those without an
+    answer when the search ended or its time for verdicts was over: that no counterexample was found is said of the
+    clean ones alone. `in_words` are the claims in words; where all claims are such, no instance is clean. Those that
+    have an evaluation were evaluated, and not violated, at so many instances (`evaluated`, by label).
 
     `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative to
     the size of the compared sides, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a

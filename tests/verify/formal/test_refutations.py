@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import verify
+from tests.verify.formal.refutations import Refuted, refutations
 from verify.formal.kernel.compiling import compiled
 from verify.formal.kernel.running import AXIOMS
-from verify.formal.refutations import Refuted, refutations
 
 SCOPED = "x**2 >= x if x >= 1/4 for x > 0"
 

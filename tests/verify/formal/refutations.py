@@ -63,7 +63,8 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
         heads |= {DERIVATIVES: None} if stated.derives else {}
         body = stated.text.replace(HEADER, "").replace(DERIVATIVES, "")
         statements.append(f"Module Variant_{place}.\n{body}End Variant_{place}.\n")
-        inside = f"Module Statement := Statement.Variant_{place}.\n{example_of(stated, 'there')}{proof}"
+        example = example_of(stated).replace("here.", "there.")
+        inside = f"Module Statement := Statement.Variant_{place}.\n{example}{proof}"
         proofs.append(f"Module Proof_{place}.\n{inside}End Proof_{place}.\n")
         claim = f"Statement.Variant_{place}.{stated.claims[each.label]}"
         checks.append((f"refuted_{place}", f": ~ {claim} := Proof.Proof_{place}.refuted."))
