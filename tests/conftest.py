@@ -1,6 +1,10 @@
 """Options and settings of the software's tests."""
 
+import atexit
 import gc
+import os
+import shutil
+import tempfile
 from functools import cache
 
 import pytest
@@ -33,6 +37,10 @@ def pytest_cmdline_main(config):
     if lack("beartype", "jaxtyping"):
         raise pytest.UsageError(f"the tests need the extra dev: {install('dev')}")
     use_all_cores(config)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        # Certificates that one test's process accepted are those of all tests, and no user's.
+        os.environ["LEMMASCOPE_CACHE"] = folder = tempfile.mkdtemp(prefix="lemmascope-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def pytest_collection_finish():

@@ -1,13 +1,20 @@
-"""Results that were found and would be found again, in files of `.lemmascope/remembered` in the working directory.
+"""Results that were found and would be found again, in files of a folder.
+
+`HERE` remembers for a working directory, in its `.lemmascope/remembered`; `USER` for a user, in the folder that the
+environment's LEMMASCOPE_CACHE names, or in that of the user's caches.
 
 Each file has the digest of its sources, and is believed for exactly these: a damaged one is none, nor is one
-that came with a copied folder, or from another machine. Who forges a file in this folder of yours, on this machine, is
-believed: whoever can do that can change the program too.
+that came with a copied folder, or from another machine. Who forges a file in such a folder of yours, on this machine,
+is believed: whoever can do that can change the program too.
 """
 
 import hashlib
 import json
+import os
+import sys
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +22,8 @@ from verify import files
 
 _LONGEST = 10_000_000
 """Bytes of a file that is read."""
+_MOST = 1000
+"""Number of files that are kept for a user: the last ones written."""
 
 
 def digest_of(*parts: bytes) -> str:
@@ -26,45 +35,81 @@ def digest_of(*parts: bytes) -> str:
 
 
 def make_folder() -> None:
-    """Make the folder of the working directory without which nothing is remembered; none where that cannot be."""
+    """Make the folder of the working directory without which `HERE` remembers nothing; none where that cannot be."""
     with suppress(OSError):
         files.FOLDER.mkdir(exist_ok=True)
 
 
-def knows(name: str) -> bool:
-    """Whether there is something under a name, whatever it is of."""
-    return _path(name).is_file()
+@dataclass(frozen=True)
+class Memory:
+    """Results in the files of a folder: `folder()`, of which `most` files are kept at most, all where it is None."""
+
+    folder: Callable[[], Path]
+    most: int | None = None
+
+    def knows(self, name: str) -> bool:
+        """Whether there is something under a name, whatever it is of."""
+        with suppress(OSError):
+            return self._path(name).is_file()
+        return False
+
+    def recall(self, name: str, digest: str) -> Any:
+        """Return the value remembered under a name with the digest of its sources; None without one.
+
+        `name` is to be one of a file. The value is data of JSON, and not None.
+        """
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            path = self._path(name)
+            with path.open("rb") as file:
+                kept = json.loads(file.read(_LONGEST))
+            if kept["of"] == digest and kept["seal"] == _seal(path, digest, kept["found"]):
+                return kept["found"]
+        return None
+
+    def remember(self, name: str, digest: str, found: Any) -> None:
+        """Keep a result in place of the one under the name; nothing is kept where nothing can be written."""
+        with suppress(OSError):
+            path = self._path(name)
+            kept = {"of": digest, "found": found, "seal": _seal(path, digest, found)}
+            with files.whole(path) as part:
+                part.write_text(json.dumps(kept, allow_nan=False), encoding="utf-8", newline="\n")
+            if self.most is not None:
+                written = sorted(path.parent.glob("*.json"), key=lambda each: each.stat().st_mtime_ns)
+                for old in written[: -self.most]:
+                    old.unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self.folder() / f"{name}.json"
 
 
-def recall(name: str, digest: str) -> Any:
-    """Return the value remembered under a name with the digest of its sources; None without one.
-
-    `name` is to be one of a file. The value is data of JSON, and not None.
-    """
-    path = _path(name)
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        with path.open("rb") as file:
-            kept = json.loads(file.read(_LONGEST))
-        if kept["of"] == digest and kept["seal"] == _seal(path, digest, kept["found"]):
-            return kept["found"]
-    return None
+def _of_the_directory() -> Path:
+    """Return the folder in `.lemmascope` of the working directory. Raises OSError without that."""
+    folder = files.FOLDER / "remembered"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
-def remember(name: str, digest: str, found: Any) -> None:
-    """Keep a result in place of the one under the name; nothing is kept where nothing can be written.
-
-    Nothing is kept, either, in a working directory that has no `.lemmascope`.
-    """
-    path = _path(name)
-    with suppress(OSError):
-        path.parent.mkdir(exist_ok=True)
-        kept = {"of": digest, "found": found, "seal": _seal(path, digest, found)}
-        with files.whole(path) as part:
-            part.write_text(json.dumps(kept, allow_nan=False), encoding="utf-8", newline="\n")
+def _of_the_user() -> Path:
+    """Return the folder of a user. Raises OSError where there can be none, or where others may write in it."""
+    named = os.environ.get("LEMMASCOPE_CACHE", "")
+    folder = Path(named) if named else _caches() / "lemmascope"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.stat()
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+        raise PermissionError(folder)
+    return folder
 
 
-def _path(name: str) -> Path:
-    return files.FOLDER / "remembered" / f"{name}.json"
+def _caches() -> Path:
+    """Return the folder of a user's caches, by the platform's convention. Raises OSError without a home."""
+    named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    if Path(named).is_absolute():
+        return Path(named)
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise OSError(str(error)) from error
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
 def _seal(path: Path, digest: str, found: Any) -> str:
@@ -72,3 +117,6 @@ def _seal(path: Path, digest: str, found: Any) -> str:
     folder = path.parent.stat()
     said = json.dumps([folder.st_dev, folder.st_ino, path.name, digest, found], sort_keys=True)
     return digest_of(said.encode())
+
+
+HERE, USER = Memory(_of_the_directory), Memory(_of_the_user, _MOST)

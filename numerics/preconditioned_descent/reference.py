@@ -140,8 +140,10 @@ def attention(
     P: Float[Tensor, "d_plus_1 d_plus_1"],
     Q: Float[Tensor, "d_plus_1 d_plus_1"],
     activation: Activation = None,
-) -> Float[Tensor, "batch d_plus_1 n_plus_1"]:
-    """Return P Z M s(Z^T Q Z), (batch, d+1, n+1); P and Q are (d+1, d+1).
+    *,
+    last: bool = False,
+) -> Float[Tensor, "batch rows columns"]:
+    """Return P Z M s(Z^T Q Z), (batch, d+1, n+1), or with `last` its last entry, (batch, 1, 1); P, Q are (d+1, d+1).
 
     Column n+1 of Z M is zero, so the product runs over the other n. Without an activation it is
     multiplied as P (Z M Z^T) Q Z, which is less work.
@@ -151,12 +153,14 @@ def attention(
     for name, matrix in (("P", P), ("Q", Q)):
         if matrix.shape != (D, D):
             raise InputError(name, tuple(matrix.shape), f"must have the shape ({D}, {D})")
-    keys = Z[:, :, :-1]
+    keys, queries = Z[:, :, :-1], Z
+    if last:
+        P, queries = P[-1:], Z[:, :, -1:]
     if activation is None:
-        return (P @ (keys @ keys.mT) @ Q) @ Z
+        return (P @ (keys @ keys.mT) @ Q) @ queries
     if activation != "relu":
         raise InputError("activation", activation, "must be None or relu")
-    return P @ keys @ torch.relu(keys.mT @ Q @ Z)
+    return P @ keys @ torch.relu(keys.mT @ Q @ queries)
 
 
 def forward(
@@ -179,8 +183,12 @@ def forward(
 def prediction(
     Z0: Float[Tensor, "batch d_plus_1 n_plus_1"], layers: LayerMatrices, *, activation: Activation = None
 ) -> Float[Tensor, "batch"]:
-    """Return TF(Z_0) = -(Z_L)_{d+1,n+1} of each prompt, (batch,)."""
-    return -forward(Z0, layers, activation=activation)[:, -1, -1]
+    """Return TF(Z_0) = -(Z_L)_{d+1,n+1} of each prompt, (batch,); of the last layer no other entry is computed."""
+    _prompts(Z0)
+    P, Q = _layers(layers, Z0.shape[1])
+    before = forward(Z0, (P[:-1], Q[:-1]), activation=activation) if len(P) > 1 else Z0
+    added = attention(before, P[-1], Q[-1], activation, last=True) / (Z0.shape[2] - 1)
+    return -(before[:, -1, -1] + added[:, 0, 0])
 
 
 def preconditioned_descent(

@@ -1,5 +1,6 @@
 """Fixtures that the engine's tests share: small theorems, theorem files, the command line in process."""
 
+import itertools
 import re
 import sys
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from verify.reports.command_line import run
 @pytest.fixture(autouse=True)
 def _own_primitives():
     """Primitives that a test registers, and theorem files that it loads, end with it."""
-    before, modules = dict(PRIMITIVES), set(sys.modules)
+    before, modules = dict(PRIMITIVES), _user_modules()
     # A door that another test installed belongs to the version that was first asked for, and to no other process.
     code_version.cache_clear()
     yield
@@ -26,9 +27,12 @@ def _own_primitives():
     ours = {name: made for name, made in PRIMITIVES.items() if made.evaluate.__module__.startswith("theorems.")}
     PRIMITIVES.clear()
     PRIMITIVES.update(before | ours)
-    for name in set(sys.modules) - modules:
-        if name.startswith("lemmascope_user_"):
-            del sys.modules[name]
+    for name in _user_modules() - modules:
+        del sys.modules[name]
+
+
+def _user_modules():
+    return {name for name in sys.modules if name.startswith("lemmascope_user_")}
 
 
 @pytest.fixture
@@ -39,18 +43,30 @@ def clock(monkeypatch):
     return made
 
 
+@pytest.fixture(scope="session")
+def _own_folders(tmp_path_factory):
+    """Names of folders, one for each test: most tests make none."""
+    folder = tmp_path_factory.mktemp("own")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_store(tmp_path_factory, monkeypatch):
-    """Results that a test measures are its own: it is served none, and leaves none."""
-    folder = tmp_path_factory.mktemp("store")
+def kept(_own_folders, monkeypatch):
+    """The folder of remembered and stored results: one of the test's own, that is not there unless the test makes it.
+
+    What a test measures is its own: it is served no other results, and leaves none.
+    """
+    folder = next(_own_folders)
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: folder / "results.sqlite")
-
-
-@pytest.fixture(autouse=True)
-def kept(tmp_path_factory, monkeypatch):
-    """The folder of remembered results: one of the test's own, that is not there unless the test makes it."""
-    folder = tmp_path_factory.mktemp("kept") / ".lemmascope"
     monkeypatch.setattr("verify.files.FOLDER", folder)
+    return folder
+
+
+@pytest.fixture
+def memory(tmp_path, monkeypatch):
+    """The folder of what is remembered for a user: one of the test's own."""
+    folder = tmp_path / "memory"
+    monkeypatch.setenv("LEMMASCOPE_CACHE", str(folder))
     return folder
 
 

@@ -132,20 +132,20 @@ def written(value: Any) -> Any:
 def accepted_file(path: Path) -> Accepted:
     """Return the `Accepted` of a certificate's file, from memory where the same content was accepted before.
 
-    The file is re-checked if its content, the re-checker's sources, the version of Python or of the ball library, or a
+    They are remembered for a user, in every folder. The file is re-checked if its content, the re-checker's sources, the version of Python or of the ball library, or a
     door that the result rests on differs. A refusal is not remembered.
     `verify recheck` always asks the re-checker. Raises Rejected or Unreadable, and OSError where the file
     cannot be opened.
     """
     with path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
-    name, digest = f"certificate.{path.name}", remembered.digest_of(_RECHECKER.encode(), content)
-    kept = remembered.recall(name, digest)
+    digest = remembered.digest_of(_RECHECKER.encode(), content)
+    kept = remembered.USER.recall(name := f"certificate.{digest[:32]}", digest)
     accepted = None if kept is None else _accepted(kept)
     if accepted is not None and not any(map(not_at_hand, accepted.trusts)):
         return accepted
     accepted = recheck_text(content, door=door)
-    remembered.remember(name, digest, asdict(accepted))
+    remembered.USER.remember(name, digest, asdict(accepted))
     return accepted
 
 

@@ -43,7 +43,7 @@ def door(name: str) -> Door:
     """Return the installed door of a name, its modules read and not run. Raises Unknown, and says why."""
     if not _NAME.fullmatch(name):
         raise Unknown(f"{name!r}: a door's name is of letters of A to Z, digits, '.', '_' and '-'")
-    found = [entry for entry in installed().select(group=GROUP) if _name(entry) == name]
+    found = [entry for entry in installed(GROUP) if _name(entry) == name]
     if len(found) != 1:
         raise Unknown(f"{name} is {'brought by several packages' if found else 'not installed'}")
     try:
@@ -60,7 +60,7 @@ def door(name: str) -> Door:
 def doors() -> tuple[tuple[Door, ...], tuple[str, ...]]:
     """Return all installed doors by name, and why some are refused."""
     known, refused = list[Door](), list[str]()
-    for name in sorted({_name(entry) for entry in installed().select(group=GROUP)}):
+    for name in sorted({_name(entry) for entry in installed(GROUP)}):
         try:
             known.append(door(name))
         except Unknown as error:

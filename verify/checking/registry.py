@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -43,7 +43,7 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
     A catalogue that cannot be read yields its error; the entries of the others are there all the same.
     """
     group = f"lemmascope.{kind}s"
-    for entry in installed().select(group=group):
+    for entry in installed(group):
         fits = ID.fullmatch(entry.name)
         yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is not an id: it must be {_ID}")
     for package in catalogued():
@@ -59,7 +59,7 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
 
 def catalogued() -> list[str]:
     """Return the packages that the entry points in the group `lemmascope.catalogue` name, sorted."""
-    return sorted({entry.value for entry in installed().select(group=_GROUP)})
+    return sorted({entry.value for entry in installed(_GROUP)})
 
 
 def catalogue(package: str) -> Mapping[str, Any]:
@@ -98,9 +98,9 @@ def _are_names(packages: object) -> bool:
     return isinstance(packages, list) and all(isinstance(name, str) and name.isidentifier() for name in packages)
 
 
-def installed() -> metadata.EntryPoints:
-    """Return the entry points of the packages installed on Python's path now."""
-    return _installed(metadata.entry_points, path_state())
+def installed(group: str) -> Sequence[metadata.EntryPoint]:
+    """Return the entry points of a group, of the packages installed on Python's path now."""
+    return _of_group(metadata.entry_points, path_state(), group)
 
 
 def path_state() -> tuple[tuple[str, int], ...]:
@@ -120,6 +120,14 @@ def _changed(folder: str) -> tuple[str, int]:
 def _installed(read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
     """Return the entry points that `read` finds on a path, read once: it opens a file of each installed package."""
     return read()
+
+
+@lru_cache(maxsize=32)
+def _of_group(
+    read: Callable[[], metadata.EntryPoints], path: tuple[tuple[str, int], ...], group: str
+) -> Sequence[metadata.EntryPoint]:
+    """Return those of a group, chosen once: there are hundreds."""
+    return tuple(_installed(read, path).select(group=group))
 
 
 def _is_entry(pair: tuple[object, object]) -> bool:

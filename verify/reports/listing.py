@@ -22,9 +22,6 @@ from verify.reports.findings import WRITTEN_BY
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
 
-_NAME = "theorems"
-"""The name under which the rows are remembered."""
-
 
 def list_rows(
     paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
@@ -53,8 +50,8 @@ def list_rows(
         if paper not in known:
             raise InputError("--paper", paper, f"has no theorems here; {meant(paper, known)}")
     asked = [name for name in every if paper in (None, name.split(".")[0])]
-    digest = _digest() if keep or remembered.knows(_NAME) else ""
-    kept = remembered.recall(_NAME, digest)
+    digest = _digest() if keep or remembered.USER.knows(kept_as()) else ""
+    kept = remembered.USER.recall(kept_as(), digest)
     if kept is not None and kept["others"] == [_state(file) for file, *_ in kept["others"]]:
         return [row for row in kept["rows"] if row["id"] in asked]
     rows = []
@@ -63,8 +60,14 @@ def list_rows(
         if tell:
             tell(len(rows), len(asked))
     if keep and before.isdisjoint(packages()) and asked == every and digest == _digest():
-        remembered.remember(_NAME, digest, {"others": list(_others()), "rows": rows})
+        remembered.USER.remember(kept_as(), digest, {"others": list(_others()), "rows": rows})
     return rows
+
+
+def kept_as() -> str:
+    """Return the name under which the rows are remembered: of the folders from which modules are loaded."""
+    # The path's first entry is the working directory or the script's folder, as the program was begun.
+    return f"theorems.{remembered.digest_of(*map(str.encode, sys.path[1:]))[:16]}"
 
 
 def _row(name: str) -> dict[str, Any]:
@@ -75,8 +78,7 @@ def _row(name: str) -> dict[str, Any]:
 
 def _digest() -> str:
     """Return a digest of the rows' sources: the engine's sources, all files of the packages, the program."""
-    # The path's first entry is the working directory or the script's folder, as the program was begun.
-    parts = [sys.version.encode(), str(sys.path[1:]).encode(), str(listed("theorem")).encode()]
+    parts = [sys.version.encode(), kept_as().encode(), str(listed("theorem")).encode()]
     parts += [each.digest.encode() for each in doors()[0]]
     for name, path in (*sources("verify"), *(file for package in packages() for file in _files(package))):
         parts += [name.encode(), path.read_bytes()]

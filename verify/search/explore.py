@@ -123,7 +123,7 @@ def explore(
     if state.counterexample is not None and keep:
         remembered.make_folder()
         found = {name: json_number(value) for name, value in state.counterexample[0].items()}
-        remembered.remember(_KEPT.format(key), key, found)
+        remembered.HERE.remember(_KEPT.format(key), key, found)
     return _result(state, tuple(drop), stopped, seed, time.monotonic() - started)
 
 
@@ -299,7 +299,7 @@ def _reconsiders(state: Search) -> bool:
 
 def _kept(state: Search, key: str) -> Iterator[Instance]:
     """Yield the instance that an earlier search of the same statement found and kept, if it still is one."""
-    found = remembered.recall(_KEPT.format(key), key) if key else None
+    found = remembered.HERE.recall(_KEPT.format(key), key) if key else None
     if isinstance(found, dict) and found.keys() == {parameter.name for parameter in state.plan.parameters}:
         with suppress(InputError):
             parsed = parse(state.statement, found)

@@ -20,7 +20,7 @@ def package(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "__init__.py").write_text("raise RuntimeError('the package is run')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(doors, "installed", lambda: metadata.EntryPoints(entries))
+    monkeypatch.setattr(doors, "installed", lambda group: metadata.EntryPoints(entries).select(group=group))
     monkeypatch.setattr(doors, "_name", lambda entry: f"dist.{entry.name}")
     entries = [metadata.EntryPoint("helps", "packaged.inside.door:RECHECKS", doors.GROUP)]
 

@@ -159,7 +159,7 @@ def test_a_catalogue_that_is_none_says_so(installed, text, why):
 )
 def test_a_catalogues_entry_point_names_a_package(monkeypatch, value, why):
     entry = metadata.EntryPoint("mine", value, "lemmascope.catalogue")
-    monkeypatch.setattr(registry, "installed", lambda: metadata.EntryPoints([entry]))
+    monkeypatch.setattr(registry, "installed", lambda group: metadata.EntryPoints([entry]).select(group=group))
     with pytest.raises(InputError, match=f"lemmascope.catalogue = {value}: {why}"):
         verify.ids("theorem")
 

@@ -1,7 +1,9 @@
 """The evidence graph: a theorem stands no higher than the weakest that its proof uses, down to the leaves."""
 
 import os
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import sympy as sp
@@ -21,7 +23,6 @@ from verify import (
     Statement,
     Theorem,
     load_theorem,
-    remembered,
 )
 from verify.checking import standing as module
 from verify.checking.certificates import accepted_file, certificate_text
@@ -295,7 +296,7 @@ def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used,
 
 
 @pytest.fixture
-def counted(monkeypatch, tmp_path):
+def counted(monkeypatch, tmp_path, memory):
     """A shipped certificate, and how often the re-checker is asked; a process's own cache is left out."""
     leaf, asked = theorem("u.leaf", PROVED), []
     path = tmp_path / "u.leaf.json"
@@ -306,7 +307,6 @@ def counted(monkeypatch, tmp_path):
         return recheck_text(text, door=door)
 
     monkeypatch.setattr("verify.checking.certificates.recheck_text", recheck)
-    remembered.make_folder()
     return path, asked
 
 
@@ -337,23 +337,23 @@ def test_another_re_checker_is_asked_anew(counted, monkeypatch):
     assert len(asked) == 2
 
 
-def test_a_corrupted_memory_is_ignored(counted, kept):
+def test_a_corrupted_memory_is_ignored(counted, memory):
     path, asked = counted
     accepted_file(path)
-    (memory,) = (kept / "remembered").iterdir()
-    said = memory.read_text()
+    (file,) = memory.iterdir()
+    said = file.read_text()
     for broken in (said.replace("proved", "formal"), said[:-20], ""):
-        memory.write_text(broken)
+        file.write_text(broken)
         assert accepted_file(path).claims[0].evidence == "proved"
-    assert len(asked) == 4 and memory.read_text() == said
+    assert len(asked) == 4 and file.read_text() == said
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(counted, kept):
+def test_a_folder_that_cannot_be_written(counted, memory):
     path, asked = counted
-    kept.chmod(0o500)
+    memory.mkdir(mode=0o500)
     assert accepted_file(path) == accepted_file(path) and len(asked) == 2
-    kept.chmod(0o700)
+    memory.chmod(0o700)
 
 
 def test_where_nothing_can_be_written(counted, monkeypatch):
@@ -366,11 +366,19 @@ def test_where_nothing_can_be_written(counted, monkeypatch):
     assert accepted_file(path) == accepted_file(path) and len(asked) == 2
 
 
-def test_shipped_certificates_are_remembered_as_they_are_found(kept):
-    remembered.make_folder()
+def test_shipped_certificates_are_remembered_as_they_are_found(memory):
     path = shipped_path("ahn2023.lemma1")
     assert accepted_file(path) == accepted_file(path) == recheck_file(path)
-    assert [kept.name for kept in (kept / "remembered").iterdir()] == ["certificate.ahn2023.lemma1.json.json"]
+    assert len(list(memory.iterdir())) == 1
+
+
+def test_in_another_folder_a_certificate_is_remembered_too(counted, tmp_path, monkeypatch):
+    path, asked = counted
+    accepted_file(path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    copied = Path(shutil.copy(path, "renamed.json"))
+    assert accepted_file(copied) == accepted_file(path) and len(asked) == 1
 
 
 def test_no_file_is_an_os_error(tmp_path):

@@ -11,7 +11,7 @@ import verify
 from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem, remembered
 from verify.checking import registry, standing as evidence
 from verify.checking.certificates import write_certificate
-from verify.reports.listing import established_text, list_rows, rows_text, standings_table, standings_text
+from verify.reports.listing import established_text, kept_as, list_rows, rows_text, standings_table, standings_text
 
 x = sp.Symbol("x", real=True)
 SHIPPED = evidence.shipped_path
@@ -229,8 +229,7 @@ class Listed:
 
 
 @pytest.fixture
-def package(tmp_path, monkeypatch):
-    remembered.make_folder()
+def package(tmp_path, monkeypatch, memory):
     yield (listed := Listed(tmp_path, monkeypatch))
     listed.forget()
 
@@ -251,7 +250,7 @@ def test_however_the_program_is_begun(package, monkeypatch):
         monkeypatch.setattr(sys, "path", sys.path[1:])
     monkeypatch.setattr(sys, "path", [*sys.path, "elsewhere"])
     package.rows()
-    assert remembered.knows("theorems")
+    assert remembered.USER.knows(kept_as())
 
 
 def test_a_part_is_listed_from_the_whole(package):
@@ -264,15 +263,15 @@ def test_a_part_is_listed_from_the_whole(package):
 def test_a_list_in_python_is_not_kept(package):
     package.rows(keep=False)
     package.rows(keep=False)
-    assert len(package.asked) == 2 and not remembered.knows("theorems")
+    assert len(package.asked) == 2 and not remembered.USER.knows(kept_as())
 
 
 def test_what_was_loaded_before_it_was_edited_is_not_kept(package):
     package.forget()
     verify.load_theorem("listed.one")
     (package.folder / "mine.py").write_text(MINE.replace("a title", "new"))
-    assert [row["title"] for row in list_rows(keep=True)] == ["a title"] and not remembered.knows("theorems")
-    assert [row["title"] for row in package.rows()] == ["new"] and remembered.knows("theorems")
+    assert [row["title"] for row in list_rows(keep=True)] == ["a title"] and not remembered.USER.knows(kept_as())
+    assert [row["title"] for row in package.rows()] == ["new"] and remembered.USER.knows(kept_as())
     with pytest.raises(TypeError, match="keep"):
         verify.list_theorems(keep=True)
 
@@ -305,9 +304,9 @@ def test_an_edited_module_elsewhere_is_looked_at(package, tmp_path):
         package.rows()
 
 
-def test_damaged_memory_is_none(package, kept):
+def test_damaged_memory_is_none(package, memory):
     first = package.rows()
-    (kept / "remembered" / "theorems.json").write_text("[]")
+    (memory / f"{kept_as()}.json").write_text("[]")
     assert package.rows() == first and len(package.asked) == 2
     assert package.rows() == first and len(package.asked) == 2
 

@@ -39,7 +39,7 @@ def test_nothing_is_replayed_where_the_statement_was_changed():
 def test_what_is_no_counterexample_any_more_is_not_replayed_as_one(monkeypatch, kept_as):
     # As an older version of this program may have kept it.
     explore(BELOW_50, {}, keep=True)
-    monkeypatch.setattr(remembered, "recall", lambda *_: kept_as)
+    monkeypatch.setattr(remembered.Memory, "recall", lambda *_: kept_as)
     result = explore(BELOW_50, {}, keep=True)
     assert result.counterexample == {"n": 50} and not result.replayed
 
@@ -56,7 +56,7 @@ def test_a_damaged_file_is_none(kept, damaged):
 
 def test_what_breaks_a_hypothesis_is_not_replayed(monkeypatch):
     bounded = theorem((N,), sp.Lt(n, 50), Hypothesis("small", sp.Le(n, 60)))
-    monkeypatch.setattr(remembered, "recall", lambda *_: {"n": 70})
+    monkeypatch.setattr(remembered.Memory, "recall", lambda *_: {"n": 70})
     result = explore(bounded, {}, keep=True)
     assert result.counterexample == {"n": 50} and not result.replayed
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from verify.checking.formal.propositions import check_text, modules_of, sources_of
@@ -42,12 +43,17 @@ def entries(package: str) -> dict[str, Any]:
     except InputError:
         return {}
     try:
-        read = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        read = _read(path.read_bytes()) if path.is_file() else {}
     except (OSError, ValueError) as error:
         raise InputError("record", path, f"cannot be read: {error}") from error
     if not isinstance(read, dict):
         raise InputError("record", path, "must map ids to what Rocq accepted")
     return read
+
+
+@lru_cache(maxsize=16)
+def _read(content: bytes) -> Any:
+    return json.loads(content)
 
 
 def recorded(theorem: Theorem) -> Kernel:

@@ -8,14 +8,15 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 _MARKS = re.compile(r"\(\*|\*\)|\"(?:[^\"]|\"\")*\"|\.(?=\s|$)")
 _REQUIRE = re.compile(r"(?:From\s+(\S+)\s+)?Require\s+(?:(?:Import|Export)\s+)?(\S.*)", re.DOTALL)
 
 
-def sentences(text: str) -> list[str]:
+@lru_cache(maxsize=1000)
+def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a `.v` file, without comments, each in one line."""
     found, sentence, depth, end = list[str](), list[str](), 0, 0
     for mark in _MARKS.finditer(text):
@@ -30,7 +31,7 @@ def sentences(text: str) -> list[str]:
         elif depth == 0:
             sentence.append(mark[0])
     found.append("".join([*sentence, text[end:] if depth == 0 else ""]))
-    return [" ".join(each.split()) for each in found if each.strip()]
+    return tuple(" ".join(each.split()) for each in found if each.strip())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,10 @@
 """The columns of a linear program that shows a goal: products of facts, of monomials that are ≥ 0, and of squares."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from itertools import chain, combinations_with_replacement, islice
+from operator import add
 from typing import Any
 
 import sympy as sp
@@ -14,6 +17,16 @@ from verify.provers.deduction.atoms import Key
 from verify.provers.deduction.cone import Column, Powers
 from verify.provers.deduction.facts import Fact, Sign, rational
 from verify.provers.deduction.limits import PROGRAM
+
+
+class _Part:
+    """A polynomial with its terms, its degree, and its largest power of each symbol."""
+
+    def __init__(self, polynomial: Any) -> None:
+        self.polynomial = polynomial
+        self.terms: list[tuple[Powers, Fraction]] = [(k, rational(c)) for k, c in polynomial.terms() if c]
+        self.degree = max((sum(k) for k, _ in self.terms), default=0)
+        self.most = list(map(max, zip(*(k for k, _ in self.terms), strict=True)))
 
 
 class Columns:
@@ -75,13 +88,22 @@ class Columns:
         return polynomial
 
     def all(self) -> Iterator[Column]:
-        """Yield them: at each level products of one fact more, at most; or, of those that are 0, all."""
+        """Yield them: at each level products of one fact more, at most; or, of those that are 0, all.
+
+        They say powers of the symbols in place of a monomial, and a root in the ring: `in_symbols` writes these out.
+        """
         seen = set[tuple[Any, bool, bool]]()
         for column in self._made():
             key = frozenset(column.polynomial.items()), column.strict, column.free
             if column.polynomial and key not in seen:
                 seen.add(key)
                 yield column
+
+    def in_symbols(self, column: Column) -> Column:
+        """Return a column with its monomial and its root as expressions: few are used of those that are made."""
+        powers, facts, root = column.says
+        monomial = sp.Mul(*(s**k for s, k in zip(self.symbols, powers, strict=True)))
+        return replace(column, says=(monomial, facts, None if root is None else root.as_expr()))
 
     def _made(self) -> Iterator[Column]:
         monomials = list(self._monomials(self.degree))
@@ -98,24 +120,27 @@ class Columns:
                 yield from self._with_facts(chosen, monomials)
 
     def _squares(self) -> Iterator[Column]:
+        none, facts = (0,) * len(self.symbols), [(fact, _Part(polynomial)) for fact, polynomial in self.facts]
         for root in list(self._roots()):
-            if not (square := self._folded(root * root)) or not self._fits(square):
+            square = _Part(self._folded(root * root))
+            if not square.terms or not self._fits(square):
                 continue
-            yield self._column(square, (0,) * len(self.symbols), (), root)
+            yield self._column(square, none, (), root)
             if self.level:
                 for i, sign in enumerate(self.signs):
                     if sign != "real":
                         yield self._column(square, tuple(int(i == j) for j in range(len(self.signs))), (), root)
-                for fact, polynomial in self.facts:
-                    if self._fits(square * polynomial):
-                        yield self._column(square * polynomial, (0,) * len(self.symbols), (fact,), root)
+                for fact, part in facts:
+                    # The degrees of a product are the sums of its factors'.
+                    if self._fits(square, part.degree, part.most):
+                        yield self._column(_Part(square.polynomial * part.polynomial), none, (fact,), root)
 
     def _with_facts(self, chosen: Sequence[tuple[Fact, Any]], monomials: Sequence[Powers]) -> Iterator[Column]:
         total = self.ring.one
         for _, polynomial in chosen:
             total *= polynomial
-        total = self._folded(total)
-        if not total or not self._fits(total):
+        part = _Part(self._folded(total))
+        if not part.terms or not self._fits(part):
             return
         facts = tuple(fact for fact, _ in chosen)
         equal = any(fact.relation == "Eq" for fact in facts)
@@ -125,26 +150,28 @@ class Columns:
             self.tried += 1
             if self.tried > PROGRAM.tried:
                 return
-            if (equal or self._signed(powers)) and self._fits(total, powers):
-                yield self._column(total, powers, facts, None)
+            if (equal or self._signed(powers)) and self._fits(part, sum(powers), powers):
+                yield self._column(part, powers, facts, None)
 
-    def _column(self, polynomial: Any, powers: Powers, facts: tuple[Fact, ...], root: Any) -> Column:
-        shifted = {k: rational(c) for k, c in self._folded(polynomial * self.ring({powers: 1})).terms()}
-        monomial = sp.Mul(*(s**k for s, k in zip(self.symbols, powers, strict=True)))
+    def _column(self, part: _Part, powers: Powers, facts: tuple[Fact, ...], root: Any) -> Column:
+        if any(self.roots):
+            shifted = dict(_Part(self._folded(part.polynomial * self.ring({powers: 1}))).terms)
+        else:
+            shifted = {tuple(map(add, k, powers)): c for k, c in part.terms}
         strict = root is None and all(fact.relation == "Gt" for fact in facts)
         strict = strict and all(not k or sign == "positive" for k, sign in zip(powers, self.signs, strict=True))
         free = any(fact.relation == "Eq" for fact in facts)
-        return Column(shifted, strict and not free, free, (monomial, facts, None if root is None else root.as_expr()))
+        return Column(shifted, strict and not free, free, (powers, facts, root))
 
     def _signed(self, powers: Powers) -> bool:
         return all(k % 2 == 0 or sign != "real" for k, sign in zip(powers, self.signs, strict=True))
 
-    def _fits(self, polynomial: Any, powers: Powers | None = None) -> bool:
+    def _fits(self, part: _Part, degree: int = 0, powers: Sequence[int] = ()) -> bool:
+        """Whether a polynomial fits, times another of a degree and of largest powers."""
         more = powers or (0,) * len(self.symbols)
-        return all(
-            sum(k) + sum(more) <= self.degree
-            and all(a + b <= most for a, b, most in zip(k, more, self.most, strict=True))
-            for k in polynomial
+        # A polynomial that is 0 has no largest powers.
+        return part.degree + degree <= self.degree and all(
+            a + b <= most for a, b, most in zip(part.most, more, self.most, strict=False)
         )
 
     def _monomials(self, degree: int) -> Iterator[Powers]:
@@ -156,20 +183,20 @@ class Columns:
 
     def _roots(self) -> Iterator[Any]:
         """Yield sums of two monomials whose squares fit: with equal weights, and as the goal completes them."""
-        half = [k for k in self._monomials(self.degree // 2) if self._fits(self._folded(self.ring({k: 1}) ** 2))]
+        half = [k for k in self._monomials(self.degree // 2) if self._fits(_Part(self._folded(self.ring({k: 1}) ** 2)))]
         half = half[: PROGRAM.monomials]
-        monomials = [self.ring({k: 1}) for k in half]
-        for i, one in enumerate(monomials):
-            for other in monomials[:i]:
-                yield one - other
-                yield one + other
+        for i, one in enumerate(half):
+            for other in half[:i]:
+                yield self.ring({one: 1, other: -1})
+                yield self.ring({one: 1, other: 1})
                 yield from self._completed(one, other)
 
-    def _completed(self, one: Any, other: Any) -> Iterator[Any]:
-        both, first, second = (self.goal.get(next(iter(p)), 0) for p in (one * other, one * one, other * other))
-        for a, b, diagonal in ((one, other, first), (other, one, second)):
+    def _completed(self, one: Powers, other: Powers) -> Iterator[Any]:
+        both = self.goal.get(tuple(map(add, one, other)), 0)
+        for first, second in ((one, other), (other, one)):
+            diagonal = self.goal.get(tuple(2 * k for k in first), 0)
             if both and diagonal and abs(both) != 2 * abs(diagonal):
-                yield a + b * (both / (2 * diagonal))
+                yield self.ring({first: 1, second: both / (2 * diagonal)})
 
 
 def _within(most: Sequence[int], degree: int) -> Iterator[Powers]:

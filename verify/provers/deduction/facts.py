@@ -6,6 +6,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import sympy as sp
@@ -69,6 +70,7 @@ def data_of(expression: sp.Basic) -> Any:
     return to_data(expression, written=False)
 
 
+@lru_cache(maxsize=4096)
 def rational(number: Any) -> Fraction:
     """Return a number of SymPy's as a fraction."""
     return Fraction(int(sp.QQ.numer(number)), int(sp.QQ.denom(number)))

@@ -229,7 +229,7 @@ class Scope:
             return None
         target = {powers: rational(c) for powers, c in wanted.terms() if c}
         found = combination(target, columns, strict=goal.strict)
-        return None if found is None else self.tree(below, found)
+        return None if found is None else self.tree(below, [(c, made.in_symbols(column)) for c, column in found])
 
     def _symbols(self, polynomials: Sequence[sp.Expr]) -> list[sp.Symbol]:
         """Return the symbols of some polynomials, and of their roots' arguments."""

@@ -167,11 +167,9 @@ def _report(
     as_json: AsJson = False,
 ) -> None:
     """From recorded results this takes about a minute, with --full tens of minutes."""
-    from verify import remembered
     from verify.reports.simulate import usable_store
 
     store = usable_store(None)
-    remembered.make_folder()
     with bar_shown("report") as tell:
         path = verbs.report(out, full=full, store=store, tell=tell)
     if as_json:

@@ -37,10 +37,8 @@ def _list(
     if experiments:
         _list_experiments(paper, as_json=as_json)
         return
-    from verify import remembered
     from verify.reports.listing import list_rows, rows_text
 
-    remembered.make_folder()
     with bar_shown("theorems") as tell:
         rows = list_rows(paper, tell=tell, keep=True)
     if as_json:

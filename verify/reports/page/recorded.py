@@ -28,7 +28,7 @@ _ABOUT = ("kind", "id", "label", "what", "device", "full")
 
 def recorded() -> list[Entry]:
     """Return the entries of earlier runs in this folder, each `at` its time; none once a source has changed."""
-    found = remembered.recall(_NAME, _digest()) if remembered.knows(_NAME) else None
+    found = remembered.HERE.recall(_NAME, _digest()) if remembered.HERE.knows(_NAME) else None
     return list(found or ())
 
 
@@ -37,7 +37,7 @@ def record(entries: Iterable[Entry]) -> list[Entry]:
     remembered.make_folder()
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     kept = together(recorded(), [{**entry, "at": now} for entry in entries])
-    remembered.remember(_NAME, _digest(), kept)
+    remembered.HERE.remember(_NAME, _digest(), kept)
     return kept
 
 

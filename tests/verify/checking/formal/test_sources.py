@@ -23,7 +23,7 @@ def sources(tmp_path):
 
 def test_comments_end_no_sentence_and_a_string_begins_no_comment():
     text = 'Definition a := 1. (* one. (* two. *) three. *) Definition b := "(*. ".\n Definition c :=\n  2.5.'
-    assert sentences(text) == ["Definition a := 1", 'Definition b := "(*. "', "Definition c := 2.5"]
+    assert sentences(text) == ("Definition a := 1", 'Definition b := "(*. "', "Definition c := 2.5")
 
 
 def test_a_file_needs_those_that_it_requires(sources):
