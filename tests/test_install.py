@@ -31,12 +31,13 @@ POSIX_ALONE = {
     "signal.ITIMER_REAL",
 }
 """Modules and names that Windows lacks, and `os.rename`, which there does not replace a file."""
-ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}}
+ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}, "verify/remembered.py": {"os.getuid"}}
 ASKED_FOR["verify/budget.py"] = {"signal.SIGALRM", "signal.setitimer", "signal.ITIMER_REAL"}
 """Names that are used only if the system has them, which is tested below."""
 WINDOWS = """
 import os, signal, sys
-for module, names in ((os, ["fork", "sched_getaffinity", "killpg"]), (signal, ["SIGALRM", "setitimer", "SIGKILL"])):
+systems = ((os, ["fork", "sched_getaffinity", "killpg", "getuid"]), (signal, ["SIGALRM", "setitimer", "SIGKILL"]))
+for module, names in systems:
     for name in names:
         delattr(module, name)
 sys.modules.update(dict.fromkeys(["fcntl", "resource", "termios", "pwd", "grp"]))

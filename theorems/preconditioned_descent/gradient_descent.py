@@ -106,6 +106,7 @@ TERM = Identity(
     "e^2/2, e = (v - w*)'x_i, has the slope e in e: R(v) = (1/2n) sum of ((v - w*)'x_i)^2 has the gradient "
     "(1/n) sum of (v - w*)'x_i x_i",
 )
+STEPS_EXIST = {"lemma1_step_exists": "gradient_descent.step_exists"}
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, SYMMETRY),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SYMMETRIC),
@@ -116,6 +117,11 @@ STATEMENT = Statement(
         "every_layer": formal(
             lemma1_every_layer="gradient_descent.every_layer",
             lemma1_descent_exists="gradient_descent.descent_exists",
+        ),
+        **dict.fromkeys(("examples", "query"), formal(lemma1_one_layer="gradient_descent.one_layer", **STEPS_EXIST)),
+        **dict.fromkeys(
+            ("examples_as_printed", "query_as_printed"),
+            formal(lemma1_one_layer_as_printed="gradient_descent.one_layer_as_printed", **STEPS_EXIST),
         ),
     },
 )

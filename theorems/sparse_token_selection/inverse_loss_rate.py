@@ -252,6 +252,13 @@ def derivation() -> Derivation:
     )
 
 
+STEP_AT_ODDS = {"rate_step": "run.step_at_odds.step_in_odds"}
+CLAIMS_ON_A_STEP = {
+    "lag": {"rate_lag": "run.step_at_odds.lag_of_a_step"},
+    "rate": {"rate_rate": "run.step_at_odds.rate_of_a_step"},
+    "curve": {"rate_curve": "run.step_at_odds.curve_of_lags"},
+    "correction": {"rate_correction": "run.step_at_odds.correction_of_the_rate"},
+}
 _canary = partial(with_changes, STATEMENT)
 
 
@@ -262,6 +269,7 @@ inverse_loss_rate = Theorem(
     statement=replace(
         STATEMENT,
         formal={
+            **{label: formal(**STEP_AT_ODDS, **claim) for label, claim in CLAIMS_ON_A_STEP.items()},
             "limits": formal(
                 DESCENT_ON_MEANS,
                 rate_limits="one_hot_rate.limits_of_odds_and_lag",

@@ -132,8 +132,8 @@ def written(value: Any) -> Any:
 def accepted_file(path: Path) -> Accepted:
     """Return the `Accepted` of a certificate's file, from memory where the same content was accepted before.
 
-    They are remembered for a user, in every folder. The file is re-checked if its content, the re-checker's sources, the version of Python or of the ball library, or a
-    door that the result rests on differs. A refusal is not remembered.
+    It is remembered for a user, in every folder. The file is re-checked if its content, the re-checker's sources, the
+    version of Python or of the ball library, or a door that the result rests on differs. A refusal is not remembered.
     `verify recheck` always asks the re-checker. Raises Rejected or Unreadable, and OSError where the file
     cannot be opened.
     """

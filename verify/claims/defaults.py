@@ -3,6 +3,7 @@
 """Defaults shared by most kinds of clause; a kind overrides those that differ."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import ClassVar
 
 import sympy as sp
@@ -24,7 +25,7 @@ class ClauseDefaults:
 
     says: str
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The clause in words or symbols."""
         return self.says or self.in_symbols()

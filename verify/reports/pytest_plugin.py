@@ -174,7 +174,7 @@ class Ledger:
         *,
         expect: Outcome | None = None,
         undecided: Collection[str] = (),
-        seconds: float = 60,
+        seconds: float = 300,
         **instance: object,
     ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).

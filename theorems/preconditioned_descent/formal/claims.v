@@ -86,7 +86,16 @@ Definition lemma1_every_layer : Prop := forall d n L A x w v, (1 <= n)%nat ->
 Definition lemma1_as_printed : Prop := forall d n L A x w v, (1 <= n)%nat ->
   (forall l, (l < L)%nat -> symmetric d (A l)) -> descent d n x w L A v ->
   at_iterate d n x w (v L) (pattern_forward d n L A (prompt d n x (labels d x w) 0)).
-(** The gradient exists everywhere, and so does the descent. *)
+(** `examples`, `query`: a layer of pattern (8) takes Z at any v to the next iterate; as printed, for a symmetric A. *)
+Definition lemma1_one_layer : Prop := forall d n A x w v v' Z, (1 <= n)%nat -> at_iterate d n x w v Z ->
+  descent_step d (examples_loss d n x w) (transpose A) v v' ->
+  at_iterate d n x w v' (layer d n (pattern_P d) (pattern_Q d A) Z).
+Definition lemma1_one_layer_as_printed : Prop := forall d n A x w v v' Z, (1 <= n)%nat -> symmetric d A ->
+  at_iterate d n x w v Z -> descent_step d (examples_loss d n x w) A v v' ->
+  at_iterate d n x w v' (layer d n (pattern_P d) (pattern_Q d A) Z).
+(** The gradient exists everywhere, and so do its steps and the descent. *)
+Definition lemma1_step_exists : Prop := forall d n x w B v, (1 <= n)%nat -> exists v',
+  descent_step d (examples_loss d n x w) B v v'.
 Definition lemma1_descent_exists : Prop := forall d n x w L B, (1 <= n)%nat -> exists v, descent d n x w L B v.
 
 (** As printed it fails for some matrix that is not symmetric, after one layer. *)

@@ -38,14 +38,19 @@ Proof.
   apply (is_derive_sum n (fun i t => (r i + (t - v k) * x k i) ^ 2)). intros i _. auto_derive; [exact I|ring].
 Qed.
 
-(** The entries of a descent's next iterate. *)
-Lemma descent_entry d n x w L B v l k : (1 <= n)%nat -> descent d n x w L B v -> (l < L)%nat -> (k < d)%nat ->
-  v (S l) k = v l k - sum d (fun m => B l k m * examples_gradient d n x w (v l) m).
+(** The entries of the next iterate. *)
+Lemma step_entry d n x w B v v' k : (1 <= n)%nat -> descent_step d (examples_loss d n x w) B v v' -> (k < d)%nat ->
+  v' k = v k - sum d (fun m => B k m * examples_gradient d n x w v m).
 Proof.
-  intros Hn [_ D] Hl Hk. destruct (D l Hl) as [g [Hg E]]. rewrite (E k Hk). f_equal. apply sum_ext.
-  intros m Hm. f_equal.
+  intros Hn [g [Hg E]] Hk. rewrite (E k Hk). f_equal. apply sum_ext. intros m Hm. f_equal.
   pose proof (is_derive_unique _ _ _ (Hg m Hm)) as U.
-  rewrite (is_derive_unique _ _ _ (slope_of_examples_loss d n x w (v l) m Hn Hm)) in U. symmetry. exact U.
+  rewrite (is_derive_unique _ _ _ (slope_of_examples_loss d n x w v m Hn Hm)) in U. symmetry. exact U.
+Qed.
+
+Theorem step_exists : lemma1_step_exists.
+Proof.
+  intros d n x w B v Hn. exists (fun k => v k - sum d (fun m => B k m * examples_gradient d n x w v m)).
+  exists (examples_gradient d n x w v). split; [|reflexivity]. intros k Hk. apply slope_of_examples_loss; assumption.
 Qed.
 
 Theorem descent_exists : lemma1_descent_exists.
@@ -79,40 +84,61 @@ Proof.
 Qed.
 
 (** The next iterate's product with a token. *)
-Lemma next_label d n x w L A v l j :
-  (1 <= n)%nat -> descent d n x w L (fun l => transpose (A l)) v -> (l < L)%nat ->
-  sum d (fun k => v (S l) k * x k j) = sum d (fun k => v l k * x k j)
-  - sum n (fun i => sum d (fun m => (v l m - w m) * x m i) * form d (A l) x i j) / INR n.
+Lemma next_label d n x w A v v' j : (1 <= n)%nat -> descent_step d (examples_loss d n x w) (transpose A) v v' ->
+  sum d (fun k => v' k * x k j) = sum d (fun k => v k * x k j)
+  - sum n (fun i => sum d (fun m => (v m - w m) * x m i) * form d A x i j) / INR n.
 Proof.
-  intros Hn D Hl. rewrite <- (preconditioned d n x (A l) (fun i => sum d (fun m => (v l m - w m) * x m i))).
-  rewrite <- sum_minus. apply sum_ext. intros k Hk. rewrite (descent_entry d n x w L _ v l k Hn D Hl Hk).
+  intros Hn D. rewrite <- (preconditioned d n x A (fun i => sum d (fun m => (v m - w m) * x m i))).
+  rewrite <- sum_minus. apply sum_ext. intros k Hk. rewrite (step_entry d n x w _ v v' k Hn D Hk).
   unfold transpose, examples_gradient. ring.
 Qed.
 
+Theorem one_layer : lemma1_one_layer.
+Proof.
+  intros d n A x w v v' Z Hn [Tokens [Examples Query]] D.
+  assert (Step : forall j, (j <= n)%nat -> sum n (fun m => Z d m * form d A Z m j)
+    = -1 * sum n (fun i => sum d (fun m => (v m - w m) * x m i) * form d A x i j)).
+  { intros j Hj. rewrite <- sum_scal. apply sum_ext. intros m Hm.
+    rewrite (form_ext d A Z x m j), Examples by (lia || (intros; apply Tokens; lia)).
+    rewrite (sum_ext d _ (fun k => -1 * ((v k - w k) * x k m))), sum_scal by (intros; ring). ring. }
+  split; [|split; [intros j Hj|]].
+  - intros i j Hi Hj. rewrite pattern_token by exact Hi. apply Tokens; assumption.
+  - rewrite pattern_label, Step, Examples by lia.
+    assert (Split : forall u : vector, sum d (fun k => (w k - u k) * x k j)
+      = sum d (fun k => w k * x k j) - sum d (fun k => u k * x k j)).
+    { intro u. rewrite <- sum_minus. apply sum_ext. intros k _. ring. }
+    rewrite !Split, (next_label d n x w A v v' j Hn D). unfold Rdiv. ring.
+  - rewrite pattern_label, Step, Query, (next_label d n x w A v v' n Hn D) by lia. unfold Rdiv. ring.
+Qed.
+
+(** From v_0 = 0, by induction over the layers. *)
 Theorem every_layer : lemma1_every_layer.
 Proof.
-  intros d n L A x w v Hn D. split; [intros; apply pattern_forward_token; assumption|].
-  induction L as [|L IH].
-  - destruct D as [Z _]. unfold pattern_forward. simpl. split.
-    + intros j Hj. rewrite prompt_label by exact Hj. apply sum_ext. intros k Hk. rewrite Z by exact Hk. ring.
-    + rewrite prompt_query, sum_zero; [ring|]. intros k Hk. rewrite Z by exact Hk. ring.
-  - destruct IH as [Examples Query]; [destruct D as [Zero D]; split; auto with arith|].
-    assert (Step : forall j, sum n (fun m => pattern_forward d n L A (prompt d n x (labels d x w) 0) d m
-        * form d (A L) x m j) = -1 * sum n (fun i => sum d (fun m => (v L m - w m) * x m i) * form d (A L) x i j)).
-    { intro j. rewrite <- sum_scal. apply sum_ext. intros m Hm. rewrite Examples by exact Hm.
-      rewrite (sum_ext d _ (fun k => -1 * ((v L k - w k) * x k m))), sum_scal by (intros; ring). ring. }
-    split; [intros j Hj|]; rewrite pattern_forward_label, Step.
-    + rewrite Examples by exact Hj.
-      rewrite !(sum_ext d (fun k => (w k - _) * x k j) (fun k => w k * x k j - v _ k * x k j)) by (intros; ring).
-      rewrite !sum_minus, (next_label d n x w (S L) A v L j Hn D (Nat.lt_succ_diag_r L)). unfold Rdiv. ring.
-    + rewrite Query, (next_label d n x w (S L) A v L n Hn D (Nat.lt_succ_diag_r L)). unfold Rdiv. ring.
+  intros d n L A x w v Hn [Zero D]. induction L as [|L IH].
+  - unfold pattern_forward. simpl. split; [intros; apply prompt_token; assumption|split; [intros j Hj|]].
+    + rewrite prompt_label by exact Hj. apply sum_ext. intros k Hk. rewrite Zero by exact Hk. ring.
+    + rewrite prompt_query, sum_zero; [ring|]. intros k Hk. rewrite Zero by exact Hk. ring.
+  - apply (one_layer d n (A L) x w (v L)); auto with arith.
+Qed.
+
+(** ** As printed: A in the place of its transpose, for symmetric A *)
+
+Lemma step_by_transpose d n x w A v v' : symmetric d A -> descent_step d (examples_loss d n x w) A v v' ->
+  descent_step d (examples_loss d n x w) (transpose A) v v'.
+Proof.
+  intros HA [g [Hg E]]. exists g. split; [exact Hg|]. intros k Hk. rewrite (E k Hk). f_equal.
+  apply sum_ext. intros m Hm. unfold transpose. rewrite (HA k m Hk Hm). reflexivity.
+Qed.
+
+Theorem one_layer_as_printed : lemma1_one_layer_as_printed.
+Proof.
+  intros d n A x w v v' Z Hn HA HZ D. apply (one_layer d n A x w v); auto using step_by_transpose.
 Qed.
 
 Theorem every_layer_as_printed : lemma1_as_printed.
 Proof.
-  intros d n L A x w v Hn HA [Zero D]. apply every_layer; [exact Hn|]. split; [exact Zero|]. intros l Hl.
-  destruct (D l Hl) as [g [Hg E]]. exists g. split; [exact Hg|]. intros k Hk. rewrite (E k Hk). f_equal.
-  apply sum_ext. intros m Hm. unfold transpose. rewrite (HA l Hl k m Hk Hm). reflexivity.
+  intros d n L A x w v Hn HA [Zero D]. apply every_layer; [exact Hn|]. split; [exact Zero|].
+  intros l Hl. apply step_by_transpose; auto.
 Qed.
 
 (** ** A = e_1 e_2ᵀ, which is not symmetric: x_1 = w = e_1, x_2 = e_2, n = 1. The label is −1, and ⟨v_1, x_2⟩ = 0 *)
@@ -124,7 +150,7 @@ Proof.
   destruct (descent_exists 2%nat 1%nat x w 1%nat (fun _ => A) ltac:(lia)) as [v D].
   exists 2%nat, 1%nat, A, x, w, v. split; [lia|]. split; [exact D|].
   rewrite pattern_forward_label. cbn [sum].
-  rewrite !(descent_entry 2%nat 1%nat x w 1%nat _ v 0%nat _ ltac:(lia) D) by lia.
+  rewrite !(step_entry 2%nat 1%nat x w _ (v 0%nat) _ _ ltac:(lia) (proj2 D 0%nat ltac:(lia))) by lia.
   destruct D as [Z _]. unfold examples_gradient. cbn [sum]. rewrite !Z by lia.
   unfold pattern_forward, form, prompt, labels, A, x, w. simpl. lra.
 Qed.

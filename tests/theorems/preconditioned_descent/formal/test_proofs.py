@@ -17,6 +17,9 @@ PROOFS = {
     "gradient_descent.every_layer": "lemma1_every_layer",
     "gradient_descent.every_layer_as_printed": "lemma1_as_printed",
     "gradient_descent.descent_exists": "lemma1_descent_exists",
+    "gradient_descent.one_layer": "lemma1_one_layer",
+    "gradient_descent.one_layer_as_printed": "lemma1_one_layer_as_printed",
+    "gradient_descent.step_exists": "lemma1_step_exists",
     "gradient_descent.transpose_is_needed": "lemma1_any_matrix",
     "one_layer.convexity.component_minimum": "lemma2_minimiser",
     "one_layer.convexity.component_slopes": "lemma2_slopes",
@@ -73,6 +76,12 @@ PLANTED = {
         "claims",
         "descent d n x w L (fun l => transpose (A l)) v",
         "descent d n x w L A v",
+        "gradient_descent",
+    ),
+    "A in the place of its transpose in one layer": (
+        "claims",
+        "descent_step d (examples_loss d n x w) (transpose A) v v'",
+        "descent_step d (examples_loss d n x w) A v v'",
         "gradient_descent",
     ),
     "a second moment of 2": (

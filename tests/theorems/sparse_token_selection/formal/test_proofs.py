@@ -22,6 +22,11 @@ RUNS = {
     "one_hot_convergence.small_steps_stay": "small_steps_stays",
     "one_hot_rate.slope_of_inverse_loss": "rate_slope",
     "one_hot_rate.limits_of_odds_and_lag": "rate_limits",
+    "run.step_at_odds.step_in_odds": "rate_step",
+    "run.step_at_odds.lag_of_a_step": "rate_lag",
+    "run.step_at_odds.rate_of_a_step": "rate_rate",
+    "run.step_at_odds.curve_of_lags": "rate_curve",
+    "run.step_at_odds.correction_of_the_rate": "rate_correction",
     "one_hot_rate.slope_for_small_steps": "small_steps_slope",
     "one_hot_rate.slope_for_larger_steps": "larger_steps_slope",
     "one_hot_rate.number_of_small_steps": "small_steps_number",
@@ -85,18 +90,41 @@ PLANTED = {
         "definitions",
         ONE_ENTRY + "g.",
         ONE_ENTRY + "(if r =? d then 2 * g else g).",
-        "gradient",
+        "layer/gradient",
     ),
-    "a second moment of 2": ("definitions", "S (S j) => INR (S j) *", "S (S j) => INR (S (S j)) *", "expectation"),
+    "a second moment of 2": (
+        "definitions",
+        "S (S j) => INR (S j) *",
+        "S (S j) => INR (S (S j)) *",
+        "layer/expectation",
+    ),
     "a sign of one entry of V's step": (
         "definitions",
         "V' a r = V a r - eta * population_mean q E g",
         "V' a r = V a r - (if a =? 0 then - eta else eta) * population_mean q E g",
-        "reduced_dynamics",
+        "layer/reduced_dynamics",
     ),
-    "the target not divided by q": ("definitions", "X a i) / INR q.", "X a i).", "reduced_dynamics"),
-    "T for T - 1 in the step of C": ("recursion", "(q * (T - 1))", "(q * T)", "reduced_dynamics"),
-    "W along the identity": ("claims", "C * (one_hot r c - / INR T)", "C * one_hot r c", "reduced_dynamics"),
+    "the target not divided by q": ("definitions", "X a i) / INR q.", "X a i).", "layer/reduced_dynamics"),
+    "T for T - 1 in the step of C": ("recursion", "(q * (T - 1))", "(q * T)", "layer/reduced_dynamics"),
+    "W along the identity": ("claims", "C * (one_hot r c - / INR T)", "C * one_hot r c", "layer/reduced_dynamics"),
+    "w left out of the move of C": (
+        "claims",
+        "(1 - alpha_with_lag / (1 + r) * (1 - w_at_odds))",
+        "(1 - alpha_with_lag / (1 + r))",
+        "run/step_at_odds",
+    ),
+    "T for T - 1 in the limit of the increment": (
+        "claims",
+        "h phi) 0 (4 * eta * phi / (INR T - 1))",
+        "h phi) 0 (4 * eta * phi / INR T)",
+        "run/step_at_odds",
+    ),
+    "a correction without 2q": (
+        "claims",
+        "+ 2 * INR q * (INR T - 1)) / (",
+        "+ INR q * (INR T - 1)) / (",
+        "run/step_at_odds",
+    ),
 }
 
 
@@ -104,14 +132,14 @@ PLANTED = {
 @pytest.mark.parametrize(
     "error",
     [
-        pytest.param(error, marks=[pytest.mark.audit] if planted[-1] == "reduced_dynamics" else [])
+        pytest.param(error, marks=[pytest.mark.audit] if planted[-1] == "layer/reduced_dynamics" else [])
         for error, planted in PLANTED.items()
     ],
 )
 def test_a_wrong_definition_is_refused(tmp_path, error):
     name, old, new, place = PLANTED[error]
-    failure = AREA.compiled(AREA.copied(tmp_path, **{name: (old, new)}), f"formal/layer/{place}.v")
-    assert failure is not None and failure.file == f"formal/layer/{place}.v"
+    failure = AREA.compiled(AREA.copied(tmp_path, **{name: (old, new)}), f"formal/{place}.v")
+    assert failure is not None and failure.file == f"formal/{place}.v"
 
 
 @pytest.mark.formal
