@@ -54,7 +54,7 @@ def _own_folders(tmp_path_factory):
 def kept(_own_folders, monkeypatch):
     """The folder of remembered and stored results: one of the test's own, that is not there unless the test makes it.
 
-    What a test measures is its own: it is served no other results, and leaves none.
+    A test is served no results of others, and leaves none.
     """
     folder = next(_own_folders)
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: folder / "results.sqlite")

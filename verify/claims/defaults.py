@@ -25,10 +25,14 @@ class ClauseDefaults:
 
     says: str
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The clause in words or symbols."""
-        return self.says or self.in_symbols()
+        return self.says or self._symbols
+
+    @cached_property
+    def _symbols(self) -> str:
+        return self.in_symbols()
 
     def in_symbols(self) -> str:
         """Return the clause as its data say it, where the author does not."""
