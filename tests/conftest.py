@@ -38,7 +38,7 @@ def pytest_cmdline_main(config):
         raise pytest.UsageError(f"the tests need the extra dev: {install('dev')}")
     use_all_cores(config)
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        # Certificates that one test's process accepted are those of all tests, and no user's.
+        # All test processes share one memory, which is not the user's.
         os.environ["LEMMASCOPE_CACHE"] = folder = tempfile.mkdtemp(prefix="lemmascope-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
 

@@ -1,11 +1,11 @@
-"""Results that were found and would be found again, in files of a folder.
+"""Results that were found and would be found again, in files of a folder `remembered`.
 
-`HERE` remembers for a working directory, in its `.lemmascope/remembered`; `USER` for a user, in the folder that the
-environment's LEMMASCOPE_CACHE names, or in that of the user's caches.
+`HERE` remembers in `.lemmascope` of the working directory; `USER` in the folder that the environment's LEMMASCOPE_CACHE
+names, or in that of the user's caches.
 
 Each file has the digest of its sources, and is believed for exactly these: a damaged one is none, nor is one
-that came with a copied folder, or from another machine. Who forges a file in such a folder of yours, on this machine,
-is believed: whoever can do that can change the program too.
+that came with a copied folder, or from another machine. Who forges a file there, on this machine, is believed: a user's
+folder is not read where it is another user's, or others may write in it, if the system tells that.
 """
 
 import hashlib
@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from verify import files
+from verify.errors import InputError
 
 _LONGEST = 10_000_000
 """Bytes of a file that is read."""
 _MOST = 1000
-"""Number of files that are kept for a user: the last ones written."""
+"""Number of files that are kept for a user: those that were used last."""
 
 
 def digest_of(*parts: bytes) -> str:
@@ -42,15 +43,18 @@ def make_folder() -> None:
 
 @dataclass(frozen=True)
 class Memory:
-    """Results in the files of a folder: `folder()`, of which `most` files are kept at most, all where it is None."""
+    """Results in the files of a folder, which `place(make)` returns; at most `most` files are kept, None keeps all.
 
-    folder: Callable[[], Path]
+    `place` raises OSError where there is no folder, and makes one where it is asked to.
+    """
+
+    place: Callable[[bool], Path]
     most: int | None = None
 
     def knows(self, name: str) -> bool:
         """Whether there is something under a name, whatever it is of."""
         with suppress(OSError):
-            return self._path(name).is_file()
+            return (self.place(False) / f"{name}.json").is_file()
         return False
 
     def recall(self, name: str, digest: str) -> Any:
@@ -59,41 +63,63 @@ class Memory:
         `name` is to be one of a file. The value is data of JSON, and not None.
         """
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            path = self._path(name)
+            path = self.place(False) / f"{name}.json"
             with path.open("rb") as file:
                 kept = json.loads(file.read(_LONGEST))
             if kept["of"] == digest and kept["seal"] == _seal(path, digest, kept["found"]):
+                with suppress(OSError):
+                    # The file is used, and so is kept.
+                    os.utime(path)
                 return kept["found"]
         return None
 
     def remember(self, name: str, digest: str, found: Any) -> None:
         """Keep a result in place of the one under the name; nothing is kept where nothing can be written."""
         with suppress(OSError):
-            path = self._path(name)
+            path = self.place(True) / f"{name}.json"
             kept = {"of": digest, "found": found, "seal": _seal(path, digest, found)}
             with files.whole(path) as part:
                 part.write_text(json.dumps(kept, allow_nan=False), encoding="utf-8", newline="\n")
             if self.most is not None:
-                written = sorted(path.parent.glob("*.json"), key=lambda each: each.stat().st_mtime_ns)
-                for old in written[: -self.most]:
-                    old.unlink(missing_ok=True)
-
-    def _path(self, name: str) -> Path:
-        return self.folder() / f"{name}.json"
+                _keep_newest(path.parent, self.most)
 
 
-def _of_the_directory() -> Path:
+def _keep_newest(folder: Path, most: int) -> None:
+    """Remove the files that were used first, also those that killed processes left."""
+    for old in sorted(folder.iterdir(), key=_used)[:-most]:
+        with suppress(OSError):
+            old.unlink()
+
+
+def _used(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        # Another process has removed it.
+        return 0
+
+
+def _of_the_directory(make: bool) -> Path:
     """Return the folder in `.lemmascope` of the working directory. Raises OSError without that."""
     folder = files.FOLDER / "remembered"
-    folder.mkdir(exist_ok=True)
+    if make:
+        folder.mkdir(exist_ok=True)
     return folder
 
 
-def _of_the_user() -> Path:
-    """Return the folder of a user. Raises OSError where there can be none, or where others may write in it."""
-    named = os.environ.get("LEMMASCOPE_CACHE", "")
-    folder = Path(named) if named else _caches() / "lemmascope"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _of_the_user(make: bool) -> Path:
+    """Return the folder of a user. Raises OSError where there is none, or where others may write in it.
+
+    Raises InputError for a LEMMASCOPE_CACHE that is no absolute path.
+    """
+    named = os.environ.get("LEMMASCOPE_CACHE")
+    if named == "":
+        raise FileNotFoundError
+    if named is not None and not Path(named).is_absolute():
+        raise InputError("LEMMASCOPE_CACHE", named, "must be an absolute path, or empty for no memory")
+    folder = (Path(named) if named is not None else _caches() / "lemmascope") / "remembered"
+    if make:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.stat()
     if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
         raise PermissionError(folder)

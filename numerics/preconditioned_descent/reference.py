@@ -143,7 +143,7 @@ def attention(
     *,
     last: bool = False,
 ) -> Float[Tensor, "batch rows columns"]:
-    """Return P Z M s(Z^T Q Z), (batch, d+1, n+1), or with `last` its last entry, (batch, 1, 1); P, Q are (d+1, d+1).
+    """Return P Z M s(Z^T Q Z), (batch, d+1, n+1); P and Q are (d+1, d+1). With `last`, its last entry, (batch, 1, 1).
 
     Column n+1 of Z M is zero, so the product runs over the other n. Without an activation it is
     multiplied as P (Z M Z^T) Q Z, which is less work.
@@ -183,7 +183,7 @@ def forward(
 def prediction(
     Z0: Float[Tensor, "batch d_plus_1 n_plus_1"], layers: LayerMatrices, *, activation: Activation = None
 ) -> Float[Tensor, "batch"]:
-    """Return TF(Z_0) = -(Z_L)_{d+1,n+1} of each prompt, (batch,); of the last layer no other entry is computed."""
+    """Return TF(Z_0) = -(Z_L)_{d+1,n+1} of each prompt, (batch,). Of the last layer only this entry is computed."""
     _prompts(Z0)
     P, Q = _layers(layers, Z0.shape[1])
     before = forward(Z0, (P[:-1], Q[:-1]), activation=activation) if len(P) > 1 else Z0

@@ -82,62 +82,95 @@ def test_a_copied_folder_is_not_believed(folder, kept):
 
 
 def test_a_user_s_memory_is_that_of_every_folder(memory, tmp_path, monkeypatch):
+    assert not USER.knows("one") and USER.recall("one", "d") is None and not memory.exists()
     USER.remember("one", "d", FOUND)
     monkeypatch.chdir(tmp_path)
-    assert USER.recall("one", "d") == FOUND and [path.name for path in memory.iterdir()] == ["one.json"]
+    assert USER.recall("one", "d") == FOUND and [path.name for path in memory.rglob("*.json")] == ["one.json"]
     monkeypatch.setenv("LEMMASCOPE_CACHE", str(tmp_path / "another"))
     assert USER.recall("one", "d") is None
 
 
-def test_without_a_name_it_is_in_the_folder_of_caches(tmp_path, monkeypatch):
-    monkeypatch.setenv("LEMMASCOPE_CACHE", "")
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+@pytest.mark.parametrize(
+    ("platform", "variable", "named", "expected"),
+    [
+        ("linux", "XDG_CACHE_HOME", "caches", "caches"),
+        ("linux", "XDG_CACHE_HOME", "", "home/.cache"),
+        ("darwin", "XDG_CACHE_HOME", "", "home/Library/Caches"),
+        ("win32", "LOCALAPPDATA", "local", "local"),
+    ],
+)
+def test_without_a_name_it_is_in_the_folder_of_caches(tmp_path, monkeypatch, platform, variable, named, expected):
+    monkeypatch.delenv("LEMMASCOPE_CACHE")
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setenv(variable, str(tmp_path / named) if named else "not/absolute")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
     USER.remember("one", "d", FOUND)
-    (file,) = (tmp_path / "caches" / "lemmascope").iterdir()
-    assert file.name == "one.json" and file.parent.stat().st_mode & 0o077 == 0
-    for named, platform, expected in (
-        ("", "linux", ".cache"),
-        ("not/absolute", "linux", ".cache"),
-        ("", "darwin", "Library/Caches"),
-    ):
-        monkeypatch.setattr("sys.platform", platform)
-        monkeypatch.setenv("XDG_CACHE_HOME", named)
-        monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
-        USER.remember("one", "d", FOUND)
-        assert (tmp_path / "home" / expected / "lemmascope" / "one.json").is_file()
+    assert (file := tmp_path / expected / "lemmascope" / "remembered" / "one.json").is_file()
+    assert file.parent.stat().st_mode & 0o077 == 0 and USER.recall("one", "d") == FOUND
+
+
+def test_an_empty_name_is_no_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("LEMMASCOPE_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    USER.remember("one", "d", FOUND)
+    assert USER.recall("one", "d") is None and not USER.knows("one") and list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_is_no_absolute_path_is_refused(cli, monkeypatch):
+    monkeypatch.setenv("LEMMASCOPE_CACHE", "there")
+    code, out, err = cli("list", "--json")
+    line = "verify: LEMMASCOPE_CACHE = there: must be an absolute path, or empty for no memory"
+    assert (code, out, err.strip()) == (2, "", line)
 
 
 def test_without_a_home_nothing_is_remembered(monkeypatch):
     def home():
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setenv("LEMMASCOPE_CACHE", "")
+    monkeypatch.delenv("LEMMASCOPE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setattr(Path, "home", home)
     USER.remember("one", "d", FOUND)
     assert USER.recall("one", "d") is None and not USER.knows("one")
 
 
+def test_a_file_in_the_place_of_the_folder_is_no_memory(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setenv("LEMMASCOPE_CACHE", str(tmp_path / "file"))
+    USER.remember("one", "d", FOUND)
+    assert USER.recall("one", "d") is None and (tmp_path / "file").read_text() == "mine"
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="who may write in a folder is not told by its mode here")
 def test_a_folder_in_which_others_may_write_is_not_believed(memory, monkeypatch):
     USER.remember("one", "d", FOUND)
+    folder = memory / "remembered"
     for mode in (0o777, 0o720):
-        memory.chmod(mode)
+        folder.chmod(mode)
         assert USER.recall("one", "d") is None and not USER.knows("one")
         USER.remember("two", "d", FOUND)
-    memory.chmod(0o700)
+    folder.chmod(0o700)
     assert USER.recall("one", "d") == FOUND and not USER.knows("two")
-    monkeypatch.setattr(os, "getuid", lambda: memory.stat().st_uid + 1)
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
     assert USER.recall("one", "d") is None
 
 
-def test_the_last_ones_written_are_kept(tmp_path):
-    few = Memory(lambda: tmp_path, 3)
-    for number in range(5):
+def test_the_files_that_were_used_last_are_kept(memory, monkeypatch):
+    memory.mkdir()
+    (memory / "mine.json").write_text("mine")
+    few = Memory(USER.place, 3)
+    for number in range(3):
         few.remember(f"{number}", "d", number)
-        os.utime(tmp_path / f"{number}.json", (number, number))
-    assert {path.stem for path in tmp_path.iterdir()} == {"2", "3", "4"} and few.recall("4", "d") == 4
+    folder = memory / "remembered"
+    for number in range(3):
+        os.utime(folder / f"{number}.json", (number, number))
+    (folder / "a_folder.json").mkdir()
+    os.utime(folder / "a_folder.json", (0, 0))
+    assert few.recall("0", "d") == 0
+    few.remember("3", "d", 3)
+    # A folder is none of ours, and stays; of the files those that were used first are gone.
+    assert {path.stem for path in folder.iterdir()} == {"a_folder", "0", "2", "3"} and few.recall("3", "d") == 3
+    assert (memory / "mine.json").read_text() == "mine"
 
 
 def test_parts_are_told_apart():

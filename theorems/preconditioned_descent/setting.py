@@ -28,6 +28,7 @@ from verify import Hypothesis, Parameter, matrix
 
 d, n, L = sp.symbols("d n L", integer=True, positive=True)
 r = sp.Symbol("r", positive=True)
+"""The factor 1/n of a layer; another one makes a multiple of A."""
 
 DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=1)
 EXAMPLES = Parameter("n", "integer", "number of examples in the prompt", minimum=1)

@@ -19,7 +19,7 @@ and there, with φ = (1 − e^{−m})/m → 1,
 
 To the next order the attracting curve is h = q/(T−q) + λr, λ = q(T−1−d)/((T−q)(T−1)), on which
 
-    1/L' − 1/L = 4η/(T−1) · (1 − κ r² + O(r³)),   κ = (d(T−q−η) + 2q(T−1)) / ((T−q)(T−1)),
+    1/L' − 1/L = 4η/(T−1) · (1 − κ r² + o(r²)),   κ = (d(T−q−η) + 2q(T−1)) / ((T−q)(T−1)),
 
 so that the slope is approached from below where κ > 0, as for all η ≤ T − q and all η ≤ 4q²/(5q+2d). In the scope of
 Theorem 1, and for all η ≤ 4q²/(5q+2d), the loss does tend to 0 (`one_hot_rate`).
@@ -131,7 +131,7 @@ CLAIMS = (
         "correction",
         at_zero((_on_curve(increment) / inverse_loss_slope - 1) / r**2),
         -correction,
-        says="there 1/L' - 1/L = 4 eta/(T-1) (1 - kappa r² + O(r³)), kappa = (d(T-q-eta) + 2q(T-1))/((T-q)(T-1))",
+        says="there 1/L' - 1/L = 4 eta/(T-1) (1 - kappa r² + o(r²)), kappa = (d(T-q-eta) + 2q(T-1))/((T-q)(T-1))",
     ),
 )
 
@@ -252,12 +252,13 @@ def derivation() -> Derivation:
     )
 
 
+PHI = {"rate_phi": "run.step_at_odds.phi_of_the_recursion"}
 STEP_AT_ODDS = {"rate_step": "run.step_at_odds.step_in_odds"}
 CLAIMS_ON_A_STEP = {
     "lag": {"rate_lag": "run.step_at_odds.lag_of_a_step"},
     "rate": {"rate_rate": "run.step_at_odds.rate_of_a_step"},
-    "curve": {"rate_curve": "run.step_at_odds.curve_of_lags"},
-    "correction": {"rate_correction": "run.step_at_odds.correction_of_the_rate"},
+    "curve": {"rate_curve": "run.step_at_odds.curve_of_lags"} | PHI,
+    "correction": {"rate_correction": "run.step_at_odds.correction_of_the_rate"} | PHI,
 }
 _canary = partial(with_changes, STATEMENT)
 

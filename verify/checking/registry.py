@@ -100,7 +100,7 @@ def _are_names(packages: object) -> bool:
 
 def installed(group: str) -> Sequence[metadata.EntryPoint]:
     """Return the entry points of a group, of the packages installed on Python's path now."""
-    return _of_group(metadata.entry_points, path_state(), group)
+    return _installed(metadata.entry_points, path_state()).get(group, ())
 
 
 def path_state() -> tuple[tuple[str, int], ...]:
@@ -117,17 +117,12 @@ def _changed(folder: str) -> tuple[str, int]:
 
 
 @lru_cache(maxsize=4)
-def _installed(read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
-    """Return the entry points that `read` finds on a path, read once: it opens a file of each installed package."""
-    return read()
-
-
-@lru_cache(maxsize=32)
-def _of_group(
-    read: Callable[[], metadata.EntryPoints], path: tuple[tuple[str, int], ...], group: str
-) -> Sequence[metadata.EntryPoint]:
-    """Return those of a group, chosen once: there are hundreds."""
-    return tuple(_installed(read, path).select(group=group))
+def _installed(
+    read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]
+) -> Mapping[str, Sequence[metadata.EntryPoint]]:
+    """Return the entry points that `read` finds on a path, by group, read once: each package has a file of them."""
+    found = read()
+    return {group: tuple(found.select(group=group)) for group in found.groups}
 
 
 def _is_entry(pair: tuple[object, object]) -> bool:

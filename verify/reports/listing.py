@@ -67,7 +67,7 @@ def list_rows(
 def kept_as() -> str:
     """Return the name under which the rows are remembered: of the folders from which modules are loaded."""
     # The path's first entry is the working directory or the script's folder, as the program was begun.
-    return f"theorems.{remembered.digest_of(*map(str.encode, sys.path[1:]))[:16]}"
+    return f"theorems.{remembered.digest_of(repr(sys.path[1:]).encode())[:16]}"
 
 
 def _row(name: str) -> dict[str, Any]:

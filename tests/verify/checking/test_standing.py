@@ -340,7 +340,7 @@ def test_another_re_checker_is_asked_anew(counted, monkeypatch):
 def test_a_corrupted_memory_is_ignored(counted, memory):
     path, asked = counted
     accepted_file(path)
-    (file,) = memory.iterdir()
+    (file,) = memory.rglob("*.json")
     said = file.read_text()
     for broken in (said.replace("proved", "formal"), said[:-20], ""):
         file.write_text(broken)
@@ -369,7 +369,7 @@ def test_where_nothing_can_be_written(counted, monkeypatch):
 def test_shipped_certificates_are_remembered_as_they_are_found(memory):
     path = shipped_path("ahn2023.lemma1")
     assert accepted_file(path) == accepted_file(path) == recheck_file(path)
-    assert len(list(memory.iterdir())) == 1
+    assert len(list(memory.rglob("*.json"))) == 1
 
 
 def test_in_another_folder_a_certificate_is_remembered_too(counted, tmp_path, monkeypatch):

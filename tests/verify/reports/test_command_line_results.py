@@ -280,7 +280,7 @@ def test_the_readme_names_the_keys_that_are_printed(cli):
     assert set(named) == {"list", "conditions", "check", "prove", "explore"}
     arguments = {
         "list": ("--paper", "li2024"),
-        "prove": ("wang2024.lemma1",),
+        "prove": ("wang2024.stationary_points",),
         "conditions": (THEOREM, *SMALL),
         "check": (THEOREM, *SMALL),
     }

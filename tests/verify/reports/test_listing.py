@@ -242,6 +242,18 @@ def test_a_second_list_re_checks_nothing_and_loads_nothing(package):
     assert package.rows(keep=False) == first and len(package.asked) == 1
 
 
+def test_in_another_folder_it_is_listed_from_memory(package, tmp_path, monkeypatch):
+    first = package.rows()
+    (tmp_path / "another").mkdir()
+    monkeypatch.chdir(tmp_path / "another")
+    assert package.rows() == first and len(package.asked) == 1
+
+
+def test_a_path_that_is_no_text_is_listed_too(package, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path, "/tmp/a\udcff"])
+    assert package.rows()[0]["proved"]
+
+
 def test_however_the_program_is_begun(package, monkeypatch):
     for begun, asked in (("one", 1), ("another", 1)):
         monkeypatch.syspath_prepend(begun)
@@ -306,7 +318,7 @@ def test_an_edited_module_elsewhere_is_looked_at(package, tmp_path):
 
 def test_damaged_memory_is_none(package, memory):
     first = package.rows()
-    (memory / f"{kept_as()}.json").write_text("[]")
+    (memory / "remembered" / f"{kept_as()}.json").write_text("[]")
     assert package.rows() == first and len(package.asked) == 2
     assert package.rows() == first and len(package.asked) == 2
 

@@ -184,7 +184,7 @@ def test_input(ledger):
             "*  refuted (certified) c: x < 2*",
             "*    left = x = 3",
             "*    right = 2 = 2",
-            "*rerun: verify check *.py:BELOW x=3 --seconds 60",
+            "*rerun: verify check *.py:BELOW x=3 --seconds 300",
             "*zeta2025.below at x=1: verified, expected refuted*",
             "*zeta2025.training: refuted: 9 standard errors, cpu, full False, seed 3 (seed 3, cpu)*",
             "*zeta2025.training: inconclusive: too wide*",

@@ -72,7 +72,7 @@ Definition lemma4_any_matrices : Prop := exists d n A B x y, (1 <= n)%nat /\
 
 (** ** `ahn2023.lemma1` *)
 
-(** Z_L has the tokens x, the labels ⟨w − v, x_j⟩ of the examples and −⟨v, x_{n+1}⟩ of the query. *)
+(** Z has the tokens x, the labels ⟨w − v, x_j⟩ of the examples and −⟨v, x_{n+1}⟩ of the query. *)
 Definition at_iterate (d n : nat) (x : matrix) (w v : vector) (Z : matrix) : Prop :=
   (forall i j, (i < d)%nat -> (j <= n)%nat -> Z i j = x i j) /\
   (forall j, (j < n)%nat -> Z d j = sum d (fun k => (w k - v k) * x k j)) /\
@@ -86,7 +86,8 @@ Definition lemma1_every_layer : Prop := forall d n L A x w v, (1 <= n)%nat ->
 Definition lemma1_as_printed : Prop := forall d n L A x w v, (1 <= n)%nat ->
   (forall l, (l < L)%nat -> symmetric d (A l)) -> descent d n x w L A v ->
   at_iterate d n x w (v L) (pattern_forward d n L A (prompt d n x (labels d x w) 0)).
-(** `examples`, `query`: a layer of pattern (8) takes Z at any v to the next iterate; as printed, for a symmetric A. *)
+(** `examples`, `query`: a layer of pattern (8) takes any Z at any v to the next iterate; as printed, for a symmetric A.
+    Another factor r in the place of 1/n is another A: n r A. *)
 Definition lemma1_one_layer : Prop := forall d n A x w v v' Z, (1 <= n)%nat -> at_iterate d n x w v Z ->
   descent_step d (examples_loss d n x w) (transpose A) v v' ->
   at_iterate d n x w v' (layer d n (pattern_P d) (pattern_Q d A) Z).

@@ -102,15 +102,17 @@ Definition rate_limits : Prop := forall T q d eta E W V alpha C,
   is_lim_seq (fun t => odds T q (C t)) 0 /\
   is_lim_seq (fun t => (1 + odds T q (C t) - alpha t) / odds T q (C t) ^ 2) (INR q / (INR T - INR q)).
 
-(** One step from odds r ≠ 0 and lag h, α = 1 + r − h r²: w = e^{−C} and S, the move m of C, α and the odds after it,
-    where φ stands for (1 − e^{−m})/m, and the lag there. *)
+(** One step at odds r ≠ 0 and lag h, where φ is a number. *)
 Section StepAtOdds.
 Variables T q d eta h phi r : R.
+(** α = 1 + r − h r², w = e^{−C}, and S. *)
 Definition alpha_with_lag : R := 1 + r - h * r ^ 2.
 Definition w_at_odds : R := q * r / (T - q).
 Definition S_at_odds : R := (1 + r * w_at_odds) / (1 + r).
+(** The move m of C. *)
 Definition move : R := eta * d / (q * (T - 1)) * alpha_with_lag * (r / (1 + r) ^ 2)
   * (1 - alpha_with_lag / (1 + r) * (1 - w_at_odds)).
+(** α after the step; the odds r (1 − φ m) after it, which are r e^{−m} at φ = (1 − e^{−m})/m; and the lag there. *)
 Definition alpha_after : R := alpha_with_lag * (1 - eta / (1 + r) * S_at_odds / q) + eta / (1 + r) / q.
 Definition odds_after : R := r * (1 - phi * move).
 Definition lag_after : R := (1 + odds_after - alpha_after) / odds_after ^ 2.
@@ -120,48 +122,55 @@ Definition loss_at_odds (T q d alpha r : R) : R :=
 Definition inverse_loss_added (T q d eta h phi r : R) : R :=
   / loss_at_odds T q d (alpha_after T q eta h r) (odds_after T q d eta h phi r)
   - / loss_at_odds T q d (alpha_with_lag h r) r.
-(** These are the loss and the step of the recursion, at r = odds. *)
+Definition exact_phi (m : R) : R := (1 - exp (- m)) / m.
+(** These are the loss and the step of the recursion at the odds r of C. *)
 Definition rate_step : Prop := forall T q d eta h C, sizes T q d -> (q < T)%nat ->
   let r := odds T q C in let alpha := alpha_with_lag h r in
   let C' := recursion.step_C (INR T) (INR q) (INR d) eta alpha C in
   let m := move (INR T) (INR q) (INR d) eta h r in
-  recursion.loss (INR T) (INR q) (INR d) alpha C = loss_at_odds (INR T) (INR q) (INR d) alpha r /\
+  (forall a, recursion.loss (INR T) (INR q) (INR d) a C = loss_at_odds (INR T) (INR q) (INR d) a r) /\
   recursion.step_alpha (INR T) (INR q) eta alpha C = alpha_after (INR T) (INR q) eta h r /\ C' = C + m /\
-  (m <> 0 -> odds T q C' = odds_after (INR T) (INR q) (INR d) eta h ((1 - exp (- m)) / m) r).
+  (m <> 0 -> odds T q C' = odds_after (INR T) (INR q) (INR d) eta h (exact_phi m) r).
 
-(** Near r = 0, but at 0, no divisor in the step is 0, nor either loss: h and φ may depend on r. *)
+(** As r → 0 the lag h and φ may depend on r. Near 0, except at 0, no divisor in the step is 0, nor either loss. *)
 Definition step_defined (T q d eta : R) (h phi : R -> R) : Prop := locally' 0 (fun r =>
   1 + r <> 0 /\ odds_after T q d eta (h r) (phi r) r <> 0 /\ 1 + odds_after T q d eta (h r) (phi r) r <> 0 /\
   loss_at_odds T q d (alpha_with_lag (h r) r) r <> 0 /\
   loss_at_odds T q d (alpha_after T q eta (h r) r) (odds_after T q d eta (h r) (phi r) r) <> 0).
 Definition attracting_curve (T q d r : R) : R := q / (T - q) + q * (T - 1 - d) / ((T - q) * (T - 1)) * r.
-(** φ to second order in m. *)
-Definition phi_near_0 (T q d eta h r : R) : R := 1 - move T q d eta h r / 2.
+(** φ is 1 − m/2 up to terms smaller than r². *)
+Definition second_order_phi (T q d eta : R) (h phi : R -> R) : Prop :=
+  is_lim (fun r => (phi r - (1 - move T q d eta (h r) r / 2)) / r ^ 2) 0 0.
 
 (** `lag`: h' → (1 − η/q) h + η/(T−q). *)
-Definition rate_lag : Prop := forall T q d eta h phi, sizes T q d -> (q < T)%nat ->
-  locally' 0 (fun r => 1 + r <> 0 /\ odds_after (INR T) (INR q) (INR d) eta h phi r <> 0) /\
-  is_lim (lag_after (INR T) (INR q) (INR d) eta h phi) 0 ((1 - eta / INR q) * h + eta / (INR T - INR q)).
-(** `rate`: at the fixed point, 1/L' − 1/L → 4ηφ/(T−1). *)
-Definition rate_rate : Prop := forall T q d eta phi, sizes T q d -> (q < T)%nat ->
-  let h := INR q / (INR T - INR q) in
-  step_defined (INR T) (INR q) (INR d) eta (fun _ => h) (fun _ => phi) /\
-  is_lim (inverse_loss_added (INR T) (INR q) (INR d) eta h phi) 0 (4 * eta * phi / (INR T - 1)).
+Definition rate_lag : Prop := forall T q d eta h phi (h0 phi0 : R), sizes T q d -> (q < T)%nat ->
+  is_lim h 0 h0 -> is_lim phi 0 phi0 ->
+  locally' 0 (fun r => 1 + r <> 0 /\ odds_after (INR T) (INR q) (INR d) eta (h r) (phi r) r <> 0) /\
+  is_lim (fun r => lag_after (INR T) (INR q) (INR d) eta (h r) (phi r) r) 0
+    ((1 - eta / INR q) * h0 + eta / (INR T - INR q)).
+(** `rate`: where h tends to the fixed point, 1/L' − 1/L → 4ηφ/(T−1). *)
+Definition rate_rate : Prop := forall T q d eta h phi (phi0 : R), sizes T q d -> (q < T)%nat ->
+  is_lim h 0 (INR q / (INR T - INR q)) -> is_lim phi 0 phi0 ->
+  step_defined (INR T) (INR q) (INR d) eta h phi /\
+  is_lim (fun r => inverse_loss_added (INR T) (INR q) (INR d) eta (h r) (phi r) r) 0 (4 * eta * phi0 / (INR T - 1)).
 (** `curve`: h = q/(T−q) + q(T−1−d)/((T−q)(T−1)) r is kept to this order. *)
-Definition rate_curve : Prop := forall T q d eta, sizes T q d -> (q < T)%nat ->
-  let h := attracting_curve (INR T) (INR q) (INR d) in
-  let phi := fun r => phi_near_0 (INR T) (INR q) (INR d) eta (h r) r in
+Definition rate_curve : Prop := forall T q d eta phi, sizes T q d -> (q < T)%nat ->
+  let h := attracting_curve (INR T) (INR q) (INR d) in is_lim phi 0 1 ->
   step_defined (INR T) (INR q) (INR d) eta h phi /\
   is_lim (fun r => (lag_after (INR T) (INR q) (INR d) eta (h r) (phi r) r - INR q / (INR T - INR q)) / r) 0
     (INR q * (INR T - 1 - INR d) / ((INR T - INR q) * (INR T - 1))).
 (** `correction`: there 1/L' − 1/L = 4η/(T−1) (1 − κ r² + o(r²)), κ = (d(T−q−η) + 2q(T−1))/((T−q)(T−1)). *)
-Definition rate_correction : Prop := forall T q d eta, sizes T q d -> (q < T)%nat -> 0 < eta ->
-  let h := attracting_curve (INR T) (INR q) (INR d) in
-  let phi := fun r => phi_near_0 (INR T) (INR q) (INR d) eta (h r) r in
+Definition rate_correction : Prop := forall T q d eta phi, sizes T q d -> (q < T)%nat -> 0 < eta ->
+  let h := attracting_curve (INR T) (INR q) (INR d) in second_order_phi (INR T) (INR q) (INR d) eta h phi ->
   step_defined (INR T) (INR q) (INR d) eta h phi /\
   let added := fun r => inverse_loss_added (INR T) (INR q) (INR d) eta (h r) (phi r) r in
   is_lim (fun r => (added r / (4 * eta / (INR T - 1)) - 1) / r ^ 2) 0
     (- ((INR d * (INR T - INR q - eta) + 2 * INR q * (INR T - 1)) / ((INR T - INR q) * (INR T - 1)))).
+(** On the curve 1 − m/2 is such a φ, and so is that of the recursion, whose m is not 0 there. *)
+Definition rate_phi : Prop := forall T q d eta, sizes T q d -> (q < T)%nat -> 0 < eta ->
+  let h := attracting_curve (INR T) (INR q) (INR d) in let m := fun r => move (INR T) (INR q) (INR d) eta (h r) r in
+  second_order_phi (INR T) (INR q) (INR d) eta h (fun r => 1 - m r / 2) /\
+  second_order_phi (INR T) (INR q) (INR d) eta h (fun r => exact_phi (m r)) /\ locally' 0 (fun r => m r <> 0).
 
 (** `one_hot_rate`: the slope for q < T and η ≤ 4q²/(5q+2d), and with the larger step sizes. *)
 Definition small_steps_slope : Prop := forall T q d eta E W V,

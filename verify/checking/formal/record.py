@@ -36,8 +36,11 @@ class Kernel:
 NOTHING = Kernel()
 
 
-def entries(package: str) -> dict[str, Any]:
-    """Return the entries that a package records, by theorem; none if it has no folder. Raises InputError."""
+def entries(package: str) -> Mapping[str, Any]:
+    """Return the entries that a package records, by theorem; none if it has no folder. Raises InputError.
+
+    They are read once, and are not to be changed.
+    """
     try:
         path = package_folder(package) / RECORD
     except InputError:
@@ -53,7 +56,7 @@ def entries(package: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _read(content: bytes) -> Any:
-    return json.loads(content)
+    return json.loads(content.decode())
 
 
 def recorded(theorem: Theorem) -> Kernel:
@@ -80,7 +83,7 @@ def recorded(theorem: Theorem) -> Kernel:
 def write(found: Mapping[str, Mapping[str, Any]]) -> None:
     """Put entries into the records of the packages that the theorems are of. Raises InputError and OSError."""
     for package in {package_of(name) for name in found}:
-        now = entries(package) | {name: entry for name, entry in found.items() if package_of(name) == package}
+        now = {**entries(package)} | {name: entry for name, entry in found.items() if package_of(name) == package}
         write_whole(package_folder(package) / RECORD, json.dumps(dict(sorted(now.items())), indent=1) + "\n")
 
 

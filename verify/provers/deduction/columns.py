@@ -90,7 +90,7 @@ class Columns:
     def all(self) -> Iterator[Column]:
         """Yield them: at each level products of one fact more, at most; or, of those that are 0, all.
 
-        They say powers of the symbols in place of a monomial, and a root in the ring: `in_symbols` writes these out.
+        A column says the powers of its monomial, and its root in the ring: `in_symbols` writes these out.
         """
         seen = set[tuple[Any, bool, bool]]()
         for column in self._made():

@@ -93,7 +93,7 @@ def goal(name, value):
     return f"""From PreconditionedDescent.formal Require Import gradient_descent.
 Goal forall v g, descent 2 2 x w 2 (by_layer A0 A1) v -> g = v {step}%nat {entry}%nat -> {rocq.near(value)}.
 Proof. intros v g D ->.
-pose proof (fun l k Hn Hl Hk => step_entry 2%nat 2%nat x w (by_layer A0 A1 l) (v l) (v (S l)) k Hn (proj2 D l Hl) Hk) as E.
+pose proof (fun l k Hn Hl => step_entry 2%nat 2%nat x w (by_layer A0 A1 l) (v l) (v (S l)) k Hn (proj2 D l Hl)) as E.
 rewrite !E by lia. unfold examples_gradient. cbn [sum]. rewrite ?E by lia. cbv [examples_gradient]. destruct D as [Z _].
 {UNFOLD}. rewrite !Z by lia."""
 

@@ -27,6 +27,7 @@ RUNS = {
     "run.step_at_odds.rate_of_a_step": "rate_rate",
     "run.step_at_odds.curve_of_lags": "rate_curve",
     "run.step_at_odds.correction_of_the_rate": "rate_correction",
+    "run.step_at_odds.phi_of_the_recursion": "rate_phi",
     "one_hot_rate.slope_for_small_steps": "small_steps_slope",
     "one_hot_rate.slope_for_larger_steps": "larger_steps_slope",
     "one_hot_rate.number_of_small_steps": "small_steps_number",
@@ -115,8 +116,26 @@ PLANTED = {
     ),
     "T for T - 1 in the limit of the increment": (
         "claims",
-        "h phi) 0 (4 * eta * phi / (INR T - 1))",
-        "h phi) 0 (4 * eta * phi / INR T)",
+        "0 (4 * eta * phi0 / (INR T - 1))",
+        "0 (4 * eta * phi0 / INR T)",
+        "run/step_at_odds",
+    ),
+    "the odds after a step by the move": (
+        "claims",
+        "Definition odds_after : R := r * (1 - phi * move).",
+        "Definition odds_after : R := r * (1 - move).",
+        "run/step_at_odds",
+    ),
+    "a curve with d in the place of T - 1 - d": (
+        "claims",
+        "q / (T - q) + q * (T - 1 - d) /",
+        "q / (T - q) + q * d /",
+        "run/step_at_odds",
+    ),
+    "phi without its half": (
+        "claims",
+        "eta (h r) r / 2)) / r ^ 2) 0 0",
+        "eta (h r) r)) / r ^ 2) 0 0",
         "run/step_at_odds",
     ),
     "a correction without 2q": (

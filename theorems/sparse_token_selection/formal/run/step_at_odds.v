@@ -1,56 +1,11 @@
-(** One step from odds r and lag h near r = 0: the lag after it, and its increment of the inverse loss, to second order. *)
+(** One step from odds r and lag h near r = 0: the lag after it, and its increment of 1/L to second order. *)
 
 Require Import Reals Lra Lia.
 From Coquelicot Require Import Coquelicot.
 From SparseTokenSelection.formal Require Import claims.
 From SparseTokenSelection.formal Require recursion.
+From SparseTokenSelection.formal.run Require Import limits_at_0.
 Open Scope R_scope.
-
-(** ** Limits at 0 of sums, products and quotients *)
-
-Definition tends (f : R -> R) (l : R) : Prop := is_lim f 0 l.
-
-Lemma tends_constant a : tends (fun _ => a) a.
-Proof. apply is_lim_const. Qed.
-Lemma tends_identity : tends (fun r => r) 0.
-Proof. apply is_lim_id. Qed.
-Lemma tends_plus f g a b : tends f a -> tends g b -> tends (fun r => f r + g r) (a + b).
-Proof. apply is_lim_plus'. Qed.
-Lemma tends_minus f g a b : tends f a -> tends g b -> tends (fun r => f r - g r) (a - b).
-Proof. apply is_lim_minus'. Qed.
-Lemma tends_opp f a : tends f a -> tends (fun r => - f r) (- a).
-Proof. apply (is_lim_opp f 0 a). Qed.
-Lemma tends_times f g a b : tends f a -> tends g b -> tends (fun r => f r * g r) (a * b).
-Proof. intros F G. apply (is_lim_mult f g 0 a b F G I). Qed.
-Lemma tends_power f a n : tends f a -> tends (fun r => f r ^ n) (a ^ n).
-Proof. intro F. induction n as [|n IH]; [apply tends_constant|exact (tends_times f _ a _ F IH)]. Qed.
-Lemma tends_inverse f a : a <> 0 -> tends f a -> tends (fun r => / f r) (/ a).
-Proof. intros A F. apply (is_lim_inv f 0 a F). intro E. injection E. exact A. Qed.
-Lemma tends_quotient f g a b : b <> 0 -> tends f a -> tends g b -> tends (fun r => f r / g r) (a / b).
-Proof. intros B F G. exact (tends_times f _ a _ F (tends_inverse g b B G)). Qed.
-Lemma tends_as f a b : a = b -> tends f a -> tends f b.
-Proof. intros ->. trivial. Qed.
-
-(** Near 0, but at 0. *)
-Definition near (P : R -> Prop) : Prop := locally' 0 P.
-Lemma tends_near f g a : near (fun r => f r = g r) -> tends f a -> tends g a.
-Proof. apply (is_lim_ext_loc f g 0 a). Qed.
-Lemma near_nonzero f a : a <> 0 -> tends f a -> near (fun r => f r <> 0).
-Proof. intros A F. exact (F _ (open_neq 0 a A)). Qed.
-Lemma near_at : near (fun r => r <> 0).
-Proof. exists (mkposreal 1 Rlt_0_1). intros r _ H. exact H. Qed.
-Lemma near_and (A B : R -> Prop) : near A -> near B -> near (fun r => A r /\ B r).
-Proof. apply filter_and. Qed.
-Lemma near_then (A B : R -> Prop) : (forall r, A r -> B r) -> near A -> near B.
-Proof. apply filter_imp. Qed.
-
-Ltac limit := first
-  [ eassumption | apply tends_constant | apply tends_identity
-  | apply tends_plus; limit | apply tends_minus; limit | apply tends_opp; limit
-  | apply tends_quotient; [|limit|limit] | apply tends_inverse; [|limit]
-  | apply tends_times; limit | apply tends_power; limit ].
-(** A limit by its parts; what is left says that it is the right one, and that no divisor is 0. *)
-Ltac limit_as := eapply tends_as; [|limit].
 
 Section Step.
 Variables T q d eta : R.
@@ -222,15 +177,11 @@ Proof.
 Qed.
 End Limits.
 
-(** ** On the curve h = c + λr, with φ = 1 − m/2 *)
+(** ** On the curve h = c + λr, where φ → 1 *)
 
 Definition lambda := q * (T - 1 - d) / ((T - q) * (T - 1)).
 Definition curve r := attracting_curve T q d r.
-Definition phi_here r := phi_near_0 T q d eta (curve r) r.
 Local Notation n r := (speed * nu (curve r) r).
-Local Notation u r := (stay (curve r) (phi_here r) r).
-Local Notation r' r := (odds_after T q d eta (curve r) (phi_here r) r).
-Local Notation h' r := (lag_after T q d eta (curve r) (phi_here r) r).
 
 Lemma curve_is r : curve r = c + lambda * r.
 Proof. reflexivity. Qed.
@@ -238,16 +189,12 @@ Proof. reflexivity. Qed.
 Lemma curve_limit : tends curve c.
 Proof. unfold curve, attracting_curve. limit_as. unfold c. ring. Qed.
 
-Lemma phi_is r : 1 + r <> 0 -> phi_here r = 1 - r ^ 2 * n r / 2.
-Proof. intro R1. unfold phi_here, phi_near_0. rewrite move_is by exact R1. reflexivity. Qed.
-
-Lemma phi_limit : tends phi_here 1.
-Proof.
-  apply (tends_near (fun r => 1 - r ^ 2 * n r / 2)).
-  - apply (near_then (fun r => 1 + r <> 0)); [intros r R1; symmetry; apply phi_is, R1|].
-    apply (near_nonzero _ 1); [lra|]. limit_as. ring.
-  - pose proof (nu_limit curve c curve_limit). limit_as; [field|lra].
-Qed.
+Section Curve.
+Variable phi_here : R -> R.
+Hypothesis phi_limit : tends phi_here 1.
+Local Notation u r := (stay (curve r) (phi_here r) r).
+Local Notation r' r := (odds_after T q d eta (curve r) (phi_here r) r).
+Local Notation h' r := (lag_after T q d eta (curve r) (phi_here r) r).
 
 Lemma here_defined : near (fun r => 1 + r <> 0 /\ r <> 0 /\ u r <> 0).
 Proof. apply (divisors curve phi_here c 1); [apply curve_limit|apply phi_limit]. Qed.
@@ -282,7 +229,13 @@ Proof.
     limit_as; [unfold lambda, speed, c; field; repeat split; lra| |]; lra.
 Qed.
 
-(** ** The correction: the excess of the loss to second order *)
+(** ** The correction, where φ is 1 − m/2 to second order *)
+
+Hypothesis phi_second_order : second_order_phi T q d eta curve phi_here.
+Definition phi_error r := (phi_here r - (1 - move T q d eta (curve r) r / 2)) / r ^ 2.
+
+Lemma phi_is r : 1 + r <> 0 -> r <> 0 -> phi_here r = 1 - r ^ 2 * n r / 2 + r ^ 2 * phi_error r.
+Proof. intros R1 R0. unfold phi_error. rewrite move_is by exact R1. field. exact R0. Qed.
 
 Definition bend g h r := (g - c) ^ 2 / (1 + r) ^ 2 + c * (h / (1 + r)) ^ 2.
 
@@ -304,7 +257,7 @@ Local Notation b r := (bend lambda (curve r) r).
 Local Notation b' r := (bend ((h' r - c) / r' r) (h' r) (r' r)).
 
 Definition second_order r := - c ^ 2 * x r * (1 + u r) * (1 + u r ^ 2) + b r - u r ^ 6 * b' r
-  + speed * (2 * c * nu_excess r - c * nu (curve r) r * n r * (1 + phi_here r ^ 2)
+  + speed * (2 * c * nu_excess r - c * nu (curve r) r * (n r * (1 + phi_here r ^ 2) - 2 * phi_error r)
     + 2 * x r * (1 + u r) * l r * l' r - 2 * (c * k r + c * u r ^ 2 * k' r + r ^ 2 * u r ^ 2 * k r * k' r)).
 
 Lemma second_order_is r : (1 + r <> 0 /\ r <> 0 /\ u r <> 0) /\ 1 + r' r <> 0 ->
@@ -315,12 +268,14 @@ Proof.
   assert (R0' : r' r <> 0) by (rewrite E; apply Rmult_integral_contrapositive_currified; assumption).
   assert (K : k r = - c ^ 2 + r ^ 2 * b r) by (apply excess_is; [exact R1|apply curve_is]).
   assert (K' : k' r = - c ^ 2 + r' r ^ 2 * b' r) by (apply excess_is; [exact R1'|field; exact R0']).
-  pose proof (fall_of_stay r) as F. pose proof (phi_is r R1) as P. pose proof (nu_is r R1) as N.
+  pose proof (fall_of_stay r) as F. pose proof (phi_is r R1 R0) as P. pose proof (nu_is r R1) as N.
   unfold gained, second_order, scaled. set (bb := b r) in *. set (bb' := b' r) in *. set (kk' := k' r) in *.
   rewrite E in *. set (kk := k r) in *. set (v := u r) in *. set (y := nu (curve r) r) in *.
-  set (z := nu_excess r) in *. set (p := phi_here r) in *. clearbody bb bb' kk kk' v y z p.
-  assert (A : p * (1 + v) = 2 - r ^ 2 * (speed * y) * (1 + p ^ 2)).
-  { replace (1 + v) with (2 - (1 - v)) by ring. rewrite F, P at 1. rewrite P. field. }
+  set (z := nu_excess r) in *. set (p := phi_here r) in *. set (e := phi_error r) in *.
+  clearbody bb bb' kk kk' v y z p e.
+  assert (A : p * (1 + v) = 2 - r ^ 2 * (speed * y * (1 + p ^ 2) - 2 * e)).
+  { replace (1 + v) with (2 - (1 - v)) by ring. rewrite F. replace (p * (2 - r ^ 2 * (p * (speed * y))))
+      with (2 * p - r ^ 2 * (speed * y) * p ^ 2) by ring. rewrite P at 1. field. }
   assert (B : kk - v ^ 4 * kk' = r ^ 2 * (- c ^ 2 * (p * (speed * y)) * (1 + v) * (1 + v ^ 2) + bb - v ^ 6 * bb')).
   { rewrite K, K'. replace (r ^ 2 * (- c ^ 2 * (p * (speed * y)) * (1 + v) * (1 + v ^ 2) + bb - v ^ 6 * bb'))
       with (- c ^ 2 * (r ^ 2 * (p * (speed * y))) * (1 + v) * (1 + v ^ 2) + r ^ 2 * bb - r ^ 2 * v ^ 6 * bb') by ring.
@@ -339,8 +294,8 @@ Proof.
   replace (2 * speed * w - 2 * speed * ((1 + v) * (r ^ 2 * (p * (speed * y)))) * w)
     with (2 * speed * (c ^ 2 + r ^ 2 * (c * kk + c * v ^ 2 * kk' + r ^ 2 * v ^ 2 * kk * kk'))
       - 2 * speed * ((1 + v) * (r ^ 2 * (p * (speed * y)))) * w) by (rewrite <- W; ring).
-  replace (c * (speed * y) * (2 - r ^ 2 * (speed * y) * (1 + p ^ 2)))
-    with (speed * (2 * c * y - c * y * (r ^ 2 * (speed * y) * (1 + p ^ 2)))) by ring.
+  replace (c * (speed * y) * (2 - r ^ 2 * (speed * y * (1 + p ^ 2) - 2 * e)))
+    with (speed * (2 * c * y - c * y * (r ^ 2 * (speed * y * (1 + p ^ 2) - 2 * e)))) by ring.
   rewrite N at 1. ring.
 Qed.
 
@@ -348,6 +303,7 @@ Lemma second_order_limit : tends second_order
   (2 * speed * c ^ 2 * - ((d * (T - q - eta) + 2 * q * (T - 1)) / ((T - q) * (T - 1)))).
 Proof.
   pose proof curve_limit as Curve. pose proof phi_limit as Phi. pose proof (nu_limit curve c Curve).
+  assert (tends phi_error 0) by exact phi_second_order.
   pose proof (stay_limit curve phi_here c 1 Curve Phi) as Stay.
   pose proof (lag_after_fixed curve phi_here c 1 Curve Phi eq_refl).
   pose proof (odds_after_limit curve phi_here c 1 Curve Phi).
@@ -385,6 +341,59 @@ Proof.
     limit_as; [field; repeat split; lra|]. pose proof (Rmult_lt_0_compat _ _ S0 (Rmult_lt_0_compat _ _ C0 C0)).
     apply Rgt_not_eq. lra.
 Qed.
+End Curve.
+
+(** ** The φ of the recursion *)
+
+Lemma phi_limit_of phi : second_order_phi T q d eta curve phi -> tends phi 1.
+Proof.
+  intro Second. pose proof (nu_limit curve c curve_limit).
+  apply (tends_near (fun r => 1 - r ^ 2 * n r / 2 + r ^ 2 * phi_error phi r)).
+  - apply (near_then (fun r => 1 + r <> 0 /\ r <> 0)); [intros r [R1 R0]; symmetry; apply phi_is; assumption|].
+    apply near_and; [apply (near_nonzero _ 1); [lra|]; limit_as; ring|apply near_at].
+  - assert (tends (phi_error phi) 0) by exact Second. limit_as; [field|lra].
+Qed.
+
+Lemma move_limit : tends (fun r => move T q d eta (curve r) r) 0.
+Proof.
+  pose proof (nu_limit curve c curve_limit). apply (tends_near (fun r => r ^ 2 * n r)); [|limit_as; ring].
+  apply (near_then (fun r => 1 + r <> 0)); [intros r R1; symmetry; apply move_is, R1|].
+  apply (near_nonzero _ 1); [lra|]. limit_as. ring.
+Qed.
+Hypothesis He : 0 < eta.
+
+Lemma move_near : near (fun r => (1 + r <> 0 /\ r <> 0) /\ move T q d eta (curve r) r <> 0).
+Proof.
+  pose proof (nu_limit curve c curve_limit) as Nu. pose proof c_positive as C0.
+  assert (S0 : 0 < speed) by (unfold speed; apply Rdiv_lt_0_compat; apply Rmult_lt_0_compat; lra).
+  apply (near_then (fun r => (1 + r <> 0 /\ r <> 0) /\ nu (curve r) r <> 0)).
+  - intros r ((R1 & R0) & N0). split; [split; assumption|]. rewrite move_is by exact R1.
+    repeat first [assumption | lra | apply pow_nonzero | apply Rmult_integral_contrapositive_currified].
+  - apply near_and; [apply near_and; [apply (near_nonzero _ 1); [lra|]; limit_as; ring|apply near_at]|].
+    apply (near_nonzero _ c); [lra|exact Nu].
+Qed.
+
+Lemma exact_phi_to_second_order : second_order_phi T q d eta curve (fun r => exact_phi (move T q d eta (curve r) r)).
+Proof.
+  set (m := fun r => move T q d eta (curve r) r).
+  pose proof (nu_limit curve c curve_limit) as Nu. pose proof move_limit as M.
+  assert (E : tends (fun r => (exp (Rabs (m r)) - 1) * Rabs (n r)) 0).
+  { pose proof (continuous_comp Rabs exp 0 (continuous_Rabs 0) (continuous_exp _)) as Exp.
+    pose proof (tends_along (fun x => exp (Rabs x)) m 0 Exp M).
+    assert (tends (fun r => Rabs (n r)) (Rabs (speed * c)))
+      by (apply (tends_along Rabs); [apply continuous_Rabs|limit]).
+    limit_as. rewrite Rabs_R0, exp_0. ring. }
+  set (bound := fun r => (exp (Rabs (m r)) - 1) * Rabs (n r)) in *.
+  apply (is_lim_le_le_loc (fun r => - bound r) bound);
+    [|apply (tends_as _ (- 0)); [ring|apply tends_opp, E]|exact E].
+  refine (near_then _ _ _ move_near). intros r ((R1 & R0) & M0). fold (m r) in M0 |- *.
+  apply Rabs_le_between. unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ r ^ 2)) by
+    (left; apply Rinv_0_lt_compat; nra).
+  assert (P : 0 < r ^ 2) by nra.
+  apply Rmult_le_reg_r with (r ^ 2); [exact P|]. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+  apply Rle_trans with (1 := exact_phi_is (m r) M0). unfold m at 2. rewrite move_is by exact R1.
+  rewrite Rabs_mult, (Rabs_pos_eq (r ^ 2)) by lra. right. unfold bound. ring.
+Qed.
 End Step.
 
 (** ** The claims *)
@@ -396,34 +405,45 @@ Qed.
 
 Theorem lag_of_a_step : rate_lag.
 Proof.
-  intros T q d eta h phi S H. destruct (in_reals T q d S H) as [Q D].
-  pose proof (tends_constant h) as Lag. pose proof (tends_constant phi) as Phi. split.
-  - exact (odds_near (INR T) (INR q) (INR d) eta Q (fun _ => h) (fun _ => phi) h phi Lag Phi).
-  - exact (lag_after_limit (INR T) (INR q) (INR d) eta Q (fun _ => h) (fun _ => phi) h phi Lag Phi).
+  intros T q d eta h phi h0 phi0 Sizes Less Lag Phi. destruct (in_reals T q d Sizes Less) as [Q D]. split.
+  - exact (odds_near (INR T) (INR q) (INR d) eta Q h phi h0 phi0 Lag Phi).
+  - exact (lag_after_limit (INR T) (INR q) (INR d) eta Q h phi h0 phi0 Lag Phi).
 Qed.
 
 Theorem rate_of_a_step : rate_rate.
 Proof.
-  intros T q d eta phi S H h. destruct (in_reals T q d S H) as [Q D].
-  pose proof (tends_constant h) as Lag. pose proof (tends_constant phi) as Phi. split.
-  - exact (step_is_defined (INR T) (INR q) (INR d) eta Q D (fun _ => h) (fun _ => phi) h phi Lag Phi eq_refl).
-  - exact (inverse_loss_limit (INR T) (INR q) (INR d) eta Q D (fun _ => h) (fun _ => phi) h phi Lag Phi eq_refl).
+  intros T q d eta h phi phi0 Sizes Less Lag Phi. destruct (in_reals T q d Sizes Less) as [Q D]. split.
+  - exact (step_is_defined (INR T) (INR q) (INR d) eta Q D h phi _ phi0 Lag Phi eq_refl).
+  - exact (inverse_loss_limit (INR T) (INR q) (INR d) eta Q D h phi _ phi0 Lag Phi eq_refl).
+Qed.
+
+Lemma curve_is_defined T q d eta phi : 1 <= q < T -> 1 <= d -> is_lim phi 0 1 ->
+  step_defined T q d eta (attracting_curve T q d) phi.
+Proof.
+  intros Q D Phi. apply (step_is_defined T q d eta Q D _ _ (c T q) 1);
+    [apply curve_limit; assumption|exact Phi|reflexivity].
 Qed.
 
 Theorem curve_of_lags : rate_curve.
 Proof.
-  intros T q d eta S H. destruct (in_reals T q d S H) as [Q D]. split.
-  - apply (step_is_defined (INR T) (INR q) (INR d) eta Q D _ _ (c (INR T) (INR q)) 1);
-      [apply curve_limit|apply phi_limit|reflexivity]; assumption.
-  - apply curve_is_kept; assumption.
+  intros T q d eta phi Sizes Less h Phi. destruct (in_reals T q d Sizes Less) as [Q D].
+  split; [apply curve_is_defined|apply curve_is_kept]; assumption.
 Qed.
 
 Theorem correction_of_the_rate : rate_correction.
 Proof.
-  intros T q d eta S H He. destruct (in_reals T q d S H) as [Q D]. split.
-  - apply (step_is_defined (INR T) (INR q) (INR d) eta Q D _ _ (c (INR T) (INR q)) 1);
-      [apply curve_limit|apply phi_limit|reflexivity]; assumption.
-  - exact (correction (INR T) (INR q) (INR d) eta Q D He).
+  intros T q d eta phi Sizes Less He h Phi. destruct (in_reals T q d Sizes Less) as [Q D].
+  assert (Limit : is_lim phi 0 1) by (apply (phi_limit_of (INR T) (INR q) (INR d) eta); assumption).
+  split; [apply curve_is_defined|apply correction]; assumption.
+Qed.
+
+Theorem phi_of_the_recursion : rate_phi.
+Proof.
+  intros T q d eta Sizes Less He h m. destruct (in_reals T q d Sizes Less) as [Q D]. split; [|split].
+  - apply (tends_near (fun _ => 0)); [|apply tends_constant].
+    refine (near_then _ _ _ near_at). intros r R0. unfold m. field. exact R0.
+  - apply exact_phi_to_second_order; assumption.
+  - refine (near_then _ _ _ (move_near (INR T) (INR q) (INR d) eta Q D He)). intros r [_ M0]. exact M0.
 Qed.
 
 (** With r the odds, 1 + r = N/q. *)
@@ -442,9 +462,9 @@ Proof.
   assert (M : C' = C + m).
   { unfold C', m, recursion.step_C, move. rewrite P, Qs, Wr. fold alpha. unfold w_at_odds. field. lra. }
   split; [|split; [|split; [exact M|]]].
-  - unfold recursion.loss, loss_at_odds, recursion.S', S_at_odds, w_at_odds. rewrite P, Qs, Wr. field. lra.
+  - intro a. unfold recursion.loss, loss_at_odds, recursion.S', S_at_odds, w_at_odds. rewrite P, Qs, Wr. field. lra.
   - unfold recursion.step_alpha, alpha_after, recursion.S', S_at_odds, w_at_odds. rewrite P, Qs, Wr. fold alpha.
     field. lra.
-  - intro M0. unfold odds at 1. rewrite M. unfold odds_after. fold m.
+  - intro M0. unfold odds at 1. rewrite M. unfold odds_after, exact_phi. fold m.
     replace (- (C + m)) with (- C + - m) by ring. rewrite exp_plus. fold v. rewrite R. field. lra.
 Qed.
