@@ -31,6 +31,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
+import flint
 from flint import arb, fmpq
 
 from theorems.moment_bounds.reciprocal_powers import lower_bound, upper_bound
@@ -42,7 +43,8 @@ BITS = 320
 
 Place = Literal["selected", "others"]
 Range = tuple[arb, arb]
-_Tables = list[list[tuple[int, list[arb]]]]
+_Table = list[tuple[int, list[arb]]]
+"""The ways to write an order as multiplicities: their number, and a number for each |s|."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class SignAttention:
     D: int
     query: bool
     _tilts: dict[str, fmpq] = field(default_factory=dict, compare=False, repr=False)
+    _at: dict[object, "_Tables"] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         assert 1 <= self.q <= self.T and self.D >= 1
@@ -162,8 +165,7 @@ class SignAttention:
         self, C: arb, place: Place, beta: arb, gamma: arb, ahead: arb, tilt: arb, orders: int
     ) -> list[arb]:
         """Return E Σ_{i in place} exp(β v_i − γ|u|²) Z^k for k = 0 … orders, Z = N exp(−ahead·v_i − tilt|u|²)."""
-        sums = range(self.q % 2, self.q + 1, 2)
-        powers = _Exponentials(C / self.D)
+        sums, tables = range(self.q % 2, self.q + 1, 2), self._tables(C)
         first = [(-gamma * s * s / self.D).exp() / 2**self.q for s in sums]
         each = [(-tilt * s * s / self.D).exp() for s in sums]
         query = [(C * s * s / self.D).exp() for s in sums]
@@ -172,9 +174,9 @@ class SignAttention:
             if chosen is None or others is None or place == "selected" or ahead:
                 weight = (beta - k * ahead) / self.D
                 if chosen is None or (place == "selected" and ahead):
-                    chosen = self._chosen(powers, weight, place == "selected", orders, sums)
+                    chosen = tables.of("selected", weight if place == "selected" else None, orders)
                 if others is None or (place == "others" and ahead):
-                    others = self._others(powers, weight, place == "others", orders, sums)
+                    others = tables.of("others", weight if place == "others" else None, orders)
             total = arb(0)
             # The query token is k − j of the k factors.
             for j in range(k + 1) if self.query else [k]:
@@ -183,7 +185,15 @@ class SignAttention:
             found.append(total)
         return found
 
-    def _paired(self, chosen: _Tables, others: _Tables, scale: list[arb], order: int) -> arb:
+    def _tables(self, C: arb) -> "_Tables":
+        """Return the tables at C: those of the last C are kept."""
+        key = (flint.ctx.prec, *_exactly(C))
+        if key not in self._at:
+            self._at.clear()
+            self._at[key] = _Tables(self.T, self.q, C / self.D)
+        return self._at[key]
+
+    def _paired(self, chosen: list[_Table], others: list[_Table], scale: list[arb], order: int) -> arb:
         """Return the sum over all ways to write the order as multiplicities on selected and on other tokens."""
         total = arb(0)
         for m in range(order + 1):
@@ -199,41 +209,51 @@ class SignAttention:
                 total += math.comb(order, m) * count * inner
         return total
 
-    def _chosen(
-        self, powers: "_Exponentials", weight: arb, weighted: bool, orders: int, sums: Sequence[int]
-    ) -> _Tables:
-        """Return, for each order, the multiplicities on selected tokens, their number, and sums over signs by |s|."""
-        extra = _Exponentials(weight)
-        tables = []
-        for order in range(orders + 1):
-            table = []
-            for own, others, count in _multiplicities(order, self.q, weighted):
-                look_at_the_clock()
-                row = dict.fromkeys(sums, arb(0))
-                for (s, along, by), times in _signs(own, others, self.q):
-                    row[s] += times * powers[along] * extra[by]
-                table.append((count, list(row.values())))
-            tables.append(table)
+
+class _Tables:
+    """For each order and each place, the ways to write it as multiplicities there, each made once.
+
+    On selected tokens, with sums over signs by |s|; on other tokens, with products of hyperbolic cosines by |s|. One
+    token of the place has a weight, or none.
+    """
+
+    def __init__(self, T: int, q: int, rate: arb) -> None:
+        self.T, self.q, self.powers = T, q, _Exponentials(rate)
+        self.sums = range(q % 2, q + 1, 2)
+        self._made: dict[object, list[_Table]] = {}
+
+    def of(self, place: Place, weight: arb | None, orders: int) -> list[_Table]:
+        """Return the tables of a place, of the orders 0 … `orders` at least; `weight` is None without a weight."""
+        tables = self._made.setdefault((place, weight if weight is None else _exactly(weight)), [])
+        write = self._chosen if place == "selected" else self._others
+        extra = _Exponentials(arb(0) if weight is None else weight)
+        while len(tables) <= orders:
+            tables.append(list(write(len(tables), extra, weight is not None)))
         return tables
 
-    def _others(
-        self, powers: "_Exponentials", weight: arb, weighted: bool, orders: int, sums: Sequence[int]
-    ) -> _Tables:
-        """Return the same for the other tokens, with products of hyperbolic cosines by |s| for the sums over signs."""
-        tables = []
-        for order in range(orders + 1):
-            table = []
-            for own, others, count in _multiplicities(order, self.T - self.q, weighted):
-                look_at_the_clock()
-                column = []
-                for s in sums:
-                    product = arb(1) if own is None else ((own * powers.rate + weight) * s).cosh()
-                    for a in others:
-                        product *= powers.cosh(a * s)
-                    column.append(product)
-                table.append((count, column))
-            tables.append(table)
-        return tables
+    def _chosen(self, order: int, extra: "_Exponentials", weighted: bool) -> Iterator[tuple[int, list[arb]]]:
+        for own, others, count in _multiplicities(order, self.q, weighted):
+            look_at_the_clock()
+            row = dict.fromkeys(self.sums, arb(0))
+            for (s, along, by), times in _signs(own, others, self.q):
+                row[s] += times * self.powers[along] * extra[by]
+            yield count, list(row.values())
+
+    def _others(self, order: int, extra: "_Exponentials", weighted: bool) -> Iterator[tuple[int, list[arb]]]:
+        for own, others, count in _multiplicities(order, self.T - self.q, weighted):
+            look_at_the_clock()
+            column = []
+            for s in self.sums:
+                product = arb(1) if own is None else ((own * self.powers.rate + extra.rate) * s).cosh()
+                for a in others:
+                    product *= self.powers.cosh(a * s)
+                column.append(product)
+            yield count, column
+
+
+def _exactly(x: arb) -> tuple[object, ...]:
+    """Return a ball's midpoint and radius, exactly."""
+    return (*x.mid().man_exp(), *x.rad().man_exp()) if x.is_finite() else (str(x),)
 
 
 class _Exponentials:
