@@ -48,6 +48,12 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def pytest_sessionfinish():
+    """Leave the objects that remain out of the five collections by which pytest ends, but the first."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_addoption(parser):
     parser.addoption("--audit", action="store_true", help="run the tests marked audit")
     parser.addoption("--formal", action="store_true", help="run the tests marked formal, where Rocq is installed")

@@ -22,7 +22,8 @@ PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").
 
 # An evaluation takes up to seconds, or there are 25 clauses of which a proof is looked for: left to `make audit`.
 COSTLY = (
-    *("wang2024.dimension_lower_bound", "wang2024.length_bound", "wang2024.length_generalization"),
+    *("wang2024.dimension_lower_bound", "wang2024.inverse_loss_rate"),
+    *("wang2024.length_bound", "wang2024.length_generalization"),
     *("wang2024.one_hot_descent", "wang2024.one_hot_larger_steps", "wang2024.one_hot_steps"),
     *("wang2024.separation", "wang2024.theorem2"),
 )

@@ -96,7 +96,9 @@ def test_the_floor_is_the_least_loss_over_a_grid(attend):
     assert float(floor.lower) - 1e-9 <= reached <= float(floor.upper) + 1e-9
 
 
-@pytest.mark.parametrize(("attend", "reached"), [("tokens", True), ("tokens_and_query", False)])
+@pytest.mark.parametrize(
+    ("attend", "reached"), [("tokens", True), pytest.param("tokens_and_query", False, marks=pytest.mark.audit)]
+)
 def test_the_papers_sizes(attend, reached):
     result = verify.check(THEOREM, **SIZES, attend=attend)
     assert result.outcome is Outcome.OUT_OF_SCOPE

@@ -58,7 +58,7 @@ def test_curves_are_those_of_one_process_and_are_kept(slow, tmp_path):
     assert verify.simulate(path, **options).from_store and len(told(trace)) == 8
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.audit)])
 def test_control_c_leaves_the_values_that_were_measured(slow, tmp_path, jobs):
     path, trace = slow(0.3)
     values = ",".join(map(str, range(1, 200)))

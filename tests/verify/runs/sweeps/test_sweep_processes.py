@@ -83,7 +83,7 @@ def stored(store):
             return []
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.audit), "2"])
 def test_a_sweep_that_is_killed_goes_on_without_a_lost_or_doubled_row(slow, tmp_path, jobs):
     (path, trace), store = slow(), str(tmp_path / "s")
     running = start(path, store, "--jobs", jobs)
@@ -105,7 +105,7 @@ def test_a_sweep_that_is_killed_goes_on_without_a_lost_or_doubled_row(slow, tmp_
     assert rest == 0 and 1 <= times <= 4
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.audit)])
 def test_control_c_keeps_and_prints_what_was_found(slow, tmp_path, jobs):
     (path, _), store = slow(), str(tmp_path / "s")
     running = start(path, store, "--jobs", jobs)
