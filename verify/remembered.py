@@ -53,8 +53,9 @@ class Memory:
 
     def knows(self, name: str) -> bool:
         """Whether there is something under a name, whatever it is of."""
+        path = self._path(name)
         with suppress(OSError):
-            return (self.place(False) / f"{name}.json").is_file()
+            return path is not None and path.is_file()
         return False
 
     def recall(self, name: str, digest: str) -> Any:
@@ -62,8 +63,10 @@ class Memory:
 
         `name` is to be one of a file. The value is data of JSON, and not None.
         """
+        path = self._path(name)
+        if path is None:
+            return None
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            path = self.place(False) / f"{name}.json"
             with path.open("rb") as file:
                 kept = json.loads(file.read(_LONGEST))
             if kept["of"] == digest and kept["seal"] == _seal(path, digest, kept["found"]):
@@ -71,6 +74,12 @@ class Memory:
                     # The file is used, and so is kept.
                     os.utime(path)
                 return kept["found"]
+        return None
+
+    def _path(self, name: str) -> Path | None:
+        """Return the file of a name; None where there is no folder."""
+        with suppress(OSError):
+            return self.place(False) / f"{name}.json"
         return None
 
     def remember(self, name: str, digest: str, found: Any) -> None:
