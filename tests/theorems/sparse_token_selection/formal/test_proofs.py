@@ -120,10 +120,10 @@ PLANTED = {
         "0 (4 * eta * phi0 / INR T)",
         "run/step_at_odds",
     ),
-    "the odds after a step by the move": (
+    "odds that rise by a step": (
         "claims",
         "Definition odds_after : R := r * (1 - phi * move).",
-        "Definition odds_after : R := r * (1 - move).",
+        "Definition odds_after : R := r * (1 + phi * move).",
         "run/step_at_odds",
     ),
     "a curve with d in the place of T - 1 - d": (
