@@ -49,7 +49,7 @@ def pytest_collection_finish():
 
 
 def pytest_sessionfinish():
-    """Leave the objects that remain out of the five collections by which pytest ends, but the first."""
+    """Collect garbage once, and leave what remains out of the five collections with which pytest ends."""
     gc.collect()
     gc.freeze()
 

@@ -4,8 +4,8 @@
 names, or in that of the user's caches.
 
 Each file has the digest of its sources, and is believed for exactly these: a damaged one is none, nor is one
-that came with a copied folder, or from another machine. Who forges a file there, on this machine, is believed: a user's
-folder is not read where it is another user's, or others may write in it, if the system tells that.
+that came with a copied folder, or from another machine. A file that is forged there, on this machine, is believed. So
+the folder of `USER` is not read if it is another user's, or if others may write in it, where the system tells that.
 """
 
 import hashlib

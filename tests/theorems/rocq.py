@@ -63,6 +63,11 @@ class Area:
         failure = packages.compiled(Sources(folder), map(self.module, targets))
         return failure and failure._replace(file=failure.file.removeprefix(f"{self.folder}/"))
 
+    def refuses(self, folder, name, old, new, place):
+        """Whether the file of a place is the first to fail where `old` is replaced by `new` in the file of a name."""
+        failure = self.compiled(self.copied(folder, **{name: (old, new)}), f"formal/{place}.v")
+        return failure is not None and failure.file == f"formal/{place}.v"
+
     def asked(self, folder, text):
         """Compile a text beside the compiled files; return whether Rocq accepts it, and its answers."""
         found = packages.asked(Sources(folder), text)

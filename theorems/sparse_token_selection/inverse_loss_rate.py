@@ -252,13 +252,13 @@ def derivation() -> Derivation:
     )
 
 
-PHI = {"rate_phi": "run.step_at_odds.phi_of_the_recursion"}
+PHI_OF_THE_RUN = {"rate_phi": "run.step_at_odds.phi_of_the_recursion"}
 STEP_AT_ODDS = {"rate_step": "run.step_at_odds.step_in_odds"}
 CLAIMS_ON_A_STEP = {
     "lag": {"rate_lag": "run.step_at_odds.lag_of_a_step"},
     "rate": {"rate_rate": "run.step_at_odds.rate_of_a_step"},
-    "curve": {"rate_curve": "run.step_at_odds.curve_of_lags"} | PHI,
-    "correction": {"rate_correction": "run.step_at_odds.correction_of_the_rate"} | PHI,
+    "curve": {"rate_curve": "run.step_at_odds.curve_of_lags"} | PHI_OF_THE_RUN,
+    "correction": {"rate_correction": "run.step_at_odds.correction_of_the_rate"} | PHI_OF_THE_RUN,
 }
 _canary = partial(with_changes, STATEMENT)
 

@@ -69,7 +69,7 @@ class SignAttention:
     D: int
     query: bool
     _tilts: dict[str, fmpq] = field(default_factory=dict, compare=False, repr=False)
-    _at: dict[object, "_Tables"] = field(default_factory=dict, compare=False, repr=False)
+    _last: dict[object, "_Tables"] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         assert 1 <= self.q <= self.T and self.D >= 1
@@ -165,7 +165,8 @@ class SignAttention:
         self, C: arb, place: Place, beta: arb, gamma: arb, ahead: arb, tilt: arb, orders: int
     ) -> list[arb]:
         """Return E Σ_{i in place} exp(β v_i − γ|u|²) Z^k for k = 0 … orders, Z = N exp(−ahead·v_i − tilt|u|²)."""
-        sums, tables = range(self.q % 2, self.q + 1, 2), self._tables(C)
+        tables = self._tables(C)
+        sums = tables.sums
         first = [(-gamma * s * s / self.D).exp() / 2**self.q for s in sums]
         each = [(-tilt * s * s / self.D).exp() for s in sums]
         query = [(C * s * s / self.D).exp() for s in sums]
@@ -188,10 +189,10 @@ class SignAttention:
     def _tables(self, C: arb) -> "_Tables":
         """Return the tables at C: those of the last C are kept."""
         key = (flint.ctx.prec, *_exactly(C))
-        if key not in self._at:
-            self._at.clear()
-            self._at[key] = _Tables(self.T, self.q, C / self.D)
-        return self._at[key]
+        if key not in self._last:
+            self._last.clear()
+            self._last[key] = _Tables(self.T, self.q, C / self.D)
+        return self._last[key]
 
     def _paired(self, chosen: list[_Table], others: list[_Table], scale: list[arb], order: int) -> arb:
         """Return the sum over all ways to write the order as multiplicities on selected and on other tokens."""

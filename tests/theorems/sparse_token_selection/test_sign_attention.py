@@ -52,6 +52,19 @@ def test_the_enclosures_contain_the_sum_over_all_signs(T: int, q: int, D: int, C
     assert widths[-1] <= widths[0] + rounding
 
 
+@pytest.mark.parametrize("query", [False, True])
+def test_a_bound_does_not_depend_on_those_before_it(query: bool) -> None:
+    used = SignAttention(20, 3, 7, query)
+    for bits in (BITS, 80):
+        with flint.ctx.workprec(bits):
+            for effort in (EFFORTS[1], EFFORTS[3], EFFORTS[0]):
+                for C in (arb(2), arb("2 +/- 1e-20"), arb(2)):
+                    fresh = SignAttention(20, 3, 7, query)
+                    assert [str(end) for end in used.squares(C, effort)] == [
+                        str(end) for end in fresh.squares(C, effort)
+                    ]
+
+
 def test_the_enclosures_are_tight_at_the_papers_sizes_and_contain_samples() -> None:
     T, q, D, C, n = 200, 3, 170, 4.75, 4000
     rng = np.random.default_rng(1)

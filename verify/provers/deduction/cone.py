@@ -29,7 +29,7 @@ class Column:
     free
         Whether it is 0 at all of them, so that its coefficient may have either sign.
     says
-        Its parts: the monomial, the places of the facts, the root or None; of `Columns`, `in_symbols` writes them out.
+        Its parts: the monomial, the places of the facts, the root or None. `Columns.in_symbols` writes out its own.
     """
 
     polynomial: Polynomial

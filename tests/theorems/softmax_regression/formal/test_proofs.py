@@ -102,6 +102,4 @@ QUICK = {
     "error", [pytest.param(error, marks=[] if error in QUICK else [pytest.mark.audit]) for error in PLANTED]
 )
 def test_a_wrong_definition_is_refused(tmp_path, error):
-    name, old, new, place = PLANTED[error]
-    failure = AREA.compiled(AREA.copied(tmp_path, **{name: (old, new)}), f"formal/{place}.v")
-    assert failure is not None and failure.file == f"formal/{place}.v"
+    assert AREA.refuses(tmp_path, *PLANTED[error])
