@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import sympy as sp
+
 from verify.formal.clauses import Clause
 from verify.formal.expressions import Data, NotSaidError, put
 from verify.formal.identities import keeps_sign
 from verify.formal.known import KNOWN, Signed, bounds_of_numbers, negative, signed
 from verify.formal.slacks import Slacks
+from verify.language.expressions import from_data, to_data
 from verify.rechecker.reading import Rejected
 
 _PROPOSITIONS: Mapping[str, str] = {"Gt": "0 < {}", "Ge": "0 <= {}", "Eq": "{} = 0"}
@@ -46,13 +49,23 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
         fact = clause.facts[place]
         known = signed(fact.relation)
         clause.say(
-            f"assert ({scope.next} : {scope.said(known)}) by exact ({_OF[str(fact.relation[0])]} _ _ {fact.name})."
+            f"assert ({scope.next} : {scope.said(known)}) "
+            f"by first [exact ({_OF[str(fact.relation[0])]} _ _ {fact.name}) | lra]."
         )
         scope = scope.adding(known)
     for need in clause.leaves():
-        clause.show([f"{need.sign}."])
+        shown = keeps_sign(Slacks(clause), clause.node(need.of), need.sign)
+        clause.show(shown or [*_lemmas(scope, proof["tree"]), f"{need.sign}."])
     clause.end()
     clause.say(*_shown(scope, signed(clause.relations[-1]), proof["tree"]))
+
+
+def _lemmas(scope: _Scope, tree: Mapping[str, Any]) -> list[str]:
+    """Return the proofs of the lemmas with which a deduction begins: a divisor's sign is one of them."""
+    if tree["rule"] != "lemma":
+        return []
+    lines, inner = _lemma(scope, tree)
+    return [*lines, *_lemmas(inner, tree["then"])]
 
 
 def _shown(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
@@ -97,20 +110,46 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 
 
 def _positive(clause: Clause, data: Data) -> list[str]:
-    """Return the proof that something is positive: by the signs of symbols, else over the bounds of parameters."""
+    """Return the proof that something is positive: by the signs of symbols, over the parameters' bounds, by factors."""
     slacks, node = Slacks(clause), clause.node(data)
     try:
         plain = node.head == "number" or slacks.keeps_sign(node)
     except (Rejected, NotSaidError):
-        plain = True
-    return (None if plain else keeps_sign(slacks, node, "positive")) or ["positive."]
+        plain = False
+    return ["positive."] if plain else keeps_sign(slacks, node, "positive") or _by_factors(clause, data)
+
+
+def _by_factors(clause: Clause, data: Data) -> list[str]:
+    """Return the proof that a product of powers is positive, as its factors are, each by a linear fact."""
+    try:
+        number, factors = sp.factor_list(from_data(clause.resolved(data)))
+    except sp.PolynomialError:
+        return ["positive."]
+    if sum(power for _, power in factors) < 2:
+        return ["positive."]
+    shown, example = list[tuple[str, int]](), clause.stated.example
+    for factor, power in factors:
+        # A factor such as w − 1 may be negative: its sign is tried at the example.
+        values = {s: sp.Rational(example.get(s.name, "1/2")) for s in factor.free_symbols}
+        turn = -1 if factor.subs(values) < 0 else 1
+        number *= turn**power
+        shown.append((clause.text(to_data(sp.expand(turn * factor))), power))
+    lines = [f"assert (T_0_{i} : 0 < {text}) by first [positive | lra]." for i, (text, _) in enumerate(shown)]
+    product = " * ".join([clause.text(to_data(number)), *(f"({text}) ^ {power}" for text, power in shown)])
+    return [*lines, f"apply (positive_as _ ({product})); [ring | positive]."]
 
 
 def _by_lemma(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
     """Prove another relation, and add it to the facts."""
+    lines, inner = _lemma(scope, tree)
+    return [*lines, *_shown(inner, goal, tree["then"])]
+
+
+def _lemma(scope: _Scope, tree: Mapping[str, Any]) -> tuple[list[str], _Scope]:
+    """Return the proof of a lemma, and the facts with it."""
     lemma = signed(tree["relation"])
     shown = _block(_shown(scope, lemma, tree["proof"]))
-    return [f"assert ({scope.next} : {scope.said(lemma)}).", *shown, *_shown(scope.adding(lemma), goal, tree["then"])]
+    return [f"assert ({scope.next} : {scope.said(lemma)}).", *shown], scope.adding(lemma)
 
 
 def _by_known(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
@@ -170,7 +209,7 @@ def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[
     values = {name: clause.resolved(value)}
     facts = tuple(Signed(put(clause.resolved(f.of), values), f.sign) for f in scope.facts)
     inner = replace(scope, facts=facts)
-    line = f"assert (E : {text} = {clause.text(value)}) by lra; put E {text}."
+    line = f"assert (E : {text} = {clause.text(value)}) by solved; put E {text}."
     return [line, *_shown(inner, Signed(put(clause.resolved(goal.of), values), goal.sign), tree["then"])]
 
 

@@ -14,6 +14,7 @@ Lemma near_above : forall (g : R -> R) (x : R), ex_derive g x -> 0 < g x -> loca
 Proof. intros g x D H; exact (ex_derive_continuous g x D _ (open_gt 0 (g x) H)). Qed.
 Ltac near :=
   lazymatch goal with
+  | |- locally _ (fun _ => True) => apply filter_forall; intro; exact I
   | |- locally ?x (fun y => @?P y /\ @?Q y) => apply (near_and x P Q); cbv beta; near
   | |- locally ?x (fun y => @?g y <> 0) => apply (near_apart g x); [derive | cbv beta; nonzero]
   | |- locally ?x (fun y => 0 < @?g y) => apply (near_above g x); [derive | cbv beta; positive]

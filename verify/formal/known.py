@@ -1,4 +1,4 @@
-"""Known facts of functions with their proofs, and bounds of exponentials and logarithms of numbers."""
+"""Known facts of functions with their proofs, and bounds of exponentials, logarithms and roots of numbers."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ from verify.formal.expressions import Data, NotSaidError, parts_of, sides
 from verify.rechecker.nodes import Node
 
 _SIGNS: Mapping[str, str] = {"Lt": "Gt", "Gt": "Gt", "Le": "Ge", "Ge": "Ge", "Eq": "Eq"}
-_ONE = ["Integer", "1"]
+_ONE, _HALF = ["Integer", "1"], ["Rational", "1/2"]
 _DOUBLED, _DIGITS = 40, 10**9
 
 
@@ -45,12 +45,15 @@ def by_constant(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def bounds_of_numbers(clause: Clause, data: Data) -> list[str]:
-    """Return the lines that bound each exponential and each logarithm of a number in some data."""
+    """Return the lines that bound each exponential, each logarithm and each root of a number in some data."""
     lines = list[str]()
     for head, argument, value in _numbers_in(clause, data):
         text = clause.text(argument)
         if head == "exp":
             lines.append(_of_exponential("exp_bounds", text, value))
+        elif head == "sqrt":
+            low, high = (_text(x) for x in _around_root(value))
+            lines.append(f"destruct (root_between ({text}) ({low}) ({high})) as [? ?]; [lra .. |].")
         else:
             lines += (_of_exponential(f"ln_{end} ({text})", _text(x), x) for end, x in _around_log(value))
     return list(dict.fromkeys(lines))
@@ -58,13 +61,15 @@ def bounds_of_numbers(clause: Clause, data: Data) -> list[str]:
 
 def _numbers_in(clause: Clause, data: Data) -> Iterator[tuple[str, Data, Fraction]]:
     for part in parts_of(clause.resolved(data)):
-        if part[0] in ("exp", "log"):
-            argument = part[1]
+        root = part[0] == "Pow" and part[2] == _HALF
+        if root or part[0] in ("exp", "log"):
+            argument, head = part[1], "sqrt" if root else str(part[0])
             assert not isinstance(argument, str)
             node: Node = clause.node(argument)
-            if node.head != "number":
-                raise NotSaidError(f"the {part[0]} of what is no rational number")
-            yield str(part[0]), argument, node.number
+            if node.head == "number":
+                yield head, argument, node.number
+            elif not root:
+                raise NotSaidError(f"the {head} of what is no rational number")
 
 
 def _of_exponential(tactic: str, text: str, x: Fraction) -> str:
@@ -79,6 +84,12 @@ def _around_log(value: Fraction) -> list[tuple[str, Fraction]]:
     """Return rational numbers a little below and above a logarithm."""
     near = round(math.log(value) * _DIGITS)
     return [("above", Fraction(near - 2, _DIGITS)), ("below", Fraction(near + 2, _DIGITS))]
+
+
+def _around_root(value: Fraction) -> tuple[Fraction, Fraction]:
+    """Return rational numbers a little below and above a square root."""
+    near = math.isqrt(math.floor(value * _DIGITS**2))
+    return Fraction(near, _DIGITS), Fraction(near + 1, _DIGITS)
 
 
 def _exponential(u: Data) -> tuple[Signed, str]:
@@ -104,7 +115,7 @@ def _circle(u: Data) -> tuple[Signed, str]:
 def _product(u: Data, v: Data) -> tuple[Signed, str]:
     """Log(uv) = log u + log v for u, v > 0."""
     total = ["Add", ["log", ["Mul", u, v]], negative(["log", u]), negative(["log", v])]
-    return Signed(total, "Eq"), "rewrite ln_mult by positive; ring."
+    return Signed(total, "Eq"), "unfold Rdiv; rewrite ln_mult by positive; ring."
 
 
 def _bounded(head: str, turn: int, u: Data) -> tuple[Signed, str]:

@@ -56,6 +56,12 @@ Proof.
   intros c h x C H. apply Rmult_lt_reg_r with c; [exact C|].
   replace (h / c * c) with h by (field; lra). lra.
 Qed.
+Lemma root_between : forall a low high : R, 0 <= low -> 0 <= high -> low * low <= a -> a <= high * high ->
+  low <= sqrt a <= high.
+Proof.
+  intros a low high L H A B; split; [rewrite <- (sqrt_square low L) | rewrite <- (sqrt_square high H)];
+  apply sqrt_le_1_alt; assumption.
+Qed.
 Lemma exp_power : forall (x : R) (n : nat), exp x ^ n = exp (INR n * x).
 Proof.
   intros x n; induction n as [|n IH]; [rewrite Rmult_0_l, exp_0; reflexivity|].
@@ -191,7 +197,11 @@ Ltac nonzero :=
       | H : ?a <> 0 |- ?b <> 0 => apply (nonzero_as b (- a)); [ring | apply Ropp_neq_0_compat; exact H]
       end
     | match goal with H : 0 < ?a |- ?b <> 0 => apply (nonzero_as b a); [ring | apply not_zero; exact H] end
-    | lra ].
+    | lra
+    | match goal with
+      | H : ?a <> 0, K : ?b <> 0 |- ?c <> 0 =>
+        apply (nonzero_as c (a * b)); [ring | apply Rmult_integral_contrapositive_currified; assumption]
+      end ].
 
 (* Relations between numbers. *)
 Ltac here :=
@@ -199,24 +209,60 @@ Ltac here :=
     [ exact I | reflexivity | lia | lra | nonzero
     | apply le_by; field_simplify; lra | apply Rle_ge, le_by; field_simplify; lra
     | apply lt_by; field_simplify; lra | apply Rlt_gt, lt_by; field_simplify; lra
-    | apply eq_by; field_simplify; lra | repeat constructor; lra ].
+    | apply eq_by; field_simplify; lra | repeat constructor; lra
+    | progress cbv [powerRZ Pos.to_nat Pos.iter_op Nat.add]; lra ].
 
 Ltac nonzeros := repeat match goal with |- _ /\ _ => split end; first [exact I | nonzero].
-(* Exponentials of sums and of small multiples are products and powers. *)
-Lemma exp_double : forall x : R, exp (2 * x) = exp x ^ 2.
-Proof. intros; rewrite exp_power; f_equal; simpl; ring. Qed.
-Lemma exp_triple : forall x : R, exp (3 * x) = exp x ^ 3.
-Proof. intros; rewrite exp_power; f_equal; simpl; ring. Qed.
+(* Exponentials of sums, of small multiples and of halves are products and powers. *)
+Lemma exp_halves : forall x : R, exp x = exp (1 / 2 * x) ^ 2.
+Proof. intros; rewrite exp_power; f_equal; simpl; lra. Qed.
+Lemma exp_less : forall x y : R, exp (x - y) = exp x * / exp y.
+Proof. intros; unfold Rminus; rewrite exp_plus, exp_Ropp; reflexivity. Qed.
+Lemma exp_times : forall (p : positive) (x : R), exp (IZR (Zpos p) * x) = exp x ^ Pos.to_nat p.
+Proof. intros; rewrite exp_power, INR_IZR_INZ, positive_nat_Z; reflexivity. Qed.
+Lemma exp_times_negative : forall (p : positive) (x : R), exp (IZR (Zneg p) * x) = / exp x ^ Pos.to_nat p.
+Proof. intros; rewrite <- exp_times, <- exp_Ropp; f_equal; rewrite <- Pos2Z.opp_pos, opp_IZR; ring. Qed.
+Lemma half_first : forall x : R, x / 2 = 1 / 2 * x.
+Proof. intros; lra. Qed.
+Lemma exp_at_0 : forall x : R, x = 0 -> exp x = 1.
+Proof. intros x ->; exact exp_0. Qed.
+(* The sum under an exponential, multiplied out. *)
+Ltac multiplied x :=
+  lazymatch x with
+  | context [(_ + _) * _] => ring_simplify x
+  | context [_ * (_ + _)] => ring_simplify x
+  | context [(_ - _) * _] => ring_simplify x
+  | context [_ * (_ - _)] => ring_simplify x
+  end.
+(* Exponentials of the same number in another form are one. *)
+Ltac alike :=
+  repeat match goal with
+    | |- context [exp ?x] =>
+      match goal with
+      | |- context [exp ?y] => tryif constr_eq x y then fail else replace (exp y) with (exp x) by (f_equal; ring)
+      end
+    end.
 Ltac exponentials :=
   repeat match goal with
-    | |- context [exp 0] => rewrite exp_0
-    | |- context [exp (ln ?x)] => rewrite (exp_ln x) by positive
-    | |- context [exp (- ?x)] => rewrite (exp_Ropp x)
-    | |- context [exp (?x - ?y)] => unfold Rminus at 1; rewrite (exp_plus x (- y))
-    | |- context [exp (?x + ?y)] => rewrite (exp_plus x y)
-    | |- context [exp (2 * ?x)] => rewrite (exp_double x)
-    | |- context [exp (3 * ?x)] => rewrite (exp_triple x)
-    end.
+    | |- context [exp ?x] =>
+      match x with
+      | context [0 + ?y] => rewrite (Rplus_0_l y)
+      | context [0] => rewrite (exp_at_0 x) by ring
+      | _ => progress multiplied x
+      | ln ?y => rewrite (exp_ln y) by positive
+      | - ?y => rewrite (exp_Ropp y)
+      | - ?y * ?z => rewrite (Ropp_mult_distr_l_reverse y z)
+      | ?y / 2 => rewrite (half_first y)
+      | ?y - ?z => rewrite (exp_less y z)
+      | ?y + ?z => rewrite (exp_plus y z)
+      | IZR ?n * ?y * ?z => rewrite (Rmult_assoc (IZR n) y z)
+      | IZR (Zpos ?p) * ?y => rewrite (exp_times p y); let k := eval compute in (Pos.to_nat p) in change (Pos.to_nat p) with k
+      | IZR (Zneg ?p) * ?y =>
+        rewrite (exp_times_negative p y); let k := eval compute in (Pos.to_nat p) in change (Pos.to_nat p) with k
+      | _ => match goal with |- context [exp (1 / 2 * x)] => rewrite (exp_halves x) end
+      end
+    end;
+  alike.
 (* Absolute values and the larger of two, by the signs that are known. *)
 Ltac chosen :=
   repeat match goal with
@@ -246,9 +292,19 @@ Ltac identity := equal_where_defined; nonzeros.
 Ltac equal :=
   first
     [ identity
+    | rewrite Rmult_0_r; identity
     | match goal with |- context [exp _] => exponentials; identity end
     | progress chosen; first [identity | roots]
+    | match goal with |- context [ln (?u / ?u)] => replace (u / u) with 1 by (field; nonzeros); rewrite ln_1; identity end
     | match goal with |- context [sqrt _] => roots end ].
+(* A variable is what a fact F, that a difference is 0, says that it is. *)
+Ltac solved :=
+  first
+    [ lra
+    | match goal with
+      | F : ?a = 0 |- ?x = _ => first
+          [ transitivity (x + a); [rewrite F; ring | equal] | transitivity (x - a); [rewrite F; ring | equal] ]
+      end ].
 (* Numbers >= 0 whose product is at least v to their number have a mean of at least v. *)
 Ltac by_mean v l :=
   let P := fresh "P" in assert (P : Forall (fun u => 0 <= u) l) by (repeat (apply Forall_cons; [nonnegative |]); apply Forall_nil);
