@@ -6,9 +6,10 @@ from typing import Any
 
 import sympy as sp
 
+from verify.errors import BeyondReachError
 from verify.formal.clauses import Clause
-from verify.formal.expressions import Data, NotSaidError, put
-from verify.formal.identities import keeps_sign
+from verify.formal.expressions import Data, Need, NotSaidError, put
+from verify.formal.identities import in_factors, keeps_sign
 from verify.formal.known import KNOWN, Signed, bounds_of_numbers, negative, signed
 from verify.formal.slacks import Slacks
 from verify.language.expressions import from_data, to_data
@@ -53,19 +54,34 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
             f"by first [exact ({_OF[str(fact.relation[0])]} _ _ {fact.name}) | lra]."
         )
         scope = scope.adding(known)
+    tree = proof["tree"]
     for need in clause.leaves():
         shown = keeps_sign(Slacks(clause), clause.node(need.of), need.sign)
-        clause.show(shown or [*_lemmas(scope, proof["tree"]), f"{need.sign}."])
+        while shown is None and tree["rule"] == "lemma":
+            # A divisor's sign is one of the lemmas with which a deduction begins.
+            lines, scope = _lemma(scope, tree)
+            clause.say(*lines)
+            tree = tree["then"]
+        clause.show(shown or [f"{need.sign}."])
+        clause.say(*_factors_of(clause, need))
     clause.end()
-    clause.say(*_shown(scope, signed(clause.relations[-1]), proof["tree"]))
+    clause.say(*_shown(scope, signed(clause.relations[-1]), tree))
 
 
-def _lemmas(scope: _Scope, tree: Mapping[str, Any]) -> list[str]:
-    """Return the proofs of the lemmas with which a deduction begins: a divisor's sign is one of them."""
-    if tree["rule"] != "lemma":
-        return []
-    lines, inner = _lemma(scope, tree)
-    return [*lines, *_lemmas(inner, tree["then"])]
+def _factors_of(clause: Clause, need: Need) -> list[str]:
+    """Return the proofs that the factors of a quotient that is not 0 are not 0: divisors are made of them."""
+    expression, lines = from_data(clause.resolved(need.of)), list[str]()
+    if need.sign == "nonnegative" or sp.denom(sp.together(expression)) == 1:
+        return lines
+    try:
+        found = in_factors(expression)
+    except BeyondReachError:
+        return lines
+    for factor, power in found.as_powers_dict().items():
+        if power > 0 and not factor.is_Rational and not factor.is_Symbol:
+            shown, rest, whole = (clause.text(to_data(e)) for e in (factor, found / factor, expression))
+            lines.append(f"assert ({shown} <> 0) by (apply (nonzero_factor ({whole}) _ ({rest})); [equal | nonzero]).")
+    return lines
 
 
 def _shown(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
@@ -100,29 +116,51 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
         rewritten = "; ".join(f"rewrite Z_{i}" for i in range(len(zeros)))
         equation = f"transitivity ({left}); [equal | {rewritten}; ring]"
     ending = {"Gt": "positive", "Ge": "nonnegative", "Eq": "reflexivity"}[goal.sign]
-    shown = _positive(scope.clause, tree["times"])
+    shown = _positive(scope, tree["times"])
     return [
         *lines,
         f"assert (T_0 : 0 < {times}).",
         *_block(shown),
-        f"apply ({_BY_MULTIPLE[goal.sign]}_by_multiple ({times}) _ ({total})); [exact T_0 | {equation} | {ending}].",
+        f"refine ({_BY_MULTIPLE[goal.sign]}_by_multiple _ _ ({total}) T_0 _ _); [{equation} | {ending}].",
     ]
 
 
-def _positive(clause: Clause, data: Data) -> list[str]:
-    """Return the proof that something is positive: by the signs of symbols, over the parameters' bounds, by factors."""
+def _positive(scope: _Scope, data: Data) -> list[str]:
+    """Return the proof that something is positive.
+
+    By the signs of symbols, over the parameters' bounds, as a multiple of a fact, or by factors.
+    """
+    clause = scope.clause
     slacks, node = Slacks(clause), clause.node(data)
     try:
         plain = node.head == "number" or slacks.keeps_sign(node)
     except (Rejected, NotSaidError):
         plain = False
-    return ["positive."] if plain else keeps_sign(slacks, node, "positive") or _by_factors(clause, data)
+    if plain:
+        return ["positive."]
+    return keeps_sign(slacks, node, "positive") or _by_fact(scope, data) or _by_factors(clause, data)
+
+
+def _by_fact(scope: _Scope, data: Data) -> list[str] | None:
+    """Return the proof that a multiple of a fact is positive; None if it is of none, by the signs of symbols."""
+    clause = scope.clause
+    for fact in scope.facts:
+        if fact.sign != "Gt":
+            continue
+        try:
+            ratio = to_data(in_factors(from_data(clause.resolved(data)) / from_data(clause.resolved(fact.of))))
+            if Slacks(clause).keeps_sign(clause.node(ratio)):
+                product = f"({clause.text(ratio)}) * ({clause.text(fact.of)})"
+                return [f"apply (positive_as _ ({product})); [equal | positive]."]
+        except (Rejected, NotSaidError, BeyondReachError):
+            continue
+    return None
 
 
 def _by_factors(clause: Clause, data: Data) -> list[str]:
     """Return the proof that a product of powers is positive, as its factors are, each by a linear fact."""
     try:
-        number, factors = sp.factor_list(from_data(clause.resolved(data)))
+        number, factors = sp.factor_list(from_data(clause.resolved(data)))  # pyright: ignore[reportAssignmentType]
     except sp.PolynomialError:
         return ["positive."]
     if sum(power for _, power in factors) < 2:

@@ -54,14 +54,18 @@ class Need(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A derivative: the symbol of the function's argument, the point, the body's needs, and propositions.
+    """A derivative or a limit: a function's body and its argument's symbol, the point, the body's needs, propositions.
 
-    These say of the variable `name` that it is the derivative, and that the body has a value around the point.
+    The last say of the variable `name` that it is the derivative of an order, and that the body and the derivatives of
+    lower order have values around the point; or, with no order, that it is the limit from above, and that the body has
+    values above the point.
     """
 
     name: str
+    body: Data
     symbol: str
     point: Data
+    order: int | None
     needs: tuple[Need, ...]
     said: tuple[str, ...]
 
@@ -140,11 +144,8 @@ class Terms:
                 return self._case(rest)
             case "pi":
                 return _Written("PI", _ATOM)
-            case "Derivative":
-                symbol, times = _only(rest[1:])
-                return self._derivative(_data(rest[0]), symbol, symbol, times)
-            case "Subs":
-                return self._at_point(_data(rest[0]), _data(rest[1])[1:], _data(rest[2])[1:])
+            case "Derivative" | "Limit" | "Subs":
+                return self._binding(head, *map(_data, rest))
             case _:
                 return self._function(head, rest)
 
@@ -159,6 +160,16 @@ class Terms:
         text = self.symbols[name]
         return _Written(text, _CALL if " " in text else _ATOM)
 
+    def _binding(self, head: str, body: Data, *rest: Data) -> _Written:
+        """Return a derivative, a limit, or an expression at a point."""
+        if head == "Limit":
+            return self._limit(body, *rest)
+        if head == "Subs":
+            symbols, points = rest
+            return self._at_point(body, symbols[1:], points[1:])
+        symbol, times = _only(rest)
+        return self._derivative(body, symbol, symbol, times)
+
     def _at_point(self, body: Data, symbols: Data, points: Data) -> _Written:
         """Return an expression at a point of one symbol; it may be a derivative in that symbol."""
         if len(symbols) > 1:
@@ -171,21 +182,44 @@ class Terms:
         return self._written(put(body, {str(symbol[1]): point}))
 
     def _derivative(self, body: Data, symbol: Data, point: Data, times: Data) -> _Written:
-        """Return a variable that is the derivative of a body in a symbol at a point."""
+        """Return a variable that is a derivative of a body in a symbol at a point."""
         name = str(symbol[1])
-        if times != ["Integer", "1"] or name in self.integers:
-            raise NotSaidError("a derivative of higher order, or in an integer, is not exported")
+        if times[0] != "Integer" or name in self.integers:
+            raise NotSaidError("a derivative of symbolic order, or in an integer, is not exported")
+        order = int(str(times[1]))
         variable, at = self.bind(name), self._written(point).at(_ATOM)
+        needs, function = self._function_of(name, variable, body)
+        around = [conjunction([*needs])] if needs else []
+        around += [f"ex_derive_n {function} {lower}%nat {variable}" for lower in range(1, order)]
+        said = [f"locally {at} (fun {variable} : R => {each})" for each in around]
+        key = f"is_derive {function} {at}" if order == 1 else f"is_derive_n {function} {order}%nat {at}"
+        slope = Slope(f"slope_{len(self.slopes)}", body, name, point, order, tuple(needs.values()), tuple(said))
+        return self._such_that(key, "{} {}", slope)
+
+    def _limit(self, body: Data, symbol: Data, point: Data, side: Data) -> _Written:
+        """Return a variable that is the limit of a body as a symbol falls to a point."""
+        name, at = str(symbol[1]), self._written(point).at(_ATOM)
+        if str(side[1]) != "+" or name in self.integers:
+            raise NotSaidError("a limit other than from above, or in an integer, is not exported")
+        variable = self.bind(name)
+        needs, function = self._function_of(name, variable, body)
+        said = f"at_right {at} (fun {variable} : R => {conjunction([*needs])})"
+        around = (said,) if needs else ()
+        slope = Slope(f"slope_{len(self.slopes)}", body, name, point, None, tuple(needs.values()), around)
+        return self._such_that(f"filterlim {function} (at_right {at})", "{} (locally {})", slope)
+
+    def _function_of(self, name: str, variable: str, body: Data) -> tuple[dict[str, Need], str]:
+        """Return the needs of a body, and it as a function of a symbol."""
         inner = replace(self.inner(), symbols={**self.symbols, name: variable})
         function = f"(fun {variable} : R => {inner.term(body)})"
         if inner.slopes:
-            raise NotSaidError("a derivative of a derivative is not exported")
-        said = [f"locally {at} (fun {variable} : R => {conjunction([*inner.needs])})"] if inner.needs else []
-        key = f"is_derive {function} {at}"
+            raise NotSaidError("a derivative or a limit inside another one is not exported")
+        return inner.needs, function
+
+    def _such_that(self, key: str, said: str, slope: Slope) -> _Written:
+        """Return the variable of a derivative or a limit, with what is said of it."""
         if key not in self.slopes:
-            called = f"slope_{len(self.slopes)}"
-            needs = tuple(inner.needs.values())
-            self.slopes[key] = Slope(called, name, point, needs, (*said, f"{key} {called}"))
+            self.slopes[key] = slope._replace(said=(*slope.said, said.format(key, slope.name)))
         return _Written(self.slopes[key].name, _ATOM)
 
     def _function(self, head: str, rest: Data) -> _Written:
@@ -354,7 +388,7 @@ def _bound_in(data: Data) -> set[str]:
     """Return the names of the symbols that are bound somewhere in an expression."""
     bound = set[str]()
     for part in parts_of(data):
-        if part[0] in ("Derivative", "Subs"):
+        if part[0] in ("Derivative", "Limit", "Subs"):
             bound |= {str(each[1]) for each in parts_of(["Tuple", *part[2:]]) if each[0] == "Symbol"}
     return bound
 

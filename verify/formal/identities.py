@@ -1,14 +1,21 @@
 """Proofs that two expressions are one rational function, all divisors shown not to be 0."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sympy as sp
+
+from verify.errors import BeyondReachError
 from verify.formal.clauses import Clause
-from verify.formal.expressions import Need, NotSaidError, Slope, put
+from verify.formal.expressions import Data, Need, NotSaidError, Slope, Terms, put
 from verify.formal.slacks import Slacks
+from verify.language.expressions import from_data, to_data
+from verify.language.rational_functions import QuotientField
 from verify.rechecker.nodes import Node
 from verify.rechecker.reading import Rejected
 
+_LONG = 200
+"""Rational functions of more operations may take minutes to bring to lowest terms."""
 _SAID: Mapping[str, str] = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
 
 
@@ -20,7 +27,10 @@ def by_field(clause: Clause, proof: Mapping[str, Any]) -> None:
         lines = keeps_sign(Slacks(clause), clause.node(entry["factor"]), "nonzero")
         clause.say(f"assert (F_{i} : {factor} <> 0).", "{", *(f"  {line}" for line in lines or ["nonzero."]), "}")
     for slope in clause.goal.slopes.values():
-        _differentiated(clause, slope)
+        if slope.order is None:
+            _tends(clause, slope)
+        else:
+            _differentiated(clause, slope, slope.order)
     for need in clause.leaves():
         lines = keeps_sign(Slacks(clause), clause.node(need.of), need.sign)
         clause.show(lines or [f"{need.sign}."])
@@ -28,7 +38,7 @@ def by_field(clause: Clause, proof: Mapping[str, Any]) -> None:
     clause.say("equal.")
 
 
-def _differentiated(clause: Clause, slope: Slope) -> None:
+def _differentiated(clause: Clause, slope: Slope, order: int) -> None:
     """Write that there is a derivative, and first that the body has a value around the point."""
     clause.say("eexists; split; [|].", "{")
     if slope.needs:
@@ -41,9 +51,79 @@ def _differentiated(clause: Clause, slope: Slope) -> None:
             for lines in everywhere:
                 clause.show(lines)
             clause.say("flat; exact I.", "}")
-        clause.say("intro L; apply locally_singleton in L; cbv beta in L.")
+        clause.say("intro L; pose proof (locally_singleton _ _ L) as N; cbv beta in N.")
         clause.say("repeat match goal with N : _ /\\ _ |- _ => destruct N end.")
-    clause.say("derive.", "}")
+    if order > 1:
+        clause.say("lower_orders.", *["next_order; split; [exists_around |]."] * (order - 1), "last_order.", "}")
+    else:
+        clause.say("derive.", "}")
+
+
+def in_factors(expression: sp.Expr) -> sp.Expr:
+    """Return a rational expression as a product of powers of irreducible polynomials; BeyondReachError for another."""
+    field = QuotientField(sorted(expression.free_symbols, key=str))
+    return field.in_factors(field.from_sympy(expression))
+
+
+def _tends(clause: Clause, slope: Slope) -> None:
+    """Write that there is a limit from above 0: that of a rational function which is continuous at 0.
+
+    Above 0, in order, each of the body's needs has its sign, or is the product of a power of the distance and of a
+    rational function that is not 0 at 0.
+    """
+    if clause.resolved(slope.point) != ["Integer", "0"]:
+        raise NotSaidError("a limit at another point than 0 is not exported")
+    positive = Slacks(clause, signs={slope.symbol: "positive"}, texts={slope.symbol: "around"})
+    written = Terms(positive.texts, inside="Statement.")
+    body, limit = _and_at_0(clause, slope, slope.body)
+    clause.say(f"exists ({written.term(to_data(limit))}); split; [|].", "{", "pose proof (from_above 0) as W.")
+    for need in clause.apart(slope.needs):
+        lines = keeps_sign(positive, clause.node(need.of, [slope.symbol]), need.sign)
+        if lines is None:
+            rest, start = _and_at_0(clause, slope, need.of, power := _order_at_0(clause, slope, need.of))
+            text = written.term(to_data(rest))
+            at_0 = (
+                f"apply right_of, near_apart; [derive | cbv beta; apply (nonzero_as _ ({written.term(to_data(start))}))"
+            )
+            clause.say(*_also_above(f"{text} <> 0", [f"{at_0}; [equal | nonzero]]."]))
+            lines = [f"apply (nonzero_as _ (around ^ {power} * ({text}))); [equal | nonzero]."]
+        said = _SAID[need.sign].format(written.term(clause.resolved(need.of)))
+        clause.say(*_also_above(said, ["above_by W.", *lines]))
+    if slope.needs:
+        clause.say("apply and_then; [above_by W; repeat split; assumption | intros _].")
+    clause.say(f"apply (tends _ (fun around => {written.term(to_data(body))})).")
+    clause.say("{ above_by W; equal. }", "{ derive. }", "{ cbv beta; equal. }", "}")
+
+
+def _also_above(said: str, lines: Sequence[str]) -> list[str]:
+    """Return the proof that something more is so above 0."""
+    block = [f"assert (V : at_right 0 (fun around => {said})).", "{", *(f"  {line}" for line in lines), "}"]
+    return [*block, "apply (filter_and _ _ W) in V; clear W; rename V into W."]
+
+
+def _rational(clause: Clause, slope: Slope, data: Data) -> tuple[sp.Expr, sp.Symbol]:
+    """Return an expression as a product of powers of irreducible polynomials, and the symbol that falls to 0."""
+    expression = from_data(clause.resolved(data))
+    if expression.count_ops() > _LONG:
+        raise NotSaidError(f"a limit of more than {_LONG} operations, whose lowest terms are not found in time")
+    own = next((s for s in expression.free_symbols if s.name == slope.symbol), sp.Symbol(slope.symbol))
+    try:
+        return in_factors(expression), own
+    except BeyondReachError as error:
+        raise NotSaidError("a limit of what is not rational is not exported") from error
+
+
+def _order_at_0(clause: Clause, slope: Slope, data: Data) -> int:
+    """Return the power of the symbol that falls to 0 in a rational expression."""
+    expression, own = _rational(clause, slope, data)
+    return int(expression.as_powers_dict().get(own, 0))
+
+
+def _and_at_0(clause: Clause, slope: Slope, data: Data, power: int = 0) -> tuple[sp.Expr, sp.Expr]:
+    """Return a rational expression without a power of the symbol that falls to 0, and its value at 0."""
+    expression, own = _rational(clause, slope, data)
+    rest = expression / own**power
+    return rest, in_factors(rest.subs(own, 0))
 
 
 def _everywhere(clause: Clause, slope: Slope, needs: list[Need]) -> list[list[str]] | None:

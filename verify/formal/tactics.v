@@ -5,6 +5,8 @@ Lemma and_flat : forall A B C : Prop, A /\ (B /\ C) -> (A /\ B) /\ C.
 Proof. tauto. Qed.
 Lemma nonzero_as : forall a b : R, a = b -> b <> 0 -> a <> 0.
 Proof. intros a b -> H; exact H. Qed.
+Lemma nonzero_factor : forall a f r : R, a = f * r -> a <> 0 -> f <> 0.
+Proof. intros a f r -> H Z; apply H; rewrite Z; ring. Qed.
 Lemma not_zero : forall a : R, 0 < a -> a <> 0.
 Proof. intros; lra. Qed.
 Lemma positive_as : forall a b : R, a = b -> 0 < b -> 0 < a.

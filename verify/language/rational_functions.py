@@ -89,6 +89,15 @@ class QuotientField:
         """Return the expression of an element."""
         return self._polynomial(value.numerator) / self._polynomial(value.denominator)
 
+    def in_factors(self, value: Quotient) -> sp.Expr:
+        """Return the expression of an element as a product of powers of irreducible polynomials."""
+        product = sp.Integer(1)
+        for polynomial, turn in ((value.numerator, 1), (value.denominator, -1)):
+            number, factors = polynomial.factor()
+            product *= sp.Rational(int(number.p), int(number.q)) ** turn
+            product *= sp.Mul(*(self._polynomial(factor) ** (turn * int(power)) for factor, power in factors))
+        return product
+
     def _polynomial(self, polynomial: flint.fmpq_mpoly) -> sp.Expr:
         return sp.Add(
             *(

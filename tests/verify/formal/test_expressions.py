@@ -64,10 +64,14 @@ def test_signs_and_quotients_are_written_as_such(data, term):
         sp.Derivative(x**2 * y, x, y),
         sp.Subs(sp.Derivative(x**2 * y, x, y), x, 1),
         sp.Subs(sp.Derivative(x**2 * y, x), (x, y), (1, 2)),
-        sp.Derivative(x**3, (x, 2)),
+        sp.Derivative(sp.exp(n), (n, 2)),
+        sp.Derivative(sp.Subs(sp.Derivative(x**2 * y, x), x, 3), y),
+        sp.Limit(x, x, 0, "+-"),
+        sp.Limit(1 / x, x, 0, "-"),
+        sp.Limit(sp.exp(-x), x, sp.oo),
     ],
 )
-def test_a_derivative_other_than_the_first_in_one_symbol_is_refused(expression):
+def test_a_derivative_in_several_symbols_and_a_limit_from_below_are_refused(expression):
     with pytest.raises(NotSaidError, match="not exported"):
         written(expression)
 
@@ -79,7 +83,7 @@ def test_a_divisor_that_is_a_power_is_not_0():
     assert "real_power x y <> 0" in terms.needs and "real_power_defined x y" in terms.needs
 
 
-@pytest.mark.parametrize("expression", [sp.Sum(x, (n, 1, 3)), sp.factorial(n), sp.Limit(x, x, 0, "+-")])
+@pytest.mark.parametrize("expression", [sp.Sum(x, (n, 1, 3)), sp.factorial(n)])
 def test_a_form_that_is_not_exported_is_refused_by_name(expression):
     with pytest.raises(NotSaidError, match=type(expression).__name__):
         written(expression)
@@ -95,6 +99,27 @@ def test_an_expression_at_a_point_has_the_point_in_the_symbols_place():
     assert terms.term(at(["Add", X, Y], X, ["Integer", "3"])) == "3 + y"
     assert terms.term(at(slope, X, ["Integer", "3"])) == "slope_0"
     assert "fun y : R => 3 * y ^ 2" in next(iter(terms.slopes))
+
+
+def test_a_derivative_of_second_order_has_one_of_first_order_around_the_point():
+    terms = Terms(SYMBOLS)
+    assert terms.term(to_data(sp.Derivative(1 / x, (x, 2)))) == "slope_0"
+    (slope,) = terms.slopes.values()
+    assert slope.said == (
+        "locally x (fun x : R => x <> 0)",
+        "locally x (fun x : R => ex_derive_n (fun x : R => / x) 1%nat x)",
+        "is_derive_n (fun x : R => / x) 2%nat x slope_0",
+    )
+
+
+def test_a_limit_has_values_above_the_point():
+    terms = Terms(SYMBOLS)
+    assert terms.term(to_data(sp.Limit(y / x, x, 0, "+"))) == "slope_0"
+    (slope,) = terms.slopes.values()
+    assert slope.said == (
+        "at_right 0 (fun x : R => x <> 0)",
+        "filterlim (fun x : R => / x * y) (at_right 0) (locally slope_0)",
+    )
 
 
 def test_a_point_that_is_bound_in_the_expression_is_refused():

@@ -115,8 +115,40 @@ def test_a_mutated_certificate_fails_where_it_was_mutated_and_its_twin_compiles(
     assert compiled(tmp_path / "right").accepted
     refused = compiled(tmp_path / "wrong").refused
     lines = (tmp_path / "wrong" / "Proof.v").read_text(encoding="utf-8").splitlines()
-    place = next(i for i, line in enumerate(lines, 1) if "positive_by_multiple (1) _" in line)
+    place = next(i for i, line in enumerate(lines, 1) if "positive_by_multiple _ _" in line)
     assert f'"./Proof.v", line {place},' in refused
+
+
+u, x = sp.Symbol("u", real=True), sp.Symbol("x", real=True)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "old", "new"),
+    [
+        # By hand: the second derivative of x³ e^{2x} is (6 x + 12 x² + 4 x³) e^{2x}, the third of x³ is 6.
+        (sp.Derivative(x**3 * sp.exp(2 * x), (x, 2)), (6 * x + 12 * x**2 + 4 * x**3) * sp.exp(2 * x), "12", "13"),
+        (sp.Derivative(x**3, (x, 3)), sp.Integer(6), "3%nat", "2%nat"),
+        # 1/(1 + x²) has a value everywhere; its second derivative at 0 is −2.
+        (sp.Subs(sp.Derivative(1 / (1 + x**2), (x, 2)), x, 0), sp.Integer(-2), "- 2", "2"),
+        (sp.Limit((x * (1 + u) - x) / u, u, 0, "+"), x, "at_right", "at_left"),
+        # The divisor u + u² is 0 at 0; u (1 + x + u)/(u + u²) tends to 1 + x.
+        (sp.Limit(u * (1 + x + u) / (u + u**2), u, 0, "+"), 1 + x, "= 1 + x", "= x"),
+    ],
+)
+def test_a_derivative_of_higher_order_and_a_limit_are_those_alone(tmp_path, left, right, old, new):
+    claims = (verify.Identity("claim", left, right),)
+    # A parameter that the claim does not use.
+    statement = verify.Statement((verify.Parameter("y", "rational", "a number"),), claims, variables=(x,))
+    theorem = verify.Theorem("user.mine", "mine", verify.Source("1", "derived here"), statement, {"y": 2})
+    for name in ("right", "wrong"):
+        found = export(theorem)
+        assert [(c.exported, c.why) for c in found.clauses] == [("proof", "")]
+        (tmp_path / name).mkdir()
+        found.write(tmp_path / name)
+    accepted = compiled(tmp_path / "right")
+    assert accepted.accepted, accepted.refused
+    changed(tmp_path / "wrong", "Statement.v", old, new)
+    assert not compiled(tmp_path / "wrong").accepted
 
 
 @pytest.mark.parametrize(
