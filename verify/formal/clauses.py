@@ -130,7 +130,7 @@ class Clause:
         terms = self.stated.terms()
         terms.holds(relation)
         if terms.slopes:
-            raise NotSaidError("a proof that supposes something of a derivative")
+            raise NotSaidError("a proof that supposes something of a derivative or a limit")
         return ["?"] * len(terms.needs)
 
     def say(self, *lines: str) -> None:

@@ -1,6 +1,7 @@
 """Deductions in Rocq: explicit sums of products of facts, and the rules that add facts or distinguish cases."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,13 +43,12 @@ class _Scope:
 
 def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
     """Write a proof of kind `deduction`."""
-    if clause.goal.slopes:
-        raise NotSaidError("a deduction of what has a derivative")
     clause.begin()
     scope = _Scope(clause)
     for place in proof["relations"]:
         fact = clause.facts[place]
         known = signed(fact.relation)
+        # Numbers on both sides are one number in the fact: then it is not the difference of the sides as they stand.
         clause.say(
             f"assert ({scope.next} : {scope.said(known)}) "
             f"by first [exact ({_OF[str(fact.relation[0])]} _ _ {fact.name}) | lra]."
@@ -57,8 +57,7 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
     tree = proof["tree"]
     for need in clause.leaves():
         shown = keeps_sign(Slacks(clause), clause.node(need.of), need.sign)
-        while shown is None and tree["rule"] == "lemma":
-            # A divisor's sign is one of the lemmas with which a deduction begins.
+        for _ in range(0 if shown else _lemmas_before(clause, need, tree)):
             lines, scope = _lemma(scope, tree)
             clause.say(*lines)
             tree = tree["then"]
@@ -68,20 +67,37 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
     clause.say(*_shown(scope, signed(clause.relations[-1]), tree))
 
 
+def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
+    """Return the number of lemmas with which a deduction begins up to one that is of a need's expression; else 0."""
+    count, of = 0, from_data(clause.resolved(need.of))
+    while tree["rule"] == "lemma":
+        count, lemma = count + 1, from_data(clause.resolved(signed(tree["relation"]).of))
+        if 0 in (sp.expand(lemma - of), sp.expand(lemma + of)):
+            return count
+        tree = tree["then"]
+    return 0
+
+
 def _factors_of(clause: Clause, need: Need) -> list[str]:
     """Return the proofs that the factors of a quotient that is not 0 are not 0: divisors are made of them."""
-    expression, lines = from_data(clause.resolved(need.of)), list[str]()
-    if need.sign == "nonnegative" or sp.denom(sp.together(expression)) == 1:
-        return lines
     try:
-        found = in_factors(expression)
+        found = in_factors(from_data(clause.resolved(need.of)))
     except BeyondReachError:
-        return lines
-    for factor, power in found.as_powers_dict().items():
-        if power > 0 and not factor.is_Rational and not factor.is_Symbol:
-            shown, rest, whole = (clause.text(to_data(e)) for e in (factor, found / factor, expression))
+        return []
+    powers, lines = found.as_powers_dict(), list[str]()
+    if need.sign == "nonnegative" or not any(power < 0 and factor.free_symbols for factor, power in powers.items()):
+        return []
+    for factor, power in powers.items():
+        if power > 0 and factor.free_symbols:
+            shown, rest = (clause.text(_data(e)) for e in (factor, found / factor))
+            whole = clause.text(need.of)
             lines.append(f"assert ({shown} <> 0) by (apply (nonzero_factor ({whole}) _ ({rest})); [equal | nonzero]).")
     return lines
+
+
+def _data(expression: sp.Expr) -> Data:
+    """Return the data of an expression that was computed, whose numbers nobody wrote."""
+    return to_data(expression, written=False)  # pyright: ignore[reportReturnType]
 
 
 def _shown(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
@@ -138,42 +154,49 @@ def _positive(scope: _Scope, data: Data) -> list[str]:
         plain = False
     if plain:
         return ["positive."]
-    return keeps_sign(slacks, node, "positive") or _by_fact(scope, data) or _by_factors(clause, data)
+    return keeps_sign(slacks, node, "positive") or _by_fact(scope, data) or _by_factors(scope, data)
 
 
 def _by_fact(scope: _Scope, data: Data) -> list[str] | None:
-    """Return the proof that a multiple of a fact is positive; None if it is of none, by the signs of symbols."""
+    """Return the proof that a positive multiple of a fact is positive; None where no ratio has a sign."""
     clause = scope.clause
-    for fact in scope.facts:
-        if fact.sign != "Gt":
-            continue
+    for ratio, fact in _ratios(scope, from_data(clause.resolved(data))):
         try:
-            ratio = to_data(in_factors(from_data(clause.resolved(data)) / from_data(clause.resolved(fact.of))))
-            if Slacks(clause).keeps_sign(clause.node(ratio)):
-                product = f"({clause.text(ratio)}) * ({clause.text(fact.of)})"
+            if Slacks(clause).keeps_sign(clause.node(_data(ratio))):
+                product = f"({clause.text(_data(ratio))}) * ({clause.text(fact.of)})"
                 return [f"apply (positive_as _ ({product})); [equal | positive]."]
-        except (Rejected, NotSaidError, BeyondReachError):
+        except (Rejected, NotSaidError):
             continue
     return None
 
 
-def _by_factors(clause: Clause, data: Data) -> list[str]:
-    """Return the proof that a product of powers is positive, as its factors are, each by a linear fact."""
+def _ratios(scope: _Scope, expression: sp.Expr) -> Iterator[tuple[sp.Expr, Signed]]:
+    """Yield the quotients of an expression by the positive facts, with these."""
+    for fact in scope.facts:
+        if fact.sign == "Gt":
+            with suppress(BeyondReachError):
+                yield in_factors(expression / from_data(scope.clause.resolved(fact.of))), fact
+
+
+def _by_factors(scope: _Scope, data: Data) -> list[str]:
+    """Return the proof that a product of powers of polynomials is positive, as its factors are."""
     try:
-        number, factors = sp.factor_list(from_data(clause.resolved(data)))  # pyright: ignore[reportAssignmentType]
-    except sp.PolynomialError:
+        found = in_factors(from_data(scope.clause.resolved(data)))
+    except BeyondReachError:
         return ["positive."]
-    if sum(power for _, power in factors) < 2:
-        return ["positive."]
-    shown, example = list[tuple[str, int]](), clause.stated.example
-    for factor, power in factors:
-        # A factor such as w − 1 may be negative: its sign is tried at the example.
-        values = {s: sp.Rational(example.get(s.name, "1/2")) for s in factor.free_symbols}
-        turn = -1 if factor.subs(values) < 0 else 1
-        number *= turn**power
-        shown.append((clause.text(to_data(sp.expand(turn * factor))), power))
+    number, shown = sp.Integer(1), list[tuple[str, int]]()
+    for factor, power in found.as_powers_dict().items():
+        if not factor.free_symbols:
+            number *= factor**power
+        elif power < 0:
+            return ["positive."]
+        else:
+            # A factor such as w − 1 is negative by a fact, 1 − w > 0.
+            turn = -1 if any(ratio.is_negative for ratio, _ in _ratios(scope, factor)) else 1
+            number *= turn**power
+            shown.append((scope.clause.text(_data(sp.expand(turn * factor))), int(power)))
     lines = [f"assert (T_0_{i} : 0 < {text}) by first [positive | lra]." for i, (text, _) in enumerate(shown)]
-    product = " * ".join([clause.text(to_data(number)), *(f"({text}) ^ {power}" for text, power in shown)])
+    product = " * ".join([scope.clause.text(_data(number)), *(f"({text}) ^ {power}" for text, power in shown)])
     return [*lines, f"apply (positive_as _ ({product})); [ring | positive]."]
 
 
@@ -252,7 +275,7 @@ def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[
 
 
 def _by_value(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Prove a goal on a number by bounds of its exponentials and logarithms."""
+    """Prove a goal on a number by bounds of its exponentials, logarithms and roots."""
     return [*bounds_of_numbers(scope.clause, goal.of), "lra."]
 
 

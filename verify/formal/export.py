@@ -10,9 +10,9 @@ from verify.checking.check import check
 from verify.checking.doors import with_doors
 from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
+from verify.errors import TheoremError
 from verify.evaluation.instances import parse
 from verify.files import write_ours
-from verify.formal.expressions import NotSaidError
 from verify.formal.names import comment
 from verify.formal.proofs import example_of, header_of, proof_of
 from verify.formal.statements import Stated
@@ -147,7 +147,7 @@ def _theorem(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
         return "", "it is not proved for all parameters"
     try:
         text = proof_of(stated, clause, proof, with_doors()[0])
-    except NotSaidError as error:
+    except (TheoremError, ArithmeticError) as error:
         return "", str(error)
     if len(text) > LONGEST:
         return "", f"its proof has {len(text)} characters, more than the {LONGEST} that Rocq's checker reads in time"

@@ -13,6 +13,8 @@ from verify.errors import TheoremError
 
 Data: TypeAlias = Sequence["Data | str"]
 Sign = Literal["nonzero", "positive", "nonnegative", "defined", "chosen", "other"]
+MOST_ORDER = 20
+"""The highest order of a derivative that the re-checker reads."""
 RELATIONS: Mapping[str, str] = {"Eq": "=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
 _SUM, _PRODUCT, _PREFIX, _POWER, _CALL, _ATOM = range(6)
 _FUNCTIONS: Mapping[str, str] = {
@@ -54,11 +56,10 @@ class Need(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A derivative or a limit: a function's body and its argument's symbol, the point, the body's needs, propositions.
+    """A derivative or a limit of a body in a symbol at a point; `said` are propositions of the variable `name`.
 
-    The last say of the variable `name` that it is the derivative of an order, and that the body and the derivatives of
-    lower order have values around the point; or, with no order, that it is the limit from above, and that the body has
-    values above the point.
+    With an order: the body and its derivatives of lower order have values around the point, and `name` is the
+    derivative. Without: the body has values above the point, and `name` is the limit from above.
     """
 
     name: str
@@ -177,24 +178,27 @@ class Terms:
         symbol, point = _data(symbols[0]), _data(points[0])
         if body[0] == "Derivative" and _only(body[2:])[0] == symbol:
             return self._derivative(_data(body[1]), symbol, point, _only(body[2:])[1])
-        if _bound_in(body) & {str(part[1]) for part in parts_of(point) if part[0] == "Symbol"}:
+        if _bound_in(body) & (_symbols_in(symbol) | _symbols_in(point)):
             raise NotSaidError("Subs of a symbol that is bound in the expression is not exported")
         return self._written(put(body, {str(symbol[1]): point}))
 
     def _derivative(self, body: Data, symbol: Data, point: Data, times: Data) -> _Written:
         """Return a variable that is a derivative of a body in a symbol at a point."""
         name = str(symbol[1])
-        if times[0] != "Integer" or name in self.integers:
-            raise NotSaidError("a derivative of symbolic order, or in an integer, is not exported")
-        order = int(str(times[1]))
+        order = int(str(times[1])) if times[0] == "Integer" else 0
+        if not 1 <= order <= MOST_ORDER or name in self.integers:
+            raise NotSaidError(
+                f"a derivative of another order than 1 to {MOST_ORDER}, or in an integer, is not exported"
+            )
         variable, at = self.bind(name), self._written(point).at(_ATOM)
         needs, function = self._function_of(name, variable, body)
         around = [conjunction([*needs])] if needs else []
         around += [f"ex_derive_n {function} {lower}%nat {variable}" for lower in range(1, order)]
         said = [f"locally {at} (fun {variable} : R => {each})" for each in around]
         key = f"is_derive {function} {at}" if order == 1 else f"is_derive_n {function} {order}%nat {at}"
-        slope = Slope(f"slope_{len(self.slopes)}", body, name, point, order, tuple(needs.values()), tuple(said))
-        return self._such_that(key, "{} {}", slope)
+        called = f"slope_{len(self.slopes)}"
+        slope = Slope(called, body, name, point, order, tuple(needs.values()), (*said, f"{key} {called}"))
+        return self._such_that(key, slope)
 
     def _limit(self, body: Data, symbol: Data, point: Data, side: Data) -> _Written:
         """Return a variable that is the limit of a body as a symbol falls to a point."""
@@ -203,24 +207,25 @@ class Terms:
             raise NotSaidError("a limit other than from above, or in an integer, is not exported")
         variable = self.bind(name)
         needs, function = self._function_of(name, variable, body)
-        said = f"at_right {at} (fun {variable} : R => {conjunction([*needs])})"
-        around = (said,) if needs else ()
-        slope = Slope(f"slope_{len(self.slopes)}", body, name, point, None, tuple(needs.values()), around)
-        return self._such_that(f"filterlim {function} (at_right {at})", "{} (locally {})", slope)
+        key, called = f"filterlim {function} (at_right {at})", f"limit_{len(self.slopes)}"
+        said = [f"at_right {at} (fun {variable} : R => {conjunction([*needs])})"] if needs else []
+        said.append(f"{key} (locally {called})")
+        return self._such_that(key, Slope(called, body, name, point, None, tuple(needs.values()), tuple(said)))
 
     def _function_of(self, name: str, variable: str, body: Data) -> tuple[dict[str, Need], str]:
         """Return the needs of a body, and it as a function of a symbol."""
         inner = replace(self.inner(), symbols={**self.symbols, name: variable})
         function = f"(fun {variable} : R => {inner.term(body)})"
+        outer = self.symbols.get(name)
+        if any(outer in self.definitions[each][0].split() for each in _symbols_in(body) & self.definitions.keys()):
+            raise NotSaidError(f"a definition of {name}, which is bound around it, is not exported")
         if inner.slopes:
             raise NotSaidError("a derivative or a limit inside another one is not exported")
         return inner.needs, function
 
-    def _such_that(self, key: str, said: str, slope: Slope) -> _Written:
-        """Return the variable of a derivative or a limit, with what is said of it."""
-        if key not in self.slopes:
-            self.slopes[key] = slope._replace(said=(*slope.said, said.format(key, slope.name)))
-        return _Written(self.slopes[key].name, _ATOM)
+    def _such_that(self, key: str, slope: Slope) -> _Written:
+        """Return the variable of a derivative or a limit; one that is there twice has one variable."""
+        return _Written(self.slopes.setdefault(key, slope).name, _ATOM)
 
     def _function(self, head: str, rest: Data) -> _Written:
         if head in _ENDS:
@@ -327,7 +332,7 @@ class Terms:
             choices.append(f"| {word} => {inner.term(_data(choice))}")
             needs.append(f"| {word} => {conjunction([*inner.needs])}")
             if inner.slopes:
-                raise NotSaidError("a derivative that a word chooses is not exported")
+                raise NotSaidError("a derivative or a limit that a word chooses is not exported")
         if any(not need.endswith("=> True") for need in needs):
             said = f"match {text} with {' '.join(needs)} end"
             self._need("chosen", ["Case", *rest], said)
@@ -389,8 +394,12 @@ def _bound_in(data: Data) -> set[str]:
     bound = set[str]()
     for part in parts_of(data):
         if part[0] in ("Derivative", "Limit", "Subs"):
-            bound |= {str(each[1]) for each in parts_of(["Tuple", *part[2:]]) if each[0] == "Symbol"}
+            bound |= _symbols_in(["Tuple", *part[2:]])
     return bound
+
+
+def _symbols_in(data: Data) -> set[str]:
+    return {str(part[1]) for part in parts_of(data) if part[0] == "Symbol"}
 
 
 def parts_of(data: Data) -> Iterator[Data]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from verify.errors import BeyondReachError
+from verify.errors import BeyondReachError, UndefinedError
 from verify.formal.clauses import Clause
 from verify.formal.expressions import Data, Need, NotSaidError, Slope, Terms, put
 from verify.formal.slacks import Slacks
@@ -60,9 +60,17 @@ def _differentiated(clause: Clause, slope: Slope, order: int) -> None:
 
 
 def in_factors(expression: sp.Expr) -> sp.Expr:
-    """Return a rational expression as a product of powers of irreducible polynomials; BeyondReachError for another."""
+    """Return a rational expression as a product of powers of irreducible polynomials.
+
+    Raises BeyondReachError for one that is not rational or too long, and for one that divides by 0.
+    """
+    if expression.count_ops() > _LONG:
+        raise BeyondReachError(f"an expression of more than {_LONG} operations is not brought to lowest terms")
     field = QuotientField(sorted(expression.free_symbols, key=str))
-    return field.in_factors(field.from_sympy(expression))
+    try:
+        return field.in_factors(field.from_sympy(expression))
+    except UndefinedError as error:
+        raise BeyondReachError(str(error)) from error
 
 
 def _tends(clause: Clause, slope: Slope) -> None:
@@ -72,26 +80,33 @@ def _tends(clause: Clause, slope: Slope) -> None:
     rational function that is not 0 at 0.
     """
     if clause.resolved(slope.point) != ["Integer", "0"]:
-        raise NotSaidError("a limit at another point than 0 is not exported")
+        raise NotSaidError("the proof of a limit at another point than 0 is not exported")
+    if slope.symbol in clause.given.values:
+        raise NotSaidError(f"the proof of a limit in {slope.symbol}, which is a parameter, is not exported")
     positive = Slacks(clause, signs={slope.symbol: "positive"}, texts={slope.symbol: "around"})
     written = Terms(positive.texts, inside="Statement.")
-    body, limit = _and_at_0(clause, slope, slope.body)
-    clause.say(f"exists ({written.term(to_data(limit))}); split; [|].", "{", "pose proof (from_above 0) as W.")
+    order, body, limit = _at_0(clause, slope, slope.body, written)
+    if order < 0:
+        raise NotSaidError("a limit that is infinite is not exported")
+    body = f"around ^ {order} * ({body})" if order else body
+    clause.say(f"exists ({'0' if order else limit}); split; [|].", "{", "pose proof (from_above 0) as W.")
     for need in clause.apart(slope.needs):
         lines = keeps_sign(positive, clause.node(need.of, [slope.symbol]), need.sign)
+        if lines is None and need.sign != "nonzero":
+            raise NotSaidError("a limit of a root or a logarithm whose sign is not found is not exported")
         if lines is None:
-            rest, start = _and_at_0(clause, slope, need.of, power := _order_at_0(clause, slope, need.of))
-            text = written.term(to_data(rest))
+            order, rest, start = _at_0(clause, slope, need.of, written)
+            power = f"around ^ {order}" if order >= 0 else f"/ around ^ {-order}"
             at_0 = (
-                f"apply right_of, near_apart; [derive | cbv beta; apply (nonzero_as _ ({written.term(to_data(start))}))"
+                f"apply right_of, near_apart; [derive | cbv beta; apply (nonzero_as _ ({start})); [equal | nonzero]]."
             )
-            clause.say(*_also_above(f"{text} <> 0", [f"{at_0}; [equal | nonzero]]."]))
-            lines = [f"apply (nonzero_as _ (around ^ {power} * ({text}))); [equal | nonzero]."]
+            clause.say(*_also_above(f"{rest} <> 0", [at_0]))
+            lines = [f"apply (nonzero_as _ ({power} * ({rest}))); [equal | nonzero]."]
         said = _SAID[need.sign].format(written.term(clause.resolved(need.of)))
         clause.say(*_also_above(said, ["above_by W.", *lines]))
     if slope.needs:
         clause.say("apply and_then; [above_by W; repeat split; assumption | intros _].")
-    clause.say(f"apply (tends _ (fun around => {written.term(to_data(body))})).")
+    clause.say(f"apply (tends _ (fun around => {body})).")
     clause.say("{ above_by W; equal. }", "{ derive. }", "{ cbv beta; equal. }", "}")
 
 
@@ -101,29 +116,18 @@ def _also_above(said: str, lines: Sequence[str]) -> list[str]:
     return [*block, "apply (filter_and _ _ W) in V; clear W; rename V into W."]
 
 
-def _rational(clause: Clause, slope: Slope, data: Data) -> tuple[sp.Expr, sp.Symbol]:
-    """Return an expression as a product of powers of irreducible polynomials, and the symbol that falls to 0."""
+def _at_0(clause: Clause, slope: Slope, data: Data, written: Terms) -> tuple[int, str, str]:
+    """Return the power of the symbol that falls to 0 in a rational expression, the rest, and its value at 0."""
     expression = from_data(clause.resolved(data))
-    if expression.count_ops() > _LONG:
-        raise NotSaidError(f"a limit of more than {_LONG} operations, whose lowest terms are not found in time")
     own = next((s for s in expression.free_symbols if s.name == slope.symbol), sp.Symbol(slope.symbol))
     try:
-        return in_factors(expression), own
+        found = in_factors(expression)
+        order = int(found.as_powers_dict().get(own, 0))
+        rest = found / own**order
+        start = in_factors(rest.subs(own, 0))
     except BeyondReachError as error:
-        raise NotSaidError("a limit of what is not rational is not exported") from error
-
-
-def _order_at_0(clause: Clause, slope: Slope, data: Data) -> int:
-    """Return the power of the symbol that falls to 0 in a rational expression."""
-    expression, own = _rational(clause, slope, data)
-    return int(expression.as_powers_dict().get(own, 0))
-
-
-def _and_at_0(clause: Clause, slope: Slope, data: Data, power: int = 0) -> tuple[sp.Expr, sp.Expr]:
-    """Return a rational expression without a power of the symbol that falls to 0, and its value at 0."""
-    expression, own = _rational(clause, slope, data)
-    rest = expression / own**power
-    return rest, in_factors(rest.subs(own, 0))
+        raise NotSaidError(f"the proof of a limit is not exported: {error}") from error
+    return order, written.term(to_data(rest, written=False)), written.term(to_data(start, written=False))
 
 
 def _everywhere(clause: Clause, slope: Slope, needs: list[Need]) -> list[list[str]] | None:

@@ -45,7 +45,7 @@ def by_constant(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def bounds_of_numbers(clause: Clause, data: Data) -> list[str]:
-    """Return the lines that bound each exponential, each logarithm and each root of a number in some data."""
+    """Return the lines that bound each exponential, each logarithm and each square root of a number in some data."""
     lines = list[str]()
     for head, argument, value in _numbers_in(clause, data):
         text = clause.text(argument)
@@ -66,10 +66,9 @@ def _numbers_in(clause: Clause, data: Data) -> Iterator[tuple[str, Data, Fractio
             argument, head = part[1], "sqrt" if root else str(part[0])
             assert not isinstance(argument, str)
             node: Node = clause.node(argument)
-            if node.head == "number":
-                yield head, argument, node.number
-            elif not root:
+            if node.head != "number" or (root and node.number < 0):
                 raise NotSaidError(f"the {head} of what is no rational number")
+            yield head, argument, node.number
 
 
 def _of_exponential(tactic: str, text: str, x: Fraction) -> str:
@@ -87,7 +86,7 @@ def _around_log(value: Fraction) -> list[tuple[str, Fraction]]:
 
 
 def _around_root(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return rational numbers a little below and above a square root."""
+    """Return rational numbers at most, and above, a square root, which are near."""
     near = math.isqrt(math.floor(value * _DIGITS**2))
     return Fraction(near, _DIGITS), Fraction(near + 1, _DIGITS)
 

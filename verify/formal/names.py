@@ -6,17 +6,19 @@ from collections.abc import Collection
 PRINTED = (
     *("R", "Z", "N", "nat", "bool", "list", "Prop", "Set", "Type", "IZR", "exp", "ln", "sqrt", "sin", "cos", "tan"),
     *("atan", "sinh", "cosh", "tanh", "PI", "Rabs", "Rmax", "Rmin", "Rpower", "powerRZ", "Int_part", "True", "False"),
-    *("Rlt_dec", "Rle_dec", "Req_EM_T", "is_derive", "left", "right", "eq", "not", "and", "or"),
-    *("locally", "sgn", "whole_part", "real_power", "real_power_defined", *(f"slope_{i}" for i in range(100))),
+    *("Rlt_dec", "Rle_dec", "Req_EM_T", "is_derive", "is_derive_n", "ex_derive_n", "filterlim", "at_right", "locally"),
+    *("left", "right", "eq", "not", "and", "or", "sgn", "whole_part", "real_power", "real_power_defined"),
+    *(f"{each}_{i}" for i in range(100) for each in ("slope", "limit")),
     *("in_domain", "example_in_scope", "nil", "cons", "ln_below", "ln_at_least_0", "ln_below_tangent"),
-    "exp_above_tangent",
+    *("exp_above_tangent", "nonzero_as", "positive_as", "nonnegative_as", "nonzero_factor", "root_between"),
+    *("from_above", "tends", "right_of", "near_apart", "filter_and", "filter_forall", "locally_singleton"),
 )
 """Global names that a file of ours mentions, which no variable may hide."""
 KEYWORDS = (
     *("as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in", "let"),
     *("match", "mod", "return", "SProp", "then", "using", "where", "with", "by", "Axiom", "Definition", "Theorem"),
 )
-_OF_PROOFS = re.compile(r"[ELMPQUV]|[A-Z]+_.*|[kos]_.*|real_.*|around")
+_OF_PROOFS = re.compile(r"[DELMNPQUVW]|[A-Z]+_.*|[kos]_.*|real_.*|around")
 """Names that proofs give to facts and slacks."""
 _LETTER = re.compile(r"[A-Za-z0-9_]")
 _SHOWN = re.compile(r"[A-Za-z0-9_ .,:;<>=+/^|\[\]{}!?&%$#@~'-]")

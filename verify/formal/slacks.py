@@ -151,8 +151,6 @@ class Slacks:
 
 def by_slacks(clause: Clause, proof: Mapping[str, Any]) -> None:
     """Write a proof of kind `positive`, `squares` or `cases`."""
-    if clause.goal.slopes:
-        raise NotSaidError("a proof by slacks of what has a derivative")
     clause.begin()
     slacks, lines = _in_slacks(clause, proof)
     clause.say(*lines)

@@ -158,7 +158,7 @@ class Stated:
                 self._refuse_unsaid(value)
                 term = terms.term(value)
                 if terms.slopes:
-                    raise NotSaidError("a derivative in a definition is not exported")
+                    raise NotSaidError("a derivative or a limit in a definition is not exported")
             except NotSaidError as error:
                 self.unsaid[name] = str(error)
                 continue

@@ -199,11 +199,7 @@ Ltac nonzero :=
       | H : ?a <> 0 |- ?b <> 0 => apply (nonzero_as b (- a)); [ring | apply Ropp_neq_0_compat; exact H]
       end
     | match goal with H : 0 < ?a |- ?b <> 0 => apply (nonzero_as b a); [ring | apply not_zero; exact H] end
-    | lra
-    | match goal with
-      | H : ?a <> 0, K : ?b <> 0 |- ?c <> 0 =>
-        apply (nonzero_as c (a * b)); [ring | apply Rmult_integral_contrapositive_currified; assumption]
-      end ].
+    | lra ].
 
 (* Relations between numbers. *)
 Ltac here :=
@@ -214,7 +210,13 @@ Ltac here :=
     | apply eq_by; field_simplify; lra | repeat constructor; lra
     | progress cbv [powerRZ Pos.to_nat Pos.iter_op Nat.add]; lra ].
 
-Ltac nonzeros := repeat match goal with |- _ /\ _ => split end; first [exact I | nonzero].
+(* A divisor may be the product of two numbers that are not 0. *)
+Ltac nonzero_product :=
+  match goal with
+  | H : ?a <> 0, K : ?b <> 0 |- ?c <> 0 =>
+    apply (nonzero_as c (a * b)); [ring | apply Rmult_integral_contrapositive_currified; assumption]
+  end.
+Ltac nonzeros := repeat match goal with |- _ /\ _ => split end; first [exact I | nonzero | nonzero_product].
 (* Exponentials of sums, of small multiples and of halves are products and powers. *)
 Lemma exp_halves : forall x : R, exp x = exp (1 / 2 * x) ^ 2.
 Proof. intros; rewrite exp_power; f_equal; simpl; lra. Qed.
@@ -244,6 +246,8 @@ Ltac alike :=
       | |- context [exp ?y] => tryif constr_eq x y then fail else replace (exp y) with (exp x) by (f_equal; ring)
       end
     end.
+(* A power is written out as a natural number. *)
+Ltac small p := let t := eval compute in (Pos.leb p 64) in constr_eq t true.
 Ltac exponentials :=
   repeat match goal with
     | |- context [exp ?x] =>
@@ -258,9 +262,9 @@ Ltac exponentials :=
       | ?y - ?z => rewrite (exp_less y z)
       | ?y + ?z => rewrite (exp_plus y z)
       | IZR ?n * ?y * ?z => rewrite (Rmult_assoc (IZR n) y z)
-      | IZR (Zpos ?p) * ?y => rewrite (exp_times p y); let k := eval compute in (Pos.to_nat p) in change (Pos.to_nat p) with k
+      | IZR (Zpos ?p) * ?y => small p; rewrite (exp_times p y); let k := eval compute in (Pos.to_nat p) in change (Pos.to_nat p) with k
       | IZR (Zneg ?p) * ?y =>
-        rewrite (exp_times_negative p y); let k := eval compute in (Pos.to_nat p) in change (Pos.to_nat p) with k
+        small p; rewrite (exp_times_negative p y); let k := eval compute in (Pos.to_nat p) in change (Pos.to_nat p) with k
       | _ => match goal with |- context [exp (1 / 2 * x)] => rewrite (exp_halves x) end
       end
     end;
@@ -294,9 +298,11 @@ Ltac identity := equal_where_defined; nonzeros.
 Ltac equal :=
   first
     [ identity
+    (* A product with 0, whose other factors may divide by what is not known. *)
     | rewrite Rmult_0_r; identity
     | match goal with |- context [exp _] => exponentials; identity end
     | progress chosen; first [identity | roots]
+    (* In the logarithm of a product of u and 1/u. *)
     | match goal with |- context [ln (?u / ?u)] => replace (u / u) with 1 by (field; nonzeros); rewrite ln_1; identity end
     | match goal with |- context [sqrt _] => roots end ].
 (* A variable is what a fact F, that a difference is 0, says that it is. *)

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from verify import to_data
-from verify.formal.expressions import NotSaidError, Terms
+from verify.formal.expressions import MOST_ORDER, NotSaidError, Terms
 
 x, y = sp.symbols("x y", real=True)
 n = sp.Symbol("n", integer=True)
@@ -65,13 +65,16 @@ def test_signs_and_quotients_are_written_as_such(data, term):
         sp.Subs(sp.Derivative(x**2 * y, x, y), x, 1),
         sp.Subs(sp.Derivative(x**2 * y, x), (x, y), (1, 2)),
         sp.Derivative(sp.exp(n), (n, 2)),
+        sp.Derivative(sp.exp(x), (x, n)),
+        sp.Derivative(x**3, (x, MOST_ORDER + 1)),
         sp.Derivative(sp.Subs(sp.Derivative(x**2 * y, x), x, 3), y),
+        sp.Limit(n, n, 0, "+"),
         sp.Limit(x, x, 0, "+-"),
         sp.Limit(1 / x, x, 0, "-"),
         sp.Limit(sp.exp(-x), x, sp.oo),
     ],
 )
-def test_a_derivative_in_several_symbols_and_a_limit_from_below_are_refused(expression):
+def test_other_derivatives_than_in_one_symbol_and_other_limits_than_from_above_are_refused(expression):
     with pytest.raises(NotSaidError, match="not exported"):
         written(expression)
 
@@ -114,15 +117,36 @@ def test_a_derivative_of_second_order_has_one_of_first_order_around_the_point():
 
 def test_a_limit_has_values_above_the_point():
     terms = Terms(SYMBOLS)
-    assert terms.term(to_data(sp.Limit(y / x, x, 0, "+"))) == "slope_0"
+    assert terms.term(to_data(sp.Limit(y / x, x, 0, "+"))) == "limit_0"
     (slope,) = terms.slopes.values()
     assert slope.said == (
         "at_right 0 (fun x : R => x <> 0)",
-        "filterlim (fun x : R => / x * y) (at_right 0) (locally slope_0)",
+        "filterlim (fun x : R => / x * y) (at_right 0) (locally limit_0)",
     )
 
 
-def test_a_point_that_is_bound_in_the_expression_is_refused():
-    slope = ["Derivative", ["Mul", X, Y], ["Tuple", Y, ["Integer", "1"]]]
+SLOPE_IN_Y = ["Derivative", ["Mul", X, Y], ["Tuple", Y, ["Integer", "1"]]]
+LIMIT_IN_Y = ["Limit", ["Add", X, Y], Y, ["Integer", "0"], ["Symbol", "+"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "symbol", "point"),
+    [
+        (SLOPE_IN_Y, X, Y),
+        (LIMIT_IN_Y, X, Y),
+        # Only the first Y is the symbol of Subs: the derivative's is bound.
+        (["Add", Y, SLOPE_IN_Y], Y, ["Integer", "0"]),
+        (["Mul", Y, LIMIT_IN_Y], Y, X),
+    ],
+)
+def test_a_symbol_or_a_point_that_is_bound_in_the_expression_is_refused(body, symbol, point):
     with pytest.raises(NotSaidError, match="bound in the expression"):
-        Terms(SYMBOLS).term(at(slope, X, Y))
+        Terms(SYMBOLS).term(at(body, symbol, point))
+
+
+def test_a_definition_of_a_symbol_that_is_bound_around_it_is_refused():
+    terms = Terms(SYMBOLS, definitions={"twice": ("def_twice x y", "")})
+    body = ["Add", ["Symbol", "twice", "real"], Y]
+    for data in (["Derivative", body, ["Tuple", Y, ["Integer", "1"]]], ["Limit", body, Y, *LIMIT_IN_Y[3:]]):
+        with pytest.raises(NotSaidError, match="a definition of y, which is bound"):
+            terms.term(data)

@@ -51,6 +51,7 @@ def changed(folder, name, old, new):
         # Numbers, whose exponentials and logarithms have bounds.
         "exp(3/5) <= 183/100",
         "log(2) > 693147/1000000",
+        "sqrt(3)/18 >= 1/16",
         # A logarithm that is bounded alone.
         "4*log(t) <= t**2 for t > 0",
         # The mean of three numbers is at least the cube root of their product.
@@ -126,29 +127,65 @@ u, x = sp.Symbol("u", real=True), sp.Symbol("x", real=True)
     ("left", "right", "old", "new"),
     [
         # By hand: the second derivative of x³ e^{2x} is (6 x + 12 x² + 4 x³) e^{2x}, the third of x³ is 6.
-        (sp.Derivative(x**3 * sp.exp(2 * x), (x, 2)), (6 * x + 12 * x**2 + 4 * x**3) * sp.exp(2 * x), "12", "13"),
+        (
+            sp.Derivative(x**3 * sp.exp(2 * x), (x, 2)),
+            (6 * x + 12 * x**2 + 4 * x**3) * sp.exp(2 * x),
+            "12 * x",
+            "13 * x",
+        ),
         (sp.Derivative(x**3, (x, 3)), sp.Integer(6), "3%nat", "2%nat"),
         # 1/(1 + x²) has a value everywhere; its second derivative at 0 is −2.
         (sp.Subs(sp.Derivative(1 / (1 + x**2), (x, 2)), x, 0), sp.Integer(-2), "- 2", "2"),
-        (sp.Limit((x * (1 + u) - x) / u, u, 0, "+"), x, "at_right", "at_left"),
+        (sp.Limit((x * (1 + u) - x) / u, u, 0, "+"), x, "= x", "= x + 1"),
+        # The divisor 1 + 1/u is infinite at 0.
+        (sp.Limit(1 / (1 + 1 / u), u, 0, "+"), sp.Integer(0), "= 0", "= 1"),
         # The divisor u + u² is 0 at 0; u (1 + x + u)/(u + u²) tends to 1 + x.
         (sp.Limit(u * (1 + x + u) / (u + u**2), u, 0, "+"), 1 + x, "= 1 + x", "= x"),
     ],
 )
 def test_a_derivative_of_higher_order_and_a_limit_are_those_alone(tmp_path, left, right, old, new):
-    claims = (verify.Identity("claim", left, right),)
-    # A parameter that the claim does not use.
-    statement = verify.Statement((verify.Parameter("y", "rational", "a number"),), claims, variables=(x,))
-    theorem = verify.Theorem("user.mine", "mine", verify.Source("1", "derived here"), statement, {"y": 2})
     for name in ("right", "wrong"):
-        found = export(theorem)
+        found = export(equation(left, right))
         assert [(c.exported, c.why) for c in found.clauses] == [("proof", "")]
         (tmp_path / name).mkdir()
         found.write(tmp_path / name)
     accepted = compiled(tmp_path / "right")
     assert accepted.accepted, accepted.refused
     changed(tmp_path / "wrong", "Statement.v", old, new)
-    assert not compiled(tmp_path / "wrong").accepted
+    assert '"./Proof.v"' in compiled(tmp_path / "wrong").refused
+
+
+def equation(left, right, *, parameter="y"):
+    """A theorem that claims an equation, with a parameter that it need not use."""
+    parameters = (verify.Parameter(parameter, "rational", "a number"),)
+    statement = verify.Statement(parameters, (verify.Identity("claim", left, right),), variables=(x,))
+    return verify.Theorem("user.mine", "mine", verify.Source("1", "derived here"), statement, {parameter: 2})
+
+
+@pytest.mark.parametrize(
+    ("inside", "value", "why"),
+    [
+        (u * sp.exp(u) / u, 1, "not rational"),
+        (sp.log(1 + u - u**2) / (1 + u), 0, "not rational"),
+        (sum(x**k * (u + k) for k in range(80)) / (1 + u), 0, "more than 200 operations"),
+        (1 / u, 0, "infinite"),
+    ],
+)
+def test_a_limit_whose_proof_is_not_exported_says_why(inside, value, why):
+    theorem = equation(sp.Limit(inside, u, 0, "+"), sp.Integer(value))
+    (clause,) = export(theorem, proofs={"claim": {"kind": "identity", "scope": [], "factors": []}}).clauses
+    assert clause.exported == "statement" and why in clause.why
+
+
+@pytest.mark.parametrize("name", ["at_right", "W", "around"])
+def test_a_limit_has_a_proof_whatever_the_names_of_parameters(tmp_path, name):
+    named = sp.Symbol(name, rational=True)
+    # Numbers that nobody wrote: 1/1009 and 1/1013 have the product 1/1022117.
+    inside = (named * u + u / 1009) * (u + sp.Rational(1, 1013)) / u
+    theorem = equation(1009 * 1013 * sp.Limit(inside, u, 0, "+"), 1009 * named + 1, parameter=name)
+    export(theorem).write(tmp_path)
+    found = compiled(tmp_path)
+    assert found.accepted and "claim_claim" in (tmp_path / "Proof.v").read_text(), found.refused
 
 
 @pytest.mark.parametrize(
@@ -183,6 +220,7 @@ MEAN = {"rule": "known", "name": "mean", "then": {**SUM, "terms": [[["Integer", 
     [
         ("exp(2) <= 37/5", CONSTANT, ""),
         ("exp(2) <= 7", CONSTANT, "lra."),
+        ("sqrt(3)/18 >= 1/10", CONSTANT, "lra."),
         # The mean of x and 1 is at least 1 where x >= 1, and not everywhere.
         ("x + 1 >= 2 if x >= 1 for x >= 0", ["Integer", "1"], ""),
         ("x + 1 >= 4 if x >= 1 for x >= 0", ["Integer", "2"], "by_mean (2)"),
