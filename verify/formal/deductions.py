@@ -10,10 +10,10 @@ import sympy as sp
 from verify.errors import BeyondReachError
 from verify.formal.clauses import Clause
 from verify.formal.expressions import Data, Need, NotSaidError, put
-from verify.formal.identities import in_factors, keeps_sign
+from verify.formal.identities import computed, in_factors, keeps_sign
 from verify.formal.known import KNOWN, Signed, bounds_of_numbers, negative, signed
 from verify.formal.slacks import Slacks
-from verify.language.expressions import from_data, to_data
+from verify.language.expressions import from_data
 from verify.rechecker.reading import Rejected
 
 _PROPOSITIONS: Mapping[str, str] = {"Gt": "0 < {}", "Ge": "0 <= {}", "Eq": "{} = 0"}
@@ -68,7 +68,7 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
-    """Return the number of lemmas with which a deduction begins up to one that is of a need's expression; else 0."""
+    """Return how many of the first lemmas precede a need: up to the one of its expression, 0 where there is none."""
     count, of = 0, from_data(clause.resolved(need.of))
     while tree["rule"] == "lemma":
         count, lemma = count + 1, from_data(clause.resolved(signed(tree["relation"]).of))
@@ -89,15 +89,10 @@ def _factors_of(clause: Clause, need: Need) -> list[str]:
         return []
     for factor, power in powers.items():
         if power > 0 and factor.free_symbols:
-            shown, rest = (clause.text(_data(e)) for e in (factor, found / factor))
+            shown, rest = (clause.text(computed(e)) for e in (factor, found / factor))
             whole = clause.text(need.of)
             lines.append(f"assert ({shown} <> 0) by (apply (nonzero_factor ({whole}) _ ({rest})); [equal | nonzero]).")
     return lines
-
-
-def _data(expression: sp.Expr) -> Data:
-    """Return the data of an expression that was computed, whose numbers nobody wrote."""
-    return to_data(expression, written=False)  # pyright: ignore[reportReturnType]
 
 
 def _shown(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
@@ -162,8 +157,8 @@ def _by_fact(scope: _Scope, data: Data) -> list[str] | None:
     clause = scope.clause
     for ratio, fact in _ratios(scope, from_data(clause.resolved(data))):
         try:
-            if Slacks(clause).keeps_sign(clause.node(_data(ratio))):
-                product = f"({clause.text(_data(ratio))}) * ({clause.text(fact.of)})"
+            if Slacks(clause).keeps_sign(clause.node(computed(ratio))):
+                product = f"({clause.text(computed(ratio))}) * ({clause.text(fact.of)})"
                 return [f"apply (positive_as _ ({product})); [equal | positive]."]
         except (Rejected, NotSaidError):
             continue
@@ -171,7 +166,7 @@ def _by_fact(scope: _Scope, data: Data) -> list[str] | None:
 
 
 def _ratios(scope: _Scope, expression: sp.Expr) -> Iterator[tuple[sp.Expr, Signed]]:
-    """Yield the quotients of an expression by the positive facts, with these."""
+    """Yield an expression's quotient by each positive fact, and the fact."""
     for fact in scope.facts:
         if fact.sign == "Gt":
             with suppress(BeyondReachError):
@@ -194,9 +189,9 @@ def _by_factors(scope: _Scope, data: Data) -> list[str]:
             # A factor such as w − 1 is negative by a fact, 1 − w > 0.
             turn = -1 if any(ratio.is_negative for ratio, _ in _ratios(scope, factor)) else 1
             number *= turn**power
-            shown.append((scope.clause.text(_data(sp.expand(turn * factor))), int(power)))
+            shown.append((scope.clause.text(computed(sp.expand(turn * factor))), int(power)))
     lines = [f"assert (T_0_{i} : 0 < {text}) by first [positive | lra]." for i, (text, _) in enumerate(shown)]
-    product = " * ".join([scope.clause.text(_data(number)), *(f"({text}) ^ {power}" for text, power in shown)])
+    product = " * ".join([scope.clause.text(computed(number)), *(f"({text}) ^ {power}" for text, power in shown)])
     return [*lines, f"apply (positive_as _ ({product})); [ring | positive]."]
 
 

@@ -147,8 +147,10 @@ def _theorem(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
         return "", "it is not proved for all parameters"
     try:
         text = proof_of(stated, clause, proof, with_doors()[0])
-    except (TheoremError, ArithmeticError) as error:
+    except TheoremError as error:
         return "", str(error)
+    except ArithmeticError as error:
+        return "", f"its proof is not computed: {error}"
     if len(text) > LONGEST:
         return "", f"its proof has {len(text)} characters, more than the {LONGEST} that Rocq's checker reads in time"
     return text, ""

@@ -180,6 +180,7 @@ class Terms:
             return self._derivative(_data(body[1]), symbol, point, _only(body[2:])[1])
         if _bound_in(body) & (_symbols_in(symbol) | _symbols_in(point)):
             raise NotSaidError("Subs of a symbol that is bound in the expression is not exported")
+        self._refuse_defined_of(str(symbol[1]), body)
         return self._written(put(body, {str(symbol[1]): point}))
 
     def _derivative(self, body: Data, symbol: Data, point: Data, times: Data) -> _Written:
@@ -213,15 +214,20 @@ class Terms:
         return self._such_that(key, Slope(called, body, name, point, None, tuple(needs.values()), tuple(said)))
 
     def _function_of(self, name: str, variable: str, body: Data) -> tuple[dict[str, Need], str]:
-        """Return the needs of a body, and it as a function of a symbol."""
+        """Return the needs of a body, and the body as a function of a symbol."""
         inner = replace(self.inner(), symbols={**self.symbols, name: variable})
         function = f"(fun {variable} : R => {inner.term(body)})"
-        outer = self.symbols.get(name)
-        if any(outer in self.definitions[each][0].split() for each in _symbols_in(body) & self.definitions.keys()):
-            raise NotSaidError(f"a definition of {name}, which is bound around it, is not exported")
+        self._refuse_defined_of(name, body)
         if inner.slopes:
             raise NotSaidError("a derivative or a limit inside another one is not exported")
         return inner.needs, function
+
+    def _refuse_defined_of(self, name: str, body: Data) -> None:
+        """Raise NotSaidError for a definition in a body that takes a symbol which is bound around it."""
+        outer = self.integers.get(name) or self.symbols.get(name)
+        for each in _symbols_in(body) & self.definitions.keys():
+            if outer in self.definitions[each][0].split():
+                raise NotSaidError(f"a definition that takes {name}, which is bound around it, is not exported")
 
     def _such_that(self, key: str, slope: Slope) -> _Written:
         """Return the variable of a derivative or a limit; one that is there twice has one variable."""

@@ -1,5 +1,6 @@
 """Proofs that two expressions are one rational function, all divisors shown not to be 0."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,13 +65,19 @@ def in_factors(expression: sp.Expr) -> sp.Expr:
 
     Raises BeyondReachError for one that is not rational or too long, and for one that divides by 0.
     """
-    if expression.count_ops() > _LONG:
+    degree = math.prod(abs(int(part.exp)) for part in expression.atoms(sp.Pow) if part.exp.is_Integer and part.exp != 0)
+    if expression.count_ops() > _LONG or degree > _LONG**4:
         raise BeyondReachError(f"an expression of more than {_LONG} operations is not brought to lowest terms")
     field = QuotientField(sorted(expression.free_symbols, key=str))
     try:
         return field.in_factors(field.from_sympy(expression))
     except UndefinedError as error:
         raise BeyondReachError(str(error)) from error
+
+
+def computed(expression: sp.Expr) -> Data:
+    """Return the data of an expression that was computed, whose numbers nobody wrote."""
+    return to_data(expression, written=False)  # pyright: ignore[reportReturnType]
 
 
 def _tends(clause: Clause, slope: Slope) -> None:
@@ -117,7 +124,7 @@ def _also_above(said: str, lines: Sequence[str]) -> list[str]:
 
 
 def _at_0(clause: Clause, slope: Slope, data: Data, written: Terms) -> tuple[int, str, str]:
-    """Return the power of the symbol that falls to 0 in a rational expression, the rest, and its value at 0."""
+    """Return a rational expression's power of the symbol that falls to 0, the other factors, and their value at 0."""
     expression = from_data(clause.resolved(data))
     own = next((s for s in expression.free_symbols if s.name == slope.symbol), sp.Symbol(slope.symbol))
     try:
@@ -127,7 +134,7 @@ def _at_0(clause: Clause, slope: Slope, data: Data, written: Terms) -> tuple[int
         start = in_factors(rest.subs(own, 0))
     except BeyondReachError as error:
         raise NotSaidError(f"the proof of a limit is not exported: {error}") from error
-    return order, written.term(to_data(rest, written=False)), written.term(to_data(start, written=False))
+    return order, written.term(computed(rest)), written.term(computed(start))
 
 
 def _everywhere(clause: Clause, slope: Slope, needs: list[Need]) -> list[list[str]] | None:

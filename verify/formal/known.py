@@ -66,7 +66,7 @@ def _numbers_in(clause: Clause, data: Data) -> Iterator[tuple[str, Data, Fractio
             argument, head = part[1], "sqrt" if root else str(part[0])
             assert not isinstance(argument, str)
             node: Node = clause.node(argument)
-            if node.head != "number" or (root and node.number < 0):
+            if node.head != "number" or (root and node.number < 0) or (head == "log" and node.number <= 0):
                 raise NotSaidError(f"the {head} of what is no rational number")
             yield head, argument, node.number
 
@@ -81,7 +81,7 @@ def _text(x: Fraction) -> str:
 
 def _around_log(value: Fraction) -> list[tuple[str, Fraction]]:
     """Return rational numbers a little below and above a logarithm."""
-    near = round(math.log(value) * _DIGITS)
+    near = round((math.log(value.numerator) - math.log(value.denominator)) * _DIGITS)
     return [("above", Fraction(near - 2, _DIGITS)), ("below", Fraction(near + 2, _DIGITS))]
 
 

@@ -11,6 +11,7 @@ PRINTED = (
     *(f"{each}_{i}" for i in range(100) for each in ("slope", "limit")),
     *("in_domain", "example_in_scope", "nil", "cons", "ln_below", "ln_at_least_0", "ln_below_tangent"),
     *("exp_above_tangent", "nonzero_as", "positive_as", "nonnegative_as", "nonzero_factor", "root_between"),
+    *("Forall", "I", "and_then", "and_flat", "proj1", "of_lt", "of_le", "of_eq", "le_by", "lt_by", "eq_by"),
     *("from_above", "tends", "right_of", "near_apart", "filter_and", "filter_forall", "locally_singleton"),
 )
 """Global names that a file of ours mentions, which no variable may hide."""

@@ -144,9 +144,19 @@ def test_a_symbol_or_a_point_that_is_bound_in_the_expression_is_refused(body, sy
         Terms(SYMBOLS).term(at(body, symbol, point))
 
 
-def test_a_definition_of_a_symbol_that_is_bound_around_it_is_refused():
-    terms = Terms(SYMBOLS, definitions={"twice": ("def_twice x y", "")})
-    body = ["Add", ["Symbol", "twice", "real"], Y]
-    for data in (["Derivative", body, ["Tuple", Y, ["Integer", "1"]]], ["Limit", body, Y, *LIMIT_IN_Y[3:]]):
-        with pytest.raises(NotSaidError, match="a definition of y, which is bound"):
-            terms.term(data)
+TWICE, N = ["Symbol", "twice", "real"], ["Symbol", "n", "integer"]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (["Derivative", ["Add", TWICE, Y], ["Tuple", Y, ["Integer", "1"]]], "y"),
+        (["Limit", ["Add", TWICE, Y], Y, *LIMIT_IN_Y[3:]], "y"),
+        (at(["Add", TWICE, X], X, ["Integer", "2"]), "x"),
+        (at(["Add", TWICE, N], N, ["Integer", "2"]), "n"),
+    ],
+)
+def test_a_definition_that_takes_a_symbol_which_is_bound_around_it_is_refused(data, name):
+    terms = Terms(SYMBOLS, {"n": "n"}, definitions={"twice": ("def_twice n x y", "")})
+    with pytest.raises(NotSaidError, match=f"a definition that takes {name}, which is bound"):
+        terms.term(data)

@@ -63,3 +63,15 @@ def test_a_field_without_symbols_is_the_rationals():
     assert field.to_sympy(field.from_sympy(sp.Rational(2, 3)) + field.one) == sp.Rational(5, 3)
     with pytest.raises(TheoremError):
         field.from_sympy(x)
+
+
+def test_an_element_is_a_product_of_powers_of_irreducible_polynomials():
+    element = FIELD.from_sympy((6 * x**3 * y - 6 * x**3) / (4 * x * (x**2 + 2 * x * y + y**2)))
+    powers = FIELD.in_factors(element).as_powers_dict()
+    assert {(factor, power) for factor, power in powers.items() if factor.free_symbols} == {
+        (x, 2),
+        (y - 1, 1),
+        (x + y, -2),
+    }
+    assert sp.expand(FIELD.in_factors(element) * 2 * (x + y) ** 2 - 3 * x**2 * (y - 1)) == 0
+    assert FIELD.in_factors(FIELD.zero) == 0
