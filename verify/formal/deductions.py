@@ -48,7 +48,7 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
     for place in proof["relations"]:
         fact = clause.facts[place]
         known = signed(fact.relation)
-        # Numbers on both sides are one number in the fact: then it is not the difference of the sides as they stand.
+        # The difference of the sides may be written in another form, which `lra` recognises.
         clause.say(
             f"assert ({scope.next} : {scope.said(known)}) "
             f"by first [exact ({_OF[str(fact.relation[0])]} _ _ {fact.name}) | lra]."

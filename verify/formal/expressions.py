@@ -85,7 +85,7 @@ class Terms:
 
     `definitions` are calls of definitions and of the propositions that they have a value, `bind` gives the variable of
     a symbol that is bound, `inside` is where functions of ours are defined. Conditions are collected in `needs`,
-    derivatives in `slopes`, functions of ours in `used`.
+    derivatives and limits in `slopes`, functions of ours in `used`.
     """
 
     symbols: Mapping[str, str]
@@ -108,9 +108,9 @@ class Terms:
         return f"{left} {RELATIONS[str(data[0])]} {right}"
 
     def holds(self, data: Data) -> str:
-        """Return that a relation is defined and holds, where some numbers are the derivatives in it.
+        """Return that a relation is defined and holds, where some numbers are the derivatives and limits in it.
 
-        Its needs and its derivatives are collected, too.
+        Its needs and its derivatives and limits are collected, too.
         """
         inner = self.inner()
         relation = inner.relation(data)
@@ -122,7 +122,7 @@ class Terms:
         return said
 
     def inner(self) -> "Terms":
-        """Return the same with needs and derivatives of its own."""
+        """Return the same with needs, derivatives and limits of its own."""
         return replace(self, needs={}, slopes={})
 
     def _need(self, sign: Sign, of: Data, text: str) -> None:

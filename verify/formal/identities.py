@@ -16,7 +16,7 @@ from verify.rechecker.nodes import Node
 from verify.rechecker.reading import Rejected
 
 _LONG = 200
-"""Rational functions of more operations may take minutes to bring to lowest terms."""
+"""Rational functions of more operations, or of a degree above its fourth power, may take minutes to reduce."""
 _SAID: Mapping[str, str] = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
 
 
@@ -67,7 +67,7 @@ def in_factors(expression: sp.Expr) -> sp.Expr:
     """
     degree = math.prod(abs(int(part.exp)) for part in expression.atoms(sp.Pow) if part.exp.is_Integer and part.exp != 0)
     if expression.count_ops() > _LONG or degree > _LONG**4:
-        raise BeyondReachError(f"an expression of more than {_LONG} operations is not brought to lowest terms")
+        raise BeyondReachError(f"it has more than {_LONG} operations, or too high a degree, for lowest terms")
     field = QuotientField(sorted(expression.free_symbols, key=str))
     try:
         return field.in_factors(field.from_sympy(expression))

@@ -5,6 +5,7 @@ import sympy as sp
 
 from verify import to_data
 from verify.formal.expressions import MOST_ORDER, NotSaidError, Terms
+from verify.rechecker import terms
 
 x, y = sp.symbols("x y", real=True)
 n = sp.Symbol("n", integer=True)
@@ -59,24 +60,28 @@ def test_signs_and_quotients_are_written_as_such(data, term):
 
 
 @pytest.mark.parametrize(
-    "expression",
+    ("expression", "why"),
     [
-        sp.Derivative(x**2 * y, x, y),
-        sp.Subs(sp.Derivative(x**2 * y, x, y), x, 1),
-        sp.Subs(sp.Derivative(x**2 * y, x), (x, y), (1, 2)),
-        sp.Derivative(sp.exp(n), (n, 2)),
-        sp.Derivative(sp.exp(x), (x, n)),
-        sp.Derivative(x**3, (x, MOST_ORDER + 1)),
-        sp.Derivative(sp.Subs(sp.Derivative(x**2 * y, x), x, 3), y),
-        sp.Limit(n, n, 0, "+"),
-        sp.Limit(x, x, 0, "+-"),
-        sp.Limit(1 / x, x, 0, "-"),
-        sp.Limit(sp.exp(-x), x, sp.oo),
+        (sp.Derivative(x**2 * y, x, y), "several symbols"),
+        (sp.Subs(sp.Derivative(x**2 * y, x, y), x, 1), "several symbols"),
+        (sp.Subs(sp.Derivative(x**2 * y, x), (x, y), (1, 2)), "several symbols"),
+        (sp.Derivative(sp.exp(n), (n, 2)), "in an integer"),
+        (sp.Derivative(sp.exp(x), (x, n)), "another order than 1 to 20"),
+        (sp.Derivative(x**3, (x, 21)), "another order than 1 to 20"),
+        (sp.Derivative(sp.Subs(sp.Derivative(x**2 * y, x), x, 3), y), "inside another one"),
+        (sp.Limit(n, n, 0, "+"), "in an integer"),
+        (sp.Limit(x, x, 0, "+-"), "other than from above"),
+        (sp.Limit(1 / x, x, 0, "-"), "other than from above"),
+        (sp.Limit(sp.exp(-x), x, sp.oo), "Infinity"),
     ],
 )
-def test_other_derivatives_than_in_one_symbol_and_other_limits_than_from_above_are_refused(expression):
-    with pytest.raises(NotSaidError, match="not exported"):
+def test_other_derivatives_than_in_one_symbol_and_other_limits_than_from_above_are_refused(expression, why):
+    with pytest.raises(NotSaidError, match=why):
         written(expression)
+
+
+def test_the_order_that_is_exported_is_the_one_that_the_re_checker_reads():
+    assert MOST_ORDER == terms._MOST_ORDER == 20
 
 
 def test_a_divisor_that_is_a_power_is_not_0():
