@@ -39,6 +39,12 @@ CHEBYSHEV_POLYNOMIALS = Rule(
     "Szegő 1939, Orthogonal Polynomials, sections 1.12 and 4.1",
     "analysis",
 )
+CHEBYSHEV_SUM_INEQUALITY = Rule(
+    "Chebyshev's sum inequality",
+    "if x_i and y_i rise together, Σ w_i x_i y_i Σ w_i ≥ Σ w_i x_i Σ w_i y_i for weights w_i ≥ 0",
+    "Hardy, Littlewood and Pólya 1952, Inequalities, section 2.17",
+    "analysis",
+)
 CHORD = Rule(
     "chord",
     "on an interval a convex function is at most its chord",
@@ -50,6 +56,12 @@ CONDITIONAL_MEAN = Rule(
     "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
     "Williams 1991, Probability with Martingales, section 9.4",
     "probability",
+)
+CONNECTEDNESS = Rule(
+    "connectedness",
+    "a nonempty part of an interval that is both open and closed in it is the whole of it",
+    "Rudin 1976, Theorem 2.47",
+    "analysis",
 )
 CONVEXITY_OF_A_SQUARE = Rule(
     "convexity of a square",
@@ -210,6 +222,9 @@ MEAN_VALUE_INEQUALITY = Rule(
 MINKOWSKI_INEQUALITY = Rule(
     "Minkowski's inequality", "√E (X + Y)² ≤ √E X² + √E Y²", "Rudin 1987, Theorem 3.5", "probability"
 )
+MONOTONE_SEQUENCES = Rule(
+    "monotone sequences", "a bounded sequence that rises converges", "Rudin 1976, Theorem 3.14", "analysis"
+)
 MONOTONICITY = Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary", "analysis")
 MULTIPLIERS_ON_A_BALL = Rule(
     "multipliers on a ball",
@@ -234,6 +249,12 @@ ORTHOGONAL_PROJECTION = Rule(
     "orthogonal projection",
     "the point y of a subspace nearest to x is the one for which x − y is orthogonal to the subspace",
     "Rudin 1987, Real and Complex Analysis, Theorem 4.11",
+    "linear algebra",
+)
+PERRON_THEOREM = Rule(
+    "Perron's theorem",
+    "of the eigenvalues of a symmetric matrix without negative entries the largest is the largest in size",
+    "Horn and Johnson 2013, Theorem 8.3.1",
     "linear algebra",
 )
 REMAINDER_OF_THE_EXPONENTIAL = Rule(

@@ -413,8 +413,13 @@ def _rounding(layer: Layer) -> float:
 
 
 def _gradient(theory: Callable[[Between], dict[str, Bounds]], drawn: Between, device: str) -> Verdict:
-    found = measured(drawn, device=device, batches=BATCHES_IN_FULL if in_full() else BATCHES)
-    return all_of([("traces", traces(drawn.layer, theory(drawn), found)), ("zeros", zeros(drawn.layer, found))])
+    batches = BATCHES_IN_FULL if in_full() else BATCHES
+
+    def decide(more: int) -> Verdict:
+        found = measured(drawn, device=device, batches=more * batches)
+        return all_of([("traces", traces(drawn.layer, theory(drawn), found)), ("zeros", zeros(drawn.layer, found))])
+
+    return with_more_samples(decide)
 
 
 def _implied_times(factor: float, drawn: Between) -> dict[str, Bounds]:

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -123,3 +124,26 @@ def test_the_quick_ledgers_theory_by_counting():
     assert above < 2.5e-4 and float(wanted.lower) < end - least < float(wanted.upper) + above
     # Within a tenth of it after 400 steps.
     assert 1.05 < half / least < 1.1
+
+
+def test_the_turn_of_the_gain_by_counting():
+    # R falls, log G is concave and has its turn near C = 3.3, where the least loss is.
+    expect = figure_findings.descent_ends_at_the_least_loss.expect
+    scales = [k / 10 for k in range(41)]
+    counted = [means(T, 3, D_E, True, C) for C in scales]
+    gains = [math.log(mean.P**2 / (3 * mean.R)) for mean in counted]
+    assert all(later.R < earlier.R for earlier, later in pairwise(counted))
+    slopes = [(later - earlier) * 10 for earlier, later in pairwise(gains)]
+    assert all(later < earlier for earlier, later in pairwise(slopes))
+    assert scales[gains.index(max(gains))] == 3.3
+    assert slopes[-1] < -0.1
+    wanted = expect["values.least_loss"]
+    assert float(wanted.lower) < D / 6 * (1 - math.exp(max(gains))) < float(wanted.upper)
+    # R'' and P'' by second differences: 2 d_e/(d b), where b is largest near the turn.
+    bends = []
+    for before, at, after in zip(counted, counted[1:], counted[2:], strict=False):
+        a = at.P / (3 * at.R)
+        R2, P2 = ((x - 2 * y + z) * 100 for x, y, z in ((before.R, at.R, after.R), (before.P, at.P, after.P)))
+        bends.append(a**2 * max(R2, 0) + 2 * a * max(-P2, 0) / 3)
+    wanted = expect["values.step_size_bound"]
+    assert float(wanted.lower) < 2 * D_E / (D * max(bends)) < float(wanted.upper)

@@ -9,7 +9,9 @@ import sympy as sp
 
 import theorems
 import verify
+from theorems.sparse_token_selection import share_curve_primitives
 from theorems.sparse_token_selection.gain_primitives import least_encoding_dimension
+from theorems.sparse_token_selection.rechecked import share_curves
 from verify import Inequality, Parameter, Source, Statement, Theorem
 from verify.checking.certificates import certificate_text
 from verify.checking.doors import door, primitives, with_doors
@@ -18,7 +20,7 @@ from verify.rechecker.registry import Primitive
 
 FOLDER = Path(theorems.__file__).parent
 SHIPPED = [*sorted(FOLDER.glob("certificates/*.json")), *sorted(FOLDER.glob("necessity/*.certificate.json"))]
-d_e = sp.Symbol("d_e", integer=True, positive=True)
+d_e, x = sp.Symbol("d_e", integer=True, positive=True), sp.Symbol("x", real=True)
 SIZES = (20, 3, 1, Fraction(1, 50), 0)
 
 
@@ -32,11 +34,24 @@ def exact_dimension():
     return certificate_text(theorem, verify.check(theorem, d_e=least)).encode()
 
 
+def at_most(name):
+    """A certificate that a primitive of P and R over an interval is at most its upper bound and 1/10."""
+    primitive = getattr(share_curve_primitives, name)
+    at = (4, 2, 2, 1, 1) if name == "gain_beyond" else (4, 2, 2, 0, 1, 1)
+    most = round(primitive.evaluate(*map(Fraction, at)).upper, 3) + Fraction(1, 10)
+    clause = Inequality("most", sp.Ge(x, primitive(*map(sp.Integer, at))))
+    statement = Statement((Parameter("x", "rational", "a bound"),), (clause,))
+    theorem = Theorem("user.most", "a title", Source("1", "derived here"), statement, {"x": str(most)})
+    return certificate_text(theorem, verify.check(theorem, x=str(most))).encode()
+
+
 def certificates():
     """The certificates that name each primitive."""
     found = {"least_encoding_dimension/1": [exact_dimension()]}
+    found |= {f"{name}/1": [at_most(name)] for name in ("gain_beyond", *share_curves.PARTS)}
+    made = set(found)
     for path in SHIPPED:
-        for name in set(primitives(json.loads(path.read_bytes()))) - {"least_encoding_dimension/1"}:
+        for name in set(primitives(json.loads(path.read_bytes()))) - made:
             found.setdefault(name, []).append(path.read_bytes())
     return found
 

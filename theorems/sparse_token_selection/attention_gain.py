@@ -138,6 +138,28 @@ def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
         return best.lower < goal and search.bound(goal, best.C, give_up=True)[0] < level
 
 
+@lru_cache(maxsize=64)
+def gain_beyond(T: int, q: int, D: int, query: bool, start: Fraction) -> tuple[Fraction, Fraction]:
+    """Enclose sup G over C ≥ start > 0; the bound aims halfway between G at the start and sup G.
+
+    Raises UndecidedError where the moments do not say.
+    """
+    if q == T:
+        return Fraction(0), Fraction(1)
+    if q <= 2 and not query:
+        limit = _limit(T, q, D)
+        return limit.lower, limit.upper
+    with flint.ctx.workprec(BITS):
+        search = _Search(SignAttention(T, q, D, query))
+        best = search.best(ACCURACY)
+        lower, upper, *_ = search.gain(start, len(EFFORTS) - 1)
+        goal = max(upper, (lower + best.lower) / 2)
+        assert best.C is not None
+        if goal >= 1:
+            return lower, Fraction(1)
+        return lower, search.bound(goal, max(start, best.C), first=start)[0]
+
+
 def _closed(T: int, q: int, query: bool) -> bool:
     return q == T or (q <= 2 and not query)
 
@@ -263,8 +285,12 @@ class _Search:
             if upper - lower <= accuracy * (1 - lower):
                 return
 
-    def bound(self, goal: Fraction, start: Fraction, *, give_up: bool = False) -> tuple[Fraction, Fraction]:
-        """Return a bound of G over all C ≥ 0, and one beyond the cells, whose end is looked for from `start`.
+    def bound(
+        self, goal: Fraction, start: Fraction, *, first: Fraction = Fraction(0), give_up: bool = False
+    ) -> tuple[Fraction, Fraction]:
+        """Return a bound of G over all C ≥ `first`, and one beyond the cells, whose end is looked for from `start`.
+
+        Raises UndecidedError where G is not bounded at `first`.
 
         The bound is the goal, or the number found where that was missed; 1 where it is given up at the first cell that
         misses it, or beyond them.
@@ -273,7 +299,7 @@ class _Search:
         if give_up and beyond > goal + _MARGIN / 4 * (1 - goal):
             return Fraction(1), beyond
         goal = max(goal, beyond)
-        here, width = self.point(Fraction(0), 0), Fraction(1, 8)
+        here, width = self.point(first, len(EFFORTS) - 1), Fraction(1, 8)
         while here.C < end:
             width = min(width, end - here.C)
             there, found = self._cell(here, width, goal)

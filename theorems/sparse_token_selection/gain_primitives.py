@@ -25,27 +25,30 @@ _NARROW = Fraction(1, 10**4)
 _SCANNED, _WIDE = 1, 0.05
 
 
-def _sizes(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> tuple[int, int, int, bool]:
-    """Return a model's sizes as ints; UndefinedError where there is no such model."""
+def model_sizes(
+    T: Fraction, q: Fraction, D: Fraction, query: Fraction, most: tuple[int, int, int] | None = None
+) -> tuple[int, int, int, bool]:
+    """Return a model's sizes as ints; UndefinedError where there is no such model, or it is larger than the most."""
+    tokens, selected, dimensions = most or (MOST_TOKENS, MOST_SELECTED, MOST_DIMENSIONS)
     if not all(part.denominator == 1 for part in (T, q, D, query)) or not 1 <= q <= T or D < 1 or query not in (0, 1):
         raise UndefinedError(
             f"T = {T}, q = {q}, d_e = {D}, query = {query}: integers with 1 <= q <= T, d_e >= 1, 0 or 1"
         )
-    if T > MOST_TOKENS or D > MOST_DIMENSIONS or q > MOST_SELECTED:
+    if T > tokens or D > dimensions or q > selected:
         raise UndefinedError(
-            f"T = {T}, q = {q}, d_e = {D}: at most {MOST_TOKENS}, {MOST_SELECTED}, {MOST_DIMENSIONS} are computed with"
+            f"T = {T}, q = {q}, d_e = {D}: at most {tokens}, {selected}, {dimensions} are computed with"
         )
     return int(T), int(q), int(D), bool(query)
 
 
 def _scanned_sizes(T: float, q: float, D: float, query: float) -> tuple[int, int, int, bool]:
-    return _sizes(*(Fraction(round(part)) for part in (T, q, D, query)))
+    return model_sizes(*(Fraction(round(part)) for part in (T, q, D, query)))
 
 
 @enclosed(version=1, scan=lambda *sizes: estimated_gain(*_scanned_sizes(*sizes))[0])
 def attention_gain(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Enclosure:
     """Enclose sup P²/(qR) over C ≥ 0."""
-    gain = greatest_gain(*_sizes(T, q, D, query))
+    gain = greatest_gain(*model_sizes(T, q, D, query))
     return Enclosure(gain.lower, gain.upper)
 
 
@@ -63,7 +66,7 @@ def least_encoding_dimension(
     One below the lower end it is above eps, or the end is 1. That there is but one such D is not proved: the enclosure
     contains one.
     """
-    T_, q_, _, attended = _sizes(T, q, Fraction(1), query)
+    T_, q_, _, attended = model_sizes(T, q, Fraction(1), query)
     if d.denominator != 1 or d < 1 or not eps > 0:
         raise UndefinedError(f"d = {d}, eps = {eps}: an integer >= 1 and a number > 0")
     lower, upper = least_dimension(T_, q_, int(d), eps, attended)
@@ -71,7 +74,7 @@ def least_encoding_dimension(
 
 
 def _attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Gain:
-    gain = greatest_gain(*_sizes(T, q, D, query))
+    gain = greatest_gain(*model_sizes(T, q, D, query))
     if gain.C is None:
         raise UndefinedError("the least loss is not attained")
     return gain
@@ -109,7 +112,7 @@ def best_value_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 @enclosed(version=1, scan=lambda *sizes: float(estimated_gain(*_scanned_sizes(*sizes))[1] < math.inf))
 def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
     """Return 1 where the supremum is reached at some C, 0 where it is not; UndefinedError where that is open."""
-    attained = greatest_gain(*_sizes(T, q, D, query)).attained
+    attained = greatest_gain(*model_sizes(T, q, D, query)).attained
     if attained is None:
         raise UndefinedError("whether the supremum is attained is open")
     return Fraction(attained)
@@ -137,7 +140,7 @@ def _scanned_mean(power: int, T: float, q: float, D: float, C: float, query: flo
 def _enclosed_mean(T: Fraction, q: Fraction, D: Fraction, C: Fraction, query: Fraction, power: int) -> Enclosure:
     if not 0 <= C <= LARGEST_C:
         raise UndefinedError(f"C = {C}: from 0 to {LARGEST_C}")
-    return Enclosure(*_mean(*_sizes(T, q, D, query), C, power, EFFORTS[1:]))
+    return Enclosure(*_mean(*model_sizes(T, q, D, query), C, power, EFFORTS[1:]))
 
 
 def _mean(T: int, q: int, D: int, query: bool, C: Fraction, power: int, efforts: tuple) -> tuple[Fraction, Fraction]:

@@ -285,17 +285,18 @@ def _multiplicities(order: int, tokens: int, weighted: bool) -> tuple[tuple[int 
     other tokens, in descending order. count is the number of sequences of tokens, times that of weighted tokens.
     """
     if not weighted:
-        return tuple((None, parts, n) for parts in _partitions(order, order) if (n := _sequences(parts, tokens)))
+        return tuple((None, parts, n) for parts in partitions(order, order) if (n := sequences(parts, tokens)))
     return tuple(
         (own, parts, n)
         for own in range(order + 1)
-        for parts in _partitions(order - own, order)
-        if (n := tokens * math.comb(order, own) * _sequences(parts, tokens - 1))
+        for parts in partitions(order - own, order)
+        if (n := tokens * math.comb(order, own) * sequences(parts, tokens - 1))
     )
 
 
 @cache
-def _partitions(n: int, largest: int) -> tuple[tuple[int, ...], ...]:
+def partitions(n: int, largest: int) -> tuple[tuple[int, ...], ...]:
+    """Return the partitions of a number into parts of at most some size, each in falling order."""
     return tuple(_descending(n, largest))
 
 
@@ -303,10 +304,10 @@ def _descending(n: int, largest: int) -> Iterator[tuple[int, ...]]:
     if n == 0:
         yield ()
     for part in range(min(n, largest), 0, -1):
-        yield from ((part, *rest) for rest in _partitions(n - part, part))
+        yield from ((part, *rest) for rest in partitions(n - part, part))
 
 
-def _sequences(parts: Sequence[int], tokens: int) -> int:
+def sequences(parts: Sequence[int], tokens: int) -> int:
     """Return the number of sequences of tokens in which the multiplicities are `parts`, in any order."""
     arrangements = math.factorial(sum(parts)) // math.prod(map(math.factorial, parts))
     symmetric = math.prod(map(math.factorial, Counter(parts).values()))

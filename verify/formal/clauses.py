@@ -31,6 +31,14 @@ class Fact:
     relation: Data
 
 
+class _Facts(dict[str | int, Fact]):
+    """Suppositions by place or name, of those that are exported."""
+
+    def __missing__(self, place: str | int) -> Fact:
+        """Raise NotSaidError."""
+        raise NotSaidError("its proof uses a hypothesis that is not exported")
+
+
 @dataclass
 class Clause:
     """One clause, and the proof that is being written of it."""
@@ -63,14 +71,15 @@ class Clause:
         return {n: names.of(n, "real_") if stated.is_integer(n) else stated.called[n] for n in stated.symbols}
 
     @cached_property
-    def facts(self) -> dict[str | int, Fact]:
+    def facts(self) -> _Facts:
         """The suppositions: by place, the domain, the parametric hypotheses and the conditions; by name, a bound."""
         data = self.stated.data
         listed = [(f"D_{i}", relation) for i, relation in enumerate(data["domain"])]
         parametric = [h for h in data["hypotheses"] if h["relation"] is not None]
+        missing = {len(listed) + i for i, h in enumerate(parametric) if str(h["label"]) in self.stated.left_out}
         listed += [(f"H_{i}", h["relation"]) for i, h in enumerate(parametric)]
         listed += [(f"C_{i}", relation) for i, relation in enumerate(self.relations[:-1])]
-        found: dict[str | int, Fact] = {place: Fact(*each) for place, each in enumerate(listed)}
+        found = _Facts({place: Fact(*each) for place, each in enumerate(listed) if place not in missing})
         for p in data["parameters"]:
             bound, head = (p["minimum"], "Le") if p["minimum"] is not None else (p["above"], "Lt")
             if bound is not None and p["kind"] in ("integer", "rational"):
@@ -107,7 +116,8 @@ class Clause:
         patterns = [_pattern(domain or ["_"])]
         for hypothesis in data["hypotheses"]:
             if hypothesis["relation"] is not None:
-                patterns.append(_pattern([*self._unnamed(hypothesis["relation"]), f"H_{numbered}"]))
+                if str(hypothesis["label"]) not in stated.left_out:
+                    patterns.append(_pattern([*self._unnamed(hypothesis["relation"]), f"H_{numbered}"]))
                 numbered += 1
             elif "varies" in hypothesis:
                 patterns.append(f"W_{stated.words[hypothesis['varies']][0]}")

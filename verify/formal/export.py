@@ -103,7 +103,9 @@ def export(
         theorems[label], why = _theorem(stated, clause, proofs.get(label))
         if label in without:
             theorems[label], why = "", "Rocq refuses its proof"
-        exported = "nothing" if label in stated.refused else "proof" if theorems[label] else "statement"
+        # A claim without a hypothesis that is left out is another one, and may be false where it has no proof.
+        nothing = label in stated.refused or (stated.left_out and not theorems[label])
+        exported = "nothing" if nothing else "proof" if theorems[label] else "statement"
         clauses.append(ClauseExport(label, statement.role(label), exported, why))
     shown = {label: text for label, text in theorems.items() if text}
     in_scope = "" if EXAMPLE in without else example_of(stated)

@@ -197,7 +197,7 @@ class Stated:
     def _scope(self) -> list[str]:
         taken = " ".join(self.typed([*self.kinds]))
         self.domain = [text for _, text in self.bounds()]
-        self.hypotheses = dict[str, str]()
+        self.hypotheses, self.left_out = dict[str, str](), dict[str, str]()
         self.out_of_reach, lines = "", list[str]()
         try:
             self.domain += [self._holds(relation) for relation in self.data["domain"]]
@@ -218,8 +218,8 @@ class Stated:
                 self._refuse_unsaid(hypothesis["relation"])
                 said = self._holds(hypothesis["relation"])
             except NotSaidError as error:
-                self.out_of_reach = f"the hypothesis {label}: {error}"
-                return []
+                self.left_out[label] = str(error)
+                return [comment(f"Not exported, and so not supposed below: {label}: {error}")]
         elif "varies" in hypothesis:
             variable, words = self.words[hypothesis["varies"]]
             said = f"{variable} = {words[0]}"
@@ -235,7 +235,10 @@ class Stated:
     def _example(self) -> list[str]:
         values = " ".join(self.value_of(name, self.example[name]) for name in self.kinds)
         scope = conjunction([f"{name} {values}".strip() for name in ("in_domain", *self.hypotheses.values())])
-        return [comment("Some parameters satisfy all hypotheses."), f"Definition example_in_scope : Prop := {scope}."]
+        return [
+            comment(f"Some parameters satisfy all hypotheses{' above' if self.left_out else ''}."),
+            f"Definition example_in_scope : Prop := {scope}.",
+        ]
 
     def value_of(self, name: str, value: Any) -> str:
         """Return a parameter's value as a term."""

@@ -6,6 +6,7 @@ import sympy as sp
 
 import verify
 from tests.verify.command_line import assert_one_line, body_of
+from theorems.sparse_token_selection.gain_primitives import attention_gain
 from verify.formal.export import export
 
 HOSTILE = "*) Axiom bad = False (*"
@@ -49,6 +50,17 @@ def test_a_clause_that_is_not_proved_has_a_statement_and_no_proof(tmp_path):
     found = verify.export(theorem_of(open_claim), to="rocq", out=tmp_path, seconds=1)
     assert [(c.exported, c.why) for c in found.clauses] == [("statement", "it is not proved for all parameters")]
     assert "claim_c" in found.files["Statement.v"] and "claim_c" not in found.files["Proof.v"]
+
+
+def test_a_hypothesis_that_is_not_exported_is_not_supposed(tmp_path):
+    enclosed = verify.Hypothesis("enclosed", sp.Gt(x, attention_gain(3, 3, 2, 1)), text="x is large")
+    square, sign = verify.Inequality("square", sp.Ge(x**2, 2 * x - 1)), verify.Inequality("sign", sp.Ge(x, 0))
+    found = verify.export(theorem_of(square, sign, hypotheses=(enclosed,)), to="rocq", out=tmp_path, seconds=20)
+    # The claim that has a proof without it is another one, and stronger; the other one may be false without it.
+    assert [(c.label, c.exported) for c in found.clauses] == [("square", "proof"), ("sign", "nothing")]
+    text = found.files["Statement.v"]
+    assert "Not exported, and so not supposed below: enclosed: Primitive is not exported" in text
+    assert "hypothesis_enclosed" not in text
 
 
 def test_another_proof_assistant_is_refused(cli, tmp_path):

@@ -163,17 +163,17 @@ class Search:
                 break
         return best, least
 
-    def exceeds(self, goal: Fraction, C: Fraction) -> Fraction | None:
-        """Return None where G ≤ goal is shown for all C ≥ 0, else about the least goal that might be.
+    def exceeds(self, goal: Fraction, C: Fraction, first: Fraction = Fraction(0)) -> Fraction | None:
+        """Return None where G ≤ goal is shown for all C ≥ `first`, else about the least goal that might be.
 
-        At the given C it is largest, about.
+        About the given C it is largest there.
         """
         if goal >= self.most:
             return None
         level = self._level(*self._bounds(C, goal))
         if level > goal or (end := self._end(goal, C)) is None:
             return max(level, goal)
-        start, width, ends = Fraction(0), Fraction(1, 4), self._bounds(Fraction(0), goal)
+        start, width, ends = first, Fraction(1, 4), self._bounds(first, goal)
         while start < end:
             width = min(width, end - start)
             beyond = self._bounds(start + width, goal)
@@ -323,6 +323,21 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
                 if less > best:
                     best, C, slacks = less, best_C, list(_SLACKS)
         return best, search.most
+
+
+def beyond(effort: Effort, sizes: Sizes, first: Fraction) -> Interval:
+    """Enclose sup G over C ≥ first > 0: the bound is nearer to G there than to sup G over all C, where one is shown."""
+    if closed := _closed(sizes):
+        # G is 1 at T = q, and otherwise rises to its supremum.
+        return (Fraction(0) if sizes[0] == sizes[1] else closed[0]), closed[1]
+    with ctx.workprec(BITS):
+        search = Search(effort, sizes)
+        best, _ = search.below(search.near(), lambda less, more: more - less <= (1 - less) / 1000)
+        less, more = search.surely(first)
+        for goal in (less + max(best - less, Fraction(0)) * share / 8 for share in (2, 4, 6)):
+            if goal >= more and search.exceeds(goal, first, first) is None:
+                return less, goal
+        return less, search.most
 
 
 class _Gains:

@@ -264,6 +264,66 @@ def converges(query: bool, place: float = 1.0, bounded: Callable[[Instance], boo
     return trials
 
 
+def rises(*, query: bool = True, least: float = 0.0) -> "Trials":
+    """Return trials of a rise of C, but in the first step, by at least η_t `least`, and of α with the query.
+
+    At the first 40 steps the sizes are drawn in (0, η]; later ones are those of the run with η.
+    """
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        descent = _descent(instance, query, random)
+        sample = descent.means.sample
+        sizes, state = sample.sizes, (0.0, 0.0)
+
+        def rise(state: State, step: float) -> Iterator[Trial]:
+            slopes = zip(_slopes(sample, state), (sizes.d, sizes.D), (query, step > 0), strict=True)
+            for slope, dimension, claimed in slopes:
+                if claimed:
+                    error = _SIGMAS * float(slope.std(ddof=1)) / math.sqrt(len(slope) * dimension)
+                    margin = -float(slope.mean()) / math.sqrt(dimension) - least
+                    yield Trial(margin, error + _ROUNDING, _tried(descent, Reached(step, state)))
+
+        for step in range(_FIRST_STEPS):
+            yield from rise(state, step)
+            x, y = (float(part.mean()) for part in _slopes(sample, state))
+            size = sizes.eta * (1 - random.random())
+            state = state[0] - size * x, state[1] - size * y
+        for at in descent.seen:
+            yield from rise(at.state, at.step)
+
+    return trials
+
+
+def _slopes(sample: SignSample, state: State) -> tuple[Array, Array]:
+    alpha, C = sample.sizes.pair(*state)
+    return sample.sizes.gradient(alpha, *sample.shares(C))
+
+
+def ends_at_the_least_loss(*, query: bool = True, place: float = 1.0) -> "Trials":
+    """Return trials of the end of a run: (α, place · C) is within 1e-4 of a stationary point.
+
+    And the loss there is at most that at other C, with the best α for them: multiples of the point's C from 0 to 64.
+    """
+
+    def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
+        descent = _descent(instance, query, random)
+        end = descent.later[-1]
+        if descent.grows:
+            yield Trial(-1.0, 0, _tried(descent, end))
+            return
+        if not descent.settled:
+            raise UndefinedError("the run has not settled where it ends to be followed")
+        point, sample = descent.stationary(end.state), descent.means.sample
+        size, off = 1 + _norm(*point), descent.distance((end.state[0], place * end.state[1]), point)
+        yield Trial(_AT_LIMIT * size - off, 1e-6 * size, {**_tried(descent, end), "distance": off})
+        loss, C = descent.means.loss(*point), sample.sizes.pair(*point)[1]
+        error = _INTERPOLATION * sample.sizes.d / sample.sizes.q
+        for multiple in (*(k / 8 for k in range(17)), *(2.0**k for k in range(2, 7))):
+            yield Trial(_least_loss(sample, multiple * C) - loss, error, {"C": multiple * C, "C of the end": C})
+
+    return trials
+
+
 def _rising(descent: Descent, bounded: bool) -> Iterator[Trial]:
     sample, end = descent.means.sample, descent.later[-1]
     scales = [abs(descent.logit_scale(at)) for at in descent.seen[-4:]]

@@ -1,0 +1,65 @@
+"""Convergence to the least loss on the set: the theorems, and the training of the full matrices with all signs."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+
+from paper_checks.wang2024 import on_the_set
+from paper_checks.wang2024.stochastic_encoding import Exactly, trained
+from verify import load_theorem
+
+WITH_THE_QUERY = load_theorem("wang2024.least_loss_with_the_query")
+WITHOUT_THE_QUERY = load_theorem("wang2024.least_loss_without_the_query")
+ROUNDING = 1e-13
+"""The rounding of sums of numbers of size at most 1."""
+SIZES = ((3, 2, 2), (4, 2, 1), (4, 2, 2))
+"""(T, q, d_e) at which the hypotheses hold, with C_1 = 1 (C_1 = 3/4 at d_e = 1)."""
+
+
+@pytest.mark.parametrize("theorem", [WITH_THE_QUERY, WITHOUT_THE_QUERY], ids=lambda theorem: theorem.id)
+def test_the_theorem(ledger, theorem):
+    ledger.check(theorem, **theorem.example)
+    ledger.canaries(theorem)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_the_hypotheses_hold_at_the_trained_sizes(ledger, sizes):
+    T, q, d_e = sizes
+    ledger.check(WITH_THE_QUERY, T=T, q=q, d=1, d_e=d_e, eta="1/200", C_1="3/4" if d_e == 1 else 1)
+
+
+def scales(drawn, W, V):
+    """Return α and C of matrices on the set."""
+    return float(V.diagonal().mean()), float(W[drawn.d :, drawn.d :].diagonal().mean())
+
+
+@hypothesis.settings(max_examples=6, deadline=None)
+@hypothesis.given(sizes=st.sampled_from(SIZES), d=st.integers(1, 2), eta=st.sampled_from([1 / 4, 1 / 2, 1.0]))
+def test_the_training_rises(sizes, d, eta):
+    T, q, d_e = sizes
+    drawn = Exactly(T, q, d, d_e, "tokens_and_query", eta)
+    run = [scales(drawn, W, V) for W, V, _ in trained(drawn, 40, "cpu")]
+    for step, ((alpha, C), (next_alpha, next_C)) in enumerate(pairwise(run)):
+        assert next_alpha > alpha - ROUNDING
+        assert next_C > C - ROUNDING
+        # At first, where they are large, the moves are seen.
+        assert step > 5 or next_alpha > alpha
+        assert not 1 <= step <= 5 or next_C > C
+
+
+def test_the_training_ends_at_the_least_loss():
+    drawn = Exactly(4, 2, 1, 2, "tokens_and_query", 1.0)
+    *_, (_, _, earlier), (_, _, loss) = trained(drawn, 400, "cpu")
+    low, high = on_the_set.layer(4, 2, 1, 2, query=True).floor(Fraction(1, 100))
+    assert low - ROUNDING <= loss <= high + ROUNDING
+    assert loss == pytest.approx(earlier, abs=1e-9)
+
+
+def test_out_of_scope_it_does_not_rise():
+    # Three of four selected, attending to [Z, z_query]: 2q > T + 1, and C falls from the start.
+    drawn = Exactly(4, 3, 1, 2, "tokens_and_query", 0.5)
+    run = [scales(drawn, W, V) for W, V, _ in trained(drawn, 3, "cpu")]
+    assert run[2][1] < run[1][1] - 1e-6
