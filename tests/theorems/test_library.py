@@ -161,7 +161,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_theorem_itself_survives_a_search(name):
     # Its claims: steps that its certificate proves are not searched.
-    most = FEW if name in (*COSTLY, "wang2024.theorem1") else SURVIVED
+    most = FEW if name in (*COSTLY, *UNSCANNED, "wang2024.theorem1") else SURVIVED
     result = verify.explore(searched(name), max_examples=most, seconds=60)
     assert result.counterexample is None and result.examples >= 10 and not result.interrupted
 

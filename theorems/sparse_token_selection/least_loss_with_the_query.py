@@ -38,7 +38,7 @@ from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import share_slopes as slopes
 from theorems.sparse_token_selection.descent_with_the_query import AT_MOST_HALF, WITH_THE_QUERY
-from theorems.sparse_token_selection.invariant_set import LOSS, SCALE_STEP, VALUE_STEP, P, P_slope, R, R_slope, alpha
+from theorems.sparse_token_selection.invariant_set import LOSS, SCALE_STEP, VALUE_STEP, P, P_slope, R, R_slope, alpha, t
 from theorems.sparse_token_selection.share_curve_primitives import (
     gain_beyond,
     largest_gain,
@@ -386,7 +386,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: where the slopes vanish, and the Hessian's determinant there."""
+    """Return the steps: the slopes of the loss at the best α and of the gain, and that of P at C = 0."""
     a = P / (q * R)
     return Derivation(
         (
@@ -399,6 +399,11 @@ def derivation() -> Derivation:
                 "P' at C = 0: E Σ_y (v_i − v̄)/(T+1), the means of Σ_y v_i and the query's logit are q, v̄'s is 2q/(T+1)",
                 (q - q * 2 * q / (T + 1)) / (T + 1),
                 q * (T + 1 - 2 * q) / (T + 1) ** 2,
+            ),
+            Step(
+                "the slope of G = P²/(qR) in C is G times that of log G",
+                sp.Subs(sp.Derivative((P + P_slope * t) ** 2 / (q * (R + R_slope * t)), t), t, 0),
+                P**2 / (q * R) * (2 * P_slope / P - R_slope / R),
             ),
         )
     )

@@ -430,6 +430,11 @@ def derivation() -> Derivation:
                 (-R * (u + ratio * g) - mixed * g) - ratio * (-mixed / ratio**2 * (u + ratio * g) - curvature * g),
                 -(R - mixed / ratio) * u + ratio * g * (curvature - R),
             ),
+            Step(
+                "the change of −f − rg, for f = −u − rg",
+                -(R * (u + ratio * g) - mixed * g) - ratio * (mixed / ratio**2 * (u + ratio * g) - curvature * g),
+                -(R + mixed / ratio) * u + ratio * g * (curvature - R),
+            ),
         )
     )
 
