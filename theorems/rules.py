@@ -126,6 +126,12 @@ DIFFERENTIATION_UNDER_THE_MEAN = Rule(
     "Williams 1991, section A16.1",
     "probability",
 )
+DUAL_BASIS = Rule(
+    "dual basis",
+    "for linearly independent vectors e_1 … e_n there are vectors f_1 … f_n with f_i'e_j = 1 for i = j, and 0 else",
+    "Axler 2015, Linear Algebra Done Right, section 3.F",
+    "definition",
+)
 EXCHANGEABILITY = Rule(
     "exchangeability",
     "if permutations of variables preserve their joint law, the law of some of them does not depend on which these are",

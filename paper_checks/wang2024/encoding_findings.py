@@ -177,6 +177,10 @@ wider_at_small_losses = Finding(
     rests_on=(TASK, ASSEMBLY, STOCHASTIC, FIGURES, WIDTHS, ON_THE_SET, MOMENTS),
 )
 
+AS_RECALLED = Premise(
+    "where the loss in training tends to 0, so does that at other lengths (recalled from a summary)", "open"
+)
+
 longer_at_test = Finding(
     id="wang2024.longer_at_test",
     paper=WANG2024,
@@ -193,7 +197,8 @@ longer_at_test = Finding(
     "of the order of T/q however small the loss in training is. The nearly optimal layer of the figures' setting "
     "loses little: 0.430 at T_test = 400 after 0.356 at T = 200, where the bound has the factor 219. Figure 2 is "
     "about a trained layer, which is not that one: the α = 41.26 and C = 2.79 of our full run have 0.475 after 0.385 "
-    "(alpha=41.26 C=2.79).",
+    "(alpha=41.26 C=2.79). The bound holds for other laws and layers too "
+    "(wang2024.length_generalises_where_encodings_are_fresh).",
     command="verify check wang2024.length_bound T=200 T_test=400 q=3 d=5 d_e=170 attend=tokens_and_query",
     expect={
         "outcome": "verified",
@@ -211,10 +216,39 @@ longer_at_test = Finding(
         FIGURES,
         ON_THE_SET,
         MOMENTS,
-        Premise(
-            "where the loss in training tends to 0, so does that at other lengths (recalled from a summary)", "open"
-        ),
+        AS_RECALLED,
     ),
+)
+
+length_generalises_where_encodings_are_fresh = Finding(
+    id="wang2024.length_generalises_where_encodings_are_fresh",
+    paper=WANG2024,
+    title="With fresh encodings of any law the loss at another length tends to 0 with that in training, for T > q; "
+    "with one draw that is kept there are layers whose loss at one more token is above the zero predictor's",
+    weight=Weight.STRONGER,
+    summary="The paper states that a layer whose loss in training tends to 0 also solves other lengths; with fresh "
+    "encodings of any law this holds for every layer of two blocks, trained or not, and with one draw that is kept it "
+    "fails for layers that have learnt the draw, by an argument from proved steps.",
+    text="Take any V = (A, 0) and W = diag(B, M), attending to Z or to [Z, z_query], with encodings that are drawn "
+    "afresh for each sequence, independently and from one law, whichever it is. The loss at T_test tokens is at most "
+    "κ + c + c² times that at T where T_test > T > q, κ = (T_test − q)/(T − q), c = (T_test − T)/√(T − q), and at "
+    "most 1 + T − T_test times where q ≤ T_test ≤ T. With signs the layers of population descent from zero are among "
+    "these (wang2024.lemma2), so that the implication is no property of training. For one draw that is kept, of T + 1 "
+    "linearly independent encodings (Definition 3), and q ≥ 2, there are layers, with either attention, whose loss at "
+    "T tokens is as small as is asked for, and whose loss at T + 1 tokens is d/(2q) (q + 1 − 2q/(T+1)) nearly, q + 1 "
+    "times the zero predictor's or so: they attend to the new token alone. On the set the loss at up to twice as many "
+    "other tokens is moreover at most 2L + d/(7q), L that in training (wang2024.length_generalization).",
+    command="verify check wang2024.fresh_and_fixed_encodings T=200 T_test=400 q=3 d=5",
+    expect={
+        "outcome": "verified",
+        "for_all_parameters": "argued",
+        "clauses.fresh.evidence": "simulated",
+        "clauses.fixed.evidence": "simulated",
+        # 397/197 + 200/√197 + 200²/197, and 5/6 · (4 − 6/201).
+        "values.factor": between("219.3", "219.4"),
+        "values.loss_at_one_more_token": Fraction(665, 201),
+    },
+    rests_on=(TASK, ASSEMBLY, STOCHASTIC, ON_THE_SET, AS_RECALLED),
 )
 
 READINGS = Premise(

@@ -1,34 +1,47 @@
-r"""Length generalisation: a layer that is nearly as good as can be at T tokens, held fixed, at another number of them.
+r"""Length generalisation on the set: the loss at up to twice as many other tokens is at most 2L + d/(7q).
 
 The encodings are drawn afresh for each sequence, so that a layer V = (α I, 0), W = diag(0, C I) means the same at any
 length: with P, R of `sign_attention` at T_test tokens of which q_test are selected its loss there is
 
     L_test(α, C) = d/2 (α²R − 2αP/q_test + 1/q_test).
 
-α and C, where they are not given, are those at which the floor at (T, q, d_e) is reached (`attention_gain`), to within
-the hypothesis: L(α, C) at T tokens is at most 1.02 times the infimum. Where the infimum is not reached (q ≤ 2,
-attending to Z alone) they have to be given.
+With as many tokens selected, and T ≤ T_test, T_test − q ≤ 2(T − q), for every layer on the set
 
-More tokens take attention from the selected ones, and α stays as trained on T tokens. While the floor is at most an
-eighth of d/(2q), the zero predictor's, and there are at most twice as many other tokens as in training, the
-loss stays below two fifths of it; at four times as many it does not (a canary). At the floor's minimiser the share
-that is lost rises with T: where the others have nearly all the attention, twice as many of them halve all shares, and
-1 − 2P + qR at the best α, 1 − G, becomes 1 − G + G (R_y/4 + R_o/2)/R ≥ 1 − 3G/4, R_y and R_o the selected and the
-other tokens' parts of R: 0.344 at G = 7/8. Other layers within the hypothesis may lose a little more. This is held at
-instances and searched, for at most 16 selected of 10⁶ tokens, and not proved for all; 3/10 in place of 2/5 is false
-(T = 20000, q = 4, d_e = 932 loses 0.319).
+    L(T_test) ≤ 2 L(T) + d/(7q).
+
+So a layer whose loss in training is small beside d/(2q), the zero predictor's, has at most some 2/7 of d/(2q) at test;
+at four times as many others it has more (a canary). α and C, where they are not given, are nearly those of the least
+loss at T tokens (`attention_gain`). Where that is not reached (q ≤ 2, attending to Z alone) they have to be given.
+
+*Idea.* Cover the other tokens at test by two groups that may overlap, each as large as in training. The selected tokens
+with either group are a sequence as in training, in which they have the share S_1 or S_2 of the attention. At test they
+have S ≤ S_1, S_2, and as the groups' weights add up to all others' at least, 1/S ≤ 1/S_1 + 1/S_2. The part of a
+sequence in 2qL/d is 1 − 2αS + ζα²S² + o, o = q Σ_{j∉y} α²p_j², and ζ ≥ 1 is the same for all three. For x = αS_1,
+y = αS_2, z = αS
+
+    x² + y² − z² − 2x − 2y + 2z + 9/7 ≥ 0,
+
+which is 0 at x = y = 6/7, z = 3/7. Of the law only this is used: the encodings are independent and of one law.
+
+*Is 2/7 the least?* Where the others have nearly all the attention, twice as many of them halve all shares, and layers
+of a small loss have at least 1/4 of d/(2q) at test. At the minimiser with 1/8 of d/(2q) in training the bound is 0.536
+of it. Instances there stay below 2/5: at T = 20000, q = 4, d_e = 932 the share is 0.319. That 2/5 is right for all
+sizes is not proved, and would need more of the law than the means of x, ζx² and o. Let x = y = 7/8, z = x/2, o = 0 for
+nearly all sequences, and let rare ones with z = x and a large o bring the mean of o to 7/64, as at a minimiser: the
+mean at test is 0.535.
 
 Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths. The
-statement, its numbers and its range are ours.
+statement, its numbers and its range are derived here.
 """
 
 from dataclasses import replace
 
 import sympy as sp
 
+from theorems import rules
+from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.gain_primitives import (
-    attention_gain,
     best_logit_scale,
     best_value_scale,
     least_encoding_dimension,
@@ -41,17 +54,29 @@ from theorems.sparse_token_selection.task import (
     ENCODING_DIMENSION,
     LENGTH,
     QUERY,
+    SIGNS_ARE_SYMMETRIC,
     SIGNS_ON_THE_SET,
     SUBSET_FITS,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
-    TWO_SELECTED,
     T,
     d,
     d_e,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Inequality, Parameter, Source, Statement, Step, Theorem
+from verify import (
+    Canary,
+    Derivation,
+    Hypothesis,
+    Implication,
+    Inequality,
+    Inference,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 T_test, q_test = sp.symbols("T_test q_test", integer=True, positive=True)
 C = sp.Symbol("C", nonnegative=True)
@@ -70,19 +95,6 @@ def loss(length: sp.Expr, subset: sp.Expr, query: sp.Expr | int = QUERY) -> sp.E
 
 
 NOTHING = d / (2 * q)
-SLACK = sp.Rational(1, 50)
-ENOUGH_DIMENSIONS = Hypothesis(
-    "enough_dimensions",
-    sp.Ge(d_e, least_encoding_dimension(T, q, d, NOTHING / 8, QUERY)),
-    text="d_e >= the dimension at which the floor at T tokens comes down to an eighth of d/(2q)",
-)
-NEAR_FLOOR = Hypothesis(
-    "near_floor",
-    sp.Le(loss(T, q), (1 + SLACK) * NOTHING * (1 - attention_gain(T, q, d_e, QUERY))),
-    text="(alpha, C) is nearly the best at T tokens: its loss there is at most 1.02 times the infimum",
-)
-HALF_SELECTED = Hypothesis("half_selected", sp.Le(2 * q, T))
-LOOKED_AT = (Hypothesis("few_selected", sp.Le(q, 16)), Hypothesis("not_too_long", sp.Le(T_test, 10**6)))
 SAME_LAWS = Hypothesis(
     "same_laws", text="the laws of the tokens, the subset and the encodings are the same at test, for the sizes there"
 )
@@ -91,7 +103,118 @@ NOT_SHORTER = Hypothesis("not_shorter", sp.Ge(T_test, T))
 RANGE = Hypothesis("range", sp.Le(T_test - q, 2 * (T - q)), text="at most twice as many other tokens as in training")
 
 GENERALISES = Inequality(
-    "loss", sp.Le(loss(T_test, q_test), 2 * NOTHING / 5), says="the loss at T_test tokens is at most 2/5 of d/(2q)"
+    "loss",
+    sp.Le(loss(T_test, q_test), 2 * loss(T, q) + d / (7 * q)),
+    says="the loss at T_test tokens is at most 2L + d/(7q), L that at T",
+)
+
+group, off, off_1, off_2, x, y, z, loss_test, loss_train = sp.symbols(
+    "group off off_1 off_2 x y z loss_test loss_train", nonnegative=True
+)
+first, new, own, rest, weight_1, weight_2, total, zeta = sp.symbols(
+    "first new own rest weight_1 weight_2 total zeta", positive=True
+)
+scale = sp.Symbol("scale", real=True)
+before, after = sp.symbols("before after", nonnegative=True)
+share, share_1, share_2 = sp.symbols("share share_1 share_2", positive=True)
+SHARE_OF_A_GROUP = Implication(
+    "share_of_a_group",
+    (sp.Le(rest, first + new),),
+    sp.Le(group / (first + new), group / rest),
+    says="group/(first + new) <= group/rest where rest <= first + new",
+)
+SMALLER_SQUARE = Implication(
+    "smaller_square",
+    (sp.Le(after, before),),
+    sp.Le(scale**2 * after**2, scale**2 * before**2),
+    says="a^2 x^2 <= a^2 y^2 where 0 <= x <= y",
+)
+_SHORT = x**2 + y**2 - z**2 - 2 * x - 2 * y + 2 * z + sp.Rational(9, 7)
+
+
+def _part(value: sp.Expr, others: sp.Expr) -> sp.Expr:
+    return 1 - 2 * value + zeta * value**2 + others
+
+
+SHARES = (
+    SHARE_OF_A_GROUP,
+    SMALLER_SQUARE,
+    Implication(
+        "share_at_test",
+        (sp.Le(total, weight_1 + weight_2),),
+        sp.Le((own / weight_1) * (own / weight_2), own / total * (own / weight_1 + own / weight_2)),
+        says="S_1 S_2 <= S (S_1 + S_2) for S_1 = B/u, S_2 = B/v, S = B/w where w <= u + v",
+    ),
+)
+OF_ONE_SEQUENCE = (
+    Implication(
+        "scaled_share",
+        (sp.Ge(scale, 0), sp.Le(share, share_1)),
+        sp.Le(scale * share, scale * share_1),
+        says="z <= x for x = a S_1, z = a S where a >= 0, S <= S_1",
+    ),
+    Implication(
+        "in_the_scale",
+        (sp.Ge(scale, 0), sp.Le(share_1 * share_2, share * (share_1 + share_2))),
+        sp.Le((scale * share_1) * (scale * share_2), scale * share * (scale * share_1 + scale * share_2)),
+        says="xy <= z (x + y) for x = a S_1, y = a S_2, z = a S where a >= 0, S_1 S_2 <= S (S_1 + S_2)",
+    ),
+    Implication(
+        "product_at_most",
+        (sp.Le(x * y, z * (x + y)),),
+        sp.Ge(
+            _SHORT,
+            sp.Rational(9, 7) - 2 * (x + y) + 2 * z - z**2 + (x + y) ** 2 - 2 * z * (x + y),
+        ),
+        says="x^2 + y^2 - z^2 - 2x - 2y + 2z + 9/7 >= 9/7 - 2s + 2z - z^2 + s^2 - 2zs for s = x + y where xy <= zs",
+    ),
+    Implication(
+        "small_share",
+        (sp.Le(4 * z, x),),
+        sp.Ge(sp.Rational(9, 7) - 2 * x + 2 * z - z**2 + x**2 - 2 * z * x, 0),
+        says="9/7 - 2s + 2z - z^2 + s^2 - 2zs >= 0 where 0 <= 4z <= s",
+    ),
+    Implication(
+        "large_share",
+        (sp.Le(z, x), sp.Le(z, y), sp.Ge(4 * z, x + y)),
+        sp.Ge(_SHORT, 0),
+        says="x^2 + y^2 - z^2 - 2x - 2y + 2z + 9/7 >= 0 where z <= x, z <= y, 4z >= x + y",
+    ),
+    Implication(
+        "common_factor",
+        (sp.Le(z, x), sp.Ge(zeta, 1)),
+        sp.Ge(zeta * (x**2 + y**2 - z**2), x**2 + y**2 - z**2),
+        says="zeta (x^2 + y^2 - z^2) >= x^2 + y^2 - z^2 where 0 <= z <= x, zeta >= 1",
+    ),
+    Implication(
+        "three_sequences",
+        (
+            sp.Ge(_SHORT, 0),
+            sp.Ge(zeta * (x**2 + y**2 - z**2), x**2 + y**2 - z**2),
+            sp.Le(off, off_1 + off_2),
+        ),
+        sp.Le(_part(z, off), _part(x, off_1) + _part(y, off_2) + sp.Rational(2, 7)),
+        says="1 - 2z + zeta z^2 + o <= 2/7 + (1 - 2x + zeta x^2 + o_1) + (1 - 2y + zeta y^2 + o_2) where o <= o_1 + "
+        "o_2, x^2 + y^2 - z^2 - 2x - 2y + 2z + 9/7 >= 0, zeta (x^2 + y^2 - z^2) >= x^2 + y^2 - z^2",
+    ),
+    Implication(
+        "negative_scale",
+        (sp.Le(scale, 0), sp.Le(share, share_1), sp.Le(off, off_1 + off_2)),
+        sp.Le(
+            _part(scale * share, off),
+            _part(scale * share_1, off_1) + _part(scale * share_2, off_2) + sp.Rational(2, 7),
+        ),
+        says="the same for x = a S_1, y = a S_2, z = a S where a <= 0, S <= S_1",
+    ),
+)
+STEPS = (
+    *(*SHARES, *OF_ONE_SEQUENCE),
+    Implication(
+        "twice_the_mean",
+        (sp.Eq(loss_test, d / (2 * q) * z), sp.Eq(loss_train, d / (2 * q) * x), sp.Le(z, 2 * x + sp.Rational(2, 7))),
+        sp.Le(loss_test, 2 * loss_train + d / (7 * q)),
+        says="L_test <= 2L + d/(7q) where L_test = d/(2q) z, L = d/(2q) x, z <= 2x + 2/7",
+    ),
 )
 STATEMENT = Statement(
     parameters=(
@@ -99,31 +222,69 @@ STATEMENT = Statement(
         *(ATTEND, LOGIT_SCALE, VALUE_SCALE),
     ),
     domain=(SUBSET_FITS, sp.Le(q_test, T_test)),
-    hypotheses=(
-        *(*SIGNS_ON_THE_SET, SAME_LAWS, TWO_SELECTED, HALF_SELECTED),
-        *(ENOUGH_DIMENSIONS, NEAR_FLOOR, SAME_SUBSETS, NOT_SHORTER, RANGE, *LOOKED_AT),
+    hypotheses=(*(*SIGNS_ON_THE_SET, SAME_LAWS, SAME_SUBSETS, NOT_SHORTER, RANGE),),
+    variables=(
+        *(group, off, off_1, off_2, x, y, z, loss_test, loss_train, first, new, own, rest, before, after),
+        *(weight_1, weight_2, total, zeta, scale, share, share_1, share_2),
     ),
     claims=(GENERALISES,),
+    steps=STEPS,
+)
+ARGUMENT = (
+    SIGNS_ARE_SYMMETRIC,
+    Inference(
+        "parts",
+        "2qL/d at T tokens is the mean of 1 − 2αS + ζα²S² + o, S = Σ_y p_i, ζS² = q Σ_y p_i², o = q Σ_{j∉y} α²p_j², "
+        "and likewise at T_test; ζ ≥ 1, and it depends on the selected tokens' weights alone",
+        (
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "zero_token", "on_the_set"),
+            *("same_laws", "same_subsets"),
+        ),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "groups",
+        "as T ≤ T_test and T_test − q ≤ 2(T − q) the other tokens are covered by two groups of T − q; the selected "
+        "with one of them are a sequence of T tokens, of the law of those in training, as the encodings are "
+        "independent and of one law. Its weights, the query's too, add up to no more than all at test, and those of "
+        "both to no less: so S ≤ S_1, S ≤ S_2 and S_1 S_2 ≤ S (S_1 + S_2); and o ≤ o_1 + o_2, as no share is larger at "
+        "test",
+        (
+            *("sign_encoding", "on_the_set", "same_laws", "same_subsets", "not_shorter", "range"),
+            *(step.label for step in SHARES),
+        ),
+        rules.EXCHANGEABILITY,
+    ),
+    Inference(
+        "one_sequence",
+        "so the part of a sequence at test is at most 2/7 and those of its two sequences of T tokens: for α ≥ 0 by "
+        "the cases 4S ≤ S_1 + S_2 and 4S ≥ S_1 + S_2, and for α ≤ 0",
+        ("parts", "groups", *(step.label for step in OF_ONE_SEQUENCE)),
+        "case distinction",
+    ),
+    Inference(
+        "loss",
+        "the means of the two are those in training, and a part is at least (1 − αS)² ≥ 0",
+        ("one_sequence", "parts", "groups", "twice_the_mean"),
+        "linearity of expectation",
+    ),
 )
 
 
 def derivation() -> Derivation:
-    """Return the steps: the loss of a fixed layer, and that with all attention on the selected tokens."""
-    share, P, R, x = sp.symbols("share P R x", positive=True)
+    """Return the steps: a selected token's part of the loss, and the least of the bound of three sequences."""
     return Derivation(
         (
             SELECTED_PART,
             Step(
-                "equal shares S/q of the selected tokens, and none elsewhere: the loss of a scale that is off",
-                d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q).subs({P: share, R: share**2 / q}),
-                d / (2 * q) * (1 - alpha * share) ** 2,
+                "the bound of three sequences in s = x + y, where xy = zs, at z = s/4",
+                _SHORT.subs(z, (x + y) / 4) - 2 * ((x + y) ** 2 / 4 - x * y),
+                sp.Rational(9, 7) - sp.Rational(3, 2) * (x + y) + sp.Rational(7, 16) * (x + y) ** 2,
             ),
             Step(
-                "where that scale was the best for shares S/q, and they fall by the factor 1 − x",
-                (d / 2 * (R / share**2 - 2 * P / (share * q) + 1 / q)).subs(
-                    {P: share * (1 - x), R: share**2 * (1 - x) ** 2 / q}
-                ),
-                d / (2 * q) * x**2,
+                "which is a square",
+                sp.Rational(9, 7) - sp.Rational(3, 2) * total + sp.Rational(7, 16) * total**2,
+                (7 * total - 12) ** 2 / 112,
             ),
         )
     )
@@ -135,9 +296,11 @@ def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
 
 
 AT_THE_END = (
+    Hypothesis("enough_dimensions", sp.Ge(d_e, least_encoding_dimension(T, q, d, NOTHING / 8, QUERY))),
+    Hypothesis("small_loss", sp.Le(loss(T, q), NOTHING / 7)),
     *(Hypothesis("end_of_range", sp.Ge(T_test - q, 2 * (T - q))), Hypothesis("long", sp.Ge(T, 300))),
+    *(Hypothesis("not_too_long", sp.Le(T, 500000)), Hypothesis("large_scale", sp.Ge(C, 3))),
     *(Hypothesis("four_selected", sp.Ge(q, 4)), Hypothesis("five_selected", sp.Le(q, 5))),
-    Hypothesis("large_scale", sp.Ge(C, 3)),
 )
 """Sizes and scales at which an instance is quick to find and to confirm."""
 
@@ -149,20 +312,25 @@ _ONE_HOT = d / 2 * (alpha**2 * _ONE_HOT_R - 2 * alpha * _ONE_HOT_P / q_test + 1 
 
 length_generalization = Theorem(
     id="wang2024.length_generalization",
-    title="The loss at T_test tokens of a layer that is nearly optimal at T tokens",
+    title="At up to twice as many other tokens the loss of a layer on the set is at most 2L + d/(7q), L that in "
+    "training",
     source=Source("Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us"),
     statement=STATEMENT,
     example={"T": 40, "T_test": 77, "q": 3, "q_test": 3, "d": 5, "d_e": 100},
     values={
         "loss_at_test_length": loss(T_test, q_test),
         "loss_at_training_length": loss(T, q),
+        "bound": 2 * loss(T, q) + d / (7 * q),
         "share_of_answering_nothing": loss(T_test, q_test) * 2 * q_test / d,
     },
     derivation=derivation,
     canaries=(
         _canary(
             "a length range twice as long",
-            replace(GENERALISES, relation=sp.Le(loss(q_test + 2 * (T_test - q_test), q_test), 2 * NOTHING / 5)),
+            replace(
+                GENERALISES,
+                relation=sp.Le(loss(q_test + 2 * (T_test - q_test), q_test), 2 * loss(T, q) + d / (7 * q)),
+            ),
             *AT_THE_END,
         ),
         _canary(
@@ -174,7 +342,23 @@ length_generalization = Theorem(
             "the one-hot formula used with stochastic encoding",
             Inequality("one_hot", sp.Eq(loss(T_test, q_test), _ONE_HOT)),
         ),
+        _canary(
+            "twice the loss in training",
+            Inequality("loss", sp.Le(loss(T_test, q_test), 2 * loss(T, q))),
+            *AT_THE_END,
+        ),
+        with_clause(
+            STATEMENT,
+            "5/4 for 9/7",
+            Implication(
+                "small_share",
+                (sp.Le(4 * z, x),),
+                sp.Ge(sp.Rational(5, 4) - 2 * x + 2 * z - z**2 + x**2 - 2 * z * x, 0),
+            ),
+        ),
         _canary("the loss is what it was in training", Inequality("same", sp.Le(loss(T_test, q_test), loss(T, q)))),
     ),
     statement_uses=("wang2024.theorem2",),
+    proof_uses=("wang2024.lemma2",),
+    argument=ARGUMENT,
 )
