@@ -91,16 +91,6 @@ def test_descent_that_ends_elsewhere_is_refuted(monkeypatch):
     assert two_layers.theorem2_random_starts.run(device="cpu").outcome is Outcome.REFUTED
 
 
-def test_descent_over_all_matrices(ledger):
-    ledger.compare(two_layers.two_layers_over_all_matrices)
-
-
-def test_descent_over_all_matrices_that_ends_elsewhere_is_refuted(monkeypatch):
-    values = {"minimum_loss": 1.01 * float(two_layers.best(2, 1)["minimum_loss"])}
-    monkeypatch.setattr(two_layers, "best", lambda *_: values)
-    assert two_layers.two_layers_over_all_matrices.run(device="cpu").outcome is Outcome.REFUTED
-
-
 def test_an_entry_off_the_diagonal_costs_what_k_says():
     # d = 2, n = 1, S = x x': k(x_i) = E |(I - S A) S e_i|² = E |x|² x_i² (1 - x'Ax)².
     first, second, off = np.diag([0.5, 0.25]), np.diag([0.3, 0.2]), np.array([[0, 0.1], [0.1, 0]])

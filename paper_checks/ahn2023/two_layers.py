@@ -331,31 +331,3 @@ two_layer_curvature_exact = Crossing(
         for place, name in enumerate(("I", "symmetric matrices", "antisymmetric matrices"))
     },
 )
-
-
-def _all_matrices(*, device: str, full: bool, seed: int) -> Verdict:
-    from scipy.optimize import minimize
-
-    source, verdicts = np.random.default_rng(seed), []
-    for size, examples in ((2, 1), (2, 2), (3, 1)) if full else ((2, 1),):
-        least = as_float(best(size, examples)["minimum_loss"])
-
-        def loss(flat: np.ndarray, size: int = size, examples: int = examples) -> tuple[float, np.ndarray]:
-            found = quadrature(*flat.reshape(2, size, size), examples, device)
-            return float(found.loss), found.A.cpu().numpy().ravel()
-
-        for start in range(12 if full else 4):
-            found = minimize(loss, source.normal(size=2 * size**2), jac=True, method="BFGS", options={"gtol": 1e-8})
-            detail = f"loss {found.fun:.9g}, over multiples {least:.9g}"
-            holds = abs(found.fun - least) <= 1e-7 * least
-            verdicts.append((f"d={size} n={examples} start {start}", Verdict.when(holds, detail, Evidence.SIMULATED)))
-    return over_instances(verdicts)
-
-
-two_layers_over_all_matrices = Comparison(
-    id="ahn2023.two_layers_over_all_matrices",
-    title="Descent over all A_0 and A_1 from random starts, these not symmetric, ends at the least loss over multiples",
-    theorem="ahn2023.two_layer_curvature",
-    experiment=None,
-    compare=_all_matrices,
-)

@@ -27,6 +27,21 @@ _THERE = """From Interval Require Import Tactic.
 Ltac there := first [here | left; here | right; here | simpl; lra | interval with (i_prec 100)].
 """
 """Relations between numbers; those with exponentials, logarithms and roots in the machine arithmetic of Interval."""
+_AT_POINTS = """Ltac at_points H :=
+  repeat match type of H with
+  | exists _, _ => let s := fresh "s" in destruct H as [s H]
+  | _ /\\ _ => let N := fresh "N" in destruct H as [N H]
+  end;
+  repeat match goal with N : _ /\\ is_derive _ _ _ |- _ => destruct N end;
+  repeat match goal with
+  | D : is_derive ?f ?x ?s |- _ =>
+    let E := fresh "E" in
+    eassert (E : is_derive f x _)
+      by (auto_derive; [repeat match goal with |- _ /\\ _ => split end; first [exact I | there] | reflexivity]);
+    apply is_derive_unique in E; apply is_derive_unique in D; rewrite D in E; clear D; rewrite E in H
+  end.
+"""
+"""A function has one derivative at a point: the one that a clause says there is has the value that is computed."""
 
 
 class Refuted(NamedTuple):
@@ -69,6 +84,7 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
         claim = f"Statement.Variant_{place}.{stated.claims[each.label]}"
         checks.append((f"refuted_{place}", f": ~ {claim} := Proof.Proof_{place}.refuted."))
     begin = header_of(proofs, derives=DERIVATIVES in heads) + _THERE
+    begin += _AT_POINTS if DERIVATIVES in heads else ""
     together = " ".join(f"(conj {name}" for name, _ in checks) + " I" + ")" * len(checks)
     lines = [comment(title), "Require Statement Proof.", *(f"Definition {name} {said}" for name, said in checks)]
     asked = [f"Definition all_refuted := {together}.", "Print Assumptions all_refuted."] if checks else []
@@ -89,8 +105,8 @@ def _negation(stated: Stated, refuted: Refuted) -> str:
     relations = relations_of(next(clause for clause in stated.clauses if clause["label"] == refuted.label))
     terms = stated.terms()
     terms.holds(relations[-1])
-    if terms.slopes:
-        raise NotSaidError("a derivative at a point is not refuted")
+    if not all(key.startswith("is_derive ") for key in terms.slopes):
+        raise NotSaidError("a limit, and a derivative of higher order, is not refuted")
     name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
     used = stated.using(["Tuple", *relations])
     conditions = sum(len(stated.assumed(each)) for each in used) + len(relations) - 1
@@ -112,7 +128,7 @@ def _negation(stated: Stated, refuted: Refuted) -> str:
         *[f"specialize (H {point})."] * bool(point),
         *[supposed] * conditions,
         *(f"try unfold {each} in H." for each in unfolded),
-        f"cbv beta iota in H. {_FLAT}",
+        f"cbv beta iota in H. {'at_points H.' if terms.slopes else _FLAT}",
         _contradiction(str(relations[-1][0]), refuted.difference),
     ]
     body = "\n".join(f"  {line}" for line in lines)
