@@ -19,7 +19,7 @@ FEWER = {
     "wang2024.theorem1": 0,
     **dict.fromkeys(("ahn2023.theorem4", "wang2024.length_generalization", "wang2024.separation"), 1),
     **dict.fromkeys(("wang2024.theorem2", "wang2024.two_selected"), 1),
-    **dict.fromkeys(("ahn2023.token_layers_between", "wang2024.stationary_points"), 2),
+    "ahn2023.token_layers_between": 2,
     **dict.fromkeys(("ahn2023.label_attention", "ahn2023.two_layers_of_tokens", "li2024.first_order_layer"), 4),
     "wang2024.lemma2": 4,
     **dict.fromkeys(("ahn2023.theorem2", "wang2024.one_hot_steps"), 5),

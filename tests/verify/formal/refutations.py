@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from verify.formal.expressions import NotSaidError
+import sympy as sp
+
+from verify.formal.expressions import NotSaidError, Slope, Terms
 from verify.formal.names import comment
 from verify.formal.proofs import example_of, header_of
 from verify.formal.statements import DERIVATIVES, HEADER, Stated, relations_of
+from verify.language.expressions import from_data, to_data
 from verify.language.statement import Statement
 
 _OPPOSITE: Mapping[str, tuple[str, str]] = {
@@ -22,6 +25,8 @@ _OPPOSITE: Mapping[str, tuple[str, str]] = {
     "Gt": ("?a > ?b", "a <= b"),
 }
 """A relation, and the one that holds where it does not."""
+_LONG = 60
+"""The most operations of a function whose limit Rocq's `field` is asked for: of 95 it does not find it."""
 _FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H as [N H] end.'
 _THERE = """From Interval Require Import Tactic.
 Ltac there := first [here | left; here | right; here | simpl; lra | interval with (i_prec 100)].
@@ -32,7 +37,10 @@ _AT_POINTS = """Ltac at_points H :=
   | exists _, _ => let s := fresh "s" in destruct H as [s H]
   | _ /\\ _ => let N := fresh "N" in destruct H as [N H]
   end;
-  repeat match goal with N : _ /\\ is_derive _ _ _ |- _ => destruct N end;
+  repeat match goal with
+  | N : _ /\\ is_derive _ _ _ |- _ => destruct N
+  | N : _ /\\ filterlim _ _ _ |- _ => destruct N
+  end;
   repeat match goal with
   | D : is_derive ?f ?x ?s |- _ =>
     let E := fresh "E" in
@@ -40,8 +48,23 @@ _AT_POINTS = """Ltac at_points H :=
       by (auto_derive; [repeat match goal with |- _ /\\ _ => split end; first [exact I | there] | reflexivity]);
     apply is_derive_unique in E; apply is_derive_unique in D; rewrite D in E; clear D; rewrite E in H
   end.
+Ltac above U := let u := fresh "u" in intros u U; repeat match goal with M : _ /\\ _ |- _ => destruct M end; equal.
+Ltac tends_to H g l :=
+  match goal with D : filterlim ?f (at_right 0) (locally ?s) |- _ =>
+    let E := fresh "E" in let U := fresh "U" in
+    assert (E : filterlim f (at_right 0) (locally l));
+    [ apply (tends f g 0 l);
+      [ match goal with
+        | W : at_right 0 _ |- _ => apply (fun h => filter_imp _ _ h (filter_and _ _ W (from_above 0))); above U
+        | _ => apply (fun h => filter_imp _ _ h (from_above 0)); above U
+        end
+      | derive
+      | cbv beta; equal ]
+    | apply (filterlim_locally_unique f _ _ D) in E; rewrite E in H; clear D E ]
+  end.
 """
-"""A function has one derivative at a point: the one that a clause says there is has the value that is computed."""
+"""A function has one derivative at a point, and one limit: those that a clause says there are have the values that are
+computed. A limit is that of a rational function in lowest terms, which is continuous at 0."""
 
 
 class Refuted(NamedTuple):
@@ -105,8 +128,8 @@ def _negation(stated: Stated, refuted: Refuted) -> str:
     relations = relations_of(next(clause for clause in stated.clauses if clause["label"] == refuted.label))
     terms = stated.terms()
     terms.holds(relations[-1])
-    if not all(key.startswith("is_derive ") for key in terms.slopes):
-        raise NotSaidError("a limit, and a derivative of higher order, is not refuted")
+    if any(slope.order not in (None, 1) for slope in terms.slopes.values()):
+        raise NotSaidError("a derivative of higher order is not refuted")
     name, scope = stated.claims[refuted.label], [f"S_{i}" for i, _ in enumerate(stated.supposed())]
     used = stated.using(["Tuple", *relations])
     conditions = sum(len(stated.assumed(each)) for each in used) + len(relations) - 1
@@ -129,10 +152,30 @@ def _negation(stated: Stated, refuted: Refuted) -> str:
         *[supposed] * conditions,
         *(f"try unfold {each} in H." for each in unfolded),
         f"cbv beta iota in H. {'at_points H.' if terms.slopes else _FLAT}",
+        *(_tends_to(refuted, slope) for slope in terms.slopes.values() if slope.order is None),
         _contradiction(str(relations[-1][0]), refuted.difference),
     ]
     body = "\n".join(f"  {line}" for line in lines)
     return f"Theorem refuted : ~ Statement.{name}.\nProof.\n{body}\nQed.\n"
+
+
+def _tends_to(refuted: Refuted, slope: Slope) -> str:
+    """Return the tactic that finds a limit from above 0 at an instance and a point. Raises NotSaidError elsewhere."""
+    expression = from_data(slope.body)
+    for name, value in reversed([*refuted.statement.definitions.items()]):
+        expression = expression.subs(name, value)
+    if expression.count_ops() > _LONG:
+        raise NotSaidError(f"a limit of a function of more than {_LONG} operations is not refuted")
+    values = {**refuted.instance, **refuted.point}
+    put = {each: sp.Rational(values.get(each.name, 1)) for each in expression.free_symbols if each.name != slope.symbol}
+    there = sp.cancel(sp.together(expression.subs(put)))
+    symbol = next(iter(there.free_symbols), sp.Symbol(slope.symbol))
+    limit = there.subs(symbol, 0)
+    if from_data(slope.point) != 0 or not limit.is_Rational:
+        raise NotSaidError("a limit that is not that of a rational function at 0 is not refuted")
+    written = Terms({symbol.name: "u"})
+    function, value = (written.term(to_data(each, written=False)) for each in (there, limit))
+    return f"tends_to H (fun u : R => {function}) ({value})."
 
 
 def _read(stated: Stated, name: str, value: str) -> str:

@@ -33,6 +33,7 @@ def made(folder, line, witness, difference=0, change=("", "")):
         ("n**2 < 2**n for integer n >= 1", {"n": "3"}, 0),
         ("x == y if x <= y", {"x": "-1/2", "y": "1"}, Fraction(-3, 2)),
         ("x == y if x >= y", {"x": "1", "y": "1/3"}, Fraction(2, 3)),
+        ("Derivative(x**3/(1 + x), x) == 3*x**2 for x >= 0", {"x": "1"}, Fraction(-7, 4)),
     ],
 )
 def test_a_false_statement_is_proved_to_be_false(tmp_path, line, witness, difference):
