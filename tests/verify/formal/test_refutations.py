@@ -3,12 +3,15 @@
 from fractions import Fraction
 
 import pytest
+import sympy as sp
 
 import verify
 from tests.verify.formal.refutations import Refuted, refutations
+from verify import Identity, Parameter, Statement
 from verify.formal.kernel.compiling import compiled
 from verify.formal.kernel.running import AXIOMS
 
+u, x = sp.Symbol("u", real=True), sp.Symbol("x", positive=True)
 SCOPED = "x**2 >= x if x >= 1/4 for x > 0"
 
 
@@ -33,12 +36,30 @@ def made(folder, line, witness, difference=0, change=("", "")):
         ("n**2 < 2**n for integer n >= 1", {"n": "3"}, 0),
         ("x == y if x <= y", {"x": "-1/2", "y": "1"}, Fraction(-3, 2)),
         ("x == y if x >= y", {"x": "1", "y": "1/3"}, Fraction(2, 3)),
-        ("Derivative(x**3/(1 + x), x) == 3*x**2 for x >= 0", {"x": "1"}, Fraction(-7, 4)),
     ],
 )
 def test_a_false_statement_is_proved_to_be_false(tmp_path, line, witness, difference):
     found = made(tmp_path, line, witness, difference)
     assert found.accepted and found.axioms <= AXIOMS
+
+
+@pytest.mark.formal
+@pytest.mark.parametrize(
+    ("left", "right", "difference", "false"),
+    [
+        (sp.Derivative(x**3 / (1 + x), x), 3 * x**2, Fraction(-7, 4), True),
+        (sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), 2 * x, Fraction(-1), True),
+        # True at x = 1.
+        (sp.Derivative(x**3 / (1 + x), x), 5 * x**2 / 4, Fraction(-1), False),
+        (sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), x**2, Fraction(-1), False),
+    ],
+)
+def test_what_is_said_of_a_derivative_or_a_limit_is_proved_to_be_false(tmp_path, left, right, difference, false):
+    statement = Statement((Parameter("x", "rational", "x", above=0),), (Identity("claim", left, right),))
+    made = refutations("a test", [Refuted(statement, "claim", {"x": "1"}, {}, difference)])
+    for name, text in made.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert not made.left_out and compiled(tmp_path).accepted == false
 
 
 @pytest.mark.formal
