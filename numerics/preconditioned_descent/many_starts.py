@@ -25,7 +25,8 @@ METHODS: Mapping[str, tuple[str, dict[str, float]]] = {
     "bfgs": ("BFGS", {"gtol": 1e-8, "maxiter": 5000}),
     "lbfgs": ("L-BFGS-B", {"gtol": 1e-8, "ftol": 0.0, "maxcor": 40, "maxiter": 5000, "maxfun": 20_000}),
 }
-MOST_NODES = 10**5
+MOST_NODES, MOST_EXAMPLES = 10**5, 300
+"""The most nodes, and the most examples: beyond some 340 the weights of SciPy's Gauss-Laguerre rules overflow."""
 FLAT, SAME, FAR = 1e-5, 1e-6, 1e4
 """A slope at rest; the relative distance of two losses that are one; the entry beyond which a descent runs away."""
 
@@ -33,13 +34,13 @@ FLAT, SAME, FAR = 1e-5, 1e-6, 1e4
 def exact_prompts(n: int, degree: int) -> Prompts:
     """Return prompts of two-dimensional tokens whose mean loss is the expected one where it has this degree in S.
 
-    A node's weight is in its query, as a loss is a quadratic form in x.
+    A node's weight is in its query, as a loss is a quadratic form in x. Raises InputError for more than 300 examples.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 
-    count = degree // 2 + 1
-    if count**2 * (degree + 1) > MOST_NODES:
-        raise InputError("L", degree, f"must leave at most {MOST_NODES} nodes, {count}² times {degree + 1} here")
+    if n > MOST_EXAMPLES:
+        raise InputError("n", n, f"must be at most {MOST_EXAMPLES}")
+    count = _points(degree)
     first, second, below = (
         roots_genlaguerre(count, n / 2 - 1),
         roots_genlaguerre(count, (n - 1) / 2 - 1) if n > 1 else (np.zeros(1), np.ones(1)),
@@ -56,11 +57,23 @@ def exact_prompts(n: int, degree: int) -> Prompts:
     return Prompts(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
 
 
+def _points(degree: int) -> int:
+    """Return the number of points of a Gauss rule that is exact for polynomials of a degree."""
+    return degree // 2 + 1
+
+
 def expected_loss(
     L: int, n: int, moving: bool
 ) -> Callable[[Float64[np.ndarray, "entries"]], tuple[float, Float64[np.ndarray, "entries"]]]:
-    """Return the expected loss and its gradient as a function of the entries of A and, where tokens move, of B."""
-    prompts = exact_prompts(n, 3**L - 1 if moving else 2 * L)
+    """Return the expected loss and its gradient as a function of the entries of A and, where tokens move, of B.
+
+    Raises InputError for layers whose loss takes more than 100 000 nodes, and for more than 300 examples.
+    """
+    degree = 3**L - 1 if moving else 2 * L
+    nodes = _points(degree) ** 2 * (degree + 1)
+    if nodes > MOST_NODES:
+        raise InputError("L", L, f"must leave at most {MOST_NODES} nodes of quadrature; these layers take {nodes}")
+    prompts = exact_prompts(n, degree)
 
     def loss(entries: Float64[np.ndarray, "entries"]) -> tuple[float, Float64[np.ndarray, "entries"]]:
         if not np.abs(entries).max() <= FAR:
@@ -88,12 +101,16 @@ def _measure(settings: Instance, *, seed: int, device: str, running: Running) ->
     moving = settings["trained"] == "A_and_B"
     loss, entries = expected_loss(layers, n, moving), (8 if moving else 4) * layers
 
+    run = [layers, n, starts, int(moving), seed]
+
     def fits(state: Any) -> bool:
-        return state["of"] == [layers, n, starts, int(moving), seed] and len(state["ends"]) <= 2 * starts
+        return state["of"] == run and len(state["ends"]) <= 2 * starts
+
+    def state() -> dict[str, Any]:
+        return {"of": run, "ends": list(ends)}
 
     left = running.left("descents", fits) or {"ends": []}
     ends: list[list[float]] = list(left["ends"])
-    state = lambda: {"of": [layers, n, starts, int(moving), seed], "ends": list(ends)}  # noqa: E731
     for k in range(len(ends), 2 * starts):
         random = np.random.default_rng([seed, k // 2])
         start = 10 ** random.uniform(-2, 0) * random.standard_normal(entries)
@@ -107,7 +124,7 @@ def _measure(settings: Instance, *, seed: int, device: str, running: Running) ->
 
 def _counted(ends: Float64[np.ndarray, "descents 2"]) -> Mapping[str, Measurement]:
     """Return, of each optimiser, the least loss at which it ends, and the numbers of its ends there and elsewhere."""
-    at_rest = ends[:, 1] <= FLAT
+    at_rest = (ends[:, 1] <= FLAT) & np.isfinite(ends[:, 0])
     least = ends[at_rest, 0].min() if at_rest.any() else np.inf
     found = {"lowest": Measurement(float(ends[:, 0].min()))}
     for i, method in enumerate(METHODS):

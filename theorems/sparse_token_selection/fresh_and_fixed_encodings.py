@@ -1,4 +1,4 @@
-r"""Length generalisation as stated: where the loss in training tends to 0, so does that at other lengths, or not.
+r"""Length generalisation as stated: the loss at other lengths tends to 0 with that in training, for fresh encodings.
 
 Take a layer V = (A, 0), W = diag(B, M) with any matrices A, B and M of the right sizes. As x_query = 0 the logits
 e_i'M Σ_{j∈y} e_j are those of the encodings alone, and the loss is
@@ -23,13 +23,14 @@ square is at most T − T_test times the sum of their squared shares.
 *One draw that is kept.* Let e_1 … e_{T+1} be linearly independent, as one-hot encodings are, and as T + 1 random signs
 nearly always are where d_e is well above T. Take f_i with f_i'e_j = [i = j], A = I, and
 
-    M = C Σ_{i≤T} f_i f_i' − K f f',    f = Σ_{i≤T} f_i,    K = 2C.
+    M = C (Σ_{i≤T} f_i f_i' − 2 f f'),    f = Σ_{i≤T} f_i.
 
-The first T tokens have the logits C [i ∈ y] − K h, where h of them are selected, and the last one the logit 0. At T
+The first T tokens have the logits C ([i ∈ y] − 2h), where h of them are selected, and the last one the logit 0. At T
 tokens the loss tends to 0 for C → ∞, as h = q in all logits. At T + 1 tokens the last one takes all the attention,
 selected or not: the loss tends to d/(2q) (q + 1 − 2q/(T+1)), some q + 1 times the zero predictor's. For q ≥ 2 the same
-is so with the query's token, whose logit is C h − K h², below the selected ones'. For q = 1, attending to Z, a last
-token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²).
+is so with the query's token, whose logit is C (h − 2h²), below the selected ones'. For q = 1, attending to Z, a last
+token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²). These layers are not on the set
+W = diag(0, C I), and no training is shown to lead to them.
 
 Source: Wang et al. 2024, Definitions 3 and 5, [abs], and recalled from a summary of the paper: where the loss in
 training tends to 0, so does that at other lengths. Bounds and counterexample are derived here.
@@ -83,7 +84,7 @@ from verify import (
 
 a, b, c, each, kappa, m, others, selected = sp.symbols("a b c each kappa m others selected", nonnegative=True)
 loss_before, loss_after, part, root, squares = sp.symbols("loss_before loss_after part root squares", nonnegative=True)
-C, K = sp.symbols("C K", positive=True)
+C, h = sp.symbols("C h", positive=True)
 own = sp.Symbol("own", positive=True)
 value = sp.Symbol("value", real=True)
 
@@ -191,9 +192,9 @@ KEPT_DRAW = (
     ),
     Identity(
         "own_logit",
-        (C * part - K * part**2) - (C - K * part),
-        (part - 1) * (C - K * part),
-        says="(C h - K h^2) - (C - K h) = (h - 1)(C - K h)",
+        C * (h - 2 * h**2) - C * (1 - 2 * h),
+        C * (h - 1) * (1 - 2 * h),
+        says="C (h - 2 h^2) - C (1 - 2h) = C (h - 1)(1 - 2h)",
     ),
 )
 
@@ -207,8 +208,8 @@ FRESH = InWords(
 )
 FIXED = InWords(
     "fixed",
-    "for one draw of encodings that is kept, with e_1 ... e_{T+1} linearly independent, there are layers V = (I, 0), W "
-    "= diag(0, M) whose loss at T tokens tends to 0, and whose loss at T+1 tokens tends to d/(2q) (q + 1 - 2q/(T+1)): "
+    "for one draw of encodings that is kept, with e_1 ... e_{T+1} linearly independent, there is a sequence of layers V "
+    "= (I, 0), W = diag(0, M_k) whose loss at T tokens tends to 0, and whose loss at T+1 tokens tends to d/(2q) (q + 1 - 2q/(T+1)): "
     "for q >= 2, attending to Z or to [Z, z_query]; for q = 1, attending to Z, the limit is d/2 (2T/(T+1) + "
     "T/(T+1)^2)",
 )
@@ -232,7 +233,7 @@ STATEMENT = Statement(
     hypotheses=(GAUSSIAN_TOKENS, ZERO_TOKEN, SAME_LAWS),
     variables=(
         *(a, b, c, each, group, kappa, m, others, selected, own, first, new, rest, share),
-        *(before, after, scale, loss_before, loss_after, part, root, squares, value, C, K),
+        *(before, after, scale, loss_before, loss_after, part, root, squares, value, C, h),
     ),
     claims=(FRESH, FIXED),
     steps=(*MORE_TOKENS, *FEWER_TOKENS, *KEPT_DRAW),
@@ -281,7 +282,7 @@ ARGUMENT = (
         "as Σ_y p_i² ≤ Σ_y p_i ≤ 1, and (a group's share)² is at most m times the sum of its p_j², q times the mean of "
         "Σ_y v²p_i² (a group's share)² is at most qm times that of the sum of its v²p_j², m numbers of one mean, and "
         "so at most m² b²/(T − q) (multiples for m²)",
-        ("share_of_new_tokens", "in_parts", "subsequences", "at_most_itself", "lost_to_a_group", "multiples"),
+        ("share_of_new_tokens", "in_parts", "subsequences", "others", "at_most_itself", "lost_to_a_group", "multiples"),
         "Cauchy-Schwarz",
     ),
     Inference(
@@ -321,9 +322,9 @@ ARGUMENT = (
     ),
     Inference(
         "learnt_logits",
-        "with f_i'e_j = [i = j] for i, j ≤ T+1 and M = C Σ_{i≤T} f_i f_i' − 2C f f', f = Σ_{i≤T} f_i, K = 2C: Mu = "
-        "Σ_{i≤T} (C [i ∈ y] − K h) f_i, h the number of selected tokens among the first T: the logit is C [i ∈ y] − K "
-        "h for i ≤ T, 0 for i = T+1, and Ch − Kh² for the query",
+        "with f_i'e_j = [i = j] for i, j ≤ T+1, f = Σ_{i≤T} f_i and M = C (Σ_{i≤T} f_i f_i' − 2 f f'), Mu is C Σ_{i≤T} "
+        "([i ∈ y] − 2h) f_i, h the number of selected tokens among the first T: the logit is C ([i ∈ y] − 2h) for i ≤ "
+        "T, 0 for i = T+1, and C (h − 2h²) for the query",
         ("shares_alone",),
         rules.DUAL_BASIS,
     ),
@@ -360,12 +361,12 @@ def derivation() -> Derivation:
                 own / first * (new / (first + new)),
             ),
             Step(
-                "what (κ + c + c²)(a² + b²) has beyond (a + cb)² + κb²",
+                "(κ + c + c²)(a² + b²) less (a + cb)² + κb²",
                 (kappa + c + c**2) * (a**2 + b**2) - (a + c * b) ** 2 - kappa * b**2,
                 (kappa - 1 + c**2) * a**2 + c * (a - b) ** 2,
             ),
             Step(
-                "what (1 + c²)(a² + b²) has beyond (a + cb)²",
+                "(1 + c²)(a² + b²) less (a + cb)²",
                 (1 + c**2) * (a**2 + b**2) - (a + c * b) ** 2,
                 (c * a - b) ** 2,
             ),
@@ -378,7 +379,7 @@ _canary = partial(with_changes, STATEMENT)
 fresh_and_fixed_encodings = Theorem(
     id="wang2024.fresh_and_fixed_encodings",
     title="With fresh encodings the loss at any other length is at most a multiple of that in training; with one draw "
-    "that is kept there are layers without any such bound",
+    "that is kept no multiple is enough for all layers",
     source=Source(
         "Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us in full"
     ),

@@ -88,7 +88,7 @@ def derivation() -> Derivation:
                 d / 2 * (alpha**2 / T - 2 * alpha / T + 1 / q),
             ),
             Step(
-                "there it falls with T for α > 2, and rises with it for 0 < α < 2",
+                "at C = 0 the loss falls with T for α > 2, and rises with T for 0 < α < 2",
                 sp.Derivative(d / 2 * (alpha**2 / T - 2 * alpha / T + 1 / q), T),
                 d / 2 * alpha * (2 - alpha) / T**2,
             ),

@@ -10,8 +10,8 @@ With as many tokens selected, and T ≤ T_test, T_test − q ≤ 2(T − q), for
     L(T_test) ≤ 2 L(T) + d/(7q).
 
 So a layer whose loss in training is small beside d/(2q), the zero predictor's, has at most some 2/7 of d/(2q) at test;
-at four times as many others it has more (a canary). α and C, where they are not given, are nearly those of the least
-loss at T tokens (`attention_gain`). Where that is not reached (q ≤ 2, attending to Z alone) they have to be given.
+at four times as many others it has more (a canary). The defaults of α and C are nearly those of the least loss at T
+tokens (`attention_gain`); for q ≤ 2, attending to Z alone, this loss is not reached, and α and C have to be given.
 
 *Idea.* Cover the other tokens at test by two groups that may overlap, each as large as in training. The selected tokens
 with either group are a sequence as in training, in which they have the share S_1 or S_2 of the attention. At test they
@@ -208,7 +208,8 @@ OF_ONE_SEQUENCE = (
     ),
 )
 STEPS = (
-    *(*SHARES, *OF_ONE_SEQUENCE),
+    *SHARES,
+    *OF_ONE_SEQUENCE,
     Implication(
         "twice_the_mean",
         (sp.Eq(loss_test, d / (2 * q) * z), sp.Eq(loss_train, d / (2 * q) * x), sp.Le(z, 2 * x + sp.Rational(2, 7))),
@@ -222,7 +223,7 @@ STATEMENT = Statement(
         *(ATTEND, LOGIT_SCALE, VALUE_SCALE),
     ),
     domain=(SUBSET_FITS, sp.Le(q_test, T_test)),
-    hypotheses=(*(*SIGNS_ON_THE_SET, SAME_LAWS, SAME_SUBSETS, NOT_SHORTER, RANGE),),
+    hypotheses=(*SIGNS_ON_THE_SET, SAME_LAWS, SAME_SUBSETS, NOT_SHORTER, RANGE),
     variables=(
         *(group, off, off_1, off_2, x, y, z, loss_test, loss_train, first, new, own, rest, before, after),
         *(weight_1, weight_2, total, zeta, scale, share, share_1, share_2),
@@ -282,7 +283,7 @@ def derivation() -> Derivation:
                 sp.Rational(9, 7) - sp.Rational(3, 2) * (x + y) + sp.Rational(7, 16) * (x + y) ** 2,
             ),
             Step(
-                "which is a square",
+                "this bound in the sum s = x + y is a square",
                 sp.Rational(9, 7) - sp.Rational(3, 2) * total + sp.Rational(7, 16) * total**2,
                 (7 * total - 12) ** 2 / 112,
             ),

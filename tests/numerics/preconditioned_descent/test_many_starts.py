@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from numerics.preconditioned_descent import many_starts as starts
+from numerics.preconditioned_descent.moment_kernel import mean_gradient
 from numerics.preconditioned_descent.reference import exact_loss, pattern
 from verify import InputError, Running
 
@@ -43,17 +44,38 @@ def test_beyond_large_entries_there_is_no_loss():
     assert starts.expected_loss(1, 1, False)(np.full(4, 2 * starts.FAR))[0] == np.inf
 
 
-def test_too_many_layers_are_refused():
-    with pytest.raises(InputError, match="must leave at most 100000 nodes"):
-        starts.many_starts.run(device="cpu", L=4, trained="A_and_B", starts=1)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            {"L": 4, "trained": "A_and_B"},
+            "L = 4: must leave at most 100000 nodes of quadrature; these layers take 136161",
+        ),
+        ({"n": 301}, "n = 301: must be at most 300"),
+    ],
+)
+def test_what_has_no_exact_rule_is_refused(wrong, message):
+    with pytest.raises(InputError, match=message):
+        starts.many_starts.run(device="cpu", **{"L": 1, "starts": 1} | wrong)
+
+
+@pytest.mark.parametrize(("L", "n", "degree", "moving"), [(1, 2, 2, False), (2, 3, 4, False), (2, 2, 8, True)])
+def test_the_rules_are_of_the_losss_degree(L, n, degree, moving):
+    matrices = torch.from_numpy(np.random.default_rng(2).standard_normal((2, L, 2, 2)))
+    losses = [
+        float(mean_gradient(matrices[0], matrices[1] if moving else None, starts.exact_prompts(n, each))[0])
+        for each in (degree - 2, degree, degree + 4)
+    ]
+    assert losses[1] == pytest.approx(losses[2], rel=1e-11)
+    assert losses[0] != pytest.approx(losses[2], rel=1e-6)
 
 
 def test_the_ends_are_counted():
-    ends = np.array([[1.0, 0.0], [1.0 + 1e-9, 0.0], [1.5, 0.0], [0.9, 1.0]])
+    ends = np.array([[1.0, 0.0], [1.0 + 1e-9, 0.0], [1.5, 0.0], [0.9, 1.0], [np.inf, 0.0], [1.0, 0.0]])
     found = {name: measured.value for name, measured in starts._counted(ends).items()}
     assert found["lowest"] == 0.9 and found["least_bfgs"] == 1.0
-    assert [found[f"{name}_bfgs"] for name in ("at_the_least", "elsewhere", "not_at_rest")] == [1, 1, 0]
-    assert [found[f"{name}_lbfgs"] for name in ("at_the_least", "elsewhere", "not_at_rest")] == [1, 0, 1]
+    assert [found[f"{name}_bfgs"] for name in ("at_the_least", "elsewhere", "not_at_rest")] == [1, 1, 1]
+    assert [found[f"{name}_lbfgs"] for name in ("at_the_least", "elsewhere", "not_at_rest")] == [2, 0, 1]
 
 
 def test_a_run_goes_on_from_where_it_was_left(tmp_path):

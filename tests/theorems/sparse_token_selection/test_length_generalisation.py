@@ -55,7 +55,7 @@ def test_other_subset_sizes_are_out_of_scope_and_their_loss_is_told():
         ({"q": 41}, "q = 41.*must satisfy q <= T"),
         ({"d_e": 0}, "d_e = 0.*integer >= 1"),
         ({"attend": "query"}, "attend = query.*one of"),
-        # Not attained: two selected tokens, attending to Z.
+        # With two selected tokens, attending to Z, the least loss is not attained.
         ({"q": 2, "q_test": 2}, "C.*no default here: the least loss is not attained"),
     ],
 )
@@ -74,4 +74,4 @@ def test_the_shares_at_a_long_sequence():
         )
         shares.append(q * alpha**2 * R - 2 * alpha * P + 1)
     bound = 2 * shares[0] + Fraction(2, 7)
-    assert shares[0] < Fraction(1, 8) < Fraction(3, 10) < shares[1] < Fraction(2, 5) < bound < shares[2]
+    assert shares[0] < Fraction(1, 8) and Fraction("0.3193") < shares[1] < Fraction("0.3194") < bound < shares[2]

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = "Any"
 """A NumPy array."""
-_EPS, _MOST_CELLS, _MOST_DIMENSIONS, _SUBSETS, _LARGE, _REPEATS = 2.0**-52, 10**6, 500, 40, 60.0, 1e-12
+_EPS = 2.0**-52
+_MOST_CELLS, _MOST_LARGE = 10**6, 500
+"""Pairs of numbers of tokens that are gone through; tokens whose encodings are drawn, and a token's entries."""
+_SUBSETS = 40
+"""Drawn subsets of each kind."""
+_LARGE = 60.0
+"""C of layers that have learnt a draw: exp(−60) is far below a rounding."""
+_REPEATS = 1e-12
+"""The chance of two tokens with one encoding, where encodings are taken to be distinct."""
 
 
 def _sizes(instance: Instance) -> tuple[int, ...]:
@@ -89,32 +97,40 @@ def _of_many(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], 
     C = float(random.uniform(0, 8))
     w, own = math.exp(-C), math.exp(C * (q - 1)) if random.integers(2) and C * q < 20 else 0.0
 
-    def shares(n: int) -> tuple[float, float]:
-        total = q + (n - q) * w + own
-        return 1 / total, w / total
-
-    selected, other = shares(T)
+    selected, other = _distinct_shares(T, q, w, own)
     alpha = selected / (q * selected**2 + (T - q) * other**2) * random.choice([1.0, 1.0, random.uniform(0.5, 1.5)])
-    parts = [q * (alpha * p - 1 / q) ** 2 + (n - q) * (alpha * o) ** 2 for n in (T, T_test) for p, o in [shares(n)]]
-    return [d / 2 * part for part in parts], d * alpha**2, {"C": C, "query": float(own > 0)}
+    losses = [_distinct_loss(n, q, d, alpha, w, own) for n in (T, T_test)]
+    return losses, d * alpha**2, {"C": C, "query": float(own > 0)}
+
+
+def _distinct_shares(n: int, q: int, w: float, own: float) -> tuple[float, float]:
+    """Return the share of a selected token and of another one, whose weight is w times as large; `own`: the query's."""
+    total = q + (n - q) * w + own
+    return 1 / total, w / total
+
+
+def _distinct_loss(n: int, q: int, d: int, alpha: float, w: float, own: float) -> float:
+    """Return the loss of A = αI at such shares."""
+    selected, other = _distinct_shares(n, q, w, own)
+    return d / 2 * (q * (alpha * selected - 1 / q) ** 2 + (n - q) * (alpha * other) ** 2)
 
 
 def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
     """Return trials of the loss at T_test tokens: at most `longer` times that at T, `shorter` times where T_test ≤ T.
 
     Every second one is of a law of two random encodings, in one to three dimensions, with random matrices; the others
-    are of nearly orthonormal encodings, where the factors are nearly reached. Attending to Z or to [Z, z_query].
+    are of nearly orthonormal encodings, where the factor is reached up to q + 1/2. Attending to Z or to [Z, z_query].
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         sizes = T, T_test, q, d = _sizes(instance)
-        if (q + 1) * (max(T, T_test) - q + 1) > _MOST_CELLS or d > _MOST_DIMENSIONS:
+        if (q + 1) * (max(T, T_test) - q + 1) > _MOST_CELLS or d > _MOST_LARGE:
             raise UndefinedError(f"T = {T}, T_test = {T_test}, q = {q}, d = {d}: too many tokens to be counted")
         times = _value(longer if T_test > T else shorter, instance)
         for draw in cycle((_of_two, _of_many)):
             losses, square, detail = draw(sizes, random)
-            # A sum of T terms, rounded by a few ulps of |A|² + d/q: shares and chances are at most 1, their logarithms
-            # are below some T. Tokens with the same encoding change a loss by |A|² + d/q at most.
+            # A sum of T terms, each rounded by some T ulps of |A|² + d/q, which is far above what the logits' rounding
+            # does to shares of at most 1. Tokens with the same encoding change a loss by |A|² + d/q at most.
             error = (64 * _EPS * max(T, T_test) + _REPEATS) * (1 + times) * (square + d / q)
             yield Trial(times * losses[0] - losses[1], error, {"loss": losses[0], "loss_test": losses[1]} | detail)
 
@@ -132,7 +148,7 @@ def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
         import numpy as np
 
         T, _, q, d = _sizes(instance)
-        if T > _MOST_DIMENSIONS:
+        if T > _MOST_LARGE:
             raise UndefinedError(f"T = {T}: too many encodings to be drawn")
         claimed = _value(on_the_new if q >= 2 else one_selected, instance)
         for query in cycle((False, True) if q >= 2 else (False,)):
