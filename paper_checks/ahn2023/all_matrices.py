@@ -21,9 +21,12 @@ def least_loss(theorem: str, L: int, n: int) -> float:
     """Return the least loss of a theorem for d = 2, of Theorem 4 that of the critical points found."""
     sizes = {"d": 2, "n": n} | ({} if theorem == "ahn2023.theorem2" else {"L": L})
     values = verify.check(load_theorem(theorem), **sizes).values
-    if theorem == "ahn2023.theorem4":
-        return min(as_float(point["loss"]) for point in values["critical_points"])
-    return as_float(values["minimum_loss"])
+    found = (
+        [point["loss"] for point in values["critical_points"]]
+        if theorem == "ahn2023.theorem4"
+        else [values["minimum_loss"]]
+    )
+    return min(number for number in map(as_float, found) if number is not None)
 
 
 def not_below(least: float, measurements: Any, starts: int, *, alone: bool) -> Verdict:

@@ -46,8 +46,8 @@ UNSCANNED = {
     "wang2024.least_loss_with_the_query": least_loss_with_the_query.ENCLOSED,
     "wang2024.least_loss_without_the_query": least_loss_without_the_query.ENCLOSED,
 }
-"""Hypotheses that no search decides, as an enclosure takes seconds. Conditions and canaries of these theorems are looked
-for without them; their claims are in words, and are evaluated by `check` and `prove`."""
+"""Hypotheses that no search decides, as an enclosure takes seconds. Conditions and canaries of these theorems are
+looked for without them; their claims are in words, and are evaluated by `check` and `prove`."""
 DECIDED = [name for name in ids("theorem") if name not in UNSCANNED]
 
 pytest_plugins = ["pytester"]

@@ -29,8 +29,8 @@ The first T tokens have the logits C ([i ∈ y] − 2h), where h of them are sel
 tokens the loss tends to 0 for C → ∞, as h = q in all logits. At T + 1 tokens the last one takes all the attention,
 selected or not: the loss tends to d/(2q) (q + 1 − 2q/(T+1)), some q + 1 times the zero predictor's. For q ≥ 2 the same
 is so with the query's token, whose logit is C (h − 2h²), below the selected ones'. For q = 1, attending to Z, a last
-token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²). These layers are not on the set
-W = diag(0, C I), and no training is shown to lead to them.
+token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²). These layers are not on the
+set W = diag(0, C I), and no training is shown to lead to them.
 
 Source: Wang et al. 2024, Definitions 3 and 5, [abs], and recalled from a summary of the paper: where the loss in
 training tends to 0, so does that at other lengths. Bounds and counterexample are derived here.
@@ -208,10 +208,10 @@ FRESH = InWords(
 )
 FIXED = InWords(
     "fixed",
-    "for one draw of encodings that is kept, with e_1 ... e_{T+1} linearly independent, there is a sequence of layers V "
-    "= (I, 0), W = diag(0, M_k) whose loss at T tokens tends to 0, and whose loss at T+1 tokens tends to d/(2q) (q + 1 - 2q/(T+1)): "
-    "for q >= 2, attending to Z or to [Z, z_query]; for q = 1, attending to Z, the limit is d/2 (2T/(T+1) + "
-    "T/(T+1)^2)",
+    "for one draw of encodings that is kept, with e_1 ... e_{T+1} linearly independent, there is a sequence of layers "
+    "V = (I, 0), W = diag(0, M_k) whose loss at T tokens tends to 0, and whose loss at T+1 tokens tends to d/(2q) (q "
+    "+ 1 - 2q/(T+1)): for q >= 2, attending to Z or to [Z, z_query]; for q = 1, attending to Z, the limit is d/2 "
+    "(2T/(T+1) + T/(T+1)^2)",
 )
 EVALUATIONS = {
     "fresh": Evaluation(
