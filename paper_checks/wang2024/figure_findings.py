@@ -217,9 +217,9 @@ descent_ends_at_the_least_loss = Finding(
     "C up to C = 4, and log P²/(qR) is concave there, falls at 4 and is smaller beyond, which is certified. From that "
     "it follows that α and C rise at every step of population gradient descent from zero, C from the second one on, "
     "and converge to the point of the least loss, for step sizes that are at most 26 and add up to infinity, the "
-    "experiments' η = 1 and 1/3 among them. So the loss of Figure 1 falls short of 0 by the least "
-    "loss, and by the time that its slow direction takes (wang2024.the_schedule_ends_early), and not because descent "
-    "ends elsewhere. Attending to Z alone the same is argued for step sizes up to 2.3 "
+    "experiments' η = 1 and 1/3 among them. So the loss of Figure 1 stays above 0 because the "
+    "least loss is, and because its slow direction takes long (wang2024.the_schedule_ends_early), and not because "
+    "descent ends elsewhere. Attending to Z alone the same is argued for step sizes up to 2.3 "
     "(wang2024.least_loss_without_the_query, C_0=1 C_1=5).",
     command="verify check wang2024.least_loss_with_the_query T=200 q=3 d=5 d_e=170 eta=1 C_1=4 --seconds 300",
     expect={

@@ -72,7 +72,7 @@ def both(name, sizes, first, last):
 def test_the_largest_value_is_the_one_over_all_signs(name, sizes):
     grid = np.linspace(0, float(LAST), 61)
     best = max(by_the_definition(name, sizes, C) for C in grid)
-    # Between two points of the grid the value is off by what its second differences say.
+    # Between two points of the grid a value is above both by at most half of a step at the steepest slope, about.
     values = [by_the_definition(name, sizes, C) for C in grid]
     between = max(np.abs(np.diff(values)).max() / 2, 1e-9)
     for lower, upper in both(name, sizes, 0, LAST):

@@ -1,5 +1,5 @@
 # ruff: noqa: T201 -- the counts are what is asked of an audit
-"""True statements survive thousands of instances from each of four seeds, a recursion some; the counts are printed."""
+"""True statements survive thousands of instances from each of four seeds, a recursion some of one; they are counted."""
 
 import pytest
 import sympy as sp

@@ -302,7 +302,7 @@ def _slopes(sample: SignSample, state: State) -> tuple[Array, Array]:
 def ends_at_the_least_loss(*, query: bool = True, place: float = 1.0) -> "Trials":
     """Return trials of the end of a run: (α, place · C) is within 1e-4 of a stationary point.
 
-    And the loss there is at most that at other C, with the best α for them: multiples of the point's C from 0 to 64.
+    The loss there is also at most that at other C, multiples of the point's from 0 to 64, with the best α for each.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
