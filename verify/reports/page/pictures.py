@@ -28,9 +28,11 @@ _IDS = re.compile(r'(\bid="|url\(#|href="#)')
 _IMAGE_ID = re.compile(r'(<image\b[^>]*?) id="[^"]*"')
 """An image's id, which is made from its content: two colour bars have the same one, and nothing refers to it."""
 _BLACK = re.compile(r"#000000\b|#262626\b")
-_PLACES = re.compile(r'\b(?:d|x|y|width|height|transform)="[^"]*"')
-_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
-"""A coordinate in points to more than a hundredth, which nobody sees."""
+_PLACES = re.compile(r'\b(?:d|x|y|width|height)="[^"]*"')
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+"""A coordinate in points to more than a tenth, which nobody sees."""
+_LINES = re.compile(r"\s*\n([LMCQz])\s*")
+"""A command of a path, on a line of its own."""
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")
 
 
@@ -55,7 +57,8 @@ def _inline(svg: str, name: str, title: str, text: str) -> Html:
     body = _IMAGE_ID.sub(r"\1", body)
     body = _BLACK.sub("currentColor", _IDS.sub(rf"\g<1>{name}-", body)).replace("xlink:href", "href")
     body = re.sub(r"\n\s*", "\n", _FONT.sub("sans-serif", body))
-    body = _PLACES.sub(lambda place: _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}", place[0]), body)
+    body = _PLACES.sub(lambda place: _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", place[0]), body)
+    body = _LINES.sub(r"\1", body)
     said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(text)}</desc>'
     width, height = (float(side) for side in size.groups())
     return Html(

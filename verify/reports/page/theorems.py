@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
 from verify.outcomes import CheckResult, ForAll, Formal, assignments_text, count_text, how_sure, short_text
-from verify.reports.display.pages import Table, formula, page_of
+from verify.reports.display.pages import Table, Written, formula, page_of
 from verify.reports.display.short import headline, instance, number
 from verify.reports.ledger import Entry, crossing_rows
 from verify.reports.necessity_map import known_text
@@ -16,8 +16,8 @@ from verify.reports.page.graph import argument, foundations
 from verify.runs.comparisons import Comparison
 
 _DIGITS = 6
-_LONG = 400
-"""Letters of a formula from which on it is opened by a click."""
+_LONG, _LONGEST = 400, 2000
+"""Characters of a formula's LaTeX: a longer one opens by a click, and beyond the second number it is text."""
 
 
 def cards(contents: Contents) -> Html:
@@ -140,11 +140,10 @@ def _steps(known: Known, steps: Table | None) -> Html:
 
 
 def _folded(cell: Node) -> Node:
-    """Return a formula, one that is long behind a click."""
-    latex = getattr(cell, "latex", "")
-    if len(latex) <= _LONG:
+    """Return a formula: one that is long behind a click, one that fills a page as text."""
+    if not isinstance(cell, Written) or len(cell.latex) <= _LONG:
         return formulas.cell(cell)  # pyright: ignore[reportArgumentType]
-    return details("a long formula", formulas.cell(cell))  # pyright: ignore[reportArgumentType]
+    return details("a long formula", code(cell.text) if len(cell.latex) > _LONGEST else formulas.cell(cell))
 
 
 def _margins(known: Known) -> Html:
