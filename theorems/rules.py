@@ -81,6 +81,12 @@ CONVEX_TRACE_FUNCTION = Rule(
     "Carlen 2010, Trace inequalities and quantum entropy, Theorem 2.10",
     "linear algebra",
 )
+COUPLING = Rule(
+    "coupling",
+    "of two signs the one whose chance of + is at least the other's can be drawn so that it is never the smaller",
+    "Lindvall 1992, Lectures on the Coupling Method, section IV.1",
+    "probability",
+)
 CUBIC_DISCRIMINANT = Rule(
     "cubic discriminant",
     "a real cubic has three real and different roots where its discriminant is positive",

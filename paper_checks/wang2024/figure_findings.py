@@ -216,8 +216,8 @@ descent_ends_at_the_least_loss = Finding(
     "sizes up to 26",
     weight=Weight.STRONGER,
     summary="Theorem 2 says that gradient descent converges globally; at the figures' sizes α and C rise from zero to "
-    "the point of the least loss over α and C ≥ 0 on the invariant set, for any step sizes up to 26, by an argument "
-    "whose hypotheses on two means of the attention are certified.",
+    "the point of the least loss over α and C on the invariant set, for any step sizes up to 26, by an argument whose "
+    "hypotheses on two means of the attention are certified.",
     text="At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], the mean R of the squared attention falls in "
     "C up to C = 4, and log P²/(qR) is concave there, falls at 4 and is smaller beyond, which is certified. From that "
     "it follows that α and C rise at every step of population gradient descent from zero, C from the second one on, "
@@ -225,7 +225,8 @@ descent_ends_at_the_least_loss = Finding(
     "experiments' η = 1 and 1/3 among them. So the loss of Figure 1 stays above 0 because the "
     "least loss is, and because its slow direction takes long (wang2024.the_schedule_ends_early), and not because "
     "descent ends elsewhere. Attending to Z alone the same is argued for step sizes up to 2.3 "
-    "(wang2024.least_loss_without_the_query, C_0=1 C_1=5).",
+    "(wang2024.least_loss_without_the_query, C_0=1 C_1=5). At every C ≤ 0 the loss is at least 0.479, above the least, "
+    "with either attention (wang2024.negative_scales).",
     command="verify check wang2024.least_loss_with_the_query T=200 q=3 d=5 d_e=170 eta=1 C_1=4 --seconds 300",
     expect={
         **{

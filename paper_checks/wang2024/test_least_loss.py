@@ -5,21 +5,25 @@ from itertools import pairwise
 
 import hypothesis
 import pytest
+from flint import arb
 from hypothesis import strategies as st
 
 from paper_checks.wang2024 import on_the_set
+from paper_checks.wang2024.descent_in_balls import Sizes, means
 from paper_checks.wang2024.stochastic_encoding import Exactly, trained
-from verify import load_theorem
+from theorems.sparse_token_selection.attention_gain import estimated_gain
+from verify import Outcome, check, load_theorem
 
 WITH_THE_QUERY = load_theorem("wang2024.least_loss_with_the_query")
 WITHOUT_THE_QUERY = load_theorem("wang2024.least_loss_without_the_query")
+NEGATIVE = load_theorem("wang2024.negative_scales")
 ROUNDING = 1e-13
 """The rounding of sums of numbers of size at most 1."""
 SIZES = ((3, 2, 2), (4, 2, 1), (4, 2, 2))
 """(T, q, d_e) at which the hypotheses hold, with C_1 = 1 (C_1 = 3/4 at d_e = 1)."""
 
 
-@pytest.mark.parametrize("theorem", [WITH_THE_QUERY, WITHOUT_THE_QUERY], ids=lambda theorem: theorem.id)
+@pytest.mark.parametrize("theorem", [WITH_THE_QUERY, WITHOUT_THE_QUERY, NEGATIVE], ids=lambda theorem: theorem.id)
 def test_the_theorem(ledger, theorem):
     ledger.check(theorem, **theorem.example)
     ledger.canaries(theorem)
@@ -29,6 +33,45 @@ def test_the_theorem(ledger, theorem):
 def test_the_hypotheses_hold_at_the_trained_sizes(ledger, sizes):
     T, q, d_e = sizes
     ledger.check(WITH_THE_QUERY, T=T, q=q, d=1, d_e=d_e, eta="1/200", C_1="3/4" if d_e == 1 else 1)
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize(
+    ("theorem", "lengths", "dimensions", "beyond"),
+    [(WITH_THE_QUERY, (20, 200), (40, 170), "1.15"), (WITHOUT_THE_QUERY, (12, 32), (64, 170), "1.03")],
+    ids=["tokens_and_query", "tokens"],
+)
+@hypothesis.settings(max_examples=5, deadline=None, phases=[hypothesis.Phase.generate])
+@hypothesis.given(data=st.data())
+def test_the_hypotheses_hold_at_drawn_sizes(theorem, lengths, dimensions, beyond, data):
+    # Without the query at more tokens, or for fewer dimensions, the enclosures do not say whether log G is concave.
+    T, d, d_e = (data.draw(st.integers(*ends)) for ends in (lengths, (1, 8), dimensions))
+    gain, turn = estimated_gain(T, 3, d_e, theorem is WITH_THE_QUERY)
+    end = Fraction(round(16 * turn * float(beyond)) + 1, 16)
+    start = {} if theorem is WITH_THE_QUERY else {"C_0": Fraction(round(turn * 0.8), 4)}
+    found = check(theorem, {"T": T, "q": 3, "d": d, "d_e": d_e, "eta": 1, "C_1": end, **start}, seconds=300)
+    assert found.in_scope
+    assert not [clause.label for clause in found.clauses if clause.outcome is Outcome.REFUTED]
+    assert float(found.values["least_loss"].lower) <= d / 6 * (1 - gain) * 1.001
+    attend = "tokens_and_query" if theorem is WITH_THE_QUERY else "tokens"
+    below = check(NEGATIVE, {"T": T, "q": 3, "d": d, "d_e": d_e, "attend": attend})
+    assert below.outcome is not Outcome.REFUTED
+
+
+@pytest.mark.parametrize("sizes", [(6, 1, 1, 2), (6, 2, 1, 2), (6, 3, 1, 2), (8, 3, 1, 1)])
+@pytest.mark.parametrize("query", [False, True])
+def test_the_attention_to_the_selected_is_small_below_zero(sizes, query):
+    T, q, *_ = sizes
+    bound = q * sum(1 / k for k in range(1, T - q + 2)) / (T - q + 1)
+    found = []
+    for C in (0.0, -0.1, -0.5, -1.0, -3.0, -10.0):
+        (P, *_), (R, *_) = means(Sizes(*sizes, query), arb(C))
+        found.append(float(P))
+        assert float(P) <= bound + ROUNDING
+        # The least loss over the value scale is above that at C = 0.
+        assert float(P * P / (q * R)) <= q / T + ROUNDING
+    # It is at most q/T there, which is not proved.
+    assert max(found) <= q / T + ROUNDING
 
 
 def scales(drawn, W, V):
