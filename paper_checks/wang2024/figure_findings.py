@@ -225,8 +225,8 @@ descent_ends_at_the_least_loss = Finding(
     "experiments' η = 1 and 1/3 among them. So the loss of Figure 1 stays above 0 because the "
     "least loss is, and because its slow direction takes long (wang2024.the_schedule_ends_early), and not because "
     "descent ends elsewhere. Attending to Z alone the same is argued for step sizes up to 2.3 "
-    "(wang2024.least_loss_without_the_query, C_0=1 C_1=5). At every C ≤ 0 the loss is at least 0.479, above the least, "
-    "with either attention (wang2024.negative_scales).",
+    "(wang2024.least_loss_without_the_query, C_0=1 C_1=5). At every C ≤ 0 the loss is at least 0.479, with either "
+    "attention, by an argument (wang2024.negative_scales).",
     command="verify check wang2024.least_loss_with_the_query T=200 q=3 d=5 d_e=170 eta=1 C_1=4 --seconds 300",
     expect={
         **{

@@ -5,8 +5,9 @@ After a step they are from the centre's image at most as far as the rectangle's 
 
     |1 − ηR| r_α + η|m| r_C,    η(d/d_e)|m| r_α + |1 − ηh| r_C,
 
-m = αR' − P'/q, h = d/(2d_e)(α²R'' − 2αP''/q), and R, m and h enclosed over the rectangle. Both mixed slopes have the
-sign of m, so that the distances grow no more than those of two runs would; `share_curves` encloses P and R.
+m = αR' − P'/q, h = d/(2d_e)(α²R'' − 2αP''/q), and R, m and h enclosed over the rectangle. `share_curves`
+encloses P and R. Both mixed slopes have the sign of m, so that where 1 − ηR and 1 − ηh are positive, and m has one
+sign, the distances grow no more than those of two runs.
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from flint import arb, fmpq
 from paper_checks.wang2024.descent_in_balls import Sizes
 from theorems.sparse_token_selection.share_curve_primitives import gain_bend, gain_slope
 from theorems.sparse_token_selection.share_curves import Jet, share_curves
+from verify.errors import UndecidedError
 
 BITS, _PLACES, _TRISECTIONS = 192, 96, 100
 _HALF = fmpq(1, 2)
@@ -43,7 +45,7 @@ class Least(NamedTuple):
     fast: arb
 
 
-class _Curve:
+class SetCurves:
     """P and R over intervals of C, at some sizes."""
 
     def __init__(self, sizes: Sizes) -> None:
@@ -80,8 +82,11 @@ def _rounded(x: arb) -> tuple[fmpq, arb]:
 
 
 def places(sizes: Sizes, rates: Iterable[Fraction], read: set[int]) -> list[Place]:
-    """Return the places of descent from zero with these step sizes, after the numbers of steps in `read`."""
-    curve, found = _Curve(sizes), list[Place]()
+    """Return the places of descent from zero with these step sizes, after the numbers of steps in `read`.
+
+    Raises UndecidedError where the enclosures become too wide, and where C falls below 0.
+    """
+    curve, found = SetCurves(sizes), list[Place]()
     a, c, off_a, off_c = fmpq(0), fmpq(0), arb(0), arb(0)
     ratio = fmpq(sizes.d, sizes.d_e)
     with flint.ctx.workprec(BITS):
@@ -102,21 +107,26 @@ def places(sizes: Sizes, rates: Iterable[Fraction], read: set[int]) -> list[Plac
 
 def _ends(c: fmpq, off: arb) -> tuple[fmpq, fmpq]:
     """Return the ends of an interval in C >= 0 that holds all C this far from a number."""
-    near, more = _rounded(off)
-    reach = near + fmpq(1, 2**_PLACES)
-    assert more < fmpq(1, 2**_PLACES) and (off == 0 or c > reach)
-    return (c, c) if off == 0 else (c - reach, c + reach)
+    if off == 0:
+        return c, c
+    if not off < c:
+        raise UndecidedError("the enclosure of the descent is too wide")
+    reach = off.fmpq()
+    return c - reach, c + reach
 
 
 def least(sizes: Sizes, end: Fraction) -> Least:
-    """Enclose the point of the least loss, at the one zero of (log G)' on [0, end].
+    """Enclose the point of the least loss, at the one zero of (log G)' on [0, end], end at most that of its concavity.
 
-    Where the least-loss theorems hold with C_1 = `end` it is that over α and C >= 0.
+    Where the hypotheses of the least-loss theorems hold with C_1 = `end` it is that over α and C >= 0: log G is concave
+    on [0, end]. Raises UndecidedError where (log G)' is not enclosed above 0 at C = 0 and below 0 at the end.
     """
     _, q, d, D, _ = sizes
-    curve, low, high = _Curve(sizes), fmpq(0), fmpq(end.numerator, end.denominator)
+    curve, low, high = SetCurves(sizes), fmpq(0), fmpq(end.numerator, end.denominator)
     with flint.ctx.workprec(BITS):
-        # The slope falls: its signs at two points say a third in which the zero is not.
+        if not (gain_slope(curve.over(low, low), q) > 0 and gain_slope(curve.over(high, high), q) < 0):
+            raise UndecidedError("the slope of the gain does not change its sign")
+        # log G is concave: the slope's sign at either of two points excludes a third.
         for _ in range(_TRISECTIONS):
             third = (high - low) / 3
             first, second = low + third, high - third

@@ -8,7 +8,9 @@ from flint import arb
 
 from paper_checks.wang2024 import descent_in_balls, figure_findings, on_the_set
 from paper_checks.wang2024.descent_in_balls import Sizes, end_of_descent
-from paper_checks.wang2024.schedule_in_balls import least, places
+from paper_checks.wang2024.schedule_in_balls import SetCurves, least, places
+from theorems.sparse_token_selection.share_curves import Jet
+from verify.errors import UndecidedError
 
 SMALL = Sizes(4, 2, 1, 2, query=True)
 FIGURES = Sizes(200, 3, 5, 170, query=True)
@@ -35,9 +37,9 @@ def test_small_runs_are_those_of_the_definitions():
             alpha, C = descent_in_balls.step(SMALL, alpha, C, arb(rate.numerator) / rate.denominator)
             for place in (place for place in found if place.step == step):
                 (P, *_), (R, *_) = descent_in_balls.means(SMALL, C)
-                assert place.alpha.overlaps(alpha)
-                assert place.C.overlaps(C)
-                assert place.loss.overlaps((alpha * alpha * R - alpha * P + arb(0.5)) / 2)
+                assert place.alpha.contains(alpha)
+                assert place.C.contains(C)
+                assert place.loss.contains((alpha * alpha * R - alpha * P + arb(0.5)) / 2)
                 assert max(place.alpha.rad(), place.C.rad(), place.loss.rad()) < 1e-4
                 # Another place is outside.
                 assert not place.alpha.overlaps(alpha * 1.001)
@@ -50,6 +52,24 @@ def test_the_least_loss_of_a_small_run_is_where_it_ends():
     assert abs(found.C - end.C) < end.radius / 2
     assert found.slow > end.curvature
     assert found.fast < 2
+
+
+def test_an_interval_may_lie_in_two_cells():
+    curve, middle = SetCurves(FIGURES), flint.fmpq(1, 2)
+    both = curve.over(middle - flint.fmpq(1, 100), middle + flint.fmpq(1, 100))
+    for C in (middle - flint.fmpq(1, 100), middle, middle + flint.fmpq(1, 100)):
+        at = curve.over(C, C)
+        assert all(getattr(both, name).contains(getattr(at, name).mid()) for name in Jet.__annotations__)
+
+
+def test_an_end_before_the_turn_is_refused():
+    with pytest.raises(UndecidedError, match="does not change its sign"):
+        least(FIGURES, Fraction(3))
+
+
+def test_too_wide_an_enclosure_is_refused():
+    with pytest.raises(UndecidedError, match="too wide"):
+        places(Sizes(6, 2, 1, 5, query=False), [Fraction(1)] * 1000, {1000})
 
 
 def test_a_small_run_is_the_computed_one():

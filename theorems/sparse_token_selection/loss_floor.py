@@ -6,9 +6,9 @@ the means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
     L(α, C) = d/2 (α²R − 2αP/q + 1/q) = d/(2q) (1 − G) + dR/2 (α − P/(qR))²,    G = P²/(qR),
 
 so that the infimum over α and C ≥ 0 is d/(2q) (1 − sup G). It is enclosed by `attention_gain`, whose docstring has the
-proof. C < 0 is left out. Attending to Z the flow from zero does not get there, as at C = 0 the slope in C is −(d/q) α
-P' < 0 for α > 0 and q < T, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0; nor to [Z, z_query] for 2q ≤ T + 1, where P'(0)
-= q/(T+1) (1 − 2q/(T+1)) and R'(0) < 0. For larger q it may, and the statement is for C ≥ 0.
+proof. C < 0 is left to `negative_scales`. Attending to Z the flow from zero does not get there, as at C = 0 the slope
+in C is −(d/q) α P' < 0 for α > 0 and q < T, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0; nor to [Z, z_query] for 2q ≤ T +
+1, where P'(0) = q/(T+1) (1 − 2q/(T+1)) and R'(0) < 0. For larger q it may, and the statement is for C ≥ 0.
 
 *Enough.* For ε = σ d/(2q), a share σ of the zero predictor's loss, the infimum is at most ε where
 

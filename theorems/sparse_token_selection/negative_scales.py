@@ -1,4 +1,4 @@
-r"""C ≤ 0: the selected tokens get little attention, and the least loss on the set is that over C ≥ 0.
+r"""C ≤ 0: the selected tokens get little attention, and the loss on the set stays above its infimum over C ≥ 0.
 
 On V = (α I, 0), W = diag(0, C I) a token has the logit C v_i, v_i = e_i·u with u the sum of the selected encodings. At
 a negative C the smallest v_i has the largest share, and a selected token's v_i tends to be larger than another's:
@@ -10,14 +10,15 @@ So at every α and C ≤ 0
 
     L ≥ d/(2q) (1 − G_0),    G_0 = a²/(a² + q (T/(T+1) − a)²/(T−q)),    if a ≤ T/(T+1).
 
-Where G_0 is below sup P²/(qR) over C ≥ 0 (`attention_gain`), the least loss over C ≥ 0 is that over all real C. At T =
-200, q = 3, d_e = 170 G_0 is 0.43 and the supremum 0.57 with the query's token, 0.89 without.
+Where G_0 is below sup P²/(qR) over C ≥ 0 (`attention_gain`), the infimum of L over C ≥ 0 is that over all real C. At T
+= 200, q = 3, d_e = 170 G_0 is 0.42 and the supremum 0.57 with the query's token, 0.89 without. The bound of P needs no
+hypothesis on the sizes, that of L only a ≤ T/(T+1).
 
 *The idea.* Given u, a selected token's entry has the sign of u's in a coordinate with a probability of at least 1/2,
 independently over the coordinates. So there is a v_0 ≤ v_i that, given u, has the law of the other tokens' v_j and is
-independent of them. Each token j with v_j ≤ v_0 has at least the weight of token i, so that p_i ≤ 1/N, N counting v_0
-itself and these. Of T − q + 1 numbers the k-th smallest has at least k that are no larger; by exchangeability E 1/N is
-at most the mean of 1/k.
+independent of them. Each token j ∉ y with v_j ≤ v_0 has at least the weight of token i, so that p_i ≤ 1/N, N counting
+v_0 itself and these. Of T − q + 1 numbers the k-th smallest has at least k that are no larger; by exchangeability
+E 1/N is at most the mean of 1/k.
 
 P ≤ q/T is what samples show; the factor of about 1 + log T is not sharp.
 
@@ -187,12 +188,25 @@ ARGUMENT = (
         "application",
     ),
     Inference(
-        "coupled",
-        "let u be given. In a coordinate in which the q selected signs have the sum s a selected token has the sign of "
-        "s with the probability (q + |s|)/(2q), independently over the coordinates and of the other tokens: with some "
-        "of these signs changed they are fair, and v_i becomes a v_0 ≤ v_i that has the law of another token's v_j and "
-        "is independent of all v_j",
+        "positive",
+        "the softmax's shares are positive, and so are P and R",
+        ("on_the_set", "sign_encoding"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "chances",
+        "the q selected signs of a coordinate are exchangeable: given their sum s a selected token has the sign of s "
+        "with the probability (q + |s|)/(2q), not below 1/2; given u this is independent over the coordinates, and of "
+        "the tokens that are not selected",
         ("sign_encoding", "majority"),
+        rules.EXCHANGEABILITY,
+    ),
+    Inference(
+        "coupled",
+        "given u, change some of the signs of a selected token i that agree with u's, at random and independently over "
+        "the coordinates, so that all its signs are fair: v_i becomes a v_0 ≤ v_i that is independent of the v_j, j ∉ "
+        "y, and has their law",
+        ("chances", "sign_encoding"),
         rules.COUPLING,
     ),
     Inference(
@@ -225,34 +239,45 @@ ARGUMENT = (
     Inference(
         "own_share",
         "where the query's token is attended to, its logit is C|u|², and |u|² ≥ v_i for every token, as |s| ≤ s² for "
-        "the integer s in each coordinate: for C ≤ 0 its share is the least of T + 1, at most 1/(T + 1)",
-        ("own_logit", "larger_weight", "sign_encoding", "on_the_set"),
-        "nonnegative terms",
+        "the integer s in each coordinate: for C ≤ 0 its weight is the least of T + 1, and its share at most 1/(T + 1)",
+        ("own_logit", "larger_weight", "share", "sign_encoding", "on_the_set", "zero_token"),
+        "application",
     ),
     Inference(
         "mean_squares",
         "with S the attention to y and O that to the other tokens, Σ_i p_i² ≥ S²/q + O²/(T − q), so that R ≥ P²/q + "
-        "(E O)²/(T − q); and E O ≥ T/(T + 1) − P ≥ 0",
-        ("own_share", "attention", "small_share", "some_others"),
+        "(E O)²/(T − q)",
+        ("on_the_set", "some_others"),
         "Cauchy-Schwarz",
     ),
     Inference(
+        "others_get",
+        "S + O is 1 where Z alone is attended to, and else at least T/(T + 1): E O ≥ T/(T + 1) − P, which is not "
+        "negative, so that (E O)² ≥ (T/(T + 1) − P)²",
+        ("own_share", "attention", "small_share", "squares"),
+        "application",
+    ),
+    Inference(
         "gain",
-        "P²/(qR) ≤ a²/(a² + q (T/(T + 1) − a)²/(T − q)) for C ≤ 0: with b = T/(T + 1), (b − P) a and (b − a) P are not "
-        "negative, and so are their squares in this order",
-        ("mean_squares", "attention", "small_share", "compared", "squares", "gain_at_most", "ratio"),
+        "P²/(qR) ≤ a²/(a² + q (T/(T + 1) − a)²/(T − q)) for C ≤ 0: with b = T/(T + 1), (b − P) a ≥ (b − a) P ≥ 0, and "
+        "their squares are in this order",
+        (
+            *("mean_squares", "others_get", "attention", "small_share", "positive", "compared", "squares"),
+            *("gain_at_most", "ratio"),
+        ),
         "application",
     ),
     Inference(
         "loss",
         "L is at least its least value over α, d/(2q) (1 − P²/(qR))",
-        ("loss_by_means", "gain", "best_value_scale", "loss_at_least"),
+        ("loss_by_means", "gain", "positive", "best_value_scale", "loss_at_least"),
         "application",
     ),
     Inference(
         "least",
-        "the infimum over α and C ≥ 0 is d/(2q) (1 − sup P²/(qR)), and the supremum is larger",
-        ("loss", "loss_by_means", "best_value_scale", "larger_gain"),
+        "the infimum over α and C ≥ 0 is d/(2q) (1 − sup P²/(qR)), and this supremum is larger than the bound of "
+        "P²/(qR) at C ≤ 0",
+        ("loss", "loss_by_means", "positive", "best_value_scale", "larger_gain"),
         "application",
     ),
 )
@@ -274,12 +299,12 @@ def derivation() -> Derivation:
                 sp.Rational(11, 18),
             ),
             Step(
-                "the sides of the last comparison differ by this",
+                "(b − P) a is larger than (b − a) P by this, for P ≤ a ≤ b",
                 (b - P) * a - (b - a) * P,
                 b * (a - P),
             ),
             Step(
-                "the gain where the attention is a, and its squares the least",
+                "P²/(qR) at P = a, R = P²/q + (b − P)²/n",
                 a**2 / (q * (a**2 / q + (b - a) ** 2 / n)),
                 a**2 / (a**2 + q * (b - a) ** 2 / n),
             ),
@@ -296,8 +321,8 @@ _canary = partial(
 
 negative_scales = Theorem(
     id="wang2024.negative_scales",
-    title="Sign encodings, C ≤ 0: the selected tokens' attention is at most q (1 + log(T−q+1))/(T−q+1), and the least "
-    "loss on the set is that over C ≥ 0",
+    title="Sign encodings, C ≤ 0: the selected tokens' attention is at most q (1 + log(T−q+1))/(T−q+1), and the loss "
+    "is above its infimum over C ≥ 0 where a bound is below the gain",
     source=Source("Theorem 2's loss at C ≤ 0", "derived here", WANG2024, "the paper's proof is not known to us"),
     statement=STATEMENT,
     example={"T": 60, "q": 2, "d": 1, "d_e": 20, "attend": "tokens"},
