@@ -32,8 +32,10 @@ from verify import (
 DESCENT_STEPS = Parameter("descent_steps", "integer", "steps of population descent, of size 1", minimum=1)
 NET_STEPS = Parameter("net_steps", "integer", "steps of Adam", minimum=1)
 RUNS = Parameter("runs", "integer", "nets trained at each width", minimum=2)
-WIDEST = Parameter("widest", "integer", "the largest width of a layer that is tried", minimum=1)
-_NET = {"depth": 3, "hidden": 256, "batch": 256, "eta": Fraction(1, 200)}
+WIDEST = Parameter("widest", "integer", "the largest width that is tried", minimum=1)
+HIDDEN = Parameter("hidden", "integer", "units of a net's two other hidden layers", minimum=1)
+NET_STEP_SIZE = Parameter("net_eta", "rational", "Adam's step size at the start; it falls to 0", above=0)
+_NET = {"depth": 3, "batch": 256, "samples": 50_000}
 
 Interval = tuple[float, float]
 """The ends of a loss, or of a width."""
@@ -76,12 +78,13 @@ def layer_loss(settings: Mapping[str, object], T: int, query: bool) -> Callable[
 def net_loss(settings: Mapping[str, object], T: int, seed: int, device: str) -> Callable[[int], Interval]:
     """Return the mean loss of the trained nets of a width, less and more two standard errors of the mean over runs."""
     found: dict[int, Interval] = {}
-    effort = {"T": T, "q": settings["q"], "d": settings["d"], "steps": settings["net_steps"], "runs": settings["runs"]}
+    given = {name: settings[name] for name in ("q", "d", "runs", "hidden")}
+    given |= {"T": T, "steps": settings["net_steps"], "eta": settings["net_eta"], **_NET}
 
     def loss(width: int) -> Interval:
         if width not in found:
             nets = load_experiment("wang2024.fully_connected_nets")
-            run = nets.run(device=device, seed=seed, width=width, samples=50_000, **_NET, **effort)
+            run = nets.run(device=device, seed=seed, width=width, **given)
             ends = [measured.value for measured in run.measurements.values()]
             mean = sum(ends) / len(ends)
             error = math.sqrt(sum((end - mean) ** 2 for end in ends) / (len(ends) - 1) / len(ends))
@@ -112,7 +115,7 @@ def _widths(settings: Mapping[str, object], T: int, seed: int, device: str) -> I
     least = float(nets)  # type: ignore[arg-type]
     yield "fully_connected_least", (least, least)
     loss = net_loss(settings, T, seed, device)
-    yield "fully_connected", least_width(loss, float(level), math.ceil(least), T * int(settings["d"]))  # type: ignore[call-overload]
+    yield "fully_connected", least_width(loss, float(level), math.ceil(least), int(settings["widest"]))  # type: ignore[call-overload]
 
 
 def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Curve]:
@@ -142,14 +145,16 @@ trained_widths = Experiment(
     title="Widths for one loss over T, after training: attention with stochastic encoding, d + d_e, and nets",
     source=Source("Separation in width", "derived here"),
     settings=(
-        Setting(LENGTHS, (Fraction(6),), tuple(map(Fraction, (12, 24, 48)))),
-        Setting(Q, 2, 3),
-        Setting(D, 1, 5),
-        Setting(SHARE, Fraction(1, 4), Fraction(1, 8)),
-        Setting(DESCENT_STEPS, 1000, 100_000),
-        Setting(NET_STEPS, 300, 4000),
+        Setting(LENGTHS, (Fraction(12),), (Fraction(12), Fraction(24))),
+        Setting(Q, 3, 3),
+        Setting(D, 2, 5),
+        Setting(SHARE, Fraction(1, 5), Fraction(1, 8)),
+        Setting(DESCENT_STEPS, 3000, 100_000),
+        Setting(NET_STEPS, 1000, 4000),
+        Setting(NET_STEP_SIZE, Fraction(1, 100), Fraction(1, 200)),
+        Setting(HIDDEN, 64, 256),
         Setting(RUNS, 2, 4),
-        Setting(WIDEST, 200, 1000),
+        Setting(WIDEST, 400, 1000),
     ),
     measure=widths,
 )

@@ -1,0 +1,63 @@
+"""The widths after training: how they are looked for, and a small run against the least widths of the theorems."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from paper_checks.wang2024 import trained_widths
+from paper_checks.wang2024.trained_widths import least_width
+from verify import InputError
+
+
+def falling(first_at_most, error=0.0):
+    """Return a loss of 1 up to a width, and of 0 from it on, less and more an error that is 1 just before it."""
+    tried = []
+
+    def loss(width):
+        tried.append(width)
+        unsure = error if width in (first_at_most - 1, first_at_most) else 0.0
+        value = 0.0 if width >= first_at_most else 1.0
+        return value - unsure, value + unsure
+
+    return loss, tried
+
+
+@pytest.mark.parametrize("least", [5, 6, 7, 8, 13, 40])
+def test_the_least_width_is_found(least):
+    loss, tried = falling(least)
+    assert least_width(loss, 0.5, 5, 40) == (least, least)
+    assert min(tried) >= 5
+    assert max(tried) <= 40
+    assert least - 1 in tried or least == 5
+
+
+def test_an_error_widens_the_interval():
+    loss, _ = falling(9, error=0.75)
+    assert least_width(loss, 0.5, 5, 40) == (8, 10)
+
+
+def test_a_loss_that_is_not_reached_is_refused():
+    loss, _ = falling(41)
+    with pytest.raises(InputError, match="widest = 40: must be a width at which the loss is reached"):
+        least_width(loss, 0.5, 5, 40)
+
+
+@pytest.mark.parametrize("lengths", [(Fraction(25, 2),), (Fraction(3),), (Fraction(24), Fraction(12))])
+def test_lengths_are_integers_that_rise(lengths):
+    with pytest.raises(InputError, match="must be integers above q = 3 that rise"):
+        trained_widths.widths({"lengths": lengths, "q": 3}, seed=0, device="cpu")
+
+
+@pytest.mark.audit
+def test_a_small_run():
+    curves = trained_widths.trained_widths.run(device="cpu", seed=0).measurements
+    ends = {name: curve.values[0].value for name, curve in curves.items()}
+    for name in ("attention_alone", "attention_with_query", "fully_connected"):
+        assert ends[f"{name}_from"] >= math.ceil(ends[f"{name}_least_from"])
+        assert ends[f"{name}_to"] >= ends[f"{name}_from"]
+    # 12 tokens of 2 numbers, a fifth of the loss: 24 (1 - 11/(5 · 9)).
+    assert ends["fully_connected_least_from"] == pytest.approx(24 * (1 - 11 / 45))
+    assert ends["fully_connected_to"] <= 24
+    # Attending to the query's token descent is slow.
+    assert ends["attention_with_query_from"] > ends["attention_with_query_least_to"]
