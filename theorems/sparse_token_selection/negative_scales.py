@@ -295,7 +295,7 @@ def derivation() -> Derivation:
             ),
             Step(
                 "v_0 has rank 1, 2 or 3 among three: the mean of 1/rank",
-                sp.Sum(1 / j, (j, 1, 3)) / 3,
+                sp.Rational(1, 3) * sp.Sum(1 / j, (j, 1, 3)),
                 sp.Rational(11, 18),
             ),
             Step(
