@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from paper_checks.wang2024 import trained_widths
+from paper_checks.wang2024 import encoding_findings, trained_widths
 from paper_checks.wang2024.trained_widths import least_width
 from verify import InputError
 
@@ -61,3 +61,15 @@ def test_a_small_run():
     assert ends["fully_connected_to"] <= 24
     # Attending to the query's token descent is slow.
     assert ends["attention_with_query_from"] > ends["attention_with_query_least_to"]
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize(("query", "widths"), [(False, (49, 50)), (True, (297, 298))])
+def test_the_layers_of_the_finding(query, widths):
+    ends = [trained_widths.layer_loss({"q": 3, "d": 5, "descent_steps": 100_000}, 12, query)(width) for width in widths]
+    level = 5 / 48
+    assert ends[0][0] > level
+    assert ends[1][1] < level
+    text = encoding_findings.trained_widths_at_12_tokens.text
+    assert f"{widths[0]} and below" in text
+    assert f"at {widths[1]}" in text
