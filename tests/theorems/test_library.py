@@ -10,7 +10,7 @@ import sympy as sp
 import theorems
 import verify
 from tests.theorems.evaluated import all_hold, evaluated
-from theorems.sparse_token_selection import least_loss_with_the_query, least_loss_without_the_query
+from theorems.sparse_token_selection import least_loss_with_the_query, least_loss_without_the_query, negative_scales
 from verify import Derivation, Evidence, Implication, Outcome, Step, TheoremError, ids, load_theorem
 from verify.checking.argument import theorem_of
 from verify.checking.check import check, check_wrong
@@ -45,6 +45,7 @@ PROVED = [pytest.param(name, marks=pytest.mark.audit) if name in LONG_PROOFS els
 UNSCANNED = {
     "wang2024.least_loss_with_the_query": least_loss_with_the_query.ENCLOSED,
     "wang2024.least_loss_without_the_query": least_loss_without_the_query.ENCLOSED,
+    "wang2024.negative_scales": (negative_scales.LARGER_GAIN,),
 }
 """Hypotheses that no search decides, as an enclosure takes seconds. Conditions and canaries of these theorems are
 looked for without them; their claims are in words, and are evaluated by `check` and `prove`."""
