@@ -145,7 +145,7 @@ trained_widths = Experiment(
     title="Widths for one loss over T, after training: attention with stochastic encoding, d + d_e, and nets",
     source=Source("Separation in width", "derived here"),
     settings=(
-        Setting(LENGTHS, (Fraction(12),), (Fraction(12), Fraction(24))),
+        Setting(LENGTHS, (Fraction(12),), (Fraction(12),)),
         Setting(Q, 3, 3),
         Setting(D, 2, 5),
         Setting(SHARE, Fraction(1, 5), Fraction(1, 8)),
