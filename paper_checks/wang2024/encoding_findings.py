@@ -167,8 +167,10 @@ trained_widths_at_12_tokens = Finding(
     "nets of two more layers of 256 units, four a width after 4000 steps of Adam, the mean loss is above at 51 and "
     "below at 52, by more than two standard errors. At T = 24 the layers need 69, and 479 or 480, where the infimum "
     "comes down to the loss between 447 and 451: there descent is too slow. A net needs at least 104 units there, and "
-    "4000 steps are too few: one of 110 units ends at 0.29. This command gives the least widths alone; the others take "
-    "`verify simulate wang2024.trained_widths --full --device cpu`, some five minutes.",
+    "4000 steps are too few: one of 110 units ends at 0.29 (`verify simulate wang2024.fully_connected_nets T=24 q=3 "
+    "d=5 width=110 hidden=256 steps=4000 batch=256 eta=1/200`). This command gives the least widths alone; those at 12 "
+    "tokens take `verify simulate wang2024.trained_widths --full --device cpu`, some five minutes, and the layers' at "
+    "24 are enclosed in the audit.",
     command="verify check wang2024.separation T=12 q=3 d=5 share=1/8",
     expect={
         # 60 (1 − 11/(8 · 9)).

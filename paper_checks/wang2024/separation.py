@@ -4,7 +4,7 @@ No training: the numbers are those of `wang2024.separation` at each length, atte
 the nets' their least widths.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 import verify
@@ -19,12 +19,8 @@ QUICK = tuple(map(Fraction, (20, 50, 100, 200, 500)))
 KINDS = {"attention_alone": "tokens", "attention_with_query": "tokens_and_query"}
 
 
-def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Curve]:
-    """Return the curves of the widths over the lengths; seed and device have no part in them.
-
-    Raises InputError for lengths that are no integers above q, or do not rise.
-    """
-    del seed, device
+def lengths_of(settings: Mapping[str, object]) -> list[int]:
+    """Return the lengths. Raises InputError where they are no integers above q, or do not rise."""
     lengths = settings["lengths"]
     assert isinstance(lengths, tuple)
     if any(length.denominator != 1 or length <= settings["q"] for length in lengths) or list(lengths) != sorted(
@@ -33,10 +29,26 @@ def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[st
         raise InputError(
             "lengths", ",".join(map(str, lengths)), f"must be integers above q = {settings['q']} that rise"
         )
+    return [int(length) for length in lengths]
+
+
+def over_lengths(lengths: Iterable[int], found: Mapping[str, Iterable[Measurement]]) -> dict[str, Curve]:
+    """Return widths at each of the lengths as curves, by name."""
+    over, at = "T: number of tokens", tuple(map(float, lengths))
+    return {name: Curve(over, "width for the loss", at, tuple(measured)) for name, measured in found.items()}
+
+
+def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Curve]:
+    """Return the curves of the widths over the lengths; seed and device have no part in them.
+
+    Raises InputError for lengths that are no integers above q, or do not rise.
+    """
+    del seed, device
+    lengths = lengths_of(settings)
     theorem = load_theorem("wang2024.separation")
     found: dict[str, list[Measurement]] = {name: [] for name in (*KINDS, "fully_connected")}
     for length in lengths:
-        at = {"T": int(length), **{name: settings[name] for name in ("q", "d", "share")}}
+        at = {"T": length, **{name: settings[name] for name in ("q", "d", "share")}}
         for name, attend in KINDS.items():
             values = verify.check(theorem, **at, attend=attend).values
             width = values["attention_width"]
@@ -46,8 +58,7 @@ def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[st
         nets = values["fully_connected_width"]  # pyright: ignore[reportPossiblyUnboundVariable]
         assert isinstance(nets, int | Fraction)
         found["fully_connected"].append(Measurement(float(nets)))
-    over, at = "T: number of tokens", tuple(map(float, lengths))
-    return {name: Curve(over, "width for the loss", at, tuple(measured)) for name, measured in found.items()}
+    return over_lengths(lengths, found)
 
 
 separation = Experiment(

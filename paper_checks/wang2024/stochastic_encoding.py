@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import flint
@@ -147,7 +148,7 @@ def _trained_on_the_set(theory: Scales, drawn: Exactly, device: str) -> Verdict:
         C = float(run[len(points)][0][size:, size:].diagonal().mean())
         verdicts.append(("end", Verdict.within(max(C, 0.0), points[-1][1], "C above 0 is", Evidence.COMPUTED)))
     # The path is compared as far as its own error is small, half of its steps at least.
-    close = [(point, off) for point, off in points if off < CLOSE_ENOUGH]
+    close = list(takewhile(lambda at: at[1] < CLOSE_ENOUGH, points))
     for (W, V, loss), (point, off) in zip(run, close, strict=False):
         right_W, right_V = torch.zeros_like(W), torch.zeros_like(V)
         right_W[size:, size:].fill_diagonal_(point.C)

@@ -64,12 +64,17 @@ def test_a_small_run():
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize(("query", "widths"), [(False, (49, 50)), (True, (297, 298))])
-def test_the_layers_of_the_finding(query, widths):
-    ends = [trained_widths.layer_loss({"q": 3, "d": 5, "descent_steps": 100_000}, 12, query)(width) for width in widths]
-    level = 5 / 48
-    assert ends[0][0] > level
-    assert ends[1][1] < level
-    text = encoding_findings.trained_widths_at_12_tokens.text
-    assert f"{widths[0]} and below" in text
-    assert f"at {widths[1]}" in text
+@pytest.mark.parametrize(
+    ("T", "query", "above", "below", "words"),
+    [
+        (12, False, 49, 50, "at d + d_e = 49 and below it at 50"),
+        (12, True, 297, 298, "above at 297 and below at 298"),
+        (24, False, 68, 69, "At T = 24 the layers need 69,"),
+        (24, True, 478, 480, "479 or 480"),
+    ],
+)
+def test_the_layers_of_the_finding(T, query, above, below, words):
+    loss = trained_widths.layer_loss({"q": 3, "d": 5, "descent_steps": 100_000}, T, query)
+    assert loss(above)[0] > 5 / 48
+    assert loss(below)[1] < 5 / 48
+    assert words in encoding_findings.trained_widths_at_12_tokens.text

@@ -15,7 +15,7 @@ from fractions import Fraction
 import verify
 from paper_checks.wang2024.descent_in_balls import Sizes
 from paper_checks.wang2024.schedule_in_balls import places
-from paper_checks.wang2024.separation import KINDS, LENGTHS, SHARE, D, Q
+from paper_checks.wang2024.separation import KINDS, LENGTHS, SHARE, D, Q, lengths_of, over_lengths
 from verify import (
     Curve,
     Enclosure,
@@ -123,21 +123,13 @@ def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[st
 
     Raises InputError for lengths that are no integers above q, or do not rise, and where a loss is not reached.
     """
-    lengths = settings["lengths"]
-    assert isinstance(lengths, tuple)
-    if any(length.denominator != 1 or length <= settings["q"] for length in lengths) or list(lengths) != sorted(
-        set(lengths)
-    ):
-        raise InputError(
-            "lengths", ",".join(map(str, lengths)), f"must be integers above q = {settings['q']} that rise"
-        )
+    lengths = lengths_of(settings)
     found: dict[str, list[Measurement]] = {}
     for length in lengths:
-        for name, ends in _widths(settings, int(length), seed, device):
+        for name, ends in _widths(settings, length, seed, device):
             for end, value in zip(("from", "to"), ends, strict=True):
                 found.setdefault(f"{name}_{end}", []).append(Measurement(value))
-    over, at = "T: number of tokens", tuple(map(float, lengths))
-    return {name: Curve(over, "width for the loss", at, tuple(measured)) for name, measured in found.items()}
+    return over_lengths(lengths, found)
 
 
 trained_widths = Experiment(

@@ -35,6 +35,7 @@ from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.gain_primitives import attention_gain
 from theorems.sparse_token_selection.invariant_set import P, R, alpha
+from theorems.sparse_token_selection.least_loss_without_the_query import SOME_OTHERS
 from theorems.sparse_token_selection.slopes_on_the_set import BEST_VALUE_SCALE
 from theorems.sparse_token_selection.task import (
     ATTEND,
@@ -72,7 +73,6 @@ MOST = q * (1 + sp.log(OTHERS)) / OTHERS
 GAIN = MOST**2 / (MOST**2 + q * (T / (T + 1) - MOST) ** 2 / (T - q))
 
 ANY_SCALE = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), alpha and C real")
-SOME_OTHERS = Hypothesis("some_others", sp.Lt(q, T))
 SMALL_SHARE = Hypothesis("small_share", sp.Le(MOST, T / (T + 1)), "a <= T/(T+1), a = q (1 + log(T-q+1))/(T-q+1)")
 LARGER_GAIN = Hypothesis(
     "larger_gain",
@@ -332,8 +332,8 @@ negative_scales = Theorem(
         _canary(
             "C of either sign", Implication("larger_weight", LARGER_WEIGHT.conditions[1:], LARGER_WEIGHT.conclusion)
         ),
-        _canary("k >= 1 and 2/k", Implication("harmonic", HARMONIC.conditions, sp.Le(2 / k, -sp.log(1 - 1 / k)))),
-        _canary("any s", Implication("own_logit", (sp.Le(s, 2),), OWN_LOGIT.conclusion)),
+        _canary("2/k for 1/k", Implication("harmonic", HARMONIC.conditions, sp.Le(2 / k, -sp.log(1 - 1 / k)))),
+        _canary("any s up to 2", Implication("own_logit", (sp.Le(s, 2),), OWN_LOGIT.conclusion)),
         _canary("P above a", Implication("compared", COMPARED.conditions[1:], COMPARED.conclusion)),
         _canary(
             "a loss above the bound",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 
+from theorems.sparse_token_selection.trials import value_at
 from verify import Trial
 from verify.errors import UndefinedError
 from verify.language.parameters import Instance
@@ -34,11 +35,6 @@ _REPEATS = 1e-12
 
 def _sizes(instance: Instance) -> tuple[int, ...]:
     return tuple(int(instance[name]) for name in ("T", "T_test", "q", "d"))
-
-
-def _value(expression: sp.Expr, instance: Instance) -> float:
-    values = {symbol: sp.Rational(instance[str(symbol)]) for symbol in expression.free_symbols}
-    return float(expression.subs(values))  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def _log_binomial(n: int, chance: float) -> Array:
@@ -126,7 +122,7 @@ def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
         sizes = T, T_test, q, d = _sizes(instance)
         if (q + 1) * (max(T, T_test) - q + 1) > _MOST_CELLS or d > _MOST_LARGE:
             raise UndefinedError(f"T = {T}, T_test = {T_test}, q = {q}, d = {d}: too many tokens to be counted")
-        times = _value(longer if T_test > T else shorter, instance)
+        times = value_at(longer if T_test > T else shorter, instance)
         for draw in cycle((_of_two, _of_many)):
             losses, square, detail = draw(sizes, random)
             # A sum of T terms, each rounded by some T ulps of |A|² + d/q, which is far above what the logits' rounding
@@ -150,7 +146,7 @@ def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
         T, _, q, d = _sizes(instance)
         if T > _MOST_LARGE:
             raise UndefinedError(f"T = {T}: too many encodings to be drawn")
-        claimed = _value(on_the_new if q >= 2 else one_selected, instance)
+        claimed = value_at(on_the_new if q >= 2 else one_selected, instance)
         for query in cycle((False, True) if q >= 2 else (False,)):
             E = random.standard_normal((2 * T + 2, T + 1))
             E /= np.sqrt((E**2).sum(axis=0))

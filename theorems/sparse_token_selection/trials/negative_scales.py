@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 
+from theorems.sparse_token_selection.trials import value_at
 from theorems.sparse_token_selection.trials.sign_encodings import SignSample, Sizes, draw
 from verify import Trial
 from verify.language.parameters import Instance
@@ -27,11 +28,6 @@ def _sample(instance: Instance, random: "Generator") -> SignSample:
     return draw(Sizes(T, q, d, D, 0.0, instance["attend"] == "tokens_and_query"), random)
 
 
-def _value(expression: sp.Expr, instance: Instance) -> float:
-    values = {symbol: sp.Rational(instance[str(symbol)]) for symbol in expression.free_symbols}  # pyright: ignore[reportArgumentType]
-    return float(expression.subs(values))  # pyright: ignore[reportArgumentType, reportCallIssue]
-
-
 def _error(parts: Array) -> float:
     return _SIGMAS * float(parts.std(ddof=1)) / math.sqrt(len(parts)) + _ROUNDING
 
@@ -49,7 +45,7 @@ def attention(most: sp.Expr) -> "Trials":
     """Return trials of P ≤ `most` at some C ≤ 0."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
-        sample, bound = _sample(instance, random), _value(most, instance)
+        sample, bound = _sample(instance, random), value_at(most, instance)
         for scale in _SCALES:
             parts = sample.shares(-scale)[0]
             yield Trial(bound - float(parts.mean()), _error(parts), {"C": -scale, "P": float(parts.mean())})
@@ -61,7 +57,7 @@ def loss(least: sp.Expr) -> "Trials":
     """Return trials of L ≥ `least` at some C ≤ 0, with the best α of the sample for each."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
-        sample, bound = _sample(instance, random), _value(least, instance)
+        sample, bound = _sample(instance, random), value_at(least, instance)
         for scale in _SCALES:
             alpha, found, error = _least(sample, -scale)
             yield Trial(found - bound, error, {"alpha": alpha, "C": -scale, "L": found})

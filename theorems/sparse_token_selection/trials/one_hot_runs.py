@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from theorems.sparse_token_selection.trials import value_at
 from theorems.sparse_token_selection.trials.long_runs import ACCURACY, Mark, Reached, State, reached, smooth
 from verify import Trial
 from verify.language.parameters import Instance
@@ -103,7 +104,7 @@ def slope(limit: sp.Expr) -> "Trials":
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         run, states = _far(instance)
-        claimed = _value(limit, instance)
+        claimed = value_at(limit, instance)
         ratios = ((1 / (at.step * run.loss(*at.state) * claimed), at.step) for at in states)
         yield from _nearer((abs(ratio - 1), {"t": t, "ratio": ratio}) for ratio, t in ratios)
 
@@ -118,7 +119,7 @@ def steps(product: sp.Expr) -> "Trials":
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         run, states = _far(instance)
-        claimed = _value(product, instance)
+        claimed = value_at(product, instance)
         ratios = ((at.step * run.loss(*at.state) / claimed, run.loss(*at.state)) for at in states)
         yield from _nearer((abs(ratio - 1), {"eps": eps, "ratio": ratio}) for ratio, eps in ratios)
 
@@ -130,13 +131,8 @@ def limits(lag: sp.Expr) -> "Trials":
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         run, states = _far(instance)
-        claimed = _value(lag, instance)
+        claimed = value_at(lag, instance)
         lags = ((at.state[0] / run.odds(at.state[1]) ** 2, at.step) for at in states)
         yield from _nearer((abs(h / claimed - 1), {"t": t, "h": h}) for h, t in lags)
 
     return trials
-
-
-def _value(expression: sp.Expr, instance: Instance) -> float:
-    names = {symbol: sp.Rational(instance[str(symbol)]) for symbol in expression.free_symbols}
-    return float(expression.subs(names))  # pyright: ignore[reportArgumentType, reportCallIssue]

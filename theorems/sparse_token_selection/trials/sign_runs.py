@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 
+from theorems.sparse_token_selection.trials import value_at
 from theorems.sparse_token_selection.trials.long_runs import Reached, State, at_steps, smooth
 from theorems.sparse_token_selection.trials.sign_encodings import Interpolated, SignSample, Sizes, draw
 from verify import Trial
@@ -29,11 +30,6 @@ Array: TypeAlias = "Any"
 """A NumPy array."""
 _SIGMAS, _FIRST_STEPS, _A_TIME, _LONGEST = 6, 40, 64, 1e10
 _SETTLED, _ROUNDED, _AT_LIMIT, _INTERPOLATION, _ROUNDING = 1e-7, 1e-10, 1e-4, 1e-5, 1e-12
-
-
-def _value(expression: sp.Expr, instance: Instance) -> float:
-    values = {symbol: sp.Rational(instance[str(symbol)]) for symbol in expression.free_symbols}
-    return float(expression.subs(values))  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def _norm(x: float, y: float) -> float:
@@ -170,7 +166,7 @@ def falls(query: bool, factor: sp.Expr) -> "Trials":
     """Return trials of L' <= L − factor |∇L|²: at each of the first 40 steps, and at later ones."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
-        descent, by = _descent(instance, query, random), _value(factor, instance)
+        descent, by = _descent(instance, query, random), value_at(factor, instance)
         sample = descent.means.sample
         for step, state, _ in _first_steps(sample):
             yield Trial(*_fall(sample, state, by), _tried(descent, Reached(step, state)))
@@ -188,7 +184,7 @@ def vanishes(query: bool, bound: sp.Expr) -> "Trials":
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
-        descent, most = _descent(instance, query, random), _value(bound, instance)
+        descent, most = _descent(instance, query, random), value_at(bound, instance)
         means = descent.means
         sizes, total, least, x, y = means.sample.sizes, 0.0, math.inf, 0.0, 0.0
         for _ in range(int(descent.start.step)):
@@ -217,7 +213,7 @@ def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
-        if slack is not None and (missing := -_value(slack, instance)) > 0:
+        if slack is not None and (missing := -value_at(slack, instance)) > 0:
             yield Trial(missing, 0, {"claimed": "nothing at this step size"})
             return
         descent = _descent(instance, query, random)

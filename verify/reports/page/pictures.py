@@ -49,6 +49,11 @@ def picture(draw: Callable[[], "Figure"], name: str, title: str, text: str) -> H
     return _inline(target.getvalue(), name, title, text)
 
 
+def _short(place: re.Match[str]) -> str:
+    """Return a place in tenths of a point, a path's commands on one line."""
+    return _LINES.sub(r"\1", _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", place[0]))
+
+
 def _inline(svg: str, name: str, title: str, text: str) -> Html:
     """Return an SVG file as an element: ids of its own, no metadata, black as the colour of the page's text."""
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
@@ -57,8 +62,7 @@ def _inline(svg: str, name: str, title: str, text: str) -> Html:
     body = _IMAGE_ID.sub(r"\1", body)
     body = _BLACK.sub("currentColor", _IDS.sub(rf"\g<1>{name}-", body)).replace("xlink:href", "href")
     body = re.sub(r"\n\s*", "\n", _FONT.sub("sans-serif", body))
-    body = _PLACES.sub(lambda place: _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", place[0]), body)
-    body = _LINES.sub(r"\1", body)
+    body = _PLACES.sub(_short, body)
     said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(text)}</desc>'
     width, height = (float(side) for side in size.groups())
     return Html(
