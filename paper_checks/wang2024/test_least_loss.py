@@ -134,6 +134,7 @@ def test_the_training_rises(sizes, d, eta):
         assert not 1 <= step <= 5 or next_C > C
 
 
+@pytest.mark.audit
 def test_the_training_ends_at_the_least_loss():
     drawn = Exactly(4, 2, 1, 2, "tokens_and_query", 1.0)
     *_, (_, _, earlier), (_, _, loss) = trained(drawn, 400, "cpu")
