@@ -260,12 +260,13 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, **changes: sp.Expr) -> Canary:
-    return Canary(name, replace(STATEMENT, claims=(replace(MINIMUM, says="", **changes), VANISHES)), "minimum")
+    claims = (replace(MINIMUM, says="", **changes), VANISHES)
+    return Canary(name, lambda: replace(STATEMENT, claims=claims), "minimum")
 
 
 def _slope(name: str, shift: sp.Expr, scale: sp.Expr) -> Canary:
     changed = replace(VANISHES, relation=sp.Eq(gradient_at_least_point(L, n, d, shift, scale), 0), says="")
-    return Canary(name, replace(STATEMENT, claims=(MINIMUM, changed)), "vanishes")
+    return Canary(name, lambda: replace(STATEMENT, claims=(MINIMUM, changed)), "vanishes")
 
 
 theorem3 = Theorem(

@@ -385,7 +385,7 @@ BEST_OF_THREE = ("0.3382970590", "2.0908414247", "8.5680568113", "0.8775780472",
 
 
 def _canary(name: str, clause: StationarySquare) -> Canary:
-    return Canary(name, STATEMENT.alone(clause), "stationary")
+    return Canary(name, lambda: STATEMENT.alone(clause), "stationary")
 
 
 def _moved(point: tuple[str, ...], place: int) -> tuple[str, ...]:
@@ -419,13 +419,13 @@ theorem4 = Theorem(
         _canary("a saddle of two layers declared a minimum", _near(2, *SADDLE_OF_TWO, minimum=True)),
         Canary(
             "an idle layer at b_0 = -1",
-            replace(STATEMENT, claims=(STATIONARY,), steps=(replace(IDLE, right=_OFF, says=""),)),
+            lambda: replace(STATEMENT, claims=(STATIONARY,), steps=(replace(IDLE, right=_OFF, says=""),)),
             "idle",
         ),
         _canary("the loss of pattern (8)", _near(2, *BEST_OF_TWO, recursion=_ONLY_LABELS)),
         Canary(
             "the gradient vanishes at idle layers with b_l = -1",
-            replace(STATEMENT, claims=(STATIONARY, replace(VANISHES, relation=_NOT_IDLE, says=""))),
+            lambda: replace(STATEMENT, claims=(STATIONARY, replace(VANISHES, relation=_NOT_IDLE, says=""))),
             "vanishes",
         ),
         _canary("tokens moved the other way", _near(2, *BEST_OF_TWO, recursion=_OTHER_SIGN)),

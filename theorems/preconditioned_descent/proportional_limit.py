@@ -255,7 +255,7 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, **changes: sp.Expr) -> Canary:
-    return Canary(name, replace(STATEMENT, claims=(replace(MINIMUM, says="", **changes),)), "minimum")
+    return Canary(name, lambda: replace(STATEMENT, claims=(replace(MINIMUM, says="", **changes),)), "minimum")
 
 
 proportional_limit = Theorem(

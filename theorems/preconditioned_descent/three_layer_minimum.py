@@ -263,7 +263,7 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, clause: Identity | Inequality) -> Canary:
-    return Canary(name, STATEMENT.alone(clause), clause.label)
+    return Canary(name, lambda: STATEMENT.alone(clause), clause.label)
 
 
 _LARGER_SUM = values_of(*LEAST_AT, factors=(Fraction(51, 50), Fraction(1), Fraction(1)))

@@ -293,7 +293,8 @@ def derivation() -> Derivation:
 
 def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
     """Return the statement with another clause, `where` it is to be looked for."""
-    return Canary(label, replace(STATEMENT, claims=(clause,), hypotheses=(*STATEMENT.hypotheses, *where)), clause.label)
+    hypotheses = (*STATEMENT.hypotheses, *where)
+    return Canary(label, lambda: replace(STATEMENT, claims=(clause,), hypotheses=hypotheses), clause.label)
 
 
 AT_THE_END = (

@@ -176,7 +176,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: str, *clauses: Reaches | Stays) -> Canary:
-    return Canary(label, replace(STATEMENT, claims=clauses), clause)
+    return Canary(label, lambda: replace(STATEMENT, claims=clauses), clause)
 
 
 theorem1 = Theorem(

@@ -445,8 +445,8 @@ def derivation() -> Derivation:
 
 def _canary(label: str, clause: Inequality | Identity, *hypotheses: Hypothesis) -> Canary:
     """Return a step's false variant, alone: the claims follow a recursion, which takes long."""
-    alone = replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *hypotheses)).alone(clause)
-    return Canary(label, alone, clause.label)
+    where = (*STATEMENT.hypotheses, *hypotheses)
+    return Canary(label, lambda: replace(STATEMENT, hypotheses=where).alone(clause), clause.label)
 
 
 one_hot_descent = Theorem(

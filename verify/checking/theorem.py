@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -39,8 +39,9 @@ class Canary:
     ----------
     label
         The error in it, such as `a 2 for the 1`.
-    statement
-        The false statement.
+    stated
+        The false statement, or a function that returns it: it is called when the statement is first read, so that
+        a search pays for it, and not whoever loads the theorem.
     clause
         Label of the clause that must be refuted.
 
@@ -53,8 +54,18 @@ class Canary:
     """
 
     label: str
-    statement: Statement
+    stated: Statement | Callable[[], Statement]
     clause: str
+
+    @cached_property
+    def statement(self) -> Statement:
+        """The false statement. Raises TheoremError where it has no clause of that label."""
+        statement = self.stated if isinstance(self.stated, Statement) else self.stated()
+        labels = [clause.label for clause in statement.clauses]
+        if self.clause not in labels:
+            nearest = meant(self.clause, labels)
+            raise TheoremError(f"canary {self.label}: its statement has no clause {self.clause}; {nearest}")
+        return statement
 
 
 @dataclass(frozen=True)
@@ -201,6 +212,8 @@ class Theorem(Formula):
             refuse_bad_text("value", name, NAME)
         for canary in self.canaries:
             refuse_bad_text("canary", canary.label, TITLE)
+            if isinstance(canary.stated, Statement):
+                _ = canary.statement
 
     def _refuse_incomplete_example(self) -> None:
         parameters = self.statement.parameters
@@ -234,10 +247,6 @@ class Theorem(Formula):
             nearest = meant(unknown[0], [p.name for p in self.statement.parameters])
             raise TheoremError(f"example: {unknown[0]} is not a parameter; {nearest}")
         self._values_agree()
-        for canary in self.canaries:
-            if canary.clause not in {clause.label for clause in canary.statement.clauses}:
-                nearest = meant(canary.clause, [clause.label for clause in canary.statement.clauses])
-                raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}; {nearest}")
         for label, bound in self.bounds.items():
             self._bound_agrees(label, bound, names)
         for name, hypothesis in self.boundaries.items():

@@ -9,6 +9,7 @@ assume `real`; a definition or a state also `integer`, and a state `positive`, w
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -71,6 +72,7 @@ def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
     return made or isinstance(expression, sp.exp) or (isinstance(expression, sp.Rational) and expression > 0)
 
 
+@lru_cache(maxsize=4096)
 def refuse_bound_assumptions(expression: sp.Basic) -> None:
     """Raise TheoremError for a bound symbol with a forbidden assumption, and for a derivative that is not smooth.
 

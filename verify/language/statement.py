@@ -149,7 +149,8 @@ class Statement(Formula):
 
         And for a bound symbol with a forbidden assumption.
         """
-        to_data(sp.sympify(expression))
+        expression = sp.sympify(expression)
+        to_data(expression)
         refuse_bound_assumptions(expression)
         if taken := bound_symbols(expression) & set(self.definitions):
             raise TheoremError(f"{text_of(expression)}: {min(taken, key=str)} is a definition, and so no variable")
