@@ -11,6 +11,8 @@ from verify.outcomes import as_float
 
 torch = lazily("torch")
 moved = lazily("theorems.preconditioned_descent.label_attention")
+SIZES = [(5, 20), *(pytest.param(*each, marks=pytest.mark.audit) for each in ((1, 1), (40, 3)))]
+"""(d, n) at which what is argued for all sizes is checked."""
 
 
 def steps_of(d, n):
@@ -29,7 +31,7 @@ def layers(steps, rates, d, corner=0.0):
     return P, Q
 
 
-@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
+@pytest.mark.parametrize(("d", "n"), SIZES)
 def test_it_is_argued_for_all_sizes(ledger, d, n):
     result = ledger.check(moved.label_attention, d=d, n=n)
     assert result.for_all_parameters.standing == "argued" and result.evidence == "certified"

@@ -122,7 +122,7 @@ def test_a_wrong_point_has_a_slope_by_exact_quadrature(canary):
     assert float(found.A.abs().max()) > 1e-3
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 1), (2, 3), (5, 20), (40, 3)])
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (2, 3), (5, 20), pytest.param(40, 3, marks=pytest.mark.audit)])
 def test_the_closed_form_of_three_layers_is_theorem_3s(d, n):
     values = verify.check(three_layers.three_layer_minimum, d=d, n=n).values
     expected = verify.check(theorem3, L=3, d=d, n=n).values

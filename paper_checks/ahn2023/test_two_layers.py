@@ -16,9 +16,11 @@ symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
 curved = lazily("theorems.preconditioned_descent.two_layer_curvature")
 EXACT, MINIMUM = two_layers.theorem2_exact, two_layers.two_layer_minimum_exact
 CURVED = two_layers.two_layer_curvature_exact
+SIZES = [(5, 20), *(pytest.param(*each, marks=pytest.mark.audit) for each in ((1, 1), (40, 3)))]
+"""(d, n) at which what is argued for all sizes is checked."""
 
 
-@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
+@pytest.mark.parametrize(("d", "n"), SIZES)
 def test_theorem_2_is_argued_from_what_is_proved(ledger, d, n):
     # Means over all matrices are computed up to d = 24.
     undecided = ("diagonal", "all_multiples") if d > 24 else ()
@@ -58,7 +60,7 @@ def test_planted_errors_in_the_least_loss_are_caught(crossing, label):
     crossing.catches(MINIMUM, label)
 
 
-@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
+@pytest.mark.parametrize(("d", "n"), SIZES)
 def test_the_least_point_of_two_layers_is_argued_to_be_a_strict_local_minimum(ledger, d, n):
     undecided = ("positive_definite", "strict") if d > 24 else ()
     assert (

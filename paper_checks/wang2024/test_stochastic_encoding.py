@@ -86,7 +86,9 @@ FIGURES = {"T": 200, "q": 3, "d": 5, "d_e": 170}
                 {"T": 3, "q": 1, "d": 2, "d_e": 3, "law": "axes", "C": "-1/2"},
             ],
         ),
-        ("wang2024.theorem2", [{"T": 50, "q": 2, "d": 5, "d_e": 230, "eps": "1/100"}]),
+        pytest.param(
+            "wang2024.theorem2", [{"T": 50, "q": 2, "d": 5, "d_e": 230, "eps": "1/100"}], marks=pytest.mark.audit
+        ),
         (
             "wang2024.descent_on_the_set",
             [{**FIGURES, "eta": "1/4"}, {"T": 9, "q": 2, "d": 1, "d_e": 100, "eta": 1}],

@@ -13,8 +13,9 @@ from verify.checking.theorem import Theorem
 from verify.errors import TheoremError
 from verify.evaluation.instances import parse
 from verify.files import write_ours
+from verify.formal.example import example_of
 from verify.formal.names import comment
-from verify.formal.proofs import example_of, header_of, proof_of
+from verify.formal.proofs import header_of, proof_of
 from verify.formal.statements import Stated
 from verify.outcomes import Evidence
 
@@ -109,11 +110,10 @@ def export(
         clauses.append(ClauseExport(label, statement.role(label), exported, why))
     shown = {label: text for label, text in theorems.items() if text}
     in_scope = "" if EXAMPLE in without else example_of(stated)
+    proved = [*shown.values(), in_scope]
     files = {
         "Statement.v": stated.text,
-        "Proof.v": "\n".join(
-            [comment(f"{_OURS}proofs"), header_of(shown.values(), derives=stated.derives), *shown.values(), in_scope]
-        ),
+        "Proof.v": "\n".join([comment(f"{_OURS}proofs"), header_of(proved, derives=stated.derives), *proved]),
         "Check.v": _check(stated, [stated.claims[label] for label in shown] + [EXAMPLE] * bool(in_scope)),
     }
     return Export(

@@ -75,6 +75,12 @@ def _of_exponential(tactic: str, text: str, x: Fraction) -> str:
     return f"{tactic} ({text}) ({x.numerator})%Z {x.denominator}%Z {_DOUBLED}%nat."
 
 
+def bounds_of_logarithm(square: Fraction) -> str:
+    """Return the tactic that bounds a logarithm in the goal, of a number with this square."""
+    ends = " ".join(f"({_text(x)}) ({x.numerator})%Z {x.denominator}%Z" for _, x in _around_log(square))
+    return f"ln_of_squared ({_text(square)}) {ends} {_DOUBLED}%nat"
+
+
 def _text(x: Fraction) -> str:
     return f"{x.numerator} / {x.denominator}" if x >= 0 else f"- ({-x.numerator} / {x.denominator})"
 

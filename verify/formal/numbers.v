@@ -101,3 +101,30 @@ Ltac exp_bounds x n d k :=
   replace (IZR n / IZR d) with x in A, B by lra.
 Ltac ln_above a x n d k := let B := fresh "X" in assert (B : x <= ln a) by (apply ln_at_least; [lra | exp_bounds x n d k; lra]).
 Ltac ln_below a x n d k := let B := fresh "X" in assert (B : ln a <= x) by (apply ln_at_most; [lra | exp_bounds x n d k; lra]).
+(* A logarithm in the goal of a number whose square is rational, such as that of 2 sqrt 3: half that of its square. *)
+Lemma ln_of_square : forall a r, 0 < a -> a ^ 2 = r -> ln a = ln r / 2.
+Proof. intros a r A <-; replace (a ^ 2) with (a * a) by ring; rewrite ln_mult by exact A; lra. Qed.
+Ltac roots_as_variables :=
+  repeat match goal with |- context [sqrt ?a] =>
+    let S := fresh "S" in let E := fresh "E" in let s := fresh "s" in
+    assert (S : 0 < sqrt a) by (apply sqrt_lt_R0; lra);
+    assert (E : sqrt a ^ 2 = a) by (apply pow2_sqrt; lra);
+    generalize dependent (sqrt a); intros s S E
+  end.
+Ltac square_of_roots :=
+  repeat match goal with |- context [?s ^ S (S (S ?n))] =>
+    let half := eval compute in (S (Nat.div2 (S n))) in
+    replace (s ^ S (S (S n))) with ((s ^ 2) ^ half) by (rewrite <- pow_mult; reflexivity)
+  end;
+  repeat match goal with E : ?s ^ 2 = _ |- _ => rewrite E; clear E end; lra.
+Ltac is_square :=
+  first
+    [ lra
+    | roots_as_variables; field_simplify_eq; repeat match goal with |- _ /\ _ => split end;
+      first [nonzero | square_of_roots] ].
+Ltac ln_of_squared r x n d y m e k :=
+  match goal with |- context [ln ?a] =>
+    let E := fresh "E" in
+    assert (E : ln a = ln r / 2) by (apply ln_of_square; [positive | is_square]);
+    rewrite E; clear E; ln_above r x n d k; ln_below r y m e k; generalize dependent (ln r); intros
+  end.

@@ -45,7 +45,7 @@ def proof_of(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
 
 def header_of(proofs: Collection[str], *, derives: bool) -> str:
     """Return the beginning of the file of some proofs: the lemmas and tactics of the files beside this one."""
-    bounds = any(tactic in proof for proof in proofs for tactic in ("exp_bounds", "ln_above"))
+    bounds = any(tactic in proof for proof in proofs for tactic in ("exp_bounds", "ln_above", "ln_of_squared"))
     names = ["signs.v", "tactics.v", *["derivatives.v"] * derives, *["numbers.v"] * bounds]
     texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
     return "".join(["Require Statement.\n", *texts, _LIMIT])
@@ -53,17 +53,3 @@ def header_of(proofs: Collection[str], *, derives: bool) -> str:
 
 # A step that takes longer is an error at its line.
 _LIMIT = "Set Default Timeout 60.\n"
-
-
-def example_of(stated: Stated) -> str:
-    """Return the theorem that the example satisfies all hypotheses; nothing where these are not exported."""
-    if stated.out_of_reach:
-        return ""
-    unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values(), *stated.unfolded()]
-    return (
-        "Theorem example_in_scope : Statement.example_in_scope.\n"
-        "Proof.\n"
-        f"  unfold {', '.join(f'Statement.{name}' for name in unfolded)}; cbv beta iota.\n"
-        "  repeat match goal with |- _ /\\ _ => split end; here.\n"
-        "Qed.\n"
-    )

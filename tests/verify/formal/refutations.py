@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
+from verify.formal.example import example_of
 from verify.formal.expressions import NotSaidError, Slope, Terms
 from verify.formal.names import comment
-from verify.formal.proofs import example_of, header_of
+from verify.formal.proofs import header_of
 from verify.formal.statements import DERIVATIVES, HEADER, Stated, relations_of
 from verify.language.expressions import from_data, to_data
 from verify.language.statement import Statement
@@ -101,7 +102,7 @@ def refutations(title: str, refuted: Sequence[Refuted]) -> Refutations:
         heads |= {DERIVATIVES: None} if stated.derives else {}
         body = stated.text.replace(HEADER, "").replace(DERIVATIVES, "")
         statements.append(f"Module Variant_{place}.\n{body}End Variant_{place}.\n")
-        example = example_of(stated).replace("here.", "there.")
+        example = example_of(stated, "there")
         inside = f"Module Statement := Statement.Variant_{place}.\n{example}{proof}"
         proofs.append(f"Module Proof_{place}.\n{inside}End Proof_{place}.\n")
         claim = f"Statement.Variant_{place}.{stated.claims[each.label]}"

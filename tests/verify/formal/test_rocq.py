@@ -1,5 +1,7 @@
 """Rocq accepts exported files, and refuses them where the statement, the translation or the certificate is wrong."""
 
+import re
+
 import pytest
 import sympy as sp
 
@@ -78,6 +80,22 @@ def test_a_statement_that_was_changed_is_not_accepted(tmp_path, old, new):
     written(RATIO, tmp_path / "it")
     changed(tmp_path / "it", "Statement.v", old, new)
     assert not compiled(tmp_path / "it").accepted
+
+
+ROOTS = "x*log(y) <= x*y if 7/2 <= x*log(4*sqrt(2)*y*sqrt(x)**3/3), x*log(y) <= 3 for x > 0, y > 0"
+
+
+def test_an_example_satisfies_hypotheses_with_logarithms_of_roots(tmp_path):
+    found = written(ROOTS, tmp_path / "it")
+    assert found.example and compiled(tmp_path / "it").accepted
+
+
+def test_an_example_with_a_bound_of_another_logarithm_is_refused(tmp_path):
+    written(ROOTS, tmp_path / "it")
+    text = (tmp_path / "it" / "Proof.v").read_text(encoding="utf-8")
+    (square,) = set(re.findall(r"ln_of_squared (\(\d+ / 9\))", text))
+    changed(tmp_path / "it", "Proof.v", f"ln_of_squared {square}", "ln_of_squared (31 / 9)")
+    assert "Proof.v" in compiled(tmp_path / "it").refused
 
 
 def test_natural_numbers_are_not_accepted_for_integers(tmp_path):

@@ -1,0 +1,52 @@
+# SymPy has few type annotations.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+"""The proof that a statement's example satisfies its hypotheses, so that these do not contradict one another."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import sympy as sp
+
+from verify.formal.known import bounds_of_logarithm
+from verify.formal.statements import Stated
+from verify.language.expressions import decided, from_data
+
+_ENDS = "first [apply le_by | apply Rle_ge, le_by | apply lt_by | apply Rlt_gt, lt_by]; field_simplify; nra"
+
+
+def example_of(stated: Stated, *others: str) -> str:
+    """Return the theorem that the example satisfies all hypotheses; nothing where these are not exported.
+
+    Each condition is a relation between numbers. Those with logarithms have bounds of these; `others` are tactics that
+    are tried where all else fails.
+    """
+    if stated.out_of_reach:
+        return ""
+    unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values(), *stated.unfolded()]
+    bounds = "; ".join(f"try {bounds_of_logarithm(square)}" for square in dict.fromkeys(_squares(stated)))
+    ways = ["here", *[f"positive | {bounds}; {_ENDS}"] * bool(bounds), *others]
+    return (
+        "Theorem example_in_scope : Statement.example_in_scope.\n"
+        "Proof.\n"
+        f"  unfold {', '.join(f'Statement.{name}' for name in unfolded)}; cbv beta iota.\n"
+        f"  repeat match goal with |- _ /\\ _ => split end; first [{' | '.join(ways)}].\n"
+        "Qed.\n"
+    )
+
+
+def _squares(stated: Stated) -> Iterator[Fraction]:
+    """Yield the square of each argument of a logarithm in a hypothesis, where it is rational at the example."""
+    data = stated.data
+    words = {p["name"]: p["words"] for p in data["parameters"] if p["kind"] == "word"}
+    for hypothesis in data["hypotheses"]:
+        if str(hypothesis["label"]) not in stated.hypotheses or hypothesis["relation"] is None:
+            continue
+        relation = from_data(hypothesis["relation"])
+        for name, value in reversed(data["definitions"]):
+            relation = relation.xreplace({from_data(name): from_data(value)})
+        for logarithm in sorted(decided(relation, words, stated.example).atoms(sp.log), key=str):
+            (argument,) = logarithm.args
+            values = {symbol: sp.Rational(stated.example[str(symbol)]) for symbol in argument.free_symbols}
+            square = sp.expand(argument.subs(values) ** 2)
+            if isinstance(square, sp.Rational):
+                yield Fraction(square.p, square.q)
