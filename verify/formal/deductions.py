@@ -9,7 +9,7 @@ import sympy as sp
 
 from verify.errors import BeyondReachError
 from verify.formal.clauses import Clause
-from verify.formal.expressions import Data, Need, NotSaidError, put
+from verify.formal.expressions import Data, Need, NotSaidError, parts_of, put
 from verify.formal.identities import computed, in_factors, keeps_sign
 from verify.formal.known import KNOWN, Signed, bounds_of_numbers, negative, signed
 from verify.formal.slacks import Slacks
@@ -113,6 +113,7 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
         facts = [scope.facts[number] for number in used]
         parts = [f"({scope.clause.text(factor)})", *(f"({scope.clause.text(fact.of)})" for fact in facts)]
         parts += [] if root is None else [f"({scope.clause.text(root)}) ^ 2"]
+        lines += _factor(scope, factor, f"P_{len(kept) + len(zeros)}")
         product = " * ".join(parts)
         equation = next((number for number in used if scope.facts[number].sign == "Eq"), None)
         if equation is None:
@@ -134,6 +135,18 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
         *_block(shown),
         f"refine ({_BY_MULTIPLE[goal.sign]}_by_multiple _ _ ({total}) T_0 _ _); [{equation} | {ending}].",
     ]
+
+
+def _factor(scope: _Scope, data: Data, name: str) -> list[str]:
+    """Return the line that adds a factor's sign to the facts, where it has a sum in it that may have either sign.
+
+    Without it `positive` tries each part of a long sum as the one that is positive, and each of its parts then.
+    """
+    sums = any(part[0] == "Add" for part in parts_of(scope.clause.resolved(data)))
+    if not sums or (shown := _positive(scope, data)) == ["positive."]:
+        return []
+    together = "; ".join(line.removesuffix(".") for line in shown)
+    return [f"try assert ({name} : 0 < {scope.clause.text(data)}) by ({together})."]
 
 
 def _positive(scope: _Scope, data: Data) -> list[str]:
