@@ -120,7 +120,7 @@ LONG = [
     {"T": 33, "q": 8, "d": 2, "eta": "1/80", "eps": "1/310"},
     {"T": 29, "q": 7, "d": 3, "eta": "1/180", "eps": "1/180"},
 ]
-"""Their runs have some two hundred thousand steps, each followed twice."""
+"""Their runs have up to 260 442 steps, each followed twice."""
 
 
 FAR = [
@@ -130,7 +130,7 @@ FAR = [
 
 
 def _by_length(instances, marks=()):
-    return [pytest.param(instance, id=f"T={instance['T']}", marks=marks) for instance in instances]
+    return [pytest.param(instance, id=f"T={instance['T']} d={instance['d']}", marks=marks) for instance in instances]
 
 
 @pytest.mark.parametrize("instance", [*_by_length(SPREAD), *_by_length(LONG, pytest.mark.audit)])

@@ -41,9 +41,14 @@ class Canary:
         The error in it, such as `a 2 for the 1`.
     stated
         The false statement, or a function that returns it: it is called when the statement is first read, so that
-        a search pays for it, and not whoever loads the theorem.
+        a search pays for it, and not whoever loads the theorem. An error in it is raised then.
     clause
         Label of the clause that must be refuted.
+
+    Raises
+    ------
+    TheoremError
+        For a statement that is none, or has no clause of that label.
 
     Examples
     --------
@@ -57,10 +62,18 @@ class Canary:
     stated: Statement | Callable[[], Statement]
     clause: str
 
+    def __post_init__(self) -> None:
+        if isinstance(self.stated, Statement):
+            _ = self.statement
+        elif not callable(self.stated):
+            raise TheoremError(f"canary {self.label}: its statement is a {type(self.stated).__name__}")
+
     @cached_property
     def statement(self) -> Statement:
-        """The false statement. Raises TheoremError where it has no clause of that label."""
+        """The false statement. Raises TheoremError where it is none, or has no clause of that label."""
         statement = self.stated if isinstance(self.stated, Statement) else self.stated()
+        if not isinstance(statement, Statement):
+            raise TheoremError(f"canary {self.label}: its statement is a {type(statement).__name__}")
         labels = [clause.label for clause in statement.clauses]
         if self.clause not in labels:
             nearest = meant(self.clause, labels)
@@ -212,8 +225,6 @@ class Theorem(Formula):
             refuse_bad_text("value", name, NAME)
         for canary in self.canaries:
             refuse_bad_text("canary", canary.label, TITLE)
-            if isinstance(canary.stated, Statement):
-                _ = canary.statement
 
     def _refuse_incomplete_example(self) -> None:
         parameters = self.statement.parameters

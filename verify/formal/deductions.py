@@ -138,9 +138,10 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 
 
 def _factor(scope: _Scope, data: Data, name: str) -> list[str]:
-    """Return the line that adds a factor's sign to the facts, where it has a sum in it that may have either sign.
+    """Return the line that adds a factor's sign to the facts, where it has a sum in it whose sign needs a proof.
 
-    Without it `positive` tries each part of a long sum as the one that is positive, and each of its parts then.
+    Without it `positive` tries each part of a long sum as the one that is positive, and each of its parts then. The
+    factor may be 0, and nothing is added then.
     """
     sums = any(part[0] == "Add" for part in parts_of(scope.clause.resolved(data)))
     if not sums or (shown := _positive(scope, data)) == ["positive."]:

@@ -23,7 +23,7 @@ def example_of(stated: Stated, *others: str) -> str:
     if stated.out_of_reach:
         return ""
     unfolded = ["example_in_scope", "in_domain", *stated.hypotheses.values(), *stated.unfolded()]
-    bounds = "; ".join(f"try {bounds_of_logarithm(square)}" for square in dict.fromkeys(_squares(stated)))
+    bounds = "; ".join(f"repeat {bounds_of_logarithm(square)}" for square in dict.fromkeys(_squares(stated)))
     ways = ["here", *[f"positive | {bounds}; {_ENDS}"] * bool(bounds), *others]
     return (
         "Theorem example_in_scope : Statement.example_in_scope.\n"
@@ -38,6 +38,7 @@ def _squares(stated: Stated) -> Iterator[Fraction]:
     """Yield the square of each argument of a logarithm in a hypothesis, where it is rational at the example."""
     data = stated.data
     words = {p["name"]: p["words"] for p in data["parameters"] if p["kind"] == "word"}
+    numbers = {name: sp.Rational(value) for name, value in stated.example.items() if name in stated.symbols}
     for hypothesis in data["hypotheses"]:
         if str(hypothesis["label"]) not in stated.hypotheses or hypothesis["relation"] is None:
             continue
@@ -46,7 +47,8 @@ def _squares(stated: Stated) -> Iterator[Fraction]:
             relation = relation.xreplace({from_data(name): from_data(value)})
         for logarithm in sorted(decided(relation, words, stated.example).atoms(sp.log), key=str):
             (argument,) = logarithm.args
-            values = {symbol: sp.Rational(stated.example[str(symbol)]) for symbol in argument.free_symbols}
-            square = sp.expand(argument.subs(values) ** 2)
-            if isinstance(square, sp.Rational):
-                yield Fraction(square.p, square.q)
+            names = {str(symbol): symbol for symbol in argument.free_symbols}
+            if names.keys() <= numbers.keys():
+                square = sp.expand(argument.subs({symbol: numbers[name] for name, symbol in names.items()}) ** 2)
+                if isinstance(square, sp.Rational) and square > 0:
+                    yield Fraction(square.p, square.q)

@@ -9,7 +9,6 @@ assume `real`; a definition or a state also `integer`, and a state `positive`, w
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -72,7 +71,6 @@ def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
     return made or isinstance(expression, sp.exp) or (isinstance(expression, sp.Rational) and expression > 0)
 
 
-@lru_cache(maxsize=4096)
 def refuse_bound_assumptions(expression: sp.Basic) -> None:
     """Raise TheoremError for a bound symbol with a forbidden assumption, and for a derivative that is not smooth.
 
@@ -92,9 +90,7 @@ def refuse_bound_assumptions(expression: sp.Basic) -> None:
 
 
 def _bound(expression: sp.Basic) -> Iterator[tuple[sp.Basic, Any]]:
-    found = contents(sp.sympify(expression)).binding
-    # One alone is not written as text, which takes long for a limit.
-    for node in sorted(found, key=str) if len(found) > 1 else found:
+    for node in contents(sp.sympify(expression)).binding:
         for symbol in node.args[1:2] if isinstance(node, sp.Limit) else tuple(node.variables):  # pyright: ignore[reportArgumentType]
             yield node, symbol
 

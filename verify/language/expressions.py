@@ -153,11 +153,14 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 @dataclass(frozen=True)
 class Contents:
-    """The symbols of an expression, its Cases, the heads that bind symbols, and whether a product keeps a factor 0."""
+    """The symbols of an expression, its Cases, the parts that bind symbols, and whether a product keeps a factor 0.
+
+    The parts stand in the order of their texts.
+    """
 
     symbols: frozenset[sp.Symbol]
     cases: frozenset[Case]
-    binding: frozenset[Any]
+    binding: tuple[Any, ...]
     keeps_zero: bool
 
 
@@ -184,10 +187,11 @@ def _contents(expression: sp.Basic) -> Contents:
                 found.add(node)
             keeps_zero = keeps_zero or _has_factor_zero(node)
             left += node.args
-    symbols, cases, binding = (
-        frozenset(node for node in found if isinstance(node, kind)) for kind in (sp.Symbol, Case, _BINDING)
-    )
-    return Contents(symbols, cases, binding, keeps_zero)
+    kinds = (sp.Symbol, Case, _BINDING)
+    symbols, cases, binding = (frozenset(node for node in found if isinstance(node, kind)) for kind in kinds)
+    # One alone is not written as text, which takes long for a limit.
+    ordered = sorted(binding, key=str) if len(binding) > 1 else binding
+    return Contents(symbols, cases, tuple(ordered), keeps_zero)
 
 
 def has_matrices(expression: sp.Basic) -> bool:

@@ -7,6 +7,7 @@ import sympy as sp
 
 from tests.verify.command_line import assert_one_line
 from verify import (
+    Canary,
     Case,
     ClauseValue,
     Hypothesis,
@@ -170,3 +171,25 @@ def test_a_symbol_mistyped_is_told():
     clause = Identity("c", sp.Symbol("alpa") + 1, sp.Integer(2))
     with pytest.raises(TheoremError, match=r"uses alpa, which the statement does not introduce; did you mean alpha\?"):
         Statement((alpha,), (clause,))
+
+
+def test_a_canarys_statement_is_made_when_it_is_read_and_its_errors_are_raised_then():
+    statement, made = Statement(PARAMETERS, (CLAUSE,)), []
+
+    def stated():
+        made.append(1)
+        return statement
+
+    canary = Canary("an error", stated, "small")
+    assert theorem(canaries=(canary,)).canaries[0] is canary and not made
+    assert canary.statement is canary.statement is statement and made == [1]
+    for wrong in (lambda: statement.alone(replace(CLAUSE, label="other")), lambda: CLAUSE):
+        late = Canary("an error", wrong, "small")
+        with pytest.raises(TheoremError, match="canary an error: its statement"):
+            _ = late.statement
+
+
+@pytest.mark.parametrize(("stated", "label"), [(Statement(PARAMETERS, (CLAUSE,)), "smal"), ("x <= 3", "small")])
+def test_a_canary_of_no_statement_or_of_another_clause_is_refused_as_it_is_made(stated, label):
+    with pytest.raises(TheoremError, match="canary an error: its statement (has no clause smal|is a str)"):
+        Canary("an error", stated, label)

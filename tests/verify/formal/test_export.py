@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import sympy as sp
 
 import verify
@@ -88,3 +89,21 @@ def test_a_proof_too_long_for_the_checker_is_left_out(monkeypatch):
     monkeypatch.setattr("verify.formal.export.LONGEST", 10)
     (clause,) = export(line).clauses
     assert clause.exported == "statement" and re.fullmatch(r"its proof has \d+ characters, more than .*", clause.why)
+
+
+t = sp.Symbol("t", real=True)
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        # A logarithm of a bound symbol, one of 0, and one of no rational square at x = 2.
+        sp.Subs(sp.Derivative(sp.log(t**2 * (x**2 + 1) + 1), t), t, 2) > 0,
+        sp.log(x - 2) + x > 0,
+        sp.log(1 + sp.exp(x)) > 1,
+    ],
+)
+def test_a_logarithm_that_is_none_of_a_rational_number_has_no_bounds(relation):
+    hypothesis = verify.Hypothesis("logarithm", relation)
+    found = export(theorem_of(verify.Inequality("claim", sp.Ge(x**2, 2 * x - 1)), hypotheses=(hypothesis,)), seconds=1)
+    assert "ln_of_squared" not in found.files["Proof.v"]

@@ -82,11 +82,13 @@ def test_a_statement_that_was_changed_is_not_accepted(tmp_path, old, new):
     assert not compiled(tmp_path / "it").accepted
 
 
+TWICE = "x >= 0 if log(2*x) + log(x + 2) >= 2 for x >= 2"
 ROOTS = "x*log(y) <= x*y if 7/2 <= x*log(4*sqrt(2)*y*sqrt(x)**3/3), x*log(y) <= 3 for x > 0, y > 0"
 
 
-def test_an_example_satisfies_hypotheses_with_logarithms_of_roots(tmp_path):
-    found = written(ROOTS, tmp_path / "it")
+@pytest.mark.parametrize("line", [ROOTS, TWICE], ids=["roots", "two logarithms of one number"])
+def test_an_example_satisfies_hypotheses_with_logarithms(tmp_path, line):
+    found = written(line, tmp_path / "it")
     assert found.example and compiled(tmp_path / "it").accepted
 
 

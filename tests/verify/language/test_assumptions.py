@@ -106,6 +106,18 @@ def test_a_derivative_is_in_no_symbol_with_an_end_or_gaps(assumed):
         bounded(sp.Derivative(x * v, v), variables=(v,))
 
 
+def test_a_bound_symbol_is_refused_after_an_equal_expression_was_accepted():
+    # SymPy holds two Subs for equal that bind symbols of one name with other assumptions.
+    def slope(v):
+        return sp.Subs(sp.Derivative(v**3 * x, v), v, x)
+
+    real, whole = sp.Symbol("v", real=True), sp.Symbol("v", integer=True)
+    assert slope(real) == slope(whole)
+    assert bounded(slope(real)).digest
+    with pytest.raises(TheoremError, match="the bound symbol v is declared integer"):
+        bounded(slope(whole))
+
+
 def test_an_index_is_a_natural_number_and_an_unknown_what_its_box_is():
     index = {"integer": True, "nonnegative": True}
     moment = lambda k: (LeastResidual("c", sp.Integer(1), 1 / (k + 1), k),)  # noqa: E731

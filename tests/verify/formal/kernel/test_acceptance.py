@@ -93,6 +93,17 @@ def test_what_was_compiled_from_other_files_is_compiled_again(halves_package, ha
 
 
 @pytest.mark.formal
+def test_nothing_is_accepted_under_hypotheses_that_contradict_each_other(tmp_path):
+    hypotheses = (verify.Hypothesis("high", sp.Ge(x, 1)), verify.Hypothesis("low", sp.Le(x, 0)))
+    claim = verify.Inequality("claim", sp.Ge(x**2 + 1, 2 * x))
+    statement = verify.Statement((verify.Parameter("x", "rational", "a number"),), (claim,), hypotheses)
+    theorem = verify.Theorem("user.empty", "nothing", verify.Source("1", "derived here"), statement, {"x": 1})
+    found = accepted(theorem, tmp_path)
+    assert found.entry["exported"]["clauses"] == []
+    assert "the example is not proved to satisfy the hypotheses" in found.refused
+
+
+@pytest.mark.formal
 def test_a_users_file_is_formal_by_two_commands(cli, mine, tmp_path):
     code, out, _ = cli("export", mine, "--to", "rocq", "--out", str(tmp_path / "rocq"))
     assert code == 0 and "1 with a proof" in out and (tmp_path / "rocq" / "Statement.v").is_file()
