@@ -47,7 +47,7 @@ formal: $(READY)
 docs: $(READY)
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs $(ARGS)
 
-# What a run measures goes into its rows' files, tests/benchmarks/rows/, and BENCHMARKS.md shows these: ARGS="-k recursion"
+# A run writes its measurements into its rows' files, tests/benchmarks/rows/, and BENCHMARKS.md shows these: ARGS="-k recursion"
 # measures some anew, and the others stay.
 BENCHMARKED := build/benchmarks/$(shell date -u +%Y%m%dT%H%M%S).json
 BENCHMARKS := $(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o python_functions='bench_*' -p no:xdist

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 _SHORT = 10
+_MOST_PLACES = 8
 """Significant digits of numbers beside a result, and the number of a grid's values shown."""
 _LONG = 40
 """Characters of a value that stands in a table; a longer one stands above it."""
@@ -137,10 +138,16 @@ def _rows(title: str, beside: str, rows: Iterable[tuple[str, ...]], width: int) 
 def _measured(m: Measurement) -> str:
     if not m.standard_error:
         return f"{m.value:.{_SHORT}g}{' (one sample)' if m.standard_error is None else ''}"
-    # Up to the second digit of the error.
-    places = 1 - math.floor(math.log10(m.standard_error))
-    digits = max(2, min(_SHORT, places + 1 + math.floor(math.log10(abs(m.value) or m.standard_error))))
-    return f"{m.value:.{digits}g} ± {m.standard_error:.2g} ({m.samples} samples)"
+    return f"{with_error(m.value, m.standard_error)} ({m.samples} samples)"
+
+
+def with_error(value: float, error: float) -> str:
+    """Return a value and its error, which is not 0, both to the second digit of the error."""
+    places = 1 - math.floor(math.log10(error))
+    if abs(places) <= _MOST_PLACES:
+        return " ± ".join(f"{round(number, places):.{max(0, places)}f}" for number in (value, error))
+    digits = max(2, min(_SHORT, places + 1 + math.floor(math.log10(abs(value) or error))))
+    return f"{value:.{digits}g} ± {error:.2g}"
 
 
 def _row(numbers: Iterable[float]) -> str:

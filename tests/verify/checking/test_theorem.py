@@ -191,5 +191,5 @@ def test_a_canarys_statement_is_made_when_it_is_read_and_its_errors_are_raised_t
 
 @pytest.mark.parametrize(("stated", "label"), [(Statement(PARAMETERS, (CLAUSE,)), "smal"), ("x <= 3", "small")])
 def test_a_canary_of_no_statement_or_of_another_clause_is_refused_as_it_is_made(stated, label):
-    with pytest.raises(TheoremError, match="canary an error: its statement (has no clause smal|is a str)"):
+    with pytest.raises(TheoremError, match=r"canary an error: its statement (has no clause smal|is a str)"):
         Canary("an error", stated, label)

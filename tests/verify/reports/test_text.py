@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 import sympy as sp
 
 import verify
@@ -11,7 +12,7 @@ from verify.reports.display.latex import document
 from verify.reports.display.layout import stated_table
 from verify.reports.display.pages import page_of
 from verify.reports.display.short import headline
-from verify.reports.text import check_text, conditions_text
+from verify.reports.text import check_text, conditions_text, with_error
 
 x, y = sp.symbols("x y", real=True)
 
@@ -144,3 +145,19 @@ def test_a_table_of_hypotheses_keeps_to_the_width(make_theorem):
 def test_the_heading_above_short_notes_is_within_the_width():
     rows = list(stated_table("claims", "for all parameters", [("label", "many words " * 20, "open")], 60))
     assert rows[0].endswith("for all parameters") and max(map(len, rows)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (164, 3.1, "164.0 ± 3.1"),
+        (0.078, 0.0044, "0.0780 ± 0.0044"),
+        (0.34612, 0.024, "0.346 ± 0.024"),
+        (2.5, 0.0996, "2.500 ± 0.100"),
+        (123456.7, 2100, "123500 ± 2100"),
+        (1.5e-12, 3e-13, "1.5e-12 ± 3e-13"),
+        (0, 0.2, "0.00 ± 0.20"),
+    ],
+)
+def test_a_value_has_as_many_digits_as_its_error(value, error, text):
+    assert with_error(value, error) == text

@@ -7,7 +7,7 @@ from verify.reports.page.contents import Contents, Ran
 from verify.reports.page.elements import Html, anchor, code, details, framed, joined, table, tag
 from verify.reports.page.pictures import picture
 from verify.reports.page.theorems import compared
-from verify.reports.text import sweep_text
+from verify.reports.text import sweep_text, with_error
 from verify.runs.experiments import Experiment, ExperimentResult
 from verify.runs.measurements import Measurement
 from verify.runs.sweeps.diagram import Diagram
@@ -89,18 +89,18 @@ def _level(said: object) -> str:
 
 
 def _number(measured: Measurement) -> str:
-    spread = f" ± {measured.standard_error:.2g}" if measured.standard_error else ""
-    return f"{measured.value:.{_DIGITS}g}{spread}"
+    if measured.standard_error:
+        return with_error(measured.value, measured.standard_error)
+    return f"{measured.value:.{_DIGITS}g}"
 
 
 def _rows(result: ExperimentResult) -> list[list[str]]:
     rows = []
     for name, curve in result.curves.items():
-        axes = (curve.over, curve.quantity)
         theory = [
             f"{key.replace('_', ' ')}: {_level(said)}"
             for key, said in result.theory.items()
-            if (said.over, said.quantity) == axes
+            if (said.over, said.quantity) == (curve.over, curve.quantity) and name in _curves_of(key, result)
         ]
         rows.append(
             [name.replace("_", " "), _number(curve.measured[0]), _number(curve.measured[-1]), "; ".join(theory)]
@@ -110,6 +110,12 @@ def _rows(result: ExperimentResult) -> list[list[str]]:
         [name.replace("_", " "), "", _number(m), ""] for name, m in result.measurements.items() if name not in ends
     ]
     return rows
+
+
+def _curves_of(theory: str, result: ExperimentResult) -> list[str]:
+    """Return the curves that a prediction is about: those by whose name its own begins, else all."""
+    named = [name for name in result.curves if theory == name or theory.startswith(f"{name}_")]
+    return named or list(result.curves)
 
 
 def diagrams(contents: Contents) -> Html:

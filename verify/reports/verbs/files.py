@@ -219,7 +219,7 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
 def new(path: Path | str, kind: str = "inequality") -> Path:
     """Write a commented, working theorem file to start from; an existing file is not overwritten.
 
-    For an argument, check answers inconclusive: a claim in words rests on its argument, which prove shows.
+    The claim of an argument is in words: `check` evaluates it at the example, and `prove` shows the argument.
 
     Parameters
     ----------

@@ -263,7 +263,7 @@ def test_what_was_not_run_says_why_and_how_to_run_it(page):
 
 def test_figures_are_in_words_and_numbers(page):
     figure = next(e["text"] for e in page.all("article") if e.get("id") == "figure-zeta2025.figure1")
-    assert "loss goes from 3 ± 0.1 to 1" in figure and "theory: least loss 1 at the end" in figure
+    assert "loss goes from 3.00 ± 0.10 to 1" in figure and "theory: least loss 1 at the end" in figure
     assert "W: 2 by 2 numbers from -1 to 2" in figure and "A quick run" in figure and "refuted" in figure
 
 
