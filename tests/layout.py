@@ -62,12 +62,27 @@ def _written_out(node: ast.AST) -> Iterator[str]:
         yield from (str(word.value) for word in ast.walk(node) if isinstance(word, ast.Constant))
 
 
+def _importing(text: str) -> Iterator[ast.AST]:
+    """Yield the parts of a file that may import: its statements, and the calls where one may import by a name."""
+    tree = ast.parse(text)
+    if "import_module" in text or "__import__" in text:
+        yield from ast.walk(tree)
+        return
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, block, ())
+            left += inner if isinstance(inner, list) else ()
+
+
 def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
     """Return each module's imports among the known ones, inside functions, for type checkers and by a name as well."""
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
         package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in _importing(path.read_text(encoding="utf-8")):
             for full in (*_named(node, package), *_written_out(node)):
                 # An object of a module is not a module: the module itself is imported.
                 module = full if full in known else full.rpartition(".")[0]
