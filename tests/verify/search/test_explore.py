@@ -437,7 +437,10 @@ def test_a_claim_in_words_is_left_aside_where_another_is_evaluated():
     assert (result.clean, result.looked_at, result.in_words) == (result.examples, ("claim",), ("words",))
     # A step is no claim: that it holds makes nothing clean.
     step = replace(made, statement=replace(made.statement, steps=SQUARE.statement.claims))
-    assert (explore(step, {}, max_examples=20).clean, explore(step, {}, max_examples=20).exit_code) == (0, 3)
+    stepped = explore(step, {}, max_examples=20)
+    assert (stepped.clean, stepped.exit_code) == (0, 3)
+    # No verdict was out of time.
+    assert (stepped.not_reached, stepped.verdicts) == (0, f"{stepped.examples} undecided")
 
 
 SQUARE = theorem((W,), sp.Ge(w**2, 0, evaluate=False))

@@ -148,8 +148,8 @@ class Tally:
 
     def is_unreached(self, tried: Tried) -> bool:
         """Whether an instance is undecided and no rigorous answer to a clause was found in the time for verdicts."""
-        asked = tried.left_open & set(self.labels)
-        return bool(self.labels) and not asked and self.verdict(tried) is Verdict.UNDECIDED
+        asked, missing = tried.left_open & set(self.labels), set(self.labels) - tried.holds.keys()
+        return bool(missing) and not asked and self.verdict(tried) is Verdict.UNDECIDED
 
     def smallest(self, tried: Iterable[Tried], first: Iterable[Tried]) -> tuple[float, Instance] | None:
         """Return the smallest margin by which a clause holds, and where; among equals where the `first` of them is."""
