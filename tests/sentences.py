@@ -2,8 +2,8 @@
 
 `What …` for a thing that has a name, `Where it …` for a condition, `It is … that …`: the subject is to come first, and
 be named. So is a result: `Return what …` is refused, and a docstring that begins with `How many …` or `Where …`.
-Docstrings, comments, other strings of several words, and pages are read. `python -m tests.sentences` prints each with
-its place where there are more than the ceilings, which only go down.
+Docstrings, comments, other strings of several words, and pages are read, each item of a list by itself.
+`python -m tests.sentences` prints each with its place where there are more than the ceilings, which only go down.
 """
 
 import ast
@@ -16,18 +16,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CEILINGS = {"verify": 0, "tests": 4, "paper_checks": 0, "theorems": 0, "numerics": 0, "docs": 0}
-"""The sentences of a folder that are still to be rewritten; the four of tests are examples of it."""
-_BEGINS = re.compile(r"(?:^|(?<=[.!?:] ))(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
-_RESULTS = re.compile(r"(?:^|(?<=[.!?:] ))(?:Return|Yield) (?:what|where|how|which)\b")
+CEILINGS = {"verify": 0, "tests": 0, "paper_checks": 0, "theorems": 0, "numerics": 0, "docs": 0}
+"""The sentences of a folder that are still to be rewritten."""
+EXAMPLES = "tests/test_sentences.py"
+"""The file whose strings are examples of such sentences."""
+_START = r"(?:^|(?<=[.!?:] )|(?<=[.!?:][*_] )|(?<=[.!?:]\*\* ))[*_(]*"
+"""The beginning of a text, or of a sentence in it, with marks of emphasis and a parenthesis."""
+_BEGINS = re.compile(_START + r"(?:What (?!if\b)|Where (?:it|there)\b|It is \w+ that\b)")
+_RESULTS = re.compile(_START + r"(?:(?:Return|Yield) (?:what|where|how|which)|Whatever|Whoever)\b")
 _FIRST = re.compile(r"^(?:How|Where|Which|When|Why|Who|Whose)\b")
 """The first word of a docstring that names nothing."""
-HEADINGS = (
-    *("What does not hold as printed", "What the printed figures show", "What was observed and is not proved"),
-    *("What the papers claim", "What rests on what", "What the words for evidence mean", "What it reports:"),
-    *("What bounds the ratios", "Where it holds"),
-)
-"""Headings of findings and of the report: each is the question that its section answers."""
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", re.MULTILINE)
+"""The mark of an item of a list."""
+HEADINGS = {
+    "What does not hold as printed": "a section of the findings",
+    "What the printed figures show": "a section of the findings",
+    "What was observed and is not proved": "a section of the findings",
+    "What it reports": "the heading of a command's output in a finding",
+    "What the papers claim, and what holds": "the title of the report",
+    "What the papers claim, what holds and what does not": "the first heading of the report",
+    "What rests on what": "the report's section of its graph",
+    "What the words for evidence mean": "the report's table of words",
+    "What bounds the ratios that are not reached": "a section of the benchmarks",
+}
+"""Headings that are the question which their section answers, and the place of each.
+
+A heading is allowed as it stands: a sentence that begins with its words and goes on is refused.
+"""
 _INSTEAD = (
     "name the subject first: `the rows that workers computed`, not `what workers computed`; `if it …`; "
     "name the result: `Return the change of α`, not `Return what a step adds`; `Number of nodes`, not `How many nodes`"
@@ -41,11 +56,18 @@ def sentences(path: Path) -> Iterator[tuple[int, str]]:
     # A digest covers the text of second computations and of the re-checker: they are not rewritten for a word.
     is_fixed = "rechecked" in path.parts or path.is_relative_to(ROOT / "verify" / "rechecker")
     for line, said, is_docstring in _python(text) if path.suffix == ".py" else _page(text):
-        words = " ".join(said.split())
-        patterns = [_BEGINS] if is_fixed else [_BEGINS, _RESULTS, *([_FIRST] if is_docstring else [])]
-        for start in sorted({found.start() for pattern in patterns for found in pattern.finditer(words)}):
-            if not words[start:].startswith(HEADINGS):
-                yield line, words[start : start + 70]
+        for place, item in enumerate(_ITEM.split(said)):
+            words = " ".join(item.split())
+            first = [_FIRST] if is_docstring and not place else []
+            patterns = [_BEGINS] if is_fixed else [_BEGINS, _RESULTS, *first]
+            for start in sorted({found.start() for pattern in patterns for found in pattern.finditer(words)}):
+                if _sentence(words[start:]) not in HEADINGS:
+                    yield line, words[start : start + 70]
+
+
+def _sentence(words: str) -> str:
+    """Return the first sentence of a text, without its last mark."""
+    return re.split(r"[.!?:](?: |$)", words, maxsplit=1)[0]
 
 
 def _python(text: str) -> Iterator[tuple[int, str, bool]]:
@@ -60,12 +82,17 @@ def _python(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def _page(text: str) -> Iterator[tuple[int, str, bool]]:
-    # A heading may be a question, and a table's cell is no sentence.
-    at = 1
-    for paragraph in text.split("\n\n"):
-        if not paragraph.lstrip().startswith(("#", "|", "```")):
-            yield at, paragraph, False
-        at += paragraph.count("\n") + 2
+    """Yield the paragraphs and the items of a page's lists: no heading, cell of a table, or block of code."""
+    begun, piece, is_code = 1, "", False
+    for at, line in enumerate([*text.split("\n"), ""], 1):
+        is_fence = line.lstrip().startswith("```")
+        is_left_out = is_code or is_fence or not line.strip() or line.lstrip().startswith(("#", "|"))
+        if piece and (is_left_out or _ITEM.match(line)):
+            yield begun, piece, False
+            piece = ""
+        if not is_left_out:
+            begun, piece = begun if piece else at, f"{piece}{line}\n"
+        is_code ^= is_fence
 
 
 def found(root: Path = ROOT) -> dict[str, list[str]]:
@@ -75,6 +102,8 @@ def found(root: Path = ROOT) -> dict[str, list[str]]:
     pages = [path for pattern in _PAGES for path in sorted(root.glob(pattern))]
     for path in (*files, *pages):
         name = path.relative_to(root).as_posix()
+        if name == EXAMPLES:
+            continue
         folder = name.split("/")[0] if "/" in name else "docs"
         places[folder] += [f"{name}:{line}: {said}" for line, said in sentences(path)]
     return places

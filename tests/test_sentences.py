@@ -4,6 +4,9 @@ import pytest
 
 from tests import sentences
 
+PLACES = ("verify/reports/**/*.py", "tests/benchmarks/page.py")
+"""The files that write the headings which are questions."""
+
 MODULE = '''"""What a module is."""
 
 # Where it is odd, it is refused.
@@ -18,6 +21,34 @@ is bad.
 """
 
 
+LISTS = """The rules are:
+
+- What is checked is named.
+- Good. *Whatever* is not.
+    1. (Where it is odd, it is refused.)
+2) **Whoever** reads.
+- - -
+
+```
+What a program prints is no sentence.
+
+What it prints after an empty line is none either.
+```
+# A heading
+What follows it at once is a sentence.
+
+Bold.** What comes next** is one too. Fine: *what* is inside.
+"""
+HEADINGS = '''"""The report.
+
+- Whatever is shown.
+- Which is fine inside a list.
+"""
+
+title = "What rests on what"
+said = "The section: What rests on what. What rests on what is shown."
+other = "What it reports: a table. What it reports is a table."
+'''
 RESULTS = '''"""How many a module has. Where some are left, that is fine."""
 
 
@@ -38,6 +69,8 @@ END = 1
         ("a.py", MODULE, [1, 4, 3]),
         ("a.md", PAGE, [3]),
         ("b.py", "x = 'What'\n", []),
+        ("lists.md", LISTS, [3, 4, 5, 6, 15, 17]),
+        ("headings.py", HEADINGS, [1, 8, 9]),
         ("c.py", RESULTS, [1, 11, 5, 6]),
         ("rechecked/c.py", RESULTS, []),
     ],
@@ -47,6 +80,11 @@ def test_sentences_without_a_subject_are_found(tmp_path, name, text, lines):
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     assert [line for line, _ in sentences.sentences(path)] == lines
+
+
+def test_a_heading_of_the_list_stands_in_the_repository():
+    texts = [path.read_text(encoding="utf-8") for name in PLACES for path in sorted(sentences.ROOT.glob(name))]
+    assert [heading for heading in sentences.HEADINGS if not any(heading in text for text in texts)] == []
 
 
 def test_more_than_a_ceiling_is_refused_with_the_places(monkeypatch, capsys):

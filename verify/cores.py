@@ -8,11 +8,11 @@ from threading import Event, Lock
 
 
 def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = False) -> None:
-    """Call `work` with 0 … count − 1, each once, in any order, on this thread and others; `alone` on this one alone.
+    """Call `work` with 0 … count − 1, each once, in any order, on this thread and others; with `alone`, on this only.
 
-    The results of work must not depend on the order, and work must not come back here: the threads may all be waiting.
-    Where a piece raises, or Ctrl-C does, no other is begun; this thread's exception, else another's, is raised when all
-    have ended.
+    The results of `work` must not depend on the order. `work` must not call `on_all_cores`: the threads may all be
+    waiting. If a piece raises, or Ctrl-C is pressed, no further piece starts. Once all have ended, this thread's
+    exception is raised, or else another's.
     """
     left, taking, failed = iter(range(count)), Lock(), Event()
 
@@ -47,5 +47,5 @@ def cores() -> int:
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Return the threads of a process: one that was forked has none of its parent's."""
+    """Return the threads of a process; a forked process does not inherit its parent's threads."""
     return ThreadPoolExecutor(cores())

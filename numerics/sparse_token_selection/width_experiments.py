@@ -36,11 +36,11 @@ KIND = Parameter("kind", "word", "how the measurements are drawn", words=KINDS)
 SUBSETS = Parameter("subsets", "integer", "subsets sampled; 0 for the mean over all", minimum=0)
 DESCENT_STEPS = Parameter("descent_steps", "integer", "most steps of L-BFGS on the measurements", minimum=1)
 STARTS = Parameter("starts", "integer", "random starts of the descent", minimum=1)
-ACTIVATION = Parameter("activation", "word", "of all units", words=tuple(ACTIVATIONS))
-DESIGN = Parameter("design", "word", "units beside one a measurement: one more, one more each, none", words=DESIGNS)
-SPACING = Parameter("spacing", "rational", "what the code of y is multiplied by with none more, else 0", minimum=0)
+ACTIVATION = Parameter("activation", "word", "activation function of all units", words=tuple(ACTIVATIONS))
+DESIGN = Parameter("design", "word", "units for m measurements and y: m + 1, 2m + 1 or m", words=DESIGNS)
+SPACING = Parameter("spacing", "rational", "factor of the code of y if design is none_more, else 0", minimum=0)
 SAMPLES = Parameter("samples", "integer", "fresh samples over which the loss is averaged", minimum=2)
-READS = Parameter("reads", "word", "y with X by the first layer, or apart by the one after", words=READINGS)
+READS = Parameter("reads", "word", "layer that reads y: the first, with X, or the one after it", words=READINGS)
 
 
 def _sizes(settings: Instance) -> tuple[int, int, int]:
@@ -63,7 +63,7 @@ def _random(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measu
 
 random_first_layers = Experiment(
     id="wang2024.random_first_layers",
-    title="The least loss when y and random linear measurements of X are known: exact given y, the mean over y",
+    title="The least loss when y and random linear measurements of X are known: exact for each y, then averaged over y",
     source=SOURCE,
     settings=(
         Setting(T, 6, 200),
@@ -118,7 +118,7 @@ def _readings(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
 
 first_layer_readings = Experiment(
     id="wang2024.first_layer_readings",
-    title="The loss of a decoder that sees a first layer's outputs alone, y read by the same layer, from fresh samples",
+    title="The loss on fresh samples of a decoder that sees only the outputs of a first layer, which also reads y",
     source=SOURCE,
     settings=(
         Setting(T, 4, 6),

@@ -18,7 +18,7 @@ def at_the_checkout(monkeypatch):
 
 
 @pytest.mark.parametrize(("extra", "package"), PACKAGES)
-def test_what_is_missing_is_asked_for_in_one_line(monkeypatch, extra, package):
+def test_a_missing_package_is_named_in_one_line(monkeypatch, extra, package):
     monkeypatch.setitem(sys.modules, package, None)
     line = f'needs {package}: python -m pip install -c constraints.txt -e ".[{extra}]"'
     assert lack(package) == lack("sympy", package) == line
@@ -30,7 +30,7 @@ def test_what_is_missing_is_asked_for_in_one_line(monkeypatch, extra, package):
     assert lacked_by(error.value) == line
 
 
-def test_several_that_are_missing_are_one_line_and_each_extra_is_named_once(monkeypatch):
+def test_several_missing_packages_share_a_line_that_names_each_extra_once(monkeypatch):
     for package in ("torch", "matplotlib", "networkx"):
         monkeypatch.setitem(sys.modules, package, None)
     line = 'needs torch, networkx, matplotlib: python -m pip install -c constraints.txt -e ".[plot,sim]"'
@@ -47,7 +47,7 @@ def test_what_a_finder_refuses_is_missing(monkeypatch):
     assert lack("networkx").startswith("needs networkx: ")
 
 
-def test_what_is_there_is_not_asked_for():
+def test_an_installed_package_is_not_named():
     assert lack("pytest", "sympy") == ""
     needs("--option", 3, "pytest", "sympy")
 
@@ -69,7 +69,7 @@ def test_the_extras_are_those_of_the_project():
     assert not {x.partition(">=")[0] for x in project["dependencies"]} & {x for each in brought.values() for x in each}
 
 
-def test_of_a_part_the_package_is_asked_for():
+def test_a_missing_submodule_names_its_package():
     assert lacked_by(ModuleNotFoundError("no", name="torch.utils.checkpoint")).startswith("needs torch: ")
 
 
@@ -82,5 +82,5 @@ def test_of_a_part_the_package_is_asked_for():
         ValueError("torch"),
     ],
 )
-def test_another_error_is_none_of_these(error):
+def test_other_errors_name_no_package(error):
     assert lacked_by(error) == ""

@@ -1,4 +1,4 @@
-r"""Steps that stay the same: at other numbers of examples than they are best for, and in every layer.
+r"""Fixed steps at numbers of examples other than the one they are optimal for, and one step shared by all layers.
 
 By Theorem 3's whitening the loss of steps a_l at m examples is f(m) = E tr p(S)² with p(s) = ∏ (1 − a_l s), S = XXᵀ/m
 and x ~ N(0, I): the same polynomial, integrated over another spectrum.
@@ -73,7 +73,7 @@ s, at = sp.symbols("s at", real=True)
 TESTED = Parameter("m", "integer", "number of examples in the test's prompts", minimum=1)
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}, the same at all numbers of examples")
 LAYERS, SIZE, SEEN, TURN = 3, 5, 20, 57
-"""The number of steps, d, the number of examples for which they are best, and that from which on their loss rises."""
+"""LAYERS: number of steps; SIZE: d; SEEN: examples at which they are best; TURN: those from which their loss rises."""
 
 
 def integral(polynomial: sp.Expr, examples: sp.Expr | int, size: sp.Expr | int) -> sp.Expr:
@@ -83,7 +83,7 @@ def integral(polynomial: sp.Expr, examples: sp.Expr | int, size: sp.Expr | int) 
 
 
 def least_polynomial(layers: int, examples: int, size: int) -> sp.Expr:
-    """Return the p of degree L, p(0) = 1, of the least ∫ p² dμ: orthogonal to s … s^L."""
+    """Return the p of degree L with p(0) = 1 that minimises ∫ p² dμ; it is orthogonal to s, …, s^L."""
     M = [integral(s**k, examples, size) for k in range(2 * layers + 1)]
     gram = sp.Matrix(layers, layers, lambda i, j: M[i + j + 2])
     found = gram.LUsolve(-sp.Matrix(M[1 : layers + 1]))
@@ -107,13 +107,13 @@ SHARED = integral(sp.expand((1 - a * s) ** (2 * LAYERS)), SEEN, SIZE)
 
 
 def lost(factor: int) -> sp.Rel:
-    """Return that the limit is above so many tenths of the loss at TURN examples; both sides are whole numbers."""
+    """Return the relation: limit > factor/10 · loss(TURN), scaled to integers."""
     scale = TURN ** (2 * LAYERS - 1)
     return sp.Gt(10 * scale * LIMIT, factor * scale * THREE.subs(m, TURN), evaluate=False)
 
 
 def rising(start: int) -> sp.Rel:
-    """Return that the loss of the three steps rises with every example from a number on."""
+    """Return the relation loss(start + m) > loss(start + m − 1) of the three steps."""
     return sp.Gt(THREE.subs(m, start + m), THREE.subs(m, start - 1 + m), evaluate=False)
 
 

@@ -1,8 +1,8 @@
 r"""The loss on the set from below, and the dimension that encodings need for a given loss.
 
 For q ≥ 3 the selected logits differ among themselves, and a layer that tells the selected tokens from the others, which
-takes a large C, also chooses among the selected ones. Whatever α and C are, and whether the query's token is attended
-to or not, for every s ≥ 0
+takes a large C, also chooses among the selected ones. For all α, C and s ≥ 0, and whether the query's token is attended
+to or not,
 
     L ≥ d/(32q) · (q−2)s²/(d_e + (q−2)s² (3 + 4^s q/(T−q))).
 

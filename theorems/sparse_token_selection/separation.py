@@ -22,7 +22,7 @@ T = 200 it is wider (911 to 919 numbers against 874). The widths themselves cros
 [Z, z_query] between 211 and 215, as the dimension needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of
 b there.
 
-*What is exponential.* At fixed d and q the nets' width grows like T, and attention's beyond d at most like log² T, so
+*Exponential growth.* At fixed d and q the nets' width grows like T, and attention's beyond d at most like log² T, so
 that T is at least exponential in its square root; where Õ stands for log T, in attention's width itself. In d nothing
 is: at fixed T both widths are of order d in the end, their ratio at most T. At σ = 1/8, q = 3, attending to Z: at most
 92 against 218 at T = 50, 148 against 874 at T = 200, 379 against 21 874 at T = 5000, all with d = 5; at T = 200 the

@@ -31,7 +31,7 @@ from verify.provers.proof_data import point_proof
 
 @dataclass(frozen=True)
 class Implication(ClauseDefaults):
-    """A clause: a relation that holds for all values of the statement's variables for which some conditions do.
+    """A clause: a relation that holds for all values of the variables that satisfy the conditions.
 
     It is one deduction of a proof: the parameters keep their domains, and the hypotheses where the proof uses them.
 

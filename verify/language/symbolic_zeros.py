@@ -28,12 +28,12 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
         return expression
     args = [differentiate(argument) for argument in expression.args]
     made = expression.func(*args)
-    # The inside of a limit is looked at when the limit is carried out.
+    # The inside of a limit is checked when the limit is evaluated.
     return made if isinstance(expression, sp.Limit) else evaluated(args, made)
 
 
 def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
-    """Return the expression with symbols replaced by numbers, but for the symbol of a limit inside it."""
+    """Return the expression with symbols replaced by numbers, except the symbol that a limit inside it binds."""
     if isinstance(expression, sp.Limit):
         inside, symbol, point, side = expression.args
         others = {name: value for name, value in values.items() if name != symbol}
@@ -41,7 +41,7 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
     if not expression.has(sp.Limit):
         return substituted(expression, values)
     replaced = expression.func(*(substitute(argument, values) for argument in expression.args))
-    # Among the needs, limits are looked at when they are carried out.
+    # Limits among the needed parts are checked when they are evaluated.
     needed = (part for part in needs(expression) if not part.has(sp.Limit))
     return provided(replaced, [part for old in needed for part in needs(substitute(old, values))])
 
@@ -49,8 +49,8 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
     """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions.
 
-    Returns with it the polynomials that the limits divided by: it holds where none of them vanishes. It does not say
-    so itself. Raises UndefinedError for a limit that is infinite, whatever the values of other symbols are.
+    Also returns the polynomials by which the limits divided. The result is valid where none vanishes; it does not carry
+    that condition. Raises UndefinedError for a limit that is infinite at almost all values of the other symbols.
     """
     done = differentiate(expression)
     divisors: list[sp.Expr] = []
@@ -68,7 +68,10 @@ def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
 
 
 def _divided_by(part: sp.Basic, symbol: sp.Symbol) -> sp.Expr:
-    """Return the numerator of a divisor inside a limit. Raises TheoremError where it is no quotient."""
+    """Return the numerator of a divisor inside a limit.
+
+    Raises BeyondReachError for a part that is not an integer power of a rational function of the symbol.
+    """
     if isinstance(part, sp.Pow) and part.exp.is_Integer and part.base.is_rational_function(symbol):
         return sp.fraction(sp.together(part.base))[0]
     raise BeyondReachError(f"{text_of(part)}: inside a limit, and not rational")
@@ -84,11 +87,11 @@ def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
 
 
 def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, proposed: bool = False) -> sp.Basic:
-    """Return the expression with its limits carried out at values of other symbols, where they have all of them.
+    """Return the expression with every limit evaluated whose other symbols all have values.
 
-    So they are right also where a limit's divisor vanishes. With `proposed`, a limit that is not rational has SymPy's
-    value, for a verdict that is re-checked. Raises UndefinedError where one is infinite, or where its expression has no
-    value.
+    Substituting first keeps limits correct where a divisor vanishes. With `proposed`, SymPy's value is used for a limit
+    that is not rational; the verdict must be re-checked. Raises UndefinedError if a limit is infinite, or if its
+    expression has no value.
     """
     limits: dict[sp.Basic, sp.Basic] = {}
     for node in outermost_limits(expression):
@@ -110,11 +113,11 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, 
 
 
 def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
-    """Whether the expression is identically 0, and the polynomials divided by: it holds where none vanishes.
+    """Whether the expression is identically 0, and the polynomials by which it was divided.
 
-    Whether its written parts have values is not looked at. Exponentials are replaced by positive symbols
-    (`exp(2C) → w²`), after which the expression must be rational. A `True` is exact; a `False` is, when the exponents
-    are linearly independent over ℚ.
+    The answer is valid where none of these vanishes. Does not check that the parts as written are defined. Exponentials
+    are replaced by positive symbols (`exp(2C) → w²`), after which the expression must be rational. A `True` is exact; a
+    `False` is exact if the exponents are linearly independent over ℚ.
     Raises TheoremError for an expression that is not rational in its symbols and exponentials.
     """
     done, divisors = carry_out(sp.sympify(expression))
@@ -134,7 +137,7 @@ def share_exponentials(
     """Write every exp(Σ r_i·g_i), r_i rational, as a product of integer powers of one symbol per g_i.
 
     Returns the new expressions and each symbol's meaning, exp(g_i/n) or exp(−g_i/n).
-    Exponentials of numbers stay as they are, but with `numbers`, where e^(1/n) has a symbol as well.
+    Exponentials of numbers are kept; with `numbers`, e^(1/n) gets a symbol too.
     """
     nodes: set[sp.exp] = set().union(*(expression.atoms(sp.exp) for expression in expressions))
     terms_of = {node: _terms(node.args[0]) for node in nodes}

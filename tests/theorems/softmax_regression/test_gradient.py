@@ -16,7 +16,7 @@ def loss(z, b):
 
 
 def at(expression, z, b):
-    """The value of a closed form in the first two logits of any number."""
+    """The value of a closed form in x and y, the first two of n logits."""
     E = np.exp(z[2:])
     names = ("x", "y", "b_i", "b_j", "S", "Q", "C", "B")
     sums = (E.sum(), (E**2).sum(), (E * b[2:]).sum(), (b[2:] ** 2).sum())

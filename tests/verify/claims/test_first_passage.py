@@ -12,7 +12,7 @@ from verify.language.expressions import primitive
 z, y = sp.symbols("z y", real=True)
 x, a, b = sp.symbols("x a b", real=True)
 DOWN = Dynamics((z,), (sp.Integer(100),), (z - 1,), z)
-# A rotation by 10⁻⁹ a step: about cos(10⁻⁹ t), of which nothing is deduced, so that it is followed.
+# A rotation by 10⁻⁹ a step: about cos(10⁻⁹ t). No argument covers it, so it is iterated.
 SLOW = Dynamics((z, y), (sp.Integer(1), sp.Integer(0)), (z - y / 10**9, y + z / 10**9), z)
 HALVING = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(1, 2),), z)
 # (t − 3)²: 9, 4, 1, 0, 1, 4, …
@@ -111,7 +111,7 @@ def test_undecided_rounding_is_inconclusive_and_counts_only_what_was_certified(e
 
 
 def test_a_step_that_was_interrupted_is_not_counted_as_above(evaluate):
-    # 10 − z is interrupted while step 5 is computed, where it is 5 ≤ 11/2.
+    # The evaluation of 10 − z is interrupted at step 5, where its value 5 is below 11/2.
     @primitive(1)
     def interrupted_at_five(arithmetic, value):
         if value == 5:
@@ -172,7 +172,7 @@ def test_what_comes_back_up_is_refuted_by_its_first_step_above(evaluate):
     assert result.detail == "reached at step 2, above 3/2 at step 5"
 
 
-def test_what_rounding_does_not_decide_does_not_refute(evaluate):
+def test_an_undecided_comparison_does_not_refute(evaluate):
     # 1, then √a·√b = 2 for good: never above 2, which no precision shows.
     touching = Dynamics((z,), (sp.Integer(1),), (sp.sqrt(a) * sp.sqrt(b) + 0 * z,), z)
     result = evaluate(Stays("s", touching, sp.Rational(3, 2), sp.Integer(2)), a=2, b=2)
@@ -213,7 +213,7 @@ def test_staying_may_be_certified_before_the_level_is_reached(clock, evaluate):
     level = sp.Rational(1, 10)
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # Nothing but L <= 1/10 is known of the steps after.
+    # Of later steps only L ≤ 1/10 is known.
     assert result.margin == Enclosure(0, None)
 
 

@@ -214,7 +214,7 @@ def refuse_mutants(name, made, harmless, donors):
         why = _allowed(name, field, harmless)
         assert why, f"{field} was changed and accepted: {text[-3000:]}"
         accepted[f"{field}: {why}"] += 1
-        # Whatever was changed, the claim is the same, or the result says what else it is about.
+        # After any change the claim is the same, or the result says what else it is about.
         same = (found.statement_digest, found.clauses) == (original.statement_digest, original.clauses)
         assert same and (found.instance == original.instance or field.startswith("instance."))
     kinds = sorted({c["proof"]["kind"] for c in made["clauses"]})

@@ -1,4 +1,4 @@
-"""Whatever a file holds or a user types is shown as it is, at every door by which text leaves the program."""
+"""Text of a file or of a user is shown as it is, at every door by which text leaves the program."""
 
 import io
 import json

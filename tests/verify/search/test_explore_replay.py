@@ -14,7 +14,7 @@ def test_what_was_found_is_replayed(kept):
     assert not explore(BELOW_50, {}).replayed and not kept.exists()
     first = explore(BELOW_50, {}, keep=True)
     assert first.counterexample == {"n": 50} and not first.replayed
-    # Whatever the effort.
+    # It is replayed with one example too.
     again = explore(BELOW_50, {}, keep=True, max_examples=1)
     assert (again.counterexample, again.needed, again.stopped, again.replayed) == ({"n": 50}, 1, "found", True)
     # Another seed is another search: each repeats itself, whatever others have found.

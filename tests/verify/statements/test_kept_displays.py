@@ -1,4 +1,4 @@
-"""Whatever is kept from being evaluated is shown by every display, and its text has its meaning."""
+"""Every display shows each expression that is kept unevaluated, and its text has its meaning."""
 
 import os
 import random

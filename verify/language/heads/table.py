@@ -75,7 +75,7 @@ FORMS: Mapping[str, str] = {
         "domains: ends are rational numbers, each included or not; a name without a domain is a real number"
     ),
     "7, 0.25, 1e-3, 1/3": "exact numbers",
-    "x + y, x - y, x*y, x/y": "no value where y = 0 is divided by",
+    "x + y, x - y, x*y, x/y": "x/y has no value at y = 0",
     "x**y": "x**0 is 1, 0**0 too; 0**y is 0 for y > 0, no value for y < 0; where x < 0, y must be an integer",
 }
 """The parts of a line beside functions and constants, each with its meaning."""

@@ -25,7 +25,7 @@ def violated(trials, count=30, instance=INSTANCE):
     return any(trial.violates for trial in islice(trials(instance, np.random.default_rng(0)), count))
 
 
-def test_the_eigenvalue_is_that_of_differences_and_so_are_its_slopes():
+def test_eigenvalue_and_slopes_match_finite_differences():
     logits, steps = np.array([0.3, -1, 2, 0.5]), 1e-5 * np.eye(4)
     jacobian = np.array([(softmax(logits + h) - softmax(logits - h)) / 2e-5 for h in steps])
     value, slopes = largest_slope.largest_eigenvalue(logits)
@@ -35,7 +35,7 @@ def test_the_eigenvalue_is_that_of_differences_and_so_are_its_slopes():
 
 
 def test_the_levels_are_those_of_a_grid():
-    # Three rows of sum 0 and norm 1 are one angle.
+    # Vectors of three entries with sum 0 and norm 1 are parametrised by an angle.
     angles = np.linspace(0, 2 * np.pi, 2001)
     plane = np.linalg.svd(np.ones((1, 3)))[2][1:]
     grid = max(largest_slope.largest_eigenvalue(np.array([np.cos(t), np.sin(t)]) @ plane)[0] for t in angles)
@@ -64,7 +64,7 @@ def test_the_bounds_hold_and_smaller_ones_do_not():
     # The best factor itself for both, E = n: all three bounds hold.
     bounds = values_of(*[sp.Rational(Fraction(BEST))] * 3, 1 / n + 0 * R)
     assert not violated(largest_slope.at_most(bounds)) and violated(largest_slope.at_most(bounds, factor=0.99))
-    # E above n leaves the first bound alone.
+    # For E > n only the first bound applies.
     first = values_of(sp.Rational(Fraction(BEST)), sp.S.Zero, sp.S.Zero, 1 / (2 * n))
     assert not violated(largest_slope.at_most(first))
 

@@ -139,7 +139,7 @@ def comparison(name, title):
 
 DIAGRAM = Diagram(
     "zeta2025.plane",
-    "Where it holds",
+    "Where the bound holds",
     "Everywhere.",
     "zeta2025.lemma1",
     {"x": "1,2,3", "y": "1,2"},
