@@ -105,7 +105,7 @@ def theorem_summary_text(summary: "TheoremSummary", width: int = WIDTH) -> str:
         starts = zip(each.state, each.initial, each.step, strict=True)
         state = [(text_of(name), f"from {text_of(start)}; next {text_of(after)}", "") for name, start, after in starts]
         lines += _rows(
-            f"recursion of {', '.join(labels)}", "", (*state, ("observed", text_of(each.observable), "")), width
+            f"recursion of {', '.join(labels)}", "", (*state, ("observable", text_of(each.observable), "")), width
         )
     lines += _rows("hypotheses", "", ((h.label, h.statement, "") for h in statement.hypotheses), width)
     stands = {claim.label: summary.standing.clauses[claim.label].text() for claim in statement.claims}
@@ -123,9 +123,9 @@ def experiment_summary_text(summary: "ExperimentSummary", width: int = WIDTH) ->
     """Return an experiment's summary for people, with the command that runs it."""
     experiment = summary.experiment
     settings = [(s.parameter, number_text(s.quick), number_text(s.full)) for s in experiment.settings]
-    rows = ((p.name, quick, full, p.meaning, p.domain) for p, quick, full in settings)
+    rows = ((p.name, quick, full, f"{p.meaning} ({p.domain})", "") for p, quick, full in settings)
     lines = [experiment.id, experiment.title, str(experiment.source)]
-    heading = "settings: the default, the value with --full, the meaning, and the values that it may have"
+    heading = "settings: the default, the value with --full, the meaning, and in parentheses the possible values"
     lines += _rows(heading, "", rows, width)
     return fitted([*lines, f"  verify simulate {experiment.id}"], width)
 
