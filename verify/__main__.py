@@ -1,4 +1,4 @@
-"""`python -m verify`."""
+"""Run the command line by `python -m verify`."""
 
 from verify.reports.command_line import main
 

@@ -1,6 +1,6 @@
-"""Theory for the figures' curves: least losses on S, exact or certified, and the distance of A_l ∝ Σ^{-1} from I.
+"""Predictions for the figures' curves: least losses on S, exact or certified, and the distance of Σ^{-1} from I.
 
-Training moves all entries of the matrices, and is not bound to S: below the least loss on S theory says nothing of it.
+Training moves all entries of the matrices and may leave S. The least loss on S is no lower bound of its loss.
 """
 
 import math
@@ -18,8 +18,9 @@ from verify.outcomes import as_float
 multiples = lazily("theorems.preconditioned_descent.multiples_of_the_inverse")
 tokens = lazily("theorems.preconditioned_descent.preconditioned_tokens")
 MOST_LAYERS = 3
-"""Up to which critical points of Theorem 4 are looked for; up to two, all are found."""
+"""The most layers for which a figure shows critical points of Theorem 4. For up to two layers all are found."""
 _SHOWN = 3
+"""The most local minima that a figure shows."""
 
 
 def least_loss(L: int, d: int, n: int) -> float:
@@ -29,7 +30,7 @@ def least_loss(L: int, d: int, n: int) -> float:
 
 @cache
 def local_minima(L: int, d: int, n: int) -> tuple[float, ...]:
-    """Return the losses of Theorem 4's local minima on S, best first: of all of them for one and two layers."""
+    """Return the losses of Theorem 4's local minima on S, rising: all for L ≤ 2, those found for L = 3."""
     points = verify.check(tokens.theorem4, L=L, d=d, n=n).values["critical_points"]
     return tuple(as_float(point["loss"]) for point in points if point["local_minimum"])  # pyright: ignore[reportReturnType]
 
@@ -48,7 +49,7 @@ def distance_of_inverse(spectrum: Sequence[float]) -> float:
 
 
 def sizes(settings: Mapping[str, Any], **changed: int) -> dict[str, int]:
-    """Return L, d and n of some settings; `changed` stands in their place."""
+    """Return L, d and n of some settings. The numbers in `changed` take precedence."""
     return {name: int(changed.get(name, settings.get(name, 0))) for name in ("L", "d", "n")}
 
 
@@ -88,13 +89,16 @@ figure3 = Prediction(
 
 
 def loss_of_equal_steps(L: int, d: int, n: int, a: float) -> float:
-    """Return E tr (I − aS)^{2L}, the loss of L equal Σ^{-1}-preconditioned steps a on n examples, exact at this a."""
+    """Return E tr (I − aS)^{2L}, the loss of L Σ^{-1}-preconditioned steps of one size a on n examples.
+
+    The mean is exact for this a, and rounded once.
+    """
     moments = trace_moments(2 * L, n, d)
     return float(sum(math.comb(2 * L, k) * Fraction(-a) ** k * moment for k, moment in enumerate(moments)))
 
 
 def equal_steps(result: ExperimentResult, along: str) -> list[float]:
-    """Return this loss at each point of a figure, at the equal steps that were chosen there."""
+    """Return `loss_of_equal_steps` at each point of a figure, at the step size that was chosen for it."""
     left_out = int(result.settings["left_out"])  # type: ignore[arg-type]
     curve = result.curves["preconditioned_gradient_descent_steps"]
     points = [sizes(result.settings, **{along: int(value)}) for value in curve.points]
@@ -105,7 +109,7 @@ def equal_steps(result: ExperimentResult, along: str) -> list[float]:
 
 
 def _compared(result: ExperimentResult, along: str) -> dict[str, Predicted]:
-    """Return the transformer's least loss under pattern (8), and that of equal preconditioned steps, as they stand."""
+    """Return the least loss on S if A_l alone is trained, and the loss of equal steps if a grid gives their size."""
     curve, found = result.curves["transformer"], {}
     if result.settings["trained"] == "A":
         least = [least_loss(**sizes(result.settings, **{along: int(value)})) for value in curve.points]
@@ -131,12 +135,13 @@ def _over_layers(result: ExperimentResult) -> Mapping[str, Predicted]:
 
 figure6 = Prediction(
     id="ahn2023.figure6",
-    title="Theorem 3's least loss, also that of the best preconditioned steps; equal steps, as in the "
-    "authors' code; least squares of least Σ-norm, d − n for n examples that it sees",
+    title="Theorem 3's least loss, which the best preconditioned steps attain too; the loss of equal steps, as in the "
+    "authors' code; d − n, the loss of least squares of least Σ-norm on n < d examples",
     predict=_over_examples,
 )
 figure7 = Prediction(
     id="ahn2023.figure7",
-    title="Theorem 3's least loss, also that of the best preconditioned steps; equal steps, as in the authors' code",
+    title="Theorem 3's least loss, which the best preconditioned steps attain too; the loss of equal steps, as in the "
+    "authors' code",
     predict=_over_layers,
 )

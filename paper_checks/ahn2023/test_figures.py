@@ -1,4 +1,4 @@
-"""The readings of the figures, on trained transformers; the verdicts on made-up measurements; theory drawn."""
+"""Readings of the figures: on trained transformers and on made-up measurements; and the predictions that are drawn."""
 
 import math
 from fractions import Fraction
@@ -47,24 +47,24 @@ EXPECTED = {
     },
 }
 BY_FULL = {
-    # Seen in full runs of one training each.
+    # The outcomes of full runs, each of one training.
     figures.figure2_trained_weights_are_printed: VERIFIED,
     figures.figure3_log_loss_trained_at_twenty: VERIFIED,
     figures.figures_4_and_5_trained_weights_are_printed: INCONCLUSIVE,
-    # By the text: not known before they have run, they may do either.
+    # Trainings as in the text: both outcomes are accepted.
     figures.figure3_log_loss_trained_at_ten: (VERIFIED, REFUTED),
     figures.figures_4_and_5_trained_weights_at_ten: (VERIFIED, REFUTED),
 }
-"""The verdicts that quick runs leave open, as `--full` decides them."""
+"""The outcomes under `--full` of the readings that quick runs leave open."""
 
 
 def expected_of(comparison, full):
-    """Return the outcome, or the outcomes, that are expected."""
+    """Return the expected outcome of a comparison, or all that are accepted."""
     (quick,) = (group[comparison] for group in EXPECTED.values() if comparison in group)
     return BY_FULL.get(comparison, quick) if full else quick
 
 
-# A group shares its trainings: one worker runs all of it.
+# The readings of a group share trainings, so that one worker runs the whole group.
 READINGS = [
     pytest.param(comparison, id=comparison.id, marks=pytest.mark.xdist_group(f"ahn2023 {group}"))
     for group, several in EXPECTED.items()
@@ -77,21 +77,21 @@ def test_figure_against_training(ledger, full, comparison):
     ledger.compare(comparison, expect=expected_of(comparison, full))
 
 
-def test_full_runs_have_expectations_of_their_own():
+def test_full_runs_have_their_own_expected_outcomes():
     assert all(expected_of(comparison, full=False) is INCONCLUSIVE for comparison in BY_FULL)
     assert expected_of(figures.figure2_trained_weights_are_printed, full=True) is VERIFIED
     assert expected_of(figures.figure3_log_loss_trained_at_ten, full=True) == (VERIFIED, REFUTED)
     assert expected_of(figures.figure1_distances, full=True) is VERIFIED
 
 
-def test_a_training_that_is_not_done_is_not_at_the_minimum(monkeypatch):
+def test_an_unfinished_training_does_not_reach_the_minimum(monkeypatch):
     right = figures.trained
     monkeypatch.setattr(figures, "trained", lambda *about, **more: right(*about, **more, steps=150))
     assert figures.figure1_reaches_theorem3s_minimum.run(device="cpu").outcome is not VERIFIED
     assert figures.figure1_distances.run(device="cpu").outcome is not VERIFIED
 
 
-def test_no_reading_is_left_out():
+def test_every_reading_has_an_expected_outcome():
     own = {value for value in vars(figures).values() if isinstance(value, figures.Comparison)}
     assert own == {comparison for group in EXPECTED.values() for comparison in group}
 
@@ -121,7 +121,7 @@ def measured(value, error=1e-3, samples=5000):
         (measured(5.0, 0.1), REFUTED),
     ],
 )
-def test_a_loss_agrees(loss, outcome):
+def test_a_loss_agrees_with_theory_within_its_error(loss, outcome):
     assert captions.agrees(1.0, loss).outcome is outcome
 
 
@@ -133,12 +133,12 @@ def test_a_loss_agrees(loss, outcome):
         ((1.0, 0.95), (0.03, 0.6), (0.7, 0.75), REFUTED),
         ((1.0, 0.95), (0.03, 0.09), (0.05, 0.75), REFUTED),
         ((1.0, 0.95), (0.03, 0.09), (0.3, 0.75), INCONCLUSIVE),
-        # It began there, or near: it did not fall.
+        # The first distance is too small for a fall to a tenth of it.
         ((1.0, 0.09), (0.03, 0.09), (0.7, 0.75), REFUTED),
         ((1.0, 0.5), (0.03, 0.09), (0.7, 0.75), INCONCLUSIVE),
     ],
 )
-def test_a_distance_falls_and_the_other_does_not(begun, whitened, plain, outcome):
+def test_one_distance_falls_and_the_other_does_not(begun, whitened, plain, outcome):
     given = ([Measurement(x) for x in each] for each in (begun, whitened, plain))
     assert captions.fallen(*given, 0.784).outcome is outcome
 
@@ -175,7 +175,7 @@ def test_each_loss_is_at_one_of_the_minima(losses, outcome):
 )
 def test_losses_end_below_a_level(losses, outcome):
     assert captions.ended_below(losses, 0.3).outcome is outcome
-    # A search that finds nothing below refutes nothing.
+    # A search that finds no loss below the level does not refute that there is one.
     found = captions.found_below(losses, 0.3)
     assert found.outcome is (VERIFIED if outcome is VERIFIED else INCONCLUSIVE)
     assert ("is not shown" in found.detail) == (outcome is not VERIFIED)
@@ -189,11 +189,11 @@ def test_losses_end_below_a_level(losses, outcome):
         ((measured(3.0, 0.5), measured(1.0, 0.02)), INCONCLUSIVE),
     ],
 )
-def test_least_squares_is_as_said(losses, outcome):
+def test_least_squares_loses_d_minus_n_for_fewer_than_d_examples(losses, outcome):
     assert captions.least_squares_as_said((2, 4), losses, 5).outcome is outcome
 
 
-def test_least_squares_is_solved_from_d_examples_on(monkeypatch):
+def test_least_squares_solves_prompts_of_at_least_d_examples(monkeypatch):
     assert captions.solved([0.1, 1.0]).outcome is VERIFIED and captions.solved([0.1, 2.0]).outcome is REFUTED
     right = figures.solving_errors_at
     assert 0 < max(right([1.0, 0.5], 2, "cpu", 0)) <= 1
@@ -205,18 +205,18 @@ def test_least_squares_is_solved_from_d_examples_on(monkeypatch):
     ("values", "error", "outcome"),
     [((3, 2, 1), 1e-3, VERIFIED), ((3, 1, 2), 1e-3, REFUTED), ((3, 2, 1.999), 1e-3, INCONCLUSIVE)],
 )
-def test_a_loss_falls(values, error, outcome):
+def test_a_loss_falls_from_each_point_to_the_next(values, error, outcome):
     assert captions.falls([measured(x, error) for x in values]).outcome is outcome
 
 
-def test_what_does_not_move_does_not_fall():
+def test_a_constant_loss_is_not_seen_to_fall():
     assert captions.falls([measured(1.0, 0.0), measured(1.0, 0.0)]).outcome is INCONCLUSIVE
     with pytest.raises(ValueError, match="no margin"):
         captions.falls([measured(1.0)])
 
 
 class Made:
-    """A figure's result that is made up: matrices with constant diagonals."""
+    """A made-up result of a figure: matrices with constant diagonals."""
 
     def __init__(self, letter, diagonals, off=0.0):
         names = [f"{letter}{i}" for i in range(len(diagonals))]
@@ -237,7 +237,7 @@ class Made:
         ((0.69, 1.70, 0.69), 0.01, REFUTED),
     ],
 )
-def test_figure_2(monkeypatch, diagonals, off, outcome):
+def test_made_up_weights_are_held_against_figure_2(monkeypatch, diagonals, off, outcome):
     monkeypatch.setattr(figures, "trained", lambda *_, **__: Made("A", diagonals, off))
     assert figures.figure2_trained_weights_are_printed.run(device="cpu", full=True).outcome is outcome
 
@@ -251,7 +251,7 @@ def test_figure_2(monkeypatch, diagonals, off, outcome):
         ((0.338, 2.091, 8.568), (0.878, 0.578), REFUTED),
     ],
 )
-def test_figures_4_and_5(monkeypatch, A, B, outcome):
+def test_made_up_diagonals_are_held_against_figures_4_and_5(monkeypatch, A, B, outcome):
     asked = []
 
     def trained(figure, device, full, seed, **settings):
@@ -270,7 +270,7 @@ def test_figures_4_and_5(monkeypatch, A, B, outcome):
 @pytest.mark.parametrize(
     ("losses", "outcome"), [((1e-3, 2e-3), VERIFIED), ((1e-3, 3e-3), INCONCLUSIVE), ((3e-3, 1.0), REFUTED)]
 )
-def test_figure_3s_log_loss(monkeypatch, losses, outcome):
+def test_made_up_losses_are_held_against_figure_3(monkeypatch, losses, outcome):
     asked = []
 
     def trained(figure, device, full, seed, **settings):
@@ -287,7 +287,7 @@ def test_figure_3s_log_loss(monkeypatch, losses, outcome):
 
 
 @pytest.mark.parametrize(("distance", "outcome"), [(0.1, REFUTED), (0.5, INCONCLUSIVE)])
-def test_a_loss_near_the_floor_is_held_against_it_near_the_set_alone(monkeypatch, distance, outcome):
+def test_a_loss_at_the_least_on_the_set_refutes_zero_only_near_the_set(monkeypatch, distance, outcome):
     ends = {f"whitened_A{i}_largest": Measurement(distance) for i in range(3)}
     made = SimpleNamespace(settings={"L": 3, "d": 5, "n": 20}, measurements=ends | {"test_loss": measured(0.134)})
     monkeypatch.setattr(figures, "trained", lambda *_, **__: made)
@@ -295,8 +295,8 @@ def test_a_loss_near_the_floor_is_held_against_it_near_the_set_alone(monkeypatch
     assert found.outcome is outcome and ("not near the set" in found.detail) == (outcome is INCONCLUSIVE)
 
 
-def test_the_best_weights_are_found_from_any_start():
-    # At n = 20 from Theorem 4's best point alone, and from several starts: the same least loss on the batch.
+def test_one_start_finds_the_least_loss_that_several_starts_find():
+    # The one start is near Theorem 4's best point at n = 20.
     one, several = (
         printed_layers.descended(20, "cpu", 0, starts)[0]
         for starts in (printed_layers.STARTS[:1], printed_layers.STARTS)
@@ -307,7 +307,7 @@ def test_the_best_weights_are_found_from_any_start():
 def test_least_losses_of_theory():
     assert predictions.least_loss(3, 5, 20) == pytest.approx(12138645 / 90852389)
     points = verify.check(tokens.theorem4, L=1, d=2, n=4).values["critical_points"]
-    # One layer: d(d + 1)/(n + d + 1), and the only critical point.
+    # For one layer there is one critical point, and its loss is d(d + 1)/(n + d + 1).
     assert len(points) == 1 and predictions.local_minima(1, 2, 4) == pytest.approx((6 / 7,))
 
 
@@ -329,7 +329,7 @@ def test_the_distance_of_the_inverse():
         (figures.figure7_equal_steps_in_the_code, "code"),
     ],
 )
-def test_full_runs_are_of_the_protocol_that_a_reading_is_held_against(monkeypatch, found, protocol):
+def test_full_runs_follow_the_protocol_of_the_reading(monkeypatch, found, protocol):
     asked = []
 
     class Asked(Exception):  # noqa: N818
@@ -348,15 +348,15 @@ def test_full_runs_are_of_the_protocol_that_a_reading_is_held_against(monkeypatc
 
 
 def test_the_loss_of_equal_steps():
-    # One step on n examples: d − 2ad + a² E tr S², E tr S² = d (n + d + 1)/n.
+    # The loss of one step a on n examples is d − 2ad + a² E tr S², and E tr S² = d (n + d + 1)/n.
     assert predictions.loss_of_equal_steps(1, 3, 7, 0.5) == pytest.approx(3 - 3 + 0.25 * 3 * 11 / 7)
-    # At the best a it is Theorem 3's least loss with one layer; two equal steps do not reach that of two layers.
+    # The best step has Theorem 3's least loss for one layer; two equal steps do not reach that for two layers.
     assert predictions.loss_of_equal_steps(1, 2, 4, 4 / 7) == pytest.approx(predictions.least_loss(1, 2, 4))
     best = min(predictions.loss_of_equal_steps(2, 2, 4, i / 1000) for i in range(1, 1000))
     assert best > 1.01 * predictions.least_loss(2, 2, 4)
 
 
-def test_another_number_of_examples_is_seen(monkeypatch):
+def test_the_loss_for_another_number_of_examples_is_refuted(monkeypatch):
     right = predictions.loss_of_equal_steps
     monkeypatch.setattr(predictions, "loss_of_equal_steps", lambda L, d, n, a: right(L, d, n + 1, a))
     assert figures.figure6_equal_steps_in_the_code.run(device="cpu").outcome is REFUTED
@@ -376,7 +376,7 @@ TINY = {"d": 2, "spectrum": "even", "least": "1/4", "steps": 12, "halving": 5, "
         ("figure7", {"n": 5, "layers": "1,2", "n_fit": 50}, {"transformer": 1}),
     ],
 )
-def test_what_is_predicted_is_drawn_over_its_curve(name, given, drawn):
+def test_predictions_are_drawn_over_their_curves(name, given, drawn):
     result = load_experiment(f"ahn2023.{name}").run(device="cpu", **TINY, **given)
     theory = with_theory(result).theory
     wanted = [(result.curves[key].over, result.curves[key].quantity) for key, n in drawn.items() for _ in range(n)]
@@ -385,7 +385,7 @@ def test_what_is_predicted_is_drawn_over_its_curve(name, given, drawn):
         assert all(math.isfinite(x) for x in (*each.lower, *each.upper)) and each.lower == each.upper
 
 
-def test_predictions_are_theorem_3s():
+def test_predictions_are_the_least_losses_of_theorem_3():
     result = load_experiment("ahn2023.figure7").run(device="cpu", **TINY, n=5, layers="1,2", n_fit=50)
     (said,) = load_prediction("ahn2023.figure7").predict(result).values()
     assert said.points == (1, 2) and said.lower == tuple(predictions.least_loss(L, 2, 5) for L in (1, 2))
@@ -394,11 +394,11 @@ def test_predictions_are_theorem_3s():
     assert found["d_-_n"].points == (1,) and found["d_-_n"].lower == (1,)
 
 
-def test_predictions_of_the_authors_comparison():
+def test_predictions_for_the_comparison_of_the_authors_code():
     own = {"trained": "A_and_B", "left_out": 1, "steps_from": "grid", "n_fit": 50}
     result = load_experiment("ahn2023.figure6").run(device="cpu", **TINY, **own, L=1, examples="2,3,5")
     found = load_prediction("ahn2023.figure6").predict(result)
-    # Least squares sees n − 1 examples; theory has no least loss of pattern (11) here.
+    # Least squares sees n − 1 examples. Theorem 3's least loss is not drawn, as A and B are trained.
     assert (
         found["d_-_n"].points == (2,)
         and found["d_-_n"].lower == (1,)
@@ -413,7 +413,7 @@ def test_predictions_of_the_authors_comparison():
     assert found["equal_preconditioned_steps"].lower == pytest.approx(expected)
 
 
-def test_a_wrong_setting_is_one_clear_line():
+def test_a_wrong_setting_is_named_in_the_error():
     with pytest.raises(InputError, match="d = 3: must be 5 with the printed spectrum"):
         figures.trained("1", "cpu", False, 0, d=3, spectrum="printed")
 
@@ -426,10 +426,10 @@ def test_a_wrong_setting_is_one_clear_line():
         (measured(0.14, 0.1), (0.139, 0.141), INCONCLUSIVE),
     ],
 )
-def test_converges_to_zero(end, floor, outcome):
+def test_convergence_to_zero_is_held_against_the_least_loss(end, floor, outcome):
     assert margins.to_zero(end, floor).outcome is outcome
 
 
-def test_the_printed_numbers_are_those_of_the_findings():
+def test_figures_2_4_and_5_print_these_numbers():
     assert set(printed_layers.printed.PRINTED) == {"a0", "a1", "a2", "b0", "b1"}
     assert figures.PRINTED2[1] == ("0.69", "0.69")

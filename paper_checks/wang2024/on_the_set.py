@@ -1,14 +1,14 @@
 """Population gradient descent on the set V = (αI, 0), W = diag(0, C·I) with encodings of random signs, in float64.
 
-With P and R of `sign_attention` the loss there is L = d/2 (α²R − 2αP/q + 1/q). The signs' distribution is the same
-after any permutation and change of sign of the d_e coordinates, and the tokens' after any rotation, so that the
-population gradient is along the set, and a step is
+With the means P and R of `sign_attention` the loss on the set is L = d/2 (α²R − 2αP/q + 1/q). The distribution of the
+signs is invariant under permutations and changes of sign of the d_e coordinates, and that of the tokens under
+rotations. So the population gradient is tangent to the set, and a step is
 
-    α' = α − η (αR − P/q),    C' = C − η/d_e · d/2 (α²R' − 2αP'/q).
+    α ← α − η (αR − P/q),    C ← C − (η/d_e) (d/2) (α² dR/dC − 2 (α/q) dP/dC).
 
-P and R are enclosed at a few C, and their logarithms are interpolated, which are nearly straight where R falls by
-powers of ten. In the coordinates √d α and √d_e C a step is a plain one of gradient descent, whose Hessian says how slow
-the end is.
+P and R are enclosed at a few C, and the logarithms of the midpoints are interpolated: these are nearly linear in C
+where R falls by powers of ten. In the coordinates x = (√d α, √d_e C) a step is x ← x − η ∇L. The Hessian of L in x
+gives the rate of convergence to the least loss.
 """
 
 import math
@@ -28,9 +28,11 @@ from verify import InputError
 
 
 class Grid(NamedTuple):
-    """An interpolation of P and R: Chebyshev's points in a cell, its ends among them, cells to a length of 1, moments.
+    """The parameters of an interpolation of P and R in cells of C.
 
-    `terms` are the last ones of the polynomial, whose size is taken for the missing ones.
+    `nodes` is the number of Chebyshev points in a cell, both ends included, and `cells` the number of cells in an
+    interval of length 1. `effort` is the effort of the enclosures at the points. The size of the last `terms` Chebyshev
+    coefficients is taken for the truncation error.
     """
 
     nodes: int
@@ -40,17 +42,17 @@ class Grid(NamedTuple):
 
 
 COARSE = Grid(6, 1, EFFORTS[1])
-"""A third of a second a cell; P and R to some 10⁻⁴."""
+"""The fast grid: a cell takes a third of a second, and the errors of P and R are about 10⁻⁴."""
 CLOSE = Grid(8, 1, EFFORTS[2])
-"""Some seconds a cell; to some 10⁻⁵."""
+"""The slower grid: a cell takes some seconds, and the errors of P and R are about 10⁻⁵."""
 FINE = Grid(10, 4, EFFORTS[-1], terms=2)
-"""The grid for small errors: the enclosures are narrow. The last term is near rounding, and may vanish by symmetry."""
+"""The grid with narrow enclosures. Its last coefficient is near the rounding error, and may vanish by symmetry."""
 _CLOSEST = 60
-"""Bisections for the C of the least loss."""
+"""Number of bisections for the C of the least loss."""
 
 
 class Scales(NamedTuple):
-    """The multiples of P, R and their slopes: 1, but where an error is planted."""
+    """Factors of P, R and their slopes. A factor is 1 unless an error is planted."""
 
     P: float = 1.0
     R: float = 1.0
@@ -71,7 +73,7 @@ class OnTheSet(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """The logarithms of P and R as polynomials of C less the cell's start, and estimates of their errors."""
+    """Polynomials for log P and log R in C − (the cell's lower end), and an estimate `off` of their errors."""
 
     P: Polynomial
     R: Polynomial
@@ -80,7 +82,10 @@ class _Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Layer:
-    """T tokens of which q are selected, d and d_e dimensions, and whether the query is attended to."""
+    """A layer on T tokens, q of them selected; `query` says whether the query token is attended to.
+
+    A token has d dimensions, and its encoding d_e.
+    """
 
     T: int
     q: int
@@ -94,7 +99,7 @@ class Layer:
         """Return P, R and their slopes at C."""
         cell, found = self._cell(C), []
         x = C - self._place(C)
-        # Without numpy: a step is some microseconds.
+        # Horner's rule in a loop, without calls to numpy: a step takes some microseconds.
         for polynomial in cell[:2]:
             value = slope = 0.0
             for coefficient in polynomial.coef[::-1]:
@@ -116,9 +121,10 @@ class Layer:
         return alpha - rate * (alpha * R - P / self.q), C - rate * by_C / self.d_e
 
     def off(self, C: float) -> float:
-        """Return about which share of P and R may be off: enclosures' half widths, the interpolation's last terms.
+        """Return an estimate of the relative errors of P and R.
 
-        The terms fall by more than a factor 2 from one to the next where it is used. P and R are at most 1.
+        It is the enclosures' largest relative half-width plus the size of the interpolation's last terms. In all uses
+        each term is less than half the one before. The absolute errors are no larger, since P and R are at most 1.
         """
         return self._cell(C).off
 
@@ -128,9 +134,9 @@ class Layer:
         return self.d / 2 * (alpha**2 * R + 2 * abs(alpha) * P / self.q) * self.off(C)
 
     def best(self) -> tuple[float, float]:
-        """Return the α and C of the least loss on the set, where P²/R is largest, which is reached.
+        """Return the α and C of the least loss on the set: C maximises P²/R, and α = P/(qR).
 
-        Raises InputError where it is not: the loss falls with C all the way.
+        Raises InputError unless the maximum is shown to be attained: the loss may fall with C without end.
         """
 
         def rising(C: float) -> bool:
@@ -140,7 +146,7 @@ class Layer:
         found = greatest_gain(self.T, self.q, self.d_e, self.query)
         if not found.attained or found.C is None:
             raise InputError("q", self.q, "must be one for which the least loss is reached at a finite C")
-        # The bounds of the search are near it, not at it.
+        # The C of the search is near the maximiser, not at it.
         low, high = max(0.0, float(found.C) - 0.5), float(found.C) + 0.5
         assert rising(low) and not rising(high)
         for _ in range(_CLOSEST):
@@ -150,7 +156,7 @@ class Layer:
         return P / (self.q * R), low
 
     def hessian(self, alpha: float, C: float) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
-        """Return the loss's second derivatives by √d α and √d_e C, in which a step moves along the slope, (2, 2)."""
+        """Return the (2, 2) Hessian of the loss in x = (√d α, √d_e C), in which a step is x ← x − η ∇L."""
         cell, x = self._cell(C), C - self._place(C)
         P, R, P_slope, R_slope = self.means(C)
         # (e^f)'' = e^f (f'' + f'²).
@@ -165,7 +171,7 @@ class Layer:
     def descent(self, alpha: float, C: float, rates: "Iterator[float]") -> Iterator[OnTheSet]:
         """Yield the points of gradient descent from a point of the set, with one step for each rate.
 
-        It ends where it leaves C ≥ 0, beyond which nothing is derived.
+        The descent ends before a step to C < 0: P and R are derived for C ≥ 0 alone.
         """
         yield OnTheSet(0, alpha, C, self.loss(alpha, C))
         for step, rate in enumerate(rates, 1):
@@ -175,7 +181,7 @@ class Layer:
             yield OnTheSet(step, alpha, C, self.loss(alpha, C))
 
     def _place(self, C: float) -> float:
-        """Return the lower end of the cell. Raises InputError where P and R are not derived."""
+        """Return the lower end of the cell that contains C. Raises InputError unless C ≥ 0."""
         if not C >= 0:
             raise InputError("C", C, "must be >= 0: P and R are derived there")
         return math.floor(C * self.grid.cells) / self.grid.cells
@@ -202,7 +208,7 @@ class Layer:
         return _Cell(P.convert(), R.convert(), half + float(last))
 
     def floor(self, accuracy: Fraction = ACCURACY) -> tuple[float, float]:
-        """Return bounds of the least loss on the set, about as far apart as the relative accuracy says."""
+        """Return a lower and an upper bound of the least loss on the set, about `accuracy` apart relative to it."""
         gain = greatest_gain(self.T, self.q, self.d_e, self.query, accuracy)
         most = self.d / (2 * self.q)
         return most * float(1 - gain.upper), most * float(1 - gain.lower)
@@ -210,7 +216,7 @@ class Layer:
 
 @lru_cache(maxsize=64)
 def layer(T: int, q: int, d: int, d_e: int, query: bool, grid: Grid = COARSE) -> Layer:
-    """Return a layer whose interpolation is made once."""
+    """Return the layer of these sizes, which is kept with its interpolation."""
     return Layer(T, q, d, d_e, query, grid)
 
 

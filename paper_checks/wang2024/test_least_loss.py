@@ -1,4 +1,4 @@
-"""Convergence to the least loss on the set: the theorems, and the training of the full matrices with all signs."""
+"""Convergence to the least loss on the set: the theorems, and training of the full matrices over all signs."""
 
 import itertools
 import math
@@ -21,13 +21,13 @@ WITH_THE_QUERY = load_theorem("wang2024.least_loss_with_the_query")
 WITHOUT_THE_QUERY = load_theorem("wang2024.least_loss_without_the_query")
 NEGATIVE = load_theorem("wang2024.negative_scales")
 ROUNDING = 1e-13
-"""The rounding of sums of numbers of size at most 1."""
+"""Bound on the rounding error of sums of numbers of size at most 1."""
 SIZES = ((3, 2, 2), (4, 2, 1), (4, 2, 2))
-"""(T, q, d_e) at which the hypotheses hold, with C_1 = 1 (C_1 = 3/4 at d_e = 1)."""
+"""Some (T, q, d_e) at which the hypotheses hold with C_1 = 1, or with C_1 = 3/4 for d_e = 1."""
 
 
 @pytest.mark.parametrize("theorem", [WITH_THE_QUERY, WITHOUT_THE_QUERY, NEGATIVE], ids=lambda theorem: theorem.id)
-def test_the_theorem(ledger, theorem):
+def test_the_example_is_verified_and_each_canary_is_refuted(ledger, theorem):
     ledger.check(theorem, **theorem.example)
     ledger.canaries(theorem)
 
@@ -47,7 +47,7 @@ def test_the_hypotheses_hold_at_the_trained_sizes(ledger, sizes):
 @hypothesis.settings(max_examples=5, deadline=None, phases=[hypothesis.Phase.generate])
 @hypothesis.given(data=st.data())
 def test_the_hypotheses_hold_at_drawn_sizes(theorem, lengths, dimensions, beyond, data):
-    # Without the query at more tokens, or for fewer dimensions, the enclosures do not say whether log G is concave.
+    # Without the query, the enclosures do not decide whether log G is concave for more tokens or fewer dimensions.
     T, d, d_e = (data.draw(st.integers(*ends)) for ends in (lengths, (1, 8), dimensions))
     gain, turn = estimated_gain(T, 3, d_e, theorem is WITH_THE_QUERY)
     end = Fraction(round(16 * turn * float(beyond)) + 1, 16)
@@ -59,10 +59,10 @@ def test_the_hypotheses_hold_at_drawn_sizes(theorem, lengths, dimensions, beyond
 
 
 @pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
-def test_at_the_figures_sizes_no_negative_scale_is_as_good(ledger, attend):
+def test_the_loss_at_negative_scales_is_above_0_479_at_the_figures_sizes(ledger, attend):
     found = ledger.check(NEGATIVE, T=200, q=3, d=5, d_e=170, attend=attend)
     assert found.in_scope
-    # a = 3 (1 + log 198)/198.
+    # a = q (1 + log(T − q + 1))/(T − q + 1).
     a = 3 * (1 + math.log(198)) / 198
     expected = 5 / 6 * (1 - a**2 / (a**2 + 3 * (200 / 201 - a) ** 2 / 197))
     assert float(found.values["least_loss_below_zero"].midpoint) == pytest.approx(expected, rel=1e-9)
@@ -70,9 +70,9 @@ def test_at_the_figures_sizes_no_negative_scale_is_as_good(ledger, attend):
 
 
 def over_all_signs(T, q, D, query, C):
-    """Return the means of the selected tokens' shares, of 1/N and of the others' share, R, and the query's largest.
+    """Return means over all signs, of a selected token's share, 1/N, the others' share and R; and the query's largest.
 
-    N counts a selected token and the others with a logit over C that is no larger.
+    For a selected token i, N is 1 plus the number of tokens j that are not selected and have v_j ≤ v_i.
     """
     shares, counted, others, squares, own = 0.0, 0.0, 0.0, 0.0, 0.0
     for signs in itertools.product((1, -1), repeat=T * D):
@@ -92,7 +92,7 @@ def over_all_signs(T, q, D, query, C):
 
 @pytest.mark.parametrize("sizes", [(5, 2, 2), (4, 3, 2), (5, 3, 2)])
 @pytest.mark.parametrize("query", [False, True])
-def test_the_inferences_on_negative_scales_over_all_signs(sizes, query):
+def test_the_inferences_on_negative_scales_hold_over_all_signs(sizes, query):
     T, q, _ = sizes
     for C in (-0.1, -1.0, -10.0):
         share, counted, others, squares, own = over_all_signs(*sizes, query, C)
@@ -100,17 +100,17 @@ def test_the_inferences_on_negative_scales_over_all_signs(sizes, query):
         assert counted <= sum(1 / k for k in range(1, T - q + 2)) / (T - q + 1) + ROUNDING
         assert own <= query / (T + 1) + ROUNDING
         assert squares >= q * share**2 + others**2 / (T - q) - ROUNDING
-    # At a positive C the query's token may have the largest share.
+    # At a positive C the query token's share may exceed 1/(T + 1).
     assert not query or over_all_signs(*sizes, query, 1.0)[-1] > 1 / (T + 1)
 
 
 @pytest.mark.parametrize("sizes", [(6, 1, 1, 2), (6, 2, 1, 2), (6, 3, 1, 2), (8, 3, 1, 1)])
 @pytest.mark.parametrize("query", [False, True])
-def test_the_attention_to_the_selected_is_small_below_zero(sizes, query):
+def test_the_attention_to_selected_tokens_is_small_at_negative_scales(sizes, query):
     T, q, *_ = sizes
     for C in (0.0, -0.1, -0.5, -1.0, -3.0, -10.0):
         (P, *_), (R, *_) = means(Sizes(*sizes, query), arb(C))
-        # Sharper than what is proved.
+        # Both bounds are sharper than the proved ones.
         assert float(P) <= q / T + ROUNDING
         assert float(P * P / (q * R)) <= q / T + ROUNDING
 
@@ -122,14 +122,14 @@ def scales(drawn, W, V):
 
 @hypothesis.settings(max_examples=6, deadline=None)
 @hypothesis.given(sizes=st.sampled_from(SIZES), d=st.integers(1, 2), eta=st.sampled_from([1 / 4, 1 / 2, 1.0]))
-def test_the_training_rises(sizes, d, eta):
+def test_alpha_and_c_rise_in_training(sizes, d, eta):
     T, q, d_e = sizes
     drawn = Exactly(T, q, d, d_e, "tokens_and_query", eta)
     run = [scales(drawn, W, V) for W, V, _ in trained(drawn, 40, "cpu")]
     for step, ((alpha, C), (next_alpha, next_C)) in enumerate(pairwise(run)):
         assert next_alpha > alpha - ROUNDING
         assert next_C > C - ROUNDING
-        # At first, where they are large, the moves are seen.
+        # The first moves are larger than the rounding.
         assert step > 5 or next_alpha > alpha
         assert not 1 <= step <= 5 or next_C > C
 
@@ -143,8 +143,8 @@ def test_the_training_ends_at_the_least_loss():
     assert loss == pytest.approx(earlier, abs=1e-9)
 
 
-def test_out_of_scope_it_does_not_rise():
-    # Three of four selected, attending to [Z, z_query]: 2q > T + 1, and C falls from the start.
+def test_c_falls_in_training_out_of_scope():
+    # With q = 3, T = 4 and attention to [Z, z_query], 2q > T + 1, and C falls from the first step that moves it.
     drawn = Exactly(4, 3, 1, 2, "tokens_and_query", 0.5)
     run = [scales(drawn, W, V) for W, V, _ in trained(drawn, 3, "cpu")]
     assert run[2][1] < run[1][1] - 1e-6

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
-"""A clause that a relation holds wherever some others do, for all values of variables."""
+"""A kind of clause: a relation holds for all values of the variables that satisfy some conditions."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,23 +33,24 @@ from verify.provers.proof_data import point_proof
 class Implication(ClauseDefaults):
     """A clause: a relation that holds for all values of the variables that satisfy the conditions.
 
-    It is one deduction of a proof: the parameters keep their domains, and the hypotheses where the proof uses them.
+    It states one deduction of a proof. The parameters have their domains, and the proof uses the hypotheses that it
+    needs.
 
     Parameters
     ----------
     label
         Its name.
     conditions
-        Relations, each supposed where those before it hold.
+        The relations that are supposed, at least one.
     conclusion
-        The relation that follows.
+        The relation that holds under the conditions.
     says
-        The clause in words, which is printed in place of the relations.
+        The clause in words, printed in place of the relations.
 
     Raises
     ------
     TheoremError
-        For no condition, and for one, or a conclusion, that is no relation between expressions.
+        If there is no condition, or if a condition or the conclusion is no relation between expressions.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class Implication(ClauseDefaults):
             refuse_no_relation(f"clause {self.label}", each)
 
     def in_symbols(self) -> str:
-        """Return the relation, and where it holds."""
+        """Return the clause in symbols."""
         return f"{text_of(self.conclusion)} where {', '.join(map(text_of, self.conditions))}"
 
     def expressions(self) -> Iterator[sp.Basic]:
@@ -100,7 +101,10 @@ class Implication(ClauseDefaults):
         return deduction_proof(self.conclusion, statement, proof_work(), self.conditions, hypotheses=hypotheses)
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Decide it by a proof for all parameters, or by a point that keeps the conditions and not the relation."""
+        """Decide the clause: by a proof for all parameters, or by a point.
+
+        The point keeps the conditions and violates the conclusion.
+        """
         shown, doubt = question.proof_for_all()
         if shown is not None:
             return ClauseResult.verified(self, shown, detail="deduced from its conditions, for all parameters")
@@ -114,7 +118,7 @@ class Implication(ClauseDefaults):
         return ClauseResult.undecided(self, "no proof was found from its conditions" + (f": {doubt}" if doubt else ""))
 
     def _against(self, question: Question, point: Mapping[str, Fraction]) -> ClauseResult | None:
-        """Return the refutation at a point, None where the point keeps the relation, or not all conditions."""
+        """Return the refutation at a point; None unless the point keeps all conditions and violates the conclusion."""
         values = {**question.instance, **point}
         *held, (holds, margin, bits) = (
             Inequality(self.label, each).decided(question.statement, values)
@@ -126,7 +130,7 @@ class Implication(ClauseDefaults):
         return ClauseResult.refuted(self, proof, margin=margin, detail=why, witness=values, bits=bits)
 
     def _points(self, statement: Statement, instance: Instance) -> Iterator[Mapping[str, Fraction]]:
-        """Yield values of the variables: some spread, and those that a search under the conditions finds."""
+        """Yield values of the variables: some fixed ones, then those that a search under the conditions finds."""
         from verify.evaluation.numerical.suspects import points_against
 
         yield from _spread(self._variables(statement, instance))
@@ -138,7 +142,7 @@ class Implication(ClauseDefaults):
             yield from points_against(statement, concluded, instance, look_at_the_clock, self.conditions)
 
     def _alone(self, statement: Statement, instance: Instance) -> tuple[Relational, ...]:
-        """Return the relations, definitions replaced, where no parameter is in them: they are the same everywhere."""
+        """Return the relations with definitions expanded if no parameter occurs in them; () if one does."""
         expanded = [statement.expand(each) for each in (*self.conditions, self.conclusion)]
         relations = tuple(each for each in expanded if isinstance(each, Relational))
         free = symbols_by_name(sp.Tuple(*relations))
@@ -150,7 +154,7 @@ class Implication(ClauseDefaults):
         return [symbol for name, symbol in sorted(symbols.items()) if name not in instance]
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return the least relative margin at some values that keep the conditions; infinity at none."""
+        """Return the conclusion's least relative margin at points that keep the conditions; infinity if none does."""
         if alone := self._alone(statement, instance):
             return _margin(alone)
         relations = (*self.conditions, self.conclusion)
@@ -165,7 +169,7 @@ def _spread(variables: Sequence[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
 def _least(
     statement: Statement, relations: Sequence[Relational], instance: Instance, points: Iterable[Mapping[str, Fraction]]
 ) -> float:
-    """Return the least relative margin of the last relation at points that keep the others; infinity at none."""
+    """Return the last relation's least relative margin at points that keep the others; infinity if none does."""
     parts, least = [Inequality("", each) for each in relations], math.inf
     for point in points:
         named: dict[str, Any] = {**instance, **{name: float(value) for name, value in point.items()}}
@@ -175,7 +179,7 @@ def _least(
 
 
 def _bare(relations: Sequence[Relational]) -> Statement:
-    """Return a statement that says the last of some relations without parameters, and nothing else."""
+    """Return a statement without parameters whose only claim is the last of some relations."""
     variables = symbols_by_name(sp.Tuple(*relations))
     concluded = Inequality("alone", relations[-1])
     return Statement((), (concluded,), variables=tuple(variables[name] for name in sorted(variables)))
@@ -183,7 +187,7 @@ def _bare(relations: Sequence[Relational]) -> Statement:
 
 @lru_cache(maxsize=256)
 def _found(relations: tuple[Relational, ...]) -> tuple[Mapping[str, Fraction], ...]:
-    """Return the points that a search finds against an implication without parameters; it is made once."""
+    """Return the points at which an implication without parameters seems to fail; the result is cached."""
     from verify.evaluation.numerical.suspects import points_against
 
     statement = _bare(relations)
@@ -192,6 +196,6 @@ def _found(relations: tuple[Relational, ...]) -> tuple[Mapping[str, Fraction], .
 
 @lru_cache(maxsize=256)
 def _margin(relations: tuple[Relational, ...]) -> float:
-    """Return the least relative margin of an implication without parameters that is met."""
+    """Return the least relative margin that a search finds for an implication without parameters."""
     statement = _bare(relations)
     return _least(statement, relations, {}, chain(_spread(statement.variables), _found(relations)))

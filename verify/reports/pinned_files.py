@@ -1,8 +1,8 @@
-"""`verify pin`: the files that a package ships beside its theorems, written again if the theorems have changed.
+"""`verify pin`: update the files that a package ships beside its theorems.
 
-These are the digests of the statements, a certificate of each example, the map of which hypotheses are needed, and
-FINDINGS.md. A file that still fits the theorems is left as it is, and so is one with stronger evidence than is found
-now.
+The files are the catalogue, the digests of the statements, a certificate of each example, a map of each theorem's
+hypotheses, and FINDINGS.md with the pages behind it. A file that matches the theorems is kept. A certificate or a map
+is also kept if it shows more than a new search does.
 """
 
 import json
@@ -41,10 +41,10 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True)
 class Pinned:
-    """A file that did not fit: its kind, the id that it is of, its path, and why it did not fit.
+    """A file that did not match the theorems.
 
-    `what` is `catalogue`, `digest`, `certificate`, `map` or `findings`.
-    `failed` says why the file was not written; it is empty if it was.
+    `what` is its kind: `catalogue`, `digest`, `certificate`, `map` or `findings`. `id` is its theorem or package, and
+    `why` the reason why it did not match. `failed` is the reason why it was not written, empty if it was.
     """
 
     what: str
@@ -54,7 +54,7 @@ class Pinned:
     failed: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as an object of `verify pin --json`."""
+        """Return the object of `verify pin --json`."""
         return asdict(self)
 
     def text(self) -> str:
@@ -64,23 +64,23 @@ class Pinned:
 
 
 def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None] | None = None) -> Iterator[Pinned]:
-    """Write the files that do not fit the theorems of a package; yield each once it is written or has failed.
+    """Write the files that do not match the theorems of a package; yield each after it is written or has failed.
 
     Parameters
     ----------
     package
-        A top-level package; None for the one whose folder is in the working directory.
+        A top-level package; None for the only one whose folder lies in the working directory.
     seconds
-        Time budget for the check of an example, and for each hypothesis.
+        Time budget for the check of each example, and for each hypothesis of a map.
     tell
-        `tell(done, total)` is called with the progress, in certificates and maps.
+        Called as `tell(done, total)`, where both count certificates and maps.
 
     Raises
     ------
     InputError
-        For a package that has no theorems, or belongs to no project, and for any part that cannot be loaded or read.
+        If the package has no theorems or belongs to no project, or if a theorem, a finding or a file cannot be read.
     KeyboardInterrupt
-        If Ctrl-C ends a check or a search, of which nothing is then written.
+        If Ctrl-C ends a check or a search; its file is then not written.
     """
     package, root = _project(package)
     yield from _catalogue(package)
@@ -99,9 +99,10 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
 
 
 def migrate(package: str | None) -> Iterator[Pinned]:
-    """Rewrite certificates of the previous version, or with other doors; statements and proofs stay as they are.
+    """Rewrite certificates of the previous version, and those whose doors have changed; keep statements and proofs.
 
-    Each certificate is re-checked, with the doors that it rests on, before it is written. Raises InputError as `pin`.
+    Each certificate is re-checked with the doors on which it rests before it is written. Raises InputError as `pin`
+    does.
     """
     package, _ = _project(package)
     for name in ids("theorem", package):
@@ -114,18 +115,18 @@ def migrate(package: str | None) -> Iterator[Pinned]:
 
 
 def _outdated(data: dict[str, Any]) -> str:
-    """Return why a certificate has to be rewritten though its proofs may hold; "" if it need not be."""
+    """Return the reason to rewrite a certificate whose proofs may still hold; "" if there is none."""
     if data.get("version") == VERSION - 1:
         return f"version {VERSION - 1}"
     try:
         return next(filter(None, (not_at_hand(Trusted(**each)) for each in data["trusts"])), "")
     except (AttributeError, KeyError, TypeError):
-        # It is no certificate of this version.
+        # The data are no certificate of this version.
         return ""
 
 
 def _renewed(path: Path, data: dict[str, Any]) -> str | None:
-    """Write a certificate in this version, with the doors that it trusts now; return why that is not possible."""
+    """Write a certificate in the current version, with the current doors; return the reason if it is refused."""
 
     def text(trusts: Iterable[Trusted]) -> str:
         now = {**data, "version": VERSION, "trusts": [each._asdict() for each in trusts]}
@@ -133,7 +134,7 @@ def _renewed(path: Path, data: dict[str, Any]) -> str | None:
 
     registry, refused = with_doors()
     try:
-        # Re-checked with all doors at hand, the certificate tells on which of them it rests.
+        # A re-check with all doors finds those on which the certificate rests.
         used = recheck_text(text(sorted(set(registry.brought.values()))).encode(), door=door).trusts
         recheck_text(text(used).encode(), door=door)
     except (Rejected, Unreadable) as error:
@@ -142,7 +143,7 @@ def _renewed(path: Path, data: dict[str, Any]) -> str | None:
 
 
 def _project(package: str | None) -> tuple[str, Path]:
-    """Return a package and the folder of the project that it is in. Raises InputError."""
+    """Return a package and the folder of its project. Raises InputError."""
     roots = {name: _root(name) for name in sorted({*packages(), *catalogued()})}
     if package is None:
         near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
@@ -151,7 +152,7 @@ def _project(package: str | None) -> tuple[str, Path]:
             why = f"here are {', '.join(near)}" if near else f"none with theorems is here; known: {', '.join(roots)}"
             raise InputError("package", Path.cwd(), f"must be named: {why}")
         (package,) = near
-    # A catalogue that cannot be read is an error of its own.
+    # `ids` raises InputError for a catalogue that cannot be read.
     if package not in roots and not ids("theorem", package):
         raise InputError("package", package, f"has no theorems; {meant(package, roots)}")
     folder, root = package_folder(package), roots[package]
@@ -161,7 +162,7 @@ def _project(package: str | None) -> tuple[str, Path]:
 
 
 def _root(package: str) -> Path | None:
-    """Return the folder with the `pyproject.toml` of a package's project; None for one that is only installed."""
+    """Return the folder with the `pyproject.toml` of a package's project; None for a package that is only installed."""
     try:
         folder = package_folder(package)
     except InputError:
@@ -175,7 +176,7 @@ def _root(package: str) -> Path | None:
 
 
 def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
-    """Yield theorems, each after those that its proof uses."""
+    """Yield theorems, each after the theorems that its proof uses."""
     left = dict(theorems)
     while left:
         free = [name for name, theorem in left.items() if not set(theorem.proof_uses) & (set(left) - {name})]
@@ -184,7 +185,7 @@ def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
 
 
 def _tried(write: Callable[[], str | None]) -> str:
-    """Call `write`; return why it did not write, "" if it did."""
+    """Call `write`; return the reason of a failure, "" for success."""
     try:
         return write() or ""
     except (InputError, TheoremError) as error:
@@ -194,7 +195,7 @@ def _tried(write: Callable[[], str | None]) -> str:
 
 
 def _catalogue(package: str) -> Iterator[Pinned]:
-    """Write the catalogue of a package, where an entry point names it. Raises InputError as `catalogue_text` does."""
+    """Write the catalogue of a package that an entry point names. Raises InputError as `catalogue_text` does."""
     if package not in catalogued():
         return
     path, text = package_folder(package) / CATALOGUE, catalogue_text(package)
@@ -245,8 +246,8 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
 
 
 def _certify(theorem: "Theorem", path: Path, certificate: "Accepted | str", seconds: float) -> str | None:
-    """Replace the certificate of a theorem's example; return why not, if the new one is no better."""
-    # Proofs are sought again, and not taken from the file.
+    """Replace the certificate of a theorem's example; return the reason if it is kept or no new one is possible."""
+    # The search for proofs is repeated: none is taken from the shipped file.
     result, said = check(theorem, theorem.example, seconds=seconds, use_certificate=False), in_words(theorem.statement)
     if result.interrupted:
         raise KeyboardInterrupt
@@ -256,17 +257,20 @@ def _certify(theorem: "Theorem", path: Path, certificate: "Accepted | str", seco
         before = _weakest(clause.evidence for clause in certificate.clauses)
         own = _weakest(clause.evidence for clause in result.clauses if clause.label not in said)
         if before is not None and own is not None and Evidence.weakest([before, own]) is not before:
-            return f"what is found now is {own}, and what is there {before}"
+            return f"the new evidence is {own}, and the shipped evidence {before}"
         trusted = {(trust.name, trust.version) for trust in certificate.trusts}
         more = sorted({str(trust) for trust in result.trusts if (trust.name, trust.version) not in trusted})
         if before is not None and more:
-            return f"what is found now trusts {', '.join(more)}, and what is there does not"
+            return f"the new certificate trusts {', '.join(more)}, and the shipped one does not"
     path.parent.mkdir(exist_ok=True)
     return write_certificate(theorem, result, path)
 
 
 def _refused(theorem: "Theorem", result: "CheckResult", said: "Collection[str]", seconds: float) -> str:
-    """Return why an example is not certified: a clause does not hold, or the wrong variant of one in words does."""
+    """Return why an example is not certified, "" if it may be.
+
+    The example is out of scope, or a clause is not verified, or the wrong variant of a claim in words is not refuted.
+    """
     if any(clause.outcome is not Outcome.VERIFIED for clause in result.clauses) or not result.in_scope:
         return f"the example is {result.outcome}: {result.detail}"
     for label in sorted(said):
@@ -296,7 +300,7 @@ def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
             raise KeyboardInterrupt
         decided = sum(need.status != "undecided" for need in result.hypotheses)
         if decided < before:
-            return f"{decided} hypotheses are decided now, and {before} in the map that is there"
+            return f"the new map decides {decided} of the hypotheses, and the shipped one {before}"
         return necessity_map.write(theorem, result, folder)
 
     if why := shipped.why or next(filter(None, refused), ""):
@@ -304,7 +308,7 @@ def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
 
 
 def pages(findings: "Iterable[Finding]", theorems: "Iterable[Theorem]") -> dict[str, str]:
-    """Return FINDINGS.md and the pages behind it, by path."""
+    """Return the text of FINDINGS.md and of each page behind it, by path."""
     theorems = list(theorems)
     standings, hypotheses = standings_table(map(theorem_row, theorems)), necessity_map.map_text(theorems)
     return findings_pages(findings) | {f"{PAGES}/standing.md": standings, f"{PAGES}/hypotheses.md": hypotheses}

@@ -1,4 +1,4 @@
-"""Measurements of a simulation: numbers with standard errors, curves and matrices; and theory for a curve."""
+"""Measurements of a simulation: numbers with standard errors, curves and matrices. Predictions for a curve."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,22 +11,23 @@ from verify.errors import TheoremError
 class Measurement:
     """A measured number: the mean of independent values, with its standard error.
 
-    (mean − truth) / standard_error is Student t with samples − 1 degrees of freedom, up to the non-normality of the
-    values.
+    (mean − truth) / standard_error has Student's t distribution with samples − 1 degrees of freedom: exactly if the
+    values are normal, and approximately if they are not.
 
     Parameters
     ----------
     value
         The mean.
     standard_error
-        0 says that the value is deterministic up to rounding, None that its error is not known, as of one run.
+        The standard error of the mean: 0 if the value is deterministic up to rounding, None if it is not known, as
+        after a single run.
     samples
-        Number of values of which it is the mean.
+        Number of values averaged.
 
     Raises
     ------
     TheoremError
-        For no samples, a negative standard error, and a positive one of a single sample.
+        If there are no samples, if the standard error is negative, or if it is positive for a single sample.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class Measurement:
 class Curve:
     """A quantity measured along something that varies, such as the steps of a training.
 
-    Curves that agree in both axes share a plot.
+    Curves with the same two axes share a plot.
 
     Parameters
     ----------
@@ -69,12 +70,12 @@ class Curve:
     points, measured
         The points of the curve, at least one, and a measurement at each.
     logarithmic
-        Whether the plot's vertical axis is logarithmic, as it is where one of its curves asks for it.
+        Whether the vertical axis is logarithmic; the axis of a plot is if one of its curves says so.
 
     Raises
     ------
     TheoremError
-        For no points, and for numbers of points and measurements that differ.
+        If there are no points, or if the numbers of points and of measurements differ.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class Curve:
             raise TheoremError(f"a curve over {self.over} needs at least one point, and a measurement at each")
 
     def to_json(self) -> dict[str, object]:
-        """Return every number that is plotted: the points, the means and the ends of their confidence bands."""
+        """Return the object of the curve in JSON: the axes, the points, the measurements and their confidence bands."""
         lower, upper = zip(*(measured.band() for measured in self.measured), strict=True)
         return {
             "over": self.over,
@@ -110,7 +111,7 @@ class Curve:
 
     @staticmethod
     def from_json(body: Mapping[str, Any]) -> "Curve":
-        """Return the curve that `to_json` has written down; KeyError, TypeError or ValueError for another body."""
+        """Return the curve that `to_json` wrote. Raises KeyError, TypeError or ValueError for any other body."""
         columns = (body[name] for name in ("value", "standard_error", "samples"))
         measured = tuple(Measurement(*row) for row in zip(*columns, strict=True))
         return Curve(body["over"], body["quantity"], tuple(body["at"]), measured, body["logarithmic"])
@@ -127,12 +128,12 @@ class HeatMap:
     quantity
         The quantity, with its unit.
     values
-        The rows, of one length.
+        The rows, all of the same length.
 
     Raises
     ------
     TheoremError
-        For no rows, and for rows of several lengths.
+        If there are no rows, or if they are empty or of different lengths.
 
     Examples
     --------
@@ -152,15 +153,15 @@ class HeatMap:
 
     @staticmethod
     def from_json(body: Mapping[str, Any]) -> "HeatMap":
-        """Return the heat map that `to_json` has written down."""
+        """Return the heat map of an object in JSON, as `ExperimentResult.to_json` writes it."""
         return HeatMap(body["rows"], body["columns"], body["quantity"], tuple(tuple(row) for row in body["values"]))
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """Theory for a quantity along something: it lies between two curves, which may be one.
+    """A prediction of theory: along an axis, a quantity lies between two curves, which may coincide.
 
-    It is drawn over the simulated curves whose axes it shares.
+    The prediction is drawn over the simulated curves with the same two axes.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ class Predicted:
     Raises
     ------
     TheoremError
-        For no points, and for curves of another length.
+        If there are no points, or if a curve has another number of values.
 
     Examples
     --------
@@ -197,18 +198,18 @@ class Predicted:
     def line(
         cls, like: Curve, points: Sequence[float], values: Sequence[float], errors: Sequence[float] | None = None
     ) -> "Predicted":
-        """Return a line over the axes of a simulated curve, with the errors of its values (0) on both sides."""
+        """Return the band values ± errors on the axes of a simulated curve; the errors are 0 by default."""
         errors = errors or [0.0] * len(points)
         lower, upper = (tuple(v + sign * e for v, e in zip(values, errors, strict=True)) for sign in (-1, 1))
         return cls(like.over, like.quantity, tuple(points), lower, upper)
 
     @classmethod
     def level(cls, like: Curve, lower: float, upper: float | None = None) -> "Predicted":
-        """Return the band between two numbers (or at one), all along a simulated curve."""
+        """Return the constant band from `lower` to `upper` along a simulated curve; `upper` is `lower` by default."""
         upper = lower if upper is None else upper
         return cls(like.over, like.quantity, (like.points[0], like.points[-1]), (lower, lower), (upper, upper))
 
     def to_json(self) -> dict[str, object]:
-        """Return every number that is drawn."""
+        """Return the object of the prediction in JSON: the axes, the points and the two curves."""
         ends = {"at": list(self.points), "lower": list(self.lower), "upper": list(self.upper)}
         return {"over": self.over, "quantity": self.quantity, **ends}

@@ -1,7 +1,7 @@
-"""From a violation towards the hypothesis that it breaks: the nearest one that is found, and where violations begin.
+"""Searches for the values at which violations begin: from a violation towards its hypothesis, or past a shown range.
 
-Each step is a check of the clause alone, under the other hypotheses. The clear range is clear at the points that were
-looked at, and that is no proof.
+Each step checks one clause under the other hypotheses. A range is called clear if no violation was found at the points
+that were checked, which is no proof.
 """
 
 import math
@@ -41,11 +41,11 @@ _OPPOSITE = {"LessThan": sp.Gt, "StrictLessThan": sp.Ge, "GreaterThan": sp.Lt, "
 
 @dataclass(frozen=True)
 class Threshold:
-    """The distance past a hypothesis at which violations begin, along one parameter, the others as at the witness.
+    """The values of one parameter between which violations begin; the other parameters are as at the witness.
 
-    The hypothesis holds up to `end`. `clear` is the furthest value past it at which the clause was checked and not
-    refuted, and `clear_outcome` its outcome there; None where the nearest violation is next to the end. At `violated`
-    the clause is refuted, certified.
+    The hypothesis holds up to `end`. At `violated` the clause is refuted, certified. `clear` is the value nearest to
+    `violated` at which a check did not refute the clause, and `clear_outcome` the outcome there. Both are None if no
+    such value was found past the end.
     """
 
     parameter: str
@@ -55,17 +55,18 @@ class Threshold:
     violated: Fraction | int
 
     def to_json(self) -> dict[str, object]:
-        """Return it as an object of `verify necessity --json`."""
+        """Return the threshold as an object of `verify necessity --json`."""
         numbers = {"end": self.end, "clear": self.clear, "violated": self.violated}
         return {"parameter": self.parameter, "clear_outcome": self.clear_outcome, **json_numbers(numbers)}
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The hypothesis small <= large, relaxed to small <= factor · large, over all instances where large > 0.
+    """The hypothesis small <= large, relaxed to small <= factor · large, over all instances with large > 0.
 
-    At `violated` there is a certified violation; up to `clear` a search past the hypothesis found none, and so many
-    `examples` at which the clause is known to hold (1 and 0: none was made below `violated`, or it missed that).
+    A violation at the factor `violated` is certified. A search past the hypothesis, up to the factor `clear`, found no
+    violation, and `examples` instances at which the clause is known to hold. Without such a search below `violated`,
+    `clear` is 1 and `examples` 0.
     """
 
     clear: Quantity
@@ -73,12 +74,15 @@ class Relaxed:
     examples: int
 
     def to_json(self) -> dict[str, object]:
-        """Return it as an object of `verify necessity --json`."""
+        """Return the relaxed hypothesis as an object of `verify necessity --json`."""
         return {**json_numbers({"clear": self.clear, "violated": self.violated}), "examples": self.examples}
 
 
 def checked(theorem: Theorem, instance: Mapping[str, Value], seconds: float) -> CheckResult:
-    """Check at an instance, within so many seconds. Raises KeyboardInterrupt where interrupted, and InputError."""
+    """Return the check of a theorem at an instance, in `seconds` at most.
+
+    Raises InputError for a bad instance, and KeyboardInterrupt if the check was interrupted.
+    """
     result = check(theorem, instance, seconds=seconds)
     if result.interrupted:
         raise KeyboardInterrupt
@@ -86,7 +90,7 @@ def checked(theorem: Theorem, instance: Mapping[str, Value], seconds: float) -> 
 
 
 def ends(statement: Statement, hypothesis: Hypothesis, instance: Mapping[str, Value]) -> Iterator[tuple[str, Fraction]]:
-    """Yield the numbers along which a hypothesis ends, and where, nearest to an instance."""
+    """Yield each numeric parameter along which a hypothesis ends, with the end nearest to an instance."""
     used = set() if hypothesis.relation is None else symbols_by_name(hypothesis.relation).keys()
     for parameter in statement.parameters:
         if parameter.kind in ("integer", "rational") and parameter.name in used:
@@ -106,7 +110,7 @@ def _end(statement: Statement, hypothesis: Hypothesis, name: str, instance: Mapp
         return None
     value = instance[name]
     assert isinstance(value, int | Fraction)
-    # Where the domain begins the hypothesis does not end.
+    # The lower end of the domain is no end of the hypothesis.
     inner = [
         end for part in parts for end in (part.low if part.low != domain.low else None, part.high) if end is not None
     ]
@@ -114,7 +118,7 @@ def _end(statement: Statement, hypothesis: Hypothesis, name: str, instance: Mapp
 
 
 def broken(hypothesis: Hypothesis) -> Hypothesis | None:
-    """Return the hypothesis that one fails, None where that is not an inequality."""
+    """Return the negation of a hypothesis, or None if the hypothesis is not an inequality."""
     relation = hypothesis.relation
     if relation is None or isinstance(relation, sp.Eq):
         return None
@@ -123,12 +127,12 @@ def broken(hypothesis: Hypothesis) -> Hypothesis | None:
 
 
 def weakened_id(theorem_id: str, label: str) -> str:
-    """Return the id of a theorem without one of its hypotheses: its own id is that of its own statement."""
+    """Return the id of a theorem without one of its hypotheses. The theorem's own id is kept for its own statement."""
     return f"{theorem_id}{WITHOUT}{label}"
 
 
 class Approach:
-    """The way from a violation to the hypothesis: the nearest violation so far, the threshold, and the factor."""
+    """A search from a violation towards a hypothesis: the nearest violation so far, the thresholds and the factor."""
 
     def __init__(
         self,
@@ -139,7 +143,7 @@ class Approach:
         violation: Instance,
         deadline: float,
     ) -> None:
-        """Begin at a violation of a clause by the statement without the hypothesis."""
+        """Begin at a violation of the clause `label`; `statement` is the theorem's without the hypothesis."""
         clause = next(clause for clause in statement.clauses if clause.label == label)
         weakened = theorem.variant(statement.alone(clause))
         self.weakened = replace(weakened, id=weakened_id(theorem.id, hypothesis.label), values={})
@@ -147,13 +151,13 @@ class Approach:
         self.witness, self.thresholds = violation, dict[str, Threshold]()
         self.relaxed: Relaxed | None = None
         self.inside: Instance | None = None
-        """An instance that refutes the clause with the hypothesis, so that it is not this one that is missing."""
+        """An instance that refutes the clause although the hypothesis holds: leaving it out is not the cause."""
 
     def run(self, seed: int) -> None:
-        """Move the witness towards the hypothesis. Raises KeyboardInterrupt; the results so far stay."""
+        """Move the witness towards the hypothesis. Raises KeyboardInterrupt; the results so far are kept."""
         self._approach(seed)
         for name, value in self.witness.items():
-            # A search draws the ends of ranges as well, which may be roots to 150 digits: a simpler one may do.
+            # A search also draws ends of ranges, which may be roots to 150 digits. A shorter number may do as well.
             if isinstance(value, Fraction) and is_shortened(value) and time.monotonic() < self.deadline:
                 near = sorted((value * (1 - NECESSITY.nearby), value * (1 + NECESSITY.nearby)))
                 shorter = {**self.witness, name: simplest_between(*near)}
@@ -181,12 +185,12 @@ class Approach:
             nearer = None if result.counterexample is None else self._factor(result.counterexample)
             if nearer is not None and _above(nearer) < _above(factor):
                 factor = nearer
-                # Not known where the witness is moved and that does not end.
+                # If moving the witness is interrupted, the factor stays unknown.
                 self.relaxed = None
                 self._along_each(dict(result.counterexample or {}))
                 moved = self._factor(self.witness)
                 factor = moved if moved is not None and _above(moved) < _above(factor) else factor
-                # A violation below the clear value: the search had missed it.
+                # A search that missed a violation up to `clear` does not count.
                 clear, examples = (clear, examples) if clear < least(factor) else (Fraction(1), 0)
             elif result.counterexample is None and result.found_clean:
                 clear, examples = tried, result.clean
@@ -197,7 +201,7 @@ class Approach:
     def _along_each(self, witness: Instance) -> None:
         self.witness, self.thresholds = witness, {}
         for name, end in ends(self.statement, self.hypothesis, witness):
-            # At the witness as it now is: a violation along another parameter moved it.
+            # The end is sought again: the witness may have been moved along another parameter.
             nearest = _end(self.statement, self.hypothesis, name, self.witness) or end
             threshold = self.along(name, nearest, self.witness)
             if threshold.violated != self.witness[name]:
@@ -206,7 +210,7 @@ class Approach:
             self.witness = {**self.witness, name: threshold.violated}
 
     def along(self, name: str, end: Fraction, witness: Instance) -> Threshold:
-        """Return the threshold of violations along a parameter, between a value without one and the witness."""
+        """Return the threshold of violations along a parameter, by bisection from `end` to the witness."""
         parameter = next(p for p in self.statement.parameters if p.name == name)
         whole = parameter.kind == "integer"
         violated, clear, said, low = Fraction(witness[name]), None, None, end  # type: ignore[arg-type]
@@ -238,9 +242,9 @@ class Approach:
         return Threshold(name, exact(end), None if clear is None else exact(clear), said, exact(violated))
 
     def certified(self, witness: Instance, seconds: float) -> tuple[CheckResult, HypothesisResult, bool]:
-        """Check a violation; return that, the hypothesis there, and whether it is certified that the clause is refuted.
+        """Return a check at a violation, the hypothesis's result there, and whether the refutation is certified.
 
-        In the rest of the time, or in a part of the `seconds` that there were.
+        The check has the time up to the deadline, or the part `NECESSITY.certifying` of `seconds` if that is longer.
         """
         left = max(NECESSITY.certifying * seconds, self.deadline - time.monotonic())
         result = check(self.weakened, witness, seconds=left)
@@ -259,11 +263,11 @@ class Approach:
             left = max(self.deadline - time.monotonic(), NECESSITY.least_seconds)
             return checked(self.weakened, instance, min(NECESSITY.check_seconds, left)).outcome
         except InputError:
-            # Outside a parameter's domain, or too large.
+            # A value is outside its parameter's domain, or too large.
             return Outcome.OUT_OF_SCOPE
 
     def _factor(self, witness: Mapping[str, Value]) -> Quantity | None:
-        """Return the factor by which the smaller side exceeds the larger one; None where one is not positive."""
+        """Return small/large for the hypothesis small <= large, if both are positive and it is > 1; else None."""
         relation = self.statement.specialise(self.hypothesis, witness).relation
         if relation is None or isinstance(relation, sp.Eq):
             return None
@@ -277,7 +281,7 @@ class Approach:
         return factor if _above(factor) > 1 else None
 
     def _within(self, factor: Fraction) -> Theorem:
-        """Return the weakened theorem past the hypothesis, by a factor at most, where the larger side is positive."""
+        """Return the weakened theorem where small <= large fails, small <= factor · large and large > 0."""
         relation = self.hypothesis.relation
         assert relation is not None
         large, past = sp.Rational(factor.numerator, factor.denominator) * relation.gts, broken(self.hypothesis)  # pyright: ignore[reportAttributeAccessIssue]
@@ -296,7 +300,10 @@ def _above(value: Quantity) -> Fraction:
 
 @dataclass(frozen=True)
 class Ray:
-    """The values of a parameter past an end, of a hypothesis or of a shown range; `strict`: the end is one of them."""
+    """The values of a parameter past the end of a hypothesis or of a shown range. If `strict`, the end is one of them.
+
+    An outward value is the parameter's value if `upward`, else its negative: it grows away from the end.
+    """
 
     parameter: Parameter
     end: Fraction
@@ -305,11 +312,11 @@ class Ray:
 
     @property
     def start(self) -> Fraction:
-        """The beginning, as the values that it returns, which grow outwards."""
+        """The end, as an outward value."""
         return self.end if self.upward else -self.end
 
     def past(self, ranges: Ranges) -> tuple[Range, ...]:
-        """Return the parts of some ranges that are past the end, in order, turned so that values grow outwards."""
+        """Return the parts of some ranges that are past the end, as ranges of outward values, in order."""
         start = self.start
         if self.parameter.kind == "integer":
             first = start.__ceil__() if self.strict else start.__floor__() + 1
@@ -322,14 +329,15 @@ class Ray:
         return tuple(sorted((part for part in parts if not part.empty), key=lambda part: (part.low, part.low_open)))
 
     def value(self, outward: Fraction | int) -> Fraction | int:
-        """Return a value of the parameter from one that grows outwards."""
+        """Return the parameter's value at an outward value."""
         value = Fraction(outward if self.upward else -outward)
         return int(value) if self.parameter.kind == "integer" and value.denominator == 1 else value
 
     def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
-        """Return a region's last part that covers a domain past the end without a gap, and whether that is all.
+        """Return the last part of a region before its first gap, and whether the region has no gap.
 
-        The part is None if the first values past the end are not in the region.
+        A gap is a part of the domain past the end that is not in the region. The part is None if a gap begins at the
+        end, or if the domain has nothing past the end.
         """
         parts, far = self.past(region), None
         for place in self.past(domain):
@@ -348,7 +356,7 @@ def _mirrored(part: Range) -> Range:
 
 
 def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -> Iterator[Fraction | int]:
-    """Yield values of the rest past an end, further and further out, and the given one where it is among them."""
+    """Yield values in the ranges `left` past an end, from near to far, with the given one if it is among them."""
     if not left:
         return
     start, first, last = ray.start, left[0].low, left[-1].high
@@ -360,7 +368,7 @@ def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -
             values |= {last - (last - start) / 2**k for k in range(1, NECESSITY.closing)}
     known = None if given is None else Fraction(given if ray.upward else -given)
     if known is not None:
-        # The given one stands for those beside it.
+        # The given value replaces those within 2 % of it.
         values = {value for value in values if abs(value - known) > abs(known) / 50} | {known}
     done: Fraction | None = None
     for value in sorted(values):
@@ -374,7 +382,7 @@ def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -
 
 
 def _doubled(ray: Ray, first: Fraction) -> set[Fraction]:
-    """Return values that are twice as far out each time, of integers from the first that is left."""
+    """Return outward values spaced by powers of 2, from the end; for an integer, from the first one that is left."""
     start = ray.start
     if ray.parameter.kind == "integer":
         return {first + 2**k - 1 for k in range(NECESSITY.doublings)}
@@ -382,13 +390,13 @@ def _doubled(ray: Ray, first: Fraction) -> set[Fraction]:
         return {start + Fraction(2) ** k for k in range(-NECESSITY.doublings // 2, NECESSITY.doublings // 2)}
     values = {start * Fraction(2) ** (k if ray.upward else -k) for k in range(1, NECESSITY.doublings + 1)}
     if not ray.upward:
-        # And past 0, where the domain goes there.
+        # The domain may extend to 0 and below.
         values |= {-start * (2**k - 1) for k in range(NECESSITY.doublings // 2)}
     return values
 
 
 def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
-    """Return a number in few digits near to one, past the number before it; the number itself where there is none."""
+    """Return a number with few digits near `value`, in `left` and past `start` and `done`; if none, `value`."""
     before = start if done is None else max(start, done)
     for near in (abs(value), value - before):
         short = simplest_between(value - near / 100, value + near / 100) if near > 0 else value
@@ -399,7 +407,7 @@ def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequ
 
 @dataclass
 class Attempts:
-    """The values at which a search has looked for a violation so far, and why it ended."""
+    """The values at which a search has looked for a violation so far, and the reason why it ended."""
 
     values: list[Fraction | int] = field(default_factory=list)
     verified: list[Fraction | int] = field(default_factory=list)
@@ -409,7 +417,7 @@ class Attempts:
     ended: bool = False
 
     def noted(self, shown: ExtendedRange, left: Sequence[Range], seconds: float) -> ExtendedRange:
-        """Return the shown range, with the attempts beyond it and the part that is open."""
+        """Return the shown range with these attempts beyond it, and with the part that is open."""
         count = len(self.values)
         if not count:
             why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""
@@ -417,7 +425,7 @@ class Attempts:
         further = f"further out {self.failing}" if self.failing else "open beyond"
         further = f"further out nothing is checked: {self.refused}" if self.refused else further
         if self.ended:
-            # All integers may have been tried.
+            # If every integer that was left has been tried, nothing between them is open.
             size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
             all_tried = all(isinstance(value, int) for value in self.values) and size == count
             further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"

@@ -14,7 +14,7 @@ WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
     *("formal", "argued", "stated", "by", "besides", "rocq", "open", "tried", "work", "refused"),
     *("holds", "fails", "needs", "assumed", "needed", "redundant", "undecided"),
-    *("digest", "certificate", "map", "findings", "pin", "file", "full", "report", "text", "latex"),
+    *("catalogue", "digest", "certificate", "map", "findings", "pin", "file", "full", "report", "text", "latex"),
     *("shell", "script", "proof", "statement", "nothing", "accepted", "rejected", "unknown", "unreadable"),
 }
 

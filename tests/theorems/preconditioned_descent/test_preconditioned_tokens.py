@@ -1,4 +1,4 @@
-"""Theorem 4's clause at points known to ten decimals, the loss in closed form twice, and refusals."""
+"""Theorem 4: critical points known to ten decimals, the closed forms of the loss, and input that is refused."""
 
 import json
 from dataclasses import replace
@@ -33,7 +33,7 @@ from verify.reports.command_line import run
     ],
     ids=["best of two", "saddle", "saddle as a minimum", "best of three", "printed"],
 )
-def test_points_that_are_known_and_the_printed_one(layers, point, minimum, outcome):
+def test_critical_points_are_verified_and_the_printed_point_is_refuted(layers, point, minimum, outcome):
     clause = tokens._near(layers, *point, minimum=minimum)
     theorem = tokens.theorem4.variant(replace(tokens.STATEMENT, claims=(clause,)))
     result = verify.check(theorem, L=layers, d=5, n=20)
@@ -42,7 +42,7 @@ def test_points_that_are_known_and_the_printed_one(layers, point, minimum, outco
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("move", [Fraction(1, 10), Fraction(-1, 10**20)])
-def test_the_shipped_point_moved_is_rejected(place, move):
+def test_the_shipped_certificate_with_a_moved_point_is_rejected(place, move):
     data = json.loads(shipped_path("ahn2023.theorem4").read_text(encoding="utf-8"))
     (at,) = (
         i
@@ -55,7 +55,7 @@ def test_the_shipped_point_moved_is_rejected(place, move):
         recheck_text(json.dumps(data).encode(), door=door)
 
 
-def test_the_polynomials_by_hand():
+def test_the_polynomial_of_three_layers_agrees_with_the_recursion_by_hand():
     a0, a1, a2, b0, b1 = (Fraction(1, k) for k in (2, 3, 5, 7, 11))
     for s in (Fraction(1, 3), Fraction(2)):
         g1 = 1 - a0 * b0 * s
@@ -65,8 +65,8 @@ def test_the_polynomials_by_hand():
         assert tokens.polynomials(3, sp.Rational(s)).xreplace(put) == sp.Rational(expected)
 
 
-def test_a_layer_that_does_nothing_is_critical_for_one_rate():
-    # a_0 = 0: a_1 = n/(n + d + 1), and b_0 where -2 ∫ s r² + 4 a_1 b_0 ∫ s² r vanishes.
+def test_two_layers_have_one_critical_point_with_an_idle_first_layer():
+    # It has a_0 = 0, a_1 = n/(n + d + 1), and b_0 with -2 ∫ s r² dμ + 4 a_1 b_0 ∫ s² r dμ = 0, r = 1 - a_1 s.
     size, examples = 3, 4
     points = verify.check(tokens.theorem4, L=2, d=size, n=examples).values["critical_points"]
     (idle,) = [point for point in points if abs(point["a"][0].midpoint) < Fraction(1, 10**12)]
@@ -78,13 +78,13 @@ def test_a_layer_that_does_nothing_is_critical_for_one_rate():
 
 
 @pytest.mark.parametrize(("samples", "size"), [(1, 1), (20, 5), (3, 7)])
-def test_the_loss_of_three_layers_is_the_re_checkers(samples, size):
+def test_the_loss_of_three_layers_agrees_with_its_second_computation(samples, size):
     weights = [Fraction(1, 3), Fraction(-2, 5), Fraction(3), Fraction(1, 7), Fraction(2)]
     found = verify.check(printed_layers, n=samples, d=size, **dict(zip(PRINTED, weights, strict=True))).values["loss"]
     assert found == three_layer_loss(Effort(), Fraction(samples), Fraction(size), *weights)
 
 
-def test_with_the_tokens_at_rest_three_layers_are_theorem_3s():
+def test_three_layers_at_rates_of_zero_have_the_loss_of_theorem_3():
     a = [Fraction(1, 2), Fraction(1, 3), Fraction(2)]
     square = np.polynomial.Polynomial([1.0])
     for step in a:
@@ -94,7 +94,7 @@ def test_with_the_tokens_at_rest_three_layers_are_theorem_3s():
     assert float(found) == pytest.approx(expected, rel=1e-12)
 
 
-def test_weights_outside_what_is_printed_are_out_of_scope():
+def test_weights_and_examples_beyond_the_printed_ones_are_out_of_scope():
     given = {name: sum(interval(name)) / 2 for name in PRINTED}
     assert verify.check(printed_layers, d=5, n=20, **given).outcome is Outcome.VERIFIED
     assert verify.check(printed_layers, d=5, n=20, **{**given, "a2": 9}).outcome is Outcome.OUT_OF_SCOPE
@@ -130,7 +130,7 @@ def test_critical_points_as_json(capsys):
     assert all(point["b"][1] is None for point in values["critical_points"])
 
 
-def test_the_loss_of_two_layers_at_multiples_of_i():
+def test_the_loss_of_two_layers_at_multiples_of_the_identity():
     a, b = sp.symbols("a b")
     traces = {w: d * a ** w.count("A") * b ** w.count("B") for key in EXPECTED for w in key if w}
     found = in_traces(traces).subs({d: 2, n: 3, a: sp.Rational(1, 2), b: sp.Rational(1, 5)})
@@ -140,19 +140,19 @@ def test_the_loss_of_two_layers_at_multiples_of_i():
     )
 
 
-def test_the_squares_factors_are_positive_for_all_sizes():
+def test_the_factors_of_the_squares_are_positive_for_all_n_and_d():
     for name, size in SIZES.items():
         for part in sp.fraction(sp.together(size.subs({n: n + 1, d: d + 1}))):
             coefficients = sp.Poly(sp.expand(part), n, d).coeffs()
             assert all(c > 0 for c in coefficients), name
 
 
-def test_digits_are_for_display_alone():
+def test_digits_change_the_display_alone():
     found = {digits: verify.check(tokens.theorem4, L=2, d=3, n=7, digits=digits) for digits in (2, 17, 40)}
     points = {digits: result.values["critical_points"] for digits, result in found.items()}
     assert len({len(listed) for listed in points.values()}) == 1 and len(points[2]) > 3
     assert len({(result.outcome, result.evidence, result.clauses[0].detail) for result in found.values()}) == 1
     for few, many in zip(points[17], points[40], strict=True):
-        # More digits are the same points, to more of them.
+        # The points are the same, and more digits enclose the loss more narrowly.
         assert few["loss"].lower <= many["loss"].upper and many["loss"].lower <= few["loss"].upper
         assert many["loss"].upper - many["loss"].lower < Fraction(1, 10**36)

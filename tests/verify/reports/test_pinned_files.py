@@ -238,7 +238,7 @@ def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatc
     monkeypatch.setattr("verify.provers.inequalities.positive_proof", lambda *_, **__: None)
     code, written, failed = pin(cli)
     assert (code, written, failed) == (3, [], [("certificate", FIRST)]) and contents(package) == before
-    assert ": what is found now is certified, and what is there proved (before: " in cli("pin")[2]
+    assert ": the new evidence is certified, and the shipped evidence proved (before: " in cli("pin")[2]
 
 
 def test_what_is_there_is_not_replaced_by_what_trusts_more(package, cli, monkeypatch):
@@ -253,7 +253,7 @@ def test_what_is_there_is_not_replaced_by_what_trusts_more(package, cli, monkeyp
     monkeypatch.setattr("verify.reports.pinned_files.check", trusting)
     code, written, failed = pin(cli)
     assert (code, written, failed) == (3, [], [("certificate", FIRST)]) and contents(package) == before
-    assert ": what is found now trusts hardy.pairs/2, and what is there does not (before: " in cli("pin")[2]
+    assert ": the new certificate trusts hardy.pairs/2, and the shipped one does not (before: " in cli("pin")[2]
 
 
 def test_a_refuted_example_leaves_its_certificate(package, cli, monkeypatch):
@@ -327,7 +327,7 @@ def test_a_map_that_decides_less_is_not_written(package, cli, monkeypatch):
     )
     monkeypatch.setattr("verify.reports.pinned_files.necessity", undecided)
     assert pin(cli) == (3, [], [("map", FIRST)])
-    assert ": 0 hypotheses are decided now, and 1 in the map that is there (before: " in cli("pin")[2]
+    assert ": the new map decides 0 of the hypotheses, and the shipped one 1 (before: " in cli("pin")[2]
     assert contents(package).items() < before.items()
 
 

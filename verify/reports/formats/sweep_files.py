@@ -1,4 +1,7 @@
-"""The files of `verify sweep --out`: the rows as CSV and Parquet, the plot, the summary; streamed from the store."""
+"""The files of `verify sweep --out`: the rows as CSV and Parquet, the plot and the summary.
+
+The rows are streamed from the store.
+"""
 
 import csv
 import json
@@ -13,12 +16,12 @@ from verify.reports.simulate import report_text, write_files
 from verify.runs.sweeps.sweep import SweepResult
 
 _GROUP = 10_000
-"""Rows of one group of a Parquet file, the most that are held at a time."""
+"""Number of rows in a row group of the Parquet file. The writer holds no more rows at a time."""
 TRUTH, NUMBER, TEXT = "bool", "float64", "string"
 
 
 def columns(result: SweepResult) -> dict[str, str]:
-    """Return the columns of a sweep's table, with their contents: exact numbers are text, beside them their floats."""
+    """Return the type of each column of a sweep's table. Exact numbers are text; a second column has their floats."""
     statement = result.theorem.statement
     kinds: dict[str, str] = {}
     for parameter in statement.parameters:
@@ -35,12 +38,12 @@ def columns(result: SweepResult) -> dict[str, str]:
 
 
 def table(result: SweepResult) -> Iterator[dict[str, object]]:
-    """Yield the rows of a sweep's table, None where there is nothing."""
+    """Yield the rows of a sweep's table, with None for a missing entry."""
     names = columns(result)
     for _, row in result.rows():
         flat: dict[str, Any] = dict.fromkeys(names)
         for name, value in row["instance"].items():
-            # A list, such as of eigenvalues, has no column of floats.
+            # A list, for example of eigenvalues, has no column of floats.
             flat |= {name: value if name.endswith("_float") else _text(value)} if name in names else {}
         flat |= {name: row[name] for name in ("in_scope", "outcome", "claim", "evidence", "detail", "error", "seconds")}
         flat["trusts"] = ", ".join(row["trusts"]) or None
@@ -63,7 +66,7 @@ def _text(value: object) -> str | None:
 def write_sweep(result: SweepResult, folder: Path) -> list[Path]:
     """Write THEOREM.sweep.csv, .json, .png (over one or two parameters) and .parquet (with pyarrow) to a folder.
 
-    Each is there whole or not at all. Raises InputError where they cannot be written.
+    Each file is written whole or not at all. Raises InputError if one cannot be written.
     """
     text = report_text(result.to_json())
     writers: dict[str, Callable[[Path], object]] = {
@@ -85,7 +88,7 @@ def _write_csv(result: SweepResult, path: Path) -> None:
 
 
 def _write_parquet(result: SweepResult, path: Path) -> None:
-    # The package belongs to the extra `sweep`: it may not be there.
+    # The extra `sweep` installs pyarrow: without it this module must still load.
     import pyarrow as pa
     from pyarrow import parquet
 

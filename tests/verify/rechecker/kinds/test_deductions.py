@@ -1,4 +1,4 @@
-"""Deductions: each rule on a small statement, the same with one thing changed, and proofs that must not be accepted."""
+"""Proofs by deduction: each rule proves a small statement; with one field changed the certificate is rejected."""
 
 import pytest
 import sympy as sp
@@ -36,7 +36,10 @@ def eq(left, right):
 
 
 def deduced(relation, tree, *hypotheses, relations=None, statement=None, instance=None):
-    """Return a certificate of an inequality by a tree; all hypotheses are facts, in order, unless `relations` says."""
+    """Return a certificate that a tree of rules proves an inequality.
+
+    Its facts are all hypotheses, in order, unless `relations` lists others.
+    """
     statement = statement or Statement(
         PARAMETERS,
         (Inequality("c", relation),),
@@ -52,7 +55,7 @@ def data(expression):
 
 
 def total(*terms, times=1):
-    """A sum; a term is its factor, the places of its facts, and its root or None."""
+    """Return the rule `sum`. Each term is a factor, the indices of its facts, and a root or None."""
     listed = [[data(factor), list(facts), None if root is None else data(root)] for factor, facts, root in terms]
     return {"rule": "sum", "times": data(times), "terms": listed}
 
@@ -97,7 +100,7 @@ def by_facts():
 
 
 def by_equation():
-    # x² − 1 = −(x + 1) (1 − x), a fact that is 0.
+    # x² − 1 = −(x + 1) (1 − x), and 1 − x = 0 by the fact.
     return deduced(ge(x**2, 1), total((-(x + 1), (0,), None)), eq(x, 1))
 
 
@@ -141,7 +144,7 @@ def by_mean():
 
 
 def by_mean_of_facts():
-    # Of x and 2 − x, facts that are ≥ 0, the product is at least y².
+    # The facts are x ≥ 0, 2 − x ≥ 0 and x (2 − x) ≥ y².
     tree = known("mean", y, x, 2 - x, then=total((1, (3,), None)))
     return deduced(ge(2, 2 * y), tree, ge(x), ge(2, x), ge(2 * x - x**2, y**2))
 
@@ -154,7 +157,7 @@ def by_replacing():
 
 
 def by_cases():
-    # x (e^x − 1) is ≥ x² for x ≥ 0, and, by e^(−x) ≥ 1 − x, it is ≥ x² e^x below.
+    # For x ≥ 0, e^x ≥ 1 + x gives x (e^x − 1) ≥ x². For x < 0, e^(−x) ≥ 1 − x gives x (e^x − 1) ≥ x² e^x.
     above = known("exp", x, then=total((1, (0, 1), None), (1, (), x)))
     below = known("exp", -x, then=total((sp.exp(x), (0, 1), None), (sp.exp(x), (), x)))
     return deduced(ge(x * sp.exp(x), x), told_apart(x, above, below))
@@ -166,14 +169,15 @@ def by_three_cases():
 
 
 def by_contradiction():
-    # Of a = √(m + q), b = √m, c = √q with a − b − c > 0, (a − b − c)² + 2(a − b − c)(b + c) + 2bc = a² − b² − c² = 0.
+    # Let a = √(m + q), b = √m, c = √q. If f = a − b − c > 0, then 0 < f² + 2f(b + c) + 2bc = a² − b² − c² = 0.
     b, c = sp.sqrt(m), sp.sqrt(q)
     then = total((1, (0, 0), None), (2 * (b + c), (0,), None), (2 * b * c, (), None))
     return deduced(ge(b + c, sp.sqrt(m + q)), {"rule": "contradiction", "then": then})
 
 
 def by_contradiction_of_facts():
-    # For x < 0, where 1/(x + y) is not seen to have a value, −x + (x − 1) + 1 = 0; else x + y = (x − 1) + (y − 1) + 2.
+    # For x < 0 the facts contradict each other: −x + (x − 1) + 1 = 0. There 1/(x + y) is not shown to have a value.
+    # For x ≥ 0, x + y = (x − 1) + (y − 1) + 2 > 0.
     absurd = {"rule": "contradiction", "then": total((1, (2,), None), (1, (0,), None), (1, (), None))}
     positive = total((1, (0,), None), (1, (1,), None), (2, (), None))
     above = lemma(gt(x + y), positive, total((1, (), None), times=x + y))
@@ -185,7 +189,7 @@ def by_number():
 
 
 def by_slope():
-    # m − log(1 + m) is 0 at 0, and its slope is t/(1 + t).
+    # m − log(1 + m) is 0 at m = 0, and its slope at m = t is t/(1 + t).
     return deduced(ge(m, sp.log(1 + m)), along("m", total((1, (0,), None), times=1 + t)))
 
 
@@ -194,14 +198,14 @@ def by_strict_slope():
 
 
 def by_slope_below():
-    # x³ − 3x at x ≤ −1 is at most 2, as its slope 3t² − 3 is ≥ 0: −(−1 − t) times −(1 − t) is.
+    # x³ − 3x is 2 at x = −1, and its slope at t < −1 is 3t² − 3 = 3f² + 6f > 0 with f = −1 − t > 0.
     slope = total((3, (1, 1), None), (6, (1,), None))
     tree = along("x", slope, start=-1, side="below")
     return deduced(ge(2, x**3 - 3 * x), tree, ge(-1, x), instance=INSTANCE | {"x": "-2"})
 
 
 def by_concavity():
-    # 1 − e^(−m) − (1 − 1/e) m is 0 at 0 and at 1; its second derivative is −e^(−t).
+    # 1 − e^(−m) − (1 − 1/e) m is 0 at m = 0 and at m = 1; its second derivative at t is −e^(−t).
     relation = ge(1 - sp.exp(-m), (1 - sp.exp(-1)) * m)
     return deduced(relation, between("m", 0, 1, total((sp.exp(-t), (), None))), ge(1, m))
 
@@ -224,7 +228,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
-def test_a_rule_shows_a_textbook_statement(name):
+def test_each_rule_proves_a_textbook_statement(name):
     assert recheck(ACCEPTED[name]()).clauses[0][1:] == ("verified", "proved", "deduction", ())
 
 
@@ -349,13 +353,13 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("name", "path", "value", "why"), REJECTED)
-def test_a_rule_with_one_thing_changed_is_refused(name, path, value, why):
+def test_a_certificate_with_one_changed_field_is_rejected(name, path, value, why):
     with pytest.raises(Rejected, match=why):
         recheck(changed(ACCEPTED[name](), path, value))
 
 
-def test_nothing_is_replaced_on_a_segment():
-    # At t = 0, (t²)^t would be 1, whatever it is beside 0.
+def test_replacing_the_point_of_a_segment_is_rejected():
+    # In the case t = 0 the proof puts 0 for t: (t²)^t is 1 there, which says nothing of its values near 0.
     rewritten = {"rule": "replace", "in": data(t), "by": data(0), "fact": 2, "then": NOTHING}
     value = told_apart(t, NOTHING, NOTHING, at=rewritten)
     power = sp.Pow(sp.Pow(m, 2, evaluate=False), m, evaluate=False)
@@ -370,7 +374,7 @@ WITHOUT_VALUE = {
         "the sign of a divisor",
     ),
     "a logarithm at 0": (ge(sp.Mul(0, sp.log(m), evaluate=False)), NOTHING, "a log is taken of"),
-    "a root of what may be negative": (ge(sp.Pow(sp.sqrt(x), 2, evaluate=False), x), NOTHING, "a root is taken of"),
+    "a root of a negative number": (ge(sp.Pow(sp.sqrt(x), 2, evaluate=False), x), NOTHING, "a root is taken of"),
     "0 to a negative power": (ge(m ** (-k)), total((m ** (-k), (), None)), "a number of terms"),
     "a real power of 0": (ge(m**p), NOTHING, "a log is taken of"),
     "a power of a negative number": (ge(x ** (k / 2)), NOTHING, "a log is taken of"),
@@ -379,19 +383,19 @@ WITHOUT_VALUE = {
 
 
 @pytest.mark.parametrize("name", WITHOUT_VALUE)
-def test_what_has_no_value_somewhere_is_refused(name):
+def test_an_expression_without_a_value_somewhere_is_rejected(name):
     relation, tree, why = WITHOUT_VALUE[name]
     with pytest.raises(Rejected, match=why):
         recheck(deduced(relation, tree))
 
 
-def test_a_limit_has_the_values_of_what_is_bound_around_it():
+def test_a_limit_inside_a_sum_or_product_depends_on_the_index():
     j, h = sp.Symbol("j", integer=True), sp.Symbol("h", real=True)
     limit, at = sp.Limit(j + h, h, 0, "+-"), sp.Limit(h**2, h, j, "+-")
     for term, value in ((limit, 2), (at, 4)):
         two = sp.Sum(term, (j, 2, 2))
         assert recheck(deduced(ge(two, value), NOTHING)).clauses[0][2] == "proved"
-        # 1 is not at least 2, nor 2 at least 3.
+        # The limit is 1 at j = 1, which is less than its value at j = 2.
         for left, right in ((sp.Sum(term, (j, 1, 1)), two), (two, value + 1), (sp.Product(term, (j, 1, 1)), two)):
             with pytest.raises(Rejected, match="the sum is not what is to be shown"):
                 recheck(deduced(ge(left, right), NOTHING))

@@ -1,4 +1,4 @@
-"""The re-checker on tubes: every forged one is rejected, with the field named."""
+"""The re-checker on tubes: each forged tube is rejected, with a message that names the field."""
 
 from fractions import Fraction
 
@@ -44,7 +44,7 @@ FORGED = [
     ("nodes", with_nodes(lambda listed: listed[2].__setitem__(1, "0.5")), "not a rational number"),
     ("nodes", nodes()[:1], "not a list of 2 to 100000 nodes"),
     ("nodes", {}, "is not a list"),
-    # A cell too short for a step: from 1/8 + 1 it goes beyond 1/8 + 1 + 1/1000.
+    # The new cell from 9/8 to 9/8 + 1/1000 is shorter than a step.
     (
         "nodes",
         with_nodes(lambda listed: listed.insert(5, [str(Fraction(listed[4][0]) + Fraction(1, 1000)), *listed[4][1:]])),
@@ -78,20 +78,20 @@ def test_a_forged_tube_is_rejected(field, value, why):
         recheck(changed(tube(), f"{PROOF}.{field}", value))
 
 
-def test_it_is_accepted_as_it_is_and_with_wider_bounds():
+def test_a_tube_is_accepted_also_with_wider_bounds_on_its_steps():
     for steps in (["482", "1139"], ["0", "1000000000000000000000"]):
         found = recheck(changed(tube(), f"{PROOF}.steps", steps))
         assert found.clauses == (("reached", "verified", "certified", "tube", ()),)
 
 
-def test_a_last_step_is_kept():
+def test_a_last_step_later_than_the_clause_allows_is_rejected():
     made = changed(tube(), "statement.claims.0.within", integer(1139))
     assert recheck(made).clauses[0][1] == "verified"
     with pytest.raises(Rejected, match="the last one is later than the clause allows"):
         recheck(changed(made, "statement.claims.0.within", integer(1138)))
 
 
-def test_a_first_step_is_kept():
+def test_a_first_step_earlier_than_the_clause_allows_is_rejected():
     made = tube()
     made["statement"]["claims"][0]["not_before"] = integer(482)
     made = changed(made, "statement.claims.0.within", integer(1139))
@@ -104,14 +104,15 @@ def test_a_first_step_is_kept():
     ("bound", "refuted", "undecided", "untrue"),
     [("not_before", 1140, 1139, ["482", "1138"]), ("within", 481, 482, ["483", "1139"])],
 )
-def test_a_bound_that_allows_none_of_its_steps_is_refuted_by_it(bound, refuted, undecided, untrue):
+def test_a_tube_refutes_a_clause_that_allows_none_of_its_steps(bound, refuted, undecided, untrue):
     claim = tube()["statement"]["claims"][0] | {bound: integer(refuted)}
     made = changed(changed(tube(), "statement.claims.0", claim), "clauses.0.outcome", "refuted")
     assert recheck(made).clauses == (("reached", "refuted", "certified", "tube", ()),)
     for path, value, why in (
         ("clauses.0.outcome", "verified", "the check finds otherwise"),
-        # Steps that it allows, and fewer than are shown.
+        # The clause allows some of these steps.
         (f"{PROOF}.steps", ["481", "1140"], "than the clause allows"),
+        # The tube does not show bounds as narrow as these.
         (f"{PROOF}.steps", untrue, "not shown to be within these steps"),
         (f"statement.claims.0.{bound}", integer(undecided), "than the clause allows"),
     ):
@@ -119,12 +120,12 @@ def test_a_bound_that_allows_none_of_its_steps_is_refuted_by_it(bound, refuted, 
             recheck(changed(made, path, value))
 
 
-def test_where_the_clause_sets_no_bound_it_refutes_nothing():
+def test_a_tube_does_not_refute_a_clause_without_a_bound_on_steps():
     with pytest.raises(Rejected, match="the check finds otherwise"):
         recheck(changed(tube(), "clauses.0.outcome", "refuted"))
 
 
-def test_it_is_of_no_other_clause():
+def test_a_tube_proves_no_clause_of_another_kind():
     claim = tube()["statement"]["claims"][0]
     stays = {key: claim[key] for key in ("label", "says", "level", "dynamics")}
     with pytest.raises(Rejected, match="tube does not prove"):
@@ -134,25 +135,27 @@ def test_it_is_of_no_other_clause():
 @pytest.mark.parametrize(
     ("statement", "value", "why"),
     [
-        # z falls now; z stands still; and u runs away from e^(−z).
+        # z falls.
         ("dynamics.step.0", to_data(z - sp.exp(-z) / 100), "not between|observable|above"),
+        # z stays as it is.
         ("dynamics.step.0", to_data(z), "not between the first two nodes|move on"),
+        # u moves away from e^(−z).
         ("dynamics.step.1", to_data(2 * u - sp.exp(-z)), "not kept|not between"),
-        # u' − e^(−z) = −(u − e^(−z))/2: a step takes one edge to the other side.
+        # A step takes u from one side of e^(−z) to the other: u' − e^(−z) = −(u − e^(−z))/2.
         ("dynamics.step.1", to_data((3 * sp.exp(-z) - u) / 2), "not kept|crosses this node"),
         ("dynamics.observable", to_data(u), "observable: is not shown"),
         ("level", ["Rational", "1/10"], "not at or below the level"),
         ("level", ["Rational", "1/2"], "not above the level"),
     ],
 )
-def test_another_statement_is_not_proved_by_it(statement, value, why):
+def test_a_tube_does_not_prove_a_changed_clause(statement, value, why):
     made = changed(tube(), f"{PROOF}.checkpoints", [])
     with pytest.raises(Rejected, match=why):
         recheck(changed(made, f"statement.claims.0.{statement}", value))
 
 
-def test_what_has_no_value_in_a_cell_is_rejected():
-    # The observable has a removable pole in the tube; its other form has none.
+def test_an_observable_with_a_pole_in_a_cell_is_rejected():
+    # The clause's observable has a removable pole in the tube; the form of it in the proof has none.
     one = sp.Mul(sp.exp(z) - 4, sp.Pow(sp.exp(z) - 4, -1), evaluate=False)
     pole = sp.Mul(u + sp.exp(-z), one, evaluate=False)
     made = changed(tube(), "statement.claims.0.dynamics.observable", to_data(pole))
@@ -161,7 +164,7 @@ def test_what_has_no_value_in_a_cell_is_rejected():
 
 
 @pytest.mark.parametrize("steps", [["482", "1" + "0" * 5000], ["-1", "2000"]])
-def test_steps_that_no_run_takes_are_rejected_in_a_few_words(steps):
+def test_steps_that_no_run_takes_are_rejected_with_a_short_message(steps):
     made = changed(tube(), "statement.claims.0.within", integer(1139))
     with pytest.raises(Rejected, match=r"steps: ") as found:
         recheck(changed(made, f"{PROOF}.steps", steps))

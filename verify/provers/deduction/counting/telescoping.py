@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Sums of terms that are differences, by Gosper's method; for n + 1 from n, by Wilf and Zeilberger's."""
+"""Telescoping sums: closed forms by Gosper's method, steps from n to n + 1 by Wilf and Zeilberger's method."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,20 +18,21 @@ from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.values import Values
 
 _MOST_DEGREE, _WORK = 5, 100
-"""The degree of the polynomial by which a term is multiplied; the work that one degree counts as, in columns."""
+"""The largest degree of P in a primitive G = P · core, and the work of trying one degree, in columns."""
 
 
 class Telescoping(Values, ABC):
-    """Proofs by sums that telescope; a subclass proves the goals that they leave."""
+    """Proofs by telescoping sums; a subclass proves the goals that remain."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of a goal, None where none was found."""
 
     def _by_telescoping(self, scope: Scope, before: Goal, n: sp.Symbol) -> Tree | None:
-        """Return a proof of an equation at n + 1, of which the scope's last fact is the one at n.
+        """Return a proof of an equation at n + 1; the scope's last fact is the equation at n.
 
-        Where a sum S of F(n, k) is to be R, F(n + 1, k) − F(n, k) R(n + 1)/R(n) is a difference G(k + 1) − G(k).
+        The equation is Σ_k F(n, k) = R(n). The proof needs a G with
+        F(n + 1, k) − F(n, k) R(n + 1)/R(n) = G(k + 1) − G(k).
         """
         parts = _one_sum(before.expression)
         if before.relation != "Eq" or parts is None or n not in outermost(parts[0])[0].free_symbols:
@@ -56,7 +57,7 @@ class Telescoping(Values, ABC):
         return _telescope(total, primitive, summed, _shares(terms))
 
     def _by_closed_form(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal with one sum, whose term is a difference itself."""
+        """Return a proof of a goal with one sum, whose term is a difference G(k + 1) − G(k)."""
         parts = _one_sum(goal.expression)
         if parts is None:
             return None
@@ -82,12 +83,12 @@ class Telescoping(Values, ABC):
         return proof and _telescope(total, primitive, [(sp.Integer(1), term)], lemma)
 
     def _divides(self, scope: Scope, *expressions: sp.Expr) -> bool:
-        """Whether the denominators of some expressions are seen to have a sign."""
+        """Whether every denominator of some expressions is seen to be positive or to be negative."""
         below = [sp.fraction(sp.together(expression))[1] for expression in expressions]
         return all(scope.positive_fraction(sp.Integer(1), self.atoms.of(sp.expand(each))) for each in below)
 
     def _quotient(self, above: sp.Expr, below: sp.Expr) -> sp.Expr:
-        """Return a quotient whose atoms cancel. Raises NoAtomError where some that depend on integers do not."""
+        """Return a reduced quotient. Raises NoAtomError if a factorial, a power or a sum does not cancel."""
         self.atoms.prepare(above, below)
         quotient = sp.factor(sp.cancel(sp.together(self.atoms.of(above) / self.atoms.of(below))))
         left = [s for s in quotient.free_symbols if self.atoms.keys.get(s, ("",))[0] in ("factorial", "power", "Sum")]
@@ -96,7 +97,7 @@ class Telescoping(Values, ABC):
         return self.atoms.back(quotient)
 
     def _primitive(self, core: sp.Expr, right: sp.Expr, k: sp.Symbol) -> sp.Expr | None:
-        """Return G with G(k + 1) − G(k) = core · right, a polynomial times the core; None where none was found."""
+        """Return G = P · core with G(k + 1) − G(k) = core · right for a polynomial P in k; None if none was found."""
         along = self._quotient(core.subs(k, k + 1), core)
         symbols = sorted((along.free_symbols | right.free_symbols) - {k}, key=lambda s: s.name)
         field = sp.QQ.frac_field(k, *symbols)
@@ -110,7 +111,7 @@ class Telescoping(Values, ABC):
 
 
 def _one_sum(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr] | None:
-    """Return a sum, its factor, and the rest of an expression that has one sum."""
+    """Return S, a and b for an expression a S + b whose only sum is S; None for any other expression."""
     sums, here = sorted(expression.atoms(sp.Sum), key=sp.default_sort_key), sp.Dummy("sum")
     if len(sums) != 1:
         return None
@@ -119,18 +120,21 @@ def _one_sum(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr] | None:
 
 
 def _core(term: sp.Expr, k: sp.Symbol) -> sp.Expr:
-    """Return the factors of a term that are no polynomials in k."""
+    """Return the product of the factors of a term that are no polynomials in k."""
     return sp.Mul(*(factor for factor in sp.Mul.make_args(term) if not factor.is_polynomial(k)))
 
 
 def _shares(terms: Sequence[tuple[sp.Expr, int]]) -> Tree:
-    """Return a sum of multiples of facts."""
+    """Return a proof by a sum of multiples of facts."""
     listed = [[data_of(share), [place], None] for share, place in terms]
     return {"rule": "sum", "times": data_of(sp.Integer(1)), "terms": listed}
 
 
 def _telescope(total: sp.Expr, primitive: sp.Expr, summed: Sequence[tuple[sp.Expr, sp.Expr]], then: Tree) -> Tree:
-    """Return a proof with an equation of sums, of multiples of terms whose differences' form is seen at once."""
+    """Return a proof with the fact Σ_k Σ c F(k) = G(last + 1) − G(first), where c, F are the pairs in `summed`.
+
+    The re-check needs no facts to see that Σ c F(k) = G(k + 1) − G(k), for the primitive G.
+    """
     _, (k, first, last) = outermost(total)
     ends = {"in": data_of(k), "from": data_of(first), "to": data_of(last), "of": data_of(primitive)}
     sums = [[data_of(share), data_of(term)] for share, term in summed]
@@ -138,7 +142,10 @@ def _telescope(total: sp.Expr, primitive: sp.Expr, summed: Sequence[tuple[sp.Exp
 
 
 def _polynomial(field: Any, along: Any, right: Any, degree: int) -> Sequence[sp.Expr] | None:
-    """Return the coefficients of P with P(k + 1) · along − P(k) = right, k the field's first symbol, None for none."""
+    """Return the coefficients of a P with P(k + 1) · along − P(k) = right; None if there is none up to this degree.
+
+    The symbol k is the first of the field.
+    """
     k = field.gens[0]
     columns = [(k + 1) ** i * along - k**i for i in range(degree + 1)] + [right]
     below = field.ring.one if hasattr(field, "ring") else field.field.ring.one

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Sines and cosines of sums and multiples, reduced to those of their parts by the addition formulas."""
+"""Proofs by the addition formulas: sines and cosines of sums and multiples, in terms of those of base angles."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,18 +20,22 @@ from verify.provers.deduction.scope import Scope
 Multiples: TypeAlias = tuple[int, ...]
 """An angle's coefficients in the base angles."""
 _MOST_PARTS = 12
-"""The most base angles in one angle, counted with their multiples."""
+"""The largest allowed sum |k_1| + |k_2| + … of the coefficients of an angle."""
 
 
 class Angles(Instances, ABC):
-    """Proofs that write all sines and cosines in terms of those of a few base angles."""
+    """Proofs that write all sines and cosines in those of a few base angles."""
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof of a goal, None where none was found."""
 
     def _by_angles(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by the addition formulas: by division for an equation, from a simpler goal for another one."""
+        """Return a proof by the addition formulas, None where none was found.
+
+        The goal is divided by the formulas. If the remainder is 0, they prove the goal; if an inequality leaves another
+        remainder, that is a simpler goal, proved as a lemma.
+        """
         parts = scope.fraction(goal.expression)
         angles = [] if parts is None else self._angles([parts[0], *(f.above for f in scope.facts)])
         bases, multiples = _bases(angles)
@@ -49,7 +53,7 @@ class Angles(Instances, ABC):
         formulas: Sequence[tuple[str, list[sp.Expr]]],
         depth: int,
     ) -> Tree | None:
-        """Return a proof by some formulas, of which it states only those that it uses."""
+        """Return a proof by some formulas; it states only the formulas that it uses."""
         inner, used = scope, dict[int, tuple[str, list[sp.Expr]]]()
         for name, of in formulas:
             after = self._instance(inner, name, of)
@@ -65,7 +69,7 @@ class Angles(Instances, ABC):
         return tree
 
     def _angles(self, polynomials: Sequence[sp.Expr]) -> list[sp.Expr]:
-        """Return the angles whose sines and cosines are in some polynomials in atoms."""
+        """Return the angles whose sines or cosines are atoms of some polynomials."""
         atoms = sorted({s for p in polynomials for s in p.free_symbols}, key=lambda s: getattr(s, "dummy_index", 0))
         kinds = {s: self.atoms.keys.get(s, ("",))[0] for s in atoms}
         return list(dict.fromkeys(self.atoms.meaning[s].args[0] for s in atoms if kinds[s] in ("sin", "cos")))
@@ -73,7 +77,7 @@ class Angles(Instances, ABC):
     def _reduced(
         self, scope: Scope, inner: Scope, goal: Goal, parts: tuple[sp.Expr, sp.Expr], depth: int
     ) -> Tree | None:
-        """Return a proof of a goal less multiples of equations; the rest is 0 or, for an inequality, a lemma."""
+        """Return a proof by dividing the goal by the equations: the remainder is 0 or, for an inequality, a lemma."""
         equations = [fact for fact in reversed(inner.facts) if fact.relation == "Eq"]
         symbols = {s for p in (parts[0], *(f.above for f in equations)) for s in p.free_symbols}
         order = sorted(symbols, key=lambda s: (self._rank(s, inner), s.name, getattr(s, "dummy_index", 0)))
@@ -94,7 +98,10 @@ class Angles(Instances, ABC):
         return {"rule": "lemma", "relation": data_of(relation), "proof": lemma, "then": then}
 
     def _rank(self, atom: sp.Symbol, inner: Scope) -> int:
-        """Return the rank of an atom: other functions, then sines and cosines of sums, then those of their parts."""
+        """Return the rank of an atom in the monomial order; sines and cosines of sums come before those of their parts.
+
+        The atoms of other functions come first.
+        """
         if self.atoms.keys.get(atom, ("",))[0] not in ("sin", "cos"):
             return 0
         made = [fact.place for fact in inner.facts if fact.expression is None and atom in fact.above.free_symbols]
@@ -102,7 +109,7 @@ class Angles(Instances, ABC):
 
 
 def _formulas(bases: Sequence[sp.Expr], multiples: Sequence[Multiples]) -> Iterator[tuple[str, list[sp.Expr]]]:
-    """Yield sin² + cos² = 1 for the base angles, then the addition formulas for sums of them, those of parts first."""
+    """Yield sin² + cos² = 1 for each base angle, then the addition formulas: those of parts before those of sums."""
     yield from (("circle", [base]) for base in bases)
     made = set[Multiples]()
 
@@ -122,14 +129,14 @@ def _formulas(bases: Sequence[sp.Expr], multiples: Sequence[Multiples]) -> Itera
 
 
 def _half(angle: Multiples) -> Multiples:
-    """Return the first base angle's share of a sum of several, and half of a multiple of one."""
+    """Return a part of an angle Σ k_i b_i: its first term k b or, if it has no other, ⌈k/2⌉ b."""
     first = next(i for i, k in enumerate(angle) if k)
     several = any(angle[first + 1 :])
     return tuple((k if several else k - k // 2) if i == first else 0 for i, k in enumerate(angle))
 
 
 def _bases(angles: Sequence[sp.Expr]) -> tuple[list[sp.Expr], list[Multiples]]:
-    """Return base angles, and the integer coefficients of each angle in them."""
+    """Return base angles, and the integer coefficients of each angle in the base angles."""
     written = [_terms(angle) for angle in angles]
     shares: dict[sp.Expr, list[Fraction]] = {}
     for terms in written:
