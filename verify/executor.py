@@ -63,6 +63,22 @@ class Answer(Generic[Result]):
         return self.result  # pyright: ignore[reportReturnType]
 
 
+@contextlib.contextmanager
+def cancelling() -> Iterator[None]:
+    """Ignore a KeyError in joblib's thread that deals out calls: it may look for a call that was just cancelled."""
+    hook = threading.excepthook
+
+    def other_errors(raised: threading.ExceptHookArgs) -> None:
+        if raised.exc_type is not KeyError or type(raised.thread).__name__ != "_ExecutorManagerThread":
+            hook(raised)
+
+    threading.excepthook = other_errors
+    try:
+        yield
+    finally:
+        threading.excepthook = hook
+
+
 @dataclass(frozen=True)
 class Workers:
     """The workers that compute in place of this process: `jobs` processes of this machine, a Dask client's, or none."""
@@ -106,7 +122,7 @@ class Workers:
             except Exception as error:
                 raise LostError(f"{type(error).__name__}: {error}") from error
             finally:
-                with warnings.catch_warnings():
+                with warnings.catch_warnings(), cancelling():
                     # The cancelling of calls was asked for.
                     warnings.simplefilter("ignore", UserWarning)
                     if computed is not None:

@@ -2,12 +2,13 @@
 
 import os
 import signal
+import threading
 import time
 
 import pytest
 
 from verify import InputError
-from verify.executor import LostError, Workers, refuse_both, workers
+from verify.executor import LostError, Workers, cancelling, refuse_both, workers
 
 
 def squared(number, folder):
@@ -54,6 +55,30 @@ def test_an_error_is_raised_in_its_place():
     assert [next(answers), next(answers)] == [0, 1]
     with pytest.raises(InputError, match="number = 2: must be < 2"):
         next(answers)
+
+
+class _ExecutorManagerThread(threading.Thread):
+    """A thread with the name of joblib's, which raises an error."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def run(self):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"), [(KeyError(20), []), (ValueError("20"), [ValueError]), (IndexError("20"), [IndexError])]
+)
+def test_a_cancelled_call_that_joblib_misses_is_no_error_and_others_are(monkeypatch, error, seen):
+    found = []
+    monkeypatch.setattr(threading, "excepthook", lambda raised: found.append(raised.exc_type))
+    with cancelling():
+        thread = _ExecutorManagerThread(error)
+        thread.start()
+        thread.join()
+    assert found == seen
 
 
 def test_what_a_dead_process_had_is_asked_for_again(tmp_path):
