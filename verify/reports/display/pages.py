@@ -130,10 +130,10 @@ def _theorem_summary(summary: Any) -> Page:
         )
         for r, labels in summary.recursions
     ]
-    observed = _table("observed", "value", ((formula(r.observable),) for r, _ in summary.recursions))
+    observables = _table("observable", "value", ((formula(r.observable),) for r, _ in summary.recursions))
     shown = [known if table.heading == known.heading else table for table in tables if table.heading != "steps"]
     uses = f"its proof uses {', '.join(theorem.proof_uses)}" if theorem.proof_uses else ""
-    tables = [*shown, *recursions, observed]
+    tables = [*shown, *recursions, observables]
     return _page(theorem.id, (theorem.title, str(theorem.source), uses, *summary.prose), tables, summary.known)
 
 

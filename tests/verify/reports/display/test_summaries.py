@@ -27,7 +27,7 @@ def test_each_part_of_a_statement_is_shown():
     lines = [" ".join(line.split()) for line in str(shown).splitlines()]
     for line in (
         *("user.mine", "a title", "x number > 0 a number", "kind one | two which", "twice = 2*x", "small x < 3"),
-        *("recursion of halved", "z from x; next z/2", "observed z**2", "larger twice > x open"),
+        *("recursion of halved", "z from x; next z/2", "observable z**2", "larger twice > x open"),
     ):
         assert line in lines
     # It has no name on the command line.
