@@ -65,7 +65,7 @@ class Answer(Generic[Result]):
 
 @contextlib.contextmanager
 def cancelling() -> Iterator[None]:
-    """Ignore a KeyError in joblib's thread that deals out calls: it may look for a call that was just cancelled."""
+    """Ignore a KeyError in the thread of joblib that deals out calls: it may look up a call that was just cancelled."""
     hook = threading.excepthook
 
     def other_errors(raised: threading.ExceptHookArgs) -> None:

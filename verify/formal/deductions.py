@@ -138,10 +138,10 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 
 
 def _factor(scope: _Scope, data: Data, name: str) -> list[str]:
-    """Return the line that adds a factor's sign to the facts, where it has a sum in it whose sign needs a proof.
+    """Return the line that adds 0 < factor to the facts, if the factor has a sum in it whose sign needs a proof.
 
-    Without it `positive` tries each part of a long sum as the one that is positive, and each of its parts then. The
-    factor may be 0, and nothing is added then.
+    Without this fact `positive` tries each term of a long sum as the positive one, and then the terms of that. For a
+    factor that may be 0 the line does nothing.
     """
     sums = any(part[0] == "Add" for part in parts_of(scope.clause.resolved(data)))
     if not sums or (shown := _positive(scope, data)) == ["positive."]:

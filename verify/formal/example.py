@@ -15,10 +15,10 @@ _ENDS = "first [apply le_by | apply Rle_ge, le_by | apply lt_by | apply Rlt_gt, 
 
 
 def example_of(stated: Stated, *others: str) -> str:
-    """Return the theorem that the example satisfies all hypotheses; nothing where these are not exported.
+    """Return the theorem that the example satisfies all exported hypotheses, "" if the domain is not exported.
 
-    Each condition is a relation between numbers. Those with logarithms have bounds of these; `others` are tactics that
-    are tried where all else fails.
+    Each condition is a relation between numbers; the logarithms in it are bounded by rational numbers. `others` are
+    tactics that are tried last.
     """
     if stated.out_of_reach:
         return ""
@@ -35,7 +35,7 @@ def example_of(stated: Stated, *others: str) -> str:
 
 
 def _squares(stated: Stated) -> Iterator[Fraction]:
-    """Yield the square of each argument of a logarithm in a hypothesis, where it is rational at the example."""
+    """Yield the squares of the arguments of the hypotheses' logarithms, those that are rational at the example."""
     data = stated.data
     words = {p["name"]: p["words"] for p in data["parameters"] if p["kind"] == "word"}
     numbers = {name: sp.Rational(value) for name, value in stated.example.items() if name in stated.symbols}

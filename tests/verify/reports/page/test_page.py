@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 from latex2mathml.converter import convert
 
-from tests.verify.reports.page.conftest import HOSTILE, Read
-from verify import FormalText, InputError
+from tests.verify.reports.page.conftest import HOSTILE, Read, measured
+from verify import Curve, FormalText, InputError, Measurement, Predicted
 from verify.outcomes import CheckResult, Established, ForAll, Formal, Trust
 from verify.reports.display.pages import Written
-from verify.reports.page import document as written, elements, summary, theorems
+from verify.reports.page import document as written, elements, figures, summary, theorems
 from verify.reports.page.pictures import picture
 
 LOADED = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}
@@ -265,6 +265,14 @@ def test_figures_are_in_words_and_numbers(page):
     figure = next(e["text"] for e in page.all("article") if e.get("id") == "figure-zeta2025.figure1")
     assert "loss goes from 3.00 ± 0.10 to 1" in figure and "theory: least loss 1 at the end" in figure
     assert "W: 2 by 2 numbers from -1 to 2" in figure and "A quick run" in figure and "refuted" in figure
+
+
+def test_a_prediction_stands_beside_the_curve_that_its_name_begins_with_and_else_beside_all():
+    curve = Curve("step", "coefficient", (0.0, 1.0), (Measurement(0.0), Measurement(2.0)))
+    predicted = {"alpha_by_descent": Predicted.level(curve, 1.0), "largest": Predicted.level(curve, 3.0)}
+    result = replace(measured("figure1"), curves={"alpha": curve, "C": curve}, theory=predicted, measurements={})
+    beside = {name: theory for name, _, _, theory in figures._rows(result)}
+    assert beside == {"alpha": "alpha by descent: 1 at the end; largest: 3 at the end", "C": "largest: 3 at the end"}
 
 
 def test_benchmarks_versions_and_digests_are_there(page, contents):
