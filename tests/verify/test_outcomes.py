@@ -192,7 +192,6 @@ def _result(*clauses, holds=True):
         instance={"x": Fraction(1, 2)},
         hypotheses=hypotheses,
         clauses=tuple(found),
-        established={clause.label: Established(ForAll.OPEN) for clause in found},
         values={"v": 3},
         seed=5,
         seconds=0.12345,

@@ -68,6 +68,7 @@ DYNAMICS = Dynamics(
     initial=(sp.Integer(0), sp.Integer(0)),
     step=(step_alpha, step_C),
     observable=loss,
+    name="L",
 )
 
 REACHED = Reaches("reached", DYNAMICS, eps, says="L_t <= eps at some step t")

@@ -108,7 +108,6 @@ def check(
             statement_digest=statement.digest,
             instance=instance,
             hypotheses=hypotheses,
-            clauses=clauses,
             seed=seed,
             seconds=time.monotonic() - started,
             digits=digits,
@@ -181,13 +180,13 @@ def _values(
 
 
 def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: bool) -> dict[str, Any]:
-    """Return the standings for all parameters of the claims, each clause, and the theorems that the proof uses."""
+    """Return the clauses with their standings for all parameters, and those of the claims and the theorems used."""
     proved = {clause.label: clause.trusts for clause in clauses if clause.evidence is Evidence.PROVED}
     refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
     by_clause, for_all = established(theorem, proved, refuted)
     return {
+        "clauses": tuple(replace(clause, for_all_parameters=by_clause[clause.label]) for clause in clauses),
         "for_all_parameters": for_all,
-        "established": by_clause,
         "rests_on": {name: standing(load_theorem(name)).for_all_parameters for name in theorem.proof_uses},
     }
 

@@ -1,5 +1,6 @@
 """Sources of statements: the paper, and whether the result is printed, recalled or derived here."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -36,8 +37,9 @@ class Paper:
     Examples
     --------
     >>> from verify import Paper
-    >>> Paper("doe2025", "Doe, A title, NeurIPS 2025", "2501.00001v2", 4, ("Lemma 1",)).key
-    'doe2025'
+    >>> paper = Paper("doe2025", "Doe, Roe, A title, NeurIPS 2025", "2501.00001v2", 4, ("Lemma 1",), title="A title")
+    >>> paper.key, paper.authors_and_year
+    ('doe2025', 'Doe and Roe 2025')
     """
 
     key: str
@@ -56,6 +58,17 @@ class Paper:
             refuse_bad_text(f"paper {self.key}: number", number, TITLE)
         if self.title not in self.citation:
             raise TheoremError(f"paper {self.key}: title: must be in the citation: {self.title}")
+
+    @property
+    def authors_and_year(self) -> str:
+        """The authors and the year, such as `Doe and Roe 2025`; the key if the citation has no title after its authors."""
+        before, title, after = self.citation.partition(self.title) if self.title else ("", "", "")
+        authors = [name for name in before.split(", ") if name]
+        years = re.findall(r"\b\d{4}\b", after)
+        if not (authors and years):
+            return self.key
+        named = " and ".join(authors) if len(authors) < 3 else f"{authors[0]} et al."
+        return f"{named} {years[-1]}"
 
     @property
     def reference(self) -> str:

@@ -192,6 +192,8 @@ class Dynamics:
         The next state, in terms of the state and the parameters.
     observable
         The scalar that clauses such as `Reaches` are about.
+    name
+        The observable's name in the texts of claims, such as `L`; no digest covers it.
 
     Raises
     ------
@@ -211,6 +213,12 @@ class Dynamics:
     initial: tuple[sp.Expr, ...]
     step: tuple[sp.Expr, ...]
     observable: sp.Expr
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """The observable's title in a table, with its name if it has one."""
+        return f"observable {self.name}".rstrip()
 
     def __post_init__(self) -> None:
         if not len(self.state) == len(self.initial) == len(self.step):

@@ -164,6 +164,8 @@ class ClauseResult(Shown):
         `claim` or `step`, by where the clause stands in its statement.
     draws
         Number of drawn trials that decided it, with simulated evidence; 0 if nothing was drawn.
+    for_all_parameters
+        Standing of the clause for all parameters in scope.
 
     Examples
     --------
@@ -188,6 +190,7 @@ class ClauseResult(Shown):
     role: str = "claim"
     trusts: tuple[Trust, ...] = ()
     draws: int = 0
+    for_all_parameters: Established = OPEN
 
     @classmethod
     def verified(cls, clause: Labelled, proof: Mapping[str, Any] | None, **fields: Any) -> "ClauseResult":
@@ -223,12 +226,17 @@ class ClauseResult(Shown):
         return None if self.margin is None else Fraction(0)
 
 
+def standings(clauses: Iterable[ClauseResult]) -> dict[str, Established]:
+    """Return the standing for all parameters of each clause, by label."""
+    return {clause.label: clause.for_all_parameters for clause in clauses}
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CheckResult(Result, Tabled):
     """A theorem at an instance.
 
-    `for_all_parameters` is the claims' standing for all parameters, `established` that of each clause, by label, and
-    `rests_on` that of each theorem that the proof uses. They are no part of the outcome here, which is that of the
+    `for_all_parameters` is the claims' standing for all parameters, and `rests_on` that of each theorem that the proof
+    uses. They are no part of the outcome here, which is that of the
     evaluation. `without` gives the reason for each missing value; `rechecked` tells whether the re-checker finds a
     value too, and `value_trusts` the trusts of that. `scope_confirmed` is whether the re-checker finds all hypotheses
     to hold, None where it was not asked or did not decide, for the reason `scope_doubt`; `scope_trusts` are the trusts
@@ -246,7 +254,6 @@ class CheckResult(Result, Tabled):
     digits: int = DIGITS
     interrupted: bool = False
     for_all_parameters: Established = OPEN
-    established: Mapping[str, Established] = field(default_factory=dict)
     rests_on: Mapping[str, Established] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
     rechecked: Mapping[str, bool] = field(default_factory=dict)
@@ -365,7 +372,7 @@ class CheckResult(Result, Tabled):
             "clauses": [
                 {"label": c.label, "role": c.role, "claim": c.claim, "holds": c.holds, "evidence": c.evidence}
                 | {"rechecked": c.rechecked, "trusts": [trust._asdict() for trust in c.trusts]}
-                | {"for_all_parameters": self.established[c.label].standing}
+                | {"for_all_parameters": c.for_all_parameters.standing}
                 | json_numbers({"margin": c.margin, "error": c.error}, self.digits)
                 | {"unchecked": c.unchecked, "detail": c.detail, "witness": json_numbers(c.witness, self.digits)}
                 for c in self.clauses

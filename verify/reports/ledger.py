@@ -140,7 +140,7 @@ def _theorem(rows: Sequence[Entry]) -> str:
     trusted = sorted({name for row in plain for name in row["trusts"]})
     checked += f", trusting {', '.join(trusted)}" if trusted else ""
     said = f", in words: {', '.join(rows[0]['in_words'])}" if rows[0]["in_words"] else ""
-    for_all = f"; for all: {rows[0]['for_all']}"
+    for_all = f"; for all: {rows[0]['for_all_parameters']}"
     return f"{outcome:12}  {evidence:9}  {instances}{checked}{said}, {spent:.1f} s{for_all}"
 
 

@@ -200,7 +200,7 @@ class Ledger:
             outcome=result.outcome.value,
             evidence=str(result.evidence or ""),
             trusts=[str(trust) for trust in result.trusts],
-            for_all=result.for_all_parameters.text(),
+            for_all_parameters=result.for_all_parameters.text(),
             in_words=sorted(said),
             seconds=result.seconds,
             expected=wanted.value,

@@ -20,6 +20,7 @@ from verify.outcomes import (
     how_sure,
     number_text,
     short_text,
+    standings,
 )
 from verify.outcomes.numbers import is_shortened
 from verify.printing import latex_of, text_of
@@ -105,7 +106,7 @@ def theorem_summary_text(summary: "TheoremSummary", width: int = WIDTH) -> str:
         starts = zip(each.state, each.initial, each.step, strict=True)
         state = [(text_of(name), f"from {text_of(start)}; next {text_of(after)}", "") for name, start, after in starts]
         lines += _rows(
-            f"recursion of {', '.join(labels)}", "", (*state, ("observable", text_of(each.observable), "")), width
+            f"recursion of {', '.join(labels)}", "", (*state, (each.title, text_of(each.observable), "")), width
         )
     lines += _rows("hypotheses", "", ((h.label, h.statement, "") for h in statement.hypotheses), width)
     stands = {claim.label: summary.standing.clauses[claim.label].text() for claim in statement.claims}
@@ -206,9 +207,8 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
     beside = margin and len(line) + 3 + len(margin) <= width
     yield f"{line}   {margin}" if beside else line
     yield from [f"      {margin}"] if margin and not beside else []
-    established = result.established.get(clause.label)
-    if clause.role == "claim" and established is not None and clause.evidence is not Evidence.PROVED:
-        yield f"      {result.established_for}: {established.text()}"
+    if clause.role == "claim" and clause.evidence is not Evidence.PROVED:
+        yield f"      {result.established_for}: {clause.for_all_parameters.text()}"
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
@@ -223,7 +223,7 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
         for clause in of_role:
             how = result.how(clause)
             by = f" by {how}" if how not in ("", "argument", "rocq") else ""
-            lines.append(f"  {result.established[clause.label].text()}{by}  {clause.label}: {clause.claim}")
+            lines.append(f"  {clause.for_all_parameters.text()}{by}  {clause.label}: {clause.claim}")
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
             lines += [f"      {name}: {text}" for name, text in result.formal_texts.get(clause.label, {}).items()]
@@ -258,7 +258,7 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
     lines += [f"not formal: {result.not_formal}"] if result.not_formal else []
     missing = f": {result.for_all_parameters.why}" if result.for_all_parameters.why else ""
     vouched = ", not machine-checked" if result.for_all_parameters.standing is ForAll.ARGUED else ""
-    formal = formal_claims(result.established, (c.label for c in result.clauses if c.role == "claim"))
+    formal = formal_claims(standings(result.clauses), (c.label for c in result.clauses if c.role == "claim"))
     stands = f"{result.for_all_parameters.text()}{vouched}{formal}{missing}"
     headline = "refuted" if result.counterexample is not None else stands
     stopped = _STOPPED.get(result.stopped, "")

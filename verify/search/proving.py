@@ -27,6 +27,7 @@ from verify.outcomes import (
     Outcome,
     assignments_text,
     json_numbers,
+    standings,
 )
 from verify.search.explore import explore
 from verify.search.limits import PROVE
@@ -43,9 +44,9 @@ class ProveResult(Result):
     Parameters
     ----------
     clauses
-        Each clause as it is at the theorem's example.
-    established, for_all_parameters
-        The standing of each clause, by label, and that of the claims.
+        Each clause as it is at the theorem's example, with its standing for all parameters.
+    for_all_parameters
+        The standing of the claims.
     argument, extensions
         The theorem's inferences, and those by which claims hold without some of its hypotheses.
     established_extensions
@@ -80,7 +81,6 @@ class ProveResult(Result):
     theorem: str
     statement_digest: str
     clauses: tuple[ClauseResult, ...]
-    established: Mapping[str, Established]
     for_all_parameters: Established
     argument: tuple[Inference, ...]
     extensions: tuple[Inference, ...]
@@ -135,19 +135,19 @@ class ProveResult(Result):
 
     def how(self, clause: ClauseResult) -> str:
         """Return the means that establish a clause: its proof's kind, `argument` or `rocq`; "" where it is open."""
-        established = self.established[clause.label]
-        if established.standing is ForAll.ARGUED:
+        standing = clause.for_all_parameters.standing
+        if standing is ForAll.ARGUED:
             return "argument"
-        if established.standing is ForAll.FORMAL:
+        if standing is ForAll.FORMAL:
             return "rocq"
-        if established.standing is not ForAll.PROVED:
+        if standing is not ForAll.PROVED:
             return ""
         found = clause.proof if clause.evidence is Evidence.PROVED else self.shipped.get(clause.label)
         return "" if found is None else str(found["kind"])
 
     def detail(self, clause: ClauseResult) -> str:
         """Return the reasons why a clause is open; "" for one that is not."""
-        established = self.established[clause.label]
+        established = clause.for_all_parameters
         return "" if established.standing.is_shown else "; ".join(filter(None, (established.why, clause.detail)))
 
     def to_json(self) -> dict[str, Any]:
@@ -158,12 +158,12 @@ class ProveResult(Result):
             "statement_digest": self.statement_digest,
             "clauses": [
                 {"label": clause.label, "role": clause.role, "claim": clause.claim}
-                | {"for_all_parameters": self.established[clause.label].standing}
+                | {"for_all_parameters": clause.for_all_parameters.standing}
                 | {"kind": self.how(clause), "detail": self.detail(clause)}
                 | {"lines": [text for text, _ in self.told.get(clause.label, ())]}
                 | {"reasons": self.reasons[clause.label].to_json() if clause.label in self.reasons else None}
-                | {"trusts": [trust._asdict() for trust in sorted(self.established[clause.label].trusts)]}
-                | {"formal": self.established[clause.label].formal_to_json()}
+                | {"trusts": [trust._asdict() for trust in sorted(clause.for_all_parameters.trusts)]}
+                | {"formal": clause.for_all_parameters.formal_to_json()}
                 | {"propositions": dict(self.formal_texts.get(clause.label, {}))}
                 for clause in self.clauses
             ],
@@ -235,7 +235,7 @@ def prove(
     refuted = None if refuted is None else replace(refuted, trusts=checked.trusts)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
-    by_clause, for_all = checked.established, checked.for_all_parameters
+    by_clause, for_all = standings(checked.clauses), checked.for_all_parameters
     # An argued claim is searched a little: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
     doubtful -= proved.keys()
@@ -272,8 +272,7 @@ def prove(
     return ProveResult(
         theorem=theorem.id,
         statement_digest=theorem.statement.digest,
-        clauses=checked.clauses,
-        established=by_clause,
+        clauses=tuple(replace(clause, for_all_parameters=by_clause[clause.label]) for clause in checked.clauses),
         for_all_parameters=for_all,
         argument=theorem.argument,
         extensions=theorem.extensions,

@@ -104,5 +104,5 @@ def test_where_not_all_encodings_are_gone_through_it_says_so(instance, why):
     result = verify.check(load_theorem("wang2024.lemma2"), **instance, law=law)
     assert result.outcome is Outcome.INCONCLUSIVE and result.in_scope
     claims = [clause for clause in result.clauses if clause.role == "claim"]
-    assert all(why in clause.detail and result.established[clause.label].standing == "argued" for clause in claims)
+    assert all(why in clause.detail and clause.for_all_parameters.standing == "argued" for clause in claims)
     assert {str(clause.evidence) for clause in result.clauses if clause.role == "step"} == {"proved"}

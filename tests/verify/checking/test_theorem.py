@@ -145,6 +145,21 @@ def test_a_source_says_how_it_is_known():
     assert str(Source("1", "printed", Paper("p", "P 2024", "1"))) == "P 2024, arXiv 1, 1 (printed)"
 
 
+@pytest.mark.parametrize(
+    ("citation", "title", "name"),
+    [
+        ("Doe, On 1999 sums, JMLR 2025", "On 1999 sums", "Doe 2025"),
+        ("Doe, Roe, Sums, COLT 2025, pages 2001 to 2024, 2025", "Sums", "Doe and Roe 2025"),
+        ("Doe, Roe, Poe, Sums, COLT 2025", "Sums", "Doe et al. 2025"),
+        ("Doe, Roe, Sums, COLT 2025", "", "key2025"),
+        ("Doe, Sums", "Sums", "key2025"),
+        ("Sums, COLT 2025", "Sums", "key2025"),
+    ],
+)
+def test_a_paper_is_named_by_its_authors_and_year(citation, title, name):
+    assert Paper("key2025", citation, title=title).authors_and_year == name
+
+
 def test_the_line_of_a_file_is_named(cli, theorem_file):
     path = theorem_file(
         "mine = theorem_of(\n    Inequality(\n        'c',\n        sp.Gt(x, 0),\n    ),\n)\n", header=LINES

@@ -17,7 +17,7 @@ def _theorem(name, outcome="verified", evidence="certified", expected="verified"
         "disclosed": DISCLOSED,
         "hypotheses": "",
     }
-    return entry | paper | {"rechecked": True, "for_all": "proved", "in_words": [], "trusts": []} | more
+    return entry | paper | {"rechecked": True, "for_all_parameters": "proved", "in_words": [], "trusts": []} | more
 
 
 def _comparison(name, outcome="verified", device="cpu", instances=1, expected="verified"):
@@ -66,7 +66,11 @@ FINDING = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures
         (
             [
                 _theorem(
-                    "p.a", outcome="inconclusive", evidence="", for_all="argued (2 inferences)", in_words=["global"]
+                    "p.a",
+                    outcome="inconclusive",
+                    evidence="",
+                    for_all_parameters="argued (2 inferences)",
+                    in_words=["global"],
                 )
             ],
             "p.a inconclusive - 1 instance, re-checked, in words: global, 1.0 s; for all: argued (2 inferences)",

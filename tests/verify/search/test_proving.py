@@ -23,7 +23,7 @@ from verify import (
     Theorem,
     Trial,
 )
-from verify.outcomes import ForAll
+from verify.outcomes import ForAll, standings
 from verify.reports.text import prove_text
 
 x = sp.Symbol("x", positive=True)
@@ -121,7 +121,10 @@ def test_what_is_argued_and_refuted_is_not_argued():
     assert (body["clause"], body["certified"], body["for_all_parameters"]) == ("false", True, "open")
     assert "  false: refuted (certified)" in prove_text(result)
     there = verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=3)
-    assert (there.for_all_parameters.standing, there.established["false"].why) == (ForAll.OPEN, "false is refuted here")
+    assert (there.for_all_parameters.standing, standings(there.clauses)["false"].why) == (
+        ForAll.OPEN,
+        "false is refuted here",
+    )
     assert (
         verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=1).for_all_parameters.standing
         is ForAll.ARGUED
@@ -215,7 +218,7 @@ def test_a_step_that_is_refuted_carries_no_claim(no_deduction):
     for claim in (InWords("means", "it is short"), Inequality("means", sp.Le(sp.exp(-x), 1, evaluate=False))):
         result = verify.prove(_in_steps(step, claim), seconds=8)
         assert list(result.refuted_steps) == ["short"] and result.refuted_steps["short"]["x"] > 1
-        assert (result.established["means"].standing, result.exit_code) == (ForAll.OPEN, 3)
+        assert (standings(result.clauses)["means"].standing, result.exit_code) == (ForAll.OPEN, 3)
         assert "short is refuted at x=" in result.for_all_parameters.why and result.to_json()["refuted_steps"] == [
             "short"
         ]
@@ -237,7 +240,8 @@ def test_a_check_says_that_a_step_is_refuted_and_its_outcome_stays_that_of_the_c
     assert refuted.outcome is kept.outcome is verify.Outcome.VERIFIED
     assert refuted.refuted_steps == ("short",) and kept.refuted_steps == ()
     assert (
-        refuted.to_json()["refuted_steps"] == ["short"] and refuted.established["short"].why == "short is refuted here"
+        refuted.to_json()["refuted_steps"] == ["short"]
+        and standings(refuted.clauses)["short"].why == "short is refuted here"
     )
     last = [check_text(each).splitlines()[-1] for each in (refuted, kept)]
     assert "; step short refuted at x=2; " in last[0] and last[0].startswith("verified (") and "step" not in last[1]

@@ -31,7 +31,6 @@ def _number(value: Any) -> float | None:
 
 def _check(result: Any) -> Iterator[Row]:
     for clause in result.clauses:
-        known = result.established.get(clause.label)
         yield {
             "label": clause.label,
             "role": clause.role,
@@ -41,7 +40,7 @@ def _check(result: Any) -> Iterator[Row]:
             "evidence": None if clause.evidence is None else str(clause.evidence),
             "rechecked": clause.rechecked,
             "trusts": ", ".join(map(str, clause.trusts)),
-            "for_all_parameters": None if known is None else str(known.standing),
+            "for_all_parameters": str(clause.for_all_parameters.standing),
             "margin": _number(clause.margin),
             "error": _number(clause.error),
             "detail": clause.detail,

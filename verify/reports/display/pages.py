@@ -130,7 +130,7 @@ def _theorem_summary(summary: Any) -> Page:
         )
         for r, labels in summary.recursions
     ]
-    observables = _table("observable", "value", ((formula(r.observable),) for r, _ in summary.recursions))
+    observables = _table("observable", "name, value", ((r.name, formula(r.observable)) for r, _ in summary.recursions))
     shown = [known if table.heading == known.heading else table for table in tables if table.heading != "steps"]
     uses = f"its proof uses {', '.join(theorem.proof_uses)}" if theorem.proof_uses else ""
     tables = [*shown, *recursions, observables]
@@ -208,9 +208,8 @@ def _check(result: Any) -> Page:
     for c in result.clauses:
         evidence = f" ({c.how_sure})" if c.evidence else ""
         margin = "" if c.margin is None else short_text(c.margin, DIGITS)
-        established = result.established[c.label].text() if c.label in result.established else ""
         shown = _clause(stated[c.label]) if c.label in stated else c.claim
-        rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, established, c.detail))
+        rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, c.for_all_parameters.text(), c.detail))
     columns = "label, {}, margin, {}, detail"
     values = ((name, "none" if value is None else number(value)) for name, value in result.values.items())
     tables = (
@@ -244,8 +243,7 @@ def _extended_ranges(result: Any) -> Page:
 
 def _prove(result: Any) -> Page:
     clauses = (
-        (c.role, result.established[c.label].text(), result.how(c), c.label, c.claim, result.detail(c))
-        for c in result.clauses
+        (c.role, c.for_all_parameters.text(), result.how(c), c.label, c.claim, result.detail(c)) for c in result.clauses
     )
     table = _table("clauses", "role, for all parameters, by, label, clause, detail", clauses)
     at = "" if result.counterexample is None else f"refuted at {instance(result.counterexample)}"

@@ -108,9 +108,8 @@ def _conditions(result: Any) -> str:
 def _prove(result: Any) -> str:
     if result.counterexample is not None:
         return f"{result.theorem}: refuted at {instance(result.counterexample)}"
-    stands = Counter(
-        (established.standing, tuple(sorted(established.trusts))) for established in result.established.values()
-    )
+    known = [clause.for_all_parameters for clause in result.clauses]
+    stands = Counter((established.standing, tuple(sorted(established.trusts))) for established in known)
     order = sorted(stands, key=lambda each: (list(ForAll).index(each[0]), each[1]))
     counts = ", ".join(f"{stands[each]} {how_sure(*each)}" for each in order)
     return f"{result.theorem}: {result.for_all_parameters.text()}; clauses: {counts}"

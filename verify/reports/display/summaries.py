@@ -90,6 +90,7 @@ class TheoremSummary(Shown):
                         for name, start, after in zip(each.state, each.initial, each.step, strict=True)
                     ],
                     "observable": text_of(each.observable),
+                    "observable_name": each.name,
                 }
                 for each, labels in self.recursions
             ],

@@ -9,7 +9,7 @@ from verify.checking.registry import kind_of
 from verify.checking.standing import Standing
 from verify.checking.theorem import Theorem
 from verify.files import name_in_file, write_ours
-from verify.outcomes import assignments_text
+from verify.outcomes import assignments_text, standings
 from verify.reports.display.latex import body, escaped
 from verify.reports.display.pages import page_of
 from verify.reports.display.summaries import TheoremSummary, summary_of
@@ -70,6 +70,6 @@ def _summary(theorem: Theorem, seconds: float) -> tuple[TheoremSummary, str]:
     from verify.search.proving import prove
 
     result = prove(theorem, seconds=seconds)
-    known = Standing(theorem.id, result.established, result.for_all_parameters, None)
+    known = Standing(theorem.id, standings(result.clauses), result.for_all_parameters, None)
     refuted = f"refuted at {assignments_text(result.counterexample)}" if result.counterexample is not None else ""
     return TheoremSummary(theorem, known, result.not_formal), refuted

@@ -146,7 +146,7 @@ def _finding(contents: Contents, finding: Finding) -> Html:
     claims = [clause.label for clause in known.theorem.statement.claims] if known else []
     marks = [badge(word) for word in sure(finding, claims)]
     marks += [badge("reading", "under our reading")] if finding.under_our_reading else []
-    head = joined([tag("span", finding.paper.key, class_="key"), " ", finding.summary, " ", marks])
+    head = joined([tag("span", finding.paper.authors_and_year, class_="key"), " ", finding.summary, " ", marks])
     reported = [[code(path), shown(expected)] for path, expected in finding.expect.items()]
     rests = [[premise.text, " ", badge("premise", premise.provenance)] for premise in finding.rests_on]
     return details(

@@ -1,5 +1,6 @@
 """`verify show` says of a theorem each part and its standing, of an experiment each setting."""
 
+import dataclasses
 import json
 
 import pytest
@@ -7,6 +8,7 @@ import sympy as sp
 
 import verify
 from verify import Dynamics, Inequality, Parameter, Reaches, Source, Statement, Theorem
+from verify.outcomes import standings
 
 x, z = sp.symbols("x z", positive=True)
 TWICE = sp.Symbol("twice", real=True)
@@ -14,7 +16,7 @@ STATEMENT = Statement(
     (Parameter("x", "rational", "a number", above=0), Parameter("kind", "word", "which", words=("one", "two"))),
     (
         Inequality("larger", sp.Gt(TWICE, x)),
-        Reaches("halved", Dynamics((z,), (x,), (z / 2,), z**2), sp.Rational(1, 100)),
+        Reaches("halved", Dynamics((z,), (x,), (z / 2,), z**2, "E"), sp.Rational(1, 100)),
     ),
     (verify.Hypothesis("small", sp.Lt(x, 3)),),
     definitions={TWICE: 2 * x},
@@ -27,15 +29,25 @@ def test_each_part_of_a_statement_is_shown():
     lines = [" ".join(line.split()) for line in str(shown).splitlines()]
     for line in (
         *("user.mine", "a title", "x number > 0 a number", "kind one | two which", "twice = 2*x", "small x < 3"),
-        *("recursion of halved", "z from x; next z/2", "observable z**2", "larger twice > x open"),
+        *("recursion of halved", "z from x; next z/2", "observable E z**2", "larger twice > x open"),
     ):
         assert line in lines
+    # No digest covers the observable's name, and a table has it only if it is given.
+    named = STATEMENT.claims[1].dynamics
+    unnamed = dataclasses.replace(named, name="")
+    assert unnamed.to_data() == named.to_data()
+    assert (unnamed.title, unnamed.name) == ("observable", "")
     # It has no name on the command line.
     assert "verify check" not in str(shown)
     body = json.loads(json.dumps(shown.to_json()))
     assert body["parameters"][0] == {"name": "x", "domain": "number > 0", "meaning": "a number"}
     assert body["recursions"] == [
-        {"claims": ["halved"], "state": [{"name": "z", "start": "x", "next": "z/2"}], "observable": "z**2"}
+        {
+            "claims": ["halved"],
+            "state": [{"name": "z", "start": "x", "next": "z/2"}],
+            "observable": "z**2",
+            "observable_name": "E",
+        }
     ]
     assert body["definitions"] == [{"name": "twice", "definition": "2*x"}]
     assert body["example"] == {"x": 2, "x_float": 2.0, "kind": "two"}
@@ -48,7 +60,7 @@ def test_what_establishes_each_claim_is_shown_with_the_commands_that_go_on(cli):
     assert (code, err) == (0, "")
     known = verify.prove("wang2024.theorem1", seconds=1)
     for label in ("reached", "stays"):
-        assert known.established[label].text() in " ".join(out.split())
+        assert standings(known.clauses)[label].text() in " ".join(out.split())
     assert "verify check wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200" in out
     listed = next(row for row in verify.list_theorems("wang2024") if row["id"] == "wang2024.theorem1")
     body = json.loads(cli("show", "wang2024.theorem1", "--json")[1])
