@@ -153,7 +153,7 @@ class _Text(_Faithful, StrPrinter):
     _plain = StrPrinter
 
     def parenthesize(self, item: Any, level: int, strict: bool = False) -> str:
-        """Return a part with parentheses where it binds less than its surroundings."""
+        """Return a part, with parentheses if it binds less than its surroundings."""
         binds, text = self._binding(item), self._print(item)
         return f"({text})" if binds < level or (not strict and binds <= level) else text
 
@@ -203,7 +203,7 @@ class _Latex(_Faithful, LatexPrinter):
     _plain = LatexPrinter
 
     def parenthesize(self, item: Any, level: int, is_neg: bool = False, strict: bool = False) -> str:
-        """Return a part with parentheses where it binds less than its surroundings."""
+        """Return a part, with parentheses if it binds less than its surroundings."""
         held = isinstance(item, _OPERATIONS) and self.kept.within(item)
         binds = _binding(item) if held else precedence_traditional(item)
         loose = binds < level or (not strict and binds <= level) or (is_neg and strict)

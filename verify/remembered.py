@@ -45,7 +45,7 @@ def make_folder() -> None:
 class Memory:
     """Results in the files of a folder, which `place(make)` returns; at most `most` files are kept, None keeps all.
 
-    `place` raises OSError where there is no folder, and makes one where it is asked to.
+    `place` makes the folder if it is asked to, and raises OSError without one.
     """
 
     place: Callable[[bool], Path]
@@ -77,13 +77,13 @@ class Memory:
         return None
 
     def _path(self, name: str) -> Path | None:
-        """Return the file of a name; None where there is no folder."""
+        """Return the file of a name; None without a folder."""
         with suppress(OSError):
             return self.place(False) / f"{name}.json"
         return None
 
     def remember(self, name: str, digest: str, found: Any) -> None:
-        """Keep a result in place of the one under the name; nothing is kept where nothing can be written."""
+        """Keep a result in place of the one under the name; if nothing can be written, nothing is kept."""
         with suppress(OSError):
             path = self.place(True) / f"{name}.json"
             kept = {"of": digest, "found": found, "seal": _seal(path, digest, found)}
@@ -117,7 +117,7 @@ def _of_the_directory(make: bool) -> Path:
 
 
 def _of_the_user(make: bool) -> Path:
-    """Return the folder of a user. Raises OSError where there is none, or where others may write in it.
+    """Return the folder of a user. Raises OSError without one, and if others may write in it.
 
     Raises InputError for a LEMMASCOPE_CACHE that is no absolute path.
     """

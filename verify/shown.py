@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def visible(text: str, *, lines: bool = False) -> str:
     r"""Return text with invisible characters written as Python writes them: an escape character as `\x1b`.
 
-    All that leaves the program as text passes through here, once, where it leaves: text from a file, or typed text,
-    neither begins a line of its own nor does anything to a terminal. With `lines` its line breaks stay.
+    All text that leaves the program passes through here, once and last: text from a file, or typed text, neither begins
+    a line of its own nor does anything to a terminal. With `lines` its line breaks stay.
     """
     if lines:
         return "\n".join(map(visible, text.split("\n")))

@@ -27,9 +27,9 @@ L = Parameter("L", "integer", "number of layers", minimum=1)
 D = Parameter("d", "integer", "dimension of a token", minimum=1)
 N = Parameter("n", "integer", "number of labelled tokens in a prompt", minimum=1)
 SPECTRUM = Parameter("spectrum", "word", "eigenvalues of Sigma", words=("printed", "even"))
-LEAST = Parameter("least", "rational", "last of Sigma's eigenvalues where they are even", above=0)
+LEAST = Parameter("least", "rational", "last of Sigma's eigenvalues if these are even", above=0)
 PRIOR = Parameter("prior", "word", "covariance of w*: Sigma^-1 or I", words=("inverse", "identity"))
-TRAINED = Parameter("trained", "word", "what is trained; B_l = 0 where it is not", words=("A_and_B", "A"))
+TRAINED = Parameter("trained", "word", "trained matrices; if B is not trained, B_l = 0", words=("A_and_B", "A"))
 CLIP = Parameter("clip", "rational", "largest Frobenius norm of a matrix's gradient", above=0)
 PROMPTS = Parameter("prompts", "integer", "independent prompts over which the loss is averaged", minimum=2)
 
@@ -78,7 +78,7 @@ def singular_vectors(size: int, generator: torch.Generator) -> Float64[Tensor, "
 
 
 def clipped(gradient: Float[Tensor, "L d d"], largest: float) -> Float[Tensor, "L d d"]:
-    """Return the matrices (L, d, d), each scaled down to the Frobenius norm `largest` where it is above."""
+    """Return the matrices (L, d, d), those above the Frobenius norm `largest` scaled down to it."""
     norms = torch.linalg.matrix_norm(gradient, keepdim=True)
     return gradient * torch.where(norms > largest, largest / norms, 1.0)
 
@@ -181,7 +181,7 @@ relu_transformer = Experiment(
 def _trained(
     settings: Instance, covariance: Float64[Tensor, "d d"], prior: Float64[Tensor, "d d"], generator: torch.Generator
 ) -> tuple[Float64[Tensor, "L d d"], Float64[Tensor, "L d d"] | None]:
-    """Return A and, where it is trained, B, (L, d, d), after one training."""
+    """Return A and, if trained, B, (L, d, d), after one training."""
     count, size, n = (int(settings[name]) for name in ("L", "d", "n"))
     shape = count, size, size
     trained = ("A", "B") if settings["trained"] == "A_and_B" else ("A",)

@@ -59,7 +59,7 @@ def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
 def trained(
     plan: Plan, seed: int, device: str, running: Running, part: str, told: Callable[[int], None]
 ) -> list[Reading]:
-    """Return the readings of a training, from this process's memory where it has them."""
+    """Return the readings of a training, from this process's memory if it has them."""
     key = (plan, seed, device)
     if key not in _TRAINED:
         taken = list(readings(plan, seed, device, running=running, part=part, told=told))
@@ -260,7 +260,7 @@ _MANY = {"runs": 5, "n_test": 20_000, "readings": 51}
 _OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, _MANY | {"runs": 3}, _MANY)
 # Little next to its training; Figure 3's losses have heavy tails, and are those of as many prompts as in a batch.
 _OVER_RUNS_OF_A = (_OVER_RUNS[0], _MANY | {"n_test": 200_000}, _MANY | {"n_test": 200_000})
-# Shared with the figure over training, where it has the same readings.
+# Shared with the figure over training if that has the same readings.
 _ONE_RUN = ({"readings": 11}, {"readings": 51}, {"readings": 51})
 _SHOWN = tuple(
     one | {"basis": basis} for one, basis in zip(_ONE_RUN, ("standard", "eigenvectors", "standard"), strict=True)
@@ -270,7 +270,7 @@ _SHOWN = tuple(
 def source(number: str) -> Source:
     """Return the source of a figure."""
     note = "arXiv 2306.00297, and the authors' code, github.com/chengxiang/LinearTransformer; put together as in "
-    note += "`reference`; what is whose is in the module's first lines"
+    note += "`reference`; the module's first lines say which choices are whose"
     return Source(f"Figure {number}", "printed", None, note)
 
 

@@ -32,7 +32,7 @@ FLAT, SAME, FAR = 1e-5, 1e-6, 1e4
 
 
 def exact_prompts(n: int, degree: int) -> Prompts:
-    """Return prompts of two-dimensional tokens whose mean loss is the expected one where it has this degree in S.
+    """Return prompts of two-dimensional tokens whose mean loss is the expected one if the loss has this degree in S.
 
     A node's weight is in its query, as a loss is a quadratic form in x. Raises InputError for more than 300 examples.
     """

@@ -344,7 +344,7 @@ def gradients(
 def mean_gradient(
     A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, prompts: Prompts
 ) -> tuple[Float[Tensor, ""], list[Float[Tensor, "L d d"]]]:
-    """Return the mean of the losses of prompts (), and its gradients in A and, where it is not None, in B.
+    """Return the mean of the losses of prompts (), and its gradients in A and, if given, in B.
 
     The second moments are taken to be symmetric, without a check. If the inputs are float32, each prompt is computed in
     float32; sums over prompts are float64.
@@ -352,7 +352,7 @@ def mean_gradient(
     Raises
     ------
     InputError
-        Where A, B and the prompts do not fit together, are empty, or not of one dtype on the CPU.
+        For A, B and prompts that do not fit together, are empty, or not of one dtype on the CPU.
     """
     S, weights, query = prompts
     for name, given, count in (("A", A, 3), ("query", query, 2)):

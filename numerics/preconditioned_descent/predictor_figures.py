@@ -89,7 +89,7 @@ def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
     Raises
     ------
     InputError
-        Where there are more matrices to choose from than steps to take them from, and no examples but those left out.
+        For more matrices to choose from than steps to take them from, and for no examples but those left out.
     """
     points = whole_numbers(settings, {"n": "examples", "L": "layers"}[along])
     steps, kept, left_out = (int(settings[name]) for name in ("steps", "kept", "left_out"))

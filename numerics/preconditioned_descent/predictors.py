@@ -54,7 +54,7 @@ def best_coefficients(errors: Float64[Tensor, "L_plus_1 N"]) -> Float64[Tensor, 
 
 
 def step_sizes(coefficients: Float64[Tensor, "L_plus_1"]) -> Inexact[np.ndarray, "L"]:
-    """Return the a_l with ∏ (1 − a_l s) = Σ c_j s^j, complex where they are not real."""
+    """Return the a_l, real or complex, with ∏ (1 − a_l s) = Σ c_j s^j."""
     return np.roots(coefficients.cpu().numpy())
 
 
@@ -103,7 +103,7 @@ def best_of_grid(errors: Float64[Tensor, "L_plus_1 N"], n: int) -> Float64[np.nd
 def conjugate_gradients(K: Float[Tensor, "d d"], prompts: Prompts, steps: int) -> Float[Tensor, "d N"]:
     """Return w* less the iterate of conjugate gradients, preconditioned by K, after some steps from 0, (d, N).
 
-    K is (d, d), symmetric and positive definite; the equations are S w = S w*. Where they are solved w stays.
+    K is (d, d), symmetric and positive definite; the equations are S w = S w*. Once they are solved w stays.
     """
     S, left, _ = prompts
     residual = applied(S, left)

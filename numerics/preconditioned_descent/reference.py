@@ -47,7 +47,7 @@ class Estimate(NamedTuple):
 class Gradient(NamedTuple):
     """Loss (), and its gradients in P and Q (L, d+1, d+1), and in the A and B of `pattern` (L, d, d).
 
-    All have a leading axis where there is one per group.
+    Those of several groups have a leading axis.
     """
 
     loss: Float[Tensor, "*groups"]
@@ -104,7 +104,7 @@ def prompt(
     weights: Float[Tensor, "batch d"],
     label: Float[Tensor, "batch"] | None = None,
 ) -> Float[Tensor, "batch d+1 n_plus_1"]:
-    """Return Z_0 (batch, d+1, n+1); `label` (batch,) stands in the place of y_{n+1}, 0 where it is None."""
+    """Return Z_0 (batch, d+1, n+1); `label` (batch,) stands in the place of y_{n+1}, 0 if it is None."""
     _batch(tokens, weights)
     if label is None:
         label = tokens.new_zeros(len(tokens))

@@ -58,7 +58,7 @@ class Task(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A and, where it is trained, B (L, d, d) after some steps."""
+    """A and, if trained, B (L, d, d) after some steps."""
 
     step: int
     A: Float64[Tensor, "L d d"]

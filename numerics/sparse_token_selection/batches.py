@@ -74,8 +74,8 @@ def draw(
     Parameters
     ----------
     words
-        (4, blocks) of uint32, as many as are needed; the first are the encodings' bits, (16, plane) of 16 bits each;
-        none, of a plane of 0, where they are shared.
+        (4, blocks) of uint32, as many as are needed; the first are the encodings' bits, (16, plane) of 16 bits each.
+        For shared encodings the plane is 0, and there are no bits.
     work, tokens
         (pairs,) and (2 pairs,), of which d T are used.
     members

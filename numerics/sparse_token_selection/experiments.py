@@ -322,7 +322,7 @@ def _pattern(W: Float64[Tensor, "D D"], V: Float64[Tensor, "d D"], truth: Ground
     if W.any():
         quantities["cosine_W"] = cosine_similarity(W, truth.W)
     quantities["off_pattern_V"] = (V * (1 - truth.V)).abs().max()
-    # W[:, :d] meets only x_query = 0: it has no gradient, and stays where it started.
+    # W[:, :d] meets only x_query = 0: it has no gradient, and keeps its initial value.
     quantities["off_pattern_W"] = (W * (1 - truth.W))[:, len(V) :].abs().max()
     return {name: float(value) for name, value in quantities.items()}
 

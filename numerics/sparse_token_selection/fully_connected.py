@@ -30,9 +30,9 @@ _WIDEST = 2**32
 
 
 class Activation(NamedTuple):
-    """A function, an interval on which it increases, whether on the whole line, and about where its odd part does so.
+    """A function f, an interval on which it increases, whether it does so on the whole line, and its centre.
 
-    The centre is None where there is none: f(centre + x) - f(centre - x) increases in x.
+    f(centre + x) - f(centre - x) increases in x; the centre is None if f has none.
     """
 
     function: Callable[[Tensor], Tensor]
@@ -126,8 +126,8 @@ def initialise(net: Net, generator: torch.Generator) -> None:
 def subset_code(T: int, q: int) -> tuple[list[int], int]:
     """Return T whole numbers of which any two sums of q differ, and an upper bound on these sums.
 
-    2^i; or, where they are smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime that is at
-    least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
+    They are 2^i or, if their bound is smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime
+    that is at least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
 
     Raises
     ------

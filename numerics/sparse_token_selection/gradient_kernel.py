@@ -1,8 +1,8 @@
 """A batch drawn and differentiated sample by sample, whose encodings are in cache when they are used, on the CPU.
 
 The loss and the gradient are those of `trainer.batch_gradient`, against which they are tested, on the batch
-that `Batches.drawn` writes out. With a sample's tokens z_t as the rows of Z, the query z = (0; u) among them where it
-is attended to, and p the softmax of the logits Z W z,
+that `Batches.drawn` writes out. With a sample's tokens z_t as the rows of Z, the query z = (0; u) among them if it is
+attended to, and p the softmax of the logits Z W z,
 
     r = V Zᵀp − target,    s = Z Vᵀr,    l = p ∘ (s − pᵀs),    dL/dV = r (Zᵀp)ᵀ,    dL/dW = (Zᵀl) zᵀ.
 

@@ -37,7 +37,7 @@ A function may have those of training and of the test, of another T, which is no
 
 
 class Gradient(NamedTuple):
-    """Loss (), and dL/dW (D, D) and dL/dV (d, D); all with a leading axis where there is one per batch.
+    """Loss (), dL/dW (D, D) and dL/dV (d, D); those of several batches have a leading axis.
 
     A training's has the columns d: of dL/dW alone, (D, d_e), as the others are 0.
     """

@@ -118,7 +118,7 @@ class Inference:
     Parameters
     ----------
     label
-        Its name; that of the claim which it concludes, where it does.
+        Its name; if it concludes a claim, the claim's.
     says
         The inference, in one sentence.
     uses

@@ -167,7 +167,7 @@ def _accepted(kept: Mapping[str, Any]) -> Accepted:
 
 
 def not_at_hand(trusted: Trusted) -> str:
-    """Return why a door cannot serve as it did when something was accepted with it; "" where it can."""
+    """Return why a door cannot serve as it did when something was accepted with it; "" if it can."""
     try:
         found = door(trusted.name)
     except Unknown as error:

@@ -142,7 +142,7 @@ def check_wrong(
 
 
 def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof]) -> Iterator[Proofs]:
-    """Yield the proofs for all parameters that each clause is given; none where they are for the instance's words."""
+    """Yield the proofs for all parameters that each clause is given; none if they would be for the instance's words."""
     in_scope = question.in_scope
     for clause, specialised in zip(statement.clauses, question.statement.clauses, strict=True):
         if statement.for_all(clause, in_scope=in_scope, hypotheses=False):
@@ -194,9 +194,9 @@ def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: b
 def _reported(
     value: Any, results: Mapping[str, ClauseResult], decider: Decider, question: Question
 ) -> tuple[Any, Rechecked]:
-    """Return a reported value, None where it means nothing, and whether the re-checker finds it too.
+    """Return a reported value, None if it means nothing, and whether the re-checker finds it too.
 
-    UndefinedError or UndecidedError where there is none.
+    Raises UndefinedError or UndecidedError without a value.
     """
     if isinstance(value, ClauseValue):
         clause = results[value.clause]
@@ -246,7 +246,7 @@ def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider, question:
 def _holds(relation: Relational, decider: Decider, question: Question) -> tuple[bool, Rechecked]:
     """Return whether a relation holds at the instance, and whether that was re-checked.
 
-    Raises UndecidedError where it is not decided: no other case may then count.
+    Raises UndecidedError if it is not decided: no other case may then count.
     """
     result = decider.decide(Inequality("holds", relation), question)
     if result.holds is None:

@@ -56,10 +56,10 @@ def proofs_for_all(
     by: Multipliers | None = None,
     hypotheses: bool,
 ) -> Proofs:
-    """Yield the proofs for all parameters of a clause: that of a certificate, where there is one, then its own.
+    """Yield the proofs for all parameters of a clause: a certificate's, if given, then its own.
 
-    The own one is looked for when it is asked for, in scope where `hypotheses` may be used. With multipliers it is the
-    one that they give, and no other is looked for.
+    Its own is searched for when it is asked for; with `hypotheses` it may use these. With multipliers it is the proof
+    that they give, and no search is made.
     """
     if certificate is not None:
         yield ProofForAll(certificate), ""
@@ -182,7 +182,7 @@ class Decider:
         return tuple(Trust(*trusted) for trusted in self.rechecker().scope_trusts())
 
     def scope(self, hard_end: float) -> tuple[bool | None, str]:
-        """Return whether the re-checker finds all hypotheses to hold, None and why where it does not find out."""
+        """Return whether the re-checker finds all hypotheses to hold; None and the reason if it does not find out."""
         try:
             # The statement is read within the time as well.
             return ended(hard_end, lambda: self.rechecker().in_scope())
@@ -260,7 +260,7 @@ def _refuse_ill_typed(clause: Clause, result: Any) -> None:
 
 
 def _without_checkpoints(result: ClauseResult) -> ClauseResult | None:
-    """Return the same with a run's proof that states no checkpoints, None where it states none.
+    """Return the same, a run's proof without its checkpoints; None for a proof that states none.
 
     Each checkpoint's balls are some times wider than those of the run, which may be more than a close decision allows.
     """

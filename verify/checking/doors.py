@@ -1,10 +1,10 @@
 """The doors by which packages help the re-checker: entry points in the group `lemmascope.rechecks`.
 
 Each names a `Rechecks`, as `module:object`. A door is known by the modules that its module reaches inside its package,
-by relative imports, and by the digest of their text. They are read, and not run, to find out; where they import
-anything else than the standard library, FLINT and the re-checker's public helpers, the door is refused. The code
-that is run later is the very text that was read, under names of its own, and nothing else of the package. That is no
-sandbox: the package vouches for its code.
+by relative imports, and by the digest of their text. The modules are found by reading their text, without running it.
+A door is refused if they import anything else than the standard library, FLINT and the re-checker's public helpers. The
+code that is run later is the very text that was read, under names of its own, and nothing else of the package. That is
+no sandbox: the package vouches for its code.
 """
 
 import ast
@@ -205,7 +205,7 @@ def _refuse(module: str, where: str, own: str, names: Sequence[str] = ()) -> Non
 
 
 def _relative(node: ast.ImportFrom, package: Sequence[str], folder: Path, where: str) -> list[str]:
-    """Return the modules that a relative import is of. Raises Unknown where it leaves the package."""
+    """Return the modules that a relative import is of. Raises Unknown if it leaves the package."""
     if node.level > len(package):
         raise Unknown(f"{where}: a relative import leaves the package")
     base = package[: len(package) - node.level + 1]
@@ -217,7 +217,7 @@ def _relative(node: ast.ImportFrom, package: Sequence[str], folder: Path, where:
 
 
 def _file_of(folder: Path, name: str) -> Path | None:
-    """Return the source file of a module of a package in a folder, None where there is none."""
+    """Return the source file of a module of a package in a folder; None without one."""
     place = folder.joinpath(*name.split(".")[1:])
     files = (
         (place / "__init__.py", place.with_name(f"{place.name}.py")) if place != folder else (place / "__init__.py",)
@@ -253,7 +253,7 @@ _MODULES = _Modules()
 
 @lru_cache(maxsize=100)
 def _loaded(name: str, code: Code) -> Rechecks:
-    """Return the `Rechecks` behind a door. Raises Unknown where it cannot be run, or is something else."""
+    """Return the `Rechecks` behind a door. Raises Unknown if it cannot be run, or is something else."""
     if _MODULES not in sys.meta_path:
         # First: other modules on the path under these names are not run.
         sys.meta_path.insert(0, _MODULES)

@@ -1,8 +1,8 @@
 """The least integer of a range at which some expressions are at most a level, exactly, whether they fall or not.
 
-Where they are rational in the integer's symbol, they cross the level, or have no value, at the real roots of some
-polynomials alone. So the least integer that is enough is the first of the range, or next to a root. Otherwise the range
-is searched from its first integer on.
+If the expressions are rational in the integer's symbol, they cross the level, or have no value, at the real roots of
+some polynomials alone. So the least integer that is enough is the first of the range, or next to a root. Otherwise the
+range is searched from its first integer on.
 """
 
 import math

@@ -79,7 +79,7 @@ def catalogue(package: str) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=100)
 def _catalogue(path: Path, _changed: int, _size: int) -> Mapping[str, Any]:
-    """Return the contents of a catalogue's file. Raises InputError where it is no catalogue."""
+    """Return the contents of a catalogue's file. Raises InputError if it is no catalogue."""
     package = path.parent.name
     try:
         listed = json.loads(path.read_bytes())
@@ -209,7 +209,7 @@ def package_folder(package: str) -> Path:
 
 
 def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
-    """Return the object of an id, of a class; InputError where there is none, with `besides` for the alternatives."""
+    """Return the object of an id, of a class. Raises InputError without one; `besides` names the alternatives."""
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
         # Where a catalogue cannot be read, it may be there.
@@ -237,7 +237,7 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
 def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     """Return the object of an id, or of `file.py:name`, of a kind such as `theorem` and of a class.
 
-    The name may be left out for a file that holds a single one. Raises InputError where there is none.
+    The name may be left out for a file that holds a single one. Raises InputError if none is found.
     """
     path, colon, name = reference.rpartition(":")
     if reference.endswith(".py") or (colon and path.endswith(".py")):

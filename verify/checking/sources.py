@@ -61,8 +61,8 @@ class Paper:
 
     @property
     def authors_and_year(self) -> str:
-        """The authors and the year, such as `Doe and Roe 2025`; the key if the citation has no title after its authors."""
-        before, title, after = self.citation.partition(self.title) if self.title else ("", "", "")
+        """The authors and the year, such as `Doe and Roe 2025`; the key if no title follows the authors."""
+        before, _, after = self.citation.partition(self.title) if self.title else ("", "", "")
         authors = [name for name in before.split(", ") if name]
         years = re.findall(r"\b\d{4}\b", after)
         if not (authors and years):
@@ -72,7 +72,7 @@ class Paper:
 
     @property
     def reference(self) -> str:
-        """The citation, with the arXiv id where there is one."""
+        """The citation, with the arXiv id if given."""
         return f"{self.citation}, arXiv {self.arxiv}" if self.arxiv else self.citation
 
 

@@ -66,7 +66,7 @@ def pins() -> dict[str, str]:
 
 
 def pinned_digests(package: str) -> dict[str, str]:
-    """Return the digests that a package pins; none where it can hold no files. Raises InputError for a bad file."""
+    """Return the digests that a package pins; none for one that can hold no files. Raises InputError for a bad file."""
     try:
         path = package_folder(package) / DIGESTS
     except InputError:

@@ -70,7 +70,7 @@ class Canary:
 
     @cached_property
     def statement(self) -> Statement:
-        """The false statement. Raises TheoremError where it is none, or has no clause of that label."""
+        """The false statement. Raises TheoremError if it is no statement, or has no clause of that label."""
         statement = self.stated if isinstance(self.stated, Statement) else self.stated()
         if not isinstance(statement, Statement):
             raise TheoremError(f"canary {self.label}: its statement is a {type(statement).__name__}")
@@ -83,14 +83,14 @@ class Canary:
 
 @dataclass(frozen=True)
 class Bound:
-    """The bounds that a clause's upper bound is compared with, to measure its sharpness and where it is not vacuous.
+    """The bounds that a clause's upper bound is compared with, to measure its sharpness and to find vacuous cases.
 
     Parameters
     ----------
     proved
         The best proved bound of the same quantity.
     free
-        A trivial bound: the claimed one is vacuous where it is not smaller.
+        A trivial bound: the claimed one is vacuous unless it is smaller.
     along
         The parameter along which `explore` reports where the claimed bound becomes smaller than the trivial one.
 
@@ -136,7 +136,7 @@ class Theorem(Formula):
         Ids of the theorems that the statement, respectively its proof, rests on.
     boundaries
         By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
-        line beside those of this theorem's own hypotheses. No part of what is claimed.
+        line beside those of this theorem's own hypotheses. No part of the claims.
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
         is proved by itself needs none.
@@ -305,7 +305,7 @@ class Theorem(Formula):
                 )
 
     def made_derivation(self) -> Derivation:
-        """Return the derivation. Raises TheoremError where there is none, and where its function fails."""
+        """Return the derivation. Raises TheoremError without one, and if its function fails."""
         if self.derivation is None:
             raise TheoremError(f"{self.id} has no derivation")
         try:

@@ -217,11 +217,11 @@ class Reaches(ClauseDefaults):
         return ClauseResult.refuted(self, kept.proof, detail=detail, witness=witness)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
+        """Return level − smallest value by the last step, relative; with no last step, small if it is not reached.
 
-        Where the level is reached at a step t < `not_before` the margin is t/not_before − 1. A run that does not
-        reach it refutes the clause only where it settles on a cycle above the level: a small negative margin, as it is
-        dear to confirm.
+        If the level is reached at a step t < `not_before` the margin is t/not_before − 1. With no last step, a run that
+        does not reach it refutes the clause only if it settles on a cycle above the level: the margin is then negative
+        and small, as that is dear to confirm.
         """
         (level,) = scan_values((statement.expand(self.level),), instance)
         dynamics, last, room = expanded(statement, self.dynamics), SCAN_STEPS, 1.0
@@ -242,7 +242,7 @@ class Reaches(ClauseDefaults):
         if self.within is not None:
             return _relative(level, smallest) if last <= SCAN_STEPS else 1.0
         if run and smallest >= run[0][1]:
-            # It never came below its start, as where it diverges.
+            # It never came below its start: it may diverge.
             return -1e-3
         steady = run[-1][0] > MOST_EVALUATIONS
         if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
@@ -261,7 +261,7 @@ class Reaches(ClauseDefaults):
 
 
 def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
-    """Return a result at an instance, with a proof for all parameters in place of its own where there is one."""
+    """Return a result at an instance, with a proof for all parameters, if any, in place of its own."""
     try:
         shown, _ = question.proof_for_all()
     except OutOfTimeError:
@@ -277,7 +277,7 @@ def _for_all(found: ClauseResult, question: Question) -> ClauseResult:
 def _followed(
     question: Question, dynamics: Dynamics, level: Fraction, last: int | None
 ) -> "Passage | Cycle | Kept | Horizon":
-    """Return the run to its first step at or below a level, by a last step where there is one."""
+    """Return the run to its first step at or below a level, by the last step if given."""
     if last is None:
         return question.run(dynamics, level)
     if question.tube(dynamics) is not None:

@@ -98,9 +98,9 @@ class Identity(Equality):
         return ClauseResult.undecided(self, why)
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
-        """Return the proof that the difference is a symbolic zero, None where it is not.
+        """Return the proof that the difference is a symbolic zero; None if it is not.
 
-        Raises UndefinedError or UndecidedError where it is, and the sides need not have values.
+        Raises UndefinedError or UndecidedError if it is, and the sides need not have values.
         """
         return _zero_proof(_sides(self, statement), statement, "all")
 
@@ -138,7 +138,7 @@ def _difference(sides: Sides) -> sp.Expr:
 
 @lru_cache(maxsize=2**12)
 def _equal(sides: Sides, statement: Statement) -> bool:
-    """Whether two sides are identically equal. Raises UndefinedError where they are, and need not have values."""
+    """Whether two sides are identically equal. Raises UndefinedError if they are, and need not have values."""
     plain = [taken_apart(side)[0] for side in sides]
     zero, divisors = zero_with_divisors(plain[0] - plain[1])  # pyright: ignore[reportOperatorIssue]
     if zero:
@@ -157,14 +157,14 @@ def _zero_proof(sides: Sides, statement: Statement, scope: str) -> Proof | None:
 def _refuse(shown: bool, part: sp.Basic) -> None:
     if not shown:
         raise UndefinedError(
-            f"equal where they have values, but {text_of(part)} may have none, or be divided by and vanish"
+            f"equal where both have values, but {text_of(part)} may have none, or be divided by and vanish"
         )
 
 
 def has_a_value(part: sp.Basic, statement: Statement) -> bool:
     """Whether a part of an expression is shown to have a value everywhere on the domain.
 
-    Raises UndefinedError and UndecidedError where it is a number and has none, or none that is found.
+    Raises UndefinedError for a number that has none, and UndecidedError for one whose value is not found.
     """
     if not part.free_symbols:
         evaluate_rising(part, {})

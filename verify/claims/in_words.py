@@ -131,7 +131,7 @@ class _Seen:
 
     @property
     def margin(self) -> Enclosure | None:
-        """The smallest margin with its error; None where it is no number."""
+        """The smallest margin with its error; None if one of them is not finite, or without a trial."""
         if self.smallest is None or any(_is_float(part) and not math.isfinite(part) for part in self.smallest[:2]):
             return None
         margin, error = Fraction(self.smallest.margin), Fraction(self.smallest.error)
@@ -181,7 +181,7 @@ class InWords(ClauseDefaults):
         return {"kind": "in_words", "label": self.label, "says": self.says}
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Return the verdict of the evaluation's trials at the instance; undecided where there is no evaluation."""
+        """Return the verdict of the evaluation's trials at the instance; undecided without an evaluation."""
         evaluation = question.evaluations.get(self.label)
         if not isinstance(evaluation, Evaluation):
             return ClauseResult.undecided(self, "in words: nothing evaluates it at an instance")
@@ -253,7 +253,7 @@ def _seen(trials: Iterator[Trial], end: float) -> _Seen:
 
 
 def _plain(trial: Trial, number: int) -> Trial:
-    """Return a trial with a margin and an error that are exact or a float. UndefinedError where they say nothing."""
+    """Return a trial with a margin and an error that are exact or a float. UndefinedError if they say nothing."""
     margin, error = (part if isinstance(part, int | Fraction) else float(part) for part in trial[:2])
     if _is_float(margin) and math.isnan(margin):
         raise UndefinedError(f"the margin of trial {number} is not a number")

@@ -95,7 +95,7 @@ class Inequality:
         return {"kind": "inequality", "label": self.label, "says": self.says, "relation": to_data(self.relation)}
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Decide the sign of the margin, exactly where it is rational, else in balls of rising precision."""
+        """Decide the sign of the margin: exactly if it is rational, else in balls of rising precision."""
         quantified = sorted(set(self._symbols(question.statement)) - set(question.instance))
         if quantified:
             return self._for_all(question, quantified)

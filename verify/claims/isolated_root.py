@@ -147,7 +147,7 @@ class IsolatedRoot(ClauseDefaults):
         return ClauseResult.undecided(self, why)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 − distance/radius of the root that Newton's method finds from the centre; −1 where it finds none."""
+        """Return 1 − distance/radius of the root that Newton's method finds from the centre; −1 if it finds none."""
         *centre, radius = scan_values((*map(sp.sympify, self.centre), sp.sympify(self.radius)), instance)
         equations = tuple(map(statement.expand, self.equations))
         fixed, values, slopes = _programs(equations, self.unknowns, frozenset(instance))

@@ -86,7 +86,7 @@ class MatrixIdentity(Equality):
         self._shape()
 
     def _shape(self) -> Shape | None:
-        """Return the shape of both sides, None of scalars. Raises TheoremError where there is none."""
+        """Return the shape of both sides, None for scalars. Raises TheoremError if the shapes do not fit."""
         try:
             found = {shape_of(side, self.shapes) for side in self.expressions() if side is not sp.S.Zero}
         except TheoremError as error:
@@ -152,9 +152,9 @@ class MatrixIdentity(Equality):
         return ClauseResult.refuted(self, proof, margin=difference, detail="the two sides differ", witness=witness)
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
-        """Return the proof that both sides have the same monomials, None where they are not.
+        """Return the proof that both sides have the same monomials; None if they do not.
 
-        Raises UndefinedError where they are, and a scalar is not shown to have a value.
+        Raises UndefinedError if they do, and a scalar is not shown to have a value.
         """
         return {"kind": "words"} if self._is_zero(statement, {}) else None
 
@@ -173,7 +173,7 @@ class MatrixIdentity(Equality):
     def _is_zero(self, statement: Statement, values: Mapping[sp.Symbol, sp.Rational]) -> bool:
         """Whether the two sides have the same monomials at values of some scalars, for all values of the others.
 
-        Raises UndefinedError where they are, and a scalar is not shown to have a value.
+        Raises UndefinedError if they do, and a scalar is not shown to have a value.
         """
         sides = [substitute(side, values) for side in self._sides(statement)]
         plain = [taken_apart(side)[0] for side in sides]

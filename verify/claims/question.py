@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Proof: TypeAlias = Mapping[str, Any]
 """A proof as the re-checker reads it: its kind, and the data of that kind."""
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
-"""First passages by recursion, level and last step, and under "far" a cycle or a tube, None where there is neither."""
+"""First passages by recursion, level and last step, and under "far" a cycle or a tube; None without one."""
 MOST_DRAWS = 10**6
 """Maximum number of trials of a claim in words, where no fewer are asked for."""
 _LOOK_FOR_CYCLE = 2000
@@ -40,7 +40,7 @@ _LOOK_FOR_CYCLE = 2000
 
 
 class ProofForAll(dict[str, Any]):
-    """A proof for all parameters that a clause is given: where it is returned and not accepted, the next is given."""
+    """A proof for all parameters that a clause is given: if it is returned and not accepted, the next is given."""
 
 
 Proofs: TypeAlias = Iterator[tuple[ProofForAll | None, str]]
@@ -128,7 +128,7 @@ class Question:
         return evaluate_rising(self.statement.expand(expression), self.instance, digits=max(DIGITS, digits))[0]
 
     def exact(self, expression: sp.Basic) -> Fraction:
-        """Return the exact value of an expression; UndefinedError where it is not rational."""
+        """Return the exact value of an expression; UndefinedError if it is not rational."""
         return exact_value(self.statement, self.instance, expression)
 
     def passage(self, dynamics: Dynamics, level: Fraction, last_step: int | None = None) -> Passage:
@@ -199,7 +199,7 @@ class Question:
 
 
 def exact_value(statement: Statement, instance: Instance, expression: sp.Basic, **more: Fraction | int) -> Fraction:
-    """Return an expression's exact value, with `more` than the instance; UndefinedError where it is not rational."""
+    """Return an expression's exact value, with `more` than the instance; UndefinedError if it is not rational."""
     value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
     if not isinstance(value, Fraction):
         raise UndefinedError(f"{text_of(expression)}: a rational value is needed here")
@@ -246,5 +246,5 @@ class Clause(ClauseData, Protocol):
         ...
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return the clause's relative margin in float64, for a search: ≤ 0 where it seems to fail."""
+        """Return the clause's relative margin in float64, for a search: ≤ 0 if it seems to fail."""
         ...

@@ -101,9 +101,9 @@ def meet(one: Ranges, other: Ranges) -> Ranges:
 class Solvable:
     """A relation, ready to be solved for one of its parameters at values of the others.
 
-    `coefficients` is a program for those of the slack as a quotient of polynomials in the parameter, each constant
-    first, the numerator of `degree` before the denominator; None where it is none. `scanned` are the symbols in it for
-    the values that primitives enclose.
+    `coefficients` computes those of the slack as a quotient of polynomials in the parameter: the numerator's, of
+    `degree`, then the denominator's, each constant term first. It is None if the slack is no such quotient. `scanned`
+    are the symbols in it for the values that primitives enclose.
     """
 
     relation: Any
@@ -180,7 +180,7 @@ def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solva
         above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(slack)))
         for divisor in _divisors(slack):
             if not _divides(divisor, below.as_expr()):
-                # Cancelled on the way, but where it is 0 the relation as it is written has no value.
+                # It was cancelled, but at its zeros the relation as written has no value.
                 square = sp.Poly(divisor, last) ** 2
                 above, below = above * square, below * square
     except sp.PolynomialError:
@@ -210,9 +210,9 @@ def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
 
 
 def satisfied(relation: Relational, values: Values) -> bool:
-    """Whether a relation is certified to hold at values, in exact or, where these do not do, ball arithmetic.
+    """Whether a relation is certified to hold at values: in exact arithmetic or, if a value is not rational, in balls.
 
-    It is not where it has no value, nor where 4096 bits leave it undecided.
+    It is not if it has no value, or if balls of 4096 bits do not decide it.
     """
     written, scanned = _named_scans(relation)
     try:
@@ -255,7 +255,7 @@ def _named_scans(relation: Relational) -> tuple[sp.Basic, Mapping[str, AppliedUn
 
 
 def _with_scans(scanned: Mapping[str, AppliedUndef], values: Values) -> Values:
-    """Return the values with the approximations of enclosed primitives. UndefinedError where there is none."""
+    """Return the values with the approximations of enclosed primitives. UndefinedError if one has none."""
     completed = dict(values)
     for name, node in scanned.items():
         primitive = PRIMITIVES[node.func.__name__]

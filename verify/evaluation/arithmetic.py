@@ -182,7 +182,7 @@ def _of_complex(function: str, raw: float) -> float:
 class Float64:
     """IEEE doubles, for scans: fast, and no proof of anything.
 
-    NumPy is imported where it is needed: a check in other arithmetic does without.
+    NumPy is imported by the methods that need it: a check in other arithmetic does without.
     """
 
     name = "float64"

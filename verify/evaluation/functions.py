@@ -40,7 +40,7 @@ class Functions(Generic[Raw]):
         raise UndecidedError(f"integers are not told apart in {self.arithmetic.name} arithmetic")
 
     def sign_of(self, raw: Raw) -> int | None:
-        """Return the sign of a number, None where it is not decided."""
+        """Return the sign of a number; None if the arithmetic does not decide it."""
         return self.arithmetic.sign(raw)
 
     def hull(self, one: Raw, other: Raw) -> Raw:
@@ -48,7 +48,7 @@ class Functions(Generic[Raw]):
         raise UndecidedError("which of the pieces holds is not decided")
 
     def kept(self, raw: Raw) -> Raw:
-        """Return a number on the way. Raises NotExactError where it is too long."""
+        """Return an intermediate result. Raises NotExactError if it is too long."""
         return raw
 
     def _counted(self, count: int, what: str) -> int:

@@ -162,7 +162,7 @@ def run_primitive(name: str, function: Callable[..., T], *arguments: object) -> 
 def call_enclosed(
     name: str, function: Callable[..., Fraction | Enclosure], *arguments: Fraction
 ) -> Fraction | Enclosure:
-    """Call an enclosing function at exact arguments. Raises PrimitiveError where it returns no bounded enclosure."""
+    """Call an enclosing function at exact arguments. Raises PrimitiveError if it returns no bounded enclosure."""
     result = run_primitive(name, function, *arguments)
     ends = (result.lower, result.upper) if isinstance(result, Enclosure) else (result,)
     if not all(isinstance(end, int | Fraction) and not isinstance(end, bool) for end in ends):

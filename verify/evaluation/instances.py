@@ -100,10 +100,10 @@ class Stated(Protocol):
 
 
 def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
-    """Return the whole instance of some values; a word is the paper's, the first, where it is absent.
+    """Return the whole instance of some values; an absent word is the paper's, the first.
 
     A parameter with a default takes that. Raises InputError for a value that is missing, unknown or outside its
-    domain, and where a default has no value.
+    domain, and for a default that has no value.
     """
     paper = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
     instance = parse_instance(statement.parameters, paper | dict(given), partial=True)
@@ -143,7 +143,7 @@ def completed(statement: Statement, instance: Instance, *, scan: bool = False) -
 
 
 def _scanned(expression: sp.Expr, values: Instance) -> Fraction:
-    """Return a value in float64. Raises UndefinedError where it divides by 0, is infinite, or complex."""
+    """Return a value in float64. Raises UndefinedError if it divides by 0, is infinite, or complex."""
     try:
         return Fraction(scan_values((expression,), values)[0])
     except (ArithmeticError, ValueError, TypeError) as error:
@@ -326,7 +326,7 @@ def _too_long(admissible: sp.Set) -> bool:
 
 
 def _isolated(relation: Any, unknown: sp.Symbol) -> str:
-    """Return the relation with the unknown alone on the left where it stands alone on a side."""
+    """Return the relation's text; an unknown that stands alone on a side is on the left."""
     turned = relation.reversed if relation.rhs == unknown else relation
     return f"{text_of(turned.lhs)} {turned.rel_op} {text_of(turned.rhs)}"
 

@@ -23,7 +23,7 @@ _STEPS_BETWEEN_LOOKS = 1024
 EXACT_STEPS = 1000
 """Number of steps up to which a scan in float64 takes every step."""
 MOST_EVALUATIONS = 5 * EXACT_STEPS
-"""Steps and leaps of a scan together: it ends there also where it did not become steady."""
+"""Number of steps and leaps after which a scan ends, whether its displacements became steady or not."""
 _STEPS_BETWEEN_LEAPS = 4
 """Steps that damp the fast components after a leap."""
 INTERRUPTED = "interrupted"
@@ -201,7 +201,7 @@ def _scanned(
 
 
 def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> tuple[tuple[int, float], ...]:
-    """Return steps, from 0 to `steps`, and the observable there in float64; ends early, with inf, where it diverges.
+    """Return steps, from 0 to `steps`, and the observable there in float64; a divergent run ends early, with inf.
 
     After `EXACT_STEPS` a run whose displacement hardly changes from step to step is carried on by leaps along it, each
     at most a fiftieth of the steps behind it, with a few steps in between that damp the fast components. The counts are

@@ -41,7 +41,7 @@ class Program:
     def bind(self, arithmetic: Arithmetic[Raw], fixed: Sequence[Raw] = ()) -> Callable[..., tuple[Raw, ...]]:
         """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones.
 
-        It raises the arithmetic's error where there is no value: ZeroDivisionError, NotExactError, UndefinedError.
+        At inputs without a value it raises the arithmetic's error: ZeroDivisionError, NotExactError, UndefinedError.
         """
         assert len(fixed) == self.fixed
         names = {name: getattr(arithmetic, name) for name in _FUNCTIONS}

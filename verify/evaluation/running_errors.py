@@ -85,7 +85,7 @@ class Estimates:
     name = "float64 with errors"
 
     def rational(self, numerator: int, denominator: int) -> Estimate:
-        """Return p/q, without an error where it is a float."""
+        """Return p/q; the error is 0 if p/q is a float."""
         return self.number(Fraction(numerator, denominator))
 
     def number(self, value: Fraction | int) -> Estimate:

@@ -55,7 +55,7 @@ def evaluate_rising(
 
 
 def _exact_value(program: Program, values: Sequence[Value | Enclosure]) -> Fraction:
-    """Return a program's exact value. Raises NotExactError where it has none."""
+    """Return a program's exact value. Raises NotExactError if it has none."""
     exact = Exact()
     arguments = [exact.number(value) for value in values]
     (raw,) = program.bind(exact)(*arguments)
@@ -103,7 +103,7 @@ def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
 
 
 def with_proposed_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
-    """Return the expression with its limits at an instance, SymPy's values where they are not rational.
+    """Return the expression with its limits at an instance; those that are not rational are SymPy's values.
 
     SymPy's values may be wrong: a verdict that rests on one counts only if the re-checker finds the limit itself.
     """
@@ -147,7 +147,7 @@ def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
 
 
 def holds(relation: Relational, slack: Fraction | Enclosure) -> bool | None:
-    """Return whether a relation with a slack (an equality's is at most 0) holds, None where it is not decided."""
+    """Return whether a relation with a slack (an equality's is at most 0) holds; None if that is not decided."""
     low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
     strict = isinstance(relation, STRICT)
     if low is not None and (low > 0 or (low == 0 and not strict)):
@@ -198,7 +198,7 @@ def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -
 def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Values]) -> "tuple[Estimate, ...]":
     """Return expressions' values at many instances, arrays in float64 with a running bound of each one's error.
 
-    NaN where there is no value, where a number is beyond float64, and where an expression has a primitive.
+    A value is NaN if it is undefined, if a number is beyond float64, and if its expression has a primitive.
     """
     import numpy as np
 

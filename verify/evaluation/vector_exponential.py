@@ -17,7 +17,7 @@ _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (1 / math.facto
 
 @cache
 def compiled_exponential() -> Callable[[float], float]:
-    """Return a function of float64, compiled where it is called.
+    """Return exp as a function of float64 that Numba compiles.
 
     exp(x) is to two units in the last place, 0 below exp(−708), infinite above exp(709.4). x = k log 2 + r with
     |r| <= log(2)/2, of which the Taylor polynomial of order 13 is 1e-17 from exp(r); 2^k is made of its bits.

@@ -23,7 +23,7 @@ PROCESSES = 2
 
 
 def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
-    """Compile some theorems, list Rocq's refusals, and write the record; 1 where it or its checker refuses."""
+    """Compile some theorems, list Rocq's refusals, and write the record; 1 if Rocq or its checker refuses."""
     if why := not_run():
         sys.stdout.write(f"{why}\n")
         return 0
@@ -63,7 +63,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
 
 
 def _compiled(folder: Path, every: bool, name: str) -> tuple[Acceptance, str] | None:
-    """Return Rocq's acceptance of a theorem, and its checker's verdict on the export; None where it is on record."""
+    """Return Rocq's acceptance of a theorem, and its checker's verdict on the export; None if it is on record."""
     theorem = load_theorem(name)
     if not every and _fits(theorem, entries(package_of(name)).get(name)):
         return None

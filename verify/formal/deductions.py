@@ -68,7 +68,7 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
-    """Return the number of first lemmas that precede a need: up to the one of its expression, 0 where there is none."""
+    """Return the number of first lemmas that precede a need: up to the one of its expression; 0 without that."""
     count, of = 0, from_data(clause.resolved(need.of))
     while tree["rule"] == "lemma":
         count, lemma = count + 1, from_data(clause.resolved(signed(tree["relation"]).of))

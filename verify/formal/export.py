@@ -104,7 +104,7 @@ def export(
         theorems[label], why = _theorem(stated, clause, proofs.get(label))
         if label in without:
             theorems[label], why = "", "Rocq refuses its proof"
-        # A claim without a hypothesis that is left out is another one, and may be false where it has no proof.
+        # Without a hypothesis that is left out the claim is another one, and may be false: it is stated only if proved.
         nothing = label in stated.refused or (stated.left_out and not theorems[label])
         exported = "nothing" if nothing else "proof" if theorems[label] else "statement"
         clauses.append(ClauseExport(label, statement.role(label), exported, why))

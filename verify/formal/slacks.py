@@ -175,7 +175,7 @@ def _tree(proof: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def by_logarithms(clause: Clause, proof: Mapping[str, Any]) -> None:
-    """Write a proof of kind `logarithms`: log u >= 0 where that rises, and log u <= u - 1 where it falls."""
+    """Write a proof of kind `logarithms`: log u >= 0 if the margin rises with log u, and log u <= u - 1 if it falls."""
     clause.begin()
     relation = clause.relations[-1]
     left = clause.resolved(signed(relation).of)

@@ -24,7 +24,7 @@ POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
 NATURAL = INTEGRAL | {"nonnegative"}
 """The assumptions that the symbol of an order k = 0, 1, 2, … may have."""
 _OPEN = REAL | {"positive", "negative", "nonzero", "nonnegative", "nonpositive"}
-"""The assumptions that a variable of differentiation may have, where it is > 0 or < 0: both sides are inside then."""
+"""The assumptions that a variable of differentiation may have if it is > 0 or < 0: both sides are inside then."""
 _KINKED = (
     *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.binomial, sp.Piecewise, *SERIES),
     Iterate,

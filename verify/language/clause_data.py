@@ -17,7 +17,7 @@ from verify.printing import text_of
 
 
 class ClauseData(Protocol):
-    """One labelled clause, as data: a claim or a step, by where it stands in its statement.
+    """One labelled clause, as data: a claim or a step, by its place in its statement.
 
     `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
@@ -150,7 +150,7 @@ class FormalText:
     digest
         Of the texts of the propositions and of the definitions.
     besides
-        The sentences in prose by which the claim follows from the propositions, where there are such.
+        The sentences in prose, if any, by which the claim follows from the propositions.
     proofs, package
         The theorem of each proposition, and the package whose files hold all this: no part of the statement.
 

@@ -234,8 +234,7 @@ def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[
     """Register a function that encloses its own value as a primitive of the language, under its own name.
 
     It is for a value that a computation of its own encloses, whose width does not follow the arithmetic's bits. The
-    function takes Fractions and returns a Fraction or an `Enclosure`; it raises UndefinedError where there is no
-    value.
+    function takes Fractions and returns a Fraction or an `Enclosure`; without a value it raises UndefinedError.
 
     Parameters
     ----------
@@ -332,8 +331,8 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
         _refuse_kept(_Same(expression))
     if contents(expression).keeps_zero:
         for product in filter(_has_factor_zero, sp.preorder_traversal(expression)):
-            # SymPy says of it that it is not even, and where it finds later that it is 0, in an order that it draws, it
-            # raises InconsistentAssumptions. Asked this first, it knows that 0 is even. Each object knows for itself.
+            # SymPy says of it that it is not even. If it finds later that it is 0, in an order that it draws, it raises
+            # InconsistentAssumptions. Asked this first, it knows that 0 is even. Each object knows for itself.
             _ = product.is_zero
     return _data(expression, written)[0]
 

@@ -24,7 +24,7 @@ Series = tuple[int, list[Quotient]]
 def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tuple[sp.Expr, list[sp.Expr]]:
     """Return the limit of an expression rational in all its symbols, and the polynomials it divided by.
 
-    The limit holds where none of these vanishes. Raises UndefinedError where it is infinite, TheoremError for an
+    The limit holds where none of these vanishes. Raises UndefinedError for an infinite limit, TheoremError for an
     expression that is not rational.
     """
     moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
@@ -47,7 +47,7 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
 
 
 def proposed_limit(inside: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr | None:
-    """Return SymPy's value of a limit, from above at a number; None where it finds none that is finite.
+    """Return SymPy's value of a limit, from above at a number; None if it finds no finite one.
 
     The value may be wrong: a proof or a verdict that rests on it counts only if the re-checker finds the limit itself.
     """

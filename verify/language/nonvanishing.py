@@ -91,7 +91,7 @@ def _factor_signs(
 
 
 def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
-    """Write the larger side of a relation, where it is a symbol, as the smaller one plus a slack."""
+    """Return the larger side of a relation, and the smaller one plus a slack; None if the larger is no symbol."""
     if not isinstance(relation, sp.LessThan | sp.StrictLessThan | sp.GreaterThan | sp.StrictGreaterThan):
         return None
     slack = new_slack("slack", strict=isinstance(relation, STRICT))
@@ -99,7 +99,7 @@ def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
 
 
 def new_slack(name: str, *, strict: bool) -> sp.Symbol:
-    """Return a new symbol for the difference of a relation's sides: > 0 where it is strict, else ≥ 0."""
+    """Return a new symbol for the difference of a relation's sides: > 0 if it is strict, else ≥ 0."""
     return sp.Dummy(name, positive=True) if strict else sp.Dummy(name, nonnegative=True)
 
 

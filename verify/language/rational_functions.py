@@ -48,7 +48,7 @@ class QuotientField:
 
     def __init__(self, symbols: Sequence[sp.Symbol]) -> None:
         self.symbols = tuple(symbols)
-        # FLINT needs a variable even where there is none.
+        # FLINT needs a variable even without symbols.
         names = tuple(f"x{i}" for i in range(max(1, len(self.symbols))))
         context = flint.fmpq_mpoly_ctx.get(names, "lex")
         self._generators = dict(zip(self.symbols, context.gens(), strict=False))

@@ -161,7 +161,7 @@ class Statement(Formula):
     def refuse_other_symbols(self, *expressions: sp.Basic) -> None:
         """Raise TheoremError for a symbol that has the name of another one, here or in the statement, and is not equal.
 
-        A parameter's symbol is refused as well where it assumes more than the parameter's domain implies.
+        A parameter's symbol is refused as well if it assumes more than the parameter's domain implies.
         """
         known = {symbol.name: symbol for symbol in self.symbols()}
         symbols = frozenset[sp.Symbol]().union(*(contents(sp.sympify(each)).symbols for each in expressions))
@@ -227,7 +227,7 @@ class Statement(Formula):
         return digest(self._data())
 
     def canonical(self) -> str:
-        """Return the data as they are now, as JSON. Raises TheoremError where they are not the digest's data."""
+        """Return the data as they are now, as JSON. Raises TheoremError if they are not the digest's data."""
         text = canonical(self._data())
         if digest_of(text) != self.digest:
             raise TheoremError("the statement has changed since its digest was taken; make another one with replace()")
@@ -361,7 +361,7 @@ def _refuse_unknown_in_clause(statement: Statement, clause: ClauseData, known: s
         raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
     for expression in clause.expressions():
         statement.refuse_unknown(expression, known | own, f"clause {clause.label}")
-        # Only where there are variables is anything expanded: that takes long.
+        # Expressions are expanded only if there are variables: that takes long.
         if variables and not clause.quantifies:
             used = sorted((_free_names(statement.expand(sp.sympify(expression))) - own) & variables)
             if used:

@@ -127,7 +127,7 @@ def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
 
 
 def vanishes(expression: sp.Expr) -> bool:
-    """Whether the expression is identically 0 where it is defined; see `zero_with_divisors`."""
+    """Whether the expression is identically 0 on its domain of definition; see `zero_with_divisors`."""
     return zero_with_divisors(expression)[0]
 
 

@@ -236,11 +236,11 @@ class CheckResult(Result, Tabled):
     """A theorem at an instance.
 
     `for_all_parameters` is the claims' standing for all parameters, and `rests_on` that of each theorem that the proof
-    uses. They are no part of the outcome here, which is that of the
-    evaluation. `without` gives the reason for each missing value; `rechecked` tells whether the re-checker finds a
-    value too, and `value_trusts` the trusts of that. `scope_confirmed` is whether the re-checker finds all hypotheses
-    to hold, None where it was not asked or did not decide, for the reason `scope_doubt`; `scope_trusts` are the trusts
-    of that. `statement` is the checked statement, for formulas and the meaning of parameters in a display.
+    uses. They are no part of the outcome, which is that of the evaluation. `without` gives the reason for each missing
+    value; `rechecked` tells whether the re-checker finds a value too, and `value_trusts` the trusts of that.
+    `scope_confirmed` is whether the re-checker finds all hypotheses to hold; it is None if it was not asked or did not
+    decide, for the reason `scope_doubt`. `scope_trusts` are the trusts of that. `statement` is the checked statement,
+    for formulas and the meaning of parameters in a display.
     """
 
     theorem: str
@@ -329,7 +329,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def witness(self) -> Mapping[str, Any] | None:
-        """The instance, where it refutes the theorem: given to a verb it is the same instance again; else None.
+        """The instance if it refutes the theorem, else None; given to a verb it is the same instance again.
 
         It is None out of scope, where nothing refutes the theorem: a clause's own `witness` refutes that clause.
         """

@@ -155,7 +155,7 @@ def short_text(value: Any, digits: int = 10) -> str:
     """Return a number for people, shortened; all of it stands in JSON.
 
     A fraction of more than 20 characters is given to some digits, after `about`; an enclosure to the digits that it
-    decides, rounded outward, as `midpoint ± radius` or, where it decides none, by its ends.
+    decides, rounded outward, as `midpoint ± radius` or, if it decides none, by its ends.
     """
     if isinstance(value, Enclosure):
         return _enclosure_text(value, digits)
@@ -222,7 +222,7 @@ def _end_text(end: Fraction | int, digits: int, *, up: bool) -> str:
 
 
 def _rounded(value: Fraction, digits: int, *, up: bool) -> str:
-    """Return `value` with `digits` significant digits, rounded up or down; with an exponent where it is needed."""
+    """Return `value` with `digits` significant digits, rounded up or down; with an exponent if one is needed."""
     if value == 0:
         return "0"
     unit = _decimal_exponent(abs(value)) - digits + 1

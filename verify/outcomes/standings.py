@@ -11,7 +11,7 @@ from verify.outcomes.numbers import count_text
 class Trust(NamedTuple):
     """A second computation, or a kind, of a package, which evidence rests on beside the re-checker's core.
 
-    `name` and `version` say which, `package` is where they are from, `digest` is of their modules.
+    `name` and `version` say which, `package` holds them, and `digest` is that of their modules.
 
     Examples
     --------

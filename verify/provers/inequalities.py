@@ -152,7 +152,7 @@ def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypot
 
 
 def _stated(margin: Margin, tree: Proof) -> Proof:
-    """Return a proof by cases, or by squares alone where there is one case."""
+    """Return a proof by cases, or by squares alone for a single case."""
     if tree.get("squares") and not tree["multipliers"]:
         return {"kind": "squares", **margin.data(), "squares": tree["squares"]}
     return {"kind": "cases", **margin.data(), "cases": tree}
@@ -181,7 +181,7 @@ def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Mar
 
 
 def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
-    """Return the margin's numerator as a polynomial with integer coefficients; None where it is none, or too long."""
+    """Return the margin's numerator as a polynomial with integer coefficients; None if it is none, or too long."""
     if margin.parts is None:
         return None
     above, _, symbols = margin.parts

@@ -32,7 +32,7 @@ _POINTS = 200
 _STARTS = 3
 """The lowest of these, from which Newton's method goes on: there may be several zeros."""
 _NEWTON = 30
-"""Newton steps: where there is no minimum they drift on, and are ended."""
+"""Maximum number of Newton steps: without a minimum they drift on."""
 _MINIMA = 300
 """Work that looking for minima counts as, beside that at the points."""
 _ZERO = 1e-9
@@ -60,7 +60,7 @@ class Work:
     left: int = 12_000
 
     def spend(self, amount: int) -> None:
-        """Count some work; raises where there is none left."""
+        """Count some work. Raises `Spent` if none is left."""
         self.left -= amount
         if self.left < 0:
             raise Spent
@@ -265,7 +265,7 @@ def monomial(point: Sequence[Fraction], powers: Powers) -> Fraction:
 
 
 def _simple(value: float | Fraction, *, exact: bool) -> Fraction:
-    """Return the number itself, where it is exact, else one close by with a small denominator, > 0."""
+    """Return the number itself if it is exact, else one close by with a small denominator, > 0."""
     if exact:
         return Fraction(value)
     top = Fraction(float(value))

@@ -187,7 +187,7 @@ def matrices_proof(
 
 
 def _around(root: Enclosure) -> list[str]:
-    """Return short ends of an interval around a root; the root itself twice where it is rational."""
+    """Return short ends of an interval around a root; the root itself twice if it is rational."""
     low, high = _ends(root)
     if low == high:
         return [number(low)] * 2

@@ -74,7 +74,7 @@ class Margin:
 
     @cached_property
     def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
-        """Return numerator, denominator > 0 and symbols ≥ 0; None where it is not such a fraction, or has no value."""
+        """Return numerator, denominator > 0 and symbols ≥ 0; None if it is no such fraction, or has no value."""
         above, below = sp.fraction(sp.together(self.expression))
         symbols = sorted(self.expression.free_symbols, key=str)
         if not all(symbol.is_nonnegative for symbol in symbols) or not above.is_polynomial(*symbols):
@@ -91,7 +91,7 @@ class Margin:
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
         """Yield slacks that a further relation bounds from above, its place, and the margin in each of two cases.
 
-        In the first the slack is 0 (None where it is positive), in the second its bound over 1 plus another.
+        In the first the slack is 0 (None for a slack > 0), in the second its bound over 1 plus another.
         """
         for i, relation in enumerate(self.known):
             if isinstance(relation, sp.Eq) or i in self.chosen:

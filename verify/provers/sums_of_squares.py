@@ -347,7 +347,7 @@ def _newton_step(matrices: Sequence[np.ndarray], left: np.ndarray, x: np.ndarray
 
 
 def _pivots(matrix: list[list[Fraction]]) -> list[tuple[Fraction, list[Fraction]]] | None:
-    """Return pivots d > 0 and columns c with Σ d c cᵀ the matrix; None where it is not positive semidefinite."""
+    """Return pivots d > 0 and columns c with Σ d c cᵀ the matrix; None if it is not positive semidefinite."""
     pivots = []
     for k in range(len(matrix)):
         pivot = matrix[k][k]

@@ -87,7 +87,7 @@ class Cell:
     own: list[Pair]
 
     def keeps(self, slopes: Sequence[Pair]) -> bool:
-        """Whether the edges are kept where they go on with some slopes."""
+        """Whether the edges are kept if they go on with some slopes."""
         return all(
             f_low - low * d_low >= 0
             and f_high - high * d_high <= 0

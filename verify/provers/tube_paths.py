@@ -70,7 +70,7 @@ class PathPoint:
 
     @property
     def pace(self) -> Fraction:
-        """The size of the slow move; 0 where it is not known."""
+        """The size of the slow move; 0 if it is not known."""
         move = abs(self.moves[-2])
         return lower_end(move) if move.is_finite() else Fraction(0)
 

@@ -259,7 +259,7 @@ def _construct(
         if tube.undecided > _MOST_UNDECIDED:
             return _LOOSE
         if not cells and not _inside(entry, nodes[0], node, cell, builder.arithmetic, builder.sign):
-            return "the run is not in the tube where it begins"
+            return "the run is not in the tube at its start"
         tube.extend(cell, node)
         if landed:
             steps = tube.steps(entry[0], start.step, builder.arithmetic)

@@ -45,7 +45,7 @@ def _modules(package: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _bound(path: Path) -> list[str]:
-    """Return the names that a file assigns or defines at its top level. Raises InputError where it cannot be read."""
+    """Return the names that a file assigns or defines at its top level. Raises InputError if it cannot be read."""
     try:
         body = ast.parse(path.read_bytes()).body
     except (SyntaxError, ValueError) as error:
@@ -63,7 +63,7 @@ def _bound(path: Path) -> list[str]:
 
 
 def _enter(listed: dict[str, dict[str, str]], module: str, name: str) -> None:
-    """Enter an object of a module where it is of a kind that a catalogue lists."""
+    """Enter an object of a module if it is of a kind that a catalogue lists."""
     try:
         value = getattr(import_module(module), name, None)
     except (Exception, SystemExit) as error:

@@ -89,7 +89,7 @@ def _plain(message: str, arguments: list[str]) -> str:
 
 
 def _parameters(theorem: str) -> list[str]:
-    """Return the names of a theorem's parameters, none where it is not found."""
+    """Return the names of a theorem's parameters; none if the theorem is not found."""
     from verify.checking.theorem import load_theorem
 
     with suppress(InputError, TheoremError):

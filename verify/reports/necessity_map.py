@@ -41,7 +41,7 @@ _STATUSES = ("needed", "redundant", "undecided")
 
 @dataclass(frozen=True)
 class Mapped:
-    """A theorem's part of the map: its rows as in `verify necessity --json`, `why` where there is none."""
+    """A theorem's part of the map: its rows as in `verify necessity --json`, or `why` there are none."""
 
     theorem: str
     hypotheses: tuple[dict[str, Any], ...]
@@ -72,7 +72,7 @@ def certificate_path(theorem_id: str, label: str) -> Path:
 
 
 def shipped(theorem: Theorem) -> Mapped:
-    """Return the shipped map of a theorem; `why` says where it is missing or of another statement."""
+    """Return the shipped map of a theorem; `why` tells if it is missing or of another statement."""
     try:
         path = folder(theorem.id) / f"{theorem.id}.json"
     except InputError:
@@ -91,11 +91,11 @@ def shipped(theorem: Theorem) -> Mapped:
 
 
 def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
-    """Return why a certificate does not support a row, needed or redundant; "" where it does.
+    """Return why a certificate does not support a row, needed or redundant; "" if it does.
 
-    The re-checker accepts it, it uses the pinned statements, its statement is the theorem's without the hypothesis,
-    and, where that is needed, the clause is refuted at the row's witness, within the other hypotheses and without this
-    one.
+    To support it, the re-checker accepts it, it uses the pinned statements, and its statement is the theorem's without
+    the hypothesis. For a needed one the clause is also refuted at the row's witness, within the other hypotheses and
+    without this one.
     """
     if row["status"] == "undecided":
         return ""
@@ -124,7 +124,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
 
 
 def _unsaid(trusts: Iterable[object], said: Collection[str]) -> str:
-    """Return the message about trusts that a row leaves out; "" where it names all."""
+    """Return the message about trusts that a row leaves out; "" if it names all."""
     unsaid = sorted({str(trust) for trust in trusts} - set(said))
     return f"the row does not say that it trusts {', '.join(unsaid)}" if unsaid else ""
 

@@ -139,7 +139,7 @@ def full(request: pytest.FixtureRequest) -> bool:
 def device(request: pytest.FixtureRequest) -> str:
     """`cpu` or `cuda`, where simulations run; `cuda` without a card is a usage error.
 
-    A test of a crossing runs on each of the two, or on the one that was asked for; it is skipped where there is none.
+    A test of a crossing runs on each of the two, or on the one that was asked for; without that device it is skipped.
     """
     asked = str(request.config.getoption("--device"))
     # A quick run is quicker without a card, whose context each worker would have to make.
@@ -224,7 +224,7 @@ class Ledger:
 
     @staticmethod
     def _rejected(theorem: "Theorem", result: CheckResult) -> str:
-        """Return why the check's certificate is not accepted; "" where it is."""
+        """Return why the check's certificate is not accepted; "" if it is."""
         from verify.checking.certificates import certificate_text
         from verify.checking.doors import door
         from verify.rechecker import Rejected, Unreadable, recheck_text
@@ -299,7 +299,7 @@ class Ledger:
         return result
 
     def reproduce(self, finding: "Finding") -> "Reproduction":
-        """Run a finding's command and enter whether it is reproduced; the test fails where it is not."""
+        """Run a finding's command and enter whether it is reproduced; the test fails if it is not."""
         __tracebackhide__ = True
         from verify.reports.reproduction import reproduce
 

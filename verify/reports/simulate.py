@@ -74,7 +74,7 @@ def make_folder(folder: Path) -> None:
 def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
     """Write a run to EXPERIMENT.json in a folder, and its plot, if any, to EXPERIMENT.png; each whole or not at all.
 
-    Raises InputError where they cannot be written.
+    Raises InputError if they cannot be written.
     """
     text = report_text(result.to_json())
     writers = {".json": lambda path: path.write_text(text, encoding="utf-8", newline="\n")}
@@ -92,7 +92,7 @@ def report_text(body: Mapping[str, object]) -> str:
 def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], object]]) -> list[Path]:
     """Write files of one name to a folder, each by the writer of its suffix, each whole or not at all.
 
-    Raises InputError where they cannot be written.
+    Raises InputError if they cannot be written.
     """
     refuse_others(folder, name)
     # The JSON file first: by it the others are known to be ours, also where the rest is interrupted.

@@ -68,7 +68,7 @@ def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str
 
 
 def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterator[str]:
-    """Yield the table of parameters: the value of each, where it has one, and its meaning."""
+    """Yield the table of parameters: the value of each, if any, and its meaning."""
     if statement is None or not statement.parameters:
         return
     rows = ((p.name, number_text(values[p.name]) if p.name in values else "-", p) for p in statement.parameters)
@@ -203,7 +203,7 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
     evidence = f" ({clause.how_sure})" if clause.evidence else ""
     line = f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}"
     margin = "" if clause.margin is None else f"margin {short_text(clause.margin, _SHORT)}"
-    # Beside the claim where there is room for it, else in a line of its own.
+    # Beside the claim if there is room for it, else in a line of its own.
     beside = margin and len(line) + 3 + len(margin) <= width
     yield f"{line}   {margin}" if beside else line
     yield from [f"      {margin}"] if margin and not beside else []

@@ -1,4 +1,4 @@
-"""Checkpoints of a long measurement: where it was left, where to leave its state, whom to tell."""
+"""Checkpoints of a long measurement: the state that an earlier run left, the file that keeps it, and progress."""
 
 import contextlib
 import math
@@ -20,11 +20,11 @@ SECONDS_BETWEEN = 30.0
 
 @dataclass
 class Running:
-    """A run of a measurement: its checkpoint, where it has one, and its progress.
+    """A run of a measurement: its checkpoint, if any, and its progress.
 
-    A measurement has named parts, such as trainings. The state that `keep` is given for one of them is returned by
-    `left` after the process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings,
-    lists and dicts. `seconds_before` is the run's time until it was left, in seconds.
+    A measurement has named parts, such as trainings. `left` returns the last state that `keep` wrote for a part, in
+    whatever way the process ended. A state consists of tensors, numbers, strings, lists and dicts. `seconds_before` is
+    the run's time until it was left, in seconds.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class Running:
             self._parts, self.seconds_before = _read(self.file)
 
     def left(self, part: str, fits: Callable[[Any], bool] | None = None) -> Any:
-        """Return the state in which a part was left, None where it has not begun.
+        """Return the state in which a part was left; None if it has not begun.
 
-        Raises InputError where it is none of this run: where it does not fit, or where looking at it raises.
+        Raises InputError for a state that is not of this run: `fits(state)` is false, or raises.
         """
         state = self._parts.get(part)
         with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
@@ -74,9 +74,9 @@ class Running:
         raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to start over")
 
     def keep(self, part: str, state: Callable[[], object], *, now: bool = False) -> None:
-        """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on.
+        """Keep `state()` as the state of a part if it is time to, or `now`; nothing in it may change later on.
 
-        Raises InputError where the checkpoint cannot be written.
+        Raises InputError if the checkpoint cannot be written.
         """
         if self.file is None or not (now or time.monotonic() - self._kept >= self.every):
             return
@@ -90,7 +90,7 @@ class Running:
             self.tell(done, total)
 
     def forget(self) -> None:
-        """Remove the checkpoint, also a half-written one, and their folder where they were the last."""
+        """Remove the checkpoint, also a half-written one, and their folder if it is then empty."""
         if self.file is not None:
             self.file.unlink(missing_ok=True)
             _remove_parts(self.file)

@@ -20,7 +20,7 @@ class ComparisonResult:
     Parameters
     ----------
     id, theorem
-        Ids of the comparison and of its theorem; None where it has none.
+        Ids of the comparison and of its theorem; None without one.
     outcome, evidence
         Whether theory and measurement agree, and the kind of evidence for it.
     detail
@@ -60,8 +60,8 @@ class Comparison:
     id, title
         `paper.name`, and one line on the quantities that agree.
     theorem, experiment
-        Ids of the theorem and of the experiment; None where a paper's claim is no theorem of the library, and where it
-        simulates without a named experiment.
+        Ids of the theorem and of the experiment; None for a paper's claim that is no theorem of the library, and for
+        simulations without a named experiment.
     compare
         `compare(device=…, full=…, seed=…)`, with the device `cpu` or `cuda`; returns a `Verdict`.
     devices

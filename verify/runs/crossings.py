@@ -103,7 +103,7 @@ def in_full() -> bool:
     >>> verify.in_full()
     False
     """
-    # Hypothesis is heavy, and loaded where it is used.
+    # Hypothesis is heavy, and imported by the functions that use it.
     from hypothesis import settings
 
     return settings.get_current_profile_name() == "full"

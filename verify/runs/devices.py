@@ -1,4 +1,4 @@
-"""Devices that run simulations: `cpu`, `cuda`, or `auto`, which is `cuda` where there is a card."""
+"""Devices that run simulations: `cpu`, `cuda`, or `auto`, which is `cuda` if there is a card."""
 
 from verify.errors import InputError
 from verify.installed import needs

@@ -62,7 +62,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExperimentResult(Panelled, Shown):
-    """The result of an experiment: its measurements, the settings that repeat them, and theory where there is some.
+    """The result of an experiment: its measurements, the settings that repeat them, and theory, if any.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class ExperimentResult(Panelled, Shown):
     settings
         Exact values of all settings.
     seed, device
-        Seed of the random numbers, and where it ran.
+        Seed of the random numbers, and the device on which it ran.
     measurements, curves, heat_maps
         The measurements, by name.
     seconds
@@ -214,9 +214,10 @@ class Experiment:
     ) -> ExperimentResult:
         """Measure, or return the result that a store has of the same run; a new result is stored.
 
-        With a store, a long run continues where it was left. `tell(done, total)` is called with the progress, and
-        `announce(seconds)`, before the run begins, with the expected time. Raises InputError for an unknown setting, a
-        bad value, a long run that another process has begun, and a run that diverges, of which nothing is kept.
+        With a store, a long run that was left unfinished is continued. `tell(done, total)` is called with the progress,
+        and `announce(seconds)`, before the run begins, with the expected time. Raises InputError for an unknown
+        setting, a bad value, a long run that another process has begun, and a run that diverges, of which nothing is
+        kept.
         """
         chosen = self._chosen(settings, full=full)
         device = device_named(device)
@@ -247,7 +248,7 @@ class Experiment:
         return None if kept is None else self._served(store, kept, chosen, seed, device)
 
     def expected(self, *, device: str = "auto", full: bool = False, **settings: object) -> float | None:
-        """Return the estimated seconds of a run on this machine; None where they are not known."""
+        """Return the estimated seconds of a run on this machine; None if they are not known."""
         chosen = self._chosen(settings, full=full)
         return self.expect(chosen, device=device_named(device)) if self.expect else None
 
@@ -324,8 +325,8 @@ class Experiment:
 
         A curve of a run gives its last point, and each measurement becomes a curve of its own. `jobs` processes of this
         machine measure, one value each at a time, or the workers of a Dask scheduler; other options are as in `run`.
-        After Ctrl-C there are the values that were measured. Raises KeyboardInterrupt where there is none, InputError
-        as `run` does, and for values that are not two or more, all different.
+        After Ctrl-C the result has the values that were measured. Raises KeyboardInterrupt if none was, InputError as
+        `run` does, and for values that are not two or more, all different.
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
@@ -400,7 +401,7 @@ class Experiment:
         return found, interrupted
 
     def run_of(self, code: str, /, **options: Any) -> ExperimentResult:
-        """Run where the code is of a version. Raises InputError where it is of another, and as `run` does."""
+        """Run code of a version. Raises InputError if the code here is of another, and as `run` does."""
         if self._code != code:
             raise InputError(self.id, "", "a worker has another version of the experiment or of lemmascope")
         return self.run(**options)
@@ -456,7 +457,7 @@ def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) 
 
 
 def _module_of(measure: Callable[..., object]) -> str:
-    """Return the module that a callable is from: of a partial one, that of the function; "" where there is none."""
+    """Return the module of a callable, for a partial one that of its function; "" without one."""
     while isinstance(measure, partial):
         measure = measure.func
     return getattr(measure, "__module__", None) or ""
@@ -467,7 +468,7 @@ def run_elsewhere(
 ) -> tuple[ExperimentResult, bool]:
     """Run an experiment in another process, which loads it by itself; no Ctrl-C comes there.
 
-    Raises InputError where it is another one there.
+    Raises InputError if its version there is another one.
     """
     return load_experiment(reference).run_of(code, store=store and Store(store), **options), False
 

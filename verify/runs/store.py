@@ -58,7 +58,7 @@ def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
 
 
 class Store:
-    """A file of results, made where it is missing, in a folder that is there.
+    """A file of results, made if it is missing, in an existing folder.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Store:
             self._prepare(connection)
 
     def read(self, key: Key) -> dict[str, Any] | None:
-        """Return the result of a key, None where there is none. Raises InputError for one that is no JSON object."""
+        """Return the result of a key; None without one. Raises InputError for one that is no JSON object."""
         return self.read_many([key]).get(key)
 
     def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:

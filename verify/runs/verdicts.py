@@ -38,7 +38,7 @@ class Verdict:
     instances, trainings
         Numbers of distinct instances and of whole trainings.
     ratio
-        The largest deviation over the tolerance; None where it was not measured.
+        The largest deviation over the tolerance; None if it was not measured.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def student_bound(samples: int, comparisons: int) -> float:
     """
     if samples < 2 or comparisons < 1:
         raise TheoremError("a bound on t needs at least two samples and one comparison")
-    # SciPy is heavy, as is Hypothesis below: both are loaded where they are used.
+    # SciPy is heavy, as is Hypothesis below: both are imported by the functions that use them.
     from scipy import stats
 
     return float(stats.t.isf(FALSE_ALARM / comparisons / 2, samples - 1))
@@ -134,12 +134,12 @@ def chance(measured: Measurement, comparisons: int) -> float:
     Returns
     -------
     float
-        The bound on the deviation; inf where the standard error is not known, 0 where it is 0.
+        The bound on the deviation; inf if the standard error is not known, 0 if it is 0.
 
     Raises
     ------
     TheoremError
-        For fewer than one comparison, where the standard error is known and not 0.
+        For fewer than one comparison, if the standard error is known and not 0.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def agreement(
     Raises
     ------
     TheoremError
-        For fewer than one comparison, where the standard error is known and not 0.
+        For fewer than one comparison, if the standard error is known and not 0.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def agreement(
 def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     """Return the worst outcome of some named verdicts on one instance, with the name and detail of the first of it.
 
-    The verdicts are asked for one by one, and none after a refuted one. The last speaks where all hold.
+    The verdicts are asked for one by one, and none after a refuted one. The last speaks if all hold.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     Returns
     -------
     Verdict
-        The worst, its detail after its name; inconclusive where there are none.
+        The worst, its detail after its name; inconclusive without any.
 
     Examples
     --------
@@ -251,8 +251,7 @@ def over_instances(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     Returns
     -------
     Verdict
-        The worst, with the instance that it is of, and the numbers of instances and trainings; inconclusive where there
-        are none.
+        The worst, with its instance, and the numbers of instances and trainings; inconclusive without any.
 
     Examples
     --------

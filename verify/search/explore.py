@@ -292,7 +292,7 @@ def _confirms(state: Search, suspected: Iterable[Suspect], *, last: bool) -> boo
 
 
 def _reconsiders(state: Search) -> bool:
-    """Whether a clause is refuted where it seemed to fail, and little time did not decide it."""
+    """Whether a clause is refuted at an instance at which it seemed to fail, and was not decided in little time."""
     doubtful = [(each.instance, label) for each in state.tried.values() for label in sorted(each.doubtful)]
     return any(state.takes(instance, state.confirm(label, instance)) for instance, label in doubtful)
 

@@ -201,7 +201,7 @@ class _Beyond:
         return {name: x for name, x in self.instance.items() if name != parameter.name}
 
     def _domain(self, ray: Ray) -> tuple[Ranges | None, str]:
-        """Return the theorem's domain along a parameter; None, and why, where it is not solved exactly."""
+        """Return the theorem's domain along a parameter; None, and the reason, if it is not solved exactly."""
         statement = self.theorem.statement
         relations = (Hypothesis("domain", relation) for relation in statement.domain)
         supposed = [
@@ -372,7 +372,7 @@ class _Beyond:
     def _nearest(
         self, found: ExtendedRange, nearest: Approach, violated: Fraction | int, seconds: float
     ) -> ExtendedRange:
-        """Return the reach with the violation inside the hypothesis, where one is certified; else with a given one."""
+        """Return the range with the violation inside the hypothesis if one is certified, else with a given one."""
         if nearest.inside is not None:
             assert found.parameter is not None
             inside = self._certified(found, nearest, nearest.inside[found.parameter], seconds)  # pyright: ignore[reportArgumentType]
@@ -383,7 +383,7 @@ class _Beyond:
     def _certified(
         self, found: ExtendedRange, nearest: Approach, violated: Fraction | int, seconds: float
     ) -> ExtendedRange:
-        """Return the reach with the violation, where it is certified; else with where it was met."""
+        """Return the range with the violation if it is certified, else with the value at which it was met."""
         from verify.checking.certificates import certificate
 
         assert found.parameter is not None
@@ -461,7 +461,7 @@ def _where(
 
 
 def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, others: Instance) -> str:
-    """Return why another statement is not about an instance, whatever the parameter is; "" where it is."""
+    """Return why another statement is not about an instance, whatever the parameter is; "" if it is."""
     own = {each.name: each for each in statement.parameters}
     for each in other.parameters:
         same = own.get(each.name)

@@ -114,9 +114,9 @@ class NecessityLimits:
     # The part of the time that there is, if need be after it, to certify a violation.
     certifying: float = 0.4
 
-    # How far past the hypothesis to look from the example, relative to where it ends.
+    # Distances past the hypothesis at which to look from the example, relative to its end.
     past: tuple[Fraction, ...] = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
-    # Values that are tried past the end, each twice as far as the one before, relative to where the hypothesis ends.
+    # Values that are tried past the end, each twice as far as the one before, relative to the hypothesis's end.
     doublings: int = 24
     # Values that are tried towards the end of a domain, each half as far from it as the one before.
     closing: int = 5

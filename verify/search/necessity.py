@@ -57,7 +57,7 @@ class Need(Shown):
     label, kind, statement
         The hypothesis's label, kind and text.
     status, why
-        needed, redundant or undecided; the reason in words, with the effort where it is undecided.
+        needed, redundant or undecided; the reason in words, with the effort if it is undecided.
     varied
         Whether it can be left out: a relation can, a structural hypothesis only where a parameter varies it.
     clause, witness, slack
@@ -100,7 +100,7 @@ class Need(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NecessityResult(Result, Tabled):
-    """The result for each hypothesis of a theorem; for those that were decided, where it was interrupted."""
+    """The result for each hypothesis of a theorem; after an interrupt, for those that were decided."""
 
     theorem: str
     statement_digest: str

@@ -337,9 +337,9 @@ def quick_plan(
 
 
 def _orders(free: Sequence[Parameter]) -> Iterator[tuple[Parameter, ...]]:
-    """Yield all orders, those of too many parameters in turns with orders in which the unbounded ones come last.
+    """Yield all orders; for too many parameters, in turns with orders in which those without a lower bound come last.
 
-    Relations mostly have a value for their last parameter where it has no lower bound.
+    Relations mostly have a value for their last parameter if it has no lower bound.
     """
     if math.factorial(len(free)) <= EXPLORE.orders:
         yield from permutations(free)

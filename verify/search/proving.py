@@ -102,7 +102,7 @@ class ProveResult(Result):
 
     @property
     def witness(self) -> Instance | None:
-        """The counterexample, by the name that it has in every result; None where there is none."""
+        """The counterexample, by the name that it has in every result; None without one."""
         return self.counterexample
 
     @property
@@ -134,7 +134,7 @@ class ProveResult(Result):
         return "work" if "work" in ends else "tried" if self.reasons else "open"
 
     def how(self, clause: ClauseResult) -> str:
-        """Return the means that establish a clause: its proof's kind, `argument` or `rocq`; "" where it is open."""
+        """Return the means that establish a clause: its proof's kind, `argument` or `rocq`; "" if it is open."""
         standing = clause.for_all_parameters.standing
         if standing is ForAll.ARGUED:
             return "argument"
@@ -199,7 +199,7 @@ def _json(inference: Inference) -> dict[str, Any]:
 
 
 def _established(theorem: Theorem, extension: Inference) -> Established:
-    """Return the standing of the conclusion of an inference beyond the hypotheses; open where it cannot be read."""
+    """Return the standing of the conclusion of an inference beyond the hypotheses; open if it cannot be read."""
     try:
         return established_by_extension(theorem, extension)
     except InputError as error:

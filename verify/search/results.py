@@ -81,7 +81,7 @@ class ExploreResult(Result):
 
     @property
     def witness(self) -> Instance | None:
-        """The counterexample, by the name that it has in every result; None where there is none."""
+        """The counterexample, by the name that it has in every result; None without one."""
         return self.counterexample
 
     @property
@@ -180,11 +180,11 @@ class ExtendedRange(Shown):
     hypothesis, statement
         Its label, and its text.
     parameter, relation, end
-        The parameter, `<=`, `<`, `>=` or `>`, and its bound at the instance; None where that cannot be told.
+        The parameter, `<=`, `<`, `>=` or `>`, and its bound at the instance; None if that is not found.
     given
-        The parameter's own value at the instance, where it has one.
+        The parameter's own value at the instance, if any.
     established, by
-        The standing of the claims beyond the end, and the theorems that show them; None where nothing does.
+        The standing of the claims beyond the end, and the theorems that show them; None if nothing does.
     shown_to, shown_open
         The last value for which the claims are shown, None for no limit; whether that value is left out.
     domain_ends
@@ -194,7 +194,7 @@ class ExtendedRange(Shown):
     verified_at
         Values past that at which all claims were certified, with the other hypotheses.
     clause, violated
-        The claim that is refuted, certified, and the value nearest to the end where it is; None where none was found.
+        The claim of a certified refutation, and the value at which it is refuted, nearest to the end; None without one.
     inside
         Whether the hypothesis holds at that value, so that it refutes the theorem.
     met
@@ -322,7 +322,7 @@ class ExtendedRange(Shown):
         return f"{short_text(value)} ({ratio})" if ratio else short_text(value)
 
     def _ratio(self, value: Fraction | int) -> str:
-        """Return the ratio of a value to the end; "" where it is not past the end, or a sign forbids it."""
+        """Return the ratio of a value to the end; "" if the value is not past the end, or one of them is ≤ 0."""
         assert self.end is not None
         upward = self.relation in ("<=", "<")
         if self.end <= 0 or value <= 0 or (value <= self.end if upward else value >= self.end):

@@ -93,7 +93,7 @@ def _held_against(
         proved = Inequality("proved", sp.Le(small, bound.proved, evaluate=False))
         if decided(statement, question.instance, proved).holds is False:
             shown = ", ".join(f"{name} = {value}" for name, value in question.instance.items())
-            raise TheoremError(f"bound: what is given as proved, {text_of(bound.proved)}, does not hold at {shown}")
+            raise TheoremError(f"bound: the one given as proved, {text_of(bound.proved)}, does not hold at {shown}")
     if bound.free is not None:
         bites = sp.Lt(claimed, bound.free, evaluate=False)
         known["free"] = question.value(bound.free)
@@ -125,7 +125,7 @@ def _text(part: Range, name: str) -> str:
 
 
 def _short(end: Fraction) -> str:
-    """Return an end exactly where it is short, else to seven digits."""
+    """Return an end exactly if it is short, else to seven digits."""
     return f"{number:.7g}" if is_shortened(end) and (number := as_float(end)) else short_text(end, 7)
 
 

@@ -16,7 +16,7 @@ from verify.search.plans import Plan
 
 Instance = dict[str, Value]
 _PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
-"""Numbers that are tried whatever the value is, where they are simpler."""
+"""Numbers that are tried in place of any value, if they are simpler."""
 
 
 def simplest(

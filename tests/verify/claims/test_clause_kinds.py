@@ -29,13 +29,13 @@ def shares(make_theorem):
     )
 
 
-def test_what_it_lowers_to_is_what_the_digest_covers(shares):
+def test_the_digest_covers_the_lowered_clause(shares):
     statement = shares().statement
     assert replace(statement, claims=(SMALL.lowered,)).digest == statement.digest
     assert shares("1/3").statement.digest != statement.digest
 
 
-def test_it_is_proved_checked_and_refuted(shares):
+def test_a_clause_from_outside_is_proved_checked_and_refuted(shares):
     proved = verify.check(shares(), x=2).clauses[0]
     assert (proved.claim, proved.evidence, proved.rechecked) == ("|1/(x + 1) - (0)| <= 1/2", "proved", True)
     assert proved.margin == Fraction(1, 4) - Fraction(1, 9)
@@ -90,7 +90,7 @@ class Unlowered(Within):
         return super().to_data() | {"kind": "within"}
 
 
-def test_what_does_not_lower_is_computed_at_most(make_theorem):
+def test_a_clause_that_does_not_lower_is_computed_at_most(make_theorem):
     clause = Unlowered("small", 1 / (x + 1), sp.Integer(0), sp.Rational(1, 2))
     theorem = make_theorem(clause, parameters=X, hypotheses=(LARGE,))
     for at, outcome in ((2, "verified"), ("1/2", "out_of_scope")):
@@ -133,14 +133,14 @@ def test_its_own_proof_is_asked_for_and_what_is_none_is_an_error(make_theorem, m
         verify.check(theorem, x=2)
 
 
-def test_what_its_scan_raises_is_an_error_of_the_file(make_theorem, monkeypatch):
+def test_an_exception_in_a_scan_is_an_error_of_the_file(make_theorem, monkeypatch):
     theorem = make_theorem(SMALL, parameters=X, hypotheses=(LARGE,))
     monkeypatch.setattr(Within, "scan", lambda *_: {}["x"])
     with pytest.raises(TheoremError, match="clause small: KeyError: 'x'"):
         verify.explore(theorem, max_examples=5)
 
 
-def test_what_lacks_a_part_is_no_clause(make_theorem):
+def test_a_class_that_lacks_a_part_is_no_clause(make_theorem):
     class Bare:
         label = text = "bare"
         relation = None

@@ -124,7 +124,7 @@ def test_a_step_that_was_interrupted_is_not_counted_as_above(evaluate):
     assert result.values["steps"].lower <= 5
 
 
-def test_what_comes_down_for_good_stays(evaluate):
+def test_a_run_that_comes_down_for_good_stays(evaluate):
     reached, stays = evaluate(
         Reaches("r", BOWL, x), Stays("s", BOWL, reached=x, level=x), proofs={"s": BOWL_PROOF}, x="1/10"
     )
@@ -159,7 +159,7 @@ def test_a_proof_is_not_used_for_a_level_below_the_one_reached(evaluate):
     assert (result.witness["reached_at"], result.witness["above_at"]) == (3, 3)
 
 
-def test_what_comes_back_up_is_refuted_by_its_first_step_above(evaluate):
+def test_a_run_that_comes_back_up_is_refuted_by_its_first_step_above(evaluate):
     result = evaluate(Stays("s", BACK_UP, reached=x, level=x), x="3/2")
     assert (result.outcome, result.evidence, result.holds) == (Outcome.REFUTED, Evidence.CERTIFIED, False)
     assert result.witness == {

@@ -34,7 +34,7 @@ def plus_one(arithmetic, number):
     ],
     ids=["inequality", "primitive", "equation", "for all values", "identity", "in words"],
 )
-def test_what_floats_decide(claim, sides, decided):
+def test_floats_decide_inequalities_without_primitives_or_variables(claim, sides, decided):
     made = clause_of(claim, variables=(v,))
     assert (has_float_sides(*made), floats_decide(*made)) == (sides, decided)
 

@@ -45,13 +45,13 @@ def decided(theorem):
         Implication("the_second_needs_the_first", (u > 0, sp.Le(sp.sqrt(u), v)), sp.Le(u, v**2)),
     ],
 )
-def test_what_follows_is_deduced_for_all_parameters(decided, clause):
+def test_conclusions_that_follow_are_deduced_for_all_parameters(decided, clause):
     result = decided(clause)
     assert (result.outcome, result.evidence, result.proof["kind"]) == (Outcome.VERIFIED, Evidence.PROVED, "deduction")
     assert result.rechecked and result.detail == "deduced from its conditions, for all parameters"
 
 
-def test_what_does_not_follow_is_refuted_at_a_point_that_keeps_the_conditions(decided):
+def test_a_false_conclusion_is_refuted_at_a_point_under_the_conditions(decided):
     result = decided(SHARPER)
     assert (result.outcome, result.evidence) == (Outcome.REFUTED, Evidence.CERTIFIED)
     at = result.witness
@@ -167,7 +167,7 @@ def test_a_condition_is_decided_in_balls_where_it_is_not_rational(theorem):
         ((u > 0,), v, "clause c"),
     ],
 )
-def test_what_is_no_implication_is_refused(conditions, conclusion, why):
+def test_malformed_implications_are_refused(conditions, conclusion, why):
     with pytest.raises(TheoremError, match=why):
         Implication("c", conditions, conclusion)
 

@@ -108,7 +108,7 @@ def test_the_time_ends_the_trials(clock, evaluate):
         (Trial(1, -2), "the error of trial 1 is -2"),
     ],
 )
-def test_what_says_nothing_decides_nothing(evaluate, trial, why):
+def test_trials_with_an_invalid_margin_or_error_decide_nothing(evaluate, trial, why):
     result = evaluate(Evaluation(lambda instance, random: iter([trial]), "wrong", listed(-1)))
     assert result.outcome is Outcome.INCONCLUSIVE and why in result.detail
 
@@ -155,7 +155,7 @@ def test_a_trial_refutes_no_limit_and_its_wrong_variant_still_falls(evaluate, ma
     assert (wrong.outcome, wrong.evidence) == (Outcome.REFUTED, Evidence.SIMULATED)
 
 
-def test_what_draws_says_so(evaluate):
+def test_an_evaluation_that_draws_says_how_many_trials(evaluate):
     drawn = lambda instance, random: iter([Trial(random.uniform())])  # noqa: E731
     with pytest.raises(TheoremError, match=r"without draws uses random\.uniform: say how many trials it draws"):
         evaluate(Evaluation(drawn, "wrong", listed(-1)))

@@ -53,7 +53,7 @@ def test_two_unknowns_and_transcendental_equations(check):
     [((x - 1) ** 2, 1, R(1, 10)), (x**2 - a, 0, sp.Integer(3)), (x**3 - x, 0, sp.Integer(2)), (x - a, 2, -a)],
     ids=["double", "two roots", "three roots", "negative radius"],
 )
-def test_what_is_not_one_simple_root_is_never_verified(check, equation, centre, radius):
+def test_a_box_without_one_simple_root_is_never_verified(check, equation, centre, radius):
     clause = IsolatedRoot("r", (equation,), (x,), (sp.Integer(centre),), radius)
     assert check(clause, a=2).outcome is not Outcome.VERIFIED
 
@@ -83,7 +83,7 @@ def test_outside_of_what_is_assumed_no_root_is_missed(check):
 
 
 @pytest.mark.parametrize("assumption", ["negative", "nonpositive", "integer", "even", "odd", "rational"])
-def test_what_the_symbol_of_a_root_may_not_assume(assumption):
+def test_an_unknown_assumed_negative_or_rational_is_refused(assumption):
     s = sp.Symbol("s", **{assumption: True})
     with pytest.raises(TheoremError, match=r"clause r: the unknown s is assumed to be .*; a root is a real number"):
         IsolatedRoot("r", (s**2 - a,), (s,), (sp.Integer(1),), R(1, 10))
@@ -112,7 +112,7 @@ def test_the_data_and_the_words():
         ({"radius": x}, "uses the unknown x"),
     ],
 )
-def test_what_is_not_well_formed(changes, message):
+def test_malformed_clauses_are_refused(changes, message):
     given = {"equations": (x**2 - a,), "unknowns": (x,), "centre": (sp.Integer(1),), "radius": a} | changes
     with pytest.raises(TheoremError, match=message):
         IsolatedRoot("r", **given)

@@ -89,7 +89,7 @@ def test_a_scale_of_one_is_no_change(check):
     ],
     ids=["too few points", "no measure", "symmetric", "irrational"],
 )
-def test_what_is_not_shown_is_inconclusive(check, moment, factors, why):
+def test_a_residual_that_is_not_shown_is_inconclusive(check, moment, factors, why):
     result = check(factors, moment)
     assert result.outcome is Outcome.INCONCLUSIVE and why in result.detail
 

@@ -13,7 +13,7 @@ from verify.language.heads.table import CONSTANTS, FUNCTIONS
 YOUNG = "2*x*y <= x**2 + y**2 for x > 0, y > 0"
 
 
-def test_it_is_checked_and_proved(cli, tmp_path):
+def test_a_line_is_checked_and_proved(cli, tmp_path):
     path = tmp_path / "young.json"
     code, out, _ = cli("check", YOUNG, "x=1/3", "y=2", "--certificate", str(path))
     assert code == 0 and "2*x*y <= x**2 + y**2" in out
@@ -27,7 +27,7 @@ def test_a_false_one_is_refuted(cli):
     assert code == 1 and '"certified": true' in out
 
 
-def test_it_is_the_same_theorem_each_time():
+def test_a_line_is_the_same_theorem_each_time():
     theorem = verify.claim(YOUNG)
     assert verify.claim(YOUNG) is theorem is verify.load_theorem(YOUNG)
     assert theorem.id == f"line.{theorem.statement.digest[:12]}" and theorem.title == YOUNG
@@ -50,7 +50,7 @@ def test_an_example_is_in_scope():
         ("x >= sqrt(-2)", "column 6: sqrt(-2) has no real value"),
     ],
 )
-def test_what_is_refused_is_one_line(cli, line, why):
+def test_a_refused_line_is_a_one_line_error(cli, line, why):
     assert_one_line(cli("prove", line), why)
 
 
@@ -60,7 +60,7 @@ def test_jobs_search_it_in_other_processes():
     assert reference_of(verify.claim(YOUNG)) == (YOUNG, "verify")
 
 
-def test_what_a_line_may_contain_is_listed(cli):
+def test_the_language_of_a_line_is_listed(cli):
     code, out, _ = cli("language")
     assert code == 0 and "binomial(n, k)" in out and "along x -> f from a" in out
     code, out, _ = cli("language", "--json")

@@ -75,7 +75,7 @@ def _evaluated(side, space):
     return int(side) if side.is_Integer else space[side.name]
 
 
-def test_what_is_true_at_one_size_only_is_not_decided_there(check):
+def test_an_identity_true_at_one_size_alone_is_not_decided_there(check):
     assert check(A * B, B * A, 1).outcome is Outcome.INCONCLUSIVE
     assert check(A * B, B * A, 10**6).outcome is Outcome.INCONCLUSIVE
 
@@ -102,7 +102,7 @@ def test_words_are_what_the_definition_says():
     ],
     ids=["product", "sides", "no shape", "a number"],
 )
-def test_what_means_nothing_is_refused(left, right, message):
+def test_sides_without_fitting_shapes_are_refused(left, right, message):
     with pytest.raises(TheoremError, match=message):
         MatrixIdentity("same", left, right, SHAPES)
 
@@ -130,7 +130,7 @@ def test_matrices_that_do_not_fit_are_refused_even_if_they_cancel(left):
 @pytest.mark.parametrize(
     "part", [sp.exp(A), 2**A, A**-1, A**s, sp.sqrt(A), sp.Derivative(s * A, s), _kept(sp.Pow, A, 0)], ids=str
 )
-def test_what_is_no_polynomial_of_matrices_is_refused_even_if_it_cancels(part):
+def test_non_polynomials_of_matrices_are_refused_even_if_they_cancel(part):
     with pytest.raises(TheoremError, match="no sum, product, power >= 1 or transpose of matrices"):
         MatrixIdentity("same", _kept(sp.Add, _kept(sp.Mul, -1, part), part, B), B, SHAPES)
 

@@ -53,7 +53,7 @@ WITHOUT_A_DOMAIN = {
 
 @pytest.mark.parametrize("assumed", [*BEYOND, "integer"])
 @pytest.mark.parametrize("where", WITHOUT_A_DOMAIN)
-def test_what_has_no_domain_assumes_no_more_than_real(where, assumed):
+def test_symbols_without_a_domain_assume_no_more_than_real(where, assumed):
     symbol = sp.Symbol("D", **{assumed: True})
     with pytest.raises(TheoremError, match=rf" D is declared {assumed}, .* sp.Symbol\(\"D\", real=True\)"):
         WITHOUT_A_DOMAIN[where](symbol)
@@ -61,11 +61,11 @@ def test_what_has_no_domain_assumes_no_more_than_real(where, assumed):
 
 @pytest.mark.parametrize("assumed", REAL, ids=str)
 @pytest.mark.parametrize("where", WITHOUT_A_DOMAIN)
-def test_what_has_no_domain_may_be_real(where, assumed):
+def test_symbols_without_a_domain_may_be_real(where, assumed):
     assert WITHOUT_A_DOMAIN[where](sp.Symbol("D", **assumed)).digest
 
 
-def test_what_is_shown_to_be_integer_may_assume_it():
+def test_a_symbol_shown_to_be_integer_may_assume_it():
     D, E = sp.symbols("D E", integer=True)
     assert defined(D, n**2 - 3).digest and followed(D, n).digest
     assert bounded(E + x, definitions={D: 2 * n, E: D**2 + n}).digest
@@ -227,7 +227,7 @@ def summed(expression):
 
 
 @pytest.mark.parametrize("place", [default, bound, free, boundary, listed, summed])
-def test_what_stands_beside_the_claims_has_the_symbols_of_its_statement(beside, place):
+def test_expressions_beside_the_claims_have_the_symbols_of_the_statement(beside, place):
     assert beside(**place(x**2 + n))
     other = sp.Symbol("x", positive=True)
     # It is typed as x, and is -x at x = -3.

@@ -31,11 +31,11 @@ KEPT = {"evaluate": False}
     ],
     ids=str,
 )
-def test_what_is_dropped_as_something_is_put_in_is_still_needed(expression, put, expected):
+def test_needs_of_parts_that_a_substitution_drops_are_kept(expression, put, expected):
     assert substituted(expression, put) == expected
 
 
-def test_what_was_kept_from_being_evaluated_is_needed_when_it_is():
+def test_needs_of_unevaluated_parts_are_kept_by_evaluation():
     assert rebuilt(sp.Pow(sp.sqrt(u), 2, **KEPT)) == Provided(u, sp.sqrt(u))
     assert rebuilt(sp.Mul(x, 1 / x, **KEPT)) == Provided(1, 1 / x)
     pair = sp.Mul(a, sp.exp(1 / (x - 1)), sp.exp(-1 / (x - 1)), **KEPT)
@@ -47,7 +47,7 @@ def test_what_was_kept_from_being_evaluated_is_needed_when_it_is():
     assert rebuilt(sp.Add(sp.Mul(1, x**3, **KEPT), 3 * x, **KEPT)) == x**3 + 3 * x
 
 
-def test_what_an_expression_needs():
+def test_an_expression_needs_its_parts_that_may_lack_a_value():
     assert needs(x**2 + sp.exp(y) * 3 + sp.sqrt(2)) == ()
     assert needs(sp.log(1 / x)) == (1 / x, sp.log(1 / x))
     assert needs(sp.Derivative(sp.log(u), u)) == (sp.log(u),)

@@ -26,7 +26,7 @@ calls: list[Fraction] = []
 
 @enclosed(version=1, scan=math.sqrt)
 def rough_root(x: Fraction) -> Enclosure | Fraction:
-    """Return the square root of an integer to the next integers, exactly where it is one."""
+    """Return the square root of an integer: exactly if it is an integer, else between the next two."""
     calls.append(x)
     if x < 0:
         raise UndefinedError("no root")
@@ -62,7 +62,7 @@ def test_an_exact_value_stays_exact() -> None:
     assert clause.holds
 
 
-def test_it_is_computed_once_whatever_the_bits() -> None:
+def test_an_enclosed_primitive_is_computed_once_whatever_the_bits() -> None:
     calls.clear()
     evaluate_rising(rough_root(n) * sp.exp(n), {"n": 5}, digits=50)
     assert calls == [5]

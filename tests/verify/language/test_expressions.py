@@ -135,7 +135,7 @@ def test_the_order_of_other_arguments_shows():
         sp.Integral(n, (n, 1, 3)), sp.Max(sp.Float("0.5"), x), sp.Sum(sp.erf(n), (n, 1, 3)),
     ],
 )  # fmt: skip
-def test_what_is_outside_the_language_is_refused(expression):
+def test_expressions_outside_the_language_are_refused(expression):
     with pytest.raises(TheoremError, match=r"outside the language|float's expansion"):
         to_data(expression)
 
@@ -167,7 +167,7 @@ def test_a_number_that_is_too_long_to_be_written_is_refused(number):
 
 
 @pytest.mark.parametrize("data", [["cot", ["Integer", "1"]], [], ["Float", "0.1"], ["Primitive", "none_such", 1], "x"])
-def test_what_is_no_data_form_is_refused(data):
+def test_malformed_data_are_refused(data):
     with pytest.raises(TheoremError):
         from_data(data)
 

@@ -56,7 +56,7 @@ SPOOFS = {
 
 
 @pytest.mark.parametrize("text", SPOOFS.values(), ids=SPOOFS)
-def test_what_does_not_show_is_refused_in_one_line_that_shows(text):
+def test_unprintable_text_is_refused_in_one_printable_line(text):
     for refuse in (refuse_bad_text, refuse_bad_label, refuse_bad_name, refuse_bad_id):
         with pytest.raises(TheoremError) as found:
             refuse("clause", text)
@@ -65,7 +65,7 @@ def test_what_does_not_show_is_refused_in_one_line_that_shows(text):
         )
 
 
-def test_what_is_too_long_is_refused_and_what_is_as_long_is_not():
+def test_text_above_its_limit_alone_is_refused():
     refuse_bad_text("text", "x" * SENTENCE)
     refuse_bad_label("clause", "x" * NAME)
     refuse_bad_name("parameter", "x" * NAME)
@@ -76,7 +76,7 @@ def test_what_is_too_long_is_refused_and_what_is_as_long_is_not():
         assert len(str(found.value)) < 200
 
 
-def test_what_does_not_show_in_a_long_text_is_shown_with_what_is_around_it():
+def test_an_unprintable_character_in_a_long_text_is_shown_in_context():
     with pytest.raises(TheoremError, match=r"'…x{30}.x1b") as found:
         refuse_bad_text("text", "x" * 300 + "\x1b" + "y" * 300)
     assert len(str(found.value)) < 200
@@ -103,7 +103,7 @@ def test_an_id_is_parts_joined_by_dots(name):
 @pytest.mark.parametrize(
     "name", ["../../escaped", "a/b", ".a", "a.", "a..b", "", "a b", "é", "/tmp/x", "..", "a:b", None]
 )
-def test_what_is_no_id_is_refused(name):
+def test_malformed_ids_are_refused(name):
     with pytest.raises(TheoremError, match="an id must be"):
         _theorem(id=name)
 
@@ -180,7 +180,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_does_not_show_is_refused_wherever_it_is_written(place):
+def test_unprintable_text_is_refused_wherever_it_is_written(place):
     for text in SPOOFS.values():
         with pytest.raises(TheoremError, match=r"must be one line of printable characters, and has U\+") as found:
             PLACES[place](text)
@@ -189,12 +189,12 @@ def test_what_does_not_show_is_refused_wherever_it_is_written(place):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_far_too_long_is_refused_wherever_it_is_written(place):
+def test_overlong_text_is_refused_wherever_it_is_written(place):
     with pytest.raises(TheoremError, match=rf"has \d+ characters, and may have ({NAME}|{2 * NAME}|{TITLE}|{SENTENCE})"):
         PLACES[place]("x" * (SENTENCE + 1))
 
 
-def test_what_shows_is_taken_in_every_language():
+def test_printable_text_of_every_language_is_accepted():
     spoken = "für alle η ≤ ½ gilt ‖x‖ < ∞, 定理, <b>[red]$\\input{x}$|"
     statement = _statement(
         claims=(replace(CLAIM, label="größer", says=spoken),), hypotheses=(Hypothesis("h", sp.Le(x, 3), spoken),)

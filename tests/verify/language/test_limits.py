@@ -97,7 +97,7 @@ def test_an_infinite_limit_is_an_error(expression):
 
 
 @pytest.mark.parametrize("expression", [sp.exp(x), sp.sqrt(x) / x, sp.log(x), x * sp.exp(a), sp.sqrt(2) * x / (1 + x)])
-def test_what_is_not_rational_is_an_error(expression):
+def test_an_expression_that_is_not_rational_is_an_error(expression):
     with pytest.raises(TheoremError, match="not rational"):
         rational_limit(expression, x, sp.Integer(0))
 

@@ -39,7 +39,7 @@ def test_a_long_product_is_no_trouble():
     assert sign_of(product, (x, y, z)) == (1, True)
 
 
-def test_what_is_of_a_high_degree_is_not_factored():
+def test_polynomials_of_high_degree_are_not_factored():
     E = sp.Symbol("E", positive=True)
     assert factored(3 * (E**2 - 1)) == (3, [(E - 1, 1), (E + 1, 1)])
     large = E**100_001 + 7 * E**50_000 + 1

@@ -51,7 +51,7 @@ def test_a_number_is_read_exactly(text, value):
         "1/" + "9" * 801, "1e" + "9" * 700, True, None, float("nan"), float("inf"), 1j, [1],
     ],
 )  # fmt: skip
-def test_what_is_no_number_is_refused(text):
+def test_a_value_that_is_no_number_is_refused(text):
     with pytest.raises(InputError) as refused:
         ANY.parse(text)
     assert refused.value.name == "x"
@@ -188,6 +188,6 @@ def test_a_list_is_read_exactly_and_in_order(text, numbers):
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_what_is_no_list_is_refused_in_one_line(text, message):
+def test_a_value_that_is_no_list_is_refused_in_one_line(text, message):
     with pytest.raises(InputError, match=message):
         LIST.parse(text)

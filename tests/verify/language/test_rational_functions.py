@@ -53,7 +53,7 @@ def test_a_hidden_zero_is_false_and_has_no_inverse():
 
 
 @pytest.mark.parametrize("expression", [sp.sqrt(x), sp.exp(x), sp.Symbol("z"), x**y, sp.pi * x, sp.Float(0.5), sp.oo])
-def test_what_is_not_rational_in_the_symbols_is_refused(expression):
+def test_expressions_not_rational_in_the_symbols_are_refused(expression):
     with pytest.raises(TheoremError, match="not rational"):
         FIELD.from_sympy(expression)
 

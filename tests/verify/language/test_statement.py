@@ -84,7 +84,7 @@ def test_a_symbol_that_is_not_introduced_is_named(parts, where):
         {"claims": (Reaches("r", Dynamics((y,), (sp.Integer(1),), (y / 2,), y), 0.5 * x),)},
     ],
 )
-def test_what_is_outside_the_language_is_refused_when_it_is_written(parts):
+def test_expressions_outside_the_language_are_refused_when_written(parts):
     with pytest.raises(TheoremError, match=r"outside the language|float's expansion"):
         Statement(**{"parameters": (X,), "claims": (CLAUSE,), **parts})
 
@@ -364,7 +364,7 @@ def test_a_relation_that_fails_is_not_supposed():
     assert hypothesis.status == "fails"
 
 
-def test_what_is_supposed_is_a_relation_at_a_word_of_the_statement():
+def test_a_supposed_hypothesis_is_a_relation_at_a_word_of_the_statement():
     with pytest.raises(TheoremError, match="hypothesis h: without a relation"):
         Hypothesis("h", text="a sentence", supposed_at=("kind", "none"))
     for supposed_at in (("kind", "cauchy"), ("other", "none"), ("x", "none")):

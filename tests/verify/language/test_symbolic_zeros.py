@@ -58,7 +58,7 @@ def test_the_answer_is_that_of_values_at_a_point(a, b):
 
 
 @pytest.mark.parametrize("expression", [sp.sqrt(1 + x**2) - x, sp.log(1 + x**2), (1 + x**2) ** n, sp.sin(x), x**n - x])
-def test_what_is_not_rational_is_refused_rather_than_guessed(expression):
+def test_expressions_that_are_not_rational_are_refused_and_not_guessed(expression):
     with pytest.raises(TheoremError, match="not rational"):
         vanishes(expression)
 
@@ -114,7 +114,7 @@ def test_sample_points_fit_the_symbols_and_differ():
 
 
 @given(POLYNOMIALS)
-def test_what_does_not_vanish_differs_from_zero_at_some_sample_point(polynomial):
+def test_a_nonzero_polynomial_differs_from_zero_at_some_sample_point(polynomial):
     expanded = sp.expand(polynomial.subs(C, 0))
     assume(expanded != 0)
     values = [expanded.subs(point) for point in sample_points([x, y])]

@@ -179,7 +179,7 @@ def _with_repeated_key(made, path):
 
 
 def verdict(text):
-    """Return the re-checker's acceptance of a certificate; None where it is rejected."""
+    """Return the re-checker's acceptance of a certificate; None if it is rejected."""
     try:
         return recheck_bytes(text.encode())
     except (Rejected, Unreadable) as error:

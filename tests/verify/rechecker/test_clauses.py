@@ -12,7 +12,7 @@ from verify.language.expressions import Case, digest, to_data
 from verify.rechecker import Rejected, recheck_text
 
 
-def test_what_a_word_decides_is_not_proved_for_all():
+def test_a_clause_that_a_word_decides_is_not_proved_for_all():
     # True at the first word and false at the other.
     word, name = Parameter("w", "word", "w", words=("one", "other")), sp.Symbol("w")
     clause = Identity("same", Case(name, (K + 1) ** 2, K), K**2 + 2 * K + 1)
@@ -103,7 +103,7 @@ def in_words(**stated):
     return made
 
 
-def test_what_is_said_in_words_is_carried_through_and_never_shown():
+def test_claims_in_words_are_carried_through_and_never_shown():
     accepted = recheck(in_words())
     assert accepted.claims[-1] == ("said", "inconclusive", None, "in_words", ())
     proof = {"kind": "exact", "margin": "1"}
@@ -118,7 +118,7 @@ def test_what_is_said_in_words_is_carried_through_and_never_shown():
             recheck(in_words(**stated))
 
 
-def test_what_is_not_in_words_is_not_left_out():
+def test_a_claim_that_is_not_in_words_is_not_left_out():
     made = exact()
     made["clauses"][0] |= {"outcome": "inconclusive", "evidence": None, "proof": None}
     with pytest.raises(Rejected, match="evidence"):
@@ -139,7 +139,7 @@ def test_a_step_that_is_called_a_claim_is_another_statement():
     assert [row["role"] for row in shown["clauses"]] == ["claim", "step"]
 
 
-def test_what_is_in_words_is_no_step_and_says_something():
+def test_a_claim_in_words_is_no_step_and_says_something():
     made = in_words()
     step = made["statement"]["claims"].pop()
     made["statement"]["steps"] = [step]

@@ -40,13 +40,13 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("name", AT_ONCE)
-def test_what_is_too_large_is_rejected_with_its_limit(name):
+def test_a_file_that_is_too_large_is_rejected_with_its_limit(name):
     with pytest.raises(TooLarge, match=r"^too large: .*more than \d+ ") as caught:
         recheck_text(BOMBS[name]())
     assert caught.value.limited == AT_ONCE[name] and caught.value.most
 
 
-def test_what_takes_all_the_memory_is_too_large(monkeypatch):
+def test_a_file_that_takes_all_the_memory_is_too_large(monkeypatch):
     def out_of_memory(*_):
         raise MemoryError
 
@@ -56,7 +56,7 @@ def test_what_takes_all_the_memory_is_too_large(monkeypatch):
     assert caught.value.most is None and caught.value.__context__ is None
 
 
-def test_what_takes_all_of_the_stack_is_too_large(monkeypatch):
+def test_a_file_that_takes_all_of_the_stack_is_too_large(monkeypatch):
     def deeper(*_):
         return deeper()
 

@@ -89,7 +89,7 @@ def holds(relation, instance, *parameters):
     return given.holds(given.relation(to_data(relation), "here"), "here")
 
 
-def test_what_binds_a_symbol_keeps_it_to_itself():
+def test_bound_symbols_are_local_to_their_binder():
     # x is the parameter, and the symbol of the inner sum is summed over again in the outer one.
     inner = sp.Sum(k * x, (k, 1, 3))
     nested = sp.Sum(sp.Symbol("j", integer=True) + inner, (sp.Symbol("j", integer=True), 1, 2))
@@ -105,7 +105,7 @@ def test_what_binds_a_symbol_keeps_it_to_itself():
 
 
 @pytest.mark.parametrize("name", ["y", "v", "d", "e"])
-def test_what_the_statement_introduces_is_not_bound(name):
+def test_a_symbol_that_the_statement_introduces_is_not_bound(name):
     v, d, e = sp.symbols("v d e", real=True)
     statement = one_clause(
         Inequality("c", sp.Lt(x + v, d + e)), X, Y, variables=(v,), definitions={d: x + 1, e: sp.Sum(k, (k, 1, 2))}
@@ -116,7 +116,7 @@ def test_what_the_statement_introduces_is_not_bound(name):
     given_at(statement, {"x": "1", "y": "2"})
 
 
-def test_what_is_put_in_is_not_bound():
+def test_substitution_does_not_capture_a_bound_symbol():
     data = one_clause(Inequality("c", sp.Lt(x, 2, evaluate=False)), X).to_data()
     given = given_at(data, {"x": "1"})
     terms = given.terms
@@ -139,7 +139,7 @@ def test_what_is_put_in_is_not_bound():
         (sp.Derivative(sp.Sum(x**k, (k, 1, 2)), x), Rejected),
     ],
 )
-def test_what_has_no_value_or_takes_too_long(expression, error):
+def test_expressions_undefined_or_too_large_are_errors(expression, error):
     data = one_clause(Inequality("c", sp.Lt(x, 2, evaluate=False)), X).to_data()
     given = given_at(data, {"x": "1"})
     with pytest.raises(error):

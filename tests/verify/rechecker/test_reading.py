@@ -36,7 +36,7 @@ from verify.rechecker import Unreadable, recheck_text
         ),
     ],
 )
-def test_what_is_no_certificate_is_unreadable(text, why):
+def test_texts_that_are_no_certificate_are_unreadable(text, why):
     with pytest.raises(Unreadable, match=why):
         recheck_text(text)
 
@@ -63,7 +63,7 @@ _PRINTED = {
 
 @pytest.mark.parametrize("strange", _STRANGE, ids=range(len(_STRANGE)))
 @pytest.mark.parametrize("path", _PRINTED.values(), ids=_PRINTED)
-def test_what_is_printed_is_one_line_of_letters_that_show(path, strange):
+def test_printed_texts_are_one_line_of_printable_characters(path, strange):
     statement = Statement(
         (X,), (Inequality("c", sp.Lt(x, 2)),), hypotheses=(Hypothesis("h", sp.Lt(x, 5), "small"),), variables=(y,)
     )

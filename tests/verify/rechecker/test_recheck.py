@@ -20,7 +20,7 @@ from verify.rechecker import KINDS, Accepted, Instance, Rejected, Unreadable, Ve
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
-def test_what_is_proved_is_accepted(name):
+def test_valid_certificates_are_accepted(name):
     made = ACCEPTED[name]()
     found = recheck(made)
     assert isinstance(found, Accepted) and found.statement_digest == made["statement_digest"]
@@ -89,7 +89,7 @@ def test_some_clauses_are_checked_by_themselves():
             assert found.evidence in (None, "proved") and (found.evidence or found.why)
 
 
-def test_what_is_not_known_is_told_from_what_is_wrong():
+def test_unknown_parts_are_told_from_wrong_ones():
     made = positive()
     data, instance, (weak, _) = made["statement"], made["instance"], made["clauses"]
     clause = data["claims"][0]
@@ -159,7 +159,7 @@ def test_a_value_of_the_wrong_type_anywhere_is_no_crash(name):
 
 @pytest.mark.parametrize("part", ["claims", "steps", "hypotheses", "definitions", "domain", "variables", "parameters"])
 @pytest.mark.parametrize("shape", [*WRONG[2:], [None], [5], [{}], ["x"], [["x"]], [[[], []]], [{"kind": []}], 1.5])
-def test_what_is_no_part_of_a_statement_is_rejected(part, shape):
+def test_malformed_parts_of_a_statement_are_rejected(part, shape):
     made = exact()
     made["statement"][part] = shape
     made["statement_digest"] = digest(made["statement"]) if shape != 1.5 else "0" * 64

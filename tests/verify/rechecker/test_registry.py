@@ -51,7 +51,7 @@ def test_a_value_that_is_kept_costs_what_it_cost():
         computed(Effort(), primitive, (Fraction(-1),))
 
 
-def test_what_a_check_used_has_to_be_said():
+def test_the_hypotheses_that_a_check_used_have_to_be_said():
     with pytest.raises(TypeError, match="hypotheses_used"):
         Checked(True)
 
@@ -226,7 +226,7 @@ def raising(error):
 
 
 @pytest.mark.parametrize("bounds", [(0.1, 0.2), (Fraction(2), Fraction(1)), (1, Fraction(2)), None, (Fraction(1),)])
-def test_what_is_no_exact_interval_is_rejected(bounds):
+def test_bounds_that_are_no_exact_interval_are_rejected(bounds):
     with pytest.raises(Rejected, match="must return a Fraction"):
         computed(Effort(), Primitive(0, None, lambda _: bounds), ())
     with pytest.raises(Rejected, match="must return a Fraction"):

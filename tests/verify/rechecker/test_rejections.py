@@ -277,7 +277,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("name", "path", "value", "why"), REJECTED)
-def test_what_is_not_proved_is_rejected(name, path, value, why):
+def test_a_certificate_with_one_changed_field_is_rejected(name, path, value, why):
     with pytest.raises(Rejected, match=why) as caught:
         recheck(changed(ACCEPTED[name](), path, value))
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400

@@ -1,4 +1,4 @@
-"""Limits by series: of exponentials, logarithms, sines, cosines, roots and powers, and where there are none."""
+"""Limits by series: of exponentials, logarithms, sines, cosines, roots and powers, and refusals without a series."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def test_a_limit_is_known_by_its_series(name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_has_another_limit_or_none_is_refused(name):
+def test_a_limit_of_another_value_or_without_a_series_is_refused(name):
     line, why = REFUSED[name]
     found = at_an_instance(line)
     assert found.evidence is None and why in found.why

@@ -93,7 +93,7 @@ _VANISHING = {
 
 
 def _vanishing(how, what, minimum=None):
-    """A statement about an expression that is 0 where it has a value."""
+    """A statement about an expression that is 0 whenever it has a value."""
     p = _PARTIAL[what]
     parameters = (Parameter("x", "rational", "x", minimum=minimum), Parameter("u", "rational", "u"))
     data = one_clause(Inequality("c", sp.Lt(x, 1)), *parameters).to_data() | {"definitions": [[_M, p]]}
@@ -102,7 +102,7 @@ def _vanishing(how, what, minimum=None):
 
 @pytest.mark.parametrize("what", _PARTIAL)
 @pytest.mark.parametrize("how", _VANISHING)
-def test_what_cancels_has_a_value_at_the_instance(how, what):
+def test_cancelling_parts_need_a_value_at_the_instance(how, what):
     data, left = _vanishing(how, what)
     data["claims"][0]["relation"] = ["Lt", left, integer(1)]
     proofs = {"kind": "exact", "margin": "1"}, {"kind": "ball", "bits": 64, "margin": ["1/2", "2"]}
@@ -116,7 +116,7 @@ def test_what_cancels_has_a_value_at_the_instance(how, what):
 
 @pytest.mark.parametrize("what", _PARTIAL)
 @pytest.mark.parametrize("how", _VANISHING)
-def test_what_cancels_in_an_identity_has_a_value_for_all(how, what):
+def test_cancelling_parts_of_an_identity_need_a_value_for_all(how, what):
     # Inside a limit only listed divisors are allowed.
     listed = [{"factor": _LESS, "shift": None}] if how == "limit" else []
     for minimum in (2, None, 1):
@@ -132,7 +132,7 @@ def test_what_cancels_in_an_identity_has_a_value_for_all(how, what):
 
 
 def _plain(data, values):
-    """The value of an expression, computed as it is written; ZeroDivisionError where it has none."""
+    """The value of an expression, computed as it is written; ZeroDivisionError if it has none."""
     head, *args = data
     if head in ("Integer", "Rational"):
         return Fraction(args[0])

@@ -41,7 +41,7 @@ def catalogue(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_what_is_assigned_at_the_top_level_is_listed_where_it_is(catalogue):
+def test_objects_are_listed_by_the_module_that_assigns_them(catalogue):
     found = catalogue(
         listed_first__one=HEAD
         + 'a, b = made("user.a"), made("user.b")\nc: Theorem = made("user.c")\nkept = [made("user.d")]\n',
@@ -74,6 +74,6 @@ def test_the_packages_that_a_catalogue_names_are_looked_at(catalogue):
         ),
     ],
 )
-def test_what_cannot_be_listed_says_so(catalogue, text, why):
+def test_a_module_that_cannot_be_listed_is_an_input_error(catalogue, text, why):
     with pytest.raises(InputError, match=why):
         catalogue(listed_first__one=text if "x = 1" in text or "made" in text or "(" in text else text + "x = 1\n")

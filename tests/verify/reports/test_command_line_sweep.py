@@ -102,7 +102,7 @@ def test_an_error_of_ours_is_shown_and_is_70(cli, path, tmp_path, monkeypatch):
         (("--over", "x=1:2:3", "--scheduler", "nonsense://"), ("--scheduler = nonsense://", "must be")),
     ],
 )
-def test_what_is_not_understood_is_one_line(cli, path, words, parts):
+def test_invalid_arguments_are_a_one_line_error(cli, path, words, parts):
     assert_one_line(cli("sweep", path, *words), *parts)
 
 

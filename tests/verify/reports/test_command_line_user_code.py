@@ -62,7 +62,7 @@ def made(text, **parts):
         ("return 1", " returned a int"),
     ],
 )
-def test_what_a_primitive_raises_is_one_line(cli, theorem_file, verb, body, said):
+def test_an_error_of_a_primitive_is_one_line(cli, theorem_file, verb, body, said):
     path = theorem_file(made(WITH_PRIMITIVE, body=body))
     assert_one_line(cli(verb[0], path, *verb[1:]), said)
 
@@ -81,7 +81,7 @@ def test_two_processes_tell_it_too(cli, theorem_file):
         ('raise RuntimeError("no good")', " raised RuntimeError: no good"),
     ],
 )
-def test_what_encloses_nothing_is_one_line(cli, theorem_file, body, said):
+def test_an_enclosed_primitive_without_an_enclosure_is_one_line(cli, theorem_file, body, said):
     path = theorem_file(made(WITH_ENCLOSED, body=body, scan="value"))
     assert_one_line(cli("check", path, "x=1"), said)
     assert_one_line(cli("explore", path, "x=1", "--seconds", "60"), said)
@@ -126,13 +126,13 @@ def test_a_program_that_is_ended_from_within_is_one_line(cli, monkeypatch):
 
 
 @pytest.mark.parametrize("verb", [*VERBS, ("conditions",)], ids=lambda verb: verb[0])
-def test_what_a_theorem_prints_is_not_our_output(cli, theorem_file, verb):
+def test_prints_of_a_theorem_are_not_our_output(cli, theorem_file, verb):
     _, out, err = cli(verb[0], theorem_file(PRINTING), *verb[1:], "--json")
     assert body_of(out)["theorem"] == "user.mine"
     assert "at import\n" in err and ("in a primitive\n" in err) == (verb[0] != "conditions")
 
 
-def test_what_other_processes_print_is_not_our_output(theorem_file, tmp_path, capfd):
+def test_prints_of_other_processes_are_not_our_output(theorem_file, tmp_path, capfd):
     from verify.reports.command_line import run
 
     capfd.readouterr()

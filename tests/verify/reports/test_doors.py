@@ -57,7 +57,7 @@ def page(spoof):
 
 
 @spoofed
-def test_what_shows_is_left_as_it_is_and_the_rest_is_written_out(spoof):
+def test_printable_characters_stay_and_others_are_written_out(spoof):
     said = visible(spoof)
     assert said.isprintable() and visible(said) == said and (said == spoof) == spoof.isprintable()
     assert said in repr(spoof) or spoof.isprintable()
@@ -190,7 +190,7 @@ def test_a_progress_bar_reads_no_markup(monkeypatch):
 
 
 @spoofed
-def test_what_is_said_and_warned_of_shows(capsys, spoof):
+def test_messages_warnings_and_errors_are_printable(capsys, spoof):
     frame.say(f"one{spoof}\ntwo")
     frame.warn(f"careful{spoof}")
     assert frame.fail(f"wrong{spoof}", 2) == 2
@@ -227,7 +227,7 @@ def test_json_is_ascii(capsys, spoof):
     ],
     ids=" ".join,
 )
-def test_what_is_typed_is_shown_on_one_line(cli, monkeypatch, tmp_path, words, spoof):
+def test_typed_arguments_are_shown_on_one_line(cli, monkeypatch, tmp_path, words, spoof):
     monkeypatch.chdir(tmp_path)
     code, out, err = cli(*(word.format(spoof) if "{}" in word else word for word in words))
     assert code == 2 and out == "" and err.count("\n") == 1 and shows(err)

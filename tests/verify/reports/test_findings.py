@@ -47,7 +47,7 @@ def finding(
         ("clauses.stays.witness.above_at", 1601),
     ],
 )
-def test_what_is_there_holds(path, expected):
+def test_expected_values_that_are_there_hold(path, expected):
     found = reproduce(finding({path: expected}))
     assert found.holds and found.failures == () and found.error == ""
     assert (found.finding, found.exit_code) == ("zeta2025.finding", 4) and found.seconds > 0
@@ -80,7 +80,7 @@ def test_what_is_there_holds(path, expected):
         ("nothing", None, "there is no 'nothing'"),
     ],
 )
-def test_what_is_not_there_is_reported(path, expected, why):
+def test_a_value_that_differs_or_is_absent_is_reported(path, expected, why):
     found = reproduce(finding({"instance.T": 9, path: expected}))
     assert not found.holds
     (failure,) = found.failures
@@ -148,7 +148,7 @@ COMMANDS = ["", "verify", "verify check x --json", "python -m verify check x", "
     ],
     ids=str,
 )
-def test_what_is_no_finding_is_refused(given, why):
+def test_malformed_findings_are_refused(given, why):
     with pytest.raises(TheoremError, match=why):
         finding(**given)
 
@@ -169,7 +169,7 @@ def test_a_provenance_that_is_not_known():
         ("open", True),
     ],
 )
-def test_what_rests_on_a_reading_says_so(provenance, ours):
+def test_a_finding_that_rests_on_a_reading_says_so(provenance, ours):
     found = finding(rests_on=(PRINTED, Premise("the layer", provenance)))
     assert found.under_our_reading is ours
     assert found.heading == "A title" + (" (under our reading)" if ours else "")

@@ -124,7 +124,7 @@ def test_the_rows_for_people():
 NOT_FORMAL = {"formal": None, "formal_claims": [], "not_formal": ""}
 
 
-def test_what_is_formal_says_how_it_is_stated_and_by_which_record():
+def test_a_formal_row_says_how_it_is_stated_and_by_which_record():
     row = {"id": "p.t", "for_all_parameters": "formal", "inferences_argued": 0, "inferences_own": 0, "trusts": []}
     formal = {"stated": ["statement typed, 3 definitions"], "by": ["as recorded with Rocq 8.16.1"], "besides": []}
     row |= {"formal": formal, "formal_claims": ["c"], "not_formal": "", "for_all_trusts": [], "claims": []}
@@ -278,7 +278,7 @@ def test_a_list_in_python_is_not_kept(package):
     assert len(package.asked) == 2 and not remembered.USER.knows(kept_as())
 
 
-def test_what_was_loaded_before_it_was_edited_is_not_kept(package):
+def test_rows_of_a_module_edited_after_loading_are_not_kept(package):
     package.forget()
     verify.load_theorem("listed.one")
     (package.folder / "mine.py").write_text(MINE.replace("a title", "new"))

@@ -111,7 +111,7 @@ def test_everything_is_written_once(package, cli):
     assert cli("pin") == (0, "up to date\n", "")
 
 
-def test_what_changed_alone_is_written(package, cli, monkeypatch):
+def test_files_of_a_changed_theorem_alone_are_written(package, cli, monkeypatch):
     pin(cli)
     before, theorem = contents(package), verify.load_theorem(SECOND)
     weaker = replace(theorem.statement, claims=(Inequality("c", sp.Le(sp.Symbol("x", positive=True) ** 2, 16)),))
@@ -143,7 +143,7 @@ def test_a_new_theorem_is_its_file_and_what_its_walk_lists(package, cli):
     assert changed == {*listed.replace("ID", "zeta2025.third").replace("LABEL", "small").split()}
 
 
-def test_what_uses_another_statement_than_before_is_written_anew(package, cli, monkeypatch):
+def test_files_that_use_a_changed_statement_are_written_anew(package, cli, monkeypatch):
     pin(cli)
     theorem = verify.load_theorem(FIRST)
     weaker = replace(theorem.statement, claims=(Inequality("c", sp.Le(X**2, 5)),))
@@ -192,7 +192,7 @@ def test_a_theorem_that_is_gone_is_no_longer_pinned_and_its_files_are_left(packa
     assert contents(package).keys() == before.keys()
 
 
-def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, monkeypatch, no_deduction):
+def test_an_uncertified_example_is_reported_and_other_files_are_written(package, cli, monkeypatch, no_deduction):
     theorem = verify.load_theorem(FIRST)
     free, x = sp.Symbol("y", real=True), sp.Symbol("x", positive=True)
     open_ = replace(theorem.statement, variables=(free,), claims=(Inequality("c", sp.Ge(free**4 - free + 1 + x, 0)),))
@@ -230,7 +230,7 @@ def test_a_claim_in_words_is_pinned_where_it_is_evaluated_and_its_wrong_variant_
     assert standing(verify.load_theorem(FIRST)).for_all_parameters.standing == "argued"
 
 
-def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatch):
+def test_a_shipped_certificate_is_not_replaced_by_weaker_evidence(package, cli, monkeypatch):
     pin(cli)
     before, theorem = contents(package), verify.load_theorem(FIRST)
     # At x = 2 the bound that is proved holds as well, but no proof is found now.
@@ -241,7 +241,7 @@ def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatc
     assert ": the new evidence is certified, and the shipped evidence proved (before: " in cli("pin")[2]
 
 
-def test_what_is_there_is_not_replaced_by_what_trusts_more(package, cli, monkeypatch):
+def test_a_shipped_certificate_is_not_replaced_by_one_that_trusts_more(package, cli, monkeypatch):
     pin(cli)
     before, theorem, trust = contents(package), verify.load_theorem(FIRST), Trust("hardy.pairs", 2, "hardy", "0" * 64)
 
@@ -302,7 +302,7 @@ def test_files_of_others_are_left_alone(package, cli, tmp_path):
     assert (package / "certificates" / "settings.json").is_file()
 
 
-def test_what_is_installed_beside_a_project_is_none_of_it(package, cli, tmp_path, monkeypatch):
+def test_packages_installed_beside_a_project_are_not_its_own(package, cli, tmp_path, monkeypatch):
     inner = tmp_path / "lib" / "site-packages"
     inner.mkdir(parents=True)
     package.rename(inner / package.name)
@@ -351,7 +351,7 @@ def test_a_map_that_cannot_be_read_is_written_anew(package, cli, text):
     assert json.loads(path.read_text())["hypotheses"] == right["hypotheses"]
 
 
-def test_what_cannot_be_written_is_said(package, cli):
+def test_files_that_cannot_be_written_are_reported(package, cli):
     (package / "certificates").write_text("a file")
     code, written, failed = pin(cli)
     assert code == 3 and failed == [("certificate", FIRST), ("certificate", SECOND)] and ("map", FIRST) in written
@@ -364,7 +364,7 @@ def test_what_cannot_be_written_is_said(package, cli):
         (("zeta_of_a_test", "--seconds", "0"), ("seconds = 0", "must be a number > 0")),
     ],
 )
-def test_what_is_not_understood(package, cli, arguments, parts):
+def test_invalid_arguments_are_a_one_line_error(package, cli, arguments, parts):
     assert_one_line(cli("pin", *arguments), *parts)
 
 

@@ -149,7 +149,7 @@ def test_claims_in_words_that_are_undecided_are_those_that_are_said_to_be(inner)
     result.assert_outcomes(passed=2, failed=3)
 
 
-def test_what_is_not_as_expected_fails_the_test_and_is_in_the_ledger(inner):
+def test_unexpected_outcomes_fail_the_test_and_are_in_the_ledger(inner):
     body = """
 def test_refuted(ledger):
     ledger.check(BELOW, x=3)
@@ -216,7 +216,7 @@ def test_comparison(ledger):
     assert _ledger(result)[0] == "zeta2025.training verified simulated 8 instances, cpu, cuda"
 
 
-def test_what_is_expected_not_to_be_verified_fails_where_it_is(inner):
+def test_a_comparison_expected_refuted_fails_with_any_other_outcome(inner):
     body = """
 @pytest.mark.parametrize("outcome", Outcome)
 def test_refuted(ledger, outcome):
@@ -262,7 +262,7 @@ def test_full_is_what_was_asked_for(inner, arguments, full):
         ("cuda", True, "cuda"),
         ("auto", True, "cpu"),
         ("auto", False, "cpu"),
-        # Under --full a card is taken where there is one.
+        # Under --full a card is taken if the machine has one.
         ("auto --full", True, "cuda"),
         ("auto --full", False, "cpu"),
     ],
@@ -492,7 +492,7 @@ def test_a_file_of_another_kind_is_not_overwritten(crossed, pytester, option, ki
     assert (pytester.path / "mine.json").read_text() == '{"mine": 1}'
 
 
-def test_what_is_to_be_shipped_is_written_and_replaced(crossed, pytester):
+def test_entries_to_be_shipped_are_written_and_replaced(crossed, pytester):
     for draws in ("2", "3"):
         crossed(1.0, "--draws", draws, "--record", "recorded.json", apart=True)
         kept = json.loads((pytester.path / "recorded.json").read_text(encoding="utf-8"))

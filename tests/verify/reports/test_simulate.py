@@ -17,7 +17,7 @@ TINY = ("n=4", "d=2", "steps=2", "batch=4", "search=8", "test=8", "sensitivity=4
 ON_CPU = ("simulate", "li2024.closeness", *TINY, "--device", "cpu", "--seed", "3")
 
 
-def test_it_reports_what_the_experiment_measures(cli):
+def test_json_has_the_measurements_of_the_experiment(cli):
     code, out, err = cli(*ON_CPU, "--json")
     body = json.loads(out)
     assert (code, err, body["schema"], body["experiment"]) == (0, "", 1, "li2024.closeness")
@@ -63,7 +63,7 @@ def test_an_experiment_of_a_file(cli, tmp_path):
     assert_one_line(cli("simulate", str(path)), "the file holds no experiment")
 
 
-def test_it_prints_a_line_a_measurement(cli):
+def test_text_has_a_line_for_each_measurement(cli):
     code, out, _ = cli(*ON_CPU)
     lines = out.splitlines()
     assert code == 0 and lines[0].startswith("li2024.closeness  tasks=teacher n=4 d=2 eta_SA=1/200 steps=2")
@@ -123,7 +123,7 @@ def test_the_file_holds_what_is_printed(cli, tmp_path):
         (("li2024.closeness", "rows=1,2"), "must be a setting with a single number as its value"),
     ],
 )
-def test_what_is_not_understood_is_one_line(cli, arguments, message):
+def test_invalid_arguments_are_a_one_line_error(cli, arguments, message):
     assert_one_line(cli("simulate", *arguments), message)
 
 

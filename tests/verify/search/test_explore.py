@@ -83,7 +83,7 @@ FALSE = {
 
 @pytest.mark.parametrize("what", FALSE)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_what_is_false_is_refuted_with_the_simplest_witness(what, seed):
+def test_false_claims_are_refuted_with_the_simplest_witness(what, seed):
     false, witness = FALSE[what]
     result = explore(false, {}, seed=seed)
     assert result.counterexample == witness
@@ -211,7 +211,7 @@ def test_labels_that_cannot_be_dropped(label, message):
         without(load_theorem("wang2024.theorem1").statement, [label])
 
 
-def test_what_is_left_without_a_hypothesis():
+def test_a_statement_without_a_hypothesis_keeps_all_else():
     statement = load_theorem("wang2024.theorem1").statement
     left = without(statement, ["step_size", "accuracy"])
     labels = [h.label for h in statement.hypotheses]
@@ -233,14 +233,14 @@ def test_true_statements_survive():
     assert 0 <= result.smallest_margin < 1e-9 and result.nearest == {"x": 1}
 
 
-def test_what_rounding_makes_negative_is_no_counterexample():
+def test_a_margin_that_rounding_makes_negative_is_no_counterexample():
     # (x + y)² = x² + 2xy + y² is an equality, and in float64 the left side is often the smaller by a rounding.
     equal = theorem((X, Y), sp.Ge((x + y) ** 2, sp.Add(x**2, 2 * x * y, y**2)))
     result = explore(equal, {}, max_examples=200)
     assert result.counterexample is None and (result.clean, result.undecided) == (result.examples, 0)
 
 
-def test_what_no_arithmetic_decides_is_counted():
+def test_instances_that_no_arithmetic_decides_are_counted():
     # √w·√v > √(wv) never holds, and where the roots are irrational no number of bits shows it.
     v = sp.Symbol("v", real=True)
     parameters = tuple(Parameter(name, "rational", "a size", above=0) for name in "wv")
@@ -375,7 +375,7 @@ FOREVER = Dynamics((POSITIVE,), (sp.Integer(2),), (POSITIVE,), POSITIVE)
     ],
     ids=["undefined", "in words", "never reached", "equal roots", "for all values"],
 )
-def test_what_has_no_verdict_is_not_clean(clause, variables, found):
+def test_instances_without_a_verdict_are_not_clean(clause, variables, found):
     result = explore(theorem((W,), clause, variables=variables), {}, max_examples=20, seconds=5)
     assert result.counterexample is None and result.smallest_margin is None
     assert (result.clean, getattr(result, found), result.exit_code) == (0, result.examples, 3)
@@ -408,7 +408,7 @@ def test_where_fewer_than_a_tenth_are_clean_nothing_is_said(no_deduction):
     ("stopped", "why"),
     [("seconds", " in time"), ("examples", " in the time for verdicts"), ("found", ""), ("interrupted", "")],
 )
-def test_what_was_not_reached_counts_neither_way_and_says_what_ended_it(stopped, why):
+def test_unreached_instances_count_neither_way_and_say_why(stopped, why):
     result = explore(theorem((W,), sp.Ge(w**2, 0, evaluate=False)), {}, max_examples=20)
     late = replace(result, examples=40, clean=3, undecided=37, not_reached=10, stopped=stopped)
     assert (late.exit_code, late.verdicts) == (0, f"3 clean, 27 undecided, 10 not reached{why}")
@@ -423,7 +423,7 @@ def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over(
     assert f"{result.not_reached} not reached in the time for verdicts" in str(result)
 
 
-def test_what_is_proved_for_all_values_of_a_variable_is_clean():
+def test_a_claim_proved_for_all_values_of_a_variable_is_clean():
     positive = sp.Symbol("v", positive=True)
     made = theorem((X,), sp.Ge(positive * x, 0, evaluate=False), variables=(positive,))
     result = explore(made, {}, max_examples=20)
@@ -455,7 +455,7 @@ def test_a_margin_that_is_lost_in_rounding_is_decided_and_refuted():
     assert (false.refuted, false.clause.margin, false.certified) == (1, -lost["x"], True)
 
 
-def test_what_has_no_value_in_floats_is_decided_all_the_same():
+def test_a_claim_without_a_value_in_floats_is_decided_all_the_same():
     # e^(w^2) is beyond float64 at w = 100, where it is not below 2.
     huge = lambda relation: explore(theorem((W,), relation), {"w": 100})  # noqa: E731
     assert huge(sp.Ge(sp.exp(w**2), 2, evaluate=False)).clean == 1
@@ -471,7 +471,7 @@ def test_hypotheses_that_nothing_satisfies_are_an_error():
         explore(nothing, {})
 
 
-def test_what_is_false_nearly_everywhere_falls_at_the_first_instance():
+def test_a_claim_false_nearly_everywhere_falls_at_the_first_instance():
     # At the simplest instances it holds.
     identity = theorem((N, M), sp.Eq((n + m) ** 3, n**3 + m**3 + 3 * n * m * (n + m) + (n - 1) * (m - 1) * (n - m)))
     guided, unguided = ([explore(identity, {}, seed=seed, guided=way) for seed in range(9)] for way in (True, False))

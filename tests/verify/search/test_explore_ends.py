@@ -97,7 +97,7 @@ def test_the_time_is_kept_where_an_instance_takes_long_to_confirm(clock):
     assert result.stopped == ("seconds" if result.counterexample is None else "found")
 
 
-def test_what_is_found_is_not_confirmed_twice(monkeypatch):
+def test_a_found_counterexample_is_not_confirmed_twice(monkeypatch):
     # Were it decided again, as when time is short, it might be undecided then.
     confirmed, confirm = [], Search.confirm
 
@@ -167,7 +167,7 @@ def test_draws_have_most_of_the_time(clock, monkeypatch):
     assert 2.5 < left[0] < 3.5
 
 
-def test_what_little_time_does_not_decide_is_decided_after_the_draws(clock, monkeypatch):
+def test_instances_left_open_in_little_time_are_decided_after_the_draws(clock, monkeypatch):
     decide, little = Judge.decide, []
 
     def slow(judge, label, instance, deadline, *points):

@@ -10,7 +10,7 @@ from verify.search.explore import explore
 BELOW_50 = theorem((N,), sp.Lt(n, 50))
 
 
-def test_what_was_found_is_replayed(kept):
+def test_a_found_counterexample_is_replayed(kept):
     assert not explore(BELOW_50, {}).replayed and not kept.exists()
     first = explore(BELOW_50, {}, keep=True)
     assert first.counterexample == {"n": 50} and not first.replayed
@@ -36,7 +36,7 @@ def test_nothing_is_replayed_where_the_statement_was_changed():
 
 
 @pytest.mark.parametrize("kept_as", [{"n": 49}, {"n": 50, "m": 1}, {"n": 0}, {}, [50], "fifty"])
-def test_what_is_no_counterexample_any_more_is_not_replayed_as_one(monkeypatch, kept_as):
+def test_a_kept_instance_that_is_no_counterexample_is_not_replayed(monkeypatch, kept_as):
     # As an older version of this program may have kept it.
     explore(BELOW_50, {}, keep=True)
     monkeypatch.setattr(remembered.Memory, "recall", lambda *_: kept_as)
@@ -54,7 +54,7 @@ def test_a_damaged_file_is_none(kept, damaged):
     assert explore(BELOW_50, {}, keep=True).replayed
 
 
-def test_what_breaks_a_hypothesis_is_not_replayed(monkeypatch):
+def test_a_kept_instance_that_breaks_a_hypothesis_is_not_replayed(monkeypatch):
     bounded = theorem((N,), sp.Lt(n, 50), Hypothesis("small", sp.Le(n, 60)))
     monkeypatch.setattr(remembered.Memory, "recall", lambda *_: {"n": 70})
     result = explore(bounded, {}, keep=True)

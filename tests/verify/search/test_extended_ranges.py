@@ -67,7 +67,7 @@ def test_shown_by_another_and_refuted_further_out():
     assert accepted.in_scope and [row[:2] for row in accepted.clauses] == [("square", "refuted")]
 
 
-def test_what_is_certified_between_is_said():
+def test_values_certified_before_the_violation_are_listed():
     (found,) = extended_ranges(theorem(SMALL), {"y": 1}, seconds=4).extended_ranges
     assert found.established is None and found.verified_at[:2] == (Fraction(1, 50), Fraction(1, 25))
     assert "nothing is proved beyond it; all claims certified at " in found.text()
@@ -97,7 +97,7 @@ def test_the_given_value_is_told_and_tried():
         ({"y": 1}, ("tidy",), theorem(replace(TIDY, text="other")), "user.large supposes tidy, which is not"),
     ],
 )
-def test_what_the_other_supposes_has_to_hold(given, uses, other, why, monkeypatch):
+def test_hypotheses_of_the_other_theorem_have_to_hold(given, uses, other, why, monkeypatch):
     monkeypatch.setattr(module, "load_theorem", lambda _: other)
     far = Hypothesis("far", sp.Ge(y, 100))
     made = theorem(SMALL, TIDY, far, extensions=(extension(*uses),))
@@ -169,7 +169,7 @@ def test_another_one_that_fails_is_no_violation_of_this_one():
     assert found.violated is None and "no violation is looked for where tall does not hold" in found.text()
 
 
-def test_what_is_missing_is_said():
+def test_missing_values_are_named():
     made = theorem(SMALL, Hypothesis("pair", sp.Le(x * y, 3)))
     first, second = shown_ranges(made, {})
     assert first.end is None and first.text() == "small: x <= y/100; needs all but one of x, y"
@@ -257,7 +257,7 @@ def test_its_own_argument_begins_where_the_hypothesis_ends_and_the_others_are_so
     assert (found.established, found.why) == (None, why)
 
 
-def test_what_is_open_of_the_instance_alone_is_supposed():
+def test_a_hypothesis_open_at_the_given_values_is_supposed():
     product = Hypothesis("product", sp.Le(y, 5))
     made = by_its_own_argument(product, parameters=(X, N, Y), most=y)
     found = shown_ranges(made, {"n": 2})[0]
@@ -293,7 +293,7 @@ class TestTheDomain:
         small = theorem(hypothesis, TIDY, extensions=(extension("tidy"),), **more)
         return replace(small, statement=replace(small.statement, domain=domain))
 
-    def test_it_ends_what_is_shown(self):
+    def test_the_domain_ends_the_shown_range(self):
         (found,) = extended_ranges(self.made(sp.Lt(x, 1)), {"y": 1}, seconds=2).extended_ranges
         assert found.unlimited and (found.shown_to, found.shown_open, found.looked) == (1, True, False)
         assert found.text().startswith(
@@ -305,7 +305,7 @@ class TestTheDomain:
         # It goes further than the shown range; the part that it leaves and enters again is open.
         [(sp.Le(x, 5), 2), (sp.Ge((x - 1) * (x - 3), 0), 1)],
     )
-    def test_it_ends_later(self, domain, shown_to):
+    def test_a_domain_beyond_the_shown_range_leaves_it_limited(self, domain, shown_to):
         (found,) = shown_ranges(self.made(domain), {"y": 1})
         assert found.shown_to == shown_to and not found.unlimited
 
@@ -313,7 +313,7 @@ class TestTheDomain:
         (found,) = extended_ranges(self.made(sp.Le(x, y / 100)), {"y": 1}, seconds=2).extended_ranges
         assert found.text() == "small: x <= 1/100; nothing is left beyond"
 
-    def test_what_it_needs_is_said(self):
+    def test_a_parameter_that_the_domain_needs_is_named(self):
         made = self.made(sp.Le(x, n), parameters=(X, Y, N))
         assert shown_ranges(made, {"y": 1})[0].why == "its domain needs n"
 
@@ -370,7 +370,7 @@ def test_values_are_past_an_end_below_0():
     assert found.violated > 3 and found.text().count(",") <= 4
 
 
-def test_what_was_certified_is_kept_where_another_fails_further_out():
+def test_certified_values_are_kept_if_another_hypothesis_fails_beyond():
     made = theorem(SMALL, Hypothesis("far", sp.Le(x, y / 10)))
     found = extended_ranges(made, {"y": 1}, seconds=60).extended_ranges[0]
     assert found.looked and found.verified_at == (Fraction(1, 50), Fraction(1, 25), Fraction(2, 25))

@@ -63,7 +63,7 @@ def test_a_mutant_says_what_it_is_and_not_what_was_printed():
     assert not any("printed" in clause.text for statement in changed for clause in statement.clauses)
 
 
-def test_what_is_no_statement_is_left_out():
+def test_mutants_that_are_no_statement_are_left_out():
     # x - y = 0 with 1 for -1 has the same sides; a hypothesis 1 <= 1 is no relation.
     clause = Identity("same", (x + 1) ** 2, x**2 + 2 * x + 1)
     sides = [(mutant.statement.clauses[0].left, mutant.statement.clauses[0].right) for mutant in mutants_of(clause)]

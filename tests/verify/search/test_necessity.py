@@ -87,7 +87,7 @@ def test_integers_are_moved_one_by_one(bound, most, clear):
     assert isinstance(threshold.violated, int) and need.witness == {"n": clear + 1}
 
 
-def test_what_the_others_imply_or_no_clause_needs_is_redundant():
+def test_hypotheses_implied_or_needed_by_no_clause_are_redundant():
     large, weaker, other = (Hypothesis(*row) for row in (("large", R >= 4), ("weaker", R >= 2), ("other", s >= 1)))
     made = theorem([INVERSE], large, weaker, other, R=5)
     assert found(made, "weaker").status == "redundant" and "the others imply it" in found(made, "weaker").why
@@ -95,7 +95,7 @@ def test_what_the_others_imply_or_no_clause_needs_is_redundant():
     assert found(made, "large").status == "needed"
 
 
-def test_what_is_true_and_not_proved_is_undecided_with_the_effort(no_deduction):
+def test_a_need_that_is_not_decided_is_given_with_the_effort(no_deduction):
     need = found(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), "short", seconds=2, seed=3)
     assert need.status == "undecided" and need.witness is None and need.certificate is None
     assert re.search(r"no violation found: .*\b(1 instance|\d+ instances), seed 3(, the time ran out)?\b", need.why)
@@ -211,7 +211,7 @@ def test_a_factor_is_searched_past_the_hypothesis_where_the_larger_side_is_posit
     assert need.relaxed is None or need.relaxed.violated <= need.witness["z"] / need.witness["w"]
 
 
-def test_what_a_search_missed_is_not_called_clear(monkeypatch):
+def test_values_where_a_search_missed_a_violation_are_not_clear(monkeypatch):
     import verify.search.thresholds
 
     def outcome(_, instance):
@@ -308,7 +308,7 @@ def test_a_map_is_written_and_read_and_a_forged_one_is_not_believed(tmp_path, mo
     assert refusal(made, row) == "no certificate is shipped"
 
 
-def test_what_is_said_to_be_redundant_is_checked_again(tmp_path, monkeypatch):
+def test_a_shipped_redundant_hypothesis_is_checked_again(tmp_path, monkeypatch):
     import verify.reports.necessity_map as maps
 
     monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
@@ -385,7 +385,7 @@ def helped():
     return Theorem("user.helped", "a title", Source("t", "derived here"), statement, {"x": 1})
 
 
-def test_what_a_package_helps_with_says_so_in_every_search(helped, tmp_path, monkeypatch):
+def test_results_that_trust_a_package_say_so_in_every_search(helped, tmp_path, monkeypatch):
     trusting = "trusting lemmascope.wishart/1"
     found = verify.necessity(helped, seconds=4)
     for need, said in zip(found.hypotheses, ("every claim is proved", "without it d is refuted"), strict=True):

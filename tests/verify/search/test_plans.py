@@ -211,7 +211,7 @@ def test_relations_that_no_real_number_satisfies_have_no_plan():
 
 
 def test_an_order_without_dead_ends_is_chosen():
-    # Drawn first, n has a square m² = n only where it is one; drawn after m, it always has.
+    # Drawn first, n has an m with m² = n only if n is a square; drawn after m, it always has.
     found = plan((N, M), [sp.Eq(m**2, n)], {})
     assert [parameter.name for parameter in found.parameters] == ["m", "n"]
     assert all(instance["n"] == instance["m"] ** 2 for instance in drawn(found, 40))

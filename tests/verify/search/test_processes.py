@@ -133,7 +133,7 @@ def test_control_c_ends_a_search_in_processes_with_what_was_looked_at(theorem_fi
 
 
 @pytest.mark.parametrize("verb", [verify.explore, verify.necessity])
-def test_what_others_cannot_do_is_one_line(cli, theorem_file, verb):
+def test_searches_that_other_processes_cannot_do_are_one_line(cli, theorem_file, verb):
     path = theorem_file(NEEDED)
     assert_one_line(cli(verb.__name__, path, "--jobs", "0"), "jobs = 0: must be an integer >= 1")
     assert_one_line(cli(verb.__name__, path, "--jobs", "2", "--scheduler", "tcp://x:1"), "jobs = 2", "this machine")

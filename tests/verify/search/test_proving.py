@@ -90,7 +90,7 @@ def test_an_evaluation_that_shows_nothing_is_none(changes):
     assert "nothing evaluates words" in result.for_all_parameters.why
 
 
-def test_what_is_missing_is_said_and_a_counterexample_is_looked_for(no_deduction):
+def test_open_claims_are_said_and_a_counterexample_is_looked_for(no_deduction):
     result = verify.prove(theorem(OPEN, WORDS), seconds=3)
     assert (result.for_all_parameters.standing, result.counterexample, result.exit_code) == (ForAll.OPEN, None, 3)
     assert "open is open; words is open" in prove_text(result)
@@ -111,7 +111,7 @@ def test_a_claim_out_of_reach_of_any_instance_is_open(no_deduction):
     assert (result.for_all_parameters.standing, result.counterexample) == (ForAll.OPEN, None)
 
 
-def test_what_is_argued_and_refuted_is_not_argued():
+def test_an_argued_claim_that_is_refuted_is_not_argued():
     # True at the example, and false at once beyond it.
     claim = Inequality("false", sp.Le(x, 2, evaluate=False))
     argument = (Inference("false", "as it says", ("square",), "application"),)
@@ -194,7 +194,7 @@ def test_the_command_line(cli, tmp_path):
     ("uses", "standing", "why"),
     [("wang2024.lemma1", "argued", ""), ("nope.theorem", "open", "theorem = nope.theorem: unknown id")],
 )
-def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
+def test_standings_of_inferences_beyond_the_hypotheses_are_shown(uses, standing, why):
     extension = Inference("square", "it is the same", (uses,), "application")
     result = verify.prove(replace(theorem(PROVED), extensions=(extension,)), seconds=3)
     (row,) = result.to_json()["beyond"]
@@ -247,7 +247,7 @@ def test_a_check_says_that_a_step_is_refuted_and_its_outcome_stays_that_of_the_c
     assert "; step short refuted at x=2; " in last[0] and last[0].startswith("verified (") and "step" not in last[1]
 
 
-def test_what_is_formal_is_not_searched(monkeypatch):
+def test_formal_theorems_are_not_searched(monkeypatch):
     def searched(*_, **__):
         raise AssertionError
 

@@ -39,7 +39,7 @@ def theorem(relation, bound=None, parameters=(N, X), hypotheses=(), clauses=(), 
 
 
 def at(made, instance, label="claim"):
-    """Return the sharpness of a clause where its nearest miss is a given instance."""
+    """Return the sharpness of a clause whose nearest miss is a given instance."""
     statement = made.statement
     relations = [h.relation for h in statement.hypotheses if h.relation is not None]
     found = plan(statement.parameters, relations, {})
@@ -119,7 +119,7 @@ def test_the_best_proved_bound():
     assert found.best_proved == Fraction(5, 2)
 
 
-def test_what_is_said_to_be_proved_and_does_not_hold_is_an_error():
+def test_a_false_bound_given_as_proved_is_an_error():
     with pytest.raises(TheoremError, match="given as proved, x/2, does not hold at n = 3, x = 1/2"):
         at(theorem(LOOSE, Bound(proved=x / 2)), HERE)
 

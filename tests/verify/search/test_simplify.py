@@ -142,7 +142,7 @@ def test_later_values_are_carried_into_their_new_range():
     found = plan((N, M), [sp.Le(n, m), sp.Le(m, 2 * n)], {})
     assert [p.name for p in found.parameters] == ["n", "m"]
     assert follow(found, {"n": 5000, "m": 9000}, lambda i: i["m"] >= i["n"] + 3) == {"n": 3, "m": 6}
-    # n ≤ m ≤ 2n, m at its end: it stays there though it could stay where it is.
+    # n ≤ m ≤ 2n, m at its end: it stays there though it could keep its value.
     assert follow(found, {"n": 5000, "m": 10_000}, lambda i: i["m"] == 2 * i["n"] > 12) == {"n": 7, "m": 14}
     # 0 < y ≤ 1/(20 x²): y keeps its place in the range, the end.
     steps = plan((X, Y), [sp.Le(y, 1 / (20 * x**2))], {})
@@ -152,7 +152,7 @@ def test_later_values_are_carried_into_their_new_range():
 
 
 def test_a_value_beyond_an_end_keeps_its_share_of_it():
-    # y is 1001/1000 of its least value x: where it came to x + 1/2, x would be halved time and again.
+    # y is 1001/1000 of its least value x: if y came to x + 1/2, x would be halved time and again.
     found = plan([X, Y], [sp.Ge(y, x)], {})
     start = {"x": Fraction(10**6), "y": Fraction(1001 * 10**3)}
     end = follow(found, start, lambda instance: 0 < instance["y"] - instance["x"] < instance["x"] / 100, most_trials=20)
@@ -182,7 +182,7 @@ def test_negative_values_become_short_and_may_change_sign():
     assert follow(real, {"x": Fraction(-987_654, 1001)}, lambda i: i["x"] ** 2 > 4) == {"x": Fraction(3)}
 
 
-def test_what_is_given_and_words_stay():
+def test_given_values_and_words_stay():
     found = plan((WORD, N, M), [], {"n": 5000})
     start = {"n": 5000, "kind": "two", "m": 700}
     assert follow(found, {p.name: start[p.name] for p in found.parameters}, lambda _: True) == {

@@ -49,7 +49,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     proofs
         Propositions, such as `Halves.claims.positive`, each with the name of its theorem.
     besides
-        The sentences in prose by which the claim follows from them, where there are such.
+        The sentences in prose, if any, by which the claim follows from the propositions.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def sources_of(package: str) -> Sources:
 
 
 def proposition_of(sources: Sources, name: str) -> Definition:
-    """Return a proposition by its whole name. Raises TheoremError where there is none."""
+    """Return a proposition by its whole name. Raises TheoremError for an unknown one."""
     module, _, short = name.rpartition(".")
     if module in sources.files:
         for each in definitions(sources, module):

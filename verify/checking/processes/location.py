@@ -18,7 +18,7 @@ class Located:
     code: str
 
     def loaded(self) -> Theorem:
-        """Return the theorem, in another process. Raises InputError where it is another one there."""
+        """Load the theorem in another process. Raises InputError if its version there is another one."""
         return _loaded(self)
 
 

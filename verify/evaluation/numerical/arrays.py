@@ -62,7 +62,7 @@ class Arrays:
         return np.power(np.asarray(base, float), exponent)
 
     def head(self, name: str) -> Callable[..., Any]:
-        """Return the function that computes a head of the language. Raises UndecidedError where there is none."""
+        """Return the function that computes a head of the language. Raises UndecidedError for another."""
         computed = _HEADS.get(name) or getattr(self, f"_{name.lower()}", None)
         if computed is None:
             raise UndecidedError(f"{name} is not computed over arrays")

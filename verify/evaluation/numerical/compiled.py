@@ -33,8 +33,8 @@ _TINY = sp.Rational(1, 10**300)
 class Scores:
     """The values at n points: each an array of shape (n,), or (n, clauses).
 
-    `violation` is 0 where the relations hold, else the sum of the relative amounts by which they do not; `relative` is
-    each clause's margin over the sizes of its sides and `absolute` the margin, infinite where there is none.
+    `violation` is 0 where the relations hold, else the sum of the relative amounts by which they do not. `absolute` is
+    each clause's margin, and `relative` the margin over the sizes of its sides; inf stands for no margin.
     """
 
     violation: np.ndarray
@@ -164,10 +164,11 @@ def compiled(
 ) -> Compiled | None:
     """Return some clauses of a statement, specialised to words, compiled; those of parameters and variables alone.
 
-    Points keep some conditions beside its domain and hypotheses.
-    None where there is none, where a parameter that is not `fixed` is a list or has a default, and where an expression
-    is not computed over arrays, or has a number beyond float64. Variables, for all values of which a clause is claimed,
-    are as free parameters. `tick` is called now and then, and may raise to end an evaluation.
+    Points keep some conditions beside its domain and hypotheses. Variables, for all values of which a clause is
+    claimed, are as free parameters. `tick` is called now and then, and may raise to end an evaluation.
+
+    None if there is no such clause, if a parameter that is not `fixed` is a list or has a default, and if an expression
+    is not computed over arrays, or has a number beyond float64.
     """
     ranging = [p for p in map(_as_parameter, statement.variables) if p is not None]
     left = [*(p for p in statement.parameters if p.name not in fixed), *ranging]

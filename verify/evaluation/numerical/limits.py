@@ -17,9 +17,9 @@ class NumericalLimits:
     # Maximum number of steps of a run, and the number after which decided runs are left out of the arrays.
     run_steps: int = 512
     run_block: int = 16
-    # A run seems to settle where it falls by no more than this part in the last quarter of what it did in the one
-    # before: 1/t and 1/t^2 fall by more; if it came by more than this part of the way, and more is left. The margin of
-    # a suspect.
+    # A run seems to settle if its fall in the last quarter is at most `slowed` times that in the quarter before, which
+    # 1/t and 1/t^2 exceed, and it made more than the part `moved` of the way to the level, and more than that is left.
+    # The margin of a suspect is `suspected`.
     slowed: float = 0.1
     moved: float = 1e-3
     suspected: float = -1e-3

@@ -19,7 +19,7 @@ from verify.language.clause_data import Dynamics
 Points = Mapping[str, np.ndarray]
 """The values at n points, arrays of shape (n,), by the name of their symbol."""
 Margins = Callable[[Points], np.ndarray]
-"""A claim's relative margins at points, in [-1, 3]: negative where it seems to fail, infinite where it has no value."""
+"""A claim's relative margins at points, in [-1, 3]: negative if it seems to fail, infinite if it has no value."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def reaching(
 ) -> Margins:
     """Return the margins of: the observable is at most a level at some step, by a last one and not before another.
 
-    With a last step the margin is the share of the steps that are left. Without one a run is suspected where it seems
-    to settle above the level.
+    With a last step the margin is the share of the steps that remain when the level is reached. Without one a run is
+    suspected if it seems to settle above the level.
 
     Raises
     ------
@@ -140,8 +140,8 @@ def _left(step: np.ndarray, crossed: np.ndarray, last: np.ndarray) -> np.ndarray
 def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return margins of runs that do not reach a level: the part of the way there that they made in the second half.
 
-    It is small and negative where a run did not come below its start, and where it came some way and has slowed so much
-    that a geometric series of the steps to come ends above the level.
+    It is small and negative if a run did not come below its start, and if it came some way and has slowed so much that
+    a geometric series of the steps to come ends above the level.
     """
     steps = len(seen)
     half, later, last = (np.fmin.reduce(seen[:end], axis=0) for end in (steps // 2 + 1, steps - steps // 4, steps))
@@ -157,7 +157,7 @@ def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
 def staying(dynamics: Dynamics, reached: sp.Expr, level: sp.Expr, names: frozenset[str], arrays: Arrays) -> Margins:
     """Return the margins of: once the observable is at most `reached` it is at most a level. Raises as `reaching`.
 
-    They are above 1 where it is not reached.
+    They are above 1 if the observable does not come down to `reached`.
     """
     runs = _runs(dynamics, (reached, level), names, arrays)
 

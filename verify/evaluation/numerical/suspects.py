@@ -36,7 +36,7 @@ Kept = Callable[[list[list[Fraction]]], list[list[Fraction]]]
 
 @dataclass(frozen=True)
 class Suspect:
-    """An instance at which a clause may fail; `silent` where it has no value in float64.
+    """An instance at which a clause may fail; `silent` if it has no value in float64.
 
     `point` has values of the variables of a claim for all their values.
     """
@@ -50,11 +50,11 @@ class Suspect:
 def suspects(
     statement: Statement, fixed: Mapping[str, Value], most: int, seed: int, tick: Callable[[], None]
 ) -> Iterator[Suspect]:
-    """Yield instances at which a clause seems to fail, then the nearest misses, and some where it has no value.
+    """Yield instances at which a clause seems to fail, then the nearest misses, and some at which it has no value.
 
-    Nothing where a parameter that is not fixed is a list or has a default, or where no clause is an inequality or an
-    equation of expressions that are computed over arrays. At most some `most` points are evaluated; `tick` is called
-    now and then, and may raise to end the search.
+    Nothing if a parameter that is not fixed is a list or has a default, or if no clause is an inequality or an equation
+    of expressions that are computed over arrays. At most `most` points are evaluated; `tick` is called now and then,
+    and may raise to end the search.
     """
     free = [p for p in statement.parameters if p.words and p.name not in fixed]
     choices = [dict(zip((p.name for p in free), words, strict=True)) for words in product(*(p.words for p in free))]
@@ -90,8 +90,8 @@ def points_against(
 class _Numerical:
     """The search at some words, of at most `most` points, and its findings, by clause.
 
-    `best` are the points from which it descends, `nearest` has the least relative margin in scope and where it is, and
-    at `silent` points the clause has no value in float64.
+    `best` are the points from which it descends, `nearest` has the least relative margin in scope and its point, and at
+    `silent` points the clause has no value in float64.
     """
 
     read: Compiled
@@ -104,9 +104,9 @@ class _Numerical:
     silent: dict[int, list[np.ndarray]] = field(default_factory=dict)
 
     def suspects(self) -> Iterator[Suspect]:
-        """Yield from each way in turn, then the nearest miss of each clause, and where it has no value.
+        """Yield from each way in turn, then the nearest miss of each clause, then points at which it has no value.
 
-        Where equations give all values there is one point.
+        If equations give all values there is one point.
         """
         if not self.read.boxes:
             yield from (self._suspect(i, each) for i in range(len(self.read.labels)) for each in self._instances([[]]))

@@ -40,7 +40,7 @@ class Ran(NamedTuple):
 
 
 def not_run(*libraries: str) -> str:
-    """Return why Rocq is not run; "" where it, Coquelicot and the given libraries are installed."""
+    """Return why Rocq is not run; "" if it, Coquelicot and the given libraries are installed."""
     if shutil.which("coqc") and shutil.which("coqchk"):
         there = Path(ran(Path(), "coqc", "-where").printed.strip(), "user-contrib")
         if all((there / library).is_dir() for library in ("Coquelicot", *libraries)):
@@ -90,7 +90,7 @@ def _whole(name: str) -> str:
 
 
 def not_allowed(axioms: Iterable[str]) -> str:
-    """Return the message about an axiom that may not be assumed; "" where there is none."""
+    """Return the message about an axiom that may not be assumed; "" if all may be."""
     more = sorted({*axioms} - AXIOMS)
     return f"{more[0]} is assumed, which is none of Rocq's real numbers" if more else ""
 
@@ -98,7 +98,7 @@ def not_allowed(axioms: Iterable[str]) -> str:
 def checked(folder: Path, options: Sequence[str], modules: Sequence[str]) -> tuple[str, frozenset[str]]:
     """Have `coqchk` read compiled files and the libraries below them again, by the kernel alone.
 
-    Return why it refuses them, "" where it accepts, and the axioms that it lists.
+    Return why it refuses them ("" if it accepts them), and the axioms that it lists.
     """
     refused, axioms = _read(folder, *options, *modules)
     return refused or not_allowed(axioms), axioms

@@ -284,7 +284,7 @@ def _series(part: Part, node: ast.Call, head: Head, symbols: Mapping[str, sp.Sym
 def _refuse_bound(part: Part, name: ast.Name, symbols: Mapping[str, sp.Symbol]) -> None:
     """Raise InputError for a name that cannot be bound."""
     if name.id in symbols or name.id in CONSTANTS:
-        raise part.error(name, f"{name.id} has another meaning: name what is bound otherwise")
+        raise part.error(name, f"{name.id} has another meaning: give the bound symbol another name")
     try:
         refuse_bad_name("bound symbol", name.id)
     except TheoremError as error:

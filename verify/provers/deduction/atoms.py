@@ -146,7 +146,7 @@ class Atoms:
         return self._factorial(n) / (self._factorial(k) * self._factorial(n - k))
 
     def apart(self, value: sp.Expr) -> tuple[sp.Expr, int]:
-        """Return an integer without its constant term, and that. Raises NoAtomError where it is not seen to be one."""
+        """Return an integer without its constant term, and that term. Raises NoAtomError if it may be no integer."""
         terms = [term.as_coeff_Mul() for term in sp.Add.make_args(sp.expand(value))]
         if not all(share.is_Integer and (m == 1 or self._counts(m)) for share, m in terms):
             raise NoAtomError(str(value))

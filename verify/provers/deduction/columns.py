@@ -63,7 +63,7 @@ class Columns:
                 self.most[i] = max(self.most[i], root[0])
 
     def _root(self, place: int) -> tuple[int, Any] | None:
-        """Return the order and the base of a root; no base where it is no polynomial."""
+        """Return the order and the base of a root; None for a base that is no polynomial."""
         kind, base, order = self.keys.get(self.symbols[place], ("", None, 0))
         if kind != "root":
             return None

@@ -42,14 +42,14 @@ class Fact:
     relation: Relation
     place: int
     expression: sp.Expr | None
-    """The same in the statement's symbols, where it is one."""
+    """The same in the statement's symbols, if it is given so."""
 
 
 Canonical: TypeAlias = frozenset[tuple[frozenset[tuple[sp.Symbol, int]], Fraction]]
 
 
 def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fraction]]:
-    """Return the symbols and coefficients of a polynomial. Raises NoAtomError where it is none over the rationals."""
+    """Return the symbols and coefficients of a polynomial. Raises NoAtomError if it is none over the rationals."""
     symbols = sorted(polynomial.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     try:
         element = sp.ring(symbols or [sp.Dummy()], sp.QQ)[0].from_expr(polynomial)

@@ -46,7 +46,7 @@ class Instances(Values):
     """Instances of known facts."""
 
     def _instance(self, scope: Scope, name: str, of: list[sp.Expr]) -> Scope | None:
-        """Return the scope with an instance of a known fact, None where it has no value that is seen."""
+        """Return the scope with an instance of a known fact; None if it is not seen to have a value."""
         try:
             self.atoms.prepare(*of)
             u = self.atoms.of(of[0])

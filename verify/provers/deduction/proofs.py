@@ -61,7 +61,7 @@ def deduction_proof(
     record.unused = tuple(text_of(known[i]) for i in facts if i not in used)
     if proof is None:
         return None
-    # Hypotheses that no sum names are left out, all or one by one, where there is a proof without.
+    # Hypotheses that no sum names are left out, all or one by one, if a proof is found without.
     named = {proof["relations"][place] for place in places_in(proof["tree"]) if place < len(proof["relations"])}
     spare = [i for i in facts if i not in named and i >= first]
     for without in [spare, *([i] for i in spare if len(spare) > 1)]:

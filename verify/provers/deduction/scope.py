@@ -43,7 +43,7 @@ class Work:
     record: Record = field(default_factory=Record)
 
     def spend(self, amount: int) -> None:
-        """Count some work. Raises SpentError where there is none left, and OutOfTimeError."""
+        """Count some work. Raises SpentError if none is left, and OutOfTimeError."""
         look_at_the_clock()
         self.left -= amount
         if self.left < 0:

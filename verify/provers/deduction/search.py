@@ -71,7 +71,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         return inner
 
     def with_more(self, scope: Scope, goal: Goal) -> Scope | None:
-        """Return the scope with one more fact, None where it is not seen to have a value."""
+        """Return the scope with one more fact; None if it is not seen to have a value."""
         return self._with_fact(scope, goal.expression, goal.relation)
 
     @told("")
@@ -138,7 +138,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         return {"rule": "cases", "of": data_of(of), "above": above, "at": at[0] if at else None, "below": below}
 
     def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
-        """Return a proof once it is seen that an expression has a value, by lemmas where it takes some."""
+        """Return the proof of `then`, with lemmas by which an expression is seen to have a value, if it takes some."""
         for of, need in self._needs(expression):
             if self._is_seen(scope, of, need):
                 continue

@@ -84,7 +84,7 @@ class Segments(Instances, ABC):
         return None
 
     def _numerator(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by the goal's numerator, where it has a denominator."""
+        """Return a proof by the goal's numerator, for a goal with a denominator."""
         parts = scope.fraction(goal.expression)
         if parts is None or not parts[1].free_symbols:
             return None
@@ -230,7 +230,7 @@ class Segments(Instances, ABC):
 
 
 def _at(expression: sp.Expr, symbol: sp.Symbol, start: sp.Expr) -> sp.Expr | None:
-    """Return an expression at a start, None where it has no value there."""
+    """Return an expression at a start; None if it has no value there."""
     try:
         value = expression.subs(symbol, start)
     except ValueError:

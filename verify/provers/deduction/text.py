@@ -67,7 +67,7 @@ def lines_of(
     above: Any = None,
     conditions: Sequence[Any] = (),
 ) -> list[tuple[str, str]]:
-    """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out where they are.
+    """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out in place.
 
     With `rules`, the meaning of each rule by its name, every inference is explained: first the facts, then each rule
     before its conclusion, and the terms of each sum. `above` is the expression that is > 0 above the level, for a proof

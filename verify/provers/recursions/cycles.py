@@ -46,7 +46,7 @@ _RADII = tuple(Fraction(1, 2**exponent) for exponent in range(4, 24, 2))
 _CONTRACTION = 0.9999
 """A cycle attracts where all eigenvalues of a period's Jacobian are smaller than this in size."""
 _NEWTON_STEPS = 50
-"""Towards a point of the cycle: where they have not converged by then, none is found."""
+"""Maximum number of Newton steps towards a point of the cycle: if they do not converge, none is found."""
 _WORST_CONDITION = 1e6
 """The condition number of the directions up to which their inverse is used."""
 QUICK_CONTRACTION = 0.98

@@ -151,7 +151,7 @@ def falling_proof(
     """Return the proof that the observable comes down to a level, for all parameters, of kind "falls"; None for none.
 
     `dynamics` and `level` have the definitions put in. Above the level each step lowers the observable by an amount of
-    the parameters alone; signs of the states are invariants where they are needed.
+    the parameters alone; signs of the states are invariants if needed.
     """
     if _is_beyond(dynamics):
         return None

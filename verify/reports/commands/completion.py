@@ -75,7 +75,7 @@ def _completion(
 
 
 def complete(line: str) -> list[str]:
-    """Return the completions of a line's last word, sorted; none where they are not known, whatever is wrong."""
+    """Return the completions of a line's last word, sorted; none if they are not known, for whatever reason."""
     import contextlib
     import io
 
@@ -109,7 +109,7 @@ def _known(words: list[str], current: str) -> Iterable[str]:
 
 
 def _words(parameter: Any) -> list[str]:
-    """Return the words that the help of an argument or option lists, as in `a|b`; none where it lists none."""
+    """Return the words that the help of an argument or option lists, as in `a|b`; none if it lists none."""
     return parameter.metavar.split("|") if "|" in (parameter.metavar or "") else []
 
 

@@ -96,7 +96,7 @@ _PLAIN = re.compile(r"[\w./,+~-]+")
 
 
 def _quoted(text: object) -> str:
-    """Return a value, in quotation marks where it could be taken for more of the line."""
+    """Return a value, in quotation marks if it could be taken for more of the line."""
     return json.dumps(text, ensure_ascii=False) if isinstance(text, str) and not _PLAIN.fullmatch(text) else str(text)
 
 

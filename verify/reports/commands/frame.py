@@ -51,7 +51,7 @@ _BY_PLACE: Mapping[str, Any] = {
 }
 """The arguments that are typed without a name."""
 _ALWAYS = "keep"
-"""An option that a command has on, and Python where it is told to."""
+"""An option that is always on in a command, and off by default in Python."""
 _METAVARS = {
     "device": "auto|cpu|cuda",
     "kind": "inequality|identity|recursion|argument",

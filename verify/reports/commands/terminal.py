@@ -1,4 +1,4 @@
-"""Text as a terminal shows it: in its width, with colours and marks where it has them. In a pipe it is plain."""
+"""Text as a terminal shows it: in its width, with colours and marks if it has them. In a pipe it is plain."""
 
 import os
 import re

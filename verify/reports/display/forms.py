@@ -119,7 +119,7 @@ def axes(value: Any) -> "tuple[Axes, ...]":
 
 
 def _drawn_by(value: Any) -> tuple[Any, str]:
-    """Return the module that draws a value, and why it cannot be drawn, "" where it can."""
+    """Return the module that draws a value, and why it cannot be drawn ("" if it can)."""
     kinds = {"SweepResult": "sweep", "ExperimentResult": "experiment", "Observation": "observation"}
     match of_kind(kinds, value):
         case "sweep":

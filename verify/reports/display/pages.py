@@ -61,9 +61,9 @@ def _table(heading: str, columns: str, rows: Iterable[Sequence[Cell]]) -> Table:
 
 
 def formula(*sides: Any, text: str = "") -> Cell:
-    """Return an expression, or two that are equal, as a formula; `text` where it is printed in another way.
+    """Return an expression, or two that are equal, as a formula; `text` is its text if it is printed in another way.
 
-    Where a name in it is no word, the formula is its text: the printer takes such a name for LaTeX.
+    If a name in it is no word, the formula is its text: the printer takes such a name for LaTeX.
     """
     read = [sp.sympify(side) for side in sides]
     said = text or " = ".join(map(text_of, read))
@@ -183,7 +183,7 @@ def _step(step: Any) -> Page:
 
 
 def _hypotheses(result: Any) -> Table:
-    """Return the table of a result's hypotheses, as formulas where they are relations and its statement is known."""
+    """Return the table of a result's hypotheses, as formulas if they are relations and its statement is known."""
     stated = {} if result.statement is None else {h.label: h for h in result.statement.hypotheses}
     rows = []
     for h in result.hypotheses:

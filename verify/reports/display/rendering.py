@@ -68,7 +68,7 @@ def markdown(page: Page) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return text on one line that Markdown shows as it is, also where it begins like an entry of a list."""
+    """Return text on one line that Markdown shows as it is, also if it begins like an entry of a list."""
     marked = _MARKDOWN.sub(r"\\\g<0>", " ".join(visible(text).split()))
     return escape(_LIST.sub(r"\1\\\2", marked), quote=False)
 

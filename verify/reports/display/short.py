@@ -34,7 +34,7 @@ def instance(values: Mapping[str, Any]) -> str:
 
 
 def fitted(start: str, line: str) -> str:
-    """Return a `repr` in angle brackets, without line breaks, cut where it is too long."""
+    """Return a `repr` in angle brackets, without line breaks, cut if it is too long."""
     return start + _clipped(" ".join(visible(line).split()), LONGEST - len(start) - 1) + ">"
 
 

@@ -153,7 +153,7 @@ class ExperimentSummary(Shown):
 
 
 def summary_of(name: Theorem | str) -> TheoremSummary | ExperimentSummary:
-    """Return the summary of a theorem or of an experiment. Raises InputError where there is none."""
+    """Return the summary of a theorem or of an experiment. Raises InputError for an unknown id."""
     if isinstance(name, str) and kind_of(name) == "experiment":
         return ExperimentSummary(load_experiment(name))
     theorem = loaded_theorem(name)

@@ -16,7 +16,7 @@ _THEOREM = """
     # An id of your own: what stands before the dot groups your theorems.
     id="user.{name}",
     title="{title}",
-    # Where it is from, and whether it is "printed", "recalled" or "derived here".
+    # Its place in a paper, and whether it is "printed", "recalled" or "derived here".
     source=Source("Lemma 1", "derived here"),
     statement=STATEMENT,
     # A value for each parameter, in scope.
@@ -34,7 +34,7 @@ STATEMENT = Statement(
         Parameter("x", "rational", "the first number", above=0),
         Parameter("y", "rational", "the second number", above=0),
     ),
-    # A relation on the parameters, or text="…" for what is assumed about the set-up.
+    # A relation on the parameters, or text="…" for an assumption about the set-up.
     hypotheses=(Hypothesis("larger", sp.Ge(y, x), "y is the larger one: y >= x"),),
     # What SymPy would decide as it is typed is written with evaluate=False.
     claims=(Inequality("square", sp.Le(x * y, y**2)),),
@@ -56,7 +56,7 @@ STATEMENT = Statement(
 _RECURSION = """eta, eps = sp.symbols("eta eps", positive=True)
 x = sp.Symbol("x", real=True)
 
-# Gradient descent on x^2/2 from x = 1: the state, where it begins, one step, and what is observed of it.
+# Gradient descent on x^2/2 from x = 1: the state, its initial value, one step, and the observable.
 DESCENT = Dynamics(state=(x,), initial=(sp.Integer(1),), step=((1 - eta) * x,), observable=x**2 / 2)
 
 STATEMENT = Statement(
@@ -78,7 +78,7 @@ STATEMENT = Statement(
     ),
     # What the language cannot state is said in words: an argument establishes it, and EVALUATIONS evaluates it.
     claims=(InWords("means", "(a + b)/2 >= sqrt(a b) for all positive a and b"),),
-    # What is shown on the way, by the engine.
+    # Steps of the proof, which the engine shows.
     steps=(Identity("square", (x**2 + y**2) / 2 - x * y, (x - y) ** 2 / 2),),
 )
 

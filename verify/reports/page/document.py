@@ -81,7 +81,7 @@ def refuse_other(folder: Path) -> None:
 
 
 def write(contents: Contents, folder: Path) -> Path:
-    """Write the page to a folder, which is made where it is missing. Raises InputError where that cannot be."""
+    """Write the page to a folder, which is made if it is missing. Raises InputError if that is not possible."""
     text = document(contents)
     target = folder / NAME
     refuse_other(folder)

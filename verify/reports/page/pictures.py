@@ -1,4 +1,4 @@
-"""Plots as pictures in the page: SVG whose text is text, in the page's own colours where they are black on white."""
+"""Plots as pictures in the page: SVG whose text is text, with black on white in the page's own colours."""
 
 import io
 import re
@@ -23,7 +23,7 @@ _STYLE = {
 }
 _DPI = 110
 _DRAWN, _LEAST = 1.4, 0.85
-"""Pixels of a point where there is room, and at least: a phone scrolls sideways beyond that."""
+"""Pixels of a point if there is room, and the fewest: on a phone the picture then scrolls sideways."""
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
 _IMAGE_ID = re.compile(r'(<image\b[^>]*?) id="[^"]*"')
 """An image's id, which is made from its content: two colour bars have the same one, and nothing refers to it."""

@@ -64,7 +64,7 @@ def shipped() -> list[Entry]:
 def ship(path: Path, entries: Iterable[Entry]) -> None:
     """Write entries, each with its day, to a file that a package ships, with the commit that the file's folder is at.
 
-    Raises OSError where it cannot be written.
+    Raises OSError if it cannot be written.
     """
     from verify.checking.standing import pins
 
@@ -76,7 +76,7 @@ def ship(path: Path, entries: Iterable[Entry]) -> None:
 
 
 def commit_of(folder: Path) -> str:
-    """Return the commit that a folder is at, and whether files differ from it; "unknown" where there is none."""
+    """Return the commit that a folder is at, and whether files differ from it; "unknown" without a commit."""
     command = ["git", "describe", "--always", "--dirty=, changed", "--exclude=*"]
     with suppress(OSError, subprocess.CalledProcessError):
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 -- no input

@@ -194,7 +194,7 @@ def _canaries(contents: Contents, theorem: Theorem) -> Html:
     entries = {canary.label: entries[canary.label] for canary in theorem.canaries if canary.label in entries}
     killed = sum(entry["killed"] for entry in entries.values())
     state = f"{killed} of {len(rows)} refuted{_when(entries.values())}" if entries else "not run (verify report --full)"
-    said = table(("what is changed", "clause that must fail", "search", "needed"), rows, "false variants")
+    said = table(("change", "clause that must fail", "search", "needed"), rows, "false variants")
     return details(f"Canaries, false variants that a search must refute: {state}", said) if rows else Html("")
 
 

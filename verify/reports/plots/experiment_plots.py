@@ -117,7 +117,7 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
 
 
 def _decimals(axes: "Axes") -> None:
-    """Make a logarithmic axis's ticks plain decimals, also where it spans less than a decade, or many."""
+    """Make a logarithmic axis's ticks plain decimals, also if it spans less than a decade, or many."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axes.get_ylim()
@@ -145,7 +145,7 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
 
 
 def why_no_plot(result: ExperimentResult) -> str:
-    """Return why an experiment's result has no plot; "" where it has one."""
+    """Return why an experiment's result has no plot; "" if it has one."""
     if not (result.curves or result.heat_maps):
         return "it has no curves and no heat maps"
     lacking = lack("matplotlib")

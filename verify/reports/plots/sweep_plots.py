@@ -46,7 +46,7 @@ _ROOM = 1.6
 
 
 def why_no_plot(result: SweepResult) -> str:
-    """Return why there is no plot of a sweep: "" where there is one, over one or two parameters."""
+    """Return why a sweep has no plot; "" if it has one, over one or two parameters."""
     if lacking := lack("matplotlib"):
         return f"that {lacking}"
     if len(result.grid.axes) > 2:
@@ -131,7 +131,7 @@ def _margins(result: SweepResult, figure: "Figure") -> None:
 
 
 def _mark(axes: "Axes", points_of: Mapping[tuple[str, bool], list[tuple[float, float]]], **style: Any) -> None:
-    """Mark points by the outcome there, filled where they are in scope."""
+    """Mark points by the outcome there, filled if they are in scope."""
     for outcome, (colour, mark) in STYLES.items():
         for in_scope in (True, False):
             if points := points_of.get((outcome, in_scope)):

@@ -77,7 +77,7 @@ def report(
     Parameters
     ----------
     out
-        The folder; it is made where it is missing.
+        The folder; it is made if it is missing.
     full
         Also run all that takes minutes: findings' commands, canaries, comparisons, figures, whole diagrams; without it
         these are shown as they were recorded, or as not run.
@@ -133,7 +133,7 @@ def export(
     to
         `rocq` or `latex`.
     out
-        The folder; it is made where it is missing.
+        The folder; it is made if it is missing.
     seconds
         Time budget for proofs, in seconds.
 

@@ -215,7 +215,7 @@ def check(
     Returns
     -------
     CheckResult
-        `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`; `witness` is the instance where it
+        `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`; `witness` is the instance if it
         refutes the theorem, and None out of scope, where a refuted clause has a `witness` of its own.
 
     Raises
@@ -279,7 +279,7 @@ def prove(
     Raises
     ------
     InputError
-        For an unknown theorem, for multipliers where there are several claims, for values, and for `formal` without
+        For an unknown theorem, for multipliers of a theorem with several claims, for values, and for `formal` without
         Rocq.
 
     Examples

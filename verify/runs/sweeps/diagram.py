@@ -86,5 +86,5 @@ class Diagram:
 
 
 def load_diagram(reference: str) -> Diagram:
-    """Return the phase diagram of an id. Raises InputError where there is none."""
+    """Return the phase diagram of an id. Raises InputError for an unknown id."""
     return load("diagram", Diagram, reference)

@@ -1,6 +1,6 @@
-"""Many instances at once in float64 with error estimates: rows with the evidence `computed`, where it decides them.
+"""Many instances at once in float64 with error estimates: rows with the evidence `computed`, if these decide them.
 
-A statement is scanned where each clause is an inequality between expressions of the parameters, or proved for all of
+A statement is scanned if each clause is an inequality between expressions of the parameters, or proved for all of
 them, and its reported values are expressions. Domain and hypotheses are decided exactly, all clauses and values by
 estimates. An instance that these leave open, or would refute, is left to the exact check.
 """
@@ -129,7 +129,7 @@ class Scan:
         return rows
 
     def _values(self, estimates: Sequence[Estimate], count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Return each value's truths, or numbers, NaN where it has none; and where all of them are known."""
+        """Return each value's truths or numbers, NaN for none, and a mask of the instances at which all are known."""
         parts, good = iter(estimates), np.ones(count, dtype=bool)
         read = dict[str, np.ndarray]()
         for name, value in self.values.items():
@@ -149,7 +149,7 @@ class Scan:
 def _first_applying(
     cases: Iterable[ValueWhere], parts: Iterator[Estimate], count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the first case whose relations hold, NaN where there is none, and where that is known."""
+    """Return the numbers of the first case whose relations hold, NaN for none, and a mask of those that are known."""
     numbers, known, taken = np.full(count, np.nan), np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
     for case in cases:
         applies = ~taken
@@ -224,7 +224,7 @@ def _value_parts(value: Value) -> list[sp.Basic]:
 
 
 def scan_of(theorem: Theorem, point: Point) -> Scan | None:
-    """Return the scan of a theorem at the words of an instance, None where it cannot be scanned."""
+    """Return the scan of a theorem at the words of an instance; None if it cannot be scanned."""
     try:
         instance = parse(theorem.statement, point)
     except InputError:

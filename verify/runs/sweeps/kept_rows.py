@@ -1,4 +1,4 @@
-"""Stored rows of a sweep are believed where they fit: rows read by a schema, and compared with new ones."""
+"""Stored rows of a sweep, read by a schema and compared with new ones: those that fit are believed."""
 
 import json
 import math

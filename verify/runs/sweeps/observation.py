@@ -74,8 +74,7 @@ def observe(
     over
         Values by parameter name, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
     given
-        The other parameters that the recursion uses, but for those with a default; a word is the paper's where it is
-        absent.
+        The other parameters that the recursion uses, but for those with a default; an absent word is the paper's.
 
     Raises
     ------

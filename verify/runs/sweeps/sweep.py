@@ -1,4 +1,4 @@
-"""Sweeps: a theorem checked over a grid of instances, a row each in a store, resumed where it was left."""
+"""Sweeps: a theorem checked over a grid of instances, a row each in a store, by which an unfinished one is resumed."""
 
 import contextlib
 import hashlib
@@ -223,7 +223,7 @@ def _remove(folder: Path | None) -> None:
 
 
 def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, object]) -> tuple[Grid, dict[str, Value]]:
-    """Return the grid and the fixed values, a word being the paper's where it is absent. Raises InputError."""
+    """Return the grid and the fixed values; an absent word is the paper's. Raises InputError."""
     parameters = theorem.statement.parameters
     points = grid(parameters, over, given)
     swept = {axis.name for axis in points.axes}

@@ -70,7 +70,7 @@ class Reasons:
         if record.ended == "refused":
             yield "a parameter in place of a long part"
         elif record.ended in ("work", "seconds") or record.open_parts():
-            yield "a step for what is open, with multipliers of the step and the hypotheses (`by`)"
+            yield "a step for an open part, with multipliers of the step and the hypotheses (`by`)"
 
     def to_json(self) -> dict[str, Any]:
         """Return the same as an object."""

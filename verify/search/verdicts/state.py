@@ -184,9 +184,9 @@ def _scanned(statement: Statement, instance: Instance) -> dict[str, float]:
 
 
 def scan(clause: Clause, statement: Statement, instance: Mapping[str, Value]) -> float:
-    """Return a clause's float64 margin at an instance: relative, negative where it seems to fail.
+    """Return a clause's float64 margin at an instance: relative, negative if it seems to fail.
 
-    Infinite where it has no value, NaN where nothing is evaluated.
+    It is infinite if the clause has no value, and NaN if nothing is evaluated.
     """
     try:
         margin = clause.scan(statement, instance)

@@ -1,8 +1,8 @@
 """The tally of the instances tried: each is clean, refuted, undecided, or has no value.
 
-A clause holds at an instance where its float64 margin is positive beyond a running bound of its error, where exact or
-ball arithmetic decides that it does, or where it is proved for all parameters. An instance is clean where all clauses
-hold that are not in words, a claim among them.
+A clause holds at an instance if its float64 margin is positive beyond a running bound of its error, if exact or ball
+arithmetic decides that it does, or if it is proved for all parameters. An instance is clean if all clauses that are not
+in words hold, and a claim is among them.
 """
 
 import math
@@ -40,7 +40,7 @@ class Tried:
     instance
         Its values.
     margins
-        Each clause's relative margin in float64, which steers the search; infinite where there is none.
+        Each clause's relative margin in float64, which steers the search; infinite without one.
     silent
         The clauses that have no value in float64.
     holds

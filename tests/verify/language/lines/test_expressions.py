@@ -103,7 +103,7 @@ def test_expressions(text, value):
         ("9" * 61 + "**0.5", 11, "a number under a root has more than 60 digits"),
     ],
 )
-def test_what_is_refused_is_named_with_its_column(text, column, why):
+def test_a_refused_part_is_named_with_its_column(text, column, why):
     with pytest.raises(verify.InputError) as caught:
         expression(part(text), SYMBOLS)
     assert caught.value.requirement.startswith(f"column {column}: ") and why in caught.value.requirement
@@ -127,7 +127,7 @@ def test_relations_are_kept_as_they_are_typed():
         ("(x < 1) < 2", "outside the language"),
     ],
 )
-def test_what_is_no_relation(text, why):
+def test_text_that_is_no_relation_is_refused(text, why):
     with pytest.raises(verify.InputError, match=why):
         relations(part(text), SYMBOLS)
 
@@ -144,7 +144,7 @@ def test_a_bound_name_is_none_of_the_statement():
     assert names_in(part("Limit(n*x, n, oo)")) == [("x", 19)]
 
 
-def test_what_sympy_makes_of_a_function_keeps_what_it_needs():
+def test_a_function_that_sympy_rewrites_keeps_its_needs():
     symbols = {"n": sp.Symbol("n", integer=True), "x": x}
     kept = expression(part("abs(x**n)"), symbols)
     assert isinstance(kept, sp.Abs) and isinstance(rebuilt(kept), Provided)

@@ -70,7 +70,7 @@ def test_hypotheses_may_come_after_domains():
         ("x > " + "1" * LONGEST, f"has {LONGEST + 4} characters, and may have {LONGEST}"),
     ],
 )
-def test_what_is_refused(line, why):
+def test_a_malformed_line_is_refused(line, why):
     with pytest.raises(verify.InputError) as caught:
         read_line(line)
     assert why in caught.value.requirement
@@ -114,7 +114,7 @@ def test_a_recursion_is_what_its_states_are_after_t_steps():
         ("x <= 1 along x -> x from 1 along y -> y from 1", "column 28: a second 'along'"),
     ],
 )
-def test_what_is_no_recursion_is_refused_with_its_column(line, why):
+def test_a_malformed_recursion_is_refused_with_its_column(line, why):
     with pytest.raises(verify.InputError) as caught:
         read_line(line)
     assert why in caught.value.requirement

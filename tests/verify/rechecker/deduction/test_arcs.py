@@ -80,14 +80,14 @@ def instance_of(line):
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
-def test_what_is_known_is_accepted(name):
+def test_known_signs_bounds_and_logarithms_are_accepted(name):
     line, tree, relations = ACCEPTED[name]
     found = verdict(line, tree, relations, **instance_of(line))
     assert (found.evidence, found.why) == ("proved", "")
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_not_is_refused(name):
+def test_unshown_signs_bounds_and_logarithms_are_refused(name):
     line, tree, relations, why = REFUSED[name]
     found = verdict(line, tree, relations, **instance_of(line))
     assert found.evidence is None and why in found.why

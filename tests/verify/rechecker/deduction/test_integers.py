@@ -1,4 +1,4 @@
-"""An integer is at least 0 where it is above -1: floors, factorials and powers are; other values are not."""
+"""An integer is at least 0 if it is above -1: floors, factorials and powers are; other values are not."""
 
 import pytest
 import sympy as sp
@@ -68,7 +68,7 @@ def test_integers_are_rounded(name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_integer_or_no_bound_is_refused(name):
+def test_non_integers_and_wrong_bounds_are_refused(name):
     line, tree, instance, why = REFUSED[name]
     found = verdict(line, tree, [0] if " if " in line else [], **instance)
     assert found.evidence is None and why in found.why

@@ -143,7 +143,7 @@ def test_relations_with_one_thing_changed_are_refused(name, path, value, why):
         recheck(changed(ACCEPTED[name](), path, value))
 
 
-def test_what_is_known_of_the_count_is_not_known_in_the_step():
+def test_facts_about_the_count_are_not_known_in_the_step():
     (state,) = states([x + 1], [0])
     tree = shown(state, [ge(3, u)], [total((3, []))], [total((1, [0]))], total((1, [1])))
     with pytest.raises(Rejected, match="fact 0 does not hold here"):

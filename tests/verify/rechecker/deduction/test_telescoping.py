@@ -172,7 +172,7 @@ def test_sums_that_telescope_are_accepted(name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_does_not_telescope_is_refused(name):
+def test_sums_that_do_not_telescope_are_refused(name):
     line, tree, instance, why = REFUSED[name]
     found = verdict(line, tree, [0] if " if " in line else [], **instance)
     assert found.evidence is None

@@ -133,7 +133,7 @@ def test_a_change_of_a_proof_by_cases_is_rejected(name, path, value, why):
         (ge(1 / SQUARE), apart("x", "1"), (), "one sign"),
     ],
 )
-def test_what_is_false_somewhere_is_not_shown_by_cases(relation, tree, hypotheses, why):
+def test_relations_false_somewhere_are_not_shown_by_cases(relation, tree, hypotheses, why):
     with pytest.raises(Rejected, match=why):
         recheck(proved(relation, tree, *hypotheses))
 
@@ -218,7 +218,7 @@ def beside_a_choice(relation, proof):
     return certificate(statement, {"x": "1/2", "m": "1/2", "w": "one"}, ("verified", "proved", proof))
 
 
-def test_what_uses_a_hypothesis_in_which_a_word_chooses_is_not_for_all():
+def test_a_proof_by_a_hypothesis_that_a_word_chooses_is_not_for_all():
     assert recheck(beside_a_choice(ge(1 + X), by_shifts("x"))).clauses[0][1:] == ("verified", "proved", "positive", ())
     proof = {"kind": "cases", "shifts": {}, "relations": [], "cases": bounded("x", 0)}
     with pytest.raises(Rejected, match="in hypotheses the instance's words choose"):

@@ -98,7 +98,7 @@ def test_a_sign_that_each_step_keeps_is_an_invariant():
         ("clauses.0.evidence", "certified", "certified"),
     ],
 )
-def test_what_does_not_fall_is_refused(path, value, why):
+def test_a_run_that_is_not_shown_to_fall_is_refused(path, value, why):
     with pytest.raises(Rejected, match=why):
         recheck(changed(falling(DESCENT), path, value))
 
@@ -168,7 +168,7 @@ def test_a_run_that_is_kept_above_the_level_refutes_that_it_is_reached(step_size
         ("clauses.0.evidence", "proved", "evidence"),
     ],
 )
-def test_what_is_not_kept_is_refused(path, value, why):
+def test_a_run_that_is_not_shown_to_be_kept_is_refused(path, value, why):
     with pytest.raises(Rejected, match=why):
         recheck(changed(kept("2"), path, value))
 

@@ -72,7 +72,7 @@ def test_the_options_are_those_that_a_shell_can_give_and_the_commands_own(comman
 
 
 @pytest.mark.parametrize(("words", "said"), [(["--seconds", "0"], "seconds = 0"), (["x"], "must have the form name=v")])
-def test_what_is_refused_is_refused_before_the_command(command, words, said):
+def test_invalid_arguments_are_refused_before_the_command_runs(command, words, said):
     with pytest.raises(verify.InputError, match=said):
         command[0](["mine", *words], standalone_mode=False)
     assert not command[1]

@@ -85,7 +85,7 @@ def test_zsh_loads_it_from_a_folder_too(prompt, tmp_path):
     assert [left("verify che\t").rstrip(), left("verify rech\t").rstrip()] == ["verify check", "verify recheck"]
 
 
-def test_what_needs_a_value_waits_for_it(prompt, tmp_path):
+def test_a_completed_parameter_waits_for_its_value(prompt, tmp_path):
     (tmp_path / "script").write_text(SCRIPTS["bash"], encoding="utf-8")
     left = prompt("bash", "source ./script")
     assert left("verify check first.py x\t") == "verify check first.py x=" and left("verify rech\t")[-1] == " "

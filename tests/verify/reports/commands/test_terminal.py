@@ -24,7 +24,7 @@ def test_lines_are_wrapped_with_what_goes_on_indented():
 
 
 @pytest.mark.parametrize("text", ["", " " * 90, "short", "a\n\nb", "x" * 300, "  " + "9" * 150])
-def test_what_is_short_or_one_word_stays_whole(text):
+def test_short_lines_and_single_words_stay_whole(text):
     assert fitted(text.split("\n"), 60).strip() == text.strip()
 
 

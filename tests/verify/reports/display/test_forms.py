@@ -148,7 +148,7 @@ def test_html_is_well_formed_and_escaped(shown, kind):
 
 
 @pytest.mark.parametrize("kind", ["theorem", "statement", "check", "conditions"])
-def test_what_is_hostile_is_shown_as_it_is(shown, kind):
+def test_hostile_texts_are_shown_as_they_are(shown, kind):
     assert HOSTILE in "".join(Parsed(shown[kind]._repr_html_()).said)
 
 
@@ -160,7 +160,7 @@ def test_markdown_is_escaped(shown, kind):
     assert all(line.endswith("|") for line in rows)
 
 
-def test_what_is_known_beyond_the_hypotheses_is_shown():
+def test_ranges_known_beyond_the_hypotheses_are_shown():
     shown = verify.conditions("wang2024.theorem1", T=200, q=3, d=5, eta=1)
     assert "| step\\_size: eta &lt;= 1/500" in shown._repr_markdown_()
     assert "step_size: eta &lt;= 1/500" in shown._repr_html_()

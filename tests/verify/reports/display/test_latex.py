@@ -92,7 +92,7 @@ def test_latex_itself_takes_each_kind_of_page(tmp_path):
         assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
 
 
-def test_what_is_not_closed_would_be_seen():
+def test_malformed_documents_are_detected():
     good = "\\documentclass{article}\n\\begin{document}\n$x_{1}$\n\\end{document}"
     assert_compiles(good)
     for wrong in ("$x_{1$", "x_{1}", "$x", "\\begin{itemize}", "α", "\\textbf{100% of it}", "{$}$"):

@@ -55,7 +55,7 @@ def test_each_part_of_a_statement_is_shown():
     assert "<td>larger</td>" in shown._repr_html_() and "user.mine: a title" in repr(shown)
 
 
-def test_what_establishes_each_claim_is_shown_with_the_commands_that_go_on(cli):
+def test_each_claim_is_shown_with_its_standing_and_further_commands(cli):
     code, out, err = cli("show", "wang2024.theorem1")
     assert (code, err) == (0, "")
     known = verify.prove("wang2024.theorem1", seconds=1)

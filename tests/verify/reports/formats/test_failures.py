@@ -50,7 +50,7 @@ def test_a_clause_without_two_sides_has_none():
     assert command_of(theorem, result.instance, 60).startswith("verify check wang2024.theorem1 T=9 q=2 d=1 eta=1/20 ")
 
 
-def test_what_no_module_holds_has_no_command():
+def test_a_theorem_that_no_module_holds_has_no_command():
     made = MADE.variant(MADE.statement)
     assert command_of(made, {"x": 1}, 60) == "none: no module holds this theorem by a name"
     assert verify.check(made, x=1).theorem == "user.t"

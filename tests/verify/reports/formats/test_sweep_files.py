@@ -67,6 +67,6 @@ def test_without_pyarrow_there_is_no_parquet_file(result, tmp_path, monkeypatch)
     assert {path.suffix for path in write_sweep(result, tmp_path)} == {".csv", ".json", ".png"}
 
 
-def test_what_cannot_be_written_is_one_line(result, tmp_path):
+def test_a_folder_that_cannot_be_written_is_one_line(result, tmp_path):
     with pytest.raises(InputError, match=r"--out = .* cannot be written"):
         write_sweep(result, tmp_path / "nowhere")

@@ -56,7 +56,7 @@ def test_a_file_that_is_there_is_left_alone(cli, tmp_path):
         ("mine.py", "identty", "did you mean identity?"),
     ],
 )
-def test_what_cannot_be_written_is_said(tmp_path, name, kind, said):
+def test_a_bad_path_or_kind_is_refused_with_the_reason(tmp_path, name, kind, said):
     with pytest.raises(InputError) as refused:
         verify.new(tmp_path / name, kind)
     assert said in str(refused.value) and list(tmp_path.iterdir()) == []

@@ -49,7 +49,7 @@ PLANTED = """
 """
 
 
-def test_what_is_planted_is_seen(text, tmp_path):
+def test_planted_faults_of_a_page_are_seen(text, tmp_path):
     found, console = looked_at(text.replace("</main>", PLANTED), tmp_path, width=NARROW)
     assert len(found["faint"]) == 1 and "faint: 2.8" in found["faint"][0]
     assert found["wide"] > NARROW and found["lost"] == ["#gone"] and len(found["unmarked"]) == 1

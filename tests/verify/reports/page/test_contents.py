@@ -107,7 +107,7 @@ def test_quick_things_are_run_and_others_say_why_not():
     assert found.made["command"] == "verify report" and found.papers[0].key == "li2024"
 
 
-def test_what_a_store_has_is_shown_the_papers_own_size_first(tmp_path):
+def test_stored_results_are_shown_the_papers_own_size_first(tmp_path):
     store = Store(tmp_path / "store.sqlite")
     KNOWN["experiment"]["zeta2025.long"].run(device="cpu", store=store, full=True)
     KNOWN["experiment"]["zeta2025.quick"].run(device="cpu", store=store)
@@ -129,7 +129,7 @@ def test_in_full_what_takes_long_is_run_and_recorded():
     assert gathered().entered("canary", "li2024.gradient") == list(canaries)
 
 
-def test_what_a_run_has_entered_goes_before_what_is_recorded():
+def test_entries_of_a_run_go_before_recorded_ones():
     entry = {"kind": "comparison", "id": "zeta2025.c", "device": "cpu", "full": False, "outcome": "verified"}
     recorded.record([entry])
     assert gathered().entered("comparison", "zeta2025.c")[0]["outcome"] == "verified"
@@ -137,7 +137,7 @@ def test_what_a_run_has_entered_goes_before_what_is_recorded():
     assert [each["outcome"] for each in gathered(entries=later).entries] == ["inconclusive"]
 
 
-def test_what_a_package_ships_is_shown_where_nothing_has_been_run_since(monkeypatch):
+def test_shipped_entries_are_shown_unless_a_run_has_replaced_them(monkeypatch):
     entry = {"kind": "comparison", "id": "zeta2025.c", "device": "cpu", "full": False, "outcome": "verified"}
     monkeypatch.setattr(contents, "shipped", lambda: [entry, entry | {"id": "zeta2025.other"}])
     found = gathered(entries=[entry | {"outcome": "inconclusive"}])

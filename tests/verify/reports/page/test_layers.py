@@ -18,7 +18,7 @@ def places(svg):
     return {name: tuple(map(float, numbers)) for name, *numbers in found}
 
 
-def test_what_others_rest_on_is_at_the_left():
+def test_boxes_that_others_rest_on_are_at_the_left():
     svg = drawn(boxes("abcd"), [Arrow("b", "a"), Arrow("c", "b"), Arrow("d", "a"), Arrow("c", "a")], "g", "t", "d")
     at = places(svg)
     assert at["a"][0] < at["b"][0] == at["d"][0] < at["c"][0] and svg.count('class="arrow ') == 4

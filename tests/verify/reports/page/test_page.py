@@ -69,7 +69,7 @@ def test_a_picture_without_words_is_found(text):
     assert len(without_words(Read(text.replace("</main>", "<svg></svg><img src='data:,'></main>")))) == 2
 
 
-def test_what_is_said_is_never_markup(text, page):
+def test_hostile_texts_are_never_markup(text, page):
     assert HOSTILE not in text and "x" not in [element.get("id") for element in page.elements]
     # The one script is the page's own.
     assert [element["text"] for element in page.all("script")] == [written._SCRIPT]
@@ -77,7 +77,7 @@ def test_what_is_said_is_never_markup(text, page):
     assert len(said) > 10
 
 
-def test_it_is_small_and_valid_for_phones(text, page):
+def test_the_page_is_small_and_valid_for_phones(text, page):
     assert len(text.encode()) < 400_000
     assert {
         "tag": "meta",
@@ -132,7 +132,7 @@ def test_a_card_has_the_picture_of_what_its_result_rests_on_alone(contents, page
     assert any(used.values()) and not all(used.values())
 
 
-def test_what_passes_the_core_alone_is_counted(contents):
+def test_clauses_that_pass_the_core_alone_are_counted(contents):
     known = next(each for each in contents.theorems if isinstance(each.checked, CheckResult))
     one, trust = known.checked.clauses[0], Trust("a.b", 1, "p", "0" * 64)
     clauses = (
@@ -160,7 +160,7 @@ def test_a_formal_claim_shows_its_formal_text_and_what_stays_in_prose(contents):
     assert "formal (statement typed, 1 definition; 1 sentence in prose), as recorded with Rocq 8.16.1" in card
 
 
-def test_what_is_open_is_said_once(contents):
+def test_open_theorems_are_listed_as_open_alone(contents):
     established = Established(ForAll.OPEN, frozenset())
     opened = [
         replace(known, standing=replace(known.standing, for_all_parameters=established)) for known in contents.theorems
@@ -252,7 +252,7 @@ def test_a_name_of_several_letters_is_one_name(text):
     assert "<mi>ε</mi>" in text and "<mtext>total</mtext>" in text
 
 
-def test_what_was_not_run_says_why_and_how_to_run_it(page):
+def test_a_figure_that_was_not_run_says_why_and_how_to_run_it(page):
     absent = [e["text"] for e in page.all("p") if e.get("class") == "absent"]
     assert (
         len(absent) == 1
@@ -281,7 +281,7 @@ def test_benchmarks_versions_and_digests_are_there(page, contents):
     assert contents.theorems[0].theorem.statement.digest in parts["made"]
 
 
-def test_it_is_written_whole_or_refused(contents, tmp_path):
+def test_a_report_is_written_whole_or_refused(contents, tmp_path):
     path = written.write(contents, tmp_path / "new")
     assert path.name == "report.html" and path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [each.name for each in path.parent.iterdir()] == ["report.html"]

@@ -66,7 +66,7 @@ def packaged(tmp_path, monkeypatch):
 DATED = [ONE | {"at": "2026-01-02 10:00 UTC"}, OTHER | {"at": "2026-01-03 10:00 UTC"}]
 
 
-def test_what_a_package_ships_says_its_day_and_its_commit(packaged, tmp_path, monkeypatch):
+def test_shipped_entries_have_their_day_and_commit(packaged, tmp_path, monkeypatch):
     assert recorded.shipped() == []
     for command in ("init -q", "add .", "-c user.name=a -c user.email=b commit -qm c"):
         subprocess.run(["git", *command.split()], check=True, cwd=tmp_path)
@@ -85,7 +85,7 @@ def test_a_record_outside_of_git_has_no_commit(packaged):
     assert recorded.shipped()[0]["at"] == "2026-01-02, commit unknown"
 
 
-def test_what_was_found_of_another_statement_is_left_out(packaged, monkeypatch):
+def test_entries_of_another_statement_are_left_out(packaged, monkeypatch):
     found = {"kind": "canary", "id": "wang2024.lemma1", "label": "a", "killed": True, "at": "2026-01-02 10:00 UTC"}
     recorded.ship(packaged, [found, DATED[0]])
     assert len(recorded.shipped()) == 2

@@ -79,7 +79,7 @@ INFINITE = Curve("steps", "loss", (0, 1), (Measurement(1.0), Measurement(math.in
 
 
 @pytest.mark.parametrize("found", [{"line": INFINITE}, {"line": HeatMap("r", "c", "q", ((1.0, math.nan),))}])
-def test_what_is_not_finite_is_refused(found):
+def test_curves_and_heat_maps_that_are_not_finite_are_refused(found):
     with pytest.raises(ValueError, match=r"line = (inf|nan): is not finite"):
         run(found)
 
@@ -95,7 +95,7 @@ def test_what_is_not_finite_is_refused(found):
         (lambda: Predicted("steps", "loss", (0.0, 1.0), (1.0,), (1.0, 2.0)), "at least one point, and both ends"),
     ],
 )
-def test_what_is_measured_or_predicted_has_a_form(make, why):
+def test_malformed_curves_heat_maps_and_predictions_are_refused(make, why):
     with pytest.raises(TheoremError, match=why):
         make()
 

@@ -1,4 +1,4 @@
-"""Plots of a sweep: each instance is where it is, told apart without colour; the lines are where the slacks are 0."""
+"""Plots of a sweep: each instance is at its values, told apart without colour; the lines are where the slacks are 0."""
 
 import math
 from fractions import Fraction
@@ -112,7 +112,7 @@ def test_three_parameters_have_no_plot(make_theorem):
 
 
 @pytest.mark.parametrize("grid", ["1:1e400:5:log", "1e-400:1:3:log", "1,1e200"])
-def test_what_is_outside_of_a_plot_is_said_and_the_rest_is_written(theorem, tmp_path, grid):
+def test_values_outside_of_a_plot_are_said_and_other_files_are_written(theorem, tmp_path, grid):
     result = verify.sweep(theorem, {"x": grid}, y=1)
     assert "values of x are outside" in why_no_plot(result)
     assert ".png" not in {path.suffix for path in write_sweep(result, tmp_path)}

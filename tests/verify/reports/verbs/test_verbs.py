@@ -36,7 +36,7 @@ def test_a_misspelt_keyword_is_answered_with_the_one_meant(verb, named, said):
 
 
 @pytest.mark.parametrize("verb", [verify.check, verify.conditions, verify.explore, verify.necessity, verify.prove])
-def test_what_is_no_theorem_is_refused(verb):
+def test_a_module_is_refused_as_a_theorem(verb):
     said = "theorem: is of type module: give an id, file.py:name or a Theorem"
     assert refused(verb, ModuleType("mine")) == said
 

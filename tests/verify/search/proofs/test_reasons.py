@@ -61,7 +61,7 @@ def test_where_it_is_closest_to_fail_is_said_of_the_search_for_a_counterexample(
     assert "no counterexample in " in prove_text(result)
 
 
-def test_what_would_help_is_said_of_what_was_met():
+def test_obstacles_are_said_with_the_facts_that_would_help():
     (reasons,) = verify.prove(NO_VALUE, seconds=10).reasons.values()
     said = list(reasons.lines())
     assert "no value: x + y is not shown to be > 0" in said
@@ -98,7 +98,7 @@ def test_a_hypothesis_that_is_not_linear_is_said_with_its_bounds():
     assert "may help: y**2 <= 4 is not linear: write it as `-2 <= y <= 2`, from which slopes begin" in reasons.lines()
 
 
-def test_what_is_proved_or_refuted_has_no_reasons():
+def test_a_proved_or_refuted_claim_has_no_reasons():
     for line, stopped in (("2*x*y <= x**2 + y**2", "proved"), ("x**2 >= x for x > 0", "refuted")):
         result = verify.prove(line, seconds=10)
         assert (result.reasons, result.searched, result.stopped) == ({}, None, stopped)

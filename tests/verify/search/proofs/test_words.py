@@ -35,7 +35,7 @@ def test_a_violation_is_a_counterexample():
     assert "refuted (simulated)" in str(found) and "not searched" not in str(found)
 
 
-def test_what_is_not_violated_is_counted_and_makes_nothing_clean():
+def test_unviolated_claims_in_words_are_counted_and_make_nothing_clean():
     found = explore(said(never), {}, max_examples=20, seconds=20)
     assert found.evaluated == {"words": found.examples} == found.to_json()["evaluated"] and found.clean == 0
     assert f"in words: words (not violated at {found.examples} instances)" in str(found)
@@ -43,7 +43,7 @@ def test_what_is_not_violated_is_counted_and_makes_nothing_clean():
     assert many.evaluated == {"words": PROVE.instances_in_words} and many.examples > PROVE.instances_in_words
 
 
-def test_it_has_its_part_of_the_time(clock):
+def test_evaluations_in_words_have_their_part_of_the_time(clock):
     def slow(instance, random):
         clock.sleep(0.4)
         yield Trial(1)

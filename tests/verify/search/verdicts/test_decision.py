@@ -1,4 +1,4 @@
-"""A clause at an instance is decided as a check decides it, and proved for all parameters where it is."""
+"""A clause at an instance is decided as a check decides it; one that holds for all parameters is proved."""
 
 import time
 
@@ -25,19 +25,19 @@ positive = sp.Symbol("v", positive=True)
 HERE = {"n": 2, "w": 3, "x": 1}
 
 
-def test_it_decides_as_a_check_does():
+def test_a_clause_is_decided_as_a_check_decides_it():
     assert judge(sp.Ge(w, 3, evaluate=False)).decide("claim", HERE, soon()).outcome is Outcome.VERIFIED
     refuted = judge(sp.Gt(w, 3, evaluate=False)).decide("claim", HERE, soon())
     assert refuted.outcome is Outcome.REFUTED and refuted.rechecked and refuted.margin == 0
 
 
-def test_what_breaks_a_hypothesis_refutes_nothing():
+def test_an_instance_that_breaks_a_hypothesis_refutes_nothing():
     refuted = judge(sp.Gt(n, 2, evaluate=False), Hypothesis("small", sp.Le(n, 1)))
     result = refuted.decide("claim", HERE, soon())
     assert result.outcome is Outcome.OUT_OF_SCOPE and result.detail == "breaks small"
 
 
-def test_what_takes_too_long_is_undecided(clock):
+def test_a_clause_that_takes_too_long_is_undecided(clock):
     slow = Dynamics((z,), (sp.Integer(1),), (z * (1 - sp.Rational(1, 10**9)),), z)
     began = clock.now
     result = judge(Reaches("claim", slow, sp.Rational(1, 2))).decide("claim", HERE, soon(0.3))
@@ -75,7 +75,7 @@ def test_an_interrupt_goes_through_where_the_time_ends_after_it(monkeypatch, ver
         (sp.Le(n, 4, evaluate=False), False),
     ],
 )
-def test_what_is_proved_for_all_parameters(claim, proved):
+def test_true_clauses_alone_are_proved_for_all_parameters(claim, proved):
     judged = judge(claim, Hypothesis("small", sp.Le(n, 5)), variables=(positive,))
     assert judged.prove("claim", HERE, soon()) is proved
     assert judged.proved == {((), "claim"): proved}

@@ -27,7 +27,7 @@ def tried(value, margin=1.0, labels=("positive", "large"), **more):
     return Tried({"n": 1, "w": value}, dict.fromkeys(labels, margin), **more)
 
 
-def test_it_is_clean_where_all_clauses_hold_and_undecided_else():
+def test_an_instance_is_clean_once_all_clauses_are_known_to_hold():
     both, one = tally(POSITIVE, LARGE), tried(3)
     assert both.verdict(one) is Verdict.UNDECIDED
     one.take("positive")
@@ -38,7 +38,7 @@ def test_it_is_clean_where_all_clauses_hold_and_undecided_else():
     assert both.verdict(one) is Verdict.REFUTED
 
 
-def test_what_is_in_words_makes_nothing_clean_and_hinders_nothing():
+def test_claims_in_words_make_nothing_clean_and_hinder_nothing():
     assert tally(WORDS).labels == () and tally(WORDS).verdict(tried(3)) is Verdict.UNDECIDED
     with_words = tally(WORDS, LARGE)
     held = tried(3, holds={"large": 1.0})
@@ -46,7 +46,7 @@ def test_what_is_in_words_makes_nothing_clean_and_hinders_nothing():
     assert tally(WORDS, steps=(LARGE,)).verdict(held) is Verdict.UNDECIDED
 
 
-def test_it_has_no_value_where_neither_floats_nor_exact_arithmetic_find_one():
+def test_an_instance_has_no_value_if_no_arithmetic_finds_one():
     only = tally(LARGE)
     silent = tried(3, math.inf, silent=frozenset({"large"}))
     assert only.verdict(silent) is Verdict.UNDECIDED
@@ -72,7 +72,7 @@ def test_a_proof_decides_every_instance_and_no_proof_none():
     assert late[0].holds == {}
 
 
-def test_what_is_left_is_decided_one_by_one():
+def test_undecided_instances_are_decided_one_by_one():
     only, some = tally(LARGE), [tried(3, 0.2), tried(2, -1e-17), tried(1, 0.1)]
     ((refuted, result),) = only.one_by_one(some, time.monotonic() + 5)
     assert refuted is some[2] and result.margin == -1
@@ -95,5 +95,5 @@ def test_a_clause_that_takes_too_long_does_not_keep_the_others_waiting(clock):
 @pytest.mark.parametrize(
     ("claim", "little"), [(LARGE, True), (Reaches("r", Dynamics((z,), (n,), (z,), z), sp.Integer(1)), False)]
 )
-def test_what_takes_little_time(claim, little):
+def test_an_inequality_takes_little_time_and_a_recursion_does_not(claim, little):
     assert tally(claim).takes_little() is little

@@ -185,7 +185,7 @@ class _Combined:
         return self._with(scope, lemmas, goal, proof)
 
     def _with(self, scope: Scope, lemmas: list[tuple[Goal, Tree]], goal: Goal, proof: Tree) -> Scope:
-        """Return the scope with a lemma as a fact; a number is skipped where it is none for the search."""
+        """Return the scope with a lemma as a fact; its number is skipped if it is no fact of the search."""
         lemmas.append((goal, proof))
         try:
             self.search.atoms.prepare(goal.expression)

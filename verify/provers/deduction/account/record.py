@@ -195,5 +195,5 @@ def new_record(key: Any, work: int) -> Record:
 
 
 def record_of(key: Any) -> Record | None:
-    """Return the record of the last search with a key, None where there was none."""
+    """Return the record of the last search with a key; None if there was none."""
     return _RECORDS.get(key)

@@ -58,7 +58,7 @@ class Choices(Radicals, ABC):
 
 
 def _ends(fact: Fact) -> list[sp.Expr]:
-    """Return a fact's claims on each of two values: |u| ≤ v is one on u and one on −u. Empty where it says less."""
+    """Return a fact's claims on each of two values, as u ≤ v and −u ≤ v for |u| ≤ v; [] if it makes none."""
     expression = sp.Integer(0) if fact.expression is None else fact.expression
     of = sorted(expression.atoms(*_CHOICES), key=sp.default_sort_key)
     if len(of) != 1 or fact.relation == "Eq" or expression.has(sp.Piecewise, sp.sign):

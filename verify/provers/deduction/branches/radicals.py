@@ -23,7 +23,7 @@ class Radicals(Segments, ABC):
     """Proofs about roots."""
 
     def by_roots(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal with roots; None where there are none, or none was found."""
+        """Return a proof of a goal with roots; None without roots, and if none is found."""
         parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
         roots = [] if parts is None else self._roots(parts[0])
         if parts is None or not roots:

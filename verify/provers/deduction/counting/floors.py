@@ -221,7 +221,7 @@ def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr
 
 
 def _linear(expression: sp.Expr) -> Mapping[sp.Expr, Fraction] | None:
-    """Return the coefficients of symbols and floors in an expression, and that of 1; None where it is not linear."""
+    """Return the coefficients of symbols and floors in an expression, and that of 1; None if it is not linear."""
     shares: dict[sp.Expr, Fraction] = {}
     for term in sp.Add.make_args(sp.expand(expression)):
         share, part = term.as_coeff_Mul()
@@ -232,7 +232,7 @@ def _linear(expression: sp.Expr) -> Mapping[sp.Expr, Fraction] | None:
 
 
 def _bases(linear: Sequence[Mapping[sp.Expr, Fraction]]) -> dict[sp.Expr, sp.Expr]:
-    """Return ⌊y/d⌋ for each part y, whose coefficients are over d; that is y where it is an integer, and d is 1."""
+    """Return ⌊y/d⌋ for each part y, d the common denominator of its coefficients; y itself if an integer and d = 1."""
     below: dict[sp.Expr, int] = {}
     for shares in linear:
         for part, share in shares.items():

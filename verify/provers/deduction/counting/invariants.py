@@ -185,7 +185,7 @@ class Invariants(Ratios, ABC):
     def _steps(self, scope: Scope, recursion: Recursion, kept: Mapping[int, Goal], goal: Goal) -> dict[Goal, Tree]:
         """Return proofs of the step for the goal and, as far as there are any, for the facts that they use, and signs.
 
-        Nothing is returned where there is none for the goal.
+        The result is empty if there is none for the goal.
         """
         waiting = [goal, *(g for g in kept.values() if g.expression.is_Symbol)]
         done, steps = set[Goal](), dict[Goal, Tree]()

@@ -77,7 +77,7 @@ class Lemmas(Segments, ABC):
         """Return a sum, with instances of known facts of the functions in the goal."""
 
     def with_known(self, frame: Frame, name: str, *of: sp.Expr) -> Frame | None:
-        """Return a frame with an instance of a known fact, None where it has no value that is seen."""
+        """Return a frame with an instance of a known fact; None if it is not seen to have a value."""
         inner = self._instance(frame.scope, name, list(of))
         step = {"rule": "known", "name": name, "of": [data_of(each) for each in of]}
         return inner and Frame(inner, [*frame.steps, step])
@@ -120,7 +120,7 @@ class Lemmas(Segments, ABC):
         return len(sp.Add.make_args(self.atoms.fraction(goal.expression)[0])) <= CHAIN.terms
 
     def _by_arc(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof that a sine or a cosine has a sign, where its argument is on an arc where it has."""
+        """Return a proof that a sine or a cosine is > 0, or ≥ 0, if its argument is on an arc on which it is."""
         number, part = goal.expression.as_coeff_Mul()
         if not isinstance(part, sp.sin | sp.cos) or number <= 0 or goal.relation == "Eq":
             return None

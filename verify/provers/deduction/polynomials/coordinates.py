@@ -4,9 +4,9 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Coordinates in which linear facts are signs: each is an atom, or a linear form that a fact says is ≥ 0.
 
-For symbols that linear facts bind together, the facts from which the others follow are taken. Where these are linearly
-independent they are coordinates; where they add up to 1, as on an interval or a simplex, polynomials are homogeneous in
-them, as 1 is the sum of the coordinates.
+For symbols that linear facts bind together, the facts from which the others follow are taken. If these are linearly
+independent they are coordinates. If these add up to 1, as on an interval or a simplex, polynomials are made homogeneous
+in them by powers of their sum.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class _Form:
-    """A linear form ≥ 0 in some symbols and 1, and where it is from: an atom or a fact."""
+    """A linear form ≥ 0 in some symbols and 1, and its origin: an atom or a fact."""
 
     vector: Vector
     sign: Sign
@@ -65,7 +65,7 @@ class Coordinates:
         return [part.sign for part in self.parts]
 
     def polynomial(self, expression: sp.Expr) -> Any:
-        """Return a polynomial in atoms as one in coordinates. Raises ValueError where it is none."""
+        """Return a polynomial in atoms as one in coordinates. Raises ValueError if it is none."""
         total = self.ring.from_expr(sp.expand(expression.xreplace(self.values)))
         for places in self.sums:
             one = sum((self.ring.gens[i] for i in places), self.ring.zero)
@@ -151,7 +151,7 @@ def _forms(scope: Scope, bound: Sequence[sp.Symbol], facts: Sequence[Fact]) -> l
 
 
 def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Form], list[Fraction]] | None:
-    """Return forms that are coordinates, and the factors with which they add up to 1, where they do.
+    """Return forms that are coordinates, and the factors with which they add up to 1, if they do.
 
     It is None if the facts from which all others follow are not linearly independent.
     """
@@ -176,7 +176,7 @@ def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Fo
 
 
 def _shares(vector: Vector, others: Sequence[Vector]) -> list[Fraction] | None:
-    """Return coefficients ≥ 0 with which vectors add up to one; None where there are none."""
+    """Return coefficients ≥ 0 with which vectors add up to one; None if there are none."""
     columns = [Column({(i,): x for i, x in enumerate(v) if x}, False, False, k) for k, v in enumerate(others)]
     found = combination({(i,): x for i, x in enumerate(vector) if x}, columns, strict=False)
     if found is None:

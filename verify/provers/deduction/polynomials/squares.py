@@ -34,7 +34,7 @@ class _Posed:
 
     @classmethod
     def of(cls, scope: Scope, goal: Goal) -> "_Posed | None":
-        """Return a goal in coordinates; None where it is an equation, or no polynomial with few symbols."""
+        """Return a goal in coordinates; None for an equation, and if it is no polynomial with few symbols."""
         try:
             parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
             if parts is None or not parts[0].free_symbols or len(parts[0].free_symbols) > PROGRAM.variables:
@@ -119,7 +119,7 @@ def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | Non
 
 
 def _zeros(posed: _Posed, polynomial: Any) -> "Zeros | None":
-    """Return zeros of a polynomial where the facts hold; None where it is negative there."""
+    """Return zeros of a polynomial at which the facts hold; None if it is negative at such a point."""
     terms = {k: rational(c) for k, c in polynomial.terms()}
     if not posed.to.rest:
         return zeros_of(terms, posed.real)
