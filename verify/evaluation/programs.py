@@ -66,15 +66,20 @@ def _code(source: str) -> CodeType:
 
 
 def compile_program(
-    expressions: Sequence[sp.Basic], inputs: Sequence[sp.Symbol], fixed: Sequence[sp.Symbol] = ()
+    expressions: Sequence[sp.Basic],
+    inputs: Sequence[sp.Symbol],
+    fixed: Sequence[sp.Symbol] = (),
+    *,
+    share: bool = True,
 ) -> Program:
     """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
 
     UndefinedError is raised for a number that is divided by and is 0, and for a root of a negative one.
-    A part that depends on the fixed inputs alone is computed once, when the program is bound.
+    A part that depends on the fixed inputs alone is computed once, when the program is bound. Exponentials `share` a
+    number if their exponents differ by a rational factor: exp(-u) is 1/exp(u), which is no number of float64 at u = 710.
     """
     carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
-    evaluated, exponentials = share_exponentials(carried_out)
+    evaluated, exponentials = share_exponentials(carried_out) if share else (carried_out, {})
     hoisted: dict[sp.Expr, sp.Symbol] = {}
     reduced = [_hoist(expression, set(fixed), hoisted) for expression in evaluated]
     writer = _Writer({symbol: f"x{i}" for i, symbol in enumerate((*fixed, *inputs))})

@@ -1,4 +1,4 @@
-"""Results that are kept: one SQLite file, a row for each result, be it an experiment's or one instance's of a sweep.
+"""Results that are kept: one SQLite file, a row for each result: an experiment, or an instance or a block of a sweep.
 
 A row's key is the request (a digest of an id and its settings), the code that measured it, the seed and the
 device. Only results that were finished are written. Checkpoints of unfinished runs lie beside the file.
@@ -26,6 +26,12 @@ _TABLE = """CREATE TABLE results (
     name TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     PRIMARY KEY (digest, code, seed, device)
 ) WITHOUT ROWID"""
+_BLOCKS = """CREATE TABLE IF NOT EXISTS blocks (
+    digest TEXT NOT NULL, code TEXT NOT NULL, seed TEXT NOT NULL, device TEXT NOT NULL,
+    name TEXT NOT NULL, header TEXT NOT NULL, data BLOB NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    PRIMARY KEY (digest, code, seed, device)
+)"""
+"""Arrays of a sweep; a store of an earlier version gets this table, and its other results stay as they are."""
 _INTO = "INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT, _REPLACE = f"INSERT OR IGNORE {_INTO}", f"INSERT OR REPLACE {_INTO}"
 _AT_ONCE = 500
@@ -140,6 +146,18 @@ class Store:
             connection.executemany(_REPLACE if replace else _INSERT, written)
             connection.execute("COMMIT")
 
+    def read_block(self, key: Key) -> tuple[str, bytes] | None:
+        """Return the header and the bytes of a key's block, as they are in the file; None without one."""
+        asked = "SELECT header, data FROM blocks WHERE digest = ? AND code = ? AND seed = ? AND device = ?"
+        with self._opened() as connection:
+            return connection.execute(asked, _columns(key)).fetchone()
+
+    def write_block(self, key: Key, name: str, header: str, data: bytes) -> None:
+        """Keep a block, whole or not at all, in place of one that is there."""
+        values = "(digest, code, seed, device, name, header, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        with self._opened() as connection:
+            connection.execute(f"INSERT OR REPLACE INTO blocks {values}", (*_columns(key), name, header, data))
+
     def checkpoint(self, key: Key) -> Path:
         """Return the path of the kept state of a key's unfinished run."""
         return self.path.with_name(self.path.name + ".unfinished") / f"{key.name}.pt"
@@ -162,6 +180,7 @@ class Store:
         if form != _FORMAT:
             raise self._unreadable(f"has the format {form}, where this version reads {_FORMAT}")
         self._write_ahead(connection)
+        connection.execute(_BLOCKS)
         # A store that cannot be written is refused now, not after hours.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")

@@ -1,8 +1,9 @@
-"""Many instances at once in float64 with error estimates: rows with the evidence `computed`, if these decide them.
+"""Many instances at once in float64 with error estimates: a block's arrays, with the evidence `computed`.
 
 A statement is scanned if each clause is an inequality between expressions of the parameters, or proved for all of
-them, and its reported values are expressions. Domain and hypotheses are decided exactly, all clauses and values by
-estimates. An instance that these leave open, or would refute, is left to the exact check.
+them, and its reported values are expressions. Estimates decide domain, hypotheses, clauses and values; a domain or a
+hypothesis that they leave open is decided exactly. An instance at which a clause or a value is open, or a clause seems
+false, is left to the exact check.
 """
 
 import time
@@ -28,14 +29,15 @@ from verify.evaluation.running_errors import SAFETY, Estimate, Estimates
 from verify.evaluation.values import holds, symbols_by_name
 from verify.language.expressions import enclosed_applications
 from verify.language.statement import ClauseData, Hypothesis, Statement
-from verify.outcomes import CheckResult, Evidence, Outcome, json_numbers
+from verify.outcomes import CheckResult, Evidence, Outcome
+from verify.runs.sweeps.blocks import Block, Part
 from verify.runs.sweeps.limits import SWEEP
-from verify.runs.sweeps.rows import Effort, Point, Row, trusted
+from verify.runs.sweeps.rows import Effort, Point, trusted
 
 
 @dataclass
 class Scan:
-    """A theorem at some words, compiled: `rows` of many instances.
+    """A theorem at some words, compiled: it decides many instances.
 
     `checked` has, for in scope and out of it, one instance's exact check: a clause proved there is proved for all.
     """
@@ -45,88 +47,105 @@ class Scan:
     names: tuple[str, ...]
     relations: tuple[Relational, ...]
     slacks: Callable[..., tuple[Any, ...]]
+    near: Callable[..., tuple[Any, ...]]
     clauses: tuple[ClauseData, ...]
     values: Mapping[str, Value]
     sides: Callable[..., tuple[Any, ...]]
     checked: dict[bool, CheckResult] = field(default_factory=dict)
 
-    def rows(self, points: Sequence[Point], effort: Effort) -> list[Row | None]:
-        """Return a row for each instance that is decided here, None for the others."""
-        started = time.monotonic()
-        scopes = [self._scope(point) for point in points]
-        rows: list[Row | None] = [None] * len(points)
-        for in_scope in (True, False):
-            places = [i for i, scope in enumerate(scopes) if scope is in_scope]
-            if places:
-                chosen = [points[i] for i in places]
-                for i, row in zip(places, self._rows_in_scope(chosen, effort, in_scope=in_scope), strict=True):
-                    rows[i] = row
-        share = (time.monotonic() - started) / max(1, sum(row is not None for row in rows))
-        return [row and {**row, "seconds": round(share, 6)} for row in rows]
+    def decide(self, part: Part, at: np.ndarray, effort: Effort, block: Block) -> None:
+        """Enter into a block the instances at some places of a part that are decided here.
 
-    def _scope(self, point: Point) -> bool | None:
-        """Return whether an instance is in scope, exactly; None for values that are no instance, or not rational."""
+        Raises UndefinedError for a fixed number beyond float64's range.
+        """
+        with np.errstate(all="ignore"):
+            inputs = [part.numbers(name, at) for name in self.names]
+            scopes = self._scopes(part, at, inputs)
+            estimates = [_spread(each, len(at)) for each in self.sides(*inputs)]
+            sides = zip(self.clauses, estimates[::2], estimates[1::2], strict=False)
+            margins = {clause.label: high - low for clause, low, high in sides}
+            values, known = self._values(estimates[2 * len(self.clauses) :], len(at))
+            for name, read in values.items():
+                block.values.setdefault(name, np.full(len(part), np.nan))[at] = read
+                known &= ~np.isinf(read)
+            for label, margin in margins.items():
+                error = SAFETY * margin.error
+                shown = np.isfinite(margin.value) & np.isfinite(error)
+                for kept, read in ((block.margins, margin.value), (block.errors, error)):
+                    kept.setdefault(label, np.full(len(part), np.nan))[at] = np.where(shown, read, np.nan)
+            for in_scope in (True, False):
+                here = scopes == in_scope
+                if here.any():
+                    head = self._head(part.point(int(at[np.argmax(here)])), effort, in_scope=in_scope)
+                    proved = {said["label"] for said in head["clauses"] if said["proved"] is not None}
+                    for label, margin in margins.items():
+                        if label not in proved:
+                            here &= margin.sign()[0] & np.isfinite(margin.value) & np.isfinite(SAFETY * margin.error)
+                    if len(head["clauses"]) == len(self.statement.clauses):
+                        block.kinds[at[here & known]] = len(block.heads)
+                        block.heads.append(head | {"truths": [n for n, read in values.items() if read.dtype == bool]})
+
+    def _scopes(self, part: Part, at: np.ndarray, inputs: Sequence[Estimate]) -> np.ndarray:
+        """Return whether each instance is in scope, 1 or 0; -1 for what is no instance, or is not rational."""
+        words = [h.varies for h in self.statement.hypotheses if h.varies]
+        point = part.point(int(at[0]))
+        papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
+        domain = len(self.statement.domain)
+        signs = [_spread(slack, len(at)).sign() for slack in self.near(*inputs)]
+        inside, within = (
+            np.all([np.ones(len(at), dtype=bool), *(above for above, _ in some)], axis=0)
+            for some in (signs[:domain], signs[domain:])
+        )
+        outside, beyond = (
+            np.any([np.zeros(len(at), dtype=bool), *(below for _, below in some)], axis=0)
+            for some in (signs[:domain], signs[domain:])
+        )
+        found = np.select([outside, inside & (beyond | (not papers)), inside & within], [-1, 0, 1], default=-2)
+        for place in np.flatnonzero(found == -2).tolist():
+            found[place] = self._scope(part.point(int(at[place])), papers=papers)
+        return found
+
+    def _scope(self, point: Point, *, papers: bool) -> int:
+        """Return whether an instance is in scope, exactly, as `_scopes` does."""
         exact = Exact()
         try:
-            slacks = self.slacks(*(exact.number(point[name]) for name in self.names))
+            found = self.slacks(*(exact.number(point[name]) for name in self.names))  # type: ignore[arg-type]
+            kept = [holds(r, exact_fraction(exact.checked(s))) for r, s in zip(self.relations, found, strict=True)]
         except (NotExactError, UndefinedError, UndecidedError, ZeroDivisionError):
-            return None
+            return -1
         domain = len(self.statement.domain)
-        kept = [holds(r, exact_fraction(exact.checked(s))) for r, s in zip(self.relations, slacks, strict=True)]
-        words = (h.varies for h in self.statement.hypotheses if h.varies)
-        papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
-        return papers and all(kept[domain:]) if all(kept[:domain]) else None
+        return int(papers and all(kept[domain:])) if all(kept[:domain]) else -1
 
-    def _rows_in_scope(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> list[Row | None]:
+    def _head(self, point: Point, effort: Effort, *, in_scope: bool) -> dict[str, Any]:
+        """Return the parts that rows share in scope or out of it; a clause that is neither proved nor scanned lacks."""
         if in_scope not in self.checked:
             plain = replace(self.theorem, evaluations={})
-            self.checked[in_scope] = check(plain, points[0], seconds=effort.seconds, seed=effort.seed)
+            self.checked[in_scope] = check(plain, point, seconds=effort.seconds, seed=effort.seed)
         checked = self.checked[in_scope]
         if checked.interrupted:
             del self.checked[in_scope]
             raise KeyboardInterrupt
         proved = {c.label: trusted(c.trusts) for c in checked.clauses if c.evidence is Evidence.PROVED}
-        said = in_words(self.statement)
-        decidable = proved.keys() | said | {clause.label for clause in self.clauses}
-        if any(clause.label not in decidable for clause in checked.clauses):
-            return [None] * len(points)
-        arithmetic = Estimates()
-        with np.errstate(all="ignore"):
-            try:
-                inputs = [arithmetic.numbers([point[name] for point in points]) for name in self.names]
-                estimates = [_spread(part, len(points)) for part in self.sides(*inputs)]
-            except (UndefinedError, OverflowError, ZeroDivisionError):
-                return [None] * len(points)
-            sides = zip(self.clauses, estimates[::2], estimates[1::2], strict=False)
-            margins = {clause.label: high - low for clause, low, high in sides}
-            good = np.ones(len(points), dtype=bool)
-            for label, margin in margins.items():
-                # This holds of a proved clause too: JSON has no infinity.
-                good &= np.isfinite(margin.value) & np.isfinite(SAFETY * margin.error)
-                good &= True if label in proved else margin.sign()[0]
-            values, known = self._values(estimates[2 * len(self.clauses) :], len(points))
-        good = good & known
+        said, scanned = in_words(self.statement), {clause.label for clause in self.clauses}
         own = [Evidence.PROVED if claim.label in proved else Evidence.COMPUTED for claim in checked.claims]
         claim = Outcome.INCONCLUSIVE if said else Outcome.VERIFIED
         evidence = None if said else Evidence.weakest(own)
-        outcome = claim if in_scope else Outcome.OUT_OF_SCOPE
         # As the check's own: the trusts of the claims' proofs, and those of the scope.
         scope = trusted(checked.scope_trusts) if in_scope else []
         known = {*scope, *(each for claim in checked.claims for each in proved.get(claim.label, ()))}
-        trusts = sorted(known) if evidence is Evidence.PROVED else []
-        shared = {"in_scope": in_scope, "outcome": outcome, "claim": claim, "evidence": evidence, "trusts": trusts}
-        rows: list[Row | None] = [None] * len(points)
-        for i in np.flatnonzero(good).tolist():
-            clauses = [
-                _IN_WORDS | {"label": c.label}
-                if c.label in said
-                else _clause(c.label, margins.get(c.label), i, proved.get(c.label))
+        return {
+            "in_scope": in_scope,
+            "outcome": str(claim if in_scope else Outcome.OUT_OF_SCOPE),
+            "claim": str(claim),
+            "evidence": None if evidence is None else str(evidence),
+            "trusts": sorted(known) if evidence is Evidence.PROVED else [],
+            "clauses": [
+                {"label": c.label, "said": c.label in said, "proved": proved.get(c.label)}
                 for c in checked.clauses
-            ]
-            shown = {key: value for name in values for key, value in _shown(name, values[name][i]).items()}
-            instance = {"instance": json_numbers({p.name: points[i][p.name] for p in self.statement.parameters})}
-            rows[i] = {**instance, **shared, "clauses": clauses, "values": shown, "detail": "", "error": ""}
-        return rows
+                if c.label in {*proved, *said, *scanned}
+            ],
+            "margins": [clause.label for clause in self.clauses],
+        }
 
     def _values(self, estimates: Sequence[Estimate], count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Return each value's truths or numbers, NaN for none, and a mask of the instances at which all are known."""
@@ -164,37 +183,6 @@ def _first_applying(
     return numbers, known
 
 
-def _shown(name: str, number: np.generic) -> dict[str, bool | float | None]:
-    """Return a value as a row has it: a truth, or a number's float alone; nothing for NaN."""
-    if isinstance(number, np.bool_):
-        return {name: bool(number)}
-    return {name: None} if np.isnan(number) else {name: None, f"{name}_float": float(number)}
-
-
-_IN_WORDS: dict[str, Any] = {
-    **dict.fromkeys(("label", "unchecked", "detail"), ""),
-    **dict.fromkeys(("holds", "evidence", "margin", "error")),
-    "rechecked": False,
-    "trusts": [],
-    "witness": {},
-}
-"""The entry of a claim in words in a row, but for its label."""
-
-
-def _clause(label: str, margin: Estimate | None, i: int, trusts: list[str] | None) -> dict[str, Any]:
-    """Return a clause's part of a row; `trusts` are those of a proof of it for all parameters, None without one."""
-    proved = trusts is not None
-    evidence = Evidence.PROVED if proved else Evidence.COMPUTED
-    body: dict[str, Any] = {"label": label, "holds": True, "evidence": evidence, "margin": None, "error": None}
-    if margin is None:
-        body |= {"margin": 0, "margin_float": 0.0, "error": 0, "error_float": 0.0}
-    else:
-        body |= {"margin_float": float(margin.value[i]), "error_float": SAFETY * float(margin.error[i])}  # pyright: ignore[reportIndexIssue]
-    unchecked = "" if proved else "decided in float64"
-    said = {"unchecked": unchecked, "detail": "", "witness": {}}
-    return {**body, "rechecked": proved, "trusts": trusts or [], **said}
-
-
 def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:
     """Return the masks of rows where a relation holds and where that is sure; an equality never surely holds."""
     upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
@@ -223,6 +211,46 @@ def _value_parts(value: Value) -> list[sp.Basic]:
     raise TheoremError(f"{type(value).__name__}: not a value that is scanned")
 
 
+class Scans:
+    """A theorem's scans, one for each choice of words; compiled code, and proofs for all, are kept."""
+
+    def __init__(self, theorem: Theorem, effort: Effort) -> None:
+        self.theorem, self.effort = theorem, effort
+        self._scans: dict[tuple[str, ...], Scan | None] = {}
+
+    def block(self, part: Part) -> Block | None:
+        """Return the block of a part of a grid; None if no instance is decided."""
+        started, words = time.monotonic(), [axis for axis in part.grid.axes if not axis.is_number]
+        block = Block(np.full(len(part), -1, dtype=np.int16))
+        chosen = np.array([part.places(axis) for axis in words]).reshape(len(words), len(part))
+        _, which = np.unique(chosen, axis=1, return_inverse=True)
+        for group in range(which.max() + 1 if words else 1):
+            at = np.flatnonzero(which == group) if words else np.arange(len(part))
+            try:
+                scan = self._scan(part.point(int(at[0])))
+                if scan is not None:
+                    scan.decide(part, at, self.effort, block)
+            except (InputError, TheoremError, ArithmeticError, UndefinedError, UndecidedError):
+                # The exact check says at which instance, and why.
+                block.kinds[at] = -1
+        if not block.decided:
+            return None
+        for kept in (block.margins, block.errors, block.values):
+            for numbers in kept.values():
+                numbers[block.kinds < 0] = np.nan
+        labels = [clause.label for clause in self.theorem.statement.clauses if clause.label in block.margins]
+        block.margins, block.errors = ({name: kept[name] for name in labels} for kept in (block.margins, block.errors))
+        block.values = {name: block.values[name] for name in self.theorem.values}
+        block.seconds = round((time.monotonic() - started) / block.decided, 9)
+        return block
+
+    def _scan(self, point: Point) -> Scan | None:
+        words = tuple(value for value in point.values() if isinstance(value, str))
+        if words not in self._scans:
+            self._scans[words] = scan_of(self.theorem, point)
+        return self._scans[words]
+
+
 def scan_of(theorem: Theorem, point: Point) -> Scan | None:
     """Return the scan of a theorem at the words of an instance; None if it cannot be scanned."""
     try:
@@ -245,11 +273,13 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
         if not set(names) <= numbers or any(enclosed_applications(part) for part in (*slacks, *sides)):
             return None
         symbols = tuple(names.values())
-        program = compile_program(sides, symbols)
+        program = compile_program(sides, symbols, share=False)
         if program.primitives:
             return None
-        slacks_at, sides_at = compile_program(slacks, symbols).bind(Exact()), program.bind(Estimates())
+        slacks_program = compile_program(slacks, symbols)
+        bound = (slacks_program.bind(Exact()), slacks_program.bind(Estimates()), program.bind(Estimates()))
     except (TheoremError, ArithmeticError):
         # Constants are evaluated here: one beyond float64, or one that is not defined.
         return None
-    return Scan(theorem, statement, tuple(names), tuple(relations), slacks_at, clauses, values, sides_at)
+    exact, near, sides_at = bound
+    return Scan(theorem, statement, tuple(names), tuple(relations), exact, near, clauses, values, sides_at)

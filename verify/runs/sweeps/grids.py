@@ -57,6 +57,14 @@ class Grid:
         for values in product(*(axis.values for axis in self.axes)):
             yield dict(zip(names, values, strict=True))
 
+    def point(self, place: int) -> dict[str, Value]:
+        """Return the swept parameters' values of one instance, by its place from 0 on in the order of `points`."""
+        found: dict[str, Value] = {}
+        for axis in reversed(self.axes):
+            place, own = divmod(place, len(axis.values))
+            found[axis.name] = axis.values[own]
+        return {axis.name: found[axis.name] for axis in self.axes}
+
 
 def read_over(words: Sequence[str]) -> dict[str, str]:
     """Split `NAME=GRID` words; a word without `=` and a repeated name raise InputError."""

@@ -23,6 +23,8 @@ class SweepLimits:
     chunk_growth: int = 8
     # Number of instances whose rows are read at once: no more are held, however many there are.
     block: int = 500
+    # Number of instances of a block of arrays: some 2 MB, and the loss if the process is killed.
+    array: int = 2**14
 
     # Errors of ours, and differences, that are shown; all are counted.
     shown: int = 3

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from verify.budget import require_effort
 from verify.checking.processes.location import located
@@ -23,10 +26,12 @@ from verify.executor import DEATHS, LostError, Workers, refuse_both, workers
 from verify.language.parameters import Value, parse_instance
 from verify.outcomes import assignments_text, how_sure, json_numbers
 from verify.runs.store import Key, Store
+from verify.runs.sweeps.blocks import Block, Part, decoded, parts
+from verify.runs.sweeps.float_rows import Scans
 from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, fits
 from verify.runs.sweeps.limits import SWEEP
-from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
+from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, checked_row, key_of
 from verify.runs.sweeps.workers import Chunks, Computed, Failure, Task, in_other_processes, in_this_process
 from verify.shown import Plotted, Result, Tabled
 
@@ -85,22 +90,40 @@ class SweepResult(Result, Tabled, Plotted):
 
     def rows(self) -> Iterator[tuple[Point, Row]]:
         """Yield the swept values and the row of each instance that has one, in the grid's order; none is held."""
-        for block in self.blocks():
-            for point, _, row, fitting in block:
+        names = [parameter.name for parameter in self.theorem.statement.parameters]
+        for part, block in self.parts():
+            left = self.left(part, block)
+            for place, point in enumerate(part.points()):
+                if block is not None and block.kinds[place] >= 0:
+                    row, fitting = block.row(place, point, names), True
+                else:
+                    _, _, row, fitting = next(left)
                 if row is not None and fitting:
                     yield {axis.name: point[axis.name] for axis in self.grid.axes}, row
 
-    def blocks(self) -> Iterator[list[tuple[Point, Key, Row | None, bool]]]:
-        """Yield each instance, its key, its row in the store, and whether that fits: some of them at a time."""
-        swept = self.grid.points()
-        while block := list(islice(swept, SWEEP.block)):
-            points = [{**self.given, **point} for point in block]
-            keys = [self.key(point) for point in points]
+    def parts(self) -> Iterator[tuple[Part, Block | None]]:
+        """Yield the grid's instances in parts, each with its block in the store; None for one that does not fit."""
+        for part in parts(self.grid, self.given):
+            yield part, self.block(part)
+
+    def block(self, part: Part) -> Block | None:
+        """Return the block of a part in the store; None without one, or with one that does not fit."""
+        kept = None if self.effort.certify else self.store.read_block(part.key(self.theorem, self.effort, self.code))
+        return kept and decoded(self.theorem, part, *kept)
+
+    def left(self, part: Part, block: Block | None) -> Iterator[tuple[Point, Key, Row | None, bool]]:
+        """Yield the instances of a part that are not in its block: key, row in the store, and whether that fits.
+
+        Some of the rows are read at a time.
+        """
+        if block is not None and block.decided == len(part):
+            return
+        points = (point for place, point in enumerate(part.points()) if block is None or block.kinds[place] < 0)
+        while some := list(islice(points, SWEEP.block)):
+            keys = [self.key(point) for point in some]
             kept = self.store.read_many(keys, damaged=True)
-            yield [
-                (point, key, kept.get(key), key in kept and fits(self.theorem, point, kept[key]))
-                for point, key in zip(points, keys, strict=True)
-            ]
+            for point, key in zip(some, keys, strict=True):
+                yield point, key, kept.get(key), key in kept and fits(self.theorem, point, kept[key])
 
     def key(self, point: Point) -> Key:
         """Return the store's key of an instance's row."""
@@ -235,6 +258,17 @@ def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, obj
     return points, fixed
 
 
+class _Drawn(NamedTuple):
+    """A served row that is to be computed again; `part` has it in its block, and is None for a row of its own."""
+
+    order: float
+    flat: int
+    point: Point
+    row: Row
+    part: Part | None
+    place: int
+
+
 @dataclass
 class _Run:
     """A sweep while it runs: only this writes to the store."""
@@ -248,17 +282,21 @@ class _Run:
     misfits: set[str] = field(default_factory=set)
     replaced: int = 0
     drawn: dict[str, Row] = field(default_factory=dict)
+    drawn_points: list[Point] = field(default_factory=list)
     compared: set[str] = field(default_factory=set)
     differing: int = 0
     differences: list[dict[str, object]] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
     answered: int = 0
-    looked: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, task: Task | None, others: Workers) -> None:
-        """Compute the rows that the store lacks, in rounds until it has all: chunks may come back unfinished."""
+        """Decide blocks, then compute the rows that the store lacks, in rounds: chunks may come back unfinished."""
+        try:
+            self._look()
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
         deaths, chunks = 0, Chunks()
         while not self.stopped:
             before, asked, self.answered = self.done, Counter[str](), 0
@@ -282,32 +320,90 @@ class _Run:
                 if asked["points"] == self.answered:
                     return
 
+    def _look(self) -> None:
+        """Decide the blocks that the store lacks, count the served rows, and draw those that are computed again."""
+        asked, theorem, effort = self.asked, self.asked.theorem, self.asked.effort
+        scans = Scans(theorem, effort)
+        drawn: list[_Drawn] = []
+        for part in parts(asked.grid, asked.given):
+            key = part.key(theorem, effort, asked.code)
+            kept = None if effort.certify else asked.store.read_block(key)
+            block = kept and decoded(theorem, part, *kept)
+            served = block.decided if block else 0
+            self._draw(drawn, part, block)
+            if block is None and not effort.certify:
+                block = scans.block(part)
+                if block is not None:
+                    asked.store.write_block(key, theorem.id, *block.encoded())
+                    self.replaced += block.decided if kept else 0
+                    self._tell(block.decided)
+            for _, row_key, row, fitting in asked.left(part, block):
+                served += fitting
+                if row is not None and not fitting:
+                    self.misfits.add(row_key.digest)
+            self.served += served
+            self._tell(served)
+        self._compare(drawn, scans)
+
+    def _draw(self, drawn: list[_Drawn], part: Part, block: Block | None) -> None:
+        """Keep, of the served rows of a part and of those drawn before, the first in the order that the seed draws."""
+        if not self.again:
+            return
+        names = [parameter.name for parameter in self.asked.theorem.statement.parameters]
+        left = self.asked.left(part, block)
+        for place, point in enumerate(part.points()):
+            if block is not None and block.kinds[place] >= 0:
+                row, source = None, part
+            else:
+                _, _, row, fitting = next(left)
+                if row is None or not fitting:
+                    continue
+                source = None
+            order = -_place(self.asked.key(point), self.drawing)
+            if len(drawn) < self.again or order > drawn[0][0]:
+                row = row if row is not None or block is None else block.row(place, point, names)
+                heapq.heappush(drawn, _Drawn(order, part.start + place, point, row or {}, source, place))
+                if len(drawn) > self.again:
+                    heapq.heappop(drawn)
+
+    def _compare(self, drawn: list[_Drawn], scans: Scans) -> None:
+        """Decide the blocks of the drawn rows anew, and compare; rows of their own are left to be computed again."""
+        theorem, asked = self.asked.theorem, self.asked
+        names = [parameter.name for parameter in theorem.statement.parameters]
+        by_part: dict[int, list[_Drawn]] = {}
+        for each in sorted(drawn, key=lambda one: one.flat):
+            if each.part is None:
+                self.drawn[asked.key(each.point).digest] = each.row
+                self.drawn_points.append(each.point)
+            else:
+                by_part.setdefault(each.part.start, []).append(each)
+        for some in by_part.values():
+            part, different = some[0].part, 0
+            assert part is not None
+            block = scans.block(part)
+            for _, _, point, row, _, place in some:
+                self.compared.add(asked.key(point).digest)
+                decided = block is not None and block.kinds[place] >= 0
+                found = block.row(place, point, names) if block and decided else checked_row(theorem, point, asked.effort)
+                different += self._differs(point, row, found)
+            if different:
+                anew = block or Block(np.full(len(part), -1))
+                asked.store.write_block(part.key(theorem, asked.effort, asked.code), theorem.id, *anew.encoded())
+
     def _missing(self, asked: Counter[str]) -> Iterator[Point]:
         """Yield the instances that the store lacks, or has no fitting row of, but those that failed; block by block.
 
         And those of which a row is drawn to be computed again.
         """
-        first: list[tuple[float, str, Point, Row]] = []
-        for i, block in enumerate(self.asked.blocks()):
-            self.misfits |= {key.digest for _, key, row, fitting in block if row is not None and not fitting}
-            if i == self.looked:
-                served = sum(fitting for *_, fitting in block)
-                self.looked += 1
-                self.served += served
-                self._tell(served)
-            for point, key, row, fitting in block:
-                if row is None or not fitting:
-                    if key.digest not in self.failed:
-                        asked["points"] += 1
-                        yield point
-                elif self.again and key.digest not in self.compared:
-                    heapq.heappush(first, (-_place(key, self.drawing), key.digest, point, row))
-                    if len(first) > self.again - len(self.compared):
-                        heapq.heappop(first)
-        for _, digest, point, row in first:
-            self.drawn[digest] = row
-            asked["points"] += 1
-            yield point
+        for part, block in self.asked.parts():
+            for point, key, row, fitting in self.asked.left(part, block):
+                if (row is None or not fitting) and key.digest not in self.failed:
+                    asked["points"] += 1
+                    yield point
+        for point in self.drawn_points:
+            if self.asked.key(point).digest not in self.compared:
+                asked["points"] += 1
+                yield point
 
     def _keep(self, part: Computed) -> None:
         rows, anew, more = [], [], 0
@@ -370,8 +466,16 @@ def _counted(run: _Run, seconds: float) -> SweepResult:
         rechecked=rechecked if run.again else None,
     )
     counts, claims, evidence = Counter[str](), Counter[tuple[bool | None, str]](), Counter[str]()
-    for _, row in result.rows():
-        counts[row["outcome"] or NO_INSTANCE] += 1
-        claims[row["in_scope"], row["claim"] or NO_INSTANCE] += 1
-        evidence[how_sure(row["evidence"], row["trusts"]) or "none"] += 1
+
+    def count(row: Mapping[str, Any], many: int) -> None:
+        counts[row["outcome"] or NO_INSTANCE] += many
+        claims[row["in_scope"], row["claim"] or NO_INSTANCE] += many
+        evidence[how_sure(row["evidence"], row["trusts"]) or "none"] += many
+
+    for part, block in result.parts():
+        for head, many in block.counted() if block else ():
+            count(head, many)
+        for _, _, row, fitting in result.left(part, block):
+            if row is not None and fitting:
+                count(row, 1)
     return replace(result, counts=dict(counts), claims=dict(claims), evidence=dict(evidence))

@@ -1,4 +1,4 @@
-"""Computation of a sweep's instances, in this process or in others.
+"""Exact rows of a sweep, computed in this process or in others.
 
 Chunks of instances go out and rows come back, in any order; a worker writes nothing. A chunk that takes long
 comes back unfinished, so that little is lost with a process.
@@ -12,9 +12,8 @@ from itertools import islice
 
 from verify.checking.processes.location import Located
 from verify.checking.theorem import Theorem
-from verify.errors import InputError, OutOfTimeError, TheoremError
+from verify.errors import OutOfTimeError, TheoremError
 from verify.executor import Workers
-from verify.runs.sweeps.float_rows import Scan, scan_of
 from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
 
@@ -38,12 +37,11 @@ Computed = list[tuple[Point, Row | Failure]]
 
 
 class Rows:
-    """A theorem's rows, in this process; compiled code, and proofs for all, are kept from chunk to chunk."""
+    """A theorem's rows, in this process."""
 
     def __init__(self, theorem: Theorem, effort: Effort) -> None:
         self.theorem, self.effort = theorem, effort
         self.finished: Computed = []
-        self._scans: dict[tuple[str, ...], Scan | None] = {}
 
     def compute(self, points: Sequence[Point]) -> Computed:
         """Return the rows of some instances, and the errors of ours; after `chunk_seconds`, of those done so far.
@@ -52,13 +50,7 @@ class Rows:
         """
         until = time.monotonic() + SWEEP.chunk_seconds
         rows = self.finished = []
-        left: list[Point] = []
-        for point, row in self._scanned(points):
-            if row is None:
-                left.append(point)
-            else:
-                rows.append((point, row))
-        for point in left:
+        for point in points:
             if rows and time.monotonic() > until:
                 break
             try:
@@ -69,25 +61,6 @@ class Rows:
             except (Exception, OutOfTimeError) as error:
                 rows.append((point, Failure(f"{type(error).__name__}: {error}")))
         return rows
-
-    def _scanned(self, points: Sequence[Point]) -> Iterator[tuple[Point, Row | None]]:
-        """Yield each instance, with its row where float64 decides it."""
-        by_words: dict[tuple[str, ...], list[Point]] = {}
-        for point in points:
-            by_words.setdefault(tuple(v for v in point.values() if isinstance(v, str)), []).append(point)
-        for words, some in by_words.items():
-            try:
-                scan = None if self.effort.certify else self._scan(words, some[0])
-                rows = scan.rows(some, self.effort) if scan else [None] * len(some)
-            except (InputError, TheoremError, ArithmeticError):
-                # The exact check says at which instance, and why.
-                rows = [None] * len(some)
-            yield from zip(some, rows, strict=True)
-
-    def _scan(self, words: tuple[str, ...], point: Point) -> Scan | None:
-        if words not in self._scans:
-            self._scans[words] = scan_of(self.theorem, point)
-        return self._scans[words]
 
 
 @lru_cache(maxsize=4)

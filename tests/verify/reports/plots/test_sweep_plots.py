@@ -99,7 +99,7 @@ def test_a_single_point_and_nothing_at_all_are_drawn(theorem, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("verify.runs.sweeps.workers.Rows.compute", interrupted)
+    monkeypatch.setattr("verify.runs.sweeps.float_rows.Scans.block", interrupted)
     for over in ({"x": "1:2:2", "y": "2:2:1"}, {"y": "1:2:2"}):
         result = verify.sweep(theorem, over, **({} if "x" in over else {"x": 1}))
         assert result.done == 0 and plotted(result).startswith(b"\x89PNG")

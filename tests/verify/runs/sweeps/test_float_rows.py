@@ -1,5 +1,6 @@
 """Scans: float64's verdicts are those of the exact check; the undecided, and all refutations, are the check's."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,9 @@ import sympy as sp
 import verify
 from verify import Hypothesis, Identity, Inequality, Parameter, ValueLargest, ValueLeast, ValueWhere, primitive
 from verify.evaluation.running_errors import SAFETY, Estimates
-from verify.runs.sweeps.float_rows import scan_of
+from verify.runs.sweeps.blocks import decoded, parts
+from verify.runs.sweeps.float_rows import Scans, scan_of
+from verify.runs.sweeps.grids import Axis, Grid
 from verify.runs.sweeps.rows import Effort, checked_row
 
 x, y = sp.symbols("x y", positive=True)
@@ -29,7 +32,18 @@ def means(make_theorem):
 
 
 def rows_of(theorem, points=POINTS):
-    return scan_of(theorem, points[0]).rows(points, EFFORT)
+    """Return the rows of the instances that are decided, and None for the others."""
+    known = {parameter.name: parameter for parameter in theorem.statement.parameters}
+    values = {name: tuple(dict.fromkeys(point[name] for point in points)) for name in points[0]}
+    (part,) = parts(Grid(tuple(Axis(known[name], some, "listed") for name, some in values.items())), {})
+    block = Scans(theorem, EFFORT).block(part)
+    places = {tuple(point.items()): place for place, point in enumerate(part.points())}
+    found = [places[tuple(point.items())] for point in points]
+    if block is None:
+        return [None] * len(points)
+    kept = decoded(theorem, part, *block.encoded())
+    assert kept is not None and (kept.kinds == block.kinds).all()
+    return [kept.row(at, part.point(at), [*known]) if kept.kinds[at] >= 0 else None for at in found]
 
 
 def test_rows_agree_with_the_check_and_say_computed(means, no_deduction):
@@ -132,15 +146,31 @@ def test_a_value_that_is_all_rounding_is_left(means):
     assert zero["values"]["zero_float"] == 0
 
 
-def test_a_proved_margin_that_overflows_is_left(means):
-    import json
+def test_a_proved_margin_that_overflows_is_not_shown(means):
 
     a, b = sp.symbols("x y", real=True)
     positive = means(Inequality("positive", sp.Gt(a**2, -a * b - b**2 - 1)))
     points = [{"x": Fraction(12 * 10**e), "y": Fraction(8 * 10**e)} for e in (0, 153)]
     rows = rows_of(positive, points)
-    assert [row is None for row in rows] == [False, True] and rows[0]["evidence"] == "proved"
+    (shown,), (hidden,) = (row["clauses"] for row in rows)
+    assert shown["margin_float"] == 144 + 96 + 64 + 1 and shown["error_float"] < 1e-12
+    assert "margin_float" not in hidden and hidden["margin"] is None and hidden["holds"] is True
+    assert {row["evidence"] for row in rows} == {"proved"}
     json.dumps(rows, allow_nan=False)
+
+
+def test_an_exponential_that_underflows_is_decided(means):
+    # Shared with exp(x) it would be 1/inf.
+    theorem = means(Inequality("small", sp.Lt(sp.exp(-x) * y, y / 2)), values={"share": 1 / (1 + sp.exp(-x)), "up": y})
+    rows = rows_of(theorem, [{"x": Fraction(n), "y": Fraction(1)} for n in (1, 1000)])
+    assert [row["values"]["share_float"] for row in rows][1] == 1 and rows[1]["evidence"] == "computed"
+
+
+def test_a_value_beyond_float64_is_left(means):
+    points = [{"x": Fraction(n), "y": Fraction(1, 2)} for n in (1, 10**400)]
+    assert [row is None for row in rows_of(means(values={"x": x}), points)] == [False, True]
+    # A proved clause and an exact scope need no number.
+    assert [row["evidence"] for row in rows_of(means(), points)] == ["proved", "proved"]
 
 
 def test_the_error_that_is_shown_is_the_one_that_decided(means):

@@ -6,6 +6,7 @@ import re
 import sqlite3
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 import verify
@@ -144,7 +145,7 @@ SPOILED = ("[]", "{", '{"evidence": "god"}', "god")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_rows_that_do_not_fit_are_computed_anew_and_replaced(mine, tmp_path, jobs):
     over = {"x": "1/2:4:8"}
-    first = verify.sweep(mine, over, store=tmp_path / "s")
+    first = verify.sweep(mine, over, store=tmp_path / "s", certify=True)
     before = rows_of(tmp_path / "s")
     (one, two, three, four, five, *_), plain = list(before), list(before.values())
     for digest, text in zip((one, two), ("{", "[]"), strict=True):
@@ -152,16 +153,16 @@ def test_rows_that_do_not_fit_are_computed_anew_and_replaced(mine, tmp_path, job
     change(tmp_path / "s", three, json.dumps({**plain[2], "evidence": "god"}))
     change(tmp_path / "s", four, json.dumps({n: v for n, v in plain[3].items() if n != "values"}))
     change(tmp_path / "s", five, json.dumps({**plain[4], "instance": plain[5]["instance"]}))
-    again = verify.sweep(mine, over, store=tmp_path / "s", jobs=jobs)
+    again = verify.sweep(mine, over, store=tmp_path / "s", jobs=jobs, certify=True)
     assert (again.served, again.replaced, again.done, again.counts) == (3, 5, 8, first.counts)
     timeless = [{d: {**row, "seconds": 0} for d, row in rows.items()} for rows in (before, rows_of(tmp_path / "s"))]
     assert timeless[0] == timeless[1]
-    last = verify.sweep(mine, over, store=tmp_path / "s")
+    last = verify.sweep(mine, over, store=tmp_path / "s", certify=True)
     assert (last.served, last.replaced, last.to_json()["replaced"]) == (8, 0, 0)
 
 
 def test_a_row_that_is_spoiled_afterwards_is_not_shown(mine, tmp_path):
-    result = verify.sweep(mine, {"x": "1/2:4:8"}, store=tmp_path / "s")
+    result = verify.sweep(mine, {"x": "1/2:4:8"}, store=tmp_path / "s", certify=True)
     digest, row = next(iter(rows_of(tmp_path / "s").items()))
     change(tmp_path / "s", digest, json.dumps({**row, "outcome": "god"}))
     assert len(list(result.rows())) == 7
@@ -249,3 +250,96 @@ def test_a_number_of_rows_that_is_none_is_one_line(cli, mine, tmp_path, count):
     if count != "some":
         with pytest.raises(InputError, match="recheck"):
             verify.sweep(mine, {"x": [1]}, recheck=float(count))
+
+
+def block_of(path):
+    with closing(sqlite3.connect(path)) as connection:
+        ((header, data),) = connection.execute("SELECT header, data FROM blocks").fetchall()
+    return json.loads(header), data
+
+
+def change_block(path, header, data):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE blocks SET header = ?, data = ?", (json.dumps(header), data))
+
+
+def column(data, count, place, at, value):
+    """Return a block's bytes with another number in a column."""
+    kinds, numbers = data[: 2 * count], np.frombuffer(data[2 * count :], "<f8").copy()
+    numbers[place * count + at] = value
+    return kinds + numbers.tobytes()
+
+
+def _head(header, **more):
+    return {**header, "heads": [head | more for head in header["heads"]]}
+
+
+SPOILED_BLOCKS = {
+    "no object": lambda header, data: ([], data),
+    "a field less": lambda header, data: ({n: v for n, v in header.items() if n != "seconds"}, data),
+    "a field more": lambda header, data: (header | {"more": 1}, data),
+    "another count": lambda header, data: (header | {"count": 7}, data),
+    "another value": lambda header, data: (header | {"values": ["fourth"]}, data),
+    "a clause less": lambda header, data: (header | {"margins": header["margins"][:1]}, data),
+    "no heads": lambda header, data: (header | {"heads": []}, data),
+    "a head that is none": lambda header, data: (header | {"heads": ["god"] * len(header["heads"])}, data),
+    "another evidence": lambda header, data: (_head(header, evidence="god"), data),
+    "more evidence": lambda header, data: (_head(header, evidence="proved"), data),
+    "refuted": lambda header, data: (_head(header, claim="refuted"), data),
+    "trusting": lambda header, data: (_head(header, trusts=["p.a/1"]), data),
+    "a truth that is a number": lambda header, data: (_head(header, truths=["third"]), data),
+    "a byte less": lambda header, data: (header, data[:-1]),
+    "a byte more": lambda header, data: (header, data + b"0"),
+    "text": lambda header, data: (header, "text"),
+    "a kind beyond": lambda header, data: (header, b"\x09\x00" + data[2:]),
+    "a kind below": lambda header, data: (header, b"\xfe\xff" + data[2:]),
+    "a margin within its error": lambda header, data: (header, column(data, 8, 1, 0, 0.0)),
+    "a negative error": lambda header, data: (header, column(data, 8, 3, 0, -1.0)),
+    "no margin": lambda header, data: (header, column(data, 8, 1, 0, np.nan)),
+    "an infinite value": lambda header, data: (header, column(data, 8, 4, 0, np.inf)),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED_BLOCKS.values(), ids=SPOILED_BLOCKS)
+def test_a_block_that_does_not_fit_is_decided_anew_and_replaced(mine, tmp_path, spoil):
+    over, path = {"x": "1/2:4:8"}, tmp_path / "s"
+    first = verify.sweep(mine, over, store=path)
+    header, data = block_of(path)
+    assert header["margins"] == ["c", "e"] and header["values"] == ["third"] and len(data) == 8 * (2 + 5 * 8)
+    change_block(path, *spoil(header, data))
+    assert list(first.rows()) == []
+    again = verify.sweep(mine, over, store=path)
+    assert (again.served, again.replaced, again.done, again.counts) == (0, 8, 8, first.counts)
+    assert block_of(path)[1] == data
+    last = verify.sweep(mine, over, store=path)
+    assert (last.served, last.replaced) == (8, 0)
+
+
+def test_a_row_of_a_block_that_comes_out_otherwise_is_named(mine, cli, tmp_path):
+    over, path = {"x": "1/2:4:8"}, tmp_path / "s"
+    verify.sweep(mine, over, store=path)
+    header, data = block_of(path)
+    change_block(path, header, column(data, 8, 4, 3, 1.0))
+    words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1/2:4:8", "--store", str(path))
+    assert cli(*words)[0] == 0
+    code, out, _ = cli(*words, "--recheck", "8")
+    assert code == 1 and "of which 1 differ" in out and "at x=2: values was stored as {'third': None" in out
+    assert block_of(path)[1] == data
+    assert cli(*words, "--recheck", "8")[0] == 0
+
+
+def test_a_block_takes_eight_bytes_a_number(mine, tmp_path):
+    verify.sweep(mine, {"x": "1/1000:4:4000"}, store=tmp_path / "s")
+    header, data = block_of(tmp_path / "s")
+    # Two margins with their errors, a value, and a kind of two bytes.
+    assert len(data) == 4000 * (2 + 5 * 8) and len(json.dumps(header)) < 2000
+
+
+def test_a_store_of_an_earlier_version_gets_blocks(mine, tmp_path):
+    path = tmp_path / "s"
+    verify.sweep(mine, {"x": "1/2:4:8"}, store=path, certify=True)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE blocks")
+    assert verify.sweep(mine, {"x": "1/2:4:8"}, store=path, certify=True).served == 8
+    assert verify.sweep(mine, {"x": "1/2:4:8"}, store=path).served == 0
+    assert verify.sweep(mine, {"x": "1/2:4:8"}, store=path).served == 8

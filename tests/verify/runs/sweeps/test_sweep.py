@@ -6,6 +6,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
+from math import log1p
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from verify import Case, Hypothesis, Inequality, InputError, Parameter, Store, l
 from verify.checking.check import check
 from verify.checking.processes.code import code_of
 from verify.checking.theorem import reference_of
+from verify.runs.sweeps.float_rows import Scans
 from verify.runs.sweeps.limits import SWEEP
 from verify.runs.sweeps.sweep import sweep
 from verify.runs.sweeps.workers import Rows
@@ -88,17 +91,72 @@ def test_the_json_keeps_the_contract(mine, tmp_path):
     assert (body["failed"], body["stopped"], body["seed"], body["store"]) == (0, "", 0, str(tmp_path / "s"))
 
 
-def test_what_is_kept_is_served_also_to_a_grid_that_overlaps(mine, tmp_path, computed):
-    store = Store(tmp_path / "s")
-    first = verify.sweep(mine, {"x": "1:4:4"}, y=1, store=store)
+def test_exact_rows_are_served_also_to_a_grid_that_overlaps(mine, tmp_path, computed):
+    store, asked = Store(tmp_path / "s"), {"y": 1, "certify": True}
+    first = verify.sweep(mine, {"x": "1:4:4"}, store=store, **asked)
     assert len(computed) == 4 and first.served == 0
-    again = verify.sweep(mine, {"x": "1:4:4"}, y=1, store=store)
+    again = verify.sweep(mine, {"x": "1:4:4"}, store=store, **asked)
     assert len(computed) == 4 and again.served == 4 and list(again.rows()) == list(first.rows())
-    more = verify.sweep(mine, {"x": "1:5:9"}, y="1.0", store=store)
+    more = verify.sweep(mine, {"x": "1:5:9"}, store=store, **(asked | {"y": "1.0"}))
     assert len(computed) == 9 and more.served == 4 and more.done == 9
     # Another budget, seed or way, and another statement, is another row.
+    for other in ({"seconds": 3}, {"seed": 1}, {"certify": False}):
+        assert verify.sweep(mine, {"x": "1:4:4"}, store=store, **(asked | other)).served == 0
+
+
+def test_a_block_is_served_to_the_same_grid(mine, tmp_path, monkeypatch):
+    store, over = Store(tmp_path / "s"), {"x": "1:4:4", "y": "1/2:2:4"}
+    first = verify.sweep(mine, over, store=store)
+    ((_, block),) = first.parts()
+    assert block.decided == 13 and first.served == 0 and first.done == 16
+    again = verify.sweep(mine, over, store=store)
+    assert again.served == 16 and list(again.rows()) == list(first.rows()) and again.counts == first.counts
     for other in ({"seconds": 3}, {"seed": 1}, {"certify": True}):
-        assert verify.sweep(mine, {"x": "1:4:4"}, y=1, store=store, **other).served == 0
+        assert verify.sweep(mine, over, store=store, **other).served == 0
+    # Parts of another size are other blocks; the rows that the exact check decided are served.
+    monkeypatch.setattr("verify.runs.sweeps.blocks.SWEEP", replace(SWEEP, array=3))
+    parted = verify.sweep(mine, over, store=store)
+    assert parted.served == 3 and timeless(parted) == timeless(first)
+    assert [len(part) for part, _ in parted.parts()] == [3, 3, 3, 3, 3, 1]
+    served = verify.sweep(mine, over, store=store)
+    assert served.served == 16 and timeless(served) == timeless(first)
+
+
+def timeless(result):
+    return [(point, row | {"seconds": 0}) for point, row in result.rows()]
+
+
+def test_an_interrupted_sweep_keeps_its_blocks(mine, tmp_path, monkeypatch):
+    monkeypatch.setattr("verify.runs.sweeps.blocks.SWEEP", replace(SWEEP, array=4))
+    block, decided = Scans.block, []
+
+    def interrupted(self, part):
+        if len(decided) == 2:
+            raise KeyboardInterrupt
+        decided.append(part.start)
+        return block(self, part)
+
+    monkeypatch.setattr(Scans, "block", interrupted)
+    result = verify.sweep(mine, {"x": "1:2:12"}, y=1, store=tmp_path / "s")
+    assert result.interrupted and result.done == 8 and decided == [0, 4]
+    decided.clear()
+    again = verify.sweep(mine, {"x": "1:2:12"}, y=1, store=tmp_path / "s")
+    assert (again.served, again.done, decided) == (8, 12, [8])
+
+
+def test_rows_of_blocks_and_of_the_check_keep_the_order_of_the_grid(make_theorem):
+    """Points that are no instance, and refutations, are between those that a block decides, for each word."""
+    how = Parameter("how", "word", "a choice", words=("one", "two"))
+    clause = Inequality("c", sp.Lt(sp.log(1 + x), Case(sp.Symbol("how"), sp.Integer(5), sp.Rational(11, 10))))
+    theorem = make_theorem(clause, parameters=(X, Y, how), domain=(sp.Le(x, y),), values={"sum": x + y})
+    result = verify.sweep(theorem, {"x": "1:3:3", "how": "two,one", "y": "2:3:2"})
+    rows = {(p["x"], p["how"], p["y"]): row for p, row in result.rows()}
+    assert len(rows) == 12 == result.done and list(rows) == list(product((1, 2, 3), ("two", "one"), (2, 3)))
+    for (a, word, b), row in rows.items():
+        outcome = None if a > b else "verified" if log1p(a) < (5 if word == "one" else 1.1) else "refuted"
+        assert row["outcome"] == outcome and row["instance"]["how"] == word
+        assert a > b or row["values"]["sum_float"] == a + b
+    assert result.counts == {"verified": 9, "refuted": 1, "no_instance": 2}
 
 
 def test_an_edited_theorem_is_computed_again(theorem_file, tmp_path):
@@ -278,6 +336,6 @@ def test_what_a_scan_cannot_do_the_check_does(mine, monkeypatch):
     def broken(*_):
         raise InputError("x", 1, "is too large to be decided")
 
-    monkeypatch.setattr("verify.runs.sweeps.float_rows.Scan.rows", broken)
+    monkeypatch.setattr("verify.runs.sweeps.float_rows.Scan.decide", broken)
     result = verify.sweep(mine, {"x": "1:3:3"}, y=1)
     assert result.evidence == {"certified": 3} and result.failed == 0
