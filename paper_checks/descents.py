@@ -51,9 +51,9 @@ def settled(
 
 
 def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int = 3, step: float = 1e-5) -> Settled:
-    """Go on from where a descent stopped, each pass in coordinates in which all curvatures are 1 where it begins.
+    """Continue a descent from its end, each pass in coordinates in which all curvatures at the pass's start are 1.
 
-    Valleys with walls so steep that rounding stops `settled` on their floor are descended so.
+    This descends valleys with walls so steep that rounding stops `settled` on their floor.
     """
     for _ in range(passes):
         values, directions = np.linalg.eigh(end.hessian)

@@ -11,11 +11,11 @@ def between(lower: str | int, upper: str | int) -> Enclosure:
 
 
 def certified(clause: str, *, holds: bool, trusting: str = "") -> dict[str, bool | str]:
-    """Return that it is certified whether a clause holds, trusting a package's second computations where it does."""
+    """Return that it is certified that a clause holds or fails; `trusting` names a second computation that it needs."""
     return {f"clauses.{clause}.holds": holds, f"clauses.{clause}.evidence": evidence(*filter(None, [trusting]))}
 
 
 def evidence(*trusting: str) -> str:
-    """Return evidence that is certified, trusting a package's second computations (`attention/1`) where it does."""
+    """Return evidence that is certified, trusting the second computations named, such as `attention/1`."""
     named = ", ".join(f"lemmascope.{each}" for each in trusting)
     return f"certified, trusting {named}" if named else "certified"

@@ -21,7 +21,7 @@ class _Deferred:
 
 
 def lazily(name: str) -> Any:
-    """Return a stand-in for a module until it is used. Raises ModuleNotFoundError where there is none."""
+    """Return a stand-in for a module until it is used. Raises ModuleNotFoundError if there is none."""
     if find_spec(name) is None:
         raise ModuleNotFoundError(f"no module {name}", name=name)
     return _Deferred(name)

@@ -24,7 +24,7 @@ def ends(measured: Measurement) -> tuple[float, float]:
 def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
     """Return the verdict on margins known between two ends: all positive, one negative, or not decided.
 
-    A margin of 0 is neither. Raises ValueError where there is none.
+    A margin of 0 is neither positive nor negative. Raises ValueError if no margin is given.
     """
     if not margins:
         raise ValueError(f"no margin to decide by: {detail}")
@@ -35,7 +35,7 @@ def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
 
 
 def with_more_samples(decide: Callable[[int], Verdict]) -> Verdict:
-    """Return the verdict of some samples; of four or sixteen times as many where fewer leave it open.
+    """Return the verdict of some samples; of four or sixteen times as many if fewer leave it open.
 
     `decide` is given how many times as many are drawn. Each is a comparison of its own.
     """

@@ -1,7 +1,7 @@
 """Expressions that SymPy takes long to derive, stored beside the module that uses them.
 
 A module with `FORMS = stored(derived_forms, *symbols)` reads from `<module>.forms.json` the forms that its function
-`derived_forms` returns by name, and derives it where there is no such file. All of them are derived and written anew by
+`derived_forms` returns by name. If there is no such file, it derives them. All forms are derived and written anew by
 
     python -m theorems.stored_forms
 
@@ -30,7 +30,7 @@ _SIGNS = {head: sign for sign, head in _HEADS.items()}
 
 
 def stored(derive: Derive, *symbols: sp.Symbol) -> Forms:
-    """Return the forms that a module's function derives, in these symbols; read where they are stored."""
+    """Return the forms that a module's function derives, in these symbols; they are read if they are stored."""
     path = path_of(derive)
     return read(path.read_text(encoding="utf-8"), *symbols) if path.exists() else derive()
 

@@ -30,7 +30,7 @@ def least_loss(theorem: str, L: int, n: int) -> float:
 
 
 def not_below(least: float, measurements: Any, starts: int, *, alone: bool) -> Verdict:
-    """Compare the ends of descents with what is said to be least: none is below, some are there, or all of them."""
+    """Compare the ends of descents with the stated least loss: none is below it, some are at it; if `alone`, all."""
     lowest = measurements["lowest"].value
     there, elsewhere = (
         sum(int(measurements[f"{name}_{method}"].value) for method in ("bfgs", "lbfgs"))

@@ -29,10 +29,10 @@ def agrees(theory: float, loss: Measurement, resolution: float = RESOLUTION) -> 
 def fallen(
     begun: Sequence[Measurement], whitened: Sequence[Measurement], plain: Sequence[Measurement], inverse: float
 ) -> Verdict:
-    """Decide whether those of Σ^½ A Σ^½ ended below FALLEN of where they began, those of A above KEPT of Σ^{-1}'s.
+    """Decide whether max Dist(Σ^½ A Σ^½, I) ≤ FALLEN · start and min Dist(A, I) ≥ KEPT · Dist(Σ^{-1}, I).
 
-    Where they began is one layer's in the mean over runs, the least of all; ends are the largest, and the least of A,
-    over layers and runs.
+    The ends are over layers and runs. `start` is the least over layers of Dist(Σ^½ A Σ^½, I) at the beginning, in the
+    mean over runs.
     """
     start, most, least = min(m.value for m in begun), max(m.value for m in whitened), min(m.value for m in plain)
     detail = f"Σ^½ A Σ^½ begins at {start:.3g} or more and ends at {most:.3g} or less, A at {least:.3g} or more"
@@ -46,8 +46,8 @@ def fallen(
 def as_printed(matrices: Sequence[tuple[float, float]], intervals: Sequence[tuple[Fraction, Fraction]]) -> Verdict:
     """Decide whether the diagonals of some matrices, least and largest, are within the printed numbers for each.
 
-    Where one is outside by more than NEAR_PRINTED of it, they are not the printed ones; where one is outside by less,
-    that may be the training's: nothing is decided.
+    If one is outside by more than NEAR_PRINTED of it, they are not the printed ones. If one is outside by less, that
+    may come from the training: nothing is decided.
     """
     inside = [low <= least and most <= high for (least, most), (low, high) in zip(matrices, intervals, strict=True)]
     off = max(

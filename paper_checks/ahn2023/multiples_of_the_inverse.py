@@ -233,7 +233,7 @@ multiples_of_the_inverse = Crossing(
 ANOTHER_PRIOR = trainings(((1, 2, 1), (1, 2, 2), (2, 2, 1)), ((1, 2, 1), (1, 2, 2), (2, 2, 1))).map(
     lambda drawn: drawn._replace(prior="identity", spectrum=(drawn.spectrum[0], 2 * drawn.spectrum[0]))
 )
-"""Trainings with w* ~ N(0, I) and eigenvalues that differ: Σ^{-1}'s multiples are not where they end."""
+"""Trainings with w* ~ N(0, I) and eigenvalues that differ: they do not end at multiples of Σ^{-1}."""
 
 
 @lru_cache(maxsize=64)

@@ -166,7 +166,7 @@ def test_the_least_loss_of_two_layers(two_steps):
         assert two_steps[0] == finding.expect["values.minimum_loss"]
 
 
-# Rotations that leave e_1 where it is make X lower bidiagonal. The squares of its first entries are independent χ² of
+# Rotations that fix e_1 make X lower bidiagonal. The squares of its first entries are independent χ² of
 # n, d − 1 and n − 1 degrees of freedom, and these are e_1ᵀ(XXᵀ)^k e_1 in them.
 CHI = symbols("x y z")
 POWERS = {

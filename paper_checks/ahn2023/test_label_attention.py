@@ -12,7 +12,7 @@ from verify.outcomes import as_float
 torch = lazily("torch")
 moved = lazily("theorems.preconditioned_descent.label_attention")
 SIZES = [(5, 20), (40, 3), pytest.param(1, 1, marks=pytest.mark.audit)]
-"""(d, n) at which what is argued for all sizes is checked."""
+"""Sizes (d, n) at which a claim that is argued for all sizes is checked."""
 
 
 def steps_of(d, n):

@@ -17,7 +17,7 @@ curved = lazily("theorems.preconditioned_descent.two_layer_curvature")
 EXACT, MINIMUM = two_layers.theorem2_exact, two_layers.two_layer_minimum_exact
 CURVED = two_layers.two_layer_curvature_exact
 SIZES = [(5, 20), (40, 3), pytest.param(1, 1, marks=pytest.mark.audit)]
-"""(d, n) at which what is argued for all sizes is checked."""
+"""Sizes (d, n) at which a claim that is argued for all sizes is checked."""
 
 
 @pytest.mark.parametrize(("d", "n"), SIZES)

@@ -74,7 +74,7 @@ def _less(small: Measurement, large: Measurement | float, share: float = 1.0) ->
 
 
 def losses_close(found: Mapping[str, Measurement]) -> Verdict:
-    """Training takes the layer's loss at least half of the way from where it starts to the gradient step's."""
+    """Training at least halves the distance of the layer's loss from the gradient step's."""
     start, end, step = (found[name] for name in ("layer_loss_start", "layer_loss_end", "gradient_loss_end"))
     left = (end.value - step.value) / (start.value - step.value)
     detail = (

@@ -130,7 +130,7 @@ reached_by_ascent = Comparison(
 
 
 LEVELS = ((3, "1"), (4, "3/2"), (4, "7/10"), (6, "1"), (40, "1"))
-"""Rows and R: where the best factor is known exactly, and where it is enclosed."""
+"""Rows and R: some at which the best factor is known exactly, and some at which it is enclosed."""
 
 
 def _steepest(n: int, radius: float, generator: "torch.Generator") -> "tuple[float, Tensor]":

@@ -1,10 +1,10 @@
 """The end of population gradient descent from zero, at a small instance in ball arithmetic.
 
 P and R are sums over all signs of the definitions' softmax. The run is iterated in balls. Around its last point, in
-(√d α, √d_e C), the Hessian is enclosed over a disc: where it is between λ > 0 and 1/η, a step contracts by 1 − ηλ, and
-if the centre moves by at most ηλ times the radius the disc is mapped into itself, so that the run converges to the one
-stationary point in it. The gain P²/(qR) is enclosed over all real C outside an interval: where it is below the gain at
-the centre there, and the best α over the interval is in the disc, that point is the least one over all α and C.
+(√d α, √d_e C), the Hessian is enclosed over a disc. If it is between λ > 0 and 1/η, a step contracts by 1 − ηλ. If then
+the centre moves by at most ηλ times the radius, the disc is mapped into itself, and the run converges to the one
+stationary point in it. The gain P²/(qR) is enclosed over all real C outside an interval. If it is below the gain at the
+centre, and the best α over the interval is in the disc, that point minimises the loss over all α and C.
 """
 
 import itertools

@@ -1,11 +1,11 @@
-"""The captions of the figures, each a comparison with a verdict: training from the definitions, theory where it speaks.
+"""The captions of the figures, each a comparison with a verdict: training from the definitions, theory if it applies.
 
 Quick runs are smaller in every size, with the same ratio of the least loss to the zero predictor's, d/(2q); losses
 that a caption states as numbers are taken in proportion to it. Their d_e exceeds T, so that a draw of fixed encodings
-may be linearly independent, where the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are
-those of `captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, of a run that is
-near the set on which the least loss is enclosed, and positive. A claim about fixed encodings is decided over several
-trainings, each with its own draw, and by one training, as under `full`, not at all.
+may be linearly independent; the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are those of
+`captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, for a run near the set on
+which the least loss is enclosed and positive. A claim about fixed encodings is decided over several trainings, each
+with its own draw; one training, as under `full`, does not decide it.
 """
 
 from collections.abc import Callable, Iterator, Mapping

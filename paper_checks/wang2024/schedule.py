@@ -22,7 +22,7 @@ READ = (0, 1, 5, 10)
 def readings(settings: Mapping[str, object], *, annealed: bool) -> list[OnTheSet]:
     """Return the points of population gradient descent from zero at the tenths of READ.
 
-    Raises InputError where it leaves C ≥ 0, beyond which nothing is derived.
+    Raises InputError if the descent leaves C ≥ 0, beyond which nothing is derived.
     """
     steps, eta = int(settings["steps"]), float(settings["eta"])  # type: ignore[arg-type]
     rates: Iterator[float] = rates_of(settings) if annealed else (eta for _ in range(steps))
@@ -36,7 +36,7 @@ def readings(settings: Mapping[str, object], *, annealed: bool) -> list[OnTheSet
 def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Measurement | Curve]:
     """Return the losses, α and C with the annealing and without, the least loss, and the Hessian's eigenvalues there.
 
-    Seed and device have no part in them. Raises InputError where the least loss is not reached, or the descent leaves
+    Seed and device have no part in them. Raises InputError if the least loss is not reached, or if the descent leaves
     C ≥ 0.
     """
     del seed, device

@@ -20,7 +20,7 @@ KINDS = {"attention_alone": "tokens", "attention_with_query": "tokens_and_query"
 
 
 def lengths_of(settings: Mapping[str, object]) -> list[int]:
-    """Return the lengths. Raises InputError where they are no integers above q, or do not rise."""
+    """Return the lengths. Raises InputError unless they are integers above q that rise."""
     lengths = settings["lengths"]
     assert isinstance(lengths, tuple)
     if any(length.denominator != 1 or length <= settings["q"] for length in lengths) or list(lengths) != sorted(

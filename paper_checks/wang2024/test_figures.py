@@ -430,7 +430,7 @@ def test_where_all_tokens_are_selected_the_floor_is_0_and_its_inverse_is_not_dra
 
 @pytest.fixture
 def tiny_full(monkeypatch):
-    """Run the experiments of `--full`, with its own settings where they are not sizes."""
+    """Run the experiments of `--full` at tiny sizes, with its own settings otherwise."""
     ran = []
 
     def run(figure, device, full, seed, **given):

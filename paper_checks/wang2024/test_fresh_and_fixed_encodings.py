@@ -120,7 +120,7 @@ def test_a_layer_that_has_learnt_one_draw_attends_to_the_next_token_alone(T, q, 
     one = torch.ones(1, dtype=torch.float64)
     assert population_loss(W, V, T, q, d, eye[None, :, :T], one, attend) < ROUNDING
     beyond = population_loss(W, V, T + 1, q, d, eye[None], one, attend)
-    # The last token for the mean of q: 1 + 1/q where it is not selected, (1 − 1/q)² + (q − 1)/q² where it is.
+    # The last token for the mean of q: 1 + 1/q if it is not selected, else (1 − 1/q)² + (q − 1)/q².
     chance = q / (T + 1)
     selected = (1 - 1 / q) ** 2 + (q - 1) / q**2 if q > 1 else T / (T + 1)
     assert beyond == pytest.approx(d / 2 * ((1 - chance) * (1 + 1 / q) + chance * selected), abs=ROUNDING)

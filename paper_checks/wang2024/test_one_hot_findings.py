@@ -102,7 +102,7 @@ def test_the_loss_runs_into_a_cycle_of_two_steps():
 
 @pytest.mark.parametrize(("exp", "number"), [(math.exp, float), (np.exp, np.longdouble)])
 def test_the_figures_step_size_reaches_the_level(exp, number):
-    # A long double has 64 bits where there is one, and is else a float.
+    # A long double has 64 bits; on machines without one it is a float.
     run = descent_losses(200, 3, 5, repeat(1), exp, number)
     step, loss = next((step, loss) for step, loss in zip(count(), run, strict=False) if loss <= 1 / 1000)
     assert step == one_hot_findings.figures_step_size_out_of_scope.expect["values.steps_to_epsilon"]

@@ -1,4 +1,4 @@
-"""The figures' schedule with every step enclosed: against sums over all signs, and where it is after 100 000 steps."""
+"""The figures' schedule with every step enclosed: against sums over all signs, and its place after 100 000 steps."""
 
 from fractions import Fraction
 

@@ -208,7 +208,7 @@ def _cosines_from_zero(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.one_hot_training")
 
     # A gradient's entries err by at most 10⁻¹¹ (`rounding`, α ≤ √(T/q) < 2.2), all D² < 11² of them by 10⁻¹⁰ in
-    # norm, and 400 steps by 10⁻⁷; ‖W‖ is at least 10⁻³ where it is not 0, and ‖V‖ larger: relative 10⁻⁴.
+    # norm, and 400 steps by 10⁻⁷; ‖W‖ is at least 10⁻³ if it is not 0, and ‖V‖ larger: relative 10⁻⁴.
     def verdicts() -> Iterator[tuple[object, Verdict]]:
         for instance in LAYERS:
             settings = dict(zip(("T", "q", "d", "eta"), instance, strict=True))

@@ -52,8 +52,8 @@ def bound(T: int, q: int, d: int, m: int) -> float:
 def not_below(least: float, measured: Measurement, *, comparisons: int, resolution: float = 0.05) -> Verdict:
     """Decide that a loss is not below the smallest one by more than chance, `comparisons` sharing the false alarm.
 
-    Inconclusive where it may be below, and chance could hide more than a share `resolution` of the smallest loss.
-    A loss that is infinite or not a number is refuted.
+    Inconclusive if it may be below, and chance could hide more than a share `resolution` of the smallest loss. A loss
+    that is infinite or not a number is refuted.
     """
     off = chance(measured, comparisons)
     evidence = Evidence.COMPUTED if measured.standard_error == 0 else Evidence.SIMULATED

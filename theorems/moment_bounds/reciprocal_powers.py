@@ -61,7 +61,7 @@ def _interpolated(moments: Sequence[arb], power: int, nodes: Sequence[arb], leas
 
 
 def _nodes(moments: Sequence[arb], count: int) -> list[arb] | None:
-    """Return approximate roots of the orthogonal polynomial of a degree, None where they are not real and positive."""
+    """Return approximate roots of the orthogonal polynomial of degree `count`; None if one is not real and positive."""
     scale = (moments[1] / moments[0]).mid()
     if not scale > 0:
         return None

@@ -1,21 +1,21 @@
 r"""Every critical point of Theorem 3's loss up to the order of the steps, one for each order of multiplicities.
 
-f(a) = ∫ ∏_l (1 − a_l s)² dμ has the slope −2 ∫ s p²/(1 − a_l s) dμ in a_l. At a critical point let b_1 < … < b_m be the
-values of the a_l, with multiplicities ν_1 … ν_m that add up to L. It is one of
+f(a) = ∫ ∏_l (1 − a_l s)² dμ has the slope −2 ∫ s p²/(1 − a_l s) dμ in a_l. At a critical point of f let b_1 < … < b_m
+be the values of the a_l, with multiplicities ν_1 … ν_m that add up to L. Then b is a critical point of
 
     f_ν(b) = ∫ ∏_j (1 − b_j s)^{2 ν_j} dμ,
 
-and each of f_ν is one of f. For each ν there is at least one with b_1 < … < b_m (Ghizzetti and Ossicini, Quadrature
-Formulae, on power-orthogonal polynomials): 2^{L−1}. Here each is found by Newton's method from the minimiser's steps in
-groups and certified by Krawczyk's test, in ascending order; only the one with m = L is a local minimum
-(`multiples_of_the_inverse`). That there are no others is shown for L ≤ 3:
+and each critical point of f_ν is one of f. For each ν there is at least one with b_1 < … < b_m (Ghizzetti and Ossicini,
+Quadrature Formulae, on power-orthogonal polynomials), so that there are at least 2^{L−1}. Here one for each ν is found
+by Newton's method from the minimiser's steps in groups and certified by Krawczyk's test, in ascending order; only the
+one with m = L is a local minimum (`multiples_of_the_inverse`). That there are no others is shown for L ≤ 3:
 
 - m = 1: the slope ∫ s (1 − b s)^{2L−1} dμ falls with b; m = L: the orthogonality of p to s … s^L is linear and regular.
 - A value b twice and another, c ≠ b: with w = s (1 − b s)³ and A_i = ∫ s^i w dμ the slopes are combinations of
   A_0 − c A_1 and A_1 − c A_2, which vanish, so that A_0 A_2 = A_1², a polynomial equation in b. A_0 − b A_1 =
-  ∫ s (1 − b s)⁴ dμ > 0, so that A_0 and A_1 are not both 0: with A_2 = 0, A_1 would be and A_0 would not, and there
-  is no c; else c = A_1/A_2 alone. So each root b has one c at most; the points with c > b and with c < b that are
-  certified have different b, and where there are two real roots these are all.
+  ∫ s (1 − b s)⁴ dμ > 0, so that A_0 and A_1 are not both 0. If A_2 = 0, then A_1 = 0 and A_0 ≠ 0, and there is no c;
+  else c = A_1/A_2 alone. So each root b has one c at most. The certified points with c > b and with c < b have
+  different b: if there are two real roots, these points are all.
 """
 
 import math

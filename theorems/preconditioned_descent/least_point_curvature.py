@@ -144,7 +144,7 @@ STATEMENT = Statement(
 
 
 def derivation() -> Derivation:
-    """Return the steps: the second derivatives on S of one layer and of two, where they are diagonal."""
+    """Return the steps: the second derivatives on S of one layer, and of two, diagonal at the least point."""
     return Derivation(
         (
             Step(

@@ -4,7 +4,7 @@ With the last row of Q zero a column sees σ(x_iᵀ v), v = A x, and with (bᵀ,
 
     f = E ( (1/n) Σ_i (bᵀx_i + β w*ᵀx_i) σ(x_iᵀ v) + w*ᵀx )².
 
-With y and z for two different x_i, σ(s) = s θ(s) and h(x) = (b + β w*)ᵀx xᵀv it is the mean of
+With y and z for two different x_i, σ(s) = s θ(s) and h(x) = (b + β w*)ᵀx xᵀv the loss f is the mean of
 
     (w*ᵀx)² + 2 w*ᵀx h(y) θ(yᵀv) + h(y)² θ(yᵀv)/n + (n−1)/n h(y) θ(yᵀv) h(z) θ(zᵀv).
 
@@ -12,8 +12,8 @@ So b adds κ_1 |Aᵀb|² + |b|² ‖A‖_F²/(2n), κ_1 = 1/n + (n−1)/(4n), an
 
     d + tr(βA) + κ ‖βA‖_F²,   κ = (n−1)/(4n) + (d+2)/(2n):
 
-a quadratic function of βA alone. For βA = −a I + N with tr N = 0 it is d − a d + κ (a² d + ‖N‖²), least at
-N = 0 and a = 1/(2κ) = 1/((n−1)/(2n) + (d+2)/n), where it is d (1 − a/2).
+a quadratic function of βA alone. For βA = −a I + N with tr N = 0 it is d − a d + κ (a² d + ‖N‖²). Its minimum is
+d (1 − a/2), at N = 0 and a = 1/(2κ) = 1/((n−1)/(2n) + (d+2)/n).
 
 Source: Ahn et al. 2023, Theorem 5; the loss in closed form and the minimum are derived here.
 """

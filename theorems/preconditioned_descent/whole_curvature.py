@@ -40,7 +40,7 @@ _Matrix = list[list[Any]]
 
 @dataclass(frozen=True)
 class Curvature:
-    """Whether the second derivatives are positive definite, by kind of direction: None where it is not decided.
+    """Whether the second derivatives are positive definite, by kind of direction; None if that is not decided.
 
     False means that there is a direction of the kind in which f falls. In one dimension all matrices are on S.
     """
@@ -51,7 +51,7 @@ class Curvature:
 
     @property
     def local_minimum(self) -> bool | None:
-        """Whether a critical point is a local minimum over all matrices; False where there is a direction down."""
+        """Whether a critical point is a local minimum over all matrices; False if f falls in some direction."""
         kinds = (self.on_set, self.symmetric, self.antisymmetric)
         return False if False in kinds else None if None in kinds else True
 

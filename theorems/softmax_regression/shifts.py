@@ -91,7 +91,7 @@ BETTER_CASES = (
 )
 """The better of the factors that one row and a pair reach."""
 BEST = (ONE_ROW, TWO_ROWS, ValueWhere(R / pair, (IN_REACH,)))
-"""The best factor, where it is known exactly."""
+"""The best factor, in the cases in which it is known exactly."""
 
 log_bites = sp.log(2) / 2 - log_claimed
 log_bites_small_move = log_bites + sp.log((sp.exp(SMALL_MOVE) - 1) / (sp.exp(SMALL_MOVE) + 1))

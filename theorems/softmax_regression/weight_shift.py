@@ -11,14 +11,14 @@ never moves: f = 1.
 - n = 2: it is R/2, at x = 0 and A = R (1, −1)ᵀ/√2 times a unit row.
 - d ≥ 2: it is R times the largest eigenvalue of J over all logits of norm R² or less: given z and an eigenvector u,
   let A be R times an isometry of a plane onto one that holds z and u; then z = Ax with ‖x‖ ≤ R, and R u = A v. For
-  n ≥ 3 it is below R/2, and where log(n−1) ≤ R² √(n/(2(n−2))), in particular for R ≥ 4 and n up to 81 000, it is
+  n ≥ 3 it is below R/2. If log(n−1) ≤ R² √(n/(2(n−2))), in particular for R ≥ 4 and n up to 81 000, it is
   R/(2 + (n−2) exp(−R² √(n/(2(n−2))))), that of two equal logits as far above the others as R² allows (`best_factor`).
-  Else `reached_factor` is the better of that and of one logit above the others at probability ½, v = e_1 − 1/n, which
-  is R n/(4(n−1)) and wins where R² is small beside log n (at R = 4 from n = 163 886 on). There neither need be best: at
-  n = 50, R = 2 an unequal pair has 0.511 where they reach 0.5102.
+  Else `reached_factor` is the better of that and of R n/(4(n−1)), that of one logit above the others at probability ½,
+  v = e_1 − 1/n. The latter wins if R² is small beside log n (at R = 4 from n = 163 886 on). Neither need then be best:
+  at n = 50, R = 2 they reach 0.5102, and an unequal pair 0.511.
 - d = 1: A is one column a, which is both the direction and, times x, the logits. `reached_factor` is the one row's,
-  a = e_1 − 1/n of norm R: between R/4 and, at n = 3, 3R/8, where log(n−1) ≤ R² √(n/(n−1)); else x as large as R is
-  reported. It is not proved to be best either.
+  a = e_1 − 1/n of norm R. If log(n−1) ≤ R² √(n/(n−1)), it is between R/4 and, at n = 3, 3R/8; else that of the largest
+  x, |x| = R, is reported. It is not proved to be best either.
 `paper_checks/li2024` holds both against an ascent over A and x of norm R by autograd.
 
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.

@@ -35,7 +35,7 @@ _SHARES = _WEIGHTS / _WEIGHTS.sum()
 
 @lru_cache(maxsize=65536)
 def approximate_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
-    """Return about sup P²/(qR) over C ≥ 0, and about where it is, for 1 ≤ q < T, D ≥ 1."""
+    """Return about sup P²/(qR) over C ≥ 0, and about the C that attains it, for 1 ≤ q < T, D ≥ 1."""
     about = _with_query if query else _tokens_alone
     grid, best, gains = np.geomspace(_SMALLEST, _LARGEST, _COARSE), 0, np.zeros(1)
     for count in (_FINE, None):

@@ -227,10 +227,10 @@ class _Search:
         return max(less, Fraction(0)) ** 2 / (q * above), min(upper, Fraction(1)), less, above
 
     def estimate(self) -> tuple[float, float]:
-        """Return sup G and where it is, about: from `approximate_gain` a few steps uphill, then a parabola's top.
+        """Return about sup G and its C: from `approximate_gain` a few steps uphill, then a parabola's top.
 
-        Far from there the bounds are wide, and lead astray. Attending to tokens alone the bound from above is the
-        closer one, but in few dimensions.
+        Far from this C the bounds are wide, and lead astray. If attention is to the tokens alone, the upper bound is
+        the closer one, except in few dimensions.
         """
         model = self.model
         start = approximate_gain(model.T, model.q, model.D, model.query)[1]
@@ -251,7 +251,7 @@ class _Search:
         return max((self._about(_grid_point(C)), C), (at(step), start * _STRIDE**step))
 
     def _about(self, C: Fraction) -> float:
-        """Return about G at C, 0 where the moments do not say."""
+        """Return about G at C; 0 if the moments do not tell."""
         try:
             if not self.model.query and self.model.D >= _MANY * self.model.q:
                 return float(self._at(self.point(C, 0)))
@@ -290,10 +290,10 @@ class _Search:
     ) -> tuple[Fraction, Fraction]:
         """Return a bound of G over all C ≥ `first`, and one beyond the cells, whose end is looked for from `start`.
 
-        Raises UndecidedError where G is not bounded at `first`.
+        The first is `goal`, or the larger bound found if a cell or the part beyond the cells misses `goal`. With
+        `give_up` it is 1 after the first miss.
 
-        The bound is the goal, or the number found where that was missed; 1 where it is given up at the first cell that
-        misses it, or beyond them.
+        Raises UndecidedError if G is not bounded at `first`.
         """
         end, beyond = self._end(goal, start)
         if give_up and beyond > goal + _MARGIN / 4 * (1 - goal):
@@ -315,7 +315,7 @@ class _Search:
         return min(goal, Fraction(1)), beyond
 
     def _end(self, goal: Fraction, start: Fraction) -> tuple[Fraction, Fraction]:
-        """Return a C beyond which G ≤ goal, with the bound there; or with the best one where there is none."""
+        """Return a C and a bound of G beyond it: the first C with a bound ≤ `goal`, else the one of least bound."""
         best, C, missed = (start, Fraction(1)), start, 0
         while missed < _PATIENCE and best[1] > goal and C < _FURTHEST:
             try:

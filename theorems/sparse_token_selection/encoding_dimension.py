@@ -47,10 +47,10 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
 
 
 def _reaching(T: int, q: int, query: bool, level: Fraction, start: int) -> int:
-    """Return a D from `start` on at which sup G ≥ level is shown, and where it is not shown at one shortly below.
+    """Return a D ≥ `start` with sup G ≥ level shown; if D > `start`, it is not shown at a D' with D − D' ≤ 1 + D'/200.
 
-    A dimension that is not shown near by takes long to try: the steps grow until one goes too far, and are halved from
-    there.
+    A D at which it is not shown takes long to try if it is near the least one at which it is. So the steps grow until
+    one goes too far, and are halved from there.
     """
     _refuse(start)
     if reaches(T, q, start, query, level):

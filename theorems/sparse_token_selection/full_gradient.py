@@ -215,7 +215,7 @@ def combined(parts: Iterable[tuple[Fraction, Sums]]) -> dict[Term, list[Fraction
 
 
 def worth(sums: Sums, C_over_kappa: Fraction) -> list[Any]:
-    """Return the values of the entries: exact ones at C = 0, else balls; none where there are no terms."""
+    """Return the values of the entries: exact ones at C = 0, else balls; no values if there are no terms."""
     total: list[Any] = []
     for (divisor, order, power), entries in sums.items():
         factor = _term(divisor, order, power, C_over_kappa)

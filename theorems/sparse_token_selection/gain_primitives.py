@@ -1,7 +1,7 @@
 """The primitives in which statements speak of attention by sign encodings: values that are enclosed.
 
-Arguments are exact: T tokens, q of them selected, d_e = D dimensions, and `query`, 1 where the query's token is
-attended to, else 0. UndefinedError where there is no such model, or it is larger than is computed with.
+Arguments are exact: T tokens, q of them selected, d_e = D dimensions, and `query`, 1 if the query's token is attended
+to, else 0. A primitive raises UndefinedError if there is no such model, or if it is larger than is computed with.
 """
 
 import math
@@ -28,7 +28,7 @@ _SCANNED, _WIDE = 1, 0.05
 def model_sizes(
     T: Fraction, q: Fraction, D: Fraction, query: Fraction, most: tuple[int, int, int] | None = None
 ) -> tuple[int, int, int, bool]:
-    """Return a model's sizes as ints; UndefinedError where there is no such model, or it is larger than the most."""
+    """Return a model's sizes as ints. Raises UndefinedError if there is no such model, or if a size is above `most`."""
     tokens, selected, dimensions = most or (MOST_TOKENS, MOST_SELECTED, MOST_DIMENSIONS)
     if not all(part.denominator == 1 for part in (T, q, D, query)) or not 1 <= q <= T or D < 1 or query not in (0, 1):
         raise UndefinedError(
@@ -89,7 +89,7 @@ def _scanned_scale(T: float, q: float, D: float, query: float) -> float:
 
 @enclosed(version=1, scan=_scanned_scale)
 def best_logit_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return a C at which P²/(qR) is at least the lower end of `attention_gain`; UndefinedError where C is infinite."""
+    """Return a C at which P²/(qR) is at least the lower end of `attention_gain`; UndefinedError if C is infinite."""
     C = _attained(T, q, D, query).C
     assert C is not None
     return C
@@ -111,7 +111,7 @@ def best_value_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 
 @enclosed(version=1, scan=lambda *sizes: float(estimated_gain(*_scanned_sizes(*sizes))[1] < math.inf))
 def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return 1 where the supremum is reached at some C, 0 where it is not; UndefinedError where that is open."""
+    """Return 1 if the supremum is attained at some C, 0 if not; UndefinedError if that is open."""
     attained = greatest_gain(*model_sizes(T, q, D, query)).attained
     if attained is None:
         raise UndefinedError("whether the supremum is attained is open")
@@ -120,7 +120,7 @@ def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 
 @lru_cache(maxsize=4096)
 def _scanned_mean(power: int, T: float, q: float, D: float, C: float, query: float) -> float:
-    """Return about P or R. Raises UndecidedError where few moments do not say."""
+    """Return about P or R. Raises UndecidedError if few moments do not tell."""
     if not 0 <= C <= LARGEST_C:
         raise UndefinedError(f"C = {C}: from 0 to {LARGEST_C}")
     sizes = _scanned_sizes(T, q, D, query)

@@ -1,10 +1,10 @@
-"""The words in which Lemma 2 speaks of the full gradient, as primitives of the language.
+"""The primitives in which Lemma 2's statements speak of the full gradient.
 
-Arguments are exact. The first seven are those of all: T tokens, q of them selected, of dimension d, encodings of
-dimension D, α and C, and the law of the encodings by its number in LAWS (one more for a law that is not named). Then
-come, for the gradient off the set, the place by its number in PLACES and `query`, 1 where the query's token is attended
-to, else 0; for the others `query` and the factor. UndefinedError where there is no such model, or it has too many
-samples. The values are defined at all sizes.
+Arguments are exact. The first seven are the same for all: T tokens, q of them selected, of dimension d, encodings of
+dimension D, α and C, and the number of the encodings' law in LAWS (len(LAWS) for a law that is not named). Two follow:
+for the gradient off the set the number of the place in PLACES and `query`, 1 if the query's token is attended to, else
+0; for the others `query` and the factor. A primitive raises UndefinedError if there is no such model, or if it has too
+many samples. The values are defined at all sizes.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ Value = Enclosure | Fraction
 def _model(
     T: Fraction, q: Fraction, d: Fraction, D: Fraction, law: Fraction, place: Fraction, query: Fraction
 ) -> Model:
-    """Return a model. Raises UndefinedError where there is none, or its law has no name."""
+    """Return a model. Raises UndefinedError if there is none, or if its law has no name."""
     parts = (T, q, d, D, law, place, query)
     if any(part.denominator != 1 for part in parts) or not 1 <= q <= T or d < 1 or D < 1 or query not in (0, 1):
         raise UndefinedError(f"T = {T}, q = {q}, d = {d}, d_e = {D}, query = {query}: integers with 1 <= q <= T")
@@ -132,7 +132,7 @@ def _of(
 
 
 def _scanned(what: str, *at: float) -> float:
-    """Return a primitive's value where there are few samples. Raises UndefinedError for more."""
+    """Return a primitive's value. Raises UndefinedError if there are too many samples for a search."""
     exact = [Fraction(argument).limit_denominator(_DENOMINATOR) for argument in at]
     if exact[0] * (exact[3] + 1) > _SCANNED:
         raise UndefinedError(f"T = {exact[0]}, d_e = {exact[3]}: too many encodings for a search")

@@ -92,7 +92,7 @@ class MeansByCounts:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """The numbers k that are gone through. Raises UndefinedError where they are too many."""
+        """The numbers k that are gone through. Raises UndefinedError if they are too many."""
         return self._bulk[0]
 
     @property

@@ -62,7 +62,7 @@ alpha, C = sp.symbols("alpha C", real=True)
 a, p_k = sp.symbols("a p_k", real=True)
 shift = sp.Symbol("shift", positive=True)
 
-# Moments of N(0, 1): symbols in the claim, so that it says where they are used.
+# Moments of N(0, 1): symbols in the claim, so that each use of them is visible.
 mu_1, mu_2, mu_3 = sp.symbols("mu_1 mu_2 mu_3", real=True)
 
 w = sp.exp(-C)

@@ -1,20 +1,20 @@
 r"""The separation in width: attention with stochastic encoding against fully-connected nets, for one loss.
 
-For attention, the loss is one that the infimum over its layers is at most. The infimum need not be attained: for q = 2
-the loss falls as C grows, so that no layer has the loss where it equals the infimum, as at T = 8, q = 2, d = 17, share
-= 27828351/58720256 with d_e = 3.
+Attention counts as having the loss ε if the infimum over its layers is at most ε. The infimum need not be attained:
+for q = 2 the loss falls as C grows. So if ε equals the infimum, no layer has the loss ε. An example is T = 8, q = 2,
+d = 17, share = 27828351/58720256 with d_e = 3.
 
-For the loss ε = σ d/(2q), the share σ of the zero predictor's,
+For the loss ε = σ d/(2q), σ its share of the zero predictor's,
 
 - a fully-connected net needs a first layer of at least n(T) = Td (1 − σ (T−1)/(T−q)) units (`fully_connected_width`):
   at least Td/3 for σ ≤ 1/2 and T ≥ 4q, which is the abstract's Ω̃(Td) with its constant;
 - attention on the set of Lemma 2 needs tokens of d + d_e numbers, d_e the dimension at which the floor comes down to
-  ε, which depends on T, q and σ alone and is less than b(T) + 1, b the closed form of `loss_floor`. Attending to Z, b
-  is of the order of q log² (T/√σ)/σ: the abstract's Õ(d + q log T), if Õ hides a logarithm. For q ≥ 3 and σ below 1/96
-  d_e has to grow like log² T (`dimension_lower_bound`), as the selected logits differ by about √(q/d_e) and are scaled
-  by C, from ½ log T to log T; for q = 2 log T is enough (`two_selected`). Attending to [Z, z_query] it grows like q²,
-  by the approximation of `approximate_gain`: the query's own logit, |u|², fluctuates by √(2q(q−1)/d_e), and nothing
-  makes up for that.
+  ε. It depends on T, q and σ alone, and d_e < b(T) + 1 with the closed form b of `loss_floor`. Attending to Z, b is of
+  the order of q log² (T/√σ)/σ: the abstract's Õ(d + q log T), if Õ hides a logarithm. For q ≥ 3 and σ below 1/96 d_e
+  has to grow like log² T (`dimension_lower_bound`), as the selected logits differ by about √(q/d_e) and are scaled by
+  C, from ½ log T to log T; for q = 2 log T is enough (`two_selected`). Attending to [Z, z_query], d_e grows like q², by
+  the approximation of `approximate_gain`: the query's own logit, |u|², fluctuates by √(2q(q−1)/d_e), and nothing makes
+  up for that.
 
 As log² (cT)/T falls from cT = e² on, and n(T)/T does not, d + b(T) + 1 ≤ n(T) at one T_0 ≥ 4q makes attention narrower
 at every T ≥ T_0: at q = 3, d = 5, σ = 1/8, attending to Z from T = 280 on, to [Z, z_query] from T = 2070 on, where at
@@ -22,11 +22,12 @@ T = 200 it is wider (911 to 919 numbers against 874). The widths themselves cros
 [Z, z_query] between 211 and 215, as the dimension needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of
 b there.
 
-*Exponential growth.* At fixed d and q the nets' width grows like T, and attention's beyond d at most like log² T, so
-that T is at least exponential in its square root; where Õ stands for log T, in attention's width itself. In d nothing
-is: at fixed T both widths are of order d in the end, their ratio at most T. At σ = 1/8, q = 3, attending to Z: at most
-92 against 218 at T = 50, 148 against 874 at T = 200, 379 against 21 874 at T = 5000, all with d = 5; at T = 200 the
-ratio is 5.9 for d = 5, 45 for d = 50 and 170 for d = 5000.
+*Exponential growth.* At fixed d and q the nets' width grows like T, and attention's width beyond d at most like log² T.
+So T is at least exponential in the square root of attention's width beyond d; if Õ stands for log T, in attention's
+width itself. In d no growth is exponential: at fixed T both widths are of order d for large d, and their ratio is at
+most T. At σ = 1/8, q = 3, attending to Z, the widths are at most 92 against 218 at T = 50, 148 against 874 at T = 200,
+379 against 21 874 at T = 5000, all with d = 5; at T = 200 the ratio is 5.9 for d = 5, 45 for d = 50 and 170 for
+d = 5000.
 
 Source: Wang et al. 2024, [abs]: width Õ(d + q log T) against Ω̃(Td). Constants, and the powers of q, are derived here.
 """

@@ -1,8 +1,8 @@
 """The primitives in which statements speak of P and R over an interval of C: largest values, enclosed.
 
-Arguments are exact: T tokens, q of them selected, d_e = D dimensions, the ends of the interval, and `query`, 1 where
-the query's token is attended to, else 0. G = P²/(qR) is the gain, and P/(qR) the best α at a C. UndefinedError where
-there is no such model, or it is larger than is computed with.
+Arguments are exact: T tokens, q of them selected, d_e = D dimensions, the ends of the interval, and `query`, 1 if the
+query's token is attended to, else 0. G = P²/(qR) is the gain, and P/(qR) the best α at a C. A primitive raises
+UndefinedError if there is no such model, or if it is larger than is computed with.
 """
 
 from collections.abc import Callable
@@ -105,7 +105,7 @@ def largest_gain_slope(*at: Fraction) -> Enclosure:
 
 @enclosed(version=1, scan=_scanned)
 def largest_gain_bend(*at: Fraction) -> Enclosure:
-    """Enclose the largest second derivative of log G: log G is concave where it is negative."""
+    """Enclose the largest second derivative of log G: if it is negative, log G is concave."""
     return _over(gain_bend, at)
 
 
@@ -129,7 +129,7 @@ def largest_value_scale(*at: Fraction) -> Enclosure:
 
 @enclosed(version=1, scan=_scanned)
 def largest_value_scale_fall(*at: Fraction) -> Enclosure:
-    """Enclose the largest slope of −log P/(qR): P/(qR) rises where it is negative."""
+    """Enclose the largest slope of −log(P/(qR)): if it is negative, P/(qR) rises."""
     return _over(value_scale_fall, at)
 
 

@@ -91,7 +91,8 @@ class ShareCurves:
     def largest(self, part: Callable[[Jet], arb], low: fmpq, high: fmpq, accuracy: fmpq) -> tuple[Fraction, Fraction]:
         """Enclose the largest value of a function of P, R and their derivatives over [low, high].
 
-        To a relative accuracy, or within 2⁻³⁰, if the balls allow it. Raises UndecidedError where they are infinite.
+        The relative width is at most `accuracy`, or the width at most 2⁻³⁰, if the balls allow it. Raises
+        UndecidedError if they are infinite.
         """
         pieces: list[tuple[Fraction, fmpq, fmpq, arb]] = []
         best = arb("-inf")

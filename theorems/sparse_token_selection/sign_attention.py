@@ -1,7 +1,7 @@
-r"""Softmax attention with random sign encodings: bounds of the means P and R, below, without sampling.
+r"""Softmax attention with random sign encodings: bounds of two means, P and R, without sampling.
 
 The encodings e_1 … e_T ∈ R^D have independent entries ±1/√D, y is a q-subset of [T], u = Σ_{i∈y} e_i, v_i = e_i·u.
-With W = diag(0, C I) token i has the logit C v_i, and the query token, where it is attended to, C|u|². With N the
+With W = diag(0, C I) token i has the logit C v_i, and the query token, if it is attended to, C|u|². With N the
 softmax's denominator and p_i = e^{C v_i}/N,
 
     P = E Σ_{i∈y} p_i,    R = E Σ_i p_i²    (sums over tokens, the query token not among them).

@@ -148,7 +148,7 @@ class GaussianMoment(Equality):
         return ClauseResult.verified(self, proof, detail="the same polynomial, for all matrices")
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
-        """Return the proof that the mean is the right side, None where it is not."""
+        """Return the proof that the mean is the right side; None if it is not."""
         return {"kind": "by_parts"} if self._holds(statement) else None
 
     def scan(self, statement: Statement, instance: Instance) -> float:

@@ -76,7 +76,7 @@ def compile_program(
 
     UndefinedError is raised for a number that is divided by and is 0, and for a root of a negative one.
     A part that depends on the fixed inputs alone is computed once, when the program is bound. Exponentials `share` a
-    number if their exponents differ by a rational factor: exp(-u) is 1/exp(u), which is no number of float64 at u = 710.
+    number if their exponents differ by a rational factor: exp(-u) is 1/exp(u), beyond float64 at u = 710.
     """
     carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
     evaluated, exponentials = share_exponentials(carried_out) if share else (carried_out, {})

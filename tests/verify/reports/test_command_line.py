@@ -236,7 +236,7 @@ def test_both_ways_to_start_it_do_the_same(command):
 
 
 def test_output_in_another_encoding_is_no_error_of_ours():
-    # As when piped on Windows, where α is not to be had.
+    # As when piped on Windows, whose encoding has no α.
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     command = [sys.executable, "-m", "verify", "derive", "wang2024.stationary_points"]
     done = subprocess.run(command, capture_output=True, env=environment, check=False)

@@ -41,7 +41,7 @@ def test_explore_writes_a_test_that_fails(cli, tmp_path, line):
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(file)]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert run.returncode == 1 and "AssertionError: " in run.stdout and " fails" in run.stdout, run.stdout
-    # One that explore wrote is replaced; where nothing is found nothing is written.
+    # A file that explore wrote is replaced; if nothing is found, nothing is written.
     assert cli("explore", line, "--test", str(file))[0] == 1
     assert cli("explore", "0 <= x**2", "--test", str(tmp_path / "none.py"), "--max-examples", "20")[0] == 0
     assert not (tmp_path / "none.py").exists()

@@ -96,7 +96,7 @@ def test_a_result_of_spoofed_parts_says_no_more_than_it_is(make_theorem, spoof):
     result = _checked(make_theorem, spoof)
     text = check_text(result, 1000)
     assert shows(text) and shows(str(result)) and repr(result).isprintable()
-    # No line is more than there is where nothing is spoofed.
+    # The text has as many lines as if nothing were spoofed.
     assert text.count("\n") == check_text(_checked(make_theorem, "X"), 1000).count("\n")
     for said in (result._repr_html_(), result._repr_markdown_()):
         assert shows(said) and "<script" not in said

@@ -1,4 +1,4 @@
-"""The files that a package ships are written anew where they no longer fit, and else left as they are."""
+"""The files that a package ships are written anew if they no longer fit, and else left as they are."""
 
 import importlib
 import json

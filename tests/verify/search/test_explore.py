@@ -241,7 +241,7 @@ def test_a_margin_that_rounding_makes_negative_is_no_counterexample():
 
 
 def test_instances_that_no_arithmetic_decides_are_counted():
-    # √w·√v > √(wv) never holds, and where the roots are irrational no number of bits shows it.
+    # √w·√v > √(wv) never holds, and if the roots are irrational, no number of bits shows it.
     v = sp.Symbol("v", real=True)
     parameters = tuple(Parameter(name, "rational", "a size", above=0) for name in "wv")
     equal = theorem(parameters, sp.Gt(sp.sqrt(w) * sp.sqrt(v), sp.sqrt(w * v)))
@@ -391,7 +391,7 @@ def test_a_run_that_stays_above_the_level_is_a_counterexample():
 
 
 def test_where_fewer_than_a_tenth_are_clean_nothing_is_said(no_deduction):
-    # Both sides are equal, which exact arithmetic tells only where all roots are rational.
+    # Both sides are equal, which exact arithmetic tells only if all roots are rational.
     x = sp.Symbol("x", positive=True)
     under = [x + 2, x + 3, x + 7]
     products = sum(2 * sp.sqrt(a * b) for a, b in combinations(under, 2))

@@ -74,7 +74,7 @@ def test_next_to_the_end_of_the_hypothesis():
     ("bound", "most", "clear"),
     [
         (sp.Le(n**2, 30, evaluate=False), 2, 5),
-        # Where the hypothesis ends at the least value of the domain.
+        # The hypothesis ends at the least value of the domain.
         (sp.Le(n**2, 30, evaluate=False), 1, 5),
         # A large one is found to the last.
         (sp.Le(n, 10**6, evaluate=False), 2, 10**6),
@@ -207,7 +207,7 @@ def test_a_factor_is_searched_past_the_hypothesis_where_the_larger_side_is_posit
     clause = Inequality("bound", sp.Le(z, w + 3, evaluate=False))
     need = found(theorem([clause], Hypothesis("less", sp.Le(z, w)), parameters=sides), "less", seconds=8)
     assert need.status == "needed" and need.witness["z"] > need.witness["w"] + 3
-    # Any factor above 1 is enough where both are large.
+    # Any factor above 1 is enough if both are large.
     assert need.relaxed is None or need.relaxed.violated <= need.witness["z"] / need.witness["w"]
 
 

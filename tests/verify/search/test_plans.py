@@ -47,7 +47,7 @@ def in_scope(instance):
 
 
 def drawn(planned, count=200):
-    """Return a number of instances; fewer where most draws are dead ends."""
+    """Return a number of instances; fewer if most draws are dead ends."""
     source = random.Random(0)
     instances = (planned.draw(source) for _ in range(10 * count))
     return list(islice((instance for instance in instances if instance is not None), count))

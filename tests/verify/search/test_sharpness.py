@@ -75,7 +75,7 @@ def test_numbers_that_are_not_rational_are_enclosed():
         (sp.Rational(5, 4), True, "n", "1 <= n <= 2"),
         (sp.Rational(5, 4), True, "x", "0 < x < 5/12"),
         (sp.Integer(2), False, "n", "1 <= n <= 3"),
-        # Where the two are equal the claim says no more than nothing.
+        # If the two bounds are equal, the claim says no more than nothing.
         (sp.Rational(3, 2), True, "n", "1 <= n <= 2"),
         (sp.Rational(1, 2), True, "n", "no value of n"),
         # 3x < 1 + x²: below (3 − √5)/2 = 0.381966 and above (3 + √5)/2 = 2.618034.

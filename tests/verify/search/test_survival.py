@@ -58,7 +58,7 @@ def test_a_true_statement_survives_thousands_of_instances(name, capsys):
     examples, undecided = 0, 0
     for seed in SEEDS[:1] if name == RECURSION else SEEDS:
         result = verify.explore(TRUE[name], seconds=seconds, max_examples=most, seed=seed)
-        # Where few are left to draw, the search ends before so many: of one parameter there are some 4000.
+        # If few are left to draw, the search ends before so many: of one parameter there are some 4000.
         assert result.counterexample is None, result
         assert name == RECURSION or result.stopped == "examples", result
         examples, undecided = examples + result.examples, undecided + result.undecided

@@ -218,7 +218,7 @@ class StationarySquare(ClauseDefaults):
         return ClauseResult.undecided(self, "neither shown nor excluded")
 
     def _excluded(self, values: Values) -> str:
-        """Return why the box holds no such point; "" where it may."""
+        """Return why the box holds no such point; "" if it may hold one."""
         if any(slope > 0 or slope < 0 for slope in values.gradient):
             return "a slope is not 0 anywhere in the box"
         if self.minimum and positive_definite(values.second) is False:

@@ -84,7 +84,7 @@ def search(problem: Composed, rule: Rule, starts: int, deadline: float) -> tuple
 
 
 def newton(problem: Composed, rule: Rule, start: Sequence[float]) -> np.ndarray | None:
-    """Return the critical point, of shape (p,), that Newton's method finds from one start, None where it finds none."""
+    """Return the critical point, of shape (p,), that Newton's method finds from one start; None if it finds none."""
     ends = _converged(problem, rule, np.array([start], float), downhill=False)
     return ends[0] if len(ends) else None
 

@@ -115,7 +115,7 @@ def _factors(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _common(one: Polynomial, other: Polynomial, u: int, v: int) -> list[Pair] | None:
-    """Return balls that hold all common real roots in (x_u, x_v), None where they are not isolated."""
+    """Return balls that hold all common real roots in (x_u, x_v); None if these roots are not isolated."""
     if not one or not other:
         return None
     common: list[Pair] = []

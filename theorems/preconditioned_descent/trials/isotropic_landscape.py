@@ -24,9 +24,9 @@ MOST_DIMENSIONS = 8
 
 
 def best_columns(data: Data, row: "Numbers") -> "Numbers":
-    """Return the columns of Q at which the loss is least for a last row of P: its slopes are affine in them.
+    """Return the columns of Q that minimise the loss for a last row of P: the loss's slopes are affine in them.
 
-    Raises UndefinedError where there are too many.
+    Raises UndefinedError if d > MOST_DIMENSIONS.
     """
     import numpy as np
 
@@ -46,9 +46,9 @@ def loss_at(data: Data, row: "Numbers", columns: "Numbers") -> tuple[float, floa
 
 
 def _turning_point(rise: sp.Expr, instance: Instance, *, above: bool) -> float:
-    """Return the zero of K below the place, where R turns up, or that above it; 0 where R rises from there on.
+    """Return the nearest zero of K above the place, or below it: R turns up there. 0 if R rises from 0 to the place.
 
-    Raises UndefinedError where there is none above the place.
+    Raises UndefinedError if no zero is above the place.
     """
     (z,) = (symbol for symbol in rise.free_symbols if str(symbol) == "z")
     known = {symbol: sp.Integer(instance[str(symbol)]) for symbol in rise.free_symbols - {z}}

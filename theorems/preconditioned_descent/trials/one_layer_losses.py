@@ -89,7 +89,7 @@ class Data:
 def float_data(n: int, eigenvalues: Sequence[Fraction], variances: Sequence[Fraction] | None = None) -> Data:
     """Return float64 data with w* ~ N(0, diag(variances)), of variances 1 by default.
 
-    Raises UndefinedError where there are too many dimensions, or a number is too large or too small.
+    Raises UndefinedError if there are too many dimensions, or if a number is too large or too small.
     """
     import numpy as np
 

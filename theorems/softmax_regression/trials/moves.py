@@ -70,7 +70,7 @@ Pair: TypeAlias = "Callable[[float, int, float], Move]"
 
 
 def read(instance: "Instance") -> tuple[int, int, float]:
-    """Return n, d (2 where there is none) and R; UndefinedError where draws would take too long."""
+    """Return n, d (2 if there is none) and R. Raises UndefinedError if n d > LARGEST_SIZE."""
     n, d, radius = int(instance["n"]), int(instance.get("d", 2)), float(instance["R"])
     if n * d > LARGEST_SIZE:
         raise UndefinedError(f"n d = {n * d}: moves are drawn up to n d = {LARGEST_SIZE}")

@@ -134,7 +134,7 @@ def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
 
 
 def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
-    """Return trials of layers that have learnt T encodings: their loss there is 0 nearly, and what is claimed at T + 1.
+    """Return trials of layers that have learnt T encodings: their loss is nearly 0 at T, and the claimed one at T + 1.
 
     The encodings are T + 1 random unit vectors of dimension 2T + 2, and C = 60. The claim is `on_the_new` for q ≥ 2,
     else `one_selected`, which is of the attention to Z alone.

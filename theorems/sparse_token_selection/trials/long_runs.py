@@ -30,7 +30,7 @@ class Reached:
 
 
 def after(move: Move, state: State, steps: int) -> State:
-    """Return the state after so many steps. Raises UndefinedError where it is not finite."""
+    """Return the state after so many steps. Raises UndefinedError if it is not finite."""
     x, y = state
     try:
         for _ in range(steps):
@@ -80,7 +80,7 @@ def reached(move: Move, start: Reached, marks: Sequence[Mark], least: State, las
     The curve through the iterates is integrated from a state where the run is smooth, in the logarithm of the step.
     `least` are the sizes of the two numbers below which their relative error does not matter.
 
-    Raises UndefinedError where a mark is not reached before the last step.
+    Raises UndefinedError if a mark is not reached before the last step.
     """
 
     def event(mark: Mark) -> Callable[[float, Sequence[float]], float]:
@@ -100,7 +100,7 @@ def reached(move: Move, start: Reached, marks: Sequence[Mark], least: State, las
 
 
 def at_steps(move: Move, start: Reached, steps: Sequence[float], least: State) -> list[Reached]:
-    """Return the states at some later steps, as `reached` follows the run. Raises UndefinedError where it fails."""
+    """Return the states at some later steps, as `reached` follows the run. Raises UndefinedError if that fails."""
     found = _joined(move, start, least, steps[-1], t_eval=[math.log(step) for step in steps])
     if found.status != 0:
         raise UndefinedError(f"the run is not followed to step {steps[-1]:.0e}")

@@ -1,7 +1,7 @@
 """The population loss on the set of Lemma 2 with sign encodings, as a mean over drawn encodings.
 
-At V = (α I, 0), W = diag(0, C I) token i has the logit C v_i, v_i = e_i·u with u = Σ_{j∈y} e_j, and the query's token,
-where it is attended to, C |u|² and the value 0. The tokens x_i are independent and of variance 1, so that with the
+At V = (α I, 0), W = diag(0, C I) token i has the logit C v_i, v_i = e_i·u with u = Σ_{j∈y} e_j. The query's token, if
+it is attended to, has the logit C |u|² and the value 0. The tokens x_i are independent and of variance 1. So with the
 softmax's shares p_i the loss is d/2 E Σ_i (αp_i − [i ∈ y]/q)², that is d/2 (α²R − 2αP/q + 1/q) with P = E Σ_{i∈y} p_i
 and R = E Σ_i p_i².
 """
@@ -120,8 +120,8 @@ def draw(sizes: Sizes, random: "Generator") -> SignSample:
 class Interpolated:
     """The means of P and R over a sample, interpolated in C by cubics with the values and slopes at multiples of h.
 
-    h = 1/(5(1+q)): a logit over C differs from the mean by 1 + q or so where there is attention, so that a cubic is off
-    by some h⁴ (1+q)⁴/384 < 1e-5.
+    h = 1/(5(1+q)). For the tokens that get attention a logit over C differs from the mean by about 1 + q. So a cubic is
+    off by about h⁴ (1+q)⁴/384 < 1e-5.
     """
 
     sample: SignSample

@@ -383,8 +383,10 @@ class _Run:
             block = scans.block(part)
             for _, _, point, row, _, place in some:
                 self.compared.add(asked.key(point).digest)
-                decided = block is not None and block.kinds[place] >= 0
-                found = block.row(place, point, names) if block and decided else checked_row(theorem, point, asked.effort)
+                if block is not None and block.kinds[place] >= 0:
+                    found = block.row(place, point, names)
+                else:
+                    found = checked_row(theorem, point, asked.effort)
                 different += self._differs(point, row, found)
             if different:
                 anew = block or Block(np.full(len(part), -1))

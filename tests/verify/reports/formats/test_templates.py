@@ -78,7 +78,7 @@ def test_its_commands_name_the_path_as_it_was_given(tmp_path, monkeypatch, folde
 
 
 def test_its_commands_run(cli, tmp_path, monkeypatch):
-    # The search finds a counterexample, where the hypothesis is dropped.
+    # The search drops the hypothesis and finds a counterexample.
     assert [cli(*words)[0] for words in commands('a "b', tmp_path, monkeypatch)] == [0, 1, 0]
 
 

@@ -12,7 +12,7 @@ from verify.reports.text import prove_text
 from verify.search.limits import PROVE
 from verify.search.proofs.reasons import bounds_of
 
-# Where x + y is not positive it has no value: no proof will be found.
+# If x + y is not positive, the logarithm has no value: no proof will be found.
 NO_VALUE = "log(x + y) <= x + y for x > 0"
 # False, at 1000 alone, which no point that a proof draws meets.
 FALSE = "2**n*(n - 1000)**2 >= 1 for integer n >= 0"

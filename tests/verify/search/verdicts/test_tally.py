@@ -1,4 +1,4 @@
-"""An instance is clean where all clauses are known to hold, and nowhere else."""
+"""An instance is clean if all clauses are known to hold, and only then."""
 
 import math
 import time
