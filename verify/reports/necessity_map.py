@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -240,9 +239,8 @@ def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "
-        way = "up" if Fraction(threshold["violated"]) > Fraction(threshold["end"]) else "down"
-        asked = f"asks for {name} = {end}" if _EQUALITY.fullmatch(row["statement"]) else f"allows {name} {way} to {end}"
-        yield f"here the hypothesis {asked}; {clear}refuted at {violated}"
+        asked = "asks for" if _EQUALITY.fullmatch(row["statement"]) else "ends at"
+        yield f"here the hypothesis {asked} {name} = {end}; {clear}refuted at {violated}"
     relaxed = row["relaxed"]
     if relaxed and relaxed["examples"]:
         clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))

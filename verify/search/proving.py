@@ -147,8 +147,9 @@ class ProveResult(Result):
 
     def detail(self, clause: ClauseResult) -> str:
         """Return the reasons why a clause is open; "" for one that is not."""
-        established = clause.for_all_parameters
-        return "" if established.standing.is_shown else "; ".join(filter(None, (established.why, clause.detail)))
+        established, detail = clause.for_all_parameters, clause.detail
+        detail = f"at the example: {detail}" if detail and clause.outcome is Outcome.VERIFIED else detail
+        return "" if established.standing.is_shown else "; ".join(filter(None, (established.why, detail)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify prove --json`, without `schema` and `version`."""

@@ -169,7 +169,7 @@ def test_a_map_is_shown_in_the_words_of_today(tmp_path, monkeypatch):
     path = tmp_path / "user.t.json"
     path.write_text(path.read_text().replace('"x <= 1"', '"Le(x, 1)"'))
     assert "Le(x, 1)" in path.read_text() and shipped(made).hypotheses[0]["statement"] == "x <= 1"
-    assert any("here the hypothesis allows x up to 1" in line for line in table([shipped(made)]))
+    assert any("here the hypothesis ends at x = 1" in line for line in table([shipped(made)]))
     assert any("a certified violation at" in line for line in table([shipped(made)]))
 
 

@@ -10,6 +10,7 @@ import verify
 from tests.verify.command_line import assert_one_line, body_of
 from tests.verify.examples import evaluations
 from verify import (
+    Dynamics,
     Evaluation,
     Hypothesis,
     Identity,
@@ -18,6 +19,7 @@ from verify import (
     InputError,
     InWords,
     Parameter,
+    Reaches,
     Source,
     Statement,
     Theorem,
@@ -103,6 +105,19 @@ def test_a_counterexample_of_the_example_is_one():
     at_twenty = Inequality("false", sp.Gt(x, 20, evaluate=False))
     result = verify.prove(theorem(at_twenty), seconds=5)
     assert (result.counterexample, result.exit_code) == ({"x": 1}, 1)
+
+
+def test_a_claim_that_is_refuted_elsewhere_says_of_the_example_that_it_is_one():
+    z = sp.Symbol("z", real=True)
+    descent = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2)
+    clause = Reaches("reached", descent, sp.Rational(1, 100))
+    result = verify.prove(
+        replace(theorem(clause, hypotheses=(Hypothesis("small", sp.Le(x, 3)),)), example={"x": "1/2"})
+    )
+    (reached,) = result.clauses
+    assert result.counterexample is not None and 2 <= result.counterexample["x"] <= 3
+    # z_t = 2^-t, so that z_4^2 = 1/256 is the first below 1/100.
+    assert result.detail(reached).partition("; ")[2].startswith("at the example: reached at step 4,")
 
 
 def test_a_claim_out_of_reach_of_any_instance_is_open(no_deduction):
