@@ -26,6 +26,7 @@ from theorems.preconditioned_descent.setting import (
     d,
     formal,
     label_after,
+    n,
     r,
     t,
     w,
@@ -58,17 +59,22 @@ A = Case(sp.Symbol("preconditioner"), (B + t(B)) / 2, B)
 LETTERS = {letter: SHAPES[letter] for letter in (X, x, w)} | {v: SHAPES[x], B: (d, d)}
 
 labels, label = t(w - v) * X, -t(v) * x
-gradient = r * X * t(X) * (v - w)
+gradient = X * t(X) * (v - w) / n
+
+
+def _mean(expression: sp.Expr) -> sp.Expr:
+    """Return an expression with the r of the attention at 1/n."""
+    return expression.subs(r, 1 / n)
 
 
 def _examples(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Return the examples' labels after a layer with one matrix, and at v' with another, each as a row 1×n."""
-    return label_after(labels, labels, X, forward), t(w - (v - descent * gradient)) * X
+    return _mean(label_after(labels, labels, X, forward)), t(w - (v - descent * gradient)) * X
 
 
 def _query(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Return the query's label after a layer with one matrix, and at v' with another."""
-    return label_after(labels, label, x, forward), -t(v - descent * gradient) * x
+    return _mean(label_after(labels, label, x, forward)), -t(v - descent * gradient) * x
 
 
 EVERY_LAYER = InWords(
@@ -110,7 +116,7 @@ STEPS_EXIST = {"lemma1_step_exists": "gradient_descent.step_exists"}
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, SYMMETRY),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SYMMETRIC),
-    variables=(r, residual, move),
+    variables=(residual, move),
     claims=CLAUSES,
     steps=(TERM,),
     formal={
@@ -143,7 +149,7 @@ ARGUMENT = (
 
 def derivation() -> Derivation:
     """Return the steps: the gradient of R in a layer, both labels after it."""
-    layer = -r * Y * t(X) * B * x
+    layer = -Y * t(X) * B * x / n
     return Derivation(
         (
             Step(

@@ -77,16 +77,10 @@ class Margin:
         """Return numerator, denominator > 0 and symbols ≥ 0; None if it is no such fraction, or has no value."""
         above, below = sp.fraction(sp.together(self.expression))
         symbols = sorted(self.expression.free_symbols, key=str)
-        if not all(symbol.is_nonnegative for symbol in symbols) or not above.is_polynomial(*symbols):
+        if not _has_value(self.expression) or not above.is_polynomial(*symbols):
             return None
-        # A divisor that cancels was divided by all the same.
-        divisors = [p.base for p in self.expression.atoms(sp.Pow) if p.exp.is_negative]
-        for divisor in (*(sp.fraction(sp.together(base))[0] for base in divisors), below):
-            sign = sign_of(divisor, symbols)
-            if sign is None or not sign[1]:
-                return None
-        turn = sign_of(below, symbols)[0]  # type: ignore[index]
-        return turn * above, turn * below, symbols  # pyright: ignore[reportReturnType]
+        sign = sign_of(below, symbols)
+        return (sign[0] * above, sign[0] * below, symbols) if sign and sign[1] else None  # pyright: ignore[reportReturnType]
 
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
         """Yield slacks that a further relation bounds from above, its place, and the margin in each of two cases.
@@ -104,7 +98,7 @@ class Margin:
                 over = self.over(dict(stated(self.statement, names)))
                 left = over.substituted(margin)
                 per = -sp.diff(left, slack)
-                if slack.is_nonnegative and slack not in per.free_symbols and _is_positive(per):
+                if slack.is_nonnegative and slack not in per.free_symbols and _is_positive(per) and _has_value(left):
                     top = left.subs(slack, 0) / per
                     new = new_slack(f"s{self.name(slack)}", strict=isinstance(relation, STRICT))
                     meant = top.subs(over.meaning) / over.symbol(slack) - 1  # pyright: ignore[reportCallIssue]
@@ -198,6 +192,14 @@ def stated(statement: Statement, names: set[str]) -> list[tuple[str, Bound]]:
 def _slacks(statement: Statement, ends: Mapping[str, Bound]) -> dict[sp.Symbol, sp.Symbol]:
     strict = {p.name for p in statement.parameters if p.minimum is None}
     return {s: new_slack(f"s{s.name}", strict=s.name in strict) for s in statement.symbols() if s.name in ends}
+
+
+def _has_value(expression: sp.Expr) -> bool:
+    """Whether an expression is one in symbols ≥ 0, of which no divisor vanishes; one that cancels counts too."""
+    symbols = sorted(expression.free_symbols, key=str)
+    divisors = [power.base for power in expression.atoms(sp.Pow) if power.exp.is_negative]
+    signs = [sign_of(sp.fraction(sp.together(base))[0], symbols) for base in divisors]
+    return all(symbol.is_nonnegative for symbol in symbols) and all(sign and sign[1] for sign in signs)
 
 
 def _is_positive(quotient: sp.Expr) -> bool:

@@ -8,6 +8,7 @@ import sympy as sp
 import verify
 from verify import Case, Evidence, Hypothesis, Inequality, Outcome, Parameter, Statement
 from verify.checking.certificates import certificate_text
+from verify.outcomes import ForAll
 from verify.provers.inequalities import positive_proof
 from verify.rechecker import recheck_text
 
@@ -205,3 +206,12 @@ def test_a_definition_that_makes_the_relation_evident_hides_no_variable(make_the
     theorem = make_theorem(clause, parameters=(PARAMETERS["x"],), variables=(v,), definitions={total: x + v})
     result = verify.check(theorem, x=1)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)
+
+
+@pytest.mark.parametrize(
+    "sign", ["if 0 < eta, eta <= 1/mu, mu > 0", "if 0 < eta <= 1/mu, 0 < mu", "if eta <= 1/mu for eta > 0, mu > 0"]
+)
+def test_a_divisor_that_cancels_needs_a_sign_too(sign):
+    # In slacks η = (1/μ)/(1 + s), so that ημ = 1/(1 + s) has no μ: the certificate divides by it all the same.
+    result = verify.prove(f"(1 - eta*mu)**2 <= 1 - eta*mu {sign}")
+    assert result.for_all_parameters.standing is ForAll.PROVED and not result.detail(result.clauses[0])
