@@ -26,7 +26,7 @@ def bench_growth_with_points(growth):
     growth(
         "A sweep of Li et al.'s weight shift",
         "instances",
-        {n: lambda n=n: swept(n) for n in (20, 100, 1000, 10_000)},
+        {n: lambda n=n: swept(n) for n in (100, 1000, 10_000, 100_000, 1_000_000)},
         {n: lambda n=n: checked(n) for n in (20, 100)},
         times=1,
         note="The plain way is a check of each instance; a sweep decides in float64 with error estimates what it can.",

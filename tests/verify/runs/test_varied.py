@@ -60,7 +60,7 @@ def test_curves_are_those_of_one_process_and_are_kept(slow, tmp_path):
 
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.audit)])
 def test_control_c_leaves_the_values_that_were_measured(slow, tmp_path, jobs):
-    path, trace = slow(0.3)
+    path, trace = slow(0.2)
     values = ",".join(map(str, range(1, 200)))
     running = subprocess.Popen(
         [sys.executable, "-m", "verify", "simulate", path, f"n={values}", "--device", "cpu", "--jobs", jobs, "--json"],
@@ -71,7 +71,7 @@ def test_control_c_leaves_the_values_that_were_measured(slow, tmp_path, jobs):
     )  # fmt: skip
     try:
         until = time.monotonic() + 200
-        while len(told(trace)) < 12:
+        while len(told(trace)) < 8:
             assert time.monotonic() < until and running.poll() is None, "it did not come to it"
             time.sleep(0.02)
         os.killpg(running.pid, signal.SIGINT)
@@ -86,7 +86,7 @@ def test_control_c_leaves_the_values_that_were_measured(slow, tmp_path, jobs):
     assert body["curves"]["double"]["value"] == [2 * n for n in measured]
 
 
-def test_what_others_cannot_do_is_one_line(cli, slow):
+def test_runs_that_other_processes_cannot_do_are_refused(cli, slow):
     path, _ = slow(0)
     words = ("simulate", path, "n=1,2", "--device", "cpu")
     assert_one_line(cli(*words, "--jobs", "0"), "jobs = 0: must be an integer >= 1")
