@@ -75,7 +75,7 @@ def test_a_module_that_is_not_there():
         lazily("no_such_module")
 
 
-def test_what_is_expected_in_short():
+def test_abbreviations_of_expected_results():
     assert between("0.1", 2) == Enclosure(Fraction(1, 10), Fraction(2))
     assert certified("stays", holds=False) == {"clauses.stays.holds": False, "clauses.stays.evidence": "certified"}
     trusting = certified("floor", holds=True, trusting="attention/1")

@@ -3,7 +3,7 @@
 `What …` for a thing that has a name, `Where it …` for a condition, `It is … that …`: the subject is to come first, and
 be named. So is a result: `Return what …` is refused, and a docstring that begins with `How many …` or `Where …`.
 Docstrings, comments, other strings of several words, and pages are read, each item of a list by itself.
-`python -m tests.sentences` prints each with its place where there are more than the ceilings, which only go down.
+`python -m tests.sentences` prints each with its place if there are more than the ceilings, which only go down.
 """
 
 import ast
@@ -110,7 +110,7 @@ def found(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def main() -> int:
-    """Print the sentences of each folder that has more than its ceiling; return 1 where there is one."""
+    """Print the sentences of each folder that has more than its ceiling; return 1 if there is one."""
     places = found()
     counts = Counter({folder: len(listed) for folder, listed in places.items()})
     above = [folder for folder in CEILINGS if counts[folder] > CEILINGS[folder]]

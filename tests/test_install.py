@@ -166,7 +166,7 @@ def test_the_pins_keep_the_ranges():
 
 
 BROUGHT = {extra: f"python -m pip install {' '.join(packages)}" for extra, packages in EXTRAS.items()}
-"""The commands that install an extra where there is no checkout."""
+"""The commands that install an extra without a checkout."""
 LIGHT = tuple(sorted({*(package for brought in EXTRAS.values() for package in brought), "_pytest", "xdist", "IPython"}))
 CHECKED = "check wang2024.fcn_width T=200 q=3 d=5 m=500 eps=1/10"
 
@@ -223,7 +223,7 @@ LACKING = {
 """Commands and their messages: each is to fail by its input."""
 
 
-def test_what_needs_more_says_in_one_line_what_to_install(outside):
+def test_commands_lacking_an_extra_name_it_in_one_line(outside):
     code, out, err = outside(calls(*LACKING, before=hidden(*LIGHT)))
     assert code == 0 and out.splitlines() == ["exit code 2"] * len(LACKING)
     assert err.splitlines() == [f"verify: {line}" for line in LACKING.values()]
@@ -354,7 +354,7 @@ def test_nothing_is_of_one_system_alone(top):
         ("path.open('rb')\npath.write_text(x, encoding='utf-8', newline='\\n')\nos.replace(a, b)", []),
     ],
 )
-def test_what_is_not_portable_is_found(tmp_path, source, found):
+def test_code_that_is_not_portable_is_found(tmp_path, source, found):
     path = tmp_path / "planted.py"
     path.write_text(source, encoding="utf-8")
     assert list(not_portable(path)) == found

@@ -102,7 +102,7 @@ def test_neighbours_and_the_re_checker_are_held_apart(tmp_path, place, source):
     assert len(not_allowed(planted(tmp_path, **others | {place: source}))) == 1
 
 
-def test_what_looks_up_is_allowed(tmp_path):
+def test_imports_of_subpackages_above_are_allowed(tmp_path):
     source = "import verify.errors\nfrom verify.language import expressions\nfrom verify.rechecker import reading"
     others = {
         "errors": "",

@@ -146,7 +146,7 @@ def test_a_kind_of_clause_is_decided_by_its_kind_of_proof(outside, tmp_path, n, 
     assert found["status"] == "rejected" and "is no division of the dividend" in found["reason"]
 
 
-def test_what_is_pinned_is_accepted_here_alone(outside):
+def test_pinned_certificates_are_accepted_with_the_package_alone(outside):
     files = sorted(outside.folder.glob("textbook/certificates/*.json"))
     assert [file.stem for file in files] == ["hardy.harmonic", "hardy.neighbours"]
     shown = outside.verify("recheck", *map(str, files))

@@ -190,7 +190,7 @@ def _module(words):
         (_module, "tests/pages.py"),
     ],
 )
-def test_what_is_not_understood_would_be_seen(check, line):
+def test_command_lines_with_errors_are_found(check, line):
     assert not check(shlex.split(line))
 
 
@@ -214,7 +214,7 @@ def test_a_wrong_output_would_be_seen(tmp_path):
     assert timeless("verified   0.17 s, 3 instances") == timeless("verified   9.99 s, 1 instance")
 
 
-def test_what_a_block_raises_is_seen(tmp_path):
+def test_errors_raised_in_a_block_are_seen(tmp_path):
     with reading(tmp_path) as reader:
         assert "ZeroDivisionError: division by zero" in reader.printed(Block("pycon", ">>> 1 / 0\n", (0, 0)))
         with pytest.raises(ZeroDivisionError):

@@ -184,6 +184,6 @@ def test_words_that_are_too_long_are_left_out(monkeypatch):
         ({"d": 2}, "d = 2: must be 5 with the printed spectrum"),
     ],
 )
-def test_what_is_refused(given, message):
+def test_invalid_settings_are_refused(given, message):
     with pytest.raises(InputError, match=message):
         elsewhere.run(device="cpu", seed=0, **given)

@@ -325,7 +325,7 @@ def test_the_best_equal_steps(layers, examples, stated):
     assert round(float(best), 4) == float(stated)
 
 
-def test_what_is_proved_of_equal_steps_is_cited():
+def test_proved_bound_of_equal_steps_is_cited():
     (claim,) = (claim for claim in fixed_steps.statement.claims if claim.label == "shared_step")
     assert claim.relation.rhs == Rational("0.268") and claim.relation.rel_op == ">"
     text = figure_findings.figure7_descent_is_held_back.text

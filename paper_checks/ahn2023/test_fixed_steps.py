@@ -7,7 +7,7 @@ from theorems.preconditioned_descent.fixed_steps import fixed_steps
 from verify import Outcome
 
 
-def test_it_is_proved_but_for_an_argument(ledger):
+def test_all_clauses_but_equal_steps_are_proved(ledger):
     result = ledger.check(fixed_steps, **fixed_steps.example)
     assert {c.label for c in result.clauses if c.evidence != "proved"} == {"equal_steps"}
     ledger.canaries(fixed_steps)

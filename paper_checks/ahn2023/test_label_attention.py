@@ -32,7 +32,7 @@ def layers(steps, rates, d, corner=0.0):
 
 
 @pytest.mark.parametrize(("d", "n"), SIZES)
-def test_it_is_argued_for_all_sizes(ledger, d, n):
+def test_theorem_is_certified_and_argued_for_all_sizes(ledger, d, n):
     result = ledger.check(moved.label_attention, d=d, n=n)
     assert result.for_all_parameters.standing == "argued" and result.evidence == "certified"
 

@@ -20,7 +20,7 @@ def end():
     return end_of_descent(SIZES, arb(ETA), 400, radius=0.012, curvature=0.03)
 
 
-def test_it_is_the_point_of_least_loss(end):
+def test_end_of_descent_is_the_point_of_least_loss(end):
     assert is_least(SIZES, end, half=HALF, far=FAR)
     # The theorem's enclosure of the least loss over C >= 0 has the loss there.
     _, q, d, _, _ = SIZES
@@ -42,7 +42,7 @@ def test_the_training_of_the_full_matrices_goes_there(end):
     assert float(W[1:, 1:].diagonal().mean()) == pytest.approx(end.C, abs=left)
 
 
-def test_what_is_not_shown():
+def test_ends_of_descent_that_are_not_shown_are_undecided():
     with pytest.raises(UndecidedError, match="Hessian"):
         end_of_descent(SIZES, arb(ETA), 400, radius=0.01, curvature=0.06)
     with pytest.raises(UndecidedError, match="into itself"):

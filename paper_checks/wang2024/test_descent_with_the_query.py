@@ -53,7 +53,7 @@ def test_the_training_keeps_what_is_claimed(sizes):
     assert start - first == pytest.approx(fall, abs=ROUNDING)
 
 
-def test_what_is_out_of_scope_does_not_keep_it():
+def test_instances_out_of_scope_violate_the_theorem():
     # Three of four selected: 2q > T + 1, and C falls from the start.
     assert violations(Exactly(4, 3, 1, 2, "tokens_and_query", step_size(4, 3, 1, 2))) == {"nonnegative"}
     # A step some hundred times the curvature's.

@@ -90,7 +90,7 @@ These ends, and the step by which both encodings are below the level, were set a
         pytest.param("Figure 5", marks=pytest.mark.xdist_group("wang2024 Figure 5")),
     ],
 )
-def test_what_a_quick_run_tells_where_it_leaves_a_caption_open(figure):
+def test_quick_runs_bound_the_losses_of_a_caption_they_leave_open(figure):
     found = figures.trained(figure[-1], "cpu", False, 0)
     for name, (least, most) in LEFT_OPEN[figure[-1]].items():
         low, high = margins.ends(found.measurements[name])
@@ -379,7 +379,7 @@ TINY = {"T": 6, "q": 2, "d": 1, "d_e": 8, "steps": 12, "late": 6, "batch_size": 
         ("figure5", {"T_test": 7, "q_test": "1,3"}, {"stochastic_T7": 1}),
     ],
 )
-def test_what_is_predicted_is_drawn_over_its_curve(name, given, names):
+def test_predictions_are_drawn_over_their_curves(name, given, names):
     result = load_experiment(f"wang2024.{name}").run(device="cpu", **(TINY | given))
     theory = with_theory(result).theory
     wanted = [(result.curves[key].over, result.curves[key].quantity) for key, n in names.items() for _ in range(n)]
@@ -460,7 +460,7 @@ def test_a_comparison_runs_at_tiny_sizes_with_the_other_settings_of_a_full_run(t
         assert result.outcome is INCONCLUSIVE
 
 
-def test_what_comes_from_the_store_says_so(monkeypatch, tmp_path):
+def test_results_from_the_store_are_marked(monkeypatch, tmp_path):
     run = load_experiment("wang2024.figure1").run
     store = Store(tmp_path / "s")
     monkeypatch.setattr(figures, "trained", lambda *_, **given: run(device="cpu", store=store, **(given | TINY)))

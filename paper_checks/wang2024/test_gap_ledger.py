@@ -85,7 +85,7 @@ def test_an_error_that_is_not_known_is_not_taken_for_none():
         parts(SAID, VALIDATION, replace(OFF, standard_error=None), ROUNDING)
 
 
-def test_what_is_left_decides_nothing():
+def test_remainder_does_not_decide_the_verdict():
     found = {**parts(SAID, replace(VALIDATION, value=0.9), OFF, ROUNDING)}
     assert found["chance_sampled"].value > 0.4
     assert judged({**whole(SAID), **found}).outcome is Outcome.VERIFIED
@@ -116,7 +116,7 @@ def test_theory_that_does_not_fit_is_refuted(said):
         ({"attend": "tokens", "eta": 60}, "eta = 60: population descent leaves C >= 0"),
     ],
 )
-def test_what_is_not_predicted_is_refused(given, message):
+def test_settings_without_a_prediction_are_refused(given, message):
     with pytest.raises(InputError, match=message):
         run(**(SHORT | given))
 
@@ -129,7 +129,7 @@ def test_the_softmaxs_own_descent_is_lemma_1s():
     )
 
 
-def test_what_a_run_takes_is_expected():
+def test_seconds_of_a_run_are_estimated():
     experiment = load_experiment("wang2024.gap_ledger")
     settings = experiment.run(device="cpu", **SHORT).settings
     for number in ("float32", "float64"):

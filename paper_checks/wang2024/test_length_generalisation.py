@@ -85,7 +85,7 @@ def test_length_generalisation_against_one_learnt_draw(ledger):
     ledger.compare(length_generalisation.one_draw_does_not_generalise)
 
 
-def test_what_one_draw_costs_is_told_from_nothing():
+def test_one_learnt_draw_is_judged_by_both_losses():
     low, high = Measurement(0.01, 1e-4, 1000), Measurement(0.5, 1e-3, 1000)
     assert length_generalisation.one_draw(0.1, 0.2, low, high).outcome is Outcome.VERIFIED
     assert length_generalisation.one_draw(0.1, 0.2, high, high).outcome is Outcome.REFUTED

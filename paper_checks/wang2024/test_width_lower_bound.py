@@ -187,7 +187,7 @@ def test_a_loss_that_is_not_a_number_never_passes(measured, found, about):
         (1.0, Measurement(math.inf), Outcome.REFUTED),
     ],
 )
-def test_what_counts_as_below(least, measured, outcome):
+def test_measured_losses_are_judged_against_the_least_loss(least, measured, outcome):
     assert widths.not_below(least, measured, comparisons=1, resolution=0.051).outcome is outcome
 
 

@@ -79,7 +79,7 @@ def test_a_cost_is_to_be_no_larger():
     assert "| ours/best 2.5 | 2–9 | <= 2.5 | yes | ours/definition 1 |" in text
 
 
-def test_what_nobody_measured_on_a_device_says_so():
+def test_rows_not_measured_on_a_device_are_marked():
     text = page_of(pair_row(on_device=True))
     assert "| sums | cuda |" + " not measured |" * 10 in text
     assert page_of(pair_row(on_device=True), pair_row(on_device=True, device="cuda")).count("not measured") == 0

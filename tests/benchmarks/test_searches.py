@@ -1,4 +1,4 @@
-"""The effort of a search is counted, also where it finds nothing."""
+"""The effort of a search is counted, also if it finds nothing."""
 
 import pytest
 import sympy as sp
@@ -11,11 +11,11 @@ TRUE, FALSE = theorem((N,), sp.Ge(n**2, n)), theorem((N,), sp.Le(n**2, 0, evalua
 
 
 @pytest.mark.parametrize("guided", [True, False])
-def test_what_fails_at_the_first_instance_needs_one(guided):
+def test_canary_that_fails_at_the_first_instance_needs_one(guided):
     assert needed(TRUE, Canary("it is 0", FALSE.statement, "claim"), 3, guided=guided) == (1, True)
 
 
-def test_what_is_true_needs_all_there_is():
+def test_true_canary_needs_all_instances():
     tried, found = needed(FALSE, Canary("it is true", TRUE.statement, "claim"), 3, guided=False, most=20)
     # Instances that are drawn twice are tried once.
     assert 10 < tried <= 20 and not found

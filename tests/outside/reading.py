@@ -197,7 +197,7 @@ class Statement:
         return step is not None and list(self.violations(self.values(instance, HIGHER), [step])) == [step]
 
     def refuted_by(self, witness, step):
-        """Return whether rational values lie in the scope and violate the claim at a step, exactly where they can."""
+        """Return whether rational values lie in the scope and violate the claim at a step, exactly if possible."""
         domains = {domain.name: domain for domain in self.domains}
         if set(witness) != set(domains) or not all(witness[name] in domain for name, domain in domains.items()):
             return False

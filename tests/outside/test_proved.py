@@ -12,7 +12,7 @@ QUICK = 4000
 """Work, in columns, that is spent on a false statement."""
 
 
-def test_what_is_recorded_is_of_the_set():
+def test_recorded_proofs_are_of_true_statements_of_the_set():
     true = {each.id for each in statements() if each.true}
     # At the commit that the set is from, z3 proved 53 of them.
     assert set(PROVED) <= true and len(PROVED) > 53 and max(PROVED.values()) < 2_000_000

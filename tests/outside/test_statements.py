@@ -107,7 +107,7 @@ def test_a_violation_is_recognised(text, witness, step):
         ("exp(log(x)) == x for x > 0", {"x": 3}, 0),
     ],
 )
-def test_what_violates_nothing_is_not_taken_for_a_witness(text, witness, step):
+def test_values_without_a_violation_are_no_witness(text, witness, step):
     read = Statement.read(text)
     assert not read.refuted_by({name: Fraction(value) for name, value in witness.items()}, step)
 

@@ -119,7 +119,7 @@ def test_a_wrong_step_planted_into_the_derivation_is_an_error(name):
 
 
 @pytest.mark.parametrize("name", ids("theorem"))
-def test_what_a_theorem_uses_exists(name):
+def test_theorems_that_a_theorem_uses_exist(name):
     theorem = load_theorem(name)
     assert {*theorem.statement_uses, *theorem.proof_uses} <= set(ids("theorem"))
 
@@ -222,7 +222,7 @@ def test_a_statement_without_one_hypothesis_has_another_digest():
     assert len(digests - {statement.digest}) == len(statement.hypotheses) > 3
 
 
-def test_what_is_known_beyond_hypotheses_applies():
+def test_extensions_beyond_hypotheses_apply():
     known = [theorem for theorem in map(load_theorem, ids("theorem")) if theorem.extensions]
     assert "wang2024.theorem1" in {theorem.id for theorem in known}
     # Which theorem takes a hypothesis further is a matter of the instance: that of few tokens in many dimensions too.

@@ -33,13 +33,13 @@ def test_all_modules_that_derive_forms_have_them_stored():
     assert {name: path_of(derive) for name, derive in stored_forms.modules().items()} == STORED
 
 
-def test_what_is_read_is_what_was_written():
+def test_written_forms_are_read_back():
     found = read(written(FORMS), x, y)
     assert found == FORMS
     assert {name: sp.srepr(form) for name, form in found.items()} == {n: sp.srepr(form) for n, form in FORMS.items()}
 
 
-def test_what_is_neither_sum_nor_product_nor_power_is_not_written():
+def test_forms_other_than_sums_products_and_powers_are_not_written():
     with pytest.raises(KeyError):
         written({"logarithm": sp.log(x)})
 

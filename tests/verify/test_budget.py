@@ -93,7 +93,7 @@ def test_the_systems_alarm_ends_a_computation():
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
-def test_what_does_not_look_at_the_clock_is_ended(clock):
+def test_functions_that_never_read_the_clock_are_interrupted(clock):
     started = clock.now
     with pytest.raises(OutOfTimeError, match="the time ran out"):
         ended(started + 0.1, clock.spin)
@@ -102,7 +102,7 @@ def test_what_does_not_look_at_the_clock_is_ended(clock):
     clock.sleep(0.2)
 
 
-def test_what_is_done_in_time_is_returned_and_a_moment_there_is_always(clock):
+def test_results_in_time_are_returned_even_just_after_the_deadline(clock):
     assert ended(clock.now + 5, clock.spin, 0.01) == "done" and ended(0.0, clock.spin, 0.01) == "done"
     with pytest.raises(ZeroDivisionError):
         ended(clock.now + 5, lambda: 1 // 0)

@@ -42,7 +42,7 @@ def test_answers_come_in_order(tmp_path):
     assert found == [number**2 for number in range(9)]
 
 
-def test_what_comes_after_the_first_that_is_enough_is_not_begun(tmp_path):
+def test_calls_after_the_first_sufficient_answer_are_not_begun(tmp_path):
     calls = ((number, tmp_path) for number in range(2000))
     # The third is there before the first, and it is not the last that is enough.
     found = list(Workers(2).in_order(squared, calls, lambda square: square >= 4))
@@ -81,7 +81,7 @@ def test_a_cancelled_call_that_joblib_misses_is_no_error_and_others_are(monkeypa
     assert found == seen
 
 
-def test_what_a_dead_process_had_is_asked_for_again(tmp_path):
+def test_calls_of_a_dead_process_are_repeated(tmp_path):
     assert list(Workers(2).in_order(dies_once, ((number, tmp_path) for number in range(6)))) == list(range(6))
 
 
@@ -107,7 +107,7 @@ def test_one_process_needs_no_other():
 
 
 @pytest.mark.parametrize(("jobs", "scheduler", "message"), [(0, None, "jobs = 0: must be"), (2, "tcp://x:1", "jobs")])
-def test_what_nobody_can_do_is_one_line(jobs, scheduler, message):
+def test_invalid_numbers_of_jobs_are_refused(jobs, scheduler, message):
     with pytest.raises(InputError, match=message), workers(jobs, scheduler):
         pass
 

@@ -28,7 +28,7 @@ def _stopped(path, failure):
         raise failure
 
 
-def test_what_is_written_at_once_has_names_of_its_own(tmp_path):
+def test_concurrent_writes_have_different_names(tmp_path):
     path = tmp_path / ("f" * 240)
     with whole(path) as one, whole(path) as other:
         assert one != other and one.parent == other.parent == tmp_path
@@ -67,7 +67,7 @@ def test_no_link_is_followed(tmp_path, monkeypatch):
     assert victim.read_text() == "mine" and not path.is_symlink() and path.read_text() == "text"
 
 
-def test_what_a_killed_process_left_is_found(tmp_path):
+def test_parts_left_by_a_killed_process_are_found(tmp_path):
     left = tmp_path / "f.0123456789abcdef.part"
     for path in (left, tmp_path / "f.part", tmp_path / "f.2.0123456789abcdef.part", tmp_path / "f"):
         path.touch()
@@ -88,7 +88,7 @@ def test_a_name_that_no_file_may_have(name):
         name_in_file("id", name)
 
 
-def test_what_is_ours_or_nothing_is_replaced(tmp_path):
+def test_own_empty_and_absent_files_are_replaced(tmp_path):
     path = tmp_path / "f"
     ours = lambda content: content == b"ours"  # noqa: E731
     assert replaceable(path, ours)
@@ -107,6 +107,6 @@ def test_nothing_else_is_replaced(tmp_path):
     assert not replaceable(Path(os.devnull), lambda _: True)
 
 
-def test_what_is_a_json_object_and_what_is_not():
+def test_json_objects_are_read_and_other_content_is_empty():
     assert json_object(b'{"a": 1}') == {"a": 1}
     assert [json_object(c) for c in (b"[1]", b"1", b"{", b"\xff", b"[" * 10**5)] == [{}] * 5

@@ -1,4 +1,4 @@
-"""A frozen value does not change, also inside, and is itself where there is nothing to freeze."""
+"""A frozen value does not change, also inside, and is itself if there is nothing to freeze."""
 
 import copy
 import pickle
@@ -27,7 +27,7 @@ def test_lists_and_mappings_are_frozen_all_the_way_down():
         part.shapes._items = {}
 
 
-def test_what_is_frozen_already_is_itself():
+def test_frozen_values_are_returned_unchanged():
     part = frozen(Part([1], {"a": 1}))
     assert frozen(part) is part and frozen((1, "a")) == (1, "a")
     for value in (1, "text", None, {1, 2}, (1, (2, 3)), Part((1,), Frozen({}))):

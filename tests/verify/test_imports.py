@@ -135,7 +135,7 @@ def test_a_planted_violation_is_found(tmp_path, top, source, module):
         ("numerics", "import torch\nfrom numerics.x import y\nfrom verify.errors import InputError"),
     ],
 )
-def test_what_is_allowed_is_not_a_violation(tmp_path, top, source):
+def test_allowed_imports_are_no_violation(tmp_path, top, source):
     folder = tmp_path / top
     folder.mkdir()
     (folder / "fine.py").write_text(source + "\n")

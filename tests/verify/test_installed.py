@@ -37,7 +37,7 @@ def test_several_missing_packages_share_a_line_that_names_each_extra_once(monkey
     assert lack("torch", "networkx", "numba", "matplotlib") == line
 
 
-def test_what_a_finder_refuses_is_missing(monkeypatch):
+def test_packages_that_a_finder_refuses_are_missing(monkeypatch):
     class Refuses:
         def find_spec(self, name, path=None, target=None):
             raise ModuleNotFoundError(name, name=name)

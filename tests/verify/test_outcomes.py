@@ -104,7 +104,7 @@ def test_numbers_have_the_form_of_the_contract_and_a_float_beside(value, written
 
 
 @pytest.mark.parametrize("value", ["word", None, True])
-def test_what_is_no_number_has_no_float_beside(value):
+def test_values_that_are_no_numbers_have_no_float_beside(value):
     assert json_numbers({"n": value}) == {"n": value}
 
 
@@ -230,14 +230,14 @@ def test_a_step_has_no_say_in_the_headline():
     assert [clause["role"] for clause in with_steps.to_json()["clauses"]] == ["claim", "step", "step"]
 
 
-def test_what_is_assumed_is_taken_to_hold_and_never_said_to():
+def test_assumed_hypotheses_count_as_holding_but_are_not_reported_so():
     assumed = HypothesisResult(**HYPOTHESIS, holds=True, assumed=True)
     result = replace(_result((V, PROVED, None)), hypotheses=(assumed,))
     (row,) = result.to_json()["hypotheses"]
     assert (result.in_scope, assumed.status, row["status"], row["holds"]) == (True, "assumed", "assumed", None)
 
 
-def test_what_carries_several_parts_is_the_weakest_with_all_inferences():
+def test_standing_of_several_parts_is_the_weakest_with_all_inferences():
     one, other = (
         Established(ForAll.ARGUED, frozenset({"t:a", "t:b"})),
         Established(ForAll.ARGUED, frozenset({"t:b", "u:c"})),
@@ -376,7 +376,7 @@ def test_an_enclosure_that_is_shown_is_one_still_and_no_loose_one(one, other, di
     )
 
 
-def test_what_is_shortened_is_known():
+def test_shortened_numbers_are_recognised():
     long = Fraction(10**12 - 1, 10**12)
     assert is_shortened(long) and is_shortened([1, long]) and is_shortened({"a": [long]})
     assert not any(map(is_shortened, (Fraction(1, 3), True, "about 1", None, [1, 2], Enclosure(0, 1))))

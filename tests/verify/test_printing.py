@@ -45,7 +45,7 @@ ONE_OVER_LOG_1 = power(sp.log(1, evaluate=False), -1)
         (sp.Derivative(add(x, 0), x), "Derivative(x + 0, x)", None),
     ],
 )
-def test_what_is_kept_is_written_as_it_is_held(expression, text, latex):
+def test_unevaluated_parts_are_written_as_held(expression, text, latex):
     assert text_of(expression) == text
     assert latex is None or latex_of(expression) == latex
 
@@ -69,7 +69,7 @@ def test_what_is_kept_is_written_as_it_is_held(expression, text, latex):
         3,
     ],
 )
-def test_what_is_not_kept_is_written_by_sympy(expression):
+def test_evaluated_expressions_are_written_by_sympy(expression):
     assert text_of(expression) == sp.sstr(expression) and latex_of(expression) == sp.latex(expression)
 
 

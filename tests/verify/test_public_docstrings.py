@@ -105,7 +105,7 @@ def test_the_examples_run(name, monkeypatch, tmp_path):
     assert found.failed == 0, "".join(said)
 
 
-def test_what_is_lacking_would_be_seen():
+def test_faults_of_docstrings_are_found():
     def wrong(one, *, other=1):
         """Do it
 

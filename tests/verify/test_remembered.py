@@ -23,7 +23,7 @@ def folder(kept):
     return kept / "remembered"
 
 
-def test_what_was_found_is_remembered(folder):
+def test_found_values_are_remembered(folder):
     assert HERE.recall("one", "d") is None and not HERE.knows("one")
     HERE.remember("one", "d", FOUND)
     assert HERE.recall("one", "d") == FOUND and HERE.knows("one")
@@ -38,7 +38,7 @@ def test_without_the_folder_nothing_is(kept):
     assert HERE.recall("one", "d") is None and not kept.exists()
 
 
-def test_what_cannot_be_made_is_not(kept, monkeypatch):
+def test_folder_that_cannot_be_made_is_ignored(kept, monkeypatch):
     monkeypatch.setattr("verify.files.FOLDER", kept / "in" / "nothing")
     remembered.make_folder()
     HERE.remember("one", "d", FOUND)
@@ -65,7 +65,7 @@ def test_a_damaged_file_is_none(folder, content):
     assert HERE.recall("one", "d") == FOUND
 
 
-def test_what_is_a_folder_is_none(folder):
+def test_folder_in_place_of_the_file_is_ignored(folder):
     (folder / "one.json").mkdir(parents=True)
     HERE.remember("one", "d", FOUND)
     assert HERE.recall("one", "d") is None

@@ -53,7 +53,7 @@ def test_modules_that_are_loaded_change_no_draw(drawn):
     assert drawn(NONE, IMPORT) != drawn(NONE)
 
 
-def test_what_is_put_aside_comes_back(drawn):
+def test_draws_put_aside_are_restored_after_an_error(drawn):
     left = "with contextlib.suppress(KeyError), own_draws():\n    raise KeyError"
     assert drawn(NONE, left) == drawn(NONE) != drawn(OWN)
 

@@ -50,7 +50,7 @@ def test_formulas_become_mathml():
     assert mathml(r"\alpha", display=False) != mathml(r"\beta", display=False)
 
 
-def test_what_is_no_formula_is_refused():
+def test_malformed_formula_is_refused():
     with pytest.raises(NoAvailableTokensError):
         mathml(r"\frac{1}{", display=False)
 

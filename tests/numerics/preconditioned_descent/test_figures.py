@@ -78,7 +78,7 @@ def test_trainings_are_shared_by_figures_that_have_the_same():
     assert len(figures._TRAINED) == 4
 
 
-def test_what_is_read_does_not_change_what_is_trained():
+def test_readings_and_test_prompts_do_not_change_the_training():
     few, many = (run(NAMES[0], readings=readings) for readings in (2, 7))
     assert all(few.curves[name].measured[-1] == many.curves[name].measured[-1] for name in few.curves)
     assert many.curves["log_loss"].points == (0, 2, 4, 6, 8, 10, 12)

@@ -54,7 +54,7 @@ def test_beyond_large_entries_there_is_no_loss():
         ({"n": 301}, "n = 301: must be at most 300"),
     ],
 )
-def test_what_has_no_exact_rule_is_refused(wrong, message):
+def test_settings_without_an_exact_rule_are_refused(wrong, message):
     with pytest.raises(InputError, match=message):
         starts.many_starts.run(device="cpu", **{"L": 1, "starts": 1} | wrong)
 

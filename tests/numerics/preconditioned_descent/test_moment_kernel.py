@@ -81,7 +81,7 @@ def test_results_do_not_depend_on_threads(monkeypatch):
     assert moment_kernel._BLOCK * moment_kernel._CHUNK < 5000
 
 
-def test_what_overflows_is_not_finite():
+def test_overflowing_loss_is_not_finite():
     (A,), tokens, weights = drawn(3, 2, 4, 30, False)
     for scale in (1e200, float("nan")):
         assert not bool(mean_gradient(scale * A, None, reduced(tokens, weights))[0].isfinite())
@@ -103,7 +103,7 @@ def test_float32_is_float64_to_its_rounding(with_B):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_what_does_not_fit_is_refused():
+def test_tensors_of_wrong_shape_or_type_are_refused():
     (A, B), tokens, weights = drawn(2, 3, 5, 4, True)
     prompts = reduced(tokens, weights)
     S, w, x = prompts

@@ -197,7 +197,7 @@ def test_the_expected_time_is_that_of_all_trainings(monkeypatch, name):
     assert load_experiment(name).expect(chosen, device="cpu") == 2 * 2 * 80
 
 
-def test_what_was_trained_is_not_trained_again(tmp_path):
+def test_finished_trainings_are_not_repeated(tmp_path):
     running = Running(tmp_path / "state.pt", every=0.0)
     experiment = load_experiment(NAMES[0])
     chosen = experiment._chosen({**TINY, **OWN[NAMES[0]]}, full=False)

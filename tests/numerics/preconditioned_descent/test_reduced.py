@@ -147,7 +147,7 @@ def test_prompts_are_counted(monkeypatch, n, device):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_what_does_not_fit_is_refused():
+def test_invalid_shapes_counts_and_covariances_are_refused():
     covariance, inverse = sigma(3, generator(5))
     prompts = draw(4, 5, covariance, inverse, 0)
     A = torch.zeros(2, 3, 3, dtype=torch.float64)

@@ -141,7 +141,7 @@ def test_prompts_of_a_purpose_are_no_others():
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=IDS)
-def test_what_is_left_goes_on_to_the_same_bits(plan):
+def test_resumed_training_ends_at_the_same_bits(plan):
     whole, broken = Training(plan, 5, "cpu"), Training(plan, 5, "cpu", Training(plan, 5, "cpu").state())
     for step in range(8):
         whole.advance()

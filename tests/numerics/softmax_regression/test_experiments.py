@@ -119,7 +119,7 @@ def test_training_lowers_the_loss():
     assert after < 0.7 * before
 
 
-def test_it_measures_everything_at_start_and_end_and_repeats_itself():
+def test_closeness_is_measured_at_start_and_end_and_repeats():
     found = [experiments.closeness.run(device="cpu", seed=3, **TINY).measurements for _ in range(2)]
     names = ("layer_loss", "prediction_difference", "sensitivity_difference", "cosine")
     assert {f"{name}_{when}" for name in names for when in ("start", "end")} < set(found[0])

@@ -98,6 +98,6 @@ def test_the_data_after_attention_by_loops():
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_what_does_not_fit_is_refused(call, message):
+def test_tensors_of_wrong_shape_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -105,7 +105,7 @@ def test_sizes_are_positive(name):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_what_does_not_fit_is_refused():
+def test_invalid_arguments_of_batches_are_refused():
     with pytest.raises(InputError, match="q = 6: must be at most T = 5"):
         batches(4, 5, 6, 3, 6)
     sizes = Sizes(4, 5, 2, 3, 6)

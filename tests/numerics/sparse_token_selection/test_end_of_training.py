@@ -86,7 +86,7 @@ def test_one_hot_encodings_have_the_multiple_of_the_centred_identity():
     assert found.start == (0, 0)
 
 
-def test_what_does_not_fit_is_refused():
+def test_invalid_sizes_are_refused():
     with pytest.raises(InputError, match="q = 7: must be at most T = 6"):
         end(q=7)
     with pytest.raises(InputError, match="d_e = 8: must be T = 6"):

@@ -189,7 +189,7 @@ def test_the_step_size_changes_once():
     def run(**settings):
         return stochastic_training.run(device="cpu", **{**SHORT, "steps": 6}, **settings).measurements
 
-    # A batch more is drawn where the step size changes, so that runs agree where it does not.
+    # A batch more is drawn if the step size changes, so that runs agree if it does not.
     assert run(eta=1, eta_late=7, late=6) == run(eta=1, eta_late=9, late=100)
     assert run(eta=2, eta_late=1, late=0)["C"] != run(eta=1, eta_late=2, late=0)["C"]
     # So small a step does nothing: all moves are in the other half.

@@ -65,7 +65,7 @@ def test_trainings_are_shared_by_figures_that_have_the_same():
     assert len(figures._TRAINED) == 2
 
 
-def test_what_is_read_does_not_change_what_is_trained():
+def test_readings_and_test_samples_do_not_change_the_training():
     few, many = (run("wang2024.figure1", readings=readings) for readings in (2, 7))
     for name in ("alpha", "C", "cosine_W", "cosine_V"):
         assert few.curves[name].measured[-1] == many.curves[name].measured[-1]
@@ -133,7 +133,7 @@ def test_several_runs_of_both_encodings_have_draws_of_their_own(name):
     assert not any(torch.equal(a, b) for a, b in combinations(draws, 2))
 
 
-def test_what_is_measured_beside_the_curves():
+def test_rises_and_ends_are_measured_beside_the_curves():
     several, single = (run("wang2024.figure4", runs=runs).measurements for runs in (3, 1))
     for encoding in ("stochastic", "fixed"):
         rise = several[f"{encoding}_rise_q1_to_q3"]

@@ -220,7 +220,7 @@ def layer(design, activation, *, measurements=MEASUREMENTS, length=T, q=Q, **mor
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_what_does_not_fit_is_refused(call, message):
+def test_invalid_arguments_of_nets_and_layers_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

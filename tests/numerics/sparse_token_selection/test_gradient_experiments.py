@@ -53,7 +53,7 @@ def test_the_traces_of_a_layer_that_can_be_enumerated(device, attend, alpha):
 
 
 @pytest.mark.parametrize("distribution", ["signs", "sphere"])
-def test_what_a_single_coordinate_leaves(distribution):
+def test_off_diagonals_vanish_with_a_single_coordinate(distribution):
     # d = 1 and d_e = 1: nothing is off the diagonals, and e_i = ±1 under both.
     found = stochastic_gradient.run(device="cpu", **SMALL | {"d_e": 1}, distribution=distribution).measurements
     for name in ("V_off_diagonal", "W_off_diagonal", "W_diagonal_differences"):

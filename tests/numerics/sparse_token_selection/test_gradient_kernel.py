@@ -109,7 +109,7 @@ def test_results_do_not_depend_on_threads_nor_on_what_was_asked_for_before(monke
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_what_does_not_fit_is_refused():
+def test_invalid_arguments_of_the_kernel_are_refused():
     sizes = Sizes(4, 5, 2, 3, 6)
     W, V = matrices(sizes)
     for name, given in (("W", (W[1:], V)), ("W", (W.float(), V)), ("V", (W, V.T)), ("V", (W, V.float()))):

@@ -164,6 +164,6 @@ EYE = torch.eye(4, dtype=torch.float64)
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_what_does_not_fit_is_refused(call, message):
+def test_invalid_arguments_of_measurements_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

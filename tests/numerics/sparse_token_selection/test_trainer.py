@@ -132,7 +132,7 @@ def test_fixed_encodings_are_the_first_of_one_draw():
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 @pytest.mark.parametrize("plan", KINDS[::2], ids=IDS[::2])
-def test_what_is_left_goes_on_to_the_same_bits(plan, optimizer):
+def test_resumed_training_ends_at_the_same_bits(plan, optimizer):
     plan = replace(plan, optimizer=optimizer, eta=0.05)
     whole, broken = Training(plan, 5, "cpu"), Training(plan, 5, "cpu")
     for step in range(8):

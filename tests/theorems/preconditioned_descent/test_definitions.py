@@ -1,6 +1,6 @@
 """Lemmas 1, 4, 5 and 6 from the definitions, at small sizes, all entries of all matrices symbols.
 
-Z, M, P and Q are written out as matrices; nothing of the library's letters is used but where they are tested.
+Z, M, P and Q are written out as matrices; the library's letters are used only in the tests of them.
 """
 
 import pytest

@@ -60,7 +60,7 @@ def by_differences(steps, direction, n):
         ),
     ],
 )
-def test_it_is_that_of_the_definition(L, kind, scale):
+def test_curvature_is_that_of_the_definition(L, kind, scale):
     steps = [float(a.midpoint) for a in check(load_theorem("ahn2023.theorem3"), L=L, d=2, n=1).values["a"]]
     orders = [by_differences([scale * a for a in order], DIRECTIONS[kind], 1) for order in permutations(steps)]
     # Central differences: an error of order MOVE² times fourth derivatives.
@@ -88,7 +88,7 @@ def test_the_re_checker_finds_the_same(L, n, d):
 
 
 @pytest.mark.parametrize("at", [(4, 2, 2, 0, 1), (2, 2, 1, 0, 1), (2, 2, 2, 3, 1), (2, 2, 2, HALF, 1), (2, 2, 2, 0, 0)])
-def test_what_is_out_of_range_is_refused(at):
+def test_arguments_out_of_range_are_refused(at):
     with pytest.raises(UndefinedError, match=r"L <= 3 and d >= 2|kind|scale"):
         value(*at)
     with pytest.raises(Rejected, match="L ≤ 3, 2 ≤ d"):

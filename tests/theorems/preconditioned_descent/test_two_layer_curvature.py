@@ -47,7 +47,7 @@ def test_pairs_of_eigenvalues_give_the_same(dimension, examples, steps):
 
 
 @pytest.mark.parametrize(("dimension", "examples"), SIZES)
-def test_what_certifies_them_at_instances_encloses_the_least(dimension, examples):
+def test_certified_least_curvature_is_the_least_of_both_orders(dimension, examples):
     values = verify.check(two_layer_curvature, d=dimension, n=examples).values
     for number, name in enumerate(module.KINDS, 1):
         found = min(as_float(values[f"{name}_{order}_first"]) for order in ("smaller", "larger"))

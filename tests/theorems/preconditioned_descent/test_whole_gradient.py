@@ -47,7 +47,7 @@ def test_the_diagonal_adds_up_to_the_trace(n, d):
 
 
 def squares(A, B, n):
-    """The sum of the squares of the gradient in all A_l, and in all B_l where there are some, by quadrature."""
+    """The sum of the squares of the gradient in all A_l, and in all B_l if there are any, by quadrature."""
     identity = torch.eye(A.shape[1], dtype=torch.float64)
     found = exact_gradient(pattern(A, B), n, identity, identity)
     return float(found.A.square().sum()) + (0 if B is None else float(found.B.square().sum()))
@@ -109,7 +109,7 @@ def test_the_re_checker_finds_the_same(name):
 
 @pytest.mark.parametrize("name", AT)
 @pytest.mark.parametrize("sizes", [(21, 2, 2), (HALF, 2, 2), (2, 0, 2), (2, 2, HALF)])
-def test_what_are_no_sizes_is_refused(name, sizes):
+def test_invalid_sizes_are_refused(name, sizes):
     with pytest.raises(UndefinedError, match="integers >= 1"):
         exact(AT[name][0], *sizes, 1, 1)
     with pytest.raises(Rejected, match="linear attention asks for integers"):

@@ -1,4 +1,4 @@
-"""The best factor by eigenvalues on grids of logits, and where it is known exactly."""
+"""The best factor by eigenvalues on grids of logits, and at logits with a known value."""
 
 import math
 from fractions import Fraction

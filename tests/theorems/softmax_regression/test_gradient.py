@@ -39,7 +39,7 @@ def test_closed_forms_by_finite_differences(n):
     assert math.isclose(at(gradient.other, z, b), slope(e[0], e[1]), abs_tol=1e-6)
 
 
-def test_it_is_proved_for_any_number_of_rows():
+def test_gradient_is_proved_for_any_number_of_rows():
     assert verify.check(gradient.gradient, n=10**6).evidence is Evidence.PROVED
     with pytest.raises(InputError, match="n = 1: must be an integer >= 2"):
         verify.check(gradient.gradient, n=1)

@@ -20,7 +20,7 @@ from theorems.sparse_token_selection.attention_gain import greatest_gain
         ((60, 4, 2000, True), 0.1),
     ],
 )
-def test_what_is_missing_to_1_is_about_that_of_the_enclosure(sizes: tuple[int, int, int, bool], within: float) -> None:
+def test_approximate_gain_is_as_far_from_1_as_the_enclosure(sizes: tuple[int, int, int, bool], within: float) -> None:
     found, C = approximate_gain(*sizes)
     gain = greatest_gain(*sizes)
     assert 1 - found == pytest.approx(float(1 - gain.lower), rel=within)

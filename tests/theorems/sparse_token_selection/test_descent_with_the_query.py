@@ -65,7 +65,7 @@ def test_near_zero(sizes):
 
 
 @pytest.mark.parametrize(("q", "bounded"), [(1, False), (2, True), (3, True)])
-def test_what_is_left_far_out(q, bounded):
+def test_gain_at_a_large_scale_is_bounded_with_several_selected(q, bounded):
     T, D = 4, 3
     (P, *_), (R, *_) = means(T, q, D, 200.0)
     assert (P**2 / (q * R) <= 2.0**-D) == bounded

@@ -55,7 +55,7 @@ def test_the_two_bounds_of_the_proof_against_sampled_encodings(law, T, q, D):
 
 
 @pytest.mark.parametrize("query", [False, True])
-def test_what_is_lost_is_at_least_the_mean_of_m(query):
+def test_loss_of_gain_is_at_least_the_mean_of_m(query):
     T, q, D, C = 5, 3, 3, 2.0
     P, R = means(T, q, D, query, C)
     signs = 1 - 2 * (np.arange(2 ** (T * D))[:, None] >> np.arange(T * D) & 1).reshape(-1, T, D)

@@ -159,7 +159,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED)
-def test_what_is_no_model_or_too_large_is_refused(arguments, why):
+def test_invalid_and_too_large_models_are_refused(arguments, why):
     with pytest.raises(UndefinedError, match=why):
         exactly(gradient_off_the_set, *arguments)
 

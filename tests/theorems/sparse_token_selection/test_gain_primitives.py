@@ -62,7 +62,7 @@ def test_a_search_sees_approximations() -> None:
     assert least_encoding_dimension.scan(60.0, 4.0, 5.0, 0.6, 0.0) == 1
 
 
-def test_what_is_no_model_is_refused() -> None:
+def test_invalid_models_are_refused() -> None:
     for wrong in ((3, 4, 5, 0), (4, 3, 0, 0), (4, 3, 2, 2), (4, 3, Fraction(1, 2), 0)):
         with pytest.raises(UndefinedError, match="integers with"):
             attention_gain.evaluate(*map(Fraction, wrong))

@@ -76,7 +76,7 @@ def test_moments_of_the_sum_of_the_selected_signs(q):
     assert (own * s - s**2 / q).max() <= q / 4 and (own * s - s**2).max() <= 0
 
 
-def test_what_is_enough_is_the_formula():
+def test_sufficient_dimension_is_the_formula():
     said = D_E_ENOUGH.subs({task.T: 200, task.q: 3, task.d: 5, task.eps: sp.Rational(1, 10)}).args[1:]
     assert list(map(float, said)) == pytest.approx([formula(200, 3, 0.12, query) for query in (False, True)])
 

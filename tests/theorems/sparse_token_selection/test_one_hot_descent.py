@@ -30,7 +30,7 @@ def softmax_loss(length, subset, a, c):
     return subset * ((a * shares - (np.arange(length) < subset) / subset) ** 2).sum()
 
 
-def test_it_is_the_layers_loss():
+def test_reduced_loss_is_the_layers_loss():
     value = sp.lambdify((T, q, d, alpha, C), 2 * q / d * loss)
     for length, subset, dimension in SIZES[:4]:
         for a, c in ((0.0, 0.0), (1.3, 0.4), (2.0, 3.0)):

@@ -68,7 +68,7 @@ def test_no_eigenvalue_where_the_loss_is_at_most_that_of_the_start_is_above_the_
     assert seen > 300
 
 
-def test_it_is_the_larger_of_the_two_limits_where_it_says_so():
+def test_step_limit_is_above_the_other_theorems_at_the_stated_sizes():
     for sizes in product((2, 5, 10, 13, 25, 40), (1, 2, 6), (1, 3, 10, 1000)):
         at = dict(zip((T, q, d), map(int, sizes), strict=True))
         length, subset, dimension = sizes
@@ -78,7 +78,7 @@ def test_it_is_the_larger_of_the_two_limits_where_it_says_so():
     assert LARGER_STEP.subs(few) < OTHER_STEP.subs(few)
 
 
-def test_it_is_formal_and_ends_before_its_limit():
+def test_theorem_is_formal_and_its_scope_excludes_the_limit():
     sizes = {"T": 9, "q": 2, "d": 1, "eps": "1/200"}
     result = verify.check(one_hot_larger_steps, **sizes, eta=2)
     assert result.values["largest_step_size"] == Fraction(16, 7)

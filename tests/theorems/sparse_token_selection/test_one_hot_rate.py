@@ -43,7 +43,7 @@ def test_steps_times_epsilon_come_to_the_limit(sizes, eta):
     assert errors[1] < errors[0] < 0.3 and errors[1] < 0.005
 
 
-def test_it_is_formal_and_ends_at_its_step_size():
+def test_theorem_is_formal_and_its_scope_ends_at_the_step_size():
     sizes = {"T": 200, "q": 3, "d": 5}
     assert verify.check(one_hot_rate, **sizes, eta="36/25").for_all_parameters.standing is ForAll.FORMAL
     assert verify.check(one_hot_rate, **sizes, eta="73/50").outcome is Outcome.OUT_OF_SCOPE

@@ -69,7 +69,7 @@ def test_the_bound_comes_to_the_number_of_steps_as_the_level_falls(sizes, step_s
     assert shares[0] < shares[1] < shares[2] < 1 and shares[2] > 0.95
 
 
-def test_it_is_decided_at_an_instance_and_too_large_a_bound_is_refuted():
+def test_bounds_on_steps_are_decided_and_a_too_large_one_is_refuted():
     sizes = {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"}
     result = verify.check(one_hot_steps, sizes)
     low, steps, high = (result.values[f"steps_{end}"] for end in ("at_least", "to_epsilon", "at_most"))

@@ -38,7 +38,7 @@ def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
         ({"T": 12, "T_0": 13, "q": 2, "d": 20, "share": "1/2"}, "later"),
     ],
 )
-def test_what_is_out_of_scope(given, fails):
+def test_instances_out_of_scope_fail_the_named_hypothesis(given, fails):
     result = verify.check(THEOREM, **given)
     assert [h.label for h in result.hypotheses if not h.holds] == [fails]
 

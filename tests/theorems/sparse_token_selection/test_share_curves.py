@@ -21,7 +21,7 @@ NAMES = [name for name in vars(primitives) if name.startswith("largest_")]
 
 @cache
 def products(T, q, D, query):
-    """All sign configurations' logits over C, the query's last where it is attended to."""
+    """All sign configurations' logits over C, the query's last if it is attended to."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=T * D))).reshape(-1, T, D)
     u = signs[:, :q].sum(axis=1)
     v = np.einsum("ntd,nd->nt", signs, u) / D
@@ -115,7 +115,7 @@ def test_the_gain_beyond_in_closed_form():
 @pytest.mark.parametrize(
     "at", [(3, 4, 2, 0, 1, 0), (3, 2, 2, 1, 0, 0), (3, 2, 2, 0, 17, 0), (3, 2, 2, 0, 1, 2), (3, 2, 3000, 0, 1, 0)]
 )
-def test_what_is_refused(at):
+def test_invalid_arguments_are_refused(at):
     exact = tuple(map(Fraction, at))
     with pytest.raises(UndefinedError):
         primitives.largest_gain.evaluate(*exact)

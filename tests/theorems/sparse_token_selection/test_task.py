@@ -1,4 +1,4 @@
-"""The definitions of the task and the layer, at sizes where they can be written out."""
+"""The definitions of the task and the layer, at sizes small enough to be written out."""
 
 import pytest
 import sympy as sp

@@ -61,7 +61,7 @@ def test_the_text_names_covariances_and_symmetric_letters():
 
 
 @pytest.mark.parametrize("matrix", [X, X * X, X * t(X) + X])
-def test_what_has_no_trace_is_refused(matrix):
+def test_matrices_without_a_trace_are_refused(matrix):
     with pytest.raises(TheoremError, match="clause mean: "):
         GaussianMoment("mean", f, d, {X: (d, n)}, {X: None}, {f: matrix})
 
@@ -72,7 +72,7 @@ def test_a_letter_without_a_shape_is_refused():
 
 
 @pytest.mark.parametrize(("left", "why"), [(f * step**2, "a power of a step"), (a * step * b, "odd")])
-def test_what_a_step_does_not_halve_is_refused(left, why):
+def test_terms_that_a_step_does_not_halve_are_refused(left, why):
     y = sp.Symbol("y", real=True)
     clause = GaussianMoment(
         "mean", left.subs(a, y), b, {x: (1, 1)}, {x: None}, {f: t(x) * x, y: x}, steps={step: (x, x)}

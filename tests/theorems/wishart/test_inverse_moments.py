@@ -201,7 +201,7 @@ def test_against_samples(words):
         (lambda: inverse_word_moment([[sp.eye(3)]], 9, COVARIANCE), r"^matrix = .*: must be 2×2"),
     ],
 )
-def test_what_is_refused(call, message):
+def test_invalid_arguments_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

@@ -45,5 +45,5 @@ def test_the_rechecker_finds_the_same_numbers_by_the_jacobi_matrix():
             value(Effort(), order, c)
 
 
-def test_it_is_a_primitive_of_the_language():
+def test_moment_is_a_primitive_of_the_language():
     assert str(marchenko_pastur_moment(n, 2)) == "marchenko_pastur_moment(n, 2)"

@@ -18,11 +18,11 @@ def test_the_same_numbers(n, d):
 
 
 @pytest.mark.parametrize(("k", "n", "d"), [(-1, 1, 1), (Fraction(1, 2), 1, 1), (201, 1, 1), (2, 0, 1), (2, 1, -1)])
-def test_what_is_no_moment_is_rejected(k, n, d):
+def test_invalid_moments_are_rejected(k, n, d):
     with pytest.raises(Rejected):
         value(Effort(), Fraction(k), Fraction(n), Fraction(d))
 
 
-def test_it_spends_its_effort():
+def test_computing_a_moment_spends_effort():
     with pytest.raises(Rejected, match="microseconds of work"):
         value(Effort(1000), Fraction(100), Fraction(2), Fraction(2))

@@ -293,7 +293,7 @@ def test_a_singular_covariance_and_nested_lists():
         (matrix_moment, [A, B, C, D] * 3, 3, COVARIANCE, r"^words = 13 factors S: have 7905853580625 pairings"),
     ],
 )
-def test_what_is_refused(moment, given, samples, covariance, message):
+def test_invalid_arguments_are_refused(moment, given, samples, covariance, message):
     with pytest.raises(InputError, match=message):
         moment(given, samples, covariance)
 

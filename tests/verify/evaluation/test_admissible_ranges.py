@@ -78,7 +78,7 @@ RANGES = st.builds(Range, BOUNDS, BOUNDS, st.booleans(), st.booleans())
 
 
 @given(RANGES, RANGES)
-def test_what_is_in_the_intersection_is_in_both(one, other):
+def test_points_of_the_intersection_are_those_in_both(one, other):
     for point in HALVES:
         assert (point in one.meet(other)) == (point in one and point in other)
     assert one.meet(other).empty == other.meet(one).empty

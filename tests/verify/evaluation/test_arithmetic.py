@@ -51,7 +51,7 @@ def test_exact_functions_have_the_rational_values_only():
 
 @pytest.mark.parametrize("arithmetic", [EXACT, Float64()])
 @pytest.mark.parametrize("value", [True, "1", None, 1j])
-def test_what_is_no_number_is_refused(arithmetic, value):
+def test_values_that_are_no_numbers_are_refused(arithmetic, value):
     with pytest.raises(TheoremError, match="not a number of the"):
         arithmetic.number(value)
 

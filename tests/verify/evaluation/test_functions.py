@@ -30,7 +30,7 @@ NEAR = Fraction(1, 10**48)
 
 
 def second(text, instance):
-    """Return the value of the left side of a statement's claim, and whether it is exact; None where there is none."""
+    """Return the value of the left side of a statement's claim, and whether it is exact; None if there is none."""
     read = Statement.read(text.replace("ceiling(3*x) + ceiling(-y)", "-floor(-3*x) - floor(y)"))
     for arithmetic in (EXACT, HIGH):
         state = {key: value for key, value in instance.items() if key != "t"}
@@ -138,7 +138,7 @@ def test_a_check_says_what_the_second_reading_says(name):
         ("abs(log(x)) >= 0", {"x": -1}, UndefinedError),
     ],
 )
-def test_what_has_no_value_or_is_not_decided(text, instance, error):
+def test_undefined_and_undecided_values_are_errors(text, instance, error):
     statement = line_statement(text)
     with pytest.raises(error):
         evaluate_rising(statement.claims[0].relation.args[0], instance)
@@ -170,7 +170,7 @@ def test_every_function_of_a_line_is_computed():
             assert function_of(name, arithmetic).__name__ != "absent", (name, arithmetic.name)
 
 
-def test_what_an_arithmetic_does_not_have_is_undecided():
+def test_functions_that_an_arithmetic_lacks_are_undecided():
     x = sp.Symbol("x", real=True)
     with intervals() as arithmetic:
         program = compile_program([sp.floor(x)], (x,)).bind(arithmetic)

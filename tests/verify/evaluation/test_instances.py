@@ -290,7 +290,7 @@ def test_the_json_has_the_fields_of_the_contract():
     }
 
 
-def test_what_sympy_cannot_solve_is_shown_as_it_is(make_theorem):
+def test_hypotheses_that_sympy_cannot_solve_are_shown_unsolved(make_theorem):
     a, t = sp.Symbol("a", positive=True), sp.Symbol("t", real=True)
     limit = Hypothesis("limit", sp.Lt(sp.Limit((a * t + 1) / (t + 2), t, sp.oo), 1, evaluate=False))
     theorem = make_theorem(

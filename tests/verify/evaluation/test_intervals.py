@@ -129,7 +129,7 @@ def test_a_function_contains_its_values_at_the_ends_and_is_narrow(pair, name):
         assert true[0] - ends[0] <= room and ends[1] - true[1] <= room
 
 
-def test_what_is_undefined_somewhere_on_the_interval_is_refused():
+def test_functions_undefined_at_a_point_of_the_interval_are_refused():
     with intervals() as arithmetic:
         with pytest.raises(UndecidedError, match="logarithm"):
             arithmetic.log(_interval([Fraction(0), Fraction(1)]))

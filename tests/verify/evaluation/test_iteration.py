@@ -136,7 +136,7 @@ def test_a_level_that_is_met_exactly_is_reached():
     assert first_passage(halving, Fraction(2), {}, deadline=_soon()).step == 0
 
 
-def test_what_rounding_cannot_decide_is_not_reached():
+def test_level_that_rounding_cannot_decide_is_not_reached():
     # √a·√b is 2 = the level, and no number of bits shows it.
     constant = Dynamics((z,), (sp.sqrt(a) * sp.sqrt(b),), (z,), z)
     found = first_passage(constant, Fraction(2), {"a": 2, "b": 2}, deadline=_soon())

@@ -57,7 +57,7 @@ def test_threads_change_no_bit(monkeypatch):
     assert np.array_equal(*found)
 
 
-def test_what_diverges_is_not_finite():
+def test_diverging_and_undefined_runs_are_not_finite():
     squares = Dynamics((x,), (a,), (x**2,), x)
     assert observe(squares, {"a": [0.5, 2.0]}, [20])[0].tolist() == [0.0, math.inf]
     roots = Dynamics((x,), (a,), (x - 1,), sp.sqrt(x))

@@ -103,7 +103,7 @@ def test_exponentials_of_multiples_share_one_call():
     assert program.source.count("exp(") == 1
 
 
-def test_what_depends_on_fixed_inputs_alone_is_computed_once():
+def test_terms_in_fixed_inputs_alone_are_computed_once():
     calls = []
 
     @primitive(1)
@@ -125,13 +125,13 @@ def test_a_symbol_without_a_value_is_refused():
 
 
 @pytest.mark.parametrize("expression", [sp.asin(x), sp.Float(0.5) * x, sp.GoldenRatio * x])
-def test_what_cannot_be_evaluated_is_refused(expression):
+def test_expressions_that_cannot_be_evaluated_are_refused(expression):
     with pytest.raises(TheoremError, match="cannot be evaluated"):
         compile_program([expression], (x,))
 
 
 @pytest.mark.parametrize("expression", [sp.I * x, sp.oo * x, -sp.oo * x, sp.zoo * x, sp.nan])
-def test_what_is_no_finite_real_number_has_no_value(expression):
+def test_infinite_and_complex_constants_have_no_value(expression):
     # No one writes these: the language has none of them. They come up as something is put in.
     with pytest.raises(UndefinedError, match="there is a"):
         compile_program([expression], (x,))

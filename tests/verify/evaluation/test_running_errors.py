@@ -94,7 +94,7 @@ def test_the_error_bounds_the_distance_where_numbers_are_huge_or_underflow(name)
 
 
 @pytest.mark.parametrize("expression", [3 ** (y - x), 4 ** (y - x) / 5])
-def test_what_underflows_keeps_the_error_of_its_exponent(expression):
+def test_underflowing_powers_keep_the_error_of_their_exponent(expression):
     value, error = estimated(expression, x=10**18 + 705, y=10**18 + 63)
     # Computed from y - x = -768, and so 0; it is -642, for 4 no float either.
     assert value == 0 and 2 * Fraction(error) >= Fraction(str(expression.subs({x: 705, y: 63})))
@@ -113,12 +113,12 @@ def test_a_sign_is_decided_where_it_is_clear_alone():
 @pytest.mark.parametrize(
     "expression", [1 / (x - y), sp.log(x - y), sp.sqrt(x - y), (x - y) ** y, 1 / (3 * x - 3 * y) ** 2]
 )
-def test_what_may_not_be_defined_is_nan(expression):
+def test_values_that_may_be_undefined_are_nan(expression):
     value, _ = estimated(expression, x=Fraction(1, 3), y=Fraction(1, 3))
     assert math.isnan(value)
 
 
-def test_what_overflows_decides_nothing():
+def test_overflowing_values_do_not_decide_a_sign():
     program = compile_program([sp.exp(x) - y], (x, y)).bind(Estimates())
     with np.errstate(all="ignore"):
         (found,) = program(*(Estimates().numbers([10_000, 1]) for _ in "xy"))

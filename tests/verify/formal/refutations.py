@@ -25,7 +25,7 @@ _OPPOSITE: Mapping[str, tuple[str, str]] = {
     "Ge": ("?a >= ?b", "a < b"),
     "Gt": ("?a > ?b", "a <= b"),
 }
-"""A relation, and the one that holds where it does not."""
+"""A relation, and the one that holds if it does not."""
 _LONG = 60
 """The most operations of a function whose limit Rocq's `field` is asked for: of 95 it does not find it."""
 _FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H as [N H] end.'

@@ -38,7 +38,7 @@ def test_the_same_statement_gives_the_same_bytes(tmp_path):
     assert [p.read_bytes() for p in sorted(first.iterdir())] == [p.read_bytes() for p in sorted(second.iterdir())]
 
 
-def test_what_is_not_exported_is_listed_with_its_reason(tmp_path):
+def test_clauses_not_exported_are_listed_with_their_reasons(tmp_path):
     found = verify.export("wang2024.one_hot_rate", to="rocq", out=tmp_path)
     rest = {clause.label: clause for clause in found.clauses if clause.exported != "proof"}
     assert rest and all(clause.why for clause in rest.values())

@@ -54,7 +54,7 @@ def test_a_false_statement_is_proved_to_be_false(tmp_path, line, witness, differ
         (sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), x**2, Fraction(-1), False),
     ],
 )
-def test_what_is_said_of_a_derivative_or_a_limit_is_proved_to_be_false(tmp_path, left, right, difference, false):
+def test_false_claims_of_derivatives_and_limits_are_proved_false(tmp_path, left, right, difference, false):
     statement = Statement((Parameter("x", "rational", "x", above=0),), (Identity("claim", left, right),))
     made = refutations("a test", [Refuted(statement, "claim", {"x": "1"}, {}, difference)])
     for name, text in made.files.items():
@@ -81,7 +81,7 @@ def test_numbers_with_exponentials_are_compared_in_machine_arithmetic(tmp_path):
         ("1/8", ("", "")),
     ],
 )
-def test_what_is_not_false_there_is_refused(tmp_path, witness, change):
+def test_refutations_of_statements_not_false_at_the_witness_are_refused(tmp_path, witness, change):
     assert "Proof.v" in made(tmp_path, SCOPED, {"x": witness}, change=change).refused
 
 

@@ -69,7 +69,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
     assert run(tmp_path / "other", 0).stdout == resumed.stdout
 
 
-def test_what_is_kept_is_left(tmp_path):
+def test_kept_states_are_read_back_until_forgotten(tmp_path):
     file = tmp_path / "deep" / "state.pt"
     first = Running(file)
     assert first.left("a") is None
@@ -156,7 +156,7 @@ def test_a_half_written_checkpoint_is_removed_and_forgotten(tmp_path):
     assert not file.parent.exists()
 
 
-def test_it_is_kept_when_it_is_time(tmp_path):
+def test_states_are_kept_only_when_due(tmp_path):
     running = Running(tmp_path / "state.pt", every=1000.0)
     running.keep("a", lambda: pytest.fail("it is not time"))
     running.keep("a", lambda: 1, now=True)

@@ -109,7 +109,7 @@ def test_values_are_read_exactly():
         ({"device": "tpu"}, "device = tpu"),
     ],
 )
-def test_what_is_not_understood(given, message):
+def test_invalid_settings_are_refused(given, message):
     with pytest.raises(InputError, match=message):
         experiment().run(**({"device": "cpu"} | given))
 
@@ -158,7 +158,7 @@ def test_the_authors_own_values_are_in_the_domain(values):
         experiment((Setting(SETTINGS[0].parameter, *values),))
 
 
-def test_what_a_store_has_is_asked_for_without_a_run(tmp_path):
+def test_stored_results_are_read_without_a_run(tmp_path):
     runs = []
 
     def counted(settings, *, seed, device):

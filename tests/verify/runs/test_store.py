@@ -39,7 +39,7 @@ def counted():
     return Experiment("user.counted", "a title", Source("1", "derived here"), SETTINGS, measure), calls
 
 
-def test_what_is_written_is_read(tmp_path):
+def test_written_results_are_read_back(tmp_path):
     store = Store(tmp_path / "results.sqlite")
     assert store.read(KEY) is None
     store.write(KEY, "user.thing", {"value": 0.1, "list": [1, None]})
@@ -220,7 +220,7 @@ def test_a_partial_measure_is_of_its_functions_module(tmp_path, counted, wrap):
     assert len(calls) == 1 and experiment.run(device="cpu", store=store).from_store
 
 
-def test_what_has_no_module_is_not_kept(tmp_path):
+def test_results_of_functions_without_a_module_are_not_kept(tmp_path):
     class Measure:
         def __call__(self, settings, *, seed, device):
             return {"x": Measurement(1.0, None)}
@@ -272,7 +272,7 @@ def damaged(path):
         (lambda path: path.mkdir(), "must name a file: it is a folder"),
     ],
 )
-def test_what_is_no_store_is_one_line_and_left_alone(cli, tmp_path, spoil, message):
+def test_files_that_are_no_store_are_refused_and_unchanged(cli, tmp_path, spoil, message):
     path = tmp_path / "file"
     spoil(path)
     before = None if path.is_dir() else path.read_bytes()
@@ -297,7 +297,7 @@ from verify.runs.store import Key, Store
 
 path, who = Path(sys.argv[1]), int(sys.argv[2])
 for i in range(25):
-    # Every process opens it anew each time, the first time where it is not there yet.
+    # Every process opens it anew each time, the first time before it exists.
     store = Store(path)
     store.write(Key(f"own {who} {i}", "code", 0, "cpu"), "user.thing", {"by": who, "of": i})
     store.write(Key(f"shared {i}", "code", 0, "cpu"), "user.thing", {"value": i})

@@ -111,7 +111,7 @@ def determinant(rows: list[list[Fraction]]) -> Fraction:
 
 
 def solved(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
-    """Return the solution of linear equations by Cramer's rule, None where there is not one alone."""
+    """Return the solution of linear equations by Cramer's rule, None if there is not exactly one."""
     whole = determinant(rows)
     if not whole:
         return None

@@ -108,7 +108,7 @@ def power(x: Any, e: Any) -> Any:
 
 
 def _root(n: int, k: int) -> int | None:
-    """Return the k-th root of a natural number where it is one, else None."""
+    """Return the k-th root of a natural number if the root is natural, else None."""
     guess = isqrt(n) if k == 2 else round(n ** (1 / k)) if n < 10**15 else 0
     return guess if guess**k == n else None
 

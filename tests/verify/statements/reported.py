@@ -164,7 +164,7 @@ def _largest(nodes: list[Tree], at: Values, definitions: dict[str, Tree]) -> Any
 
 
 def _of_first_case(cases: list[Tree], applies: Callable[[int, Values], Any], at: Values) -> Any:
-    """Return the value of the first case that applies; none where it is not known whether an earlier one does."""
+    """Return the value of the first case that applies; none if it is not known whether an earlier one does."""
     for i, case in enumerate(cases):
         known = applies(i, at)
         if known is None:

@@ -215,7 +215,7 @@ def _singular(draw: random.Random) -> Specimen:
 
 
 def _contraction(draw: random.Random) -> Specimen:
-    """Return z → r z + b from above its limit b/(1 − r): a level is reached where it is above the limit."""
+    """Return z → r z + b from above its limit b/(1 − r): a level is reached if it is above the limit."""
     r, b = Fraction(draw.choice((1, 2, 3)), 4), small(draw)
     values = {"a": b / (1 - r) + draw.choice((1, 3)), "p": r}
     end = b / (1 - r)

@@ -96,7 +96,7 @@ def test_definitions_count_where_they_are_used():
     assert value_at(symbol("e"), {"x": HALF}, definitions) == 3
 
 
-def test_what_a_word_does_not_choose_counts_for_nothing():
+def test_cases_that_a_word_does_not_select_are_not_evaluated():
     node = case("w", ("one", "two"), X, 1 / X)
     assert value_at(node, {"x": Fraction(0), "w": "one"}) == 0
     assert value_at(node, {"x": Fraction(0), "w": "two"}) is None
@@ -109,7 +109,7 @@ def test_intervals_hold_what_they_enclose():
     assert truth(sqrt(X), "<", tree(Fraction(141421, 100000)), {"x": Fraction(2)}) is False
 
 
-def test_what_intervals_do_not_say_is_not_said():
+def test_truths_that_intervals_do_not_decide_are_unsure():
     root = sqrt(X)
     with pytest.raises(UnsureError):
         truth(root**2, "==", X, {"x": Fraction(2)})
@@ -129,7 +129,7 @@ def test_sympy_holds_what_is_written(node, points):
     assert [value_at(back, x) for x in at] == [value_at(node, x) for x in at]
 
 
-def test_what_sympy_does_not_keep_is_refused():
+def test_expressions_that_sympy_does_not_keep_are_refused():
     with pytest.raises(NotWrittenError, match="does not keep"):
         faithful(X + 1, {"x": sp.Integer(5)}, [{"x": Fraction(2)}])
 
@@ -225,7 +225,7 @@ def test_a_wrong_value_is_caught(category):
         assert "12345" in shown(specimen, f"{category}:{number}", faults, result)
 
 
-def test_what_is_raised_is_shown():
+def test_errors_that_the_check_raises_are_shown():
     def failing(*_, **__):
         raise ZeroDivisionError("by accident")
 

@@ -137,13 +137,13 @@ _SERIES = {"exp": exp_series, "log": log_series}
 
 
 class Point:
-    """Values at an instance: of parameters and variables by name, and of definitions where they are used."""
+    """Values at an instance: of parameters and variables by name, and of definitions when they are used."""
 
     def __init__(self, values: Mapping[str, Any], definitions: Mapping[str, Tree] | None = None) -> None:
         self.values, self.definitions = dict(values), dict(definitions or {})
 
     def value(self, node: Tree) -> Any:
-        """Return the value. Raises NoValueError where there is none."""
+        """Return the value. Raises NoValueError if there is none."""
         match node.op:
             case "number":
                 return node.label
@@ -329,9 +329,9 @@ def _moved(p: list[Fraction], place: Fraction) -> list[Fraction]:
 
 
 def value_at(node: Tree, values: Mapping[str, Any], definitions: Mapping[str, Tree] | None = None) -> Any:
-    """Return the value, a fraction or an interval, or None where there is none.
+    """Return the value, a fraction or an interval, or None if there is none.
 
-    Raises UnsureError where the intervals do not say.
+    Raises UnsureError if the intervals do not decide.
     """
     for bits in PRECISIONS:
         iv.prec = bits

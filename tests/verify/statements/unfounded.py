@@ -114,7 +114,7 @@ def cancelled(part: Kept) -> Kept:
 
 
 def identity(part: Kept) -> MatrixIdentity:
-    """Return the claim that what cancels leaves A. Raises TheoremError where it does not fit."""
+    """Return the claim that the cancelling terms leave A. Raises TheoremError if a shape does not fit."""
     size = {name: sp.Symbol(name, integer=True, positive=True) if name != "1" else sp.Integer(1) for name in SIZES}
     shapes = {matrix(letter): (size[rows], size[columns]) for letter, (rows, columns) in LETTERS.items()}
     return MatrixIdentity("c", as_sympy(cancelled(part)), matrix("A"), shapes)

@@ -100,7 +100,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
-def test_what_is_shown_trusts_the_door_and_the_core_does_not_know_it(name):
+def test_accepted_clause_trusts_the_door_and_is_unknown_to_the_core(name):
     made = ACCEPTED[name]()
     (shown,) = recheck(made).clauses
     assert shown.evidence == "certified" and [str(each) for each in shown.trusts] == ["lemmascope.layers/1"]
@@ -111,7 +111,7 @@ def test_what_is_shown_trusts_the_door_and_the_core_does_not_know_it(name):
 
 
 @pytest.mark.parametrize(("name", "path", "value", "why"), REJECTED)
-def test_what_is_not_proved_is_rejected(name, path, value, why):
+def test_changed_certificates_are_rejected(name, path, value, why):
     with pytest.raises(Rejected, match=why) as caught:
         recheck(changed(ACCEPTED[name](), path, value))
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400

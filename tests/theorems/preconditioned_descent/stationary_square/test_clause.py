@@ -162,7 +162,7 @@ def test_too_many_layers_are_refused_with_the_reason(check):
     ],
     ids=["quotient", "no radius", "no unknown", "a constant step", "a minimum anywhere"],
 )
-def test_what_is_no_such_clause_is_refused(clause, changes, why):
+def test_malformed_clauses_are_refused(clause, changes, why):
     with pytest.raises(TheoremError, match=why):
         clause(**changes)
 

@@ -32,7 +32,7 @@ def test_the_least_value_is_attained_at_positive_numbers_and_not_at_a_negative_r
     assert violated(token_claims.least_within([*token_layers.POSITIVE[:2], (-token_layers.INFINITY, 0)]))
 
 
-def test_it_is_between_two_and_four_layers_without_rates_and_below_that_of_three():
+def test_loss_is_above_that_of_four_layers_without_rates_not_of_three():
     assert not violated(token_claims.between(lambda layers: layers.least_without_rates(4)))
     assert violated(token_claims.between(lambda layers: layers.least_without_rates(3)))
 

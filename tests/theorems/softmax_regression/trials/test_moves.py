@@ -33,7 +33,7 @@ def test_moves_keep_the_norms_and_small_ones_are_small(draw, n, d, R, small):
         assert not small or abs(logits).max() < 0.01
 
 
-def test_what_the_prediction_moves_by_and_the_size_of_the_move():
+def test_change_of_the_prediction_and_size_of_the_move():
     move = moves.Move(np.zeros((2, 1)), np.array([2.0]), np.array([[0.0], [1.0]]), np.array([2.0]))
     # Logits 0 and 2: probabilities 1/(1 + e²) and the rest.
     assert move.moved() == pytest.approx(math.sqrt(2) * (0.5 - 1 / (1 + math.exp(2))), rel=1e-14)

@@ -152,7 +152,7 @@ def test_a_cell_whose_bends_are_all_used(monkeypatch, K, less):
 
 
 @pytest.mark.parametrize("sizes", [(4, 3, 3, 0), (4, 2, 3, 1), (5, 3, 2, 1)])
-def test_what_is_reached_is_not_bounded_away(sizes):
+def test_attained_gains_are_not_excluded_by_the_bounds(sizes):
     q = sizes[1]
     gains = [(P**2 / (q * R), C) for C in np.linspace(0, 8, 161) for P, R in [means(sizes, C)]]
     best, C = max(gains)

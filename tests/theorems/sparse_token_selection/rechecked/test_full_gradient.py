@@ -60,7 +60,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED)
-def test_what_is_no_model_is_refused(arguments, why):
+def test_invalid_models_are_refused(arguments, why):
     with pytest.raises(Rejected, match=why):
         computed(Effort(1e9), RECHECKS.primitives["gradient_off_the_set/1"], tuple(map(Fraction, arguments)))
 
@@ -74,7 +74,7 @@ def test_a_factor_of_too_many_bits_is_refused(name):
             computed(Effort(1e9), RECHECKS.primitives[f"{name}_less_means/1"], tuple(map(Fraction, (*at, factor))))
 
 
-def test_what_takes_too_long_is_refused_before_it_is_done():
+def test_long_computations_are_refused_before_they_begin():
     with pytest.raises(TooLarge):
         computed(
             Effort(60e6),

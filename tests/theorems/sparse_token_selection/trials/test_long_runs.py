@@ -32,7 +32,7 @@ def test_an_oscillation_is_not_joined():
         smooth(shrinking(1.9999999, 0.1), (1.0, 1.0))
 
 
-def test_what_overflows_is_not_followed():
+def test_overflowing_runs_are_not_followed():
     with pytest.raises(UndefinedError, match="leaves the range"):
         after(shrinking(-1.0, 0.1), (1.0, 1.0), 2000)
     with pytest.raises(UndefinedError, match="leaves the range"):

@@ -103,7 +103,7 @@ def test_words_and_given_values_are_fixed():
     assert fixed.instance([Fraction(2)]) == {"x": Fraction(1, 2), "y": 2}
 
 
-def test_what_is_not_computed_over_arrays_is_left_out():
+def test_statements_not_computed_over_arrays_are_left_out():
     listed = Parameter("l", "rationals", "numbers")
     defaulted = Parameter("m", "integer", "a size", minimum=1, default=2 * n)
     assert read(theorem((listed, X), sp.Le(x, 2))) is None

@@ -103,7 +103,7 @@ def test_an_equation_with_few_rational_solutions_has_instances():
         (sp.Le(v * y, sp.Rational(499, 1000) * (v**2 + y**2) + w - 1), {"v": 1, "y": 1}),
     ],
 )
-def test_what_is_claimed_for_all_values_is_searched_over_them(relation, point):
+def test_claims_for_all_values_are_searched_over_the_variables(relation, point):
     variables = tuple(sorted(relation.free_symbols - {w}, key=str))
     of = theorem((W,), relation, variables=variables)
     checked = check(of, {"w": 1})
@@ -129,13 +129,13 @@ def test_the_nearest_miss_comes_last_and_nothing_else_of_what_is_true():
     assert ((a - b) ** 2 + 1) / (a**2 + b**2 + 1 + 2 * abs(a * b)) < Fraction(1, 10**5)
 
 
-def test_what_has_no_value_in_floats_is_yielded_at_all_sizes():
+def test_points_without_a_float_value_are_yielded_at_all_sizes():
     found = list(suspects(claim("n**n <= 2**(n**2) for integer n >= 1").statement, {}, 20_000, 0, lambda: None))
     unseen = [each.instance["n"] for each in found if each.silent]
     assert len(unseen) == NUMERICAL.silent and unseen == sorted(unseen) and unseen[0] < 1000 < 10**6 < unseen[-1]
 
 
-def test_it_ends_where_the_time_does_and_repeats_itself():
+def test_search_ends_with_the_time_and_repeats_itself():
     def over():
         raise OutOfTimeError("over")
 

@@ -84,7 +84,7 @@ def test_a_proof_that_is_none_is_refused(halves_package, halves_folder, tmp_path
 
 
 @pytest.mark.formal
-def test_what_was_compiled_from_other_files_is_compiled_again(halves_package, halves_folder, tmp_path):
+def test_texts_are_compiled_again_after_a_file_changes(halves_package, halves_folder, tmp_path):
     theorem = halves(halves_package, positive="positive_holds")
     assert accepted(theorem, tmp_path).entry["typed"]["claims"]
     path = halves_folder / "definitions.v"
@@ -113,7 +113,7 @@ def test_a_users_file_is_formal_by_two_commands(cli, mine, tmp_path):
 
 
 @pytest.mark.formal
-def test_what_rocq_refuses_is_not_formal_and_the_reason_is_shown(cli, mine, monkeypatch):
+def test_proofs_that_rocq_refuses_are_not_formal_and_the_reason_is_shown(cli, mine, monkeypatch):
     def proof(stated, clause, *_):
         name = stated.claims[clause["label"]]
         return f"Axiom bad : False.\nTheorem {name} : Statement.{name}.\nProof. case bad. Qed.\n"

@@ -66,7 +66,7 @@ def test_rows_agree_with_the_check_and_say_computed(means, no_deduction):
         assert abs(row["values"]["half_float"] - checked["values"]["half_float"]) < 1e-14
 
 
-def test_what_seems_refuted_is_left_to_the_check(means):
+def test_seeming_refutations_are_left_to_the_check(means):
     wrong = means(Inequality("wrong", sp.Le((x + y) / 2, sp.sqrt(x * y) * sp.Rational(11, 10))))
     left = [point for point, row in zip(POINTS, rows_of(wrong), strict=True) if row is None]
     refuted = [point for point in POINTS if checked_row(wrong, point, EFFORT)["claim"] == "refuted"]
@@ -81,7 +81,7 @@ def test_a_margin_within_its_error_is_left(means):
     assert [row is None for row in rows_of(close, far)] == [point["x"] == point["y"] for point in far]
 
 
-def test_what_is_proved_once_is_proved_for_all(means, no_deduction):
+def test_clause_proved_once_is_proved_in_all_rows(means, no_deduction):
     squares = Identity("squares", (x + y) * (x - y), x**2 - y**2)
     rows = rows_of(means(MEANS, squares))
     row = next(row for row in rows if row)
@@ -111,7 +111,7 @@ def test_values_that_choose(means):
         assert ("only_float" in values) is (number < 1) and values["only"] is None
 
 
-def test_what_cannot_be_scanned(means):
+def test_theorems_that_cannot_be_scanned_have_no_scan(means):
     made = primitive(1)(lambda arithmetic, a: a)
     n = Parameter("n", "integer", "a size", minimum=1)
     assert scan_of(means(Inequality("c", sp.Gt(made(x), 0))), POINTS[0]) is None
@@ -122,7 +122,7 @@ def test_what_cannot_be_scanned(means):
     assert scan_of(means(domain=(sp.Lt(x, y),)), {"x": Fraction(2), "y": Fraction(1)}) is None
 
 
-def test_what_underflows_is_not_verified(means):
+def test_underflowing_clauses_are_not_verified(means):
     z = sp.Symbol("z", positive=True)
     theorem = means(
         Inequality("small", sp.Lt(10**300 * (1 + z) ** (y - x), 10**4)),

@@ -110,7 +110,7 @@ def test_points_are_made_when_they_are_asked_for():
         ({"x": None}, "START:STOP:COUNT"),
     ],
 )
-def test_what_is_no_grid_is_one_line(over, requirement):
+def test_malformed_grids_are_refused_in_one_line(over, requirement):
     with pytest.raises(InputError, match=requirement) as error:
         grid(ALL, over, {})
     assert "\n" not in str(error.value)
@@ -122,7 +122,7 @@ def test_a_grid_that_is_too_large_is_refused_before_it_is_made(monkeypatch):
         grid(ALL, {"x": "1:2:1000000:log", "z": "1,2"}, {})
 
 
-def test_what_is_fixed_is_not_swept():
+def test_fixed_parameters_are_not_swept():
     with pytest.raises(InputError, match="x = 3: is swept"):
         grid(ALL, {"x": "1:2:3"}, {"x": "3"})
 

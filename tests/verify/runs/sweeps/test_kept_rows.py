@@ -1,4 +1,4 @@
-"""Rows of a store are believed where they fit; those that do not are computed anew, and a share is computed again."""
+"""Rows of a store are believed if they fit; those that do not are computed anew, and a share is computed again."""
 
 import json
 import math
@@ -103,7 +103,7 @@ def _inner(row, name, value):
         ),
     ],
 )
-def test_what_is_no_row_of_the_instance_does_not_fit(mine, spoil):
+def test_spoilt_rows_do_not_fit_the_instance(mine, spoil):
     row = json.loads(json.dumps(checked_row(mine, {"x": 1}, Effort(10.0, 0))))
     assert fits(mine, {"x": 1}, row) and not fits(mine, {"x": 1}, spoil(row))
 
@@ -115,7 +115,7 @@ def test_a_row_may_trust_for_a_clause_and_more_for_its_scope(mine):
     assert fits(mine, {"x": 1}, {**row, "trusts": ["p.b/2"]})
 
 
-def test_what_is_no_instance_fits_too(make_theorem):
+def test_rows_of_points_outside_the_domain_fit(make_theorem):
     import sympy as sp
 
     from verify import Inequality, Parameter
@@ -181,7 +181,7 @@ def test_some_of_the_rows_are_computed_again(mine, tmp_path):
     assert verify.sweep(mine, over, store=tmp_path / "s").rechecked is None
 
 
-def test_what_comes_out_otherwise_is_counted_shown_and_replaced(mine, cli, tmp_path):
+def test_differing_rows_are_counted_shown_and_replaced(mine, cli, tmp_path):
     over, path = {"x": "1/8:8:64"}, tmp_path / "s"
     verify.sweep(mine, over, store=path, certify=True)
     before = rows_of(path)

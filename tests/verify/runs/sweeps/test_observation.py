@@ -48,7 +48,7 @@ def test_a_default_is_a_value(make_theorem):
     assert verify.observe(theorem, [0, 1], {"a": "1,3"}).values.tolist() == [[2.0, 1.0], [6.0, 3.0]]
 
 
-def test_it_is_what_a_search_follows():
+def test_observed_values_are_those_that_a_search_follows():
     given = {"T": 20, "q": 2, "d": 3, "eta": "1/2"}
     found = verify.observe("wang2024.theorem1", [0, 7, 400], None, given)
     statement = verify.load_theorem("wang2024.theorem1").statement
@@ -71,7 +71,7 @@ def test_it_is_what_a_search_follows():
         (([1], {}, {"a": "1e400"}), "has a value that is too large for float64"),
     ],
 )
-def test_what_is_refused(geometric, arguments, why):
+def test_invalid_arguments_are_refused(geometric, arguments, why):
     with pytest.raises(InputError, match=why):
         verify.observe(geometric, *arguments)
 

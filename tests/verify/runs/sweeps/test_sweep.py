@@ -281,7 +281,7 @@ def test_a_chunk_that_takes_long_comes_back_unfinished_and_nothing_is_lost(mine,
         ({"x": "1:2:3"}, {"y": 1, "jobs": 2, "scheduler": "tcp://127.0.0.1:1"}, "jobs = 2"),
     ],
 )
-def test_what_cannot_be_swept_is_one_line(mine, over, given, message):
+def test_invalid_sweeps_are_refused(mine, over, given, message):
     with pytest.raises(InputError, match=message):
         verify.sweep(mine, over, **given)
 
@@ -332,7 +332,7 @@ def test_ours_is_as_it_was_loaded_and_a_file_is_read_anew(theorem_file, monkeypa
     assert code_of(theorem, *reference) != before
 
 
-def test_what_a_scan_cannot_do_the_check_does(mine, monkeypatch):
+def test_points_that_a_scan_cannot_decide_are_checked(mine, monkeypatch):
     def broken(*_):
         raise InputError("x", 1, "is too large to be decided")
 

@@ -204,7 +204,7 @@ def listening(*greeting):
 
 
 @pytest.mark.parametrize("address", ["bogus", "nonsense://x", "tcp://x", "tcp://:1", "tcp://x:0", "tcp://x:99999", ""])
-def test_what_is_no_address_is_one_line(address):
+def test_malformed_addresses_are_refused_in_one_line(address):
     with pytest.raises(InputError, match=r"--scheduler.*: must be a scheduler's address, tcp://HOST:PORT or tls://"):
         verify.sweep(load_theorem("wang2024.lemma1"), {"T": "4:5:2"}, q=2, scheduler=address)
 
@@ -219,7 +219,7 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
 @pytest.mark.parametrize(
     ("greeting", "why"), [((), "it says nothing"), ((b"SSH-2.0-OpenSSH_9\r\n",), "what answers is something else")]
 )
-def test_what_answers_and_is_no_scheduler_is_one_line(monkeypatch, greeting, why):
+def test_servers_other_than_schedulers_are_refused_in_one_line(monkeypatch, greeting, why):
     monkeypatch.setattr("verify.executor._ANSWER_SECONDS", 1)
     with listening(*greeting) as port, pytest.raises(InputError, match=f"no Dask scheduler answers there: {why}"):
         verify.sweep(load_theorem("wang2024.lemma1"), {"T": "4:5:2"}, q=2, scheduler=f"tcp://127.0.0.1:{port}")
