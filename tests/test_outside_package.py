@@ -154,7 +154,7 @@ def test_pinned_certificates_are_accepted_with_the_package_alone(outside):
     assert all(
         row["status"] == "unknown" for row in outside.json("recheck", "--core", *map(str, files), code=1)["files"]
     )
-    # Where the package is not installed nothing is accepted either.
+    # If the package is not installed nothing is accepted either.
     command = [sys.executable, "-m", "verify", "recheck", *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and (done.stdout + done.stderr).count("textbook.facts is not installed") == 2

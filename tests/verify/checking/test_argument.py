@@ -116,7 +116,7 @@ def test_a_bad_inference_is_refused(parts, why):
         replace(inference("claim", "square"), **parts)
 
 
-def test_what_the_proof_is_said_to_use_is_used():
+def test_listed_theorem_that_no_inference_uses_is_refused():
     with pytest.raises(TheoremError, match=r"proof_uses: wang2024\.lemma1 is used by no inference"):
         theorem(*SOUND, uses=("wang2024.lemma1",))
 
@@ -182,7 +182,7 @@ LIBRARY = verify.ids("theorem")
 
 
 @pytest.mark.parametrize("name", LIBRARY)
-def test_what_an_inference_uses_of_another_theorem_is_a_claim_there(name):
+def test_claims_used_of_another_theorem_are_among_its_claims(name):
     for used in (used for inference in verify.load_theorem(name).argument for used in inference.uses):
         other, _, label = used.partition(":")
         if "." in other:

@@ -137,7 +137,7 @@ def test_a_hypothesis_that_a_primitive_leaves_open_is_not_decided(make_theorem):
     assert [verify.check(theorem, x=2, y=value).in_scope for value in (2, 3)] == [None, True]
 
 
-def test_what_is_not_decided_has_no_certificate(make_theorem):
+def test_undecided_clause_has_no_certificate(make_theorem):
     clause = Inequality("c", sp.Lt(1 / (x - 1), 1))
     theorem = make_theorem(clause, parameters=(Parameter("x", "rational", "x", above=0),))
     with pytest.raises(InputError, match="c: this clause has no certificate"):

@@ -207,7 +207,7 @@ PROVED = (
 )
 
 
-def test_what_is_proved_was_accepted(make_theorem, monkeypatch):
+def test_clauses_are_proved_only_if_the_rechecker_accepts_the_proof(make_theorem, monkeypatch):
     theorem = make_theorem(*PROVED, Inequality("not", sp.Lt(p, 5)), parameters=POSITIVE, variables=(v,))
     accepted = verify.check(theorem, p=2).clauses
     assert [clause.evidence for clause in accepted] == ["proved"] * 3 + ["certified"]
@@ -229,7 +229,7 @@ def test_what_is_proved_was_accepted(make_theorem, monkeypatch):
     assert "for all values of v" in quantified.detail and "not accepted: for a reason" in quantified.detail
 
 
-def test_what_has_no_value_everywhere_is_not_shown_for_all(make_theorem):
+def test_clause_without_a_value_at_a_point_is_not_proved_for_all(make_theorem):
     # 1/(p − 3) is in both sides: they have no value at p = 3, where the difference is 0.
     some = Identity("some", (p + 1) ** 2 + 1 / (p - 3), p**2 + 2 * p + 1 + 1 / (p - 3))
     theorem = make_theorem(*PROVED, some, parameters=POSITIVE, variables=(v,))
@@ -242,7 +242,7 @@ def test_what_has_no_value_everywhere_is_not_shown_for_all(make_theorem):
     assert verify.check(between, p=2).clauses[0].outcome is Outcome.VERIFIED
 
 
-def test_what_uses_a_primitive_that_the_checker_does_not_know_is_computed(make_theorem, tmp_path):
+def test_clause_with_a_primitive_unknown_to_the_rechecker_is_computed(make_theorem, tmp_path):
     @primitive(1)
     def doubled(arithmetic, number):
         return number + number

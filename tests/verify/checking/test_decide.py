@@ -64,7 +64,7 @@ def _theorem(make_theorem, name, definitions, variables, *clauses):
 
 
 @pytest.mark.parametrize("what", WITHOUT_A_VALUE)
-def test_what_has_no_value_is_not_decided(make_theorem, what):
+def test_clause_without_a_value_is_not_decided(make_theorem, what):
     name, at, definitions, variables, clause = WITHOUT_A_VALUE[what]
     result = check(_theorem(make_theorem, name, definitions, variables, clause), {name: at}).clauses[0]
     assert (result.outcome, result.evidence) == (Outcome.INCONCLUSIVE, None) and result.detail
@@ -96,7 +96,7 @@ def test_a_search_finds_no_counterexample_to_what_is_true(make_theorem):
     assert found.counterexample == {"a": 0} and found.to_json()["certified"] is True
 
 
-def test_what_a_definition_is_in_a_derivative_is_not_guessed(make_theorem):
+def test_derivative_of_a_definition_is_not_guessed(make_theorem):
     # With d = u² held fixed the slope of du in u is d; along it, 3u²: neither is shown.
     for right in (d, 3 * u**2):
         clause = _equal(sp.Derivative(d * u, u), right)
@@ -212,7 +212,7 @@ def test_values_are_re_checked_or_marked(make_theorem):
     assert result.to_json()["values_rechecked"] == result.rechecked and result.values["half"] == 1
 
 
-def test_what_a_word_chooses_inside_a_limit_is_about_its_symbol(make_theorem):
+def test_cases_inside_a_limit_are_of_its_bound_symbol(make_theorem):
     w = sp.Symbol("w")
     parameters = (
         Parameter("x", "rational", "x"),
@@ -256,7 +256,7 @@ class Own(Inequality):
         (lambda *_: int("none"), "clause c: ValueError: invalid literal"),
     ],
 )
-def test_what_is_no_result_of_a_clause_or_fails_is_an_error_of_the_file(make_theorem, says, error):
+def test_invalid_result_or_exception_of_a_clause_is_an_error_of_the_file(make_theorem, says, error):
     Own.says_of_itself, Own.more = staticmethod(says), {}
     with pytest.raises(TheoremError, match=error):
         check(make_theorem(Own("c", sp.Lt(a, 9)), names="a"), {"a": 2})
@@ -306,7 +306,7 @@ def test_a_proof_that_is_refused_and_returned_again_is_refused(make_theorem, mon
     assert (clause.outcome, len(given), given[1]) == (Outcome.INCONCLUSIVE, 2, None)
 
 
-def test_what_is_beyond_reach_leaves_the_other_clauses(make_theorem):
+def test_clause_beyond_reach_leaves_the_other_clauses_decided(make_theorem):
     far = sp.Limit(sp.exp(a) * sp.log(t) / (t + 1), t, sp.oo)
     result = check(make_theorem(_equal(far, 0), Inequality("e", sp.Lt(a, 9)), names="a"), {"a": 2})
     assert [clause.outcome for clause in result.clauses] == ["inconclusive", "verified"]
@@ -370,7 +370,7 @@ def test_nothing_goes_around_the_one_way(path):
     assert [what for what in found if what not in allowed.get(path.relative_to(ENGINE).as_posix(), ())] == []
 
 
-def test_what_goes_around_it_is_seen():
+def test_evaluations_that_bypass_the_decider_are_found():
     assert around("result = clause.evaluate(question)") == ["clause.evaluate"]
     assert around("result = ended(hard_end, clause.evaluate, question)") == ["clause.evaluate"]
     assert around("replace(result, evidence=Evidence.PROVED)") == ["evidence="]

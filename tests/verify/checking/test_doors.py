@@ -61,7 +61,7 @@ def test_the_digest_is_of_the_text_of_these_modules_alone(package):
     assert package(inside__other=OTHER).digest == first
 
 
-def test_what_was_read_is_what_is_run(package):
+def test_modules_are_run_as_they_were_read(package):
     found = package(inside__door=DOOR, inside__other=OTHER)
     package(inside__other=OTHER.replace("2 * x", "3 * x"))
     assert found.load().primitives["doubled_here/1"].value(None, 3) == 6
@@ -106,7 +106,7 @@ def test_helpers_flint_and_the_standard_library_are_allowed(package):
     assert package(inside__door=DOOR, inside__other=lines + OTHER, inside__more="y = 1\n").load().version == 2
 
 
-def test_what_else_is_on_the_path_under_the_doors_names_is_not_run(package, tmp_path):
+def test_other_files_under_the_names_of_a_doors_modules_are_not_run(package, tmp_path):
     found = package(inside__door=DOOR, inside__other=OTHER)
     folder = tmp_path / doors._UNDER / f"x{found.digest[:16]}" / "packaged" / "inside"
     folder.mkdir(parents=True)
@@ -161,7 +161,7 @@ def test_a_name_with_a_dot_and_an_entry_with_an_extra_are_understood(package):
     assert door("dist.a.b").load().version == 2
 
 
-def test_what_is_named_is_in_the_digest(package):
+def test_digest_covers_the_object_named_by_the_entry_point(package):
     first = package(inside__door=DOOR + "OTHER = Rechecks(2)\n", inside__other=OTHER)
     package.entries[:] = [metadata.EntryPoint("helps", "packaged.inside.door:OTHER", doors.GROUP)]
     assert door("dist.helps").digest != first.digest and not door("dist.helps").load().primitives
@@ -203,7 +203,7 @@ def test_a_bad_door_keeps_no_other_out_and_its_reason_is_kept(package):
     assert len(why) == 2 and "brings 'doubled_here/1', which is there already" in why[1]
 
 
-def test_what_the_core_knows_asks_for_no_door():
+def test_kinds_known_to_the_core_ask_for_no_door():
     claim = {"kind": "inequality", "relation": ["Gt", ["Integer", "2"], ["Integer", "1"]]}
     applied = ["Primitive", "f", 1, ["Primitive", "g", 2]]
     assert not asks_for_doors([claim, {"kind": "mine"}], clauses=[claim], proofs=[{"kind": "exact"}, None])

@@ -38,7 +38,7 @@ def test_a_pinned_id_belongs_to_its_statement(named):
     assert (mine.theorem, mine.pinned) == ("user.lemma", False)
 
 
-def test_what_a_proof_uses_is_pinned_too(named):
+def test_theorems_that_a_proof_uses_are_pinned_too(named):
     used = [["wang2024.lemma1", "0" * 64]]
     assert recheck_text(named(uses=used), door=door).uses == (("wang2024.lemma1", "0" * 64),)
     with pytest.raises(Rejected, match=r"uses: wang2024\.lemma1 is another statement"):

@@ -104,7 +104,7 @@ def test_another_packages_object_is_loaded(installed):
         ("no_such_module_here:thing", "no_such_module_here:thing cannot be loaded: ModuleNotFoundError"),
     ],
 )
-def test_what_is_not_of_its_kind_or_cannot_be_imported_says_so(installed, kind, value, why):
+def test_objects_of_another_kind_or_not_importable_are_refused(installed, kind, value, why):
     installed("others", kind, value)
     with pytest.raises(InputError, match=why.format(kind)):
         getattr(verify, f"load_{kind}")("zeta2025.thing")
@@ -182,7 +182,7 @@ def test_an_object_has_the_id_that_it_is_listed_by(listed):
         load_theorem("user.alias")
 
 
-def test_what_is_listed_is_read_when_it_is_asked_for(listed):
+def test_listed_objects_are_imported_only_when_asked_for(listed):
     listed("user.pi", "math:pi")
     assert "user.pi" in ids("theorem")
     with pytest.raises(InputError, match=r"theorem = user\.pi: is a float, not a Theorem"):

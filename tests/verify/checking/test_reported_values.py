@@ -103,7 +103,7 @@ def test_ends_that_are_no_integers_are_those_inside(least, missing):
     assert missing(k - n, lowest=sp.sqrt(2), highest=k) == "sqrt(2): a rational value is needed here"
 
 
-def test_what_is_not_rational_is_compared_in_balls(least, missing):
+def test_irrational_values_are_compared_in_balls(least, missing):
     # e^(−n) <= 1/1000 from n = 7 on, and e^0 = 1 exactly. log 6 − log 2 − log 3 = 0, whose sign balls never decide.
     assert least(sp.exp(-n), level=sp.Rational(1, 1000)) == 7
     assert least(sp.exp(-n), level=1) == 0
@@ -177,7 +177,7 @@ def test_json_has_an_integer_or_null(make_theorem):
         (ValueLeast((k - n,), "n", x, sp.Integer(0), sp.asin(k)), "outside the language"),
     ],
 )
-def test_what_is_not_well_formed_is_refused(make_theorem, value, message):
+def test_malformed_values_are_refused(make_theorem, value, message):
     with pytest.raises(TheoremError, match=message):
         make_theorem(CLAUSE, parameters=(N, K, X), values={"least": value})
 

@@ -43,7 +43,7 @@ def test_a_variant_takes_the_proofs_of_the_clauses_that_it_shares(unproving):
     theorem = load_theorem(SHIPS)
     statement, (first, second, *_) = theorem.statement, theorem.statement.claims
     assert set(shipped_proofs(theorem)) == {claim.label for claim in statement.claims}
-    # Also where a claim is a step of the other.
+    # Also if a claim is a step of the other.
     variant = theorem.variant(replace(statement, claims=(first,), steps=(second,)))
     assert shipped_proofs(variant) == {} and set(shipped_proofs(variant, shared=True)) == {first.label, second.label}
     assert check(variant, theorem.example).evidence is Evidence.PROVED

@@ -203,7 +203,7 @@ def test_where_a_package_ships_its_certificates():
 SHIPS = "wang2024.stationary_points"
 
 
-def test_what_cannot_be_read_ships_no_proof(monkeypatch, tmp_path):
+def test_unreadable_certificates_ship_no_proof(monkeypatch, tmp_path):
     (tmp_path / "broken.json").write_text('{"clauses": [{"label"')
     for name in ("broken.json", "absent.json"):
         monkeypatch.setattr("verify.checking.standing.shipped_path", lambda _, name=name: tmp_path / name)

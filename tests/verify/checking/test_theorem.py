@@ -60,7 +60,7 @@ def test_a_whole_one_is_made():
         ({"values": {"v": ClauseValue("other", "steps")}}, "value v: there is no clause other; known: small"),
     ],
 )
-def test_what_is_incomplete_or_left_over_is_refused(parts, said):
+def test_incomplete_or_superfluous_parts_are_refused(parts, said):
     with pytest.raises(TheoremError, match=said):
         theorem(**parts)
 
@@ -93,7 +93,7 @@ def test_a_hypothesis_on_what_nothing_depends_on_is_refused(hypotheses, unused):
     assert unused_hypotheses(said) == [] and theorem(statement=said).statement is said
 
 
-def test_what_a_word_chooses_is_used():
+def test_hypothesis_that_varies_a_word_of_a_case_is_used():
     chosen = Inequality("small", sp.Le(x, Case(sp.Symbol("noise"), 3, 4), evaluate=False))
     varied = Hypothesis("noise", text="the noise is Gaussian", varies=WORD)
     assert unused_hypotheses(Statement((*PARAMETERS, WORD), (chosen,), (varied,))) == []
@@ -127,7 +127,7 @@ def test_a_label_that_ids_would_be_taken_apart_by_is_refused(label):
         (x, r"x is not a relation .*; write one, such as sp.Le\(left, right\)"),
     ],
 )
-def test_what_is_no_relation_says_the_way_out(given, way):
+def test_values_that_are_no_relation_are_refused_with_the_remedy(given, way):
     for make in (
         lambda: Hypothesis("h", given),
         lambda: Inequality("h", given),

@@ -1,4 +1,4 @@
-"""The descent certificate: it holds where it should, fails where it should, and is sound on drawn instances."""
+"""The descent certificate holds and fails in the cases in which it should, and is sound on drawn instances."""
 
 import math
 import random
@@ -97,7 +97,7 @@ def test_no_time_means_no_certificate():
     assert not result.holds and result.boxes == 0 and result.why.startswith("undecided on")
 
 
-def test_what_bisection_does_not_decide_is_not_certified():
+def test_box_that_bisection_does_not_decide_is_not_certified():
     # The start of the box is kept exactly by x' = (1 − s)x, but written x − s·x its enclosure leaks below it.
     dynamics = Dynamics((x,), (sp.Integer(1),), (x - s * x,), x**2 / 2)
     proof = Descent((s,), (Coordinate(sp.Integer(0), sp.Integer(1)),))

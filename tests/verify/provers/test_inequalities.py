@@ -87,7 +87,7 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
     ],
     ids=str,
 )
-def test_what_coefficients_do_not_show_is_deduced(evidence, relation, instance):
+def test_inequalities_that_coefficients_do_not_show_are_deduced(evidence, relation, instance):
     assert evidence(relation, **instance) == (Outcome.VERIFIED, Evidence.PROVED)
 
 
@@ -118,7 +118,7 @@ def test_what_coefficients_do_not_show_is_deduced(evidence, relation, instance):
     ],
     ids=str,
 )
-def test_what_is_not_shown_for_all_is_certified_only(evidence, relation, instance, hypotheses):
+def test_inequalities_not_shown_for_all_are_certified_only(evidence, relation, instance, hypotheses):
     assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.CERTIFIED)
 
 
@@ -176,7 +176,7 @@ def test_a_variable_is_decided_by_a_proof_alone(evidence):
     assert evidence(gt(zero * v, 0), variables=(v,), x=1) == (Outcome.INCONCLUSIVE, None)
 
 
-def test_what_numbers_say_is_said_for_all(evidence):
+def test_inequalities_of_numbers_are_proved_for_all_parameters(evidence):
     # √e = 1.648…
     root = sp.exp(sp.Rational(1, 2))
     assert evidence(sp.Le(root, sp.Rational(5, 3), evaluate=False), x=1) == (Outcome.VERIFIED, Evidence.PROVED)

@@ -1,4 +1,4 @@
-"""Proofs whose multipliers the author gives: they are checked, and where one is wrong a line says which."""
+"""Proofs whose multipliers the author gives: they are checked, and if one is wrong a line says which."""
 
 import copy
 import json
@@ -55,7 +55,7 @@ def test_the_margin_is_the_sum_that_was_given():
         ("exp(x) >= 1 + x + z if z <= 0", {"hypothesis 1": 1, "exp(x) - 1 - x": 1}),
     ],
 )
-def test_what_is_left_is_shown(line, by):
+def test_rest_after_the_multipliers_is_shown(line, by):
     how, detail, _ = found(line, by)
     assert (how, detail) == ("deduction", "")
 
@@ -124,7 +124,7 @@ def test_a_theorem_has_them_with_its_proofs_and_steps_are_shown_first(by):
         ({"smooth": sp.Symbol("s", positive=True)}, "by: the multiplier of smooth: "),
     ],
 )
-def test_what_is_no_multiplier_is_said(by, why):
+def test_invalid_multipliers_are_reported(by, why):
     result = verify.prove(descent(by), seconds=3)
     assert why in result.detail(result.clauses[0])
 

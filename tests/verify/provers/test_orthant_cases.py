@@ -99,7 +99,7 @@ def test_nothing_is_found_for_what_is_negative_somewhere(expression):
     assert orthant(expression**3, strict=False).tree() is None
 
 
-def test_what_is_0_somewhere_is_not_positive():
+def test_polynomials_with_a_zero_are_not_positive():
     for expression in ((x - 1) ** 2, x**2 * y + x * y**2 + 1 - 3 * x * y):
         assert orthant(expression, strict=True).zeros() is None
         assert orthant(expression, strict=True).tree() is None

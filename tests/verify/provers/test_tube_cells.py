@@ -32,7 +32,7 @@ def enclosed(here, there, tube=None):
 
 @settings(max_examples=50)
 @given(st.fractions(0, 1, max_denominator=50), st.fractions(0, 1, max_denominator=50))
-def test_what_is_enclosed_contains_what_is_there(along, across):
+def test_cell_enclosures_contain_the_values_at_points(along, across):
     cell = enclosed(*NODES[:2])
     at = NODES[0].slow + along * (NODES[1].slow - NODES[0].slow)
     low, high = (

@@ -136,7 +136,7 @@ def test_no_tube_is_found_where_there_is_none(tube, why):
     assert any(part in said for part in why.split("|")), said
 
 
-def test_what_goes_along_with_a_fast_one_is_not_enclosed():
+def test_state_that_follows_a_fast_state_is_not_enclosed():
     assert "kept" in found(CHAIN, Tube(z), Fraction(1, 60), {"x": Fraction(1, 1000)})
 
 
@@ -146,7 +146,7 @@ def test_a_recursion_that_turns_the_fast_one_round_is_not_enclosed():
     assert "kept" in found(turning, Tube(z), Fraction(1, 30), {"x": Fraction(1, 1000)})
 
 
-def test_what_has_no_slopes_is_not_enclosed():
+def test_recursion_without_slopes_is_not_enclosed():
     @primitive(1)
     def half(arithmetic, value):
         return value / 2
@@ -156,7 +156,7 @@ def test_what_has_no_slopes_is_not_enclosed():
     )
 
 
-def test_what_is_near_is_left_to_be_met_step_by_step():
+def test_near_level_is_left_to_be_reached_step_by_step():
     values = {"x": Fraction(1, 1000)}
     assert found(RISING, Tube(z), Fraction(1, 30), values, near=10**6) is None
     deadline = time.monotonic() + 60
@@ -210,7 +210,7 @@ def test_a_clause_is_verified_by_a_tube_and_reports_where_the_step_is(far):
     assert result.proof["kind"] == "tube" and "in a tube" in result.detail
 
 
-def test_what_comes_after_a_tube_is_not_followed(far):
+def test_states_after_a_tube_are_not_followed(far):
     reached, stays = far(Reaches("r", RISING, y), Stays("s", RISING, y, y), r=Tube(z))
     assert reached.outcome is Outcome.VERIFIED
     assert stays.outcome is Outcome.INCONCLUSIVE and "what comes after is not followed" in stays.detail

@@ -337,7 +337,7 @@ def test_without_a_name_it_is_in_the_working_directory(cli, tmp_path, monkeypatc
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: tmp_path / ".lemmascope" / "results.sqlite")
     assert "from the store" not in cli(*WORDS)[1] and "from the store" in cli(*WORDS)[1]
     (tmp_path / "file").write_text("")
-    # Where nothing can be written, there is no store, and it is measured all the same.
+    # If nothing can be written, there is no store, and it is measured all the same.
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: tmp_path / "file" / "results.sqlite")
     assert all(cli(*WORDS)[0] == 0 and "from the store" not in cli(*WORDS)[1] for _ in range(2))
 

@@ -101,7 +101,7 @@ def test_a_definition_by_cases_is_read(halves_package, halves_folder):
         ("Halves.claims.positive. Axiom bad : False", "is no name of Rocq"),
     ],
 )
-def test_what_is_no_proposition_is_refused(halves_package, name, said):
+def test_names_of_no_proposition_are_refused(halves_package, name, said):
     with pytest.raises(TheoremError, match=said):
         verify.formal_text(halves_package, {name: "Halves.proofs.positive_holds"})
 

@@ -38,11 +38,11 @@ def entry_of(theorem, **changed):
     } | changed
 
 
-def test_what_is_not_on_record_is_not_formal(theorem):
+def test_theorem_without_a_record_is_not_formal(theorem):
     assert recorded(theorem) is NOTHING
 
 
-def test_what_is_on_record_is_formal_and_said_to_be_recorded(theorem):
+def test_recorded_theorem_is_formal_and_said_to_be_recorded(theorem):
     write({theorem.id: entry_of(theorem)})
     clauses, for_all = established(theorem, {})
     assert {label: known.standing for label, known in clauses.items()} == dict.fromkeys(clauses, ForAll.FORMAL)

@@ -36,7 +36,7 @@ def in_atoms(*expressions):
         1 / (1 + sp.exp(-x)) - sp.exp(x) / (1 + sp.exp(x)),
     ],
 )
-def test_what_is_0_vanishes(zero):
+def test_expressions_equal_to_0_vanish_in_atoms(zero):
     assert in_atoms(zero) == [0]
 
 
@@ -51,7 +51,7 @@ def test_what_is_0_vanishes(zero):
         (p**x, p),
     ],
 )
-def test_what_differs_does_not_vanish(one, other):
+def test_differences_of_unequal_expressions_do_not_vanish(one, other):
     first, second = in_atoms(one, other)
     assert first - second != 0
 
@@ -70,7 +70,7 @@ def test_an_integer_exponent_is_told_from_others():
     assert atoms.whole(x + 1) is None and atoms.whole(n / 2) is None
 
 
-def test_what_has_no_atom_is_refused():
+def test_expression_without_an_atom_is_refused():
     with pytest.raises(NoAtomError, match="gamma"):
         in_atoms(sp.gamma(x))
 

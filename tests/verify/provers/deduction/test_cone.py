@@ -1,4 +1,4 @@
-"""Polynomials as sums of columns: exact coefficients, strict columns, free ones, and none where there are none."""
+"""Polynomials as sums of columns: exact coefficients, strict columns, free ones, and none if there are none."""
 
 from fractions import Fraction
 

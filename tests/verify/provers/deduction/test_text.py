@@ -191,7 +191,7 @@ def test_prove_explains_and_typesets_a_proof(line, cli):
     assert code == 0 and r"\subsection*{proof of claim}" in out and r"$\quad \text{margin }" in out
 
 
-def test_what_falls_is_told(tmp_path):
+def test_decrease_of_an_observable_is_told(tmp_path):
     verify.new(str(tmp_path / "r.py"), kind="recursion")
     told = verify.prove(str(tmp_path / "r.py")).deductions["reached"]
     assert told == (

@@ -202,7 +202,7 @@ NONE = {
 
 
 @pytest.mark.parametrize("name", NONE)
-def test_what_is_no_attracting_cycle_above_the_level(name):
+def test_runs_without_attracting_cycles_above_the_level_get_no_certificate(name):
     dynamics, at, values = NONE[name]
     assert find(dynamics, at, **values) is None
 
@@ -233,7 +233,7 @@ def test_the_step_of_entry_is_not_taken_from_float64():
     check_by_points(cycle, LOGISTIC, Fraction(1, 5), values)
 
 
-def test_what_comes_down_between_that_step_and_the_entry_has_no_certificate():
+def test_run_that_reaches_the_level_before_its_entry_has_no_certificate():
     # 0.95 → 0.11875 → 0.26 → 0.48 → 0.62.
     assert _from_the_start("19/20", "1/5")[0] is None
     assert _from_the_start("19/20", "1/10")[0].entered_at == 4

@@ -44,7 +44,7 @@ def test_the_templates_hypothesis_is_needed(template):
     assert (need.label, need.status) == ("small_step", "needed")
 
 
-def test_what_is_proved_for_all_still_says_at_which_step(template, tmp_path, cli):
+def test_clause_proved_for_all_still_reports_its_step(template, tmp_path, cli):
     file = tmp_path / "c.json"
     result = verify.check(template, eta="1/4", eps="1/1000")
     assert (result.clauses[0].evidence, result.clauses[0].values["steps"].lower) == (verify.Evidence.PROVED, 11)
@@ -79,7 +79,7 @@ def falls(dynamics, *hypotheses, level=eps):
         Dynamics((x,), (sp.Integer(1),), (x / (1 + eta * x),), x),
     ],
 )
-def test_what_falls_by_an_amount_is_proved(dynamics):
+def test_observable_that_falls_by_an_amount_is_proved(dynamics):
     assert falls(dynamics)["kind"] == "falls"
 
 
@@ -93,7 +93,7 @@ def test_what_falls_by_an_amount_is_proved(dynamics):
         (Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2), eps),
     ],
 )
-def test_what_does_not_fall_is_not(dynamics, level):
+def test_observable_that_does_not_fall_is_not_proved(dynamics, level):
     assert falls(dynamics, level=level) is None
 
 
@@ -112,11 +112,11 @@ def test_a_state_that_assumes_more_than_real_has_no_such_proof():
         (x - 1, 5 - (x + 1) ** 2, Fraction(1, 2)),
     ],
 )
-def test_what_is_not_kept_is_not_found(step, observable, level):
+def test_observable_not_kept_above_the_level_has_no_invariant(step, observable, level):
     assert kept_above(Dynamics((x,), (sp.Integer(1),), (step,), observable), level, {}, WORK) is None
 
 
-def test_what_is_kept_says_by_what_and_after_how_many_steps_it_is_back():
+def test_invariant_reports_its_proof_and_its_period():
     found = kept_above(Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2), Fraction(1, 2), {"eta": 2}, WORK)
     assert (found.least, found.period, found.proof["kind"]) == (1, 2, "kept")
     found = kept_above(Dynamics((x,), (sp.Integer(1),), (1 - 2 * x,), x**2 + 1), Fraction(1, 2), {}, WORK)

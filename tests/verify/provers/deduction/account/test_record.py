@@ -23,7 +23,7 @@ def test_a_proof_ends_it():
     assert 0 < record.spent < record.limit == WORK and record.linear >= 1
 
 
-def test_what_was_shown_and_what_stays_open_is_told_with_what_is_given_there():
+def test_shown_and_open_parts_are_reported_with_their_assumptions():
     # It is false, at 1000 alone, where no point is drawn.
     proof, record = searched("2**n*(n - 1000)**2 >= 1 for integer n >= 0")
     assert proof is None and record.ways["induction"] >= 1
@@ -50,7 +50,7 @@ def test_the_time_that_is_over_ends_it(monkeypatch):
     assert record_of((claim.relation, statement, WORK, True)).ended == "seconds"
 
 
-def test_what_has_no_value_what_is_not_used_and_what_has_no_sign_is_noted():
+def test_undefined_terms_unused_hypotheses_and_unsigned_symbols_are_noted():
     record = searched("log(x + y) <= x + y for x > 0")[1]
     assert (record.without_value, record.unsigned) == ([("x + y", "positive")], ("y",))
     record = searched("x*y <= 7 if log(x + y - 1) <= 2 for x > 0, y > 0")[1]
@@ -62,7 +62,7 @@ def test_a_point_against_a_claim_is_noted_and_nothing_is_looked_for():
     assert 0 < record.fails_at["x"] < 1 and record.linear == 0
 
 
-def test_what_is_too_long_is_not_begun():
+def test_too_long_expression_is_refused_before_the_search():
     record = searched(f"{' + '.join(f'(x - {k})**2*y' for k in range(20))} >= y for x real, y > 0")[1]
     assert record.ended == "refused" and "operations, and it is looked for up to 60" in record.refused
 

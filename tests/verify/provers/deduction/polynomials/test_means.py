@@ -1,4 +1,4 @@
-"""Negative terms are covered by means of positive ones, where they are, and by no others."""
+"""Negative terms are covered by means of positive ones, if there are such means, and by no others."""
 
 from fractions import Fraction
 
@@ -43,7 +43,7 @@ def test_terms_are_covered_that_are_equal_elsewhere_than_at_1():
     assert found({(3, 0): 8, (0, 3): 1, (0, 0): 1, (1, 1): -6}, SIGNED)
 
 
-def test_what_is_positive_is_shown_to_be():
+def test_positive_polynomial_is_strictly_covered_and_a_square_is_not():
     assert found({(2, 0): 1, (1, 0): -1, (0, 0): 1}, REAL, strict=True)
     assert found({(2, 0): 1, (1, 0): -2, (0, 0): 1}, REAL, strict=True) is None
 
@@ -60,5 +60,5 @@ def test_what_is_positive_is_shown_to_be():
         ({(2, 0): -1, (1, 0): 1}, SIGNED),
     ],
 )
-def test_what_no_means_cover_is_not(terms, signs):
+def test_polynomials_that_no_means_cover_are_not_shown(terms, signs):
     assert found(terms, signs) is None
