@@ -212,8 +212,8 @@ class Reaches(ClauseDefaults):
     def _kept(self, question: Question, level: Fraction, kept: Kept) -> ClauseResult:
         back = "" if kept.period is None else f", and after {count_text(kept.period, 'step')} it is back at its start"
         detail = f"never reached: at every step {' and '.join(map(text_of, kept.invariants))}{back}"
-        witness, least = dict(question.instance), question.value(kept.least)
-        witness |= {"start": least} | ({} if kept.period is None else {"period": kept.period})
+        witness, at_start = dict(question.instance), question.value(kept.at_start)
+        witness |= {"observable_at_start": at_start} | ({} if kept.period is None else {"period": kept.period})
         return ClauseResult.refuted(self, kept.proof, detail=detail, witness=witness)
 
     def scan(self, statement: Statement, instance: Instance) -> float:

@@ -47,7 +47,7 @@ class Kept:
         The proof, of kind "kept".
     invariants
         The relations, at the instance.
-    least
+    at_start
         The observable at the start.
     period
         Number of steps after which the run is back at its start; None if it is not within a few.
@@ -55,7 +55,7 @@ class Kept:
 
     proof: Proof
     invariants: tuple[Any, ...]
-    least: sp.Expr
+    at_start: sp.Expr
     period: int | None
 
 
@@ -234,13 +234,19 @@ def _numbers(dynamics: Dynamics, values: Values) -> Iterator[tuple[sp.Symbol, Fr
 
 
 def _sets(here: Dynamics) -> Iterator[tuple[Goal, ...]]:
-    """Yield sets of states that may be kept: above the start's observable, or farther than the start, or both."""
+    """Yield sets of states that may be kept: above the start's observable, or farther than the start, or both.
+
+    Farther is on the side of the first step or, for one state or all, on either side.
+    """
     start = dict(zip(here.state, here.initial, strict=True))
     higher = Goal(here.observable - here.observable.subs(start), "Ge")
     moved = [Goal(turn * (s - x), "Ge") for s, x, turn in ((s, x, _turn(here, s, x, start)) for s, x in start.items())]
     yield (higher,)
     yield tuple(moved)
     yield (higher, *moved)
+    wider = [Goal(s**2 - x**2, "Ge") for s, x in start.items()]
+    yield from ((goal,) for goal in wider if len(wider) > 1)
+    yield tuple(wider)
 
 
 def _turn(here: Dynamics, state: sp.Symbol, initial: sp.Expr, start: dict[sp.Symbol, sp.Expr]) -> int:

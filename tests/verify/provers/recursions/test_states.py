@@ -118,6 +118,39 @@ def test_observable_not_kept_above_the_level_has_no_invariant(step, observable, 
 
 def test_invariant_reports_its_proof_and_its_period():
     found = kept_above(Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2), Fraction(1, 2), {"eta": 2}, WORK)
-    assert (found.least, found.period, found.proof["kind"]) == (1, 2, "kept")
+    assert (found.at_start, found.period, found.proof["kind"]) == (1, 2, "kept")
     found = kept_above(Dynamics((x,), (sp.Integer(1),), (1 - 2 * x,), x**2 + 1), Fraction(1, 2), {}, WORK)
     assert found is None or found.period is None
+
+
+QUADRATIC = Dynamics((x, y), (sp.Integer(1), sp.Integer(1)), (x * (1 - eta), y * (1 - 3 * eta)), (x**2 + 3 * y**2) / 2)
+
+
+@pytest.mark.parametrize(
+    ("step_size", "kept"),
+    [
+        # y is multiplied by -2; by -1; x by -1 and y by -5; x by -3 and y by -11.
+        (1, [y**2 - 1 >= 0]),
+        (Fraction(2, 3), [y**2 - 1 >= 0]),
+        (2, None),
+        (4, None),
+    ],
+)
+def test_a_coordinate_that_does_not_shrink_keeps_the_loss_above(step_size, kept):
+    found = kept_above(QUADRATIC, Fraction(1, 2), {"eta": step_size}, WORK)
+    assert found is not None and found.at_start == 2 and (kept is None or list(found.invariants) == kept)
+
+
+def test_coordinates_that_all_shrink_keep_nothing():
+    assert kept_above(QUADRATIC, Fraction(1, 100), {"eta": Fraction(1, 3)}, WORK) is None
+
+
+def test_descent_on_a_quadratic_of_two_coordinates_needs_its_step_size():
+    rest = {"hypotheses": (Hypothesis("small", sp.Lt(eta, sp.Rational(2, 3))),)}
+    statement = Statement(PARAMETERS, (Reaches("reached", QUADRATIC, eps),), **rest)
+    theorem = Theorem("user.t", "t", Source("1", "derived here"), statement, {"eta": "1/4", "eps": "1/1000"})
+    (clause,) = verify.check(theorem, eta=1, eps="1/1000", seconds=30).clauses
+    assert (clause.outcome, clause.evidence) == (verify.Outcome.REFUTED, verify.Evidence.CERTIFIED)
+    assert clause.detail == "never reached: at every step y**2 - 1 >= 0" and clause.rechecked
+    (need,) = verify.necessity(theorem, seconds=30).hypotheses
+    assert (need.label, need.status) == ("small", "needed")
