@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -33,6 +34,8 @@ _PERIODS = 8
 _TESTED = 200
 """Steps in float64 for which a set is to be kept before it is shown to be."""
 _ROUNDING = 1e-12
+_MOST_FACTORS = 4
+"""Most states that are each multiplied by a factor, of which all pairs are tried."""
 _ERRORS = (ArithmeticError, ValueError, TypeError, SpentError, TheoremError, sp.PolynomialError, NotImplementedError)
 """The errors of SymPy on parts without a value, and of a search that has spent its work: nothing is found then."""
 
@@ -199,6 +202,10 @@ def _amounts(dynamics: Dynamics, fall: sp.Expr, level: sp.Expr) -> Iterator[sp.E
         yield plain
     if dynamics.observable in states and plain.free_symbols & states == {dynamics.observable}:
         yield plain.subs(dynamics.observable, level)
+    # A state that is multiplied by c loses the part (1 - c) (1 + c) of its square; of several, the least of the parts.
+    factors = [sp.cancel(sp.together(step / state)) for state, step in zip(dynamics.state, dynamics.step, strict=True)]
+    if len(factors) in range(2, _MOST_FACTORS + 1) and not sp.Tuple(*factors).free_symbols & states:
+        yield from (sp.factor(1 - one) * sp.factor(1 + other) * level for one, other in product(factors, repeat=2))
 
 
 def _signs(dynamics: Dynamics) -> Iterator[tuple[Goal, ...]]:

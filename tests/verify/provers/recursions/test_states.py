@@ -141,6 +141,30 @@ def test_a_coordinate_that_does_not_shrink_keeps_the_loss_above(step_size, kept)
     assert found is not None and found.at_start == 2 and (kept is None or list(found.invariants) == kept)
 
 
+def test_descent_on_a_quadratic_of_two_curvatures_is_proved_for_all_parameters():
+    L, mu = sp.symbols("L mu", positive=True)
+    descent = Dynamics(
+        (x, y), (sp.Integer(1), sp.Integer(1)), ((1 - eta * L) * x, (1 - eta * mu) * y), (L * x**2 + mu * y**2) / 2
+    )
+    curvatures = tuple(Parameter(name, "rational", name, above=0) for name in ("L", "mu"))
+    ordered = Hypothesis("ordered", sp.Le(mu, L))
+
+    def proved(small):
+        hypotheses = (Hypothesis("small", small), ordered)
+        return falling_proof(
+            descent,
+            eps,
+            Statement((*PARAMETERS, *curvatures), (Reaches("reached", descent, eps),), hypotheses),
+            WORK,
+            hypotheses=True,
+        )
+
+    # Each step lowers the loss by the part ημ (2 − ηL) at least.
+    proof = proved(sp.Lt(eta, 2 / L))
+    assert proof is not None and proof["kind"] == "falls"
+    assert proved(sp.Lt(eta, 3 / L)) is None
+
+
 def test_coordinates_that_all_shrink_keep_nothing():
     assert kept_above(QUADRATIC, Fraction(1, 100), {"eta": Fraction(1, 3)}, WORK) is None
 
