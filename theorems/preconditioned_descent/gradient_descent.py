@@ -64,7 +64,7 @@ gradient = X * t(X) * (v - w) / n
 
 def _mean(expression: sp.Expr) -> sp.Expr:
     """Return an expression with the r of the attention at 1/n."""
-    return expression.subs(r, 1 / n)
+    return expression.subs(r, 1 / n)  # pyright: ignore[reportReturnType]
 
 
 def _examples(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
