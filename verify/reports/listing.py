@@ -14,7 +14,7 @@ from verify.checking.doors import doors
 from verify.checking.registry import ids, listed, package_folder, packages
 from verify.errors import InputError, meant
 from verify.files import sources
-from verify.outcomes import ForAll, Formal, Trust, how_sure
+from verify.outcomes import ForAll, Formal, Trust, count_text, how_sure
 from verify.reports.display.layout import WIDTH, fitted
 from verify.reports.findings import WRITTEN_BY
 
@@ -144,23 +144,21 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
 
 
 def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
-    """Return the rows for people: each theorem's standing for all parameters, and its evidence at the example."""
-    known = [
-        (established_text(row), how_sure(row["best_instance_evidence"], _trusts(row["trusts"])) or "-") for row in rows
-    ]
-    width = max(len(row["id"]) for row in rows)
-    wide = max(len(for_all) for for_all, _ in known)
-    lines = [f"{'':{width}}  {'for all':{wide}}  at its example"]
-    for row, (for_all, evidence) in zip(rows, known, strict=True):
-        lines += [f"{row['id']:{width}}  {for_all:{wide}}  {evidence}", f"  {row['title']}"]
-        lines += (f"    {claim['for_all_parameters']:6}  {claim['label']}: {claim['claim']}" for claim in row["claims"])
-    return fitted([*lines, standings_text(rows)], columns)
+    """Return the rows for people: each theorem's title, its standing for all parameters, and its evidence."""
+    lines = []
+    for row in rows:
+        evidence = how_sure(row["best_instance_evidence"], _trusts(row["trusts"]))
+        known = f"{established_text(row)}; at its example: {evidence}" if evidence else established_text(row)
+        lines += [f"{row['id']}: {row['title']}", f"    {known}"]
+    return fitted([*lines, standings_text(rows), "verify show THEOREM: its claims, and what establishes each"], columns)
 
 
 def established_text(row: Mapping[str, Any]) -> str:
     """Return a row's standing, with the numbers of inferences of its argument: its own, and those it inherits."""
     own = row["inferences_own"]
-    counted = f" ({own} + {row['inferences_argued'] - own})" if row["for_all_parameters"] == ForAll.ARGUED else ""
+    inherited = f", {more} inherited" if (more := row["inferences_argued"] - own) else ""
+    argued = row["for_all_parameters"] == ForAll.ARGUED
+    counted = f" ({count_text(own, 'inference')}{inherited})" if argued else ""
     counted = _stated(row) or counted
     # No proof is looked for here: a claim that is open without a certificate may be proved once `verify pin` wrote one.
     counted = f" ({row['why']})" if row["for_all_parameters"] == ForAll.OPEN and row["why"] else counted
