@@ -28,7 +28,7 @@ _HEADER = {"count": int, "seconds": float, "margins": list, "values": list, "hea
 """The fields of a block's header, with the kind of each."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """The instances of a grid from `start` on, before `stop`, in its order; `axes` are the estimates of its values."""
 

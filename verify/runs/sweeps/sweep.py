@@ -283,6 +283,8 @@ class _Run:
     replaced: int = 0
     drawn: dict[str, Row] = field(default_factory=dict)
     drawn_points: list[Point] = field(default_factory=list)
+    unfinished: list[Part] = field(default_factory=list)
+    """The parts of which the store lacks a row, or has one that does not fit."""
     compared: set[str] = field(default_factory=set)
     differing: int = 0
     differences: list[dict[str, object]] = field(default_factory=list)
@@ -337,10 +339,11 @@ class _Run:
                     asked.store.write_block(key, theorem.id, *block.encoded())
                     self.replaced += block.decided if kept else 0
                     self._tell(block.decided)
-            for _, row_key, row, fitting in asked.left(part, block):
-                served += fitting
-                if row is not None and not fitting:
-                    self.misfits.add(row_key.digest)
+            own = [(key.digest, row is None, fitting) for _, key, row, fitting in asked.left(part, block)]
+            self.misfits |= {digest for digest, missing, fitting in own if not missing and not fitting}
+            served += sum(fitting for _, _, fitting in own)
+            if not all(fitting for _, _, fitting in own):
+                self.unfinished.append(part)
             self.served += served
             self._tell(served)
         self._compare(drawn, scans)
@@ -391,14 +394,17 @@ class _Run:
             if different:
                 anew = block or Block(np.full(len(part), -1))
                 asked.store.write_block(part.key(theorem, asked.effort, asked.code), theorem.id, *anew.encoded())
+                # It may decide fewer.
+                if part not in self.unfinished:
+                    self.unfinished.append(part)
 
     def _missing(self, asked: Counter[str]) -> Iterator[Point]:
         """Yield the instances that the store lacks, or has no fitting row of, but those that failed; block by block.
 
         And those of which a row is drawn to be computed again.
         """
-        for part, block in self.asked.parts():
-            for point, key, row, fitting in self.asked.left(part, block):
+        for part in self.unfinished:
+            for point, key, row, fitting in self.asked.left(part, self.asked.block(part)):
                 if (row is None or not fitting) and key.digest not in self.failed:
                     asked["points"] += 1
                     yield point

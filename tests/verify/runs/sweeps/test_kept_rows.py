@@ -343,3 +343,20 @@ def test_a_store_of_an_earlier_version_gets_blocks(mine, tmp_path):
     assert verify.sweep(mine, {"x": "1/2:4:8"}, store=path, certify=True).served == 8
     assert verify.sweep(mine, {"x": "1/2:4:8"}, store=path).served == 0
     assert verify.sweep(mine, {"x": "1/2:4:8"}, store=path).served == 8
+
+
+def test_a_block_that_decides_too_much_is_completed_by_exact_rows(mine, cli, tmp_path):
+    # e^x < 99 holds at 9/2 and fails at 19/4. The forged block has the rows of two other instances, where it holds.
+    path, other = tmp_path / "s", tmp_path / "other"
+    verify.sweep(mine, {"x": "1/2:4:8"}, store=other)
+    header, data = block_of(other)
+    assert verify.sweep(mine, {"x": ["9/2", "19/4"]}, store=path).counts == {"verified": 1, "refuted": 1}
+    numbers = np.frombuffer(data[16:], "<f8").reshape(5, 8)[:, :2]
+    change_block(path, header | {"count": 2}, data[:4] + numbers.tobytes())
+    words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=9/2,19/4", "--store", str(path), "--json")
+    # It fits, and is believed; to compute some again finds it out.
+    assert body_of(cli(*words)[1])["counts"] == {"verified": 2}
+    code, out, _ = cli(*words, "--recheck", "2")
+    body = body_of(out)
+    assert (code, body["rechecked"]["differing"], body["counts"]) == (1, 2, {"verified": 1, "refuted": 1})
+    assert body_of(cli(*words, "--recheck", "2")[1])["rechecked"]["differing"] == 0
