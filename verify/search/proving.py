@@ -148,7 +148,9 @@ class ProveResult(Result):
     def detail(self, clause: ClauseResult) -> str:
         """Return the reasons why a clause is open; "" for one that is not."""
         established, detail = clause.for_all_parameters, clause.detail
-        detail = f"at the example: {detail}" if detail and clause.outcome is Outcome.VERIFIED else detail
+        elsewhere = self.refuted is not None and self.refuted.label == clause.label
+        if detail and elsewhere and clause.outcome is Outcome.VERIFIED:
+            detail = f"at the example: {detail}"
         return "" if established.standing.is_shown else "; ".join(filter(None, (established.why, detail)))
 
     def to_json(self) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def test_a_level_that_was_not_reached_says_nothing_about_staying(clock, evaluate
 def test_a_run_that_stays_above_the_level_never_reaches_it(evaluate, dynamics, period):
     result = evaluate(Reaches("r", dynamics, x), seconds=5, x="1/2")
     assert (result.outcome, result.evidence, result.proof["kind"]) == (Outcome.REFUTED, Evidence.CERTIFIED, "kept")
-    assert result.witness["start"] == 1 and result.witness.get("period") == period
+    assert result.witness["observable_at_start"] == 1 and result.witness.get("period") == period
     assert result.detail.startswith("never reached: at every step ") and ("back at its start" in result.detail) == bool(
         period
     )
