@@ -67,7 +67,7 @@ def explained(error: BaseException) -> str:
 def is_contradiction(error: BaseException) -> bool:
     """Whether SymPy found assumptions that contradict each other: a symbol's, or its own of an unevaluated part.
 
-    It is told by its name, so that commands that need no SymPy do without.
+    The error's class is compared by name, so that commands that need no SymPy do not import it.
     """
     return type(error).__name__ == _CONTRADICTED
 

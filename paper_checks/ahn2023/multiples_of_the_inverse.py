@@ -59,7 +59,7 @@ ON_PROMPTS_IN_FULL = (*ON_PROMPTS, (2, 7, 40), (3, 5, 20))
 """(L, d, n) of trainings on prompts: enough examples that few prompts carry little of the loss."""
 PROMPTS, PROMPTS_IN_FULL, GROUPS = 6400, 64_000, 64
 SLOPES_ROUNDING = 1e-11
-"""A slope is a sum over the quadrature's points of numbers up to 10³, each with a weight of sum 1 and 10⁻¹⁶ off."""
+"""A slope is a weighted sum, with weights of sum 1, of numbers up to 10³ that are 10⁻¹⁶ off, relatively."""
 
 
 class OnMultiples(NamedTuple):

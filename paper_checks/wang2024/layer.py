@@ -44,7 +44,7 @@ def implied_gradient(theory: Recursion, at: Point) -> Gradient:
 
 
 def _not_finite(found: Iterable[Tensor]) -> str:
-    """Say so where a number is not finite: comparisons with NaN are false, and a maximum may pass over it."""
+    """Report a number that is not finite: comparisons with NaN are false, and a maximum may pass over it."""
     return "" if all(bool(value.isfinite().all()) for value in found) else "the simulation is not finite"
 
 
@@ -131,10 +131,10 @@ def _iterates(instance: Instance, steps: int, device: str) -> Iterator[Iterate]:
 def training_agrees(theory: Recursion, steps: int, device: str = "cpu") -> Verdict:
     """Compare every iterate of a training from zero by exact population gradients with the recursion, entry by entry.
 
-    Tolerance: a step adds an error of at most η·δ, δ as in `rounding`, and multiplies those before it by at
-    most the norm of the step's Jacobian, here that of the recursion, measured along the run in the metric
-    (d/η, (T−1)/η), which entries of W and V see stretched by at most √((T−1)/d) or √(d/(T−1)). Of errors across the
-    set that is an assumption, and fails at large step sizes: at T = 7, q = 6, d = 7 and η = 6, below 2q, rounding
+    Tolerance: a step adds an error of at most η·δ, δ as in `rounding`, and multiplies those before it by at most the
+    norm of the step's Jacobian, here that of the recursion, measured along the run in the metric (d/η, (T−1)/η),
+    which entries of W and V see stretched by at most √((T−1)/d) or √(d/(T−1)). That this norm also bounds errors
+    across the set is assumed, and false at large step sizes: at T = 7, q = 6, d = 7 and η = 6, below 2q, rounding
     alone takes the matrices off the set. It held in all draws with η at most 1.
     """
     length, _, size, rate = theory.instance

@@ -2,10 +2,10 @@
 
 A layer's width is d + d_e, a net's the units of its first layer; the loss is a share of the zero predictor's, d/(2q).
 The layer follows population gradient descent from zero on the invariant set with step size 1, every step enclosed; a
-net follows Adam on fresh samples. Widths are looked for upwards from the least that the theorems leave to any layer on
-the set and to any net. An interval holds the least width at which training ends with at most the loss: below it the
-loss is larger at all widths tried, by its enclosure or by two standard errors of the mean over the runs, and at its
-upper end it is at most that. That the loss falls with every unit or dimension is not shown.
+net follows Adam on fresh samples. The search goes upwards from the least width that the theorems allow to any layer
+on the set, and to any net. An interval holds the least width at which training ends with at most the loss: below it
+the loss is larger at all widths tried, by its enclosure or by two standard errors of the mean over the runs, and at
+its upper end it is at most that. That the loss falls with every unit or dimension is not shown.
 """
 
 import math
@@ -44,8 +44,8 @@ Interval = tuple[float, float]
 def least_width(loss: Callable[[int], Interval], level: float, first: int, widest: int) -> Interval:
     """Return an interval with the least width from `first` on at which a loss is at most a level.
 
-    The widths tried are `first`, and 1, 2, 4, … more, and then by halves. Raises InputError where the loss at the
-    widest is above the level.
+    The widths tried are `first`, and 1, 2, 4, … more; then the interval is halved. Raises InputError if the loss
+    at the widest is above the level.
     """
     ends: list[int] = []
     for side in (0, 1):

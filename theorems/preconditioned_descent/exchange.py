@@ -3,7 +3,7 @@ r"""Lemma 4: under Theorem 3's set-up the loss is unchanged when two of the a_l 
 With A_l = a_l K for one matrix K, two layers in a row commute: whatever the labels before them, the examples'
 labels and the query's after them do not depend on their order. Neighbours exchanged make every permutation.
 
-Source: Ahn et al. 2023, Lemma 4; that it holds for the predictions is seen from its proof here.
+Source: Ahn et al. 2023, Lemma 4; the proof here shows it for the predictions too.
 """
 
 import sympy as sp

@@ -43,12 +43,12 @@ class NotSaidError(TheoremError):
 
 
 def conjunction(parts: Sequence[str]) -> str:
-    """Return that all of some propositions hold."""
+    """Return the conjunction of some propositions."""
     return " /\\ ".join(parts) or "True"
 
 
 class Need(NamedTuple):
-    """A condition for an expression to have a value: a sign of another one, as data, and as a proposition."""
+    """A condition for an expression to have a value: the sign of another expression, as data and as a proposition."""
 
     sign: Sign
     of: Data
@@ -278,7 +278,7 @@ class Terms:
         return _Written(text, _PRODUCT)
 
     def _divisor(self, below: Data) -> _Written:
-        """Return a divisor, which is not 0; of a power its base is not."""
+        """Return a divisor, and need that it is not 0; of a power, that its base is not."""
         base, power = _two(below[1:]) if below[0] == "Pow" else (below, ["Integer", "1"])
         if power[0] not in ("Integer", "Rational") or Fraction(str(power[1])) <= 0:
             base, power = below, ["Integer", "1"]

@@ -370,7 +370,7 @@ class Crossed:
         """Hold a planted error against drawn instances; the test fails unless one of them refutes it."""
         __tracebackhide__ = True
         options = self._request.config.getoption
-        # Fewer draws of a run are no fewer here: an instance that shows the error has to be met.
+        # `--draws` does not lower the number here: an instance that shows the error has to be met.
         examples = max(LOOKED_THROUGH, options("--draws") or 0)
         verdict = crossing.caught(label, self._device, examples=examples, seed=options("--seed") or 0)
         caught = verdict.outcome is Outcome.REFUTED
@@ -401,7 +401,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises pytest.UsageError where the ledger would be written over another file, and for a report without its extras.
     """
     config.addinivalue_line("markers", "xdist_group(name): tests that run on one worker, with --dist loadgroup")
-    config.addinivalue_line("markers", "crossing(id): the crossing that a test is of, which -k selects it by")
+    config.addinivalue_line("markers", "crossing(id): the id of the test's crossing, by which -k selects the test")
     config.stash[_STARTED] = time.monotonic()
     if config.getoption("--report") and (lacking := lack(*OF_REPORT)):
         raise pytest.UsageError(f"--report {lacking}")

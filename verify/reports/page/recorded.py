@@ -1,4 +1,4 @@
-"""The ledger's entries of earlier runs, kept for the report: of exactly these sources, the latest of each thing.
+"""The ledger's entries of earlier runs, kept for the report: the latest of each subject, of exactly these sources.
 
 A package may ship such a record, with the commit and the days of its runs. The report shows it where nothing has been
 run since.
@@ -84,7 +84,7 @@ def commit_of(folder: Path) -> str:
 
 
 def together(earlier: Sequence[Entry], later: Sequence[Entry]) -> list[Entry]:
-    """Return entries of two runs, of each thing those of the later run that has it."""
+    """Return the entries of two runs: of each subject those of the later run that has it."""
     things = {_thing(entry) for entry in later}
     return [*(entry for entry in earlier if _thing(entry) not in things), *later]
 

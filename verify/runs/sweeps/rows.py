@@ -26,7 +26,7 @@ Point = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Effort:
-    """The effort at each instance of a sweep: as in `verify.check`, and `certify`: none of them in float64.
+    """The effort at each instance of a sweep, as in `verify.check`; with `certify` none is decided in float64.
 
     Claims in words are evaluated only with `certify`: their trials take longer than all else.
     """
@@ -48,7 +48,7 @@ def key_of(theorem: Theorem, instance: Point, effort: Effort, code: str) -> Key:
 
 
 def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
-    """Return the row of an instance by the exact check. Raises KeyboardInterrupt where Ctrl-C ended that."""
+    """Return the row of an instance by the exact check. Raises KeyboardInterrupt if Ctrl-C ended it."""
     theorem = theorem if effort.certify else replace(theorem, evaluations={})
     try:
         result = check(theorem, instance, seconds=effort.seconds, seed=effort.seed)
@@ -68,7 +68,7 @@ def trusted(trusts: Iterable[Trust]) -> list[str]:
 
 
 _SAID_ELSEWHERE = ("claim", "role", "for_all_parameters")
-"""The keys of a clause that are the same in every row, and so in none."""
+"""The keys of a clause that would be the same in every row: rows leave them out."""
 
 
 def row_of(result: CheckResult) -> Row:

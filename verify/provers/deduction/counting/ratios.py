@@ -58,7 +58,7 @@ class Ratios(Growth, ABC):
         return self.atoms.keys.get(symbol, ("",))[0] in ("power", "exp", "factorial")
 
     def _of_parts(self, scope: Scope, place: int, ratio: sp.Expr, rest: sp.Expr, relation: Relation) -> Tree | None:
-        """Return a proof by a fact times a ratio, and a rest: both, where no square is seen, are lemmas."""
+        """Return a proof by a fact times a ratio, and a rest: both are lemmas unless a square is seen."""
         parts = scope.positive_fraction(*sp.fraction(rest))
         if parts is None:
             return None
