@@ -431,7 +431,7 @@ def roots(
     Raises
     ------
     InputError
-        For matrices that are not square, of one shape, symmetric to rounding and positive definite.
+        Unless the matrices are square, of one shape, symmetric to rounding and positive definite.
     """
     root, prior_root = _root("covariance", covariance), _root("prior", prior)
     if prior.shape != covariance.shape:

@@ -56,7 +56,7 @@ TRAINED_IN_FULL = (*TRAINED, (1, 3, 2), (2, 2, 2), (3, 1, 3), (4, 1, 1))
 """(L, d, n) of trainings by quadrature, each a few seconds; in full up to a minute."""
 ON_PROMPTS = ((1, 10, 40), (1, 5, 20), (2, 3, 12), (2, 5, 25), (3, 3, 36), (3, 5, 30))
 ON_PROMPTS_IN_FULL = (*ON_PROMPTS, (2, 7, 40), (3, 5, 20))
-"""(L, d, n) of trainings on prompts: enough examples that few prompts carry little of the loss."""
+"""(L, d, n) of trainings on prompts: n is large enough that rare prompts carry little of the loss."""
 PROMPTS, PROMPTS_IN_FULL, GROUPS = 6400, 64_000, 64
 SLOPES_ROUNDING = 1e-11
 """A slope is a weighted sum, with weights of sum 1, of numbers up to 10³ that are 10⁻¹⁶ off, relatively."""
@@ -279,7 +279,7 @@ multiples_on_prompts = Crossing(
     instances=trainings(ON_PROMPTS, ON_PROMPTS_IN_FULL),
     held=_trained_on_prompts_is,
     theory=minimum,
-    # 6400 prompts resolve some hundredths of a step, and not 1 %.
+    # 6400 prompts resolve a step to a few percent, not to 1 %.
     planted={"5 % in all steps": _scaled(lambda _: 1.05)},
     sizes=("L", "d", "n"),
 )

@@ -35,7 +35,7 @@ def test_exact_curves_are_the_losses_of_prompts(angle):
     L, d, n, m, scale, count = 2, 2, 12, 60, 1.25, 200_000
     spectrum = [1.0, 0.5]
     _, inverse = covariance(spectrum, 3, "cpu")
-    # In two dimensions any plane is that of all eigenvectors.
+    # In two dimensions the only plane is that of both eigenvectors.
     turned, turned_inverse = (scale**power * _turned(angle) @ M @ _turned(angle).T for power, M in _both(spectrum, 3))
     prompts = draw(count, m, turned, turned_inverse, 4)
     point, step = critical_points(L, d, n)[0], best_equal_steps(L, spectrum, m)[0]
@@ -147,7 +147,7 @@ def test_chebyshevs_steps_level_the_interval(d, m):
 
     largest = max(abs(p(low + (high - low) * i / 1000)) for i in range(1001))
     assert abs(p(low)) == pytest.approx(abs(p(high))) == pytest.approx(largest)
-    # With fewer examples than dimensions the interval is that of the other eigenvalues than 0. The ends of a sample's
+    # With fewer examples than dimensions the interval is that of the nonzero eigenvalues. The ends of a sample's
     # spectrum fluctuate on Tracy and Widom's scale.
     p_, m_ = 30 * d, 30 * m
     spectrum = np.linalg.svd(np.random.default_rng(0).normal(size=(p_, m_)), compute_uv=False) ** 2 / m_

@@ -38,7 +38,7 @@ NET_STEP_SIZE = Parameter("net_eta", "rational", "Adam's step size at the start;
 _NET = {"depth": 3, "batch": 256, "samples": 50_000}
 
 Interval = tuple[float, float]
-"""The ends of a loss, or of a width."""
+"""Bounds of a loss, or of a width."""
 
 
 def least_width(loss: Callable[[int], Interval], level: float, first: int, widest: int) -> Interval:
@@ -76,7 +76,7 @@ def layer_loss(settings: Mapping[str, object], T: int, query: bool) -> Callable[
 
 
 def net_loss(settings: Mapping[str, object], T: int, seed: int, device: str) -> Callable[[int], Interval]:
-    """Return the mean loss of the trained nets of a width, less and more two standard errors of the mean over runs."""
+    """Return the mean loss of the trained nets of a width, minus and plus two standard errors of the mean over runs."""
     found: dict[int, Interval] = {}
     given = {name: settings[name] for name in ("q", "d", "runs", "hidden")}
     given |= {"T": T, "steps": settings["net_steps"], "eta": settings["net_eta"], **_NET}

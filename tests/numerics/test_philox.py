@@ -20,7 +20,7 @@ def by_definition(counter, key):
     return c
 
 
-# Known answers of Random123, of the authors: zeros, ones, the digits of π.
+# Known answers from the authors' Random123: for zero bits, one bits, the digits of π.
 @pytest.mark.parametrize(
     ("counter", "key", "words"),
     [

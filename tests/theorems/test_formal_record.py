@@ -16,7 +16,7 @@ SENTENCES = {
     "the mean under a law gives equal functions equal means",
     "the gradient of the population loss is the mean of the gradients of the samples",
 }
-"""The only inferences of formal results that are prose."""
+"""The only sentences in prose on which formal results rest."""
 EXPORTED = [name for name, entry in RECORD.items() if entry["exported"]["clauses"]]
 
 

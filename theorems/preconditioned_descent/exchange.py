@@ -1,7 +1,7 @@
 r"""Lemma 4: under Theorem 3's set-up the loss is unchanged when two of the a_l are exchanged; so is every prediction.
 
 With A_l = a_l K for one matrix K, two layers in a row commute: whatever the labels before them, the examples'
-labels and the query's after them do not depend on their order. Neighbours exchanged make every permutation.
+labels and the query's after them do not depend on their order. Exchanges of neighbours generate every permutation.
 
 Source: Ahn et al. 2023, Lemma 4; the proof here shows it for the predictions too.
 """
@@ -104,7 +104,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: two layers, and exchanged."""
+    """Return the steps: two layers, in both orders."""
     step = sp.transpose(X) * K
     return Derivation(
         (

@@ -1,7 +1,7 @@
 r"""The eigenvalues of J = diag(p) − ppᵀ at logits on three levels (α, β, γ, …, γ), α ≥ β ≥ γ: steps of `best_factor`.
 
-σ is the sum of p_1 and p_2 and σt their difference; M = (α + β)/2 − γ, m = (α − β)/2. The eigenvalues are 0, n − 3
-times p_3, and the roots of Q.
+σ is the sum of p_1 and p_2 and σt their difference; M = (α + β)/2 − γ, m = (α − β)/2. The eigenvalues are 0, p_3
+(n − 3 times) and the roots of Q.
 """
 
 import sympy as sp

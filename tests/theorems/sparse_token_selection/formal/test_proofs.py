@@ -84,7 +84,7 @@ def test_an_axiom_more_is_seen(lemma1):
     assert good and rocq.axioms(answer) == {"bad"}
 
 
-# Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
+# With each error the changed file still compiles; the proof that uses the changed definition fails.
 ONE_ENTRY = "is_derive (fun t => sample_loss q (with_entry W r c t) V X y) (W r c) "
 PLANTED = {
     "one entry of the gradient doubled": (
