@@ -30,13 +30,17 @@ _HEADER = {"count": int, "seconds": float, "margins": list, "values": list, "hea
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The instances of a grid from `start` on, before `stop`, in its order; `axes` are the estimates of its values."""
+    """The instances of a grid from `start` on, before `stop`, in its order; `axes` are the estimates of its values.
+
+    `digests` are those of the values, by the axis's name; both are made once for all parts.
+    """
 
     grid: Grid
     given: Mapping[str, Value]
     start: int
     stop: int
     axes: Mapping[str, Estimate]
+    digests: Mapping[str, str]
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -69,7 +73,7 @@ class Part:
         """Return the store's key of its block: statement, instances, effort, code, seed."""
         asked: dict[str, Value] = {
             **{f"{name}=": value for name, value in self.given.items()},
-            **{f"over {axis.name}": _digest(axis) for axis in self.grid.axes},
+            **{f"over {name}": digest for name, digest in self.digests.items()},
             "order": " ".join(axis.name for axis in self.grid.axes),
             "start": self.start,
             "stop": self.stop,
@@ -82,8 +86,9 @@ class Part:
 def parts(grid: Grid, given: Mapping[str, Value]) -> Iterator[Part]:
     """Yield a grid's instances in parts of at most `SWEEP.array` of them."""
     axes = {axis.name: _estimates(axis) for axis in grid.axes if axis.is_number}
+    digests = {axis.name: _digest(axis) for axis in grid.axes}
     for start in range(0, len(grid), SWEEP.array):
-        yield Part(grid, given, start, min(start + SWEEP.array, len(grid)), axes)
+        yield Part(grid, given, start, min(start + SWEEP.array, len(grid)), axes, digests)
 
 
 def _digest(axis: Axis) -> str:

@@ -91,7 +91,12 @@ class Scan:
         point = part.point(int(at[0]))
         papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
         domain = len(self.statement.domain)
-        signs = [_spread(slack, len(at)).sign() for slack in self.near(*inputs)]
+        try:
+            slacks = self.near(*inputs)
+        except UndecidedError:
+            # A head that estimates lack: all is decided exactly.
+            slacks = [Estimate(np.nan, 0.0)] * len(self.relations)
+        signs = [_spread(slack, len(at)).sign() for slack in slacks]
         inside, within = (
             np.all([np.ones(len(at), dtype=bool), *(above for above, _ in some)], axis=0)
             for some in (signs[:domain], signs[domain:])
@@ -125,9 +130,13 @@ class Scan:
         if checked.interrupted:
             del self.checked[in_scope]
             raise KeyboardInterrupt
+        if checked.in_scope is not in_scope or (in_scope and checked.scope_confirmed is not True):
+            raise UndecidedError("the exact check does not find this scope")
         proved = {c.label: trusted(c.trusts) for c in checked.clauses if c.evidence is Evidence.PROVED}
         said, scanned = in_words(self.statement), {clause.label for clause in self.clauses}
         own = [Evidence.PROVED if claim.label in proved else Evidence.COMPUTED for claim in checked.claims]
+        # Estimates decide domain and hypotheses: nothing that rests on them is more than computed.
+        own += [Evidence.COMPUTED] if self.relations else []
         claim = Outcome.INCONCLUSIVE if said else Outcome.VERIFIED
         evidence = None if said else Evidence.weakest(own)
         # As the check's own: the trusts of the claims' proofs, and those of the scope.
@@ -277,6 +286,8 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
         if program.primitives:
             return None
         slacks_program = compile_program(slacks, symbols)
+        if slacks_program.primitives:
+            return None
         bound = (slacks_program.bind(Exact()), slacks_program.bind(Estimates()), program.bind(Estimates()))
     except (TheoremError, ArithmeticError):
         # Constants are evaluated here: one beyond float64, or one that is not defined.

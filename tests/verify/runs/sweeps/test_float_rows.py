@@ -86,7 +86,7 @@ def test_clause_proved_once_is_proved_in_all_rows(means, no_deduction):
     rows = rows_of(means(MEANS, squares))
     row = next(row for row in rows if row)
     assert [clause["evidence"] for clause in row["clauses"]] == ["computed", "proved"] and row["evidence"] == "computed"
-    # With proved clauses alone, and a scope that is decided exactly, nothing was computed.
+    # With proved clauses alone, and no hypothesis, nothing was computed.
     assert {row["evidence"] for row in rows_of(means(squares))} == {"proved"}
 
 
@@ -187,3 +187,23 @@ def test_a_constant_beyond_float64_is_left_to_the_check(means, no_deduction):
     assert scan_of(theorem, POINTS[0]) is None
     result = verify.sweep(theorem, {"x": "1:3:3"}, y=1)
     assert (result.failed, result.counts, result.evidence) == (0, {"verified": 3}, {"certified": 3})
+
+
+def test_an_estimated_scope_is_computed_at_best(means):
+    squares = Identity("squares", (x + y) * (x - y), x**2 - y**2)
+    for scope in ({"hypotheses": (Hypothesis("small", sp.Le(x, 1)),)}, {"domain": (sp.Le(x, 2),)}):
+        found = {row["evidence"] for row in rows_of(means(squares, **scope)) if row}
+        assert found == {"computed"}
+
+
+def test_a_scope_with_a_primitive_is_left_to_the_check(means):
+    g = primitive(1)(lambda arithmetic, a: arithmetic.exp(a))
+    theorem = means(Identity("squares", (x + y) * (x - y), x**2 - y**2), hypotheses=(Hypothesis("h", sp.Le(g(x), 5)),))
+    assert scan_of(theorem, POINTS[0]) is None
+
+
+def test_a_head_that_estimates_lack_is_decided_exactly(means):
+    theorem = means(hypotheses=(Hypothesis("h", sp.Le(sp.Max(x, 1), sp.Rational(8, 7))),))
+    rows = rows_of(theorem)
+    assert {row["in_scope"] for row in rows if row} == {True, False}
+    assert all(row["in_scope"] is (p["x"] <= Fraction(8, 7)) for p, row in zip(POINTS, rows, strict=True) if row)
