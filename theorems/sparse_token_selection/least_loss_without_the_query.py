@@ -20,8 +20,8 @@ of one.
 as in `least_loss_with_the_query`. Outside the cone α grows by more than r times the growth of C. As α is below the
 best, that ends before C reaches C_0, where √(d/d_e) P/(qR) < C_0: the run is in the cone before.
 
-The step size is bounded by ηM < 1, where M bounds R + |m|/r: at T = 200, q = 3, d = 5, d_e = 170 it is below 0.43. The
-other hypotheses on P and R concern the sizes. For q ≤ 2 G has no largest value, and `smaller_beyond` fails.
+The step size is bounded by ηM < 1, where M bounds R + |m|/r: M < 0.43 at T = 200, q = 3, d = 5, d_e = 170. For q ≤ 2,
+G has no largest value, and `smaller_beyond` fails.
 
 The hypotheses on P and R are enclosed at an instance (`share_curves`), and not proved for all sizes.
 

@@ -396,7 +396,7 @@ _STARTED = pytest.StashKey[float]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Remember when the run began; the mark is pytest-xdist's, which may not be there.
+    """Remember when the run began; declare `crossing`, and `xdist_group`, as pytest-xdist may not be there.
 
     Raises pytest.UsageError where the ledger would be written over another file, and for a report without its extras.
     """

@@ -52,7 +52,7 @@ def headline(result: Any) -> str:
 
     A refuted step is named as well: the claims may hold here all the same.
     """
-    # The evidence is the claim's: an instance is not out of scope by it.
+    # The evidence is for the claim, not for the instance being out of scope.
     claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
     evidence = f" ({result.how_sure})" if result.evidence else ""
     steps = "".join(f"; step {label} refuted at {instance(result.instance)}" for label in result.refuted_steps)

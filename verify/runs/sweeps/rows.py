@@ -53,7 +53,7 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
     try:
         result = check(theorem, instance, seconds=effort.seconds, seed=effort.seed)
     except InputError as error:
-        # It breaks the statement's domain, or has no default.
+        # The point breaks the statement's domain, or a default has no value there.
         undecided = dict.fromkeys(("in_scope", "outcome", "claim", "evidence"))
         nothing = {"trusts": [], "clauses": [], "values": {}, "detail": "", "error": str(error), "seconds": 0.0}
         return {"instance": json_numbers(instance), **undecided, **nothing}

@@ -41,7 +41,7 @@ class Ratios(Growth, ABC):
             return None
 
     def _ratios(self, before: sp.Expr, after: sp.Expr) -> Iterator[sp.Expr]:
-        """Yield the ratio of each power, exponential or factorial in one value to that in the other."""
+        """Yield, for each power, exponential or factorial, its leading coefficient in `after` over that in `before`."""
         parts = [sp.fraction(sp.together(each)) for each in (before, after)]
         below = parts[0][1] / parts[1][1]
         seen: list[sp.Expr] = []
@@ -58,7 +58,7 @@ class Ratios(Growth, ABC):
         return self.atoms.keys.get(symbol, ("",))[0] in ("power", "exp", "factorial")
 
     def _of_parts(self, scope: Scope, place: int, ratio: sp.Expr, rest: sp.Expr, relation: Relation) -> Tree | None:
-        """Return a proof by a fact times a ratio, and a rest: both are lemmas unless a square is seen."""
+        """Return a proof by a fact times a ratio, plus a rest: a lemma has the rest, and one the ratio's sign if not seen."""
         parts = scope.positive_fraction(*sp.fraction(rest))
         if parts is None:
             return None
