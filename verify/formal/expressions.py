@@ -278,7 +278,7 @@ class Terms:
         return _Written(text, _PRODUCT)
 
     def _divisor(self, below: Data) -> _Written:
-        """Return a divisor; its need is that it is not 0: of an integer power that its base is not, of a root that it is > 0."""
+        """Return a divisor; it needs not to be 0: of an integer power the base is not, of a root it is > 0."""
         base, power = _two(below[1:]) if below[0] == "Pow" else (below, ["Integer", "1"])
         if power[0] not in ("Integer", "Rational") or Fraction(str(power[1])) <= 0:
             base, power = below, ["Integer", "1"]

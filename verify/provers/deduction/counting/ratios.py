@@ -58,7 +58,7 @@ class Ratios(Growth, ABC):
         return self.atoms.keys.get(symbol, ("",))[0] in ("power", "exp", "factorial")
 
     def _of_parts(self, scope: Scope, place: int, ratio: sp.Expr, rest: sp.Expr, relation: Relation) -> Tree | None:
-        """Return a proof by a fact times a ratio, plus a rest: a lemma has the rest, and one the ratio's sign if not seen."""
+        """Return a proof by a fact times a ratio plus a rest: lemmas show the rest and, if unseen, the ratio's sign."""
         parts = scope.positive_fraction(*sp.fraction(rest))
         if parts is None:
             return None
