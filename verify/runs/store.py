@@ -146,17 +146,20 @@ class Store:
             connection.executemany(_REPLACE if replace else _INSERT, written)
             connection.execute("COMMIT")
 
-    def read_block(self, key: Key) -> tuple[str, bytes] | None:
+    def read_block(self, key: Key) -> tuple[bytes, bytes] | None:
         """Return the header and the bytes of a key's block, as they are in the file; None without one."""
-        asked = "SELECT header, data FROM blocks WHERE digest = ? AND code = ? AND seed = ? AND device = ?"
+        asked = (
+            "SELECT CAST(header AS BLOB), data FROM blocks WHERE digest = ? AND code = ? AND seed = ? AND device = ?"
+        )
         with self._opened() as connection:
             return connection.execute(asked, _columns(key)).fetchone()
 
-    def write_block(self, key: Key, name: str, header: str, data: bytes) -> None:
-        """Keep a block, whole or not at all, in place of one that is there."""
+    def write_block(self, key: Key, name: str, header: str, data: bytes, *, replace: bool = False) -> None:
+        """Keep a block, whole or not at all; of two for one key the first, the last with `replace`."""
         values = "(digest, code, seed, device, name, header, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
         with self._opened() as connection:
-            connection.execute(f"INSERT OR REPLACE INTO blocks {values}", (*_columns(key), name, header, data))
+            way = "REPLACE" if replace else "IGNORE"
+            connection.execute(f"INSERT OR {way} INTO blocks {values}", (*_columns(key), name, header, data))
 
     def checkpoint(self, key: Key) -> Path:
         """Return the path of the kept state of a key's unfinished run."""

@@ -6,7 +6,7 @@ when it is read. An instance that float64 leaves open has the kind -1, and a row
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,7 +148,7 @@ class Block:
         """The number of instances that have a row here."""
         return int((self.kinds >= 0).sum())
 
-    def row(self, place: int, point: Point, names: Mapping[str, Any] | list[str]) -> Row:
+    def row(self, place: int, point: Point, names: Sequence[str]) -> Row:
         """Return the row of a decided instance; `names` are the statement's parameters in their order."""
         head = self.heads[self.kinds[place]]
         shared = {name: head[name] for name in ("in_scope", "outcome", "claim", "evidence", "trusts")}
@@ -186,7 +186,7 @@ class Block:
         return json.dumps(header, allow_nan=False), b"".join(arrays)
 
 
-def decoded(theorem: Theorem, part: Part, header: str, data: bytes) -> Block | None:
+def decoded(theorem: Theorem, part: Part, header: bytes, data: bytes) -> Block | None:
     """Return the block that a store keeps of a part; None if it cannot be one: rows that do not fit are not shown."""
     try:
         read = json.loads(header)
@@ -220,18 +220,25 @@ def _fits(theorem: Theorem, part: Part, block: Block) -> bool:
         places = np.flatnonzero(block.kinds == kind)
         if not places.size:
             continue
-        for said in head["clauses"]:
-            if said["label"] in head["margins"] and not said["said"]:
-                margin, error = (found[said["label"]][places] for found in (block.margins, block.errors))
-                shown = ~np.isnan(margin)
-                if not (error[shown] >= 0).all() or (said["proved"] is None and not (margin > error).all()):
-                    return False
+        if not all(_clause_fits(block, places, head, said) for said in head["clauses"]):
+            return False
         if not all(np.isin(block.values[name][places], (0.0, 1.0)).all() for name in head["truths"]):
             return False
         place = int(places[0])
         if not fits(theorem, part.point(place), block.row(place, part.point(place), names)):
             return False
     return True
+
+
+def _clause_fits(block: Block, places: np.ndarray, head: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether a clause's entry in a head is well formed, and its margins at the head's places decide it."""
+    label, trusts = said["label"], said["proved"]
+    if not isinstance(said["said"], bool) or not isinstance(trusts, list | None):
+        return False
+    if said["said"] or label not in head["margins"]:
+        return True
+    margin, error = (found[label][places] for found in (block.margins, block.errors))
+    return bool((error[~np.isnan(margin)] >= 0).all() and (trusts is not None or (margin > error).all()))
 
 
 def _shown(name: str, number: float, *, is_truth: bool) -> Row:

@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -31,7 +31,7 @@ from verify.runs.sweeps.float_rows import Scans
 from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, fits
 from verify.runs.sweeps.limits import SWEEP
-from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, checked_row, key_of
+from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
 from verify.runs.sweeps.workers import Chunks, Computed, Failure, Task, in_other_processes, in_this_process
 from verify.shown import Plotted, Result, Tabled
 
@@ -49,6 +49,16 @@ class Rechecked:
     rows: int
     differing: int
     differences: tuple[dict[str, object], ...]
+
+
+class Found(NamedTuple):
+    """A row in the store, with its instance, by its place in a part of the grid; `in_block` if a block has it."""
+
+    part: Part
+    place: int
+    point: Point
+    row: Row
+    in_block: bool
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -90,16 +100,21 @@ class SweepResult(Result, Tabled, Plotted):
 
     def rows(self) -> Iterator[tuple[Point, Row]]:
         """Yield the swept values and the row of each instance that has one, in the grid's order; none is held."""
-        names = [parameter.name for parameter in self.theorem.statement.parameters]
         for part, block in self.parts():
-            left = self.left(part, block)
-            for place, point in enumerate(part.points()):
-                if block is not None and block.kinds[place] >= 0:
-                    row, fitting = block.row(place, point, names), True
-                else:
-                    _, _, row, fitting = next(left)
+            for found in self.found(part, block):
+                yield {axis.name: found.point[axis.name] for axis in self.grid.axes}, found.row
+
+    def found(self, part: Part, block: Block | None) -> Iterator["Found"]:
+        """Yield the rows of a part that are in the store and fit, in the grid's order."""
+        names = [parameter.name for parameter in self.theorem.statement.parameters]
+        left = self.left(part, block)
+        for place, point in enumerate(part.points()):
+            if block is not None and block.kinds[place] >= 0:
+                yield Found(part, place, point, block.row(place, point, names), in_block=True)
+            else:
+                _, _, row, fitting = next(left)
                 if row is not None and fitting:
-                    yield {axis.name: point[axis.name] for axis in self.grid.axes}, row
+                    yield Found(part, place, point, row, in_block=False)
 
     def parts(self) -> Iterator[tuple[Part, Block | None]]:
         """Yield the grid's instances in parts, each with its block in the store; None for one that does not fit."""
@@ -258,17 +273,6 @@ def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, obj
     return points, fixed
 
 
-class _Drawn(NamedTuple):
-    """A served row that is to be computed again; `part` has it in its block, and is None for a row of its own."""
-
-    order: float
-    flat: int
-    point: Point
-    row: Row
-    part: Part | None
-    place: int
-
-
 @dataclass
 class _Run:
     """A sweep while it runs: only this writes to the store."""
@@ -281,8 +285,7 @@ class _Run:
     done: int = 0
     misfits: set[str] = field(default_factory=set)
     replaced: int = 0
-    drawn: dict[str, Row] = field(default_factory=dict)
-    drawn_points: list[Point] = field(default_factory=list)
+    drawn: dict[str, tuple[Point, Row]] = field(default_factory=dict)
     unfinished: list[Part] = field(default_factory=list)
     """The parts of which the store lacks a row, or has one that does not fit."""
     compared: set[str] = field(default_factory=set)
@@ -305,13 +308,13 @@ class _Run:
             points = self._missing(asked)
             try:
                 if task is None:
-                    parts = in_this_process(self.asked.theorem, self.asked.effort, points, chunks)
+                    computed = in_this_process(self.asked.theorem, self.asked.effort, points, chunks)
                 else:
-                    parts = in_other_processes(task, points, chunks, others)
-                with contextlib.closing(parts):
-                    for part in parts:
-                        chunks.took(part)
-                        self._keep(part)
+                    computed = in_other_processes(task, points, chunks, others)
+                with contextlib.closing(computed):
+                    for rows in computed:
+                        chunks.took(rows)
+                        self._keep(rows)
             except KeyboardInterrupt:
                 self.stopped = "interrupted"
             except LostError as error:
@@ -326,17 +329,18 @@ class _Run:
         """Decide the blocks that the store lacks, count the served rows, and draw those that are computed again."""
         asked, theorem, effort = self.asked, self.asked.theorem, self.asked.effort
         scans = Scans(theorem, effort)
-        drawn: list[_Drawn] = []
+        drawn: list[tuple[float, int, Found]] = []
         for part in parts(asked.grid, asked.given):
             key = part.key(theorem, effort, asked.code)
             kept = None if effort.certify else asked.store.read_block(key)
             block = kept and decoded(theorem, part, *kept)
             served = block.decided if block else 0
             self._draw(drawn, part, block)
-            if block is None and not effort.certify:
-                block = scans.block(part)
+            if block is None and not effort.certify and (made := scans.block(part)) is not None:
+                asked.store.write_block(key, theorem.id, *made.encoded(), replace=kept is not None)
+                # Another sweep may have written one in the meantime: that one is shown.
+                block = asked.block(part)
                 if block is not None:
-                    asked.store.write_block(key, theorem.id, *block.encoded())
                     self.replaced += block.decided if kept else 0
                     self._tell(block.decided)
             own = [(key.digest, row is None, fitting) for _, key, row, fitting in asked.left(part, block)]
@@ -346,72 +350,56 @@ class _Run:
                 self.unfinished.append(part)
             self.served += served
             self._tell(served)
-        self._compare(drawn, scans)
+        self._compare([found for _, _, found in sorted(drawn)], scans)
 
-    def _draw(self, drawn: list[_Drawn], part: Part, block: Block | None) -> None:
+    def _draw(self, drawn: list[tuple[float, int, Found]], part: Part, block: Block | None) -> None:
         """Keep, of the served rows of a part and of those drawn before, the first in the order that the seed draws."""
-        if not self.again:
-            return
-        names = [parameter.name for parameter in self.asked.theorem.statement.parameters]
-        left = self.asked.left(part, block)
-        for place, point in enumerate(part.points()):
-            if block is not None and block.kinds[place] >= 0:
-                row, source = None, part
-            else:
-                _, _, row, fitting = next(left)
-                if row is None or not fitting:
-                    continue
-                source = None
-            order = -_place(self.asked.key(point), self.drawing)
-            if len(drawn) < self.again or order > drawn[0][0]:
-                row = row if row is not None or block is None else block.row(place, point, names)
-                heapq.heappush(drawn, _Drawn(order, part.start + place, point, row or {}, source, place))
-                if len(drawn) > self.again:
-                    heapq.heappop(drawn)
+        for found in self.asked.found(part, block) if self.again else ():
+            order = -_place(self.asked.key(found.point), self.drawing)
+            heapq.heappush(drawn, (order, part.start + found.place, found))
+            if len(drawn) > self.again:
+                heapq.heappop(drawn)
 
-    def _compare(self, drawn: list[_Drawn], scans: Scans) -> None:
-        """Decide the blocks of the drawn rows anew, and compare; rows of their own are left to be computed again."""
+    def _compare(self, drawn: Sequence[Found], scans: Scans) -> None:
+        """Decide the blocks of the drawn rows anew, and compare; other rows are left to be computed again."""
         theorem, asked = self.asked.theorem, self.asked
         names = [parameter.name for parameter in theorem.statement.parameters]
-        by_part: dict[int, list[_Drawn]] = {}
-        for each in sorted(drawn, key=lambda one: one.flat):
-            if each.part is None:
-                self.drawn[asked.key(each.point).digest] = each.row
-                self.drawn_points.append(each.point)
+        by_part: dict[int, list[Found]] = {}
+        for found in drawn:
+            if found.in_block:
+                by_part.setdefault(found.part.start, []).append(found)
             else:
-                by_part.setdefault(each.part.start, []).append(each)
+                self.drawn[asked.key(found.point).digest] = found.point, found.row
         for some in by_part.values():
-            part, different = some[0].part, 0
-            assert part is not None
-            block = scans.block(part)
-            for _, _, point, row, _, place in some:
-                self.compared.add(asked.key(point).digest)
-                if block is not None and block.kinds[place] >= 0:
-                    found = block.row(place, point, names)
+            part, different = some[0].part, False
+            block = scans.block(part) or Block(np.full(len(part), -1))
+            for _, place, point, row, _ in some:
+                if block.kinds[place] >= 0:
+                    self.compared.add(asked.key(point).digest)
+                    different |= self._differs(point, row, block.row(place, point, names))
                 else:
-                    found = checked_row(theorem, point, asked.effort)
-                different += self._differs(point, row, found)
+                    # The exact check has it: it is compared when that is done.
+                    self.drawn[asked.key(point).digest] = point, row
+                    different = True
             if different:
-                anew = block or Block(np.full(len(part), -1))
-                asked.store.write_block(part.key(theorem, asked.effort, asked.code), theorem.id, *anew.encoded())
-                # It may decide fewer.
+                key = part.key(theorem, asked.effort, asked.code)
+                asked.store.write_block(key, theorem.id, *block.encoded(), replace=True)
                 if part not in self.unfinished:
                     self.unfinished.append(part)
 
     def _missing(self, asked: Counter[str]) -> Iterator[Point]:
         """Yield the instances that the store lacks, or has no fitting row of, but those that failed; block by block.
 
-        And those of which a row is drawn to be computed again.
+        Those whose row is drawn to be computed again come last.
         """
         for part in self.unfinished:
             for point, key, row, fitting in self.asked.left(part, self.asked.block(part)):
-                if (row is None or not fitting) and key.digest not in self.failed:
+                if (row is None or not fitting) and key.digest not in self.failed and key.digest not in self.drawn:
                     asked["points"] += 1
                     yield point
-        for point in self.drawn_points:
-            if self.asked.key(point).digest not in self.compared:
-                asked["points"] += 1
-                yield point
+        for point, _ in list(self.drawn.values()):
+            asked["points"] += 1
+            yield point
 
     def _keep(self, part: Computed) -> None:
         rows, anew, more = [], [], 0
@@ -423,8 +411,8 @@ class _Run:
             if isinstance(row, Failure):
                 self.failed[key.digest] = f"{assignments_text(point)}: {row.why}"
             elif kept is not None:
-                if self._differs(point, kept, row):
-                    anew.append((key, row))
+                # A block that had it may have it no longer.
+                (anew if self._differs(point, kept[1], row) else rows).append((key, row))
             elif key.digest in self.misfits:
                 anew.append((key, row))
                 self.misfits.remove(key.digest)

@@ -13,6 +13,7 @@ import verify
 from tests.verify.command_line import assert_one_line, body_of
 from verify import InputError, load_theorem
 from verify.evaluation.instances import parse
+from verify.runs.sweeps.float_rows import Scans
 from verify.runs.sweeps.kept_rows import differences, fits
 from verify.runs.sweeps.rows import Effort, checked_row
 
@@ -274,6 +275,10 @@ def _head(header, **more):
     return {**header, "heads": [head | more for head in header["heads"]]}
 
 
+def _clauses(header, **more):
+    return {**header, "heads": [h | {"clauses": [c | more for c in h["clauses"]]} for h in header["heads"]]}
+
+
 SPOILED_BLOCKS = {
     "no object": lambda header, data: ([], data),
     "a field less": lambda header, data: ({n: v for n, v in header.items() if n != "seconds"}, data),
@@ -286,6 +291,8 @@ SPOILED_BLOCKS = {
     "another evidence": lambda header, data: (_head(header, evidence="god"), data),
     "more evidence": lambda header, data: (_head(header, evidence="proved"), data),
     "refuted": lambda header, data: (_head(header, claim="refuted"), data),
+    "proved by no list": lambda header, data: (_clauses(header, proved=False), data),
+    "said by no truth": lambda header, data: (_clauses(header, said=0), data),
     "trusting": lambda header, data: (_head(header, trusts=["p.a/1"]), data),
     "a truth that is a number": lambda header, data: (_head(header, truths=["third"]), data),
     "a byte less": lambda header, data: (header, data[:-1]),
@@ -360,3 +367,46 @@ def test_a_block_that_decides_too_much_is_completed_by_exact_rows(mine, cli, tmp
     body = body_of(out)
     assert (code, body["rechecked"]["differing"], body["counts"]) == (1, 2, {"verified": 1, "refuted": 1})
     assert body_of(cli(*words, "--recheck", "2")[1])["rechecked"]["differing"] == 0
+
+
+def test_a_header_that_is_no_text_is_decided_anew(mine, tmp_path):
+    path = tmp_path / "s"
+    first = verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE blocks SET header = CAST(? AS TEXT)", (b"\xff\xfe{",))
+    again = verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
+    assert (again.served, again.replaced, again.counts) == (0, 8, first.counts)
+
+
+def test_the_block_that_another_sweep_wrote_first_is_shown(mine, tmp_path, monkeypatch):
+    path, plain = tmp_path / "s", Scans.block
+    first = verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
+    header, data = block_of(path)
+
+    def meanwhile(self, part):
+        # Another one decides the last alone, as if its time had run out before the others.
+        key = part.key(self.theorem, self.effort, first.code)
+        kinds = np.array([-1] * 7 + [0], "<i2").tobytes()
+        told = (key.digest, key.code, str(key.seed), key.device, "user.mine", json.dumps(header), kinds + data[16:])
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?, '')", told)
+        return plain(self, part)
+
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM blocks")
+    monkeypatch.setattr(Scans, "block", meanwhile)
+    again = verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
+    assert (again.done, again.served, again.counts) == (8, 0, {"verified": 8})
+    assert again.evidence == {"computed": 1, "certified": 7}
+
+
+def test_a_drawn_row_that_a_block_no_longer_has_is_kept_by_itself(mine, tmp_path, monkeypatch):
+    path = tmp_path / "s"
+    verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
+    monkeypatch.setattr(Scans, "block", lambda *_: None)
+    # Each is the exact check's now, and certified: another evidence than before.
+    found = verify.sweep(mine, {"x": "1/2:4:8"}, store=path, recheck=3)
+    assert (found.rechecked.rows, found.rechecked.differing, found.done) == (3, 3, 8)
+    assert found.evidence == {"certified": 8}
+    last = verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
+    assert (last.served, last.done) == (8, 8)
