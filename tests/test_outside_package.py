@@ -233,8 +233,8 @@ def test_the_commands_for_continuous_integration_pass(outside):
         if program in ("verify", "pytest"):
             outside.run("-m", program, *words)
         else:
-            # It is installed already, and the changes that `git diff` would show are compared.
-            assert line in ("pip install .", "git diff --exit-code")
+            # It is installed already, editable as here, and the changes that `git diff` would show are compared.
+            assert line in ("pip install --editable .", "git diff --exit-code")
             assert {path: path.read_bytes() for path in outside.folder.rglob("*.json")} == written
 
 
