@@ -165,7 +165,7 @@ class ClauseResult(Shown):
     draws
         Number of drawn trials that decided it, with simulated evidence; 0 if nothing was drawn.
     for_all_parameters
-        Standing of the clause for all parameters in scope.
+        Standing of the clause for all parameters in scope, in the results of `check` and `prove`; else open.
 
     Examples
     --------
