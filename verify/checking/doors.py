@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from importlib import import_module, metadata
+from importlib import import_module
 from importlib.abc import ExecutionLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from verify.checking.registry import installed
+from verify.checking.registry import installed_by_name
 from verify.rechecker import CORE
 from verify.rechecker.reading import Unknown
 from verify.rechecker.registry import Door, Rechecks, Registry, Trusted
@@ -43,7 +43,7 @@ def door(name: str) -> Door:
     """Return the installed door of a name, its modules read and not run. Raises Unknown, and says why."""
     if not _NAME.fullmatch(name):
         raise Unknown(f"{name!r}: a door's name is of letters of A to Z, digits, '.', '_' and '-'")
-    found = [entry for entry in installed(GROUP) if _name(entry) == name]
+    found = installed_by_name(GROUP).get(name, ())
     if len(found) != 1:
         raise Unknown(f"{name} is {'brought by several packages' if found else 'not installed'}")
     try:
@@ -60,7 +60,7 @@ def door(name: str) -> Door:
 def doors() -> tuple[tuple[Door, ...], tuple[str, ...]]:
     """Return all installed doors by name, and why some are refused."""
     known, refused = list[Door](), list[str]()
-    for name in sorted({_name(entry) for entry in installed(GROUP)}):
+    for name in sorted(installed_by_name(GROUP)):
         try:
             known.append(door(name))
         except Unknown as error:
@@ -129,11 +129,6 @@ class Code:
         for name, (_, text) in self.modules:
             total.update(f"{name} {len(text)}\n{text}".encode())
         return total.hexdigest()
-
-
-def _name(entry: metadata.EntryPoint) -> str:
-    """Return the name of a door: its distribution's name, a dot, and its own name there."""
-    return f"{entry.dist.name if entry.dist is not None else ''}.{entry.name}"
 
 
 def _closure(first: str) -> dict[str, tuple[Path, str]]:

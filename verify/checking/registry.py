@@ -103,6 +103,11 @@ def installed(group: str) -> Sequence[metadata.EntryPoint]:
     return _installed(metadata.entry_points, path_state()).get(group, ())
 
 
+def installed_by_name(group: str) -> Mapping[str, Sequence[metadata.EntryPoint]]:
+    """Return the installed entry points of a group by the name of their distribution, a dot, and their own name."""
+    return _by_name(metadata.entry_points, path_state(), group)
+
+
 def path_state() -> tuple[tuple[str, int], ...]:
     """Return Python's path, with the time of each folder's change: while it is the same, so are the packages."""
     return tuple(map(_changed, sys.path))
@@ -123,6 +128,17 @@ def _installed(
     """Return the entry points that `read` finds on a path, by group, read once: each package has a file of them."""
     found = read()
     return {group: tuple(found.select(group=group)) for group in found.groups}
+
+
+@lru_cache(maxsize=4)
+def _by_name(
+    read: Callable[[], metadata.EntryPoints], path: tuple[tuple[str, int], ...], group: str
+) -> Mapping[str, Sequence[metadata.EntryPoint]]:
+    """Return the entry points of a group by name, read once: a distribution's name stands in a file of its own."""
+    found = dict[str, list[metadata.EntryPoint]]()
+    for entry in _installed(read, path).get(group, ()):
+        found.setdefault(f"{entry.dist.name if entry.dist is not None else ''}.{entry.name}", []).append(entry)
+    return found
 
 
 def _is_entry(pair: tuple[object, object]) -> bool:

@@ -13,6 +13,11 @@ from verify.rechecker.reading import Unknown
 AREAS = {"attention": "sparse_token_selection", "layers": "preconditioned_descent", "wishart": "wishart"}
 
 
+def by_name(entries, group):
+    names = entries.select(group=group).names
+    return {f"dist.{name}": tuple(entries.select(group=group, name=name)) for name in names}
+
+
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A package whose folder cannot be imported, with a door: `package(file=text, …)` writes its modules."""
@@ -20,8 +25,7 @@ def package(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "__init__.py").write_text("raise RuntimeError('the package is run')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(doors, "installed", lambda group: metadata.EntryPoints(entries).select(group=group))
-    monkeypatch.setattr(doors, "_name", lambda entry: f"dist.{entry.name}")
+    monkeypatch.setattr(doors, "installed_by_name", lambda group: by_name(metadata.EntryPoints(entries), group))
     entries = [metadata.EntryPoint("helps", "packaged.inside.door:RECHECKS", doors.GROUP)]
 
     def write(**files):
