@@ -1,1 +1,1 @@
-"""Simulations from the definitions alone, against which the theorems are compared."""
+"""Simulations that use only the papers' definitions; the theorems are compared with them."""

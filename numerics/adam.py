@@ -1,4 +1,4 @@
-"""A step of Adam on matrices whose slopes are given, by PyTorch's own function."""
+"""A step of Adam on matrices with given gradients, by PyTorch's own function."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,11 @@ def take_adam_step(
     rate: float,
     betas: tuple[float, float],
 ) -> None:
-    """Move matrices, and the running means of slopes and of their squares, in place, after `taken` steps."""
+    """Take a step of Adam after `taken` earlier ones: update the matrices and the running means in place.
+
+    `slopes` are the gradients, `means` and `squares` the running means of the gradients and of their squares, and
+    `rate` is the step size.
+    """
     adam(
         list(matrices),
         list(slopes),

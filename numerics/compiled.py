@@ -1,6 +1,6 @@
-"""Numba's decorators for kernels, whose code is kept on the disk until a source that may be part of it changes.
+"""Numba decorators for kernels, with a disk cache that is invalidated when any source file of this package changes.
 
-Numba itself looks at a function's own file alone, and kernels are made of functions of several.
+Numba's own cache checks only the file of a function, but a kernel may call functions of several files.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _ROOT = Path(__file__).parent
 
 
 def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
-    """Return the folder, inside of another one, for kernels compiled from the sources as they are now."""
+    """Return the subfolder of `folder` for kernels compiled from the present contents of `sources`."""
     digest = hashlib.sha256()
     for source in sorted(sources):
         content = source.read_bytes()
@@ -29,9 +29,9 @@ def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
 
 
 def forget_others(folder: Path, *, after: float = 86400.0) -> None:
-    """Remove kernels compiled from other sources than a folder's, if nothing was written there for `after` seconds.
+    """Remove the kernels beside `folder`, compiled from other sources, if they are unchanged for `after` seconds.
 
-    A process that still runs may keep more in a folder.
+    Recent ones are kept, because a running process may still write to their folder.
     """
     for other in folder.parent.glob("kernels-*"):
         with contextlib.suppress(OSError):
@@ -44,9 +44,9 @@ _FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)  # p
 with contextlib.suppress(OSError):
     _FOLDER.mkdir(parents=True, exist_ok=True)
 _KEPT = os.access(_FOLDER, os.W_OK)
-"""Whether the folder can keep kernels. If not, each run compiles: elsewhere Numba looks at a function's file alone."""
+"""Whether the cache folder is writable. If not, each run compiles: a cache of Numba's own might be out of date."""
 if not config.CACHE_DIR:  # pyright: ignore[reportAttributeAccessIssue]
-    # Another folder may be that of several versions of us.
+    # A given cache folder may be shared by several versions of this package: nothing is removed there.
     forget_others(_FOLDER)
 
 
@@ -54,7 +54,7 @@ def _kernel(fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         # Numba compiles the function itself: tests wrap functions in checks of their arguments.
         function = inspect.unwrap(function)
-        # Where a function's code is kept is settled when it is decorated.
+        # Numba chooses the cache folder of a function when it is decorated.
         before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)  # pyright: ignore[reportAttributeAccessIssue]
         try:
             return numba.njit(cache=_KEPT, nogil=True, error_model="numpy", fastmath=fastmath)(function)
@@ -65,6 +65,6 @@ def _kernel(fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
 
 
 exactly = _kernel({"contract"})
-"""Sums as they stand; products are fused with sums."""
+"""Decorator that keeps the order of sums as written, and fuses products with sums."""
 compiled = _kernel({"reassoc", "contract", "nsz"})
-"""Sums in any order, and fused with products; infinities and NaN are kept."""
+"""Decorator that allows any order of sums, and fuses products with sums; infinities and NaN are kept."""

@@ -1,4 +1,4 @@
-"""The first step of a training whose loss is not finite."""
+"""Detection of the first step of a training at which the loss is not finite."""
 
 import torch
 from jaxtyping import Float
@@ -7,11 +7,11 @@ from torch import Tensor
 from verify import InputError
 
 _LOOKS, _NEVER = 256, 2**62
-"""Steps after which a card is asked whether a loss was finite; a step that is never reached."""
+"""Number of steps between the checks on a GPU; a step number that is never reached."""
 
 
 class Divergence:
-    """Remembers the first step whose loss is not finite. A card is waited for now and then only, the CPU each time."""
+    """Remembers the first step whose loss is not finite; checks it at each step on the CPU, seldom on a GPU."""
 
     def __init__(self, eta: float, device: str) -> None:
         self._eta, self._every = eta, 1 if torch.device(device).type == "cpu" else _LOOKS
@@ -23,7 +23,7 @@ class Divergence:
         Raises
         ------
         InputError
-            For a loss that is not finite; on a card within 256 steps.
+            If a loss is not finite; on a GPU within 256 steps of it.
         """
         diverged = torch.where(loss.isfinite(), _NEVER, step)
         self._first = diverged if self._first is None else torch.minimum(self._first, diverged)
@@ -31,12 +31,12 @@ class Divergence:
             self.check()
 
     def check(self) -> None:
-        """Wait for the values that have been looked at.
+        """Wait for all losses so far, and check that they are finite.
 
         Raises
         ------
         InputError
-            Where a loss so far was not finite: names eta, and the first such step.
+            If a loss was not finite; the error names eta and the first such step.
         """
         if self._first is not None and (step := int(self._first)) < _NEVER:
             raise InputError("eta", self._eta, f"training diverges: no finite loss at step {step}")

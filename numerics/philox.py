@@ -1,6 +1,6 @@
-"""Counter-based random words by Philox4x32-10, and Gaussians and subsets made of them; compiled, on the CPU.
+"""Counter-based random words by Philox4x32-10, and Gaussians and subsets from them, in compiled code on the CPU.
 
-A word depends on its key and counter alone, so that samples can be drawn in any order and on any number of threads
+A word depends only on its key and counter, so that samples can be drawn in any order and on any number of threads
 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 """
 
@@ -13,9 +13,9 @@ from numerics.compiled import exactly
 
 @exactly
 def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
-    """Fill `out`, (4, blocks) of uint32; column b becomes the four words of a key at the counter (b, sample, step).
+    """Fill `out`, (4, blocks) of uint32: column b becomes the four words of a key at the counter (b, sample, step).
 
-    `key` and `step` have 64 bits, `sample` has 32.
+    `key` and `step` have 64 bits, `sample` has 32 bits.
     """
     M0, M1, low, half = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57), np.uint64(0xFFFFFFFF), np.uint64(32)
     W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
@@ -32,7 +32,7 @@ def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
 
 @exactly
 def rows(key: Any, steps: Any, samples: Any, out: Any) -> None:
-    """Fill `out`, (steps, samples, 4, blocks) of uint32, with the words of a key; steps and samples of uint64."""
+    """Fill `out`, (steps, samples, 4, blocks) of uint32, with the words of a key; `steps` and `samples` are uint64."""
     for i in range(len(steps)):
         for j in range(len(samples)):
             philox(key, samples[j], steps[i], out[i, j])
@@ -42,20 +42,20 @@ def rows(key: Any, steps: Any, samples: Any, out: Any) -> None:
 def gaussians(words: Any, work: Any, out: Any) -> None:
     """Turn words (2m,) of uint32 into independent N(0, 1), `out` (2m,); `work` is (m,) of float64.
 
-    Box and Muller's transform of 32 bits for the radius and 32 for the angle: tails end at 6.76, beyond which N(0, 1)
-    has a mass of 1.4e-11.
+    Box and Muller's transform, with 32 bits for the radius and 32 bits for the angle. No number exceeds 6.76 in size;
+    beyond that N(0, 1) has a mass of 1.4e-11.
     """
     m = len(work)
     halves, bits = words.view(np.int32), work.view(np.uint64)
     for i in range(m):
         work[i] = (np.float64(halves[i]) + 2147483648.5) * 2.0**-32
-    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh((z − 1)/(z + 1)), to s²¹/21.
+    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh(s), s = (z − 1)/(z + 1), to s²¹/21.
     least, exponent = np.uint64(0x3FE6A09E667F3BCD), np.uint64(0xFFF0000000000000)
     bias, mantissa = np.uint64(64 << 52), np.uint64(0x4330000000000000)
     for i in range(m):
         t = bits[i] - least
         z = np.uint64(bits[i] - (t & exponent)).view(np.float64)
-        # For an integer j < 2⁵², the float 2⁵² + j has the bits of 2⁵² and, in the lowest ones, those of j.
+        # For an integer j < 2⁵², the float 2⁵² + j has the bits of 2⁵², with those of j as its lowest bits.
         k = np.uint64(((t + bias) >> np.uint64(52)) | mantissa).view(np.float64) - (2.0**52 + 64)
         s = (z - 1) / (z + 1)
         y = s * s
@@ -71,7 +71,7 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
         series = series * y + 1 / 3
         work[i] = np.sqrt(-2 * (k * 0.6931471805599453 + 2 * (s + s * y * series)))
     for i in range(m):
-        # The angle is `quarter` quarter turns and x, from −π/4 to π/4.
+        # The angle is `quarter` quarter turns plus x, with x from −π/4 to π/4.
         raw = halves[m + i]
         quarter = (raw + np.int32(1 << 29)) >> np.int32(30)
         x = np.float64(np.int32(raw - (quarter << np.int32(30)))) * (2 * np.pi * 2.0**-32)
@@ -113,7 +113,7 @@ def subset(words: Any, T: int, out: Any) -> None:
     q = len(out)
     for i in range(q):
         largest = T - q + i
-        # A number from 0 to `largest`, each with probability 1/(largest + 1) to a factor of 1 ± T/2⁶⁴.
+        # A number from 0 to `largest`; each has probability 1/(largest + 1) up to a factor of 1 ± T/2⁶⁴.
         count, low = np.uint64(largest + 1), np.uint64(words[2 * i]) * np.uint64(largest + 1)
         member = np.int64((np.uint64(words[2 * i + 1]) * count + (low >> np.uint64(32))) >> np.uint64(32))
         for j in range(i):

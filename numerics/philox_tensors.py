@@ -1,6 +1,6 @@
-"""The counted random numbers of `philox` as PyTorch's tensors: the same words on every device.
+"""The counter-based random numbers of `philox` as PyTorch tensors, the same words on every device.
 
-A card draws the same numbers as the CPU: words and subsets to the bit, Gaussians to rounding. Words are kept in int64.
+A GPU draws the same words and subsets as the CPU to the bit, and the same Gaussians up to rounding. Words are int64.
 """
 
 import math
@@ -18,7 +18,7 @@ _MULTIPLIERS, _WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
 
 def _product(multiplier: int, word: Int64[Tensor, "*shape"]) -> tuple[Int64[Tensor, "*shape"], Int64[Tensor, "*shape"]]:
     """Return the upper and the lower 32 bits of a product of words."""
-    # Of 64 bits, the highest of which is a sign here.
+    # The product has 64 bits; as int64, its highest bit is the sign.
     whole = multiplier * word
     return (whole >> 32) & _LOW, whole & _LOW
 
@@ -26,9 +26,9 @@ def _product(multiplier: int, word: Int64[Tensor, "*shape"]) -> tuple[Int64[Tens
 def words(
     key: int, steps: range, samples: range, count: int, device: str
 ) -> Int64[Tensor, "{len(steps)} {len(samples)} {count}"]:
-    """Return words of a key of 64 bits at the counters (block, sample, step), (steps, samples, count).
+    """Return the words of a key of 64 bits at the counters (block, sample, step), (steps, samples, count).
 
-    Each sample of a step has as many blocks of four words as it needs, in the order of `philox`. Steps are below 2⁶³,
+    A sample of a step has as many blocks of four words as `count` needs, in the order of `philox`. Steps are below 2⁶³,
     samples below 2³².
     """
     blocks = -(-count // 4)
@@ -44,7 +44,7 @@ def words(
 def by_tensors(
     key: int, steps: range, samples: range, blocks: int, device: str
 ) -> Int64[Tensor, "{len(steps)} {len(samples)} 4 {blocks}"]:
-    """Return whole blocks of words, (steps, samples, 4, blocks), by operations on tensors."""
+    """Return whole blocks of words, (steps, samples, 4, blocks), computed by tensor operations."""
     like = {"dtype": torch.int64, "device": device}
     shape = len(steps), len(samples), blocks
     step = torch.tensor(list(steps), **like)[:, None, None].expand(shape)
@@ -71,7 +71,7 @@ def uniforms(words: Int64[Tensor, "*shape"]) -> Float64[Tensor, "*shape"]:
 
 def exponentials(words: Int64[Tensor, "n k"]) -> Float64[Tensor, "n"]:
     """Turn rows of words, (n, k), into sums of k independent exponential variables of mean 1, (n,), float64."""
-    # A product of thirty is above 10⁻³⁰⁰.
+    # A product of thirty uniform numbers is above 10⁻³⁰⁰.
     products = [part.prod(dim=-1) for part in torch.split(uniforms(words), 30, dim=-1)]
     return -sum(map(_log, products), start=words.new_zeros(len(words), dtype=torch.float64))
 
@@ -84,14 +84,14 @@ def gaussians(words: Int64[Tensor, "n count"]) -> Float64[Tensor, "n count"]:
     """Turn rows of words, (n, 2m), into independent N(0, 1), float64, as `philox.gaussians` does."""
     if words.device.type != "cpu":
         return gaussians_by_tensors(words)
-    # By the kernel: on several threads PyTorch's sine and cosine have been seen to be off by 10⁻¹² and more.
+    # By the kernel: on several threads, errors of 10⁻¹² and more have been seen in PyTorch's sine and cosine.
     out = np.empty(tuple(words.shape))
     gaussian_rows(words.numpy().astype(np.uint32), out)
     return torch.from_numpy(out)
 
 
 def gaussians_by_tensors(words: Int64[Tensor, "*rows count"]) -> Float64[Tensor, "*rows count"]:
-    """Return `gaussians` by operations on tensors."""
+    """Return `gaussians` computed by tensor operations."""
     radius, angle = words.chunk(2, dim=-1)
     radius, angle = (-2 * uniforms(radius).log()).sqrt(), signed(angle).to(torch.float64) * (2 * math.pi * 2.0**-32)
     return torch.cat([radius * angle.cos(), radius * angle.sin()], dim=-1)

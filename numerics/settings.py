@@ -1,4 +1,4 @@
-"""Helpers that experiments share: parameters of settings, sizes and counters that are allowed, the time of an act."""
+"""Helpers that experiments share: parameters of settings, checks of sizes and counters, and timing."""
 
 import time
 from collections.abc import Callable
@@ -8,34 +8,34 @@ from verify import InputError, Parameter
 
 
 def integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
-    """Return the parameter of a setting that is an integer."""
+    """Return an integer parameter of a setting."""
     return Parameter(name, "integer", meaning, minimum=minimum)
 
 
 def positive(name: str, meaning: str) -> Parameter:
-    """Return the parameter of a setting that is a number above 0."""
+    """Return a rational parameter > 0 of a setting."""
     return Parameter(name, "rational", meaning, above=0)
 
 
 def at_least(name: str, value: int, least: int) -> None:
-    """Check that a value is an integer that is not below `least`.
+    """Check that a value is an integer >= `least`.
 
     Raises
     ------
     InputError
-        If it is not: names the value.
+        If it is not; the error names the value.
     """
     if not isinstance(value, int) or value < least:
         raise InputError(name, value, f"must be an integer >= {least}")
 
 
 def counted(key: int, step: int = 0) -> None:
-    """Check that a key is a word of 64 bits, and a step a number from 0 to 2⁶³ - 1.
+    """Check that a key is an integer of 64 bits, and a step an integer from 0 to 2⁶³ - 1.
 
     Raises
     ------
     InputError
-        If one of them is not: names it.
+        If one of them is not; the error names it.
     """
     if not isinstance(key, int) or not 0 <= key < 2**64:
         raise InputError("key", key, "must be an integer from 0 to 2^64 - 1")
@@ -44,11 +44,11 @@ def counted(key: int, step: int = 0) -> None:
 
 
 def timed(act: Callable[[], Any], device: str, times: int) -> float:
-    """Return the seconds that one of `times` acts takes, their mean."""
+    """Return the mean number of seconds that `act` takes, over `times` calls."""
     import torch
 
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    # Work that the card still has from before is not timed.
+    # Work that the GPU still has from before is not timed.
     wait()
     started = time.perf_counter()
     for _ in range(times):

@@ -28,21 +28,21 @@ def pytest_cmdline_main(config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config):
-    """Draw as much as this run asks for."""
+    """Load the Hypothesis profile that this run asks for, and register the marks."""
     load_profile(config)
-    # Said here, it is known too where these run as installed, by `pytest --pyargs paper_checks`.
+    # Registered here, the marks are also known when the installed tests run: `pytest --pyargs paper_checks`.
     about = "quick: re-runs the findings' commands, in seconds; `pytest paper_checks -m quick` runs these alone"
     config.addinivalue_line("markers", about)
     config.addinivalue_line("markers", "audit: too long for every run; run where it is selected, and by --full")
 
 
 def pytest_collection_finish():
-    """Leave the collected tests, which stay, out of garbage collections."""
+    """Exclude the collected tests, which live until the end of the run, from garbage collection."""
     gc.freeze()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Skip tests too long for every run, unless selected: by a mark, a word, its id, or with all by --full."""
+    """Skip the tests marked `audit`, unless tests are selected by a mark, a keyword or an id, or --full is given."""
     options = config.option
     if options.full or options.markexpr or options.keyword or any("::" in argument for argument in config.args):
         return
@@ -53,7 +53,10 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def measured(monkeypatch):
-    """Let every experiment that a module loads measure the given numbers, or a function's value at its settings."""
+    """Return a function that makes every experiment loaded by a module measure `given`.
+
+    `given` is a dictionary of numbers, or a function from the settings to one.
+    """
 
     def measure(module, given):
         def run(**settings):
@@ -69,7 +72,7 @@ def measured(monkeypatch):
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():
-    """Matrices are small here: a second thread costs more than it brings."""
+    """Run PyTorch on one thread: matrices are small here, and a second thread costs more than it saves."""
     import torch
 
     before = torch.get_num_threads()

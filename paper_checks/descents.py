@@ -1,4 +1,4 @@
-"""Trainings that are followed to their end, and how near to a minimum that is: helper of the drawn trainings."""
+"""Descents that are followed to their end, and bounds on the distance of the end from a minimum."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from paper_checks.margins import MOST_COMPARISONS
 from verify import Evidence, Outcome, Verdict, student_bound
 
 _MOST = 1e-3
-"""A descent that may be further from its end than this has not ended."""
+"""Largest distance that `Settled.off` returns: a descent that is further from a minimum has not ended."""
 LossAndSlope = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
@@ -24,14 +24,15 @@ class Settled(NamedTuple):
     hessian: np.ndarray
 
     def off(self, rounding: float, least: float = 1e-7) -> float:
-        """Return a bound on the point's distance from a minimum: slopes, and `rounding` of them, over the curvature.
+        """Return a bound on the point's distance from a minimum: 2 (‖slope‖ + rounding) / (least curvature).
 
-        Directions in which the curvature is below `least` times the largest are those of a symmetry, or not told from
-        them: the point is not compared along these. Twice Newton's step stands for its second order.
+        `rounding` bounds the error of the slopes, and the factor 2 allows for terms beyond Newton's step. Directions in
+        which the curvature is below `least` times the largest belong to a symmetry, or cannot be told from those that
+        do. The least curvature is taken over the other directions.
         """
         values = np.linalg.eigvalsh(self.hessian)
         if values[0] < -least * values[-1]:
-            # A saddle, or no end at all: nothing is near to it.
+            # The point is a saddle, or the descent has not ended: no distance is allowed.
             return 0.0
         curvature = float(values[values > least * values[-1]].min())
         return min(2 * (float(np.linalg.norm(self.slope)) + rounding) / curvature, _MOST)
@@ -40,9 +41,10 @@ class Settled(NamedTuple):
 def settled(
     loss: LossAndSlope, start: np.ndarray, *, steps: int = 2000, passes: int = 3, step: float = 1e-5
 ) -> Settled:
-    """Follow L-BFGS until slopes are lost in rounding; second derivatives are central differences of `step`.
+    """Follow L-BFGS until the slopes are lost in rounding.
 
-    A loss's rounding ends line searches early: each further pass goes on from where the last ended.
+    The loss's rounding ends line searches early, so each further pass continues from the end of the last one. The
+    second derivatives are central differences of the slopes, with step size `step`.
     """
     point = start
     for _ in range(passes):
@@ -58,7 +60,7 @@ def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int
     for _ in range(passes):
         values, directions = np.linalg.eigh(end.hessian)
         values = np.abs(values)
-        # Curvatures that are lost in rounding are taken as just not lost.
+        # Curvatures that are lost in rounding are replaced by the level of the rounding.
         end = _at(
             loss, _descended(loss, end.point, steps, directions / np.sqrt(values.clip(1e-15 * values.max()))), step
         )
@@ -66,7 +68,7 @@ def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int
 
 
 def _descended(loss: LossAndSlope, start: np.ndarray, steps: int, units: np.ndarray | None = None) -> np.ndarray:
-    """Return the end of L-BFGS from `start`; the columns of `units` are the coordinates' steps."""
+    """Return the end of L-BFGS from `start`, in coordinates whose unit vectors are the columns of `units`."""
     from scipy.optimize import minimize
 
     def along(moved: np.ndarray) -> tuple[float, np.ndarray]:
@@ -95,9 +97,10 @@ class OnPrompts(NamedTuple):
     def agrees(self, right: np.ndarray, multiples: np.ndarray, share: float) -> Verdict:
         """Compare the end, entry by entry and along each row of `multiples`, (m, k), with theory, (k,).
 
-        To first order a part of the prompts moves the end by Newton's step for its slopes: their spread is the end's.
-        That is inconclusive where chance hides a share of theory's value along a row of `multiples`, or of its largest
-        entry, and where the descent stopped further from its end than a tenth of the bound on chance.
+        To first order, a part of the prompts moves the end by Newton's step for the part's slopes. The spread of these
+        steps over the parts gives the end's standard error. An end that agrees is inconclusive if chance may hide more
+        than `share` of theory's value along a row of `multiples` or of theory's largest entry. It is inconclusive too
+        if the descent stopped further from its end than a tenth of the bound on chance.
         """
         if np.linalg.eigvalsh(self.end.hessian)[0] <= 0:
             return Verdict(Outcome.REFUTED, Evidence.SIMULATED, "the end is no minimum", trainings=1)
@@ -107,12 +110,12 @@ class OnPrompts(NamedTuple):
         allowed = student_bound(parts, MOST_COMPARISONS) * (moved @ rows.T).std(axis=0, ddof=1) / math.sqrt(parts)
         left = np.abs(rows @ np.linalg.solve(self.end.hessian, self.end.slope))
         worst = float((np.abs(rows @ (self.end.point - right)) / allowed).max())
-        verdict = Verdict.within(worst, 1.0, "over what chance allows, the end is", Evidence.SIMULATED)
+        verdict = Verdict.within(worst, 1.0, "the end's distance, over the bound on chance, is", Evidence.SIMULATED)
         largest = np.full(len(right), np.abs(right).max())
         hidden = float((allowed / np.concatenate([largest, np.abs(multiples @ right)])).max())
         vague = hidden > share or bool((left > allowed / 10).any())
         outcome = Outcome.INCONCLUSIVE if verdict.holds and vague else verdict.outcome
         detail = (
-            f"{verdict.detail}; chance hides {hidden:.0%}, {float((left / allowed).max()):.1e} of it is not descended"
+            f"{verdict.detail}; chance hides {hidden:.0%}, {float((left / allowed).max()):.1e} of it is left to descend"
         )
         return replace(verdict, outcome=outcome, detail=detail, trainings=1)

@@ -1,4 +1,4 @@
-"""The values that findings expect of their commands, in short."""
+"""Short forms of the values that findings expect of their commands."""
 
 from fractions import Fraction
 
@@ -11,11 +11,14 @@ def between(lower: str | int, upper: str | int) -> Enclosure:
 
 
 def certified(clause: str, *, holds: bool, trusting: str = "") -> dict[str, bool | str]:
-    """Return that it is certified that a clause holds or fails; `trusting` names a second computation that it needs."""
+    """Return the results of a clause that is certified to hold or to fail.
+
+    `trusting` names a second computation that the certificate needs.
+    """
     return {f"clauses.{clause}.holds": holds, f"clauses.{clause}.evidence": evidence(*filter(None, [trusting]))}
 
 
 def evidence(*trusting: str) -> str:
-    """Return evidence that is certified, trusting the second computations named, such as `attention/1`."""
+    """Return the words for certified evidence that trusts the named second computations, such as `attention/1`."""
     named = ", ".join(f"lemmascope.{each}" for each in trusting)
     return f"certified, trusting {named}" if named else "certified"

@@ -14,14 +14,14 @@ class _Deferred:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        # Pytest asks each name in a test module for marks such as `__wrapped__`: that loads nothing.
+        # Pytest asks each name in a test module for attributes such as `__wrapped__`: this must not load the module.
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(import_module(self._name), name)
 
 
 def lazily(name: str) -> Any:
-    """Return a stand-in for a module until it is used. Raises ModuleNotFoundError if there is none."""
+    """Return a stand-in that loads a module on first use. Raises ModuleNotFoundError if there is no such module."""
     if find_spec(name) is None:
         raise ModuleNotFoundError(f"no module {name}", name=name)
     return _Deferred(name)

@@ -1,4 +1,4 @@
-"""Verdicts on margins that are measured: known between two ends, up to a share of the false alarms that are allowed."""
+"""Verdicts on measured margins, each an interval that is right except for a share of the allowed false alarms."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -6,25 +6,26 @@ from types import MappingProxyType
 from verify import Evidence, Measurement, Outcome, Verdict, chance
 
 MOST_COMPARISONS = 10**6
-"""Upper bound on the statistical comparisons of this folder, by which each one's share of the false alarms is cut."""
+"""Upper bound on the number of this folder's statistical comparisons, which share the allowed false alarms."""
 FAMILY = 200
-"""Margins that share the false alarm: more than all captions have together."""
+"""Number of margins that share the allowed false alarms: all captions together have fewer."""
 NEAR_SET = 0.95
-"""The cosine with the ground truth from which on a matrix is near the set on which a floor is derived."""
+"""Least cosine with the ground truth at which a matrix counts as near the set on which a floor is derived."""
 NEAR_FLOOR = 1 / 2
-"""The share of the floor by which a loss near it may be above it."""
+"""Largest share of the floor by which a loss that counts as near the floor exceeds it."""
 
 
 def ends(measured: Measurement) -> tuple[float, float]:
-    """Return the interval in which the mean lies, but for a share of the false alarms that are allowed."""
+    """Return the interval in which the mean lies, except for a share of the allowed false alarms."""
     half = chance(measured, FAMILY)
     return measured.value - half, measured.value + half
 
 
 def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
-    """Return the verdict on margins known between two ends: all positive, one negative, or not decided.
+    """Return the verdict on intervals of margins: verified if all are positive, refuted if one is negative.
 
-    A margin of 0 is neither positive nor negative. Raises ValueError if no margin is given.
+    Otherwise it is inconclusive. A margin of 0 is neither positive nor negative. Raises ValueError if no margin is
+    given.
     """
     if not margins:
         raise ValueError(f"no margin to decide by: {detail}")
@@ -35,9 +36,9 @@ def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
 
 
 def with_more_samples(decide: Callable[[int], Verdict]) -> Verdict:
-    """Return the verdict of some samples; of four or sixteen times as many if fewer leave it open.
+    """Return `decide(1)`; while it is inconclusive, `decide(4)` and then `decide(16)`.
 
-    `decide` is given how many times as many are drawn. Each is a comparison of its own.
+    The argument multiplies the number of samples that are drawn. Each call is a comparison of its own.
     """
     verdict = decide(1)
     for more in (4, 16):
@@ -47,7 +48,7 @@ def with_more_samples(decide: Callable[[int], Verdict]) -> Verdict:
 
 
 def above(large: Measurement, small: Measurement | float) -> tuple[float, float]:
-    """Return the ends of the difference of two measurements."""
+    """Return the ends of the interval of `large` − `small`."""
     low, high = ends(large)
     least, most = ends(small) if isinstance(small, Measurement) else (small, small)
     return low - most, high - least
@@ -56,11 +57,11 @@ def above(large: Measurement, small: Measurement | float) -> tuple[float, float]
 def to_zero(
     end: Measurement, floor: tuple[float, float], cosines: Mapping[str, Measurement] = MappingProxyType({})
 ) -> Verdict:
-    """Hold "converges to 0" against the least loss on the set on which theory speaks.
+    """Compare "converges to 0" with `floor`, the least loss on the set that theory describes.
 
-    Refuted where that is positive, the trained matrices are near the set, by their cosines with it, and the loss has
-    come down near to it and not below. Of a run that is elsewhere theory says nothing, and one that may be at 0 leaves
-    the claim open.
+    The claim is refuted if the floor is positive, the loss at the end is positive, near the floor and not below it, and
+    the cosines of the trained matrices with the set show them near it. Otherwise it is left open: theory says nothing
+    about a run that ends away from the set.
     """
     low, high = ends(end)
     least, most = floor

@@ -1,4 +1,4 @@
-"""Helpers of several comparisons: descents that are followed to their end, and modules that are loaded when used."""
+"""Tests of the helpers that comparisons share: descents followed to their end, and modules loaded when used."""
 
 import sys
 from fractions import Fraction
@@ -92,7 +92,7 @@ SPREAD = 1e-3 * np.random.default_rng(1).normal(size=(64, 2))
         ((1.0, 0.0), (0.0, 0.0), (1.0, 1.0), Outcome.VERIFIED),
         ((1.01, 0.0), (0.0, 0.0), (1.0, 1.0), Outcome.REFUTED),
         ((1.0, 0.01), (0.0, 0.0), (1.0, 1.0), Outcome.REFUTED),
-        # It has not ended; an entry is not told from others; a saddle.
+        # The descent has not ended; chance hides the second entry; the end is a saddle.
         ((1.0, 0.0), (1.0, 1.0), (1.0, 1.0), Outcome.INCONCLUSIVE),
         ((1.0, 40.0), (0.0, 0.0), (1.0, 1e-9), Outcome.INCONCLUSIVE),
         ((1.0, 0.0), (0.0, 0.0), (1.0, -1.0), Outcome.REFUTED),

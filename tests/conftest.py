@@ -18,7 +18,7 @@ settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
-# An int does where a float is asked for, as type checkers have it.
+# An int is accepted for a float, as type checkers accept it.
 CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 
@@ -33,18 +33,18 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Use all cores. Raises pytest.UsageError without the extra `dev`, of which beartype is."""
+    """Use all cores. Raise pytest.UsageError without the extra `dev`, which includes beartype."""
     if lack("beartype", "jaxtyping"):
         raise pytest.UsageError(f"the tests need the extra dev: {install('dev')}")
     use_all_cores(config)
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        # All test processes share one memory, which is not the user's.
+        # All test processes share one folder of remembered certificates, which is not the user's.
         os.environ["LEMMASCOPE_CACHE"] = folder = tempfile.mkdtemp(prefix="lemmascope-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def pytest_collection_finish():
-    """Leave the collected tests, which stay, out of garbage collections."""
+    """Leave the collected tests out of garbage collections: they stay until the end."""
     gc.freeze()
 
 
@@ -75,7 +75,7 @@ def _not_run(config, marks):
 
 @cache
 def _lack_of_rocq():
-    # Without the extra `dev` the tests end with a line on it: this cannot be imported then.
+    # Imported here: without the extra `dev` this import fails, and the tests are to end with one line instead.
     from verify.formal.kernel.running import not_run
 
     return not_run("Interval")

@@ -1,7 +1,8 @@
 """The layout, read from the source: the imports, the subpackages, the depth, and the number of statements.
 
-`python -m tests.layout` prints modules a folder, the longest chain and the largest cycle of imports, and the
-statements of each package, counted in the syntax tree: no layout of lines changes them.
+`python -m tests.layout` prints the number of modules in each folder, the longest chain and the largest cycle of
+imports, and the number of statements in each package. Statements are counted in the syntax tree, so the layout of lines
+does not matter.
 """
 
 import ast
@@ -20,7 +21,7 @@ _ABOVE |= {"reports": "formal search runs"}
 
 
 def _allowed(subpackage: str) -> set[str]:
-    """Return a subpackage's allowed imports: itself, the root, and those above it; the re-checker's are itself."""
+    """Return a subpackage's allowed imports: itself, the root and those of `_ABOVE`; the re-checker's: itself."""
     if subpackage in ("root", "rechecker"):
         return {subpackage}
     above = [_allowed(other) for other in _ABOVE[subpackage].split()]
@@ -63,7 +64,7 @@ def _written_out(node: ast.AST) -> Iterator[str]:
 
 
 def _importing(text: str) -> Iterator[ast.AST]:
-    """Yield the parts of a file that may import: its statements, and the calls where one may import by a name."""
+    """Yield the parts of a file that may import: its statements, and its calls if one of them may import by a name."""
     tree = ast.parse(text)
     if "import_module" in text or "__import__" in text:
         yield from ast.walk(tree)

@@ -7,7 +7,7 @@ A block of the language
 - `py` is an excerpt of a file, which another test compares;
 - `python` is run, or, where its first line is a comment with a file's name, written to that file;
 - `pycon` is a session at the prompt, `console` one of commands after `$`; both are run, and their output compared;
-- `sh` is a list of commands that take long or change the machine: that they are understood is all that is tested.
+- `sh` is a list of commands that take long or change the machine: a test checks only that they are understood.
 
 A page's blocks run in order, in one folder of their own.
 """
@@ -62,7 +62,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def timeless(text: str) -> str:
-    """Leave out how long it took, in seconds and, of a search, in instances."""
+    """Replace the durations in an output, in seconds, and the numbers of a search's instances by …."""
     return _ELAPSED.sub("…", text).strip()
 
 
@@ -73,7 +73,7 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 
 def commands_of_the_site() -> dict[str, str]:
-    """Return the output of each command that the site's pages show; of one that is shown twice the first."""
+    """Return the output of each command that the site's pages show; if it is shown twice, the first output."""
     texts = [path.read_text(encoding="utf-8") for name, path in PAGES.items() if name != README]
     found = [block for text in texts for block in blocks(text) if block.language == "console"]
     return {command: shown for block in reversed(found) for command, shown in reversed(commands(block))}
@@ -96,7 +96,7 @@ class Reader:
         """Run a block, and return its text with the present output."""
         if block.language == "python":
             if named := _FILE.match(block.text):
-                # Its first line is how it is named.
+                # The first line of the block is the file's name.
                 (self.folder / named[1]).write_text(block.text.partition("\n")[2], encoding="utf-8")
             else:
                 exec(compile(block.text, "<page>", "exec"), self.names)
@@ -143,7 +143,7 @@ def reading(folder: Path, known: Mapping[str, str] | None = None) -> Iterator[Re
 
 
 def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
-    """Return a page with its blocks' output now; a block stays as it is where only its times would differ."""
+    """Return a page with the present output of its blocks; a block stays as it is if only its times would differ."""
     with TemporaryDirectory() as folder, reading(Path(folder), known) as reader:
         shown = [(block, reader.printed(block)) for block in blocks(text)]
     for block, printed in reversed(shown):
@@ -154,7 +154,7 @@ def rewritten(text: str, known: Mapping[str, str] | None = None) -> str:
 
 if __name__ == "__main__":
     os.environ["COLUMNS"] = "80"
-    # The README last: its excerpts of the site are those of the site then.
+    # The README comes last, so that it takes the output of shared commands from the site's new pages.
     for page in sys.argv[1:] or sorted(PAGES, key=lambda name: name == README):
         before = PAGES[page].read_text(encoding="utf-8")
         if (after := rewritten(before, commands_of_the_site() if page == README else None)) != before:

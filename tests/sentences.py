@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CEILINGS = {"verify": 0, "tests": 0, "paper_checks": 0, "theorems": 0, "numerics": 0, "docs": 0}
-"""The sentences of a folder that are still to be rewritten."""
+"""The number of sentences of each folder that are still to be rewritten."""
 EXAMPLES = "tests/test_sentences.py"
 """The file whose strings are examples of such sentences."""
 _START = r"(?:^|(?<=[.!?:] )|(?<=[.!?:][*_] )|(?<=[.!?:]\*\* ))[*_(]*"

@@ -23,14 +23,14 @@ SOURCES = {*PACKAGES, "tests", "docs"}
 TOP = {"BENCHMARKS.md", "FINDINGS.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "constraints.txt"}
 TOP |= {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "pyproject.toml"}
 MADE = {"__pycache__", "build", "dist", "gallery", "generated"}
-"""Folders that are made here; the last two are of the site."""
+"""Folders that commands create in a checkout; the last two belong to the site."""
 POSIX_ALONE = {
     *("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"),
     *("os.fork", "os.forkpty", "os.getuid", "os.geteuid", "os.kill", "os.killpg", "os.setsid", "os.uname", "os.rename"),
     *("os.sched_getaffinity", "signal.SIGALRM", "signal.SIGKILL", "signal.SIGHUP", "signal.setitimer"),
     "signal.ITIMER_REAL",
 }
-"""Modules and names that Windows lacks, and `os.rename`, which there does not replace a file."""
+"""Modules and names that Windows lacks, and `os.rename`, which does not replace a file on Windows."""
 ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}, "verify/remembered.py": {"os.getuid"}}
 ASKED_FOR["verify/budget.py"] = {"signal.SIGALRM", "signal.setitimer", "signal.ITIMER_REAL"}
 """Names that are used only if the system has them, which is tested below."""
@@ -42,12 +42,12 @@ for module, names in systems:
         delattr(module, name)
 sys.modules.update(dict.fromkeys(["fcntl", "resource", "termios", "pwd", "grp"]))
 """
-"""Code that takes away the functions that Windows lacks, before anything is loaded."""
+"""Code that removes the functions that Windows lacks; it runs before anything is loaded."""
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The folder of a wheel that is built from a source distribution, and that one."""
+    """The folder with a source distribution and the wheel that is built from it."""
     folder = tmp_path_factory.mktemp("built")
     source = folder / "source"
     source.mkdir()
@@ -76,7 +76,7 @@ def site(wheel, tmp_path_factory):
 
 @pytest.fixture
 def outside(site, tmp_path):
-    """Run code in a process that knows the wheel alone, in an empty folder: exit code, output, errors."""
+    """Run code in an empty folder, in a process that finds only the wheel; return exit code, output and errors."""
 
     def run(code):
         there = {"PYTHONPATH": str(site), "PYTHONUTF8": "0", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -97,7 +97,7 @@ def calls(*commands, before=""):
 
 
 def hidden(*packages):
-    """Code after which packages cannot be found."""
+    """Code that makes packages impossible to find."""
     return f"""
 import sys
 
@@ -220,7 +220,7 @@ LACKING = {
     ),
     "report": f"report: needs latex2mathml, matplotlib, networkx, torch: {BROUGHT['plot']} {' '.join(EXTRAS['sim'])}",
 }
-"""Commands and their messages: each is to fail by its input."""
+"""Commands that must fail with an input error, and their messages."""
 
 
 def test_commands_lacking_an_extra_name_it_in_one_line(outside):
@@ -308,7 +308,7 @@ def test_the_papers_checks_run_as_installed(outside):
 
 
 def not_portable(path):
-    """The uses in a file of functions that Windows lacks, or of text in a way that depends on the system."""
+    """Yield the uses in a file of functions that Windows lacks, or of text in a way that depends on the system."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [str(node.module)]
@@ -325,7 +325,7 @@ def not_portable(path):
             given = {keyword.arg for keyword in node.keywords}
             if text and not given & {"encoding", None}:
                 yield f"{called} without an encoding"
-            # Windows would end lines in another way, and a file that is committed would differ.
+            # Windows would end lines differently, so that a committed file would differ.
             elif called == "write_text" and not given & {"newline", None}:
                 yield "write_text without a newline"
 

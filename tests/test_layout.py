@@ -1,4 +1,4 @@
-"""The layout is kept: each subpackage imports those above it alone, no circle of files, twelve modules a folder."""
+"""The layout: each subpackage imports only those it may, imports have no cycle, a folder has at most twelve modules."""
 
 import re
 
@@ -41,7 +41,7 @@ SUBJECTS = re.compile(
 
 
 def _subjects(folder):
-    """Return the words of the papers' subjects in names and text of files, with their places."""
+    """Return the words about the papers' subjects in names and text of files, with their places."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     for path in files:
         for number, line in enumerate([path.name, *path.read_text(encoding="utf-8").splitlines()]):
@@ -60,7 +60,7 @@ def test_a_word_of_a_papers_subject_is_found(tmp_path):
 
 
 def planted(tmp_path, **sources):
-    """The imports of a small `verify`, of files by their path with __ for /."""
+    """The imports of a small package `verify`, whose files are named by their paths with __ for /."""
     for name, source in sources.items():
         path = tmp_path / "verify" / (name.replace("__", "/") + ".py")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ SHOWN = {
         "how_far": [
             "step_size: eta <= 1/20; holds for eta < 16/7 (45.7 times)",
             "refuted at",
-            "between these it is open",
+            "the range between these values is open",
         ],
         "sweep": ["verified in scope 1", "verified out of scope 6", "refuted out of scope 1", "9 of 9 instances"],
         "plot": [PICTURE],
@@ -79,7 +79,7 @@ def text(output):
     data = output.get("data", {})
     if "text/html" in data:
         return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", data["text/html"])).split())
-    # An empty picture is smaller.
+    # An empty picture has fewer characters.
     if len(data.get("image/png", "")) > 10_000:
         return PICTURE
     return " ".join(data.get("text/plain", "").split())
@@ -107,7 +107,7 @@ def test_a_notebook_is_kept_without_what_it_showed(path):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code)
     assert {cell.id for cell in code} == set(SHOWN[path.stem])
-    # Ids name cells here and in a diff.
+    # The ids name the cells in this test and in a diff.
     assert all(re.fullmatch(r"[a-z_]+", cell.id) and not cell.metadata for cell in notebook.cells)
 
 
@@ -120,7 +120,7 @@ def test_a_notebook_shows_what_it_says(path, tmp_path):
     shown = run(nbformat.read(path, 4), tmp_path)
     assert missing(shown, SHOWN[path.stem]) == []
     if path.stem == "figure_against_theory":
-        # The theorem's values deviate by chance alone (4 points within 4.5 standard errors: a false alarm below 10^-4,
+        # The theorem's values deviate only by chance (4 points within 4.5 standard errors: a false alarm below 10^-4,
         # with a fixed seed); the planted ones are far off.
         assert len(deviations(shown, "table")) == 4 and max(map(abs, deviations(shown, "table"))) < 4.5
         assert len(deviations(shown, "planted")) == 4 and max(deviations(shown, "planted")) < -15

@@ -1,4 +1,4 @@
-"""Another package, installed: its entries reach as far as ours, without a change to any file of ours."""
+"""Another package, installed: its entries appear wherever ours do, without a change to any file of ours."""
 
 import json
 import re
@@ -34,7 +34,7 @@ print(document.document(contents.gathered()))
 
 
 class Installed(NamedTuple):
-    """The folder of the package, the Python in which it is installed beside ours, our files before and after."""
+    """The folder of the package, the Python in which it and ours are installed, our files before and after."""
 
     folder: Path
     python: Path
@@ -75,7 +75,7 @@ def outside(tmp_path_factory):
 
 
 def files_of_ours():
-    """Return the contents of our files, by path, but for files that a run leaves behind."""
+    """Return the contents of our files, by path, except files that a run leaves behind."""
     root = Path(__file__).parents[1]
     folders = [root / name for name in ("verify", "theorems", "numerics", "paper_checks", "tests", "docs")]
     files = [*root.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
@@ -84,7 +84,7 @@ def files_of_ours():
 
 
 def test_its_catalogue_is_written_from_its_objects(outside):
-    # By the constructors in its files.
+    # Compared with the constructors that are called in its files.
     written = json.loads((outside.folder / "textbook" / "catalogue.json").read_text())
     sources = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
     assert set(re.findall(r'"(hardy\.\w+)",\n', sources)) == {
@@ -161,7 +161,7 @@ def test_pinned_certificates_are_accepted_with_the_package_alone(outside):
 
 
 def test_a_wrong_second_computation_is_caught(outside):
-    """Another text behind the door is not the one that the certificate names, and a wrong one does not agree."""
+    """If the code behind the door changes, certificates do not name it; if it is wrong, the values do not agree."""
     path = outside.folder / "textbook" / "rechecked" / "harmonic.py"
     certificate = str(outside.folder / "textbook" / "certificates" / "hardy.harmonic.json")
     right = path.read_text()
@@ -186,7 +186,7 @@ def test_certificates_follow_the_code_behind_the_door(outside):
     try:
         path.write_text(right + "# Another text.\n")
         written = outside.verify("pin", "textbook", "--migrate")
-        assert written.count("another textbook.facts/1 is installed") == 2
+        assert written.count("a different version of textbook.facts/1 is installed") == 2
         after = json.loads(certificate.read_text())
         assert after["trusts"][0]["digest"] != before["trusts"][0]["digest"]
         assert {**after, "trusts": []} == {**before, "trusts": []}
@@ -233,7 +233,7 @@ def test_the_commands_for_continuous_integration_pass(outside):
         if program in ("verify", "pytest"):
             outside.run("-m", program, *words)
         else:
-            # It is installed already, editable as here, and the changes that `git diff` would show are compared.
+            # The package is already installed so, and the changes that `git diff` would show are compared here.
             assert line in ("pip install --editable .", "git diff --exit-code")
             assert {path: path.read_bytes() for path in outside.folder.rglob("*.json")} == written
 

@@ -50,13 +50,13 @@ def test_there_are_pages_and_blocks():
     counts = Counter(block.language for found in BLOCKS.values() for block in found)
     assert {"README.md", "docs/index.md", "docs/tutorial.md", "docs/howto/sweeps.md"} <= set(PAGES)
     assert counts["console"] >= 15 and counts["pycon"] >= 5 and counts["python"] >= 5 and len(SHELL) >= 15
-    # A block in no known language would be read by nobody; every fence is one that is found here.
+    # No test would read a block in an unknown language; and every fence belongs to a block that is found here.
     assert set(counts) <= {*RUN, "sh", "text", "toml", "py", "mermaid", "latex"}
     fences = sum(len(re.findall(r"^```\w+$", text, re.MULTILINE)) for text in TEXTS.values())
     assert fences == sum(counts.values())
 
 
-# The pages that are read first, and the one that shows most theorems; the audit runs the others.
+# The pages that are read first are run here; the audit runs the others.
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.audit] * (page not in FIRST)) for page in WITH_BLOCKS]
 )
@@ -75,7 +75,7 @@ def test_the_readme_says_how_the_library_stands():
     theorems = sum(map(int, re.findall(r"(\d+) (?:formal|proved|argued|stated|open)", counts)))
     said = " ".join(TEXTS[README].split())
     assert f"Of the {theorems} theorems, for all parameters: {counts}." in said
-    # It is read in a minute.
+    # The part before this heading can be read in a few minutes.
     assert len(TEXTS[README].partition("## Where to go")[0].split()) <= 700
 
 
@@ -123,7 +123,7 @@ def test_a_command_that_is_not_run_is_understood(page, line):
 
 
 def _verb(words):
-    """The verb is one, its options are its own, and a theorem or an experiment has what is given values."""
+    """Whether the verb has these options, and the theorem or experiment has the names that are given values."""
     command = typer.main.get_command(app).commands[words[0]]
     known = {name for parameter in command.params for name in getattr(parameter, "opts", ())}
     given = {word.partition("=")[0] for word in words[1:] if "=" in word and not word.startswith("-")}
@@ -131,9 +131,9 @@ def _verb(words):
 
 
 def _named(verb, reference=""):
-    """The names that a verb may be given values of: those of a theorem's parameters, or of an experiment's settings."""
+    """Return the names that may be given values: of a theorem's parameters, or of an experiment's settings."""
     if reference.startswith("hardy."):
-        # It is in another package, whose test runs the command.
+        # This theorem is in another package, whose test runs the command.
         return set()
     kinds = {parameter.name for parameter in typer.main.get_command(app).commands[verb].params}
     return {each.name for kind in kinds & {"theorem", "experiment"} for each in completion.parameters(kind, reference)}
@@ -145,7 +145,7 @@ def _target(words):
 
 
 def _pytest(words):
-    """The folders are there, but for files that the page writes, and the options are pytest's, a plugin's or ours."""
+    """Whether the folders exist and the options are known; files, which the page itself writes, are not looked for."""
     folders = [word for word in takewhile(lambda word: not word.startswith("-"), words) if not word.endswith(".py")]
     options = [word for word in words if word.startswith("-")]
     known = all(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", _options_of_pytest()) for word in options)
@@ -159,7 +159,7 @@ def _options_of_pytest():
 
 
 def _pip(words):
-    """The command installs this package, with extras that it has, or some of its dependencies, with the pins."""
+    """Whether the command installs this package with extras that it has, or some of its dependencies with the pins."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     known = project["optional-dependencies"]
     if words[:3] == ["install", "-c", "constraints.txt"] and "." not in words[-1]:

@@ -1,4 +1,4 @@
-"""The objects of this package: ids as registered, references that exist, and FINDINGS.md as the findings say."""
+"""The objects of this package have their registered ids, their references exist, and FINDINGS.md is up to date."""
 
 import re
 from pathlib import Path
@@ -54,10 +54,10 @@ def test_the_catalogue_has_what_the_modules_have():
 
 
 def quick_claims(name):
-    """The outcomes of the claims on a diagram's quick grid, by the parameter; in scope they are verified."""
+    """Return the outcomes of the claims on a diagram's quick grid, by point; in scope most must be verified."""
     rows = list(load_diagram(name).run(None).rows())
     within = [row["claim"] for _, row in rows if row["in_scope"]]
-    # On a machine with much else to do the time may not do for one of them.
+    # On a busy machine the time may not suffice for some of them.
     assert "refuted" not in within and within.count("verified") > len(within) / 2
     return [(point, row["claim"]) for point, row in rows]
 
@@ -68,7 +68,7 @@ def test_the_diagram_over_the_step_size_shows_what_its_text_says():
     found = quick_claims("wang2024.step_size")
     below, above = ([outcome for p, outcome in found if (p["eta"] > twice_q) is past] for past in (False, True))
     assert below and "refuted" not in below and "verified" in below
-    # Some are not decided: at 12 the path is too irregular to be enclosed.
+    # Some instances are not decided: at 12 the path is too irregular to be enclosed.
     assert above.count("refuted") >= len(above) / 2 and "verified" not in above
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests import sentences
 
 PLACES = ("verify/reports/**/*.py", "tests/benchmarks/page.py")
-"""The files that write the headings which are questions."""
+"""The files that write headings in the form of questions."""
 
 MODULE = '''"""What a module is."""
 

@@ -7,7 +7,7 @@ from verify import Canary, Clause, Statement
 
 
 def with_clause(statement: Statement, name: str, clause: Clause) -> Canary:
-    """Return the statement with a clause in the place of its own of the same label."""
+    """Return a canary: the statement with `clause` in place of its own clause of the same label."""
 
     def stated() -> Statement:
         return statement.with_clauses(lambda own: clause if own.label == clause.label else own)
@@ -16,7 +16,7 @@ def with_clause(statement: Statement, name: str, clause: Clause) -> Canary:
 
 
 def with_changes(statement: Statement, name: str, label: str, **changes: Any) -> Canary:
-    """Return the statement with other parts of the clause of a label, which then says nothing in words."""
+    """Return a canary: the statement with `changes` made to its clause `label`, and without that clause's words."""
 
     def stated() -> Statement:
         return statement.with_clauses(lambda own: replace(own, says="", **changes) if own.label == label else own)

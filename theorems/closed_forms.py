@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 DIGITS = 60
 ROUNDED = Fraction(1, 10**50)
-"""More than the relative error of a closed form's value."""
+"""Upper bound for the relative error of a closed form's value."""
 
 Values: TypeAlias = "Callable[[Instance], list[Fraction]]"
 
 
 def values_of(*expressions: sp.Expr, factors: Sequence[Fraction] = ()) -> Values:
-    """Return the function that has the values of expressions at an instance, each times its factor where given."""
+    """Return a function of an instance that evaluates the expressions there, each times its factor if it has one."""
 
     def values(instance: "Instance") -> list[Fraction]:
         found = []
@@ -31,7 +31,7 @@ def values_of(*expressions: sp.Expr, factors: Sequence[Fraction] = ()) -> Values
 
 
 def roots_of(symmetric: Values) -> Values:
-    """Return the function that has the real roots whose elementary symmetric functions have the given values."""
+    """Return a function of an instance: the real ones of the numbers with these elementary symmetric functions."""
 
     def values(instance: "Instance") -> list[Fraction]:
         import mpmath

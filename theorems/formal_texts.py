@@ -13,7 +13,7 @@ def formal_text_of(area: str, besides: Iterable[str] = (), **proofs: str) -> For
     area
         The name of the area's `.v` files, such as "SparseTokenSelection".
     besides
-        The sentences that stay in prose, by which the claim follows from the propositions.
+        The sentences, left in prose, by which the claim follows from the propositions.
     proofs
         The names of propositions in `formal/claims.v`, each with the theorem, below `formal/`, that proves it.
     """

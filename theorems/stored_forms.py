@@ -30,7 +30,7 @@ _SIGNS = {head: sign for sign, head in _HEADS.items()}
 
 
 def stored(derive: Derive, *symbols: sp.Symbol) -> Forms:
-    """Return the forms that a module's function derives, in these symbols; they are read if they are stored."""
+    """Return the forms that a module's function derives, in these symbols; read them from its file if there is one."""
     path = path_of(derive)
     return read(path.read_text(encoding="utf-8"), *symbols) if path.exists() else derive()
 
@@ -72,7 +72,7 @@ def _expression(tree: Any, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
 
 
 def modules() -> dict[str, Derive]:
-    """Return the function that derives the forms of each module that stores some."""
+    """Return, by module name, the function `derived_forms` of each module that has one."""
     names = (module.name for module in walk_packages(theorems.__path__, "theorems."))
     derives = {name: getattr(import_module(name), "derived_forms", None) for name in names}
     return {name: derive for name, derive in derives.items() if derive}
@@ -80,7 +80,7 @@ def modules() -> dict[str, Derive]:
 
 def main() -> None:
     """Write all forms anew."""
-    # Without them every module derives its own forms, also those that a file lacks.
+    # If the files are gone, every module derives all of its forms, including those that its file lacked.
     before = {path: path.read_bytes() for path in Path(theorems.__path__[0]).rglob(f"*{SUFFIX}")}
     for path in before:
         path.unlink()

@@ -1,8 +1,8 @@
 """Verify theorems of machine-learning theory: statements as data, checked, proved and certified.
 
 A theorem is an id (`verify list` has them), a `file.py:name`, or a `verify.Theorem` of your own.
-The verbs are functions here and commands in a shell, under the same names (but `list_theorems` and
-`list_experiments` for `list`, and `list_language` for `language`).
+The verbs are functions here and commands in a shell, under the same names (except `list_theorems`
+and `list_experiments` for `list`, and `list_language` for `language`).
 
     verify.show(theorem)              the statement, and the standing of each claim
     verify.conditions(theorem, ...)   the hypotheses' status, and the claims' range beyond them
@@ -28,7 +28,7 @@ Values are exact: integers, Fractions, or text such as "1/500" and "1e-9".
 `print(result)` shows what the command line prints, `result.to_json()` what `--json` prints; in a
 notebook a result is a table. An outcome is verified, refuted, inconclusive or out_of_scope
 (`verify.Outcome`), and rests on evidence: proved, certified, computed or simulated
-(`verify.Evidence`). The standing for all parameters is apart (`verify.ForAll`).
+(`verify.Evidence`). The standing for all parameters is reported separately (`verify.ForAll`).
 
 A theorem of your own is written with `Theorem`, `Statement`, `Parameter`, `Hypothesis` and a kind
 of clause, such as `Inequality` or `Identity`; `verify.new("my_lemma.py")` writes one to begin with.
@@ -47,7 +47,7 @@ from verify.shown import shown_by
 _NAMES = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
 _MODULE_OF = {alias.name: node.module for node in _NAMES if isinstance(node, ast.ImportFrom) for alias in node.names}
 
-# How results show themselves is loaded when one is shown.
+# The module that formats results is loaded when one is shown.
 shown_by(lambda: import_module("verify.reports.display.forms"))
 
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]
@@ -55,7 +55,7 @@ __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupport
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        # It loads importlib.metadata, which takes longer than all else here.
+        # This loads importlib.metadata, which takes longer than all else here.
         from verify.installed import version
 
         return version()

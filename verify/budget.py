@@ -1,7 +1,7 @@
-"""The time that a computation has: its caller sets it, and long computations, such as a primitive's, look at it.
+"""Time limits of computations: the caller sets a deadline, and long computations, such as a primitive's, check it.
 
-Code that never looks at it, such as an algorithm of SymPy's, is ended by an alarm, where the system has one.
-Numbers that are no effort are refused here.
+Code that never checks the deadline, such as an algorithm of SymPy, is ended by an alarm, if the system has one.
+Invalid efforts, such as 0 seconds, are refused here.
 """
 
 import math
@@ -20,19 +20,19 @@ from verify.errors import InputError, OutOfTimeError
 Result = TypeVar("Result")
 
 MOST_WORK = 60e6
-"""The cost of re-checking all clauses of an instance, at most, in nominal microseconds: as for a certificate."""
+"""Maximum cost of re-checking all clauses at an instance, in nominal microseconds; the same as for a certificate."""
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _PROOF_WORK: ContextVar[int] = ContextVar("proof_work", default=4000)
-"""Work, in columns of linear programs, that a search for a proof for all parameters may take beside a check."""
+"""Maximum work, in columns of linear programs, of a search for a proof for all parameters during a check."""
 _ALARM: ContextVar[float] = ContextVar("alarm", default=math.inf)
 _LEAST_SECONDS = 0.02
-"""Seconds that a computation has which is begun when the time is over: much is decided in less."""
+"""Minimum time in seconds granted even after the deadline; most checks finish within it."""
 _AGAIN = 0.05
-"""Seconds to the next alarm, if the computation that it was to end caught one."""
+"""Seconds from an alarm to the next, for a computation that caught the first."""
 _SOON = 1e-3
-"""Seconds to an alarm that is due at once."""
+"""Delay in seconds of an alarm that is due at once."""
 _INTERRUPTS: list[BaseException] = []
-"""Interrupts that were raised where nothing can be raised, and are due."""
+"""Interrupts that came during a callback, which cannot raise; they are raised later."""
 
 
 def _counts(value: object) -> bool:
@@ -46,11 +46,11 @@ EFFORTS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "jobs": ("must be an integer >= 1", _counts),
     "recheck": ("must be a number of rows, an integer >= 1", _counts),
 }
-"""The requirement on an effort, by the name that it has everywhere: in words, and as a test."""
+"""The requirement on each effort, in words and as a test, by the effort's parameter name."""
 
 
 def require_effort(**given: Any) -> None:
-    """Raise InputError for an effort that is none, such as no seconds; None is one that is not asked for."""
+    """Raise InputError for an invalid effort, such as 0 seconds; None stands for an effort that is not given."""
     for name, value in given.items():
         requirement, fits = EFFORTS[name]
         if value is not None and not fits(value):
@@ -68,7 +68,7 @@ class Budget:
     hard_end
         The time at which a computation that does not look at the clock is ended.
     runs_end
-        The deadline of following recursions, so that some time is left for the steps after.
+        The deadline for following recursions; it is earlier, so that time is left for the steps after.
     work
         The maximum cost of the re-checker's checks together, in nominal microseconds.
     interrupted
@@ -84,7 +84,7 @@ class Budget:
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Set the deadline of computations within this context (`time.monotonic()`), unless theirs is earlier."""
+    """Set the deadline of computations within this context, in `time.monotonic()`, unless it is already earlier."""
     before = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -94,7 +94,7 @@ def until(deadline: float) -> Iterator[None]:
 
 @contextmanager
 def proving(work: int) -> Iterator[None]:
-    """Let a search for a proof take some work within this context, where a proof is asked for."""
+    """Set the work that a search for a proof may take within this context."""
     before = _PROOF_WORK.set(work)
     try:
         yield
@@ -103,12 +103,12 @@ def proving(work: int) -> Iterator[None]:
 
 
 def proof_work() -> int:
-    """Return the work that a search for a proof may take: the same everywhere, whatever the clock says."""
+    """Return the work that a search for a proof may take; it does not depend on the clock."""
     return _PROOF_WORK.get()
 
 
 def look_at_the_clock() -> None:
-    """Raise OutOfTimeError where the time is over; long computations call it now and then."""
+    """Raise OutOfTimeError after the deadline; long computations call this now and then."""
     if time.monotonic() > _DEADLINE.get():
         raise OutOfTimeError("the time ran out")
 
@@ -116,8 +116,8 @@ def look_at_the_clock() -> None:
 def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> Result:
     """Return `function(*arguments)`; raise OutOfTimeError soon after the deadline, wherever the function stands then.
 
-    The system's timer interrupts the function, on the main thread of a process. On another thread, and where other code
-    uses the timer, the function runs to its end. Code that looks at the clock has ended before.
+    The system's timer interrupts the function, on the main thread of a process. On another thread, or if other code
+    handles the timer's signal, the function runs to its end. Code that checks the deadline ends by itself before.
     """
     if not (_has_timer() and threading.current_thread() is threading.main_thread()):
         return function(*arguments)
@@ -131,11 +131,11 @@ def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> 
         _set_timer()
         result = function(*arguments)
     finally:
-        # An alarm may still come before the first line has run: the next is later than that.
+        # An alarm may still interrupt the first of these lines; the next alarm leaves time to run them.
         while True:
             try:
                 _ALARM.set(outer)
-                # An interrupt that is noted sets the timer too: that is over before the timer is put back.
+                # The hook sets the timer when it notes an interrupt, so it is removed before the timer is restored.
                 sys.unraisablehook = hook
                 _set_timer()
                 if outer == math.inf:
@@ -144,15 +144,16 @@ def ended(deadline: float, function: Callable[..., Result], *arguments: Any) -> 
             except (OutOfTimeError, KeyboardInterrupt) as end:
                 if isinstance(end, KeyboardInterrupt):
                     _INTERRUPTS.append(end)
-        # Where another error is under way, the interrupt goes before it.
+        # If another error is being raised, the interrupt takes precedence.
         _raise_what_is_due()
     return result
 
 
 def _ringing_again(hook: Callable[[Any], object]) -> Callable[[Any], None]:
-    """Return a hook for errors in a callback, such as the garbage collector's, which can raise nothing.
+    """Return a hook for errors in a callback, such as the garbage collector's, which cannot raise.
 
-    An interrupt and an alarm ring again soon; any other error goes to the hook that was there before.
+    An interrupt is noted, and an alarm raises it soon after. An OutOfTimeError is dropped, because its alarm repeats.
+    Any other error goes to the previous hook.
     """
 
     def again(unraisable: Any) -> None:
@@ -166,7 +167,7 @@ def _ringing_again(hook: Callable[[Any], object]) -> Callable[[Any], None]:
 
 
 def _raise_what_is_due() -> None:
-    """Raise an interrupt that was noted; several are one."""
+    """Raise the first of the noted interrupts, if any, and forget the others."""
     if _INTERRUPTS:
         noted = _INTERRUPTS[0]
         _INTERRUPTS.clear()

@@ -1,4 +1,4 @@
-"""Pieces of work on all cores, for functions that let go of Python's lock."""
+"""Threads on all cores, for functions that release Python's global lock."""
 
 import os
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from threading import Event, Lock
 def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = False) -> None:
     """Call `work` with 0 … count − 1, each once, in any order, on this thread and others; with `alone`, on this only.
 
-    The results of `work` must not depend on the order. `work` must not call `on_all_cores`: the threads may all be
-    waiting. If a piece raises, or Ctrl-C is pressed, no further piece starts. Once all have ended, this thread's
-    exception is raised, or else another's.
+    The results of `work` must not depend on the order. `work` must not call `on_all_cores`: all threads could then wait
+    for each other. If a piece raises, or Ctrl-C is pressed, no further piece starts. Once all running pieces have
+    ended, the exception of this thread, or else of another, is raised.
     """
     left, taking, failed = iter(range(count)), Lock(), Event()
 
@@ -33,7 +33,7 @@ def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = Fal
     try:
         some()
     finally:
-        # An error of another thread is reported below.
+        # Wait for the other threads; their errors are raised below.
         failures = [other.exception() for other in others]
     for failure in failures:
         if failure is not None:

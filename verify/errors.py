@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from verify.shown import visible
 
 _MOST_NAMES = 8
-"""Maximum number of names that a message lists; of more it shows the first, and their number."""
+"""Maximum number of names that a message lists; if there are more, it shows the first ones and the total number."""
 
 
 def meant(name: str, known: Iterable[str], what: str = "known:") -> str:
-    """Return the known names near to a name, as a question, and the list of known names where that is short.
+    """Return the known names near to a name, as a question, followed by the list of known names if it is short.
 
-    `what` begins the list, as in `its parameters are`; of many names without a near one the first few are listed.
-    Upper and lower case are alike.
+    `what` begins the list, as in `its parameters are`. If there are many names and none is near, the first few are
+    listed. Case is ignored.
     """
-    # It takes 10 ms to import, and is needed for an error alone.
+    # The import takes 10 ms, and only errors need it.
     from difflib import get_close_matches
 
     names = list(known)
@@ -45,8 +45,8 @@ def explained(error: BaseException) -> str:
         # SymPy's own words are a table of assumptions.
         shown = " ".join(said.rpartition("}, ")[2].split())
         return (
-            f"the assumptions of an expression contradict each other ({shown}): leave one out, or what SymPy is kept "
-            "from evaluating, such as a factor 0"
+            f"the assumptions of an expression contradict each other ({shown}): leave one out, or the part that "
+            "SymPy is kept from evaluating, such as a factor 0"
         )
     if _COMPARED in said:
         how = "for a chain such as 1 < x < 2 write a claim or a hypothesis for each comparison"
@@ -65,7 +65,7 @@ def explained(error: BaseException) -> str:
 
 
 def is_contradiction(error: BaseException) -> bool:
-    """Whether SymPy found assumptions that contradict each other: a symbol's, or its own of an unevaluated part.
+    """Whether SymPy raised the error for contradictory assumptions, of a symbol or of an unevaluated expression.
 
     The error's class is compared by name, so that commands that need no SymPy do not import it.
     """
@@ -74,7 +74,7 @@ def is_contradiction(error: BaseException) -> bool:
 
 def _parameters_of(name: str) -> list[str]:
     """Return the parameters of a public class or function; none for any other name."""
-    # It takes 10 ms to import, and is needed for an error alone.
+    # The import takes 10 ms, and only errors need it.
     from inspect import signature
 
     public = getattr(sys.modules["verify"], name, None)
@@ -91,7 +91,7 @@ class InputError(ValueError):
     value
         The given value; an empty one is not shown.
     requirement
-        The condition that it must meet.
+        The condition that the value must meet.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class NoInstanceError(TheoremError):
 
 
 class ArithmeticLeftError(TheoremError, TypeError):
-    """A number of the engine was turned into a float or an int, or mixed with one that is not the engine's."""
+    """A number of the engine was turned into a float or an int, or mixed with a number that is not the engine's."""
 
 
 class NotExactError(ArithmeticError):
@@ -173,7 +173,7 @@ class UndecidedError(ArithmeticError):
 
 
 class OutOfTimeError(BaseException):
-    """The time that a computation had is over; where a primitive is evaluated it becomes an UndecidedError.
+    """The deadline of a computation has passed; in the evaluation of a primitive this becomes an UndecidedError.
 
-    No `except Exception`, of a library or of a package's code, takes it for an error of its own.
+    It is a BaseException, so that no `except Exception` in a library or in a package's code catches it.
     """

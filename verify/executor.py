@@ -1,4 +1,4 @@
-"""Calls of a function in other processes: of this machine, by joblib, or of a Dask cluster."""
+"""Function calls in other processes: on this machine, by joblib, or on a Dask cluster."""
 
 import contextlib
 import logging
@@ -23,34 +23,34 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 DEATHS = 3
-"""Number of deaths of processes, with nothing done in between, after which their calls are given up."""
+"""Number of losses of the workers, without an answer in between, after which their calls are given up."""
 _ANSWER_SECONDS = 10
-"""Seconds to wait for any answer, and again for the answer of a scheduler."""
+"""Timeout in seconds: of the connection to a scheduler, of its greeting, and of Dask's client."""
 _LONGEST_GREETING = 2**20
-"""Maximum length of a scheduler's first message, in bytes; a server that answers with more is no scheduler."""
+"""Maximum length of a scheduler's first message, in bytes; a server with a longer one is no scheduler."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
 
 
 class LostError(RuntimeError):
-    """The workers are gone; their calls are asked for again."""
+    """The workers are gone; the caller may repeat their calls."""
 
 
 def _called(function: Callable[..., Result], arguments: tuple[object, ...], own_process: bool) -> Result:
-    """Call a function in another process."""
+    """Call a function; this runs in a worker."""
     if own_process:
-        # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
+        # Ctrl-C reaches all processes of a terminal; the main process ends the workers.
         with contextlib.suppress(ValueError):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The text that a theorem's code prints is not our output.
+    # Text that a theorem's code prints must not mix with our output.
     with _ONE_AT_A_TIME, contextlib.redirect_stdout(sys.stderr):
         return function(*arguments)
 
 
 @dataclass(frozen=True)
 class Answer(Generic[Result]):
-    """The value that the call of a number returned, or the error that it raised."""
+    """The result of a numbered call, or the error that it raised."""
 
     number: int
     result: Result | None = None
@@ -94,11 +94,11 @@ class Workers:
     ) -> Generator[Result, None, None]:
         """Yield the results of a function for a list of arguments, in any order.
 
-        At most two calls a worker are on their way. The calls of a cluster's dead worker are done by another; where a
-        process of this machine dies, or a cluster is lost, LostError is raised. Where this is closed early, no other
-        call is begun, and processes of this machine end.
+        At most two calls per worker are pending. Another worker takes over the calls of a cluster's dead worker. If a
+        process of this machine dies, or the cluster is lost, LostError is raised. If the generator is closed early, no
+        further call starts, and the processes of this machine end.
         """
-        # joblib, as Dask below, belongs to the extra `sweep`: it may not be there, and is heavy.
+        # joblib, like Dask below, belongs to the extra `sweep`: it may be missing, and its import is slow.
         import joblib
 
         backend = {"backend": "dask", "client": self.client} if self.client else {"backend": "loky"}
@@ -112,9 +112,9 @@ class Workers:
             called = (joblib.delayed(_called)(function, arguments, self.client is None) for arguments in calls)
             computed: Any = None
             try:
-                # The first calls are dealt out here: a process may die before the last of them.
+                # This sends out the first calls, and a process may die meanwhile.
                 computed = many(called)
-                # No `yield from`: that would close it where the warning is shown.
+                # `yield from` would pass an early close on to `computed` here, where the warning is not suppressed.
                 for result in computed:  # noqa: UP028
                     yield result
             except (InputError, TheoremError):
@@ -123,7 +123,7 @@ class Workers:
                 raise LostError(f"{type(error).__name__}: {error}") from error
             finally:
                 with warnings.catch_warnings(), cancelling():
-                    # The cancelling of calls was asked for.
+                    # joblib warns of cancelled calls; these are cancelled on purpose.
                     warnings.simplefilter("ignore", UserWarning)
                     if computed is not None:
                         computed.close()
@@ -134,10 +134,10 @@ class Workers:
         calls: Iterable[tuple[object, ...]],
         enough: Callable[[Result], bool] = lambda _: False,
     ) -> Generator[Answer[Result], None, None]:
-        """Yield the answer to each of some calls of a function as it comes, with the number of the call.
+        """Yield the answer to each of some calls of a function as it arrives, with the number of the call.
 
-        Calls after one whose answer is `enough`, or an error, are no longer begun. The calls of a dead process are
-        asked for again; LostError is raised where processes die again and again.
+        Once an answer is `enough`, or an error, no later call starts. The calls of lost workers are repeated. LostError
+        is raised after `DEATHS` losses without an answer in between.
         """
         dealt, deaths = _Dealt(function, enumerate(calls)), 0
         while True:
@@ -161,8 +161,8 @@ class Workers:
     ) -> Generator[Result, None, None]:
         """Yield the results of a function for a list of arguments, in their order, up to the first that is `enough`.
 
-        The answers are the same for any number of workers: an error that the function raises is raised in its place,
-        and calls under way after the last are ended, or not waited for. Raises LostError as `answers` does.
+        The results are the same for any number of workers: an error of the function is raised at its place in the
+        order, and pending calls after the last needed one are cancelled or ignored. Raises LostError as `answers` does.
         """
         place, waiting = 0, dict[int, Answer[Result]]()
         with contextlib.closing(self.answers(function, calls, enough)) as arriving:
@@ -178,7 +178,7 @@ class Workers:
 
 @dataclass
 class _Dealt:
-    """Calls that are numbered: those left, those dealt out and not answered, and the number of the last needed."""
+    """Numbered calls: those left, those sent out and not yet answered, and the number of the last needed one."""
 
     function: Callable[..., Any]
     left: Iterator[tuple[int, tuple[object, ...]]]
@@ -186,7 +186,7 @@ class _Dealt:
     last: float = math.inf
 
     def calls(self) -> Iterator[tuple[object, ...]]:
-        """Yield the calls to make; first those that were dealt out before and got no answer."""
+        """Yield the calls to make, first those that were sent out before without an answer."""
         yield from ((number, self.function, arguments) for number, arguments in list(self.out.items()))
         for number, arguments in self.left:
             if number > self.last:
@@ -216,8 +216,8 @@ def gathered(
 ) -> tuple[list[Result], bool]:
     """Return the results of a function for a list of arguments, in their order, and whether Ctrl-C ended the calls.
 
-    After Ctrl-C the results so far are returned. The function returns a result, and whether Ctrl-C came after it.
-    `tell(done, total)` is called with the progress.
+    After Ctrl-C the results so far are returned. `function` itself returns a pair: a result, and whether Ctrl-C
+    interrupted it. `tell(done, total)` is called with the progress.
     """
     found, interrupted = dict[int, Result](), False
     here = (Answer(number, function(*arguments)) for number, arguments in enumerate(calls))
@@ -251,9 +251,9 @@ def refuse_both(jobs: int, scheduler: str | None) -> None:
 
 
 def refuse_unanswered(address: str) -> None:
-    """Raise InputError for a text that is no address, and where nothing answers, or something else than a scheduler.
+    """Raise InputError if a text is no address, nothing answers there, or the server is no Dask scheduler.
 
-    This is tried before Dask, whose client would wait for longer, and print more than a line.
+    This comes before Dask's client, which would wait longer and print more than one line.
     """
     form = _ADDRESS.fullmatch(address)
     if form is not None:
@@ -278,7 +278,7 @@ def refuse_unanswered(address: str) -> None:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keep Dask's and asyncio's logs to themselves: an exception reports a fault in one line."""
+    """Silence the logs of Dask and asyncio: an exception reports a fault in one line."""
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -313,7 +313,7 @@ def _client(address: str) -> "Client":
     try:
         client.__init__(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        # Otherwise it would be closed when it is collected, which takes long, with a traceback.
+        # Otherwise the garbage collector would close the client, slowly and with a traceback.
         client.status = "closed"
         why = f"no Dask scheduler answers there: {type(error).__name__}"
         raise InputError("--scheduler", address, why) from error

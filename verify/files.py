@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and the sources of a package."""
+"""Atomic writing of files, and the source files of a package."""
 
 import contextlib
 import json
@@ -15,21 +15,22 @@ from typing import Any
 from verify.errors import InputError
 
 NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
-"""The requirement on an id or a label that is part of a file's name."""
+"""The form of an id or a label that is part of a file's name."""
 _LONGEST_NAME = 100
-"""Largest number of characters of such an id or label."""
+"""Maximum length of such an id or label, in characters."""
 _OWN_PART = 150
-"""A temporary file's name begins with so many characters of the name of the file that it will become."""
+"""Maximum number of characters of the final name with which a temporary file's name begins."""
 _LONGEST_READ = 64_000_000
-"""Number of bytes that are read to see whether a file is ours; no file of ours is longer."""
+"""Maximum number of bytes read to decide whether a file is one of ours; none of ours is longer."""
 FOLDER = Path(".lemmascope")
 """The folder, in the working directory, of the command line's stored results."""
 
 
 def name_in_file(what: str, text: str) -> str:
-    """Return an id, label or value that may be part of a file's name: no such name leads to another folder.
+    """Return an id, label or value if it may be part of a file's name; it then cannot lead to another folder.
 
-    Raises InputError for one that is not of ASCII letters, digits, `_` and `-`, joined by dots, or that is too long.
+    Raises InputError for a text that is too long, or whose dot-separated parts are not all made of ASCII letters,
+    digits, `_` and `-`.
     """
     if len(text) > _LONGEST_NAME or not NAME.fullmatch(text):
         shown = text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
@@ -48,8 +49,8 @@ def parts_of(path: Path) -> list[Path]:
 def whole(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside a path, and move it to the path if nothing is raised: nobody reads half a file.
 
-    Its name is random, and no file or link of that name may exist: so several processes may write at once, and no
-    other file is overwritten. Raises OSError.
+    The temporary file's name is random, and must be unused. So several processes may write at once, and no other file
+    is overwritten. Raises OSError.
     """
     part = path.with_name(f"{path.name[:_OWN_PART]}.{secrets.token_hex(8)}.part")
     part.open("xb").close()
@@ -77,7 +78,7 @@ def replaceable(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
 
 
 def free_file(option: str, name: str, what: str, is_ours: Callable[[bytes], bool]) -> Path:
-    """Return the path of a file that can be written to; it is called before anything is computed.
+    """Return the path of a file that can be written to; call this before anything is computed.
 
     Raises InputError for an empty name, a folder, a device, a file of another kind than `what`, and a folder that is
     missing or not writable.
@@ -120,9 +121,10 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_ours(folder: Path, files: Mapping[str, str], mark: str, what: str) -> list[Path]:
-    """Write files into a folder; a file that is there is replaced if it begins with a mark.
+    """Write files into a folder; an existing file is replaced only if it is empty or begins with `mark`.
 
-    Raises InputError if it does not, and nothing is written; and for a folder that cannot be written to.
+    Raises InputError for any other existing file, before anything is written, and for a folder that cannot be written
+    to.
     """
     paths = [folder / name for name in files]
     try:
@@ -137,7 +139,7 @@ def write_ours(folder: Path, files: Mapping[str, str], mark: str, what: str) -> 
 
 
 def sources(package: str) -> Iterator[tuple[str, Path]]:
-    """Yield the Python files of a package or module, each with its path in it; none if they cannot be found."""
+    """Yield each Python file of a package or module, as relative path and path; nothing if none is found."""
     loaded = sys.modules.get(package)
     spec = getattr(loaded, "__spec__", None) or (None if package == "__main__" else find_spec(package))
     file = spec.origin if spec else getattr(loaded, "__file__", None)

@@ -1,4 +1,4 @@
-"""Mappings and data that cannot change, so that data whose digest was taken stay the same."""
+"""Immutable mappings and data, so that data stay as they were when their digest was taken."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
@@ -15,7 +15,7 @@ class Frozen(Mapping[K, V_co]):
     __slots__ = ("_hash", "_items")
 
     def __init__(self, items: Mapping[K, V_co]) -> None:
-        """Take a copy."""
+        """Copy and freeze the items."""
         copies = {key: frozen(value) for key, value in items.items()}
         object.__setattr__(self, "_items", copies)
         object.__setattr__(self, "_hash", hash(frozenset(copies.items())))

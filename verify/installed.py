@@ -1,6 +1,6 @@
-"""Installed packages: the version of this one, and the packages of its extras, without which much is done.
+"""Installed packages: the version of this one, and the packages of its optional extras.
 
-A call for a package that is missing gets one line, with the command that installs its extra.
+A call that needs a missing package gets one line, with the command that installs its extra.
 """
 
 import sys
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 def version() -> str:
     """Return the version of the installed distribution."""
-    # It takes longer than all else that the help loads.
+    # This import takes longer than all else that the help loads.
     from importlib import metadata
 
     return metadata.version("lemmascope")
@@ -35,7 +35,7 @@ def lack(*packages: str) -> str:
 
 
 def needs(name: str, value: object, *packages: str) -> None:
-    """Raise InputError where packages are missing that a value of a name needs: one line, with the remedy."""
+    """Raise InputError, one line with the remedy, if the value of an option needs packages that are missing."""
     if lacking := lack(*packages):
         raise InputError(name, value, lacking)
 
@@ -52,7 +52,7 @@ def _there(package: str) -> bool:
     try:
         return find_spec(package) is not None
     except ImportError:
-        # A finder refuses it.
+        # An import finder refuses the package.
         return False
 
 
@@ -61,7 +61,7 @@ def _advice(missing: list[str]) -> str:
 
 
 def install(*extras: str) -> str:
-    """Return the command that installs extras: of the checkout, with its pins; elsewhere their packages by name."""
+    """Return the command that installs extras: from the checkout with its pins or, without one, packages by name."""
     if not (ROOT / "constraints.txt").is_file():
         return f"python -m pip install {' '.join(package for extra in extras for package in EXTRAS[extra])}"
     here = Path.cwd() == ROOT

@@ -2,12 +2,12 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportMissingParameterType=false
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-"""Expressions as text and in LaTeX, as they are held: nothing is evaluated for it.
+"""Expressions as text and in LaTeX, printed as they are stored, without evaluation.
 
-SymPy's printers compute as they print: they take minus signs out, put terms in order by their values, and move factors
-with a negative exponent below a fraction. An expression that was kept from being evaluated they show as another one, or
-they divide by 0 or never end. Here they print expressions without such parts; the rest is written as it is, its parts
-in their order.
+SymPy's printers compute as they print: they take minus signs out, sort terms by their values, and move factors with a
+negative exponent below a fraction. They show an unevaluated expression as another one, divide by 0, or never end. So
+they print here only expressions without such kept (unevaluated) parts. Any other expression is written as it is stored,
+with its parts in their order.
 """
 
 from contextlib import suppress
@@ -22,13 +22,13 @@ from sympy.printing.str import StrPrinter
 _SUM, _PRODUCT, _POWER, _ATOM = (PRECEDENCE[name] for name in ("Add", "Mul", "Pow", "Atom"))
 _OPERATIONS = sp.Add | sp.Mul | sp.Pow
 _FACTORED = 10**6
-"""Below it a number is factored at once."""
+"""Bound on an integer under a root that SymPy may factor; a root of a larger one counts as unevaluated."""
 _FAILS = (ArithmeticError, RecursionError, TypeError, ValueError)
-"""The errors of SymPy on an expression without a value, such as one over a number that is found to be 0."""
+"""The errors of SymPy on an expression without a value, such as 1/n for a number n that it finds to be 0."""
 
 
 def text_of(expression: Any) -> str:
-    """Return an expression as text, as Python reads it.
+    """Return an expression as text, in Python's syntax.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def text_of(expression: Any) -> str:
 
 
 def latex_of(expression: Any) -> str:
-    r"""Return an expression in LaTeX, for a place where mathematics stands.
+    r"""Return an expression in LaTeX, for use in math mode.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def latex_of(expression: Any) -> str:
 
 
 class _Kept:
-    """Whether something in an expression is kept, by its form alone; each node is looked at once."""
+    """Tells by form alone whether an expression has a kept (unevaluated) part; each node is examined once."""
 
     def __init__(self) -> None:
         self.known: dict[int, tuple[Any, bool]] = {}
@@ -86,13 +86,13 @@ def _is_kept(node: Any) -> bool:
 def _is_kept_sum(terms: tuple[Any, ...]) -> bool:
     numbers = [term for term in terms if isinstance(term, Number)]
     others = [term for term in terms if not isinstance(term, Number)]
-    # SymPy merges two that differ by a numerical factor.
+    # SymPy merges two terms that differ by a numerical factor.
     alike = len(set(map(_bare, others))) < len(others)
     return len(terms) < 2 or len(numbers) > 1 or 0 in numbers or alike or any(isinstance(t, sp.Add) for t in terms)
 
 
 def _bare(term: Any) -> tuple[Any, ...]:
-    """Return the factors of a term but for a number in front."""
+    """Return the factors of a term, without a leading number."""
     return term.args[1:] if isinstance(term, sp.Mul) and isinstance(term.args[0], Number) else (term,)
 
 
@@ -105,9 +105,9 @@ def _is_kept_product(factors: tuple[Any, ...]) -> bool:
 
 
 def _base(factor: Any) -> Any:
-    """Return that of which there is one in a product: a power's base, of an exponential the factor beside a number.
+    """Return the key by which SymPy merges factors: a power's base, or an exponential's exponent without its number.
 
-    SymPy keeps exp(x)*exp(y), and makes one of exp(x)*exp(-2*x).
+    SymPy keeps exp(x)*exp(y), and merges exp(x)*exp(-2*x).
     """
     if isinstance(factor, sp.exp):
         return _bare(factor.args[0])
@@ -123,12 +123,12 @@ def _is_kept_power(base: Any, exponent: Any) -> bool:
         return False
     if not isinstance(base, sp.Integer) or not 1 < base < _FACTORED or not -1 < exponent < 1:
         return True
-    # An example is the root of 12, which SymPy writes with that of 3.
+    # For example, SymPy writes sqrt(12) as 2*sqrt(3).
     return sp.Pow(base, exponent).args != (base, exponent)
 
 
 class _Faithful:
-    """The part that both printers share: SymPy's own form of a sum, a product or a power in which nothing is kept."""
+    """The base of both printers: SymPy's own printer writes a sum, a product or a power without kept parts."""
 
     _plain: type[StrPrinter | LatexPrinter]
     """SymPy's own printer."""
@@ -138,17 +138,17 @@ class _Faithful:
         self.kept = _Kept()
 
     def _pretty(self, expression: Any) -> str:
-        """Return the text of SymPy's own printer; "" for an expression that is to be written as it is held."""
+        """Return the text of SymPy's own printer; "" for an expression that must be written as it is stored."""
         if self.kept.within(expression):
             return ""
-        # Where a number is 0 and does not look so, SymPy divides by it as it puts terms in order.
+        # While it sorts terms, SymPy may divide by a number that is 0 without looking so.
         with suppress(*_FAILS):
             return self._plain().doprint(expression)
         return ""
 
 
 class _Text(_Faithful, StrPrinter):
-    """The text."""
+    """The printer of text."""
 
     _plain = StrPrinter
 
@@ -178,7 +178,7 @@ class _Text(_Faithful, StrPrinter):
         return text
 
     def _factor(self, factor: Any, *, first: bool, tight: bool) -> str:
-        """Return a factor; a `tight` one is the whole divisor."""
+        """Return the text of a factor; a `tight` factor is the whole divisor."""
         text = self._print(factor)
         loose = isinstance(factor, sp.Add | sp.Mul) or (tight and isinstance(factor, sp.Pow))
         broken = isinstance(factor, Number) and (("/" in text) if tight or not first else False)
@@ -198,7 +198,7 @@ class _Text(_Faithful, StrPrinter):
 
 
 class _Latex(_Faithful, LatexPrinter):
-    """The same in LaTeX."""
+    """The printer of LaTeX."""
 
     _plain = LatexPrinter
 
@@ -244,7 +244,7 @@ class _Latex(_Faithful, LatexPrinter):
         )
 
     def _print_Derivative(self, expr: Any) -> str:
-        # SymPy asks its parts for their signs.
+        # SymPy's own printing asks the parts for their signs.
         return super()._print_Basic(expr) if self.kept.within(expr) else super()._print_Derivative(expr)
 
 
@@ -259,12 +259,12 @@ def _sum_of(terms: list[str]) -> str:
 
 
 def _is_below(factor: Any) -> bool:
-    """Whether a factor is one over something."""
+    """Whether a factor is a reciprocal 1/x that commutes."""
     return isinstance(factor, sp.Pow) and factor.is_commutative and factor.exp is sp.S.NegativeOne
 
 
 def _binding(held: Any) -> int:
-    """Return the binding strength of an expression that is written as it is held."""
+    """Return the binding strength of an expression that is written as it is stored."""
     if isinstance(held, sp.Pow):
         over = held.exp is sp.S.NegativeOne
         return _ATOM if held.exp is sp.S.Half else _PRODUCT if over else _POWER

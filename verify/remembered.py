@@ -1,11 +1,11 @@
-"""Results that were found and would be found again, in files of a folder `remembered`.
+"""A cache of results, in the files of a folder `remembered`.
 
-`HERE` remembers in `.lemmascope` of the working directory; `USER` in the folder that the environment's LEMMASCOPE_CACHE
-names, or in that of the user's caches.
+`HERE` keeps its files in `.lemmascope` of the working directory. `USER` keeps them in the folder that the environment
+variable LEMMASCOPE_CACHE names or, if it is not set, in `lemmascope` of the user's cache folder.
 
-Each file has the digest of its sources, and is believed for exactly these: a damaged one is none, nor is one
-that came with a copied folder, or from another machine. A file that is forged there, on this machine, is believed. So
-the folder of `USER` is not read if it is another user's, or if others may write in it, where the system tells that.
+Each file holds the digest of the sources of its result, and counts only for these sources. A file that is damaged, or
+that came with a copied folder or from another machine, is ignored. A file that is forged in place is believed. So the
+folder of `USER` is not used if it is another user's or if others may write in it, on systems that tell this.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from verify import files
 from verify.errors import InputError
 
 _LONGEST = 10_000_000
-"""Bytes of a file that is read."""
+"""Maximum size of a file that is recalled, in bytes."""
 _MOST = 1000
-"""Number of files that are kept for a user: those that were used last."""
+"""Maximum number of files kept for a user; the least recently used are removed."""
 
 
 def digest_of(*parts: bytes) -> str:
-    """Return a digest of some contents, in their order: the sources of a result."""
+    """Return a digest of the sources of a result, in their order."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}\n".encode() + part)
@@ -36,23 +36,23 @@ def digest_of(*parts: bytes) -> str:
 
 
 def make_folder() -> None:
-    """Make the folder of the working directory without which `HERE` remembers nothing; none where that cannot be."""
+    """Make the folder `.lemmascope`, without which `HERE` remembers nothing; do nothing if it cannot be made."""
     with suppress(OSError):
         files.FOLDER.mkdir(exist_ok=True)
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Results in the files of a folder, which `place(make)` returns; at most `most` files are kept, None keeps all.
+    """A cache in the folder that `place(make)` returns; at most `most` files are kept, or all if it is None.
 
-    `place` makes the folder if it is asked to, and raises OSError without one.
+    `place(True)` makes the folder. An OSError of `place` means that there is no folder to use.
     """
 
     place: Callable[[bool], Path]
     most: int | None = None
 
     def knows(self, name: str) -> bool:
-        """Whether there is something under a name, whatever it is of."""
+        """Whether there is a file for a name, whatever the digest of its sources."""
         path = self._path(name)
         with suppress(OSError):
             return path is not None and path.is_file()
@@ -61,7 +61,7 @@ class Memory:
     def recall(self, name: str, digest: str) -> Any:
         """Return the value remembered under a name with the digest of its sources; None without one.
 
-        `name` is to be one of a file. The value is data of JSON, and not None.
+        `name` must be usable as a file name. The value is JSON data, and never None.
         """
         path = self._path(name)
         if path is None:
@@ -71,19 +71,19 @@ class Memory:
                 kept = json.loads(file.read(_LONGEST))
             if kept["of"] == digest and kept["seal"] == _seal(path, digest, kept["found"]):
                 with suppress(OSError):
-                    # The file is used, and so is kept.
+                    # Mark the file as used, so that it is kept.
                     os.utime(path)
                 return kept["found"]
         return None
 
     def _path(self, name: str) -> Path | None:
-        """Return the file of a name; None without a folder."""
+        """Return the path of a name's file; None without a folder."""
         with suppress(OSError):
             return self.place(False) / f"{name}.json"
         return None
 
     def remember(self, name: str, digest: str, found: Any) -> None:
-        """Keep a result in place of the one under the name; if nothing can be written, nothing is kept."""
+        """Keep a result under a name, in place of any earlier one; do nothing if it cannot be written."""
         with suppress(OSError):
             path = self.place(True) / f"{name}.json"
             kept = {"of": digest, "found": found, "seal": _seal(path, digest, found)}
@@ -94,7 +94,7 @@ class Memory:
 
 
 def _keep_newest(folder: Path, most: int) -> None:
-    """Remove the files that were used first, also those that killed processes left."""
+    """Remove all but the `most` most recently used files; temporary files that killed processes left count too."""
     for old in sorted(folder.iterdir(), key=_used)[:-most]:
         with suppress(OSError):
             old.unlink()
@@ -109,7 +109,7 @@ def _used(path: Path) -> int:
 
 
 def _of_the_directory(make: bool) -> Path:
-    """Return the folder in `.lemmascope` of the working directory. Raises OSError without that."""
+    """Return the folder in `.lemmascope`; make it if asked to. Raises OSError if `.lemmascope` is missing then."""
     folder = files.FOLDER / "remembered"
     if make:
         folder.mkdir(exist_ok=True)
@@ -117,7 +117,7 @@ def _of_the_directory(make: bool) -> Path:
 
 
 def _of_the_user(make: bool) -> Path:
-    """Return the folder of a user. Raises OSError without one, and if others may write in it.
+    """Return the user's folder. Raises OSError if there is none, it is another user's, or others may write in it.
 
     Raises InputError for a LEMMASCOPE_CACHE that is no absolute path.
     """
@@ -148,7 +148,7 @@ def _caches() -> Path:
 
 
 def _seal(path: Path, digest: str, found: Any) -> str:
-    """Return a digest of a file's contents and of its folder, which a copy does not have."""
+    """Return a digest of a file's name and contents and of its folder's inode, which a copied folder does not share."""
     folder = path.parent.stat()
     said = json.dumps([folder.st_dev, folder.st_ino, path.name, digest, found], sort_keys=True)
     return digest_of(said.encode())

@@ -1,4 +1,4 @@
-"""Draws by Hypothesis that depend on their seed alone, and its two private names that this takes."""
+"""Draws by Hypothesis that depend on their seed alone; this needs two private names of Hypothesis."""
 
 import hashlib
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ def own_draws() -> Iterator[None]:
     """Keep Hypothesis from drawing, now and then, a constant that it finds in the source of the modules loaded so far.
 
     With these constants the same seed would draw other instances in a process that has imported more. Hypothesis has no
-    public switch for them: a private name of it is used, in the versions that `pyproject.toml` allows, and a test draws
-    in two processes. Raises AttributeError in a version without it.
+    public switch for them, so a private name is replaced. `pyproject.toml` limits Hypothesis's version, and a test
+    compares the draws of two processes. Raises AttributeError in a version without the name.
     """
     drawing = HypothesisProvider._maybe_draw_constant  # noqa: SLF001
     HypothesisProvider._maybe_draw_constant = lambda *_, **__: None  # noqa: SLF001
@@ -28,8 +28,8 @@ def own_draws() -> Iterator[None]:
 def seed_draws(test: Any, number: int) -> None:
     """Let a test of Hypothesis draw from a seed, and keep its settings.
 
-    Hypothesis's own `seed` takes away the database, in which a fresh run keeps its failures. Raises AttributeError in a
-    version whose tests keep their settings elsewhere.
+    Hypothesis's own `seed` also removes the database, in which failures are kept. Raises AttributeError in a version
+    whose tests keep their settings elsewhere.
     """
     kept = test._hypothesis_internal_use_settings  # noqa: SLF001
     seed(number)(test)
@@ -37,5 +37,5 @@ def seed_draws(test: Any, number: int) -> None:
 
 
 def seed_of(text: str) -> int:
-    """Return a seed that is made of a text."""
+    """Return the SHA-256 of a text, as a seed."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest())

@@ -1,7 +1,7 @@
-"""Results that show themselves: short at the prompt, as on the command line in print, as tables in a notebook.
+"""Base classes of results: a short `repr` at the prompt, the command line's text in `print`, a table in a notebook.
 
-How each is shown is written in one place, `verify.reports.display`, and loaded when something is shown. The public
-page says so, by `shown_by`: nothing here looks up to it.
+`verify.reports.display` holds all formats, and is loaded when something is shown. `verify/__init__.py` registers it by
+`shown_by`, so that this module does not import it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    r"""Return text with invisible characters written as Python writes them: an escape character as `\x1b`.
+    r"""Return text with each unprintable character as Python's escape sequence, such as `\x1b`.
 
-    All text that leaves the program passes through here, once and last: text from a file, or typed text, neither begins
-    a line of its own nor does anything to a terminal. With `lines` its line breaks stay.
+    All text that leaves the program passes through here, once and last. So text from a file or from the user can
+    neither begin a line of its own nor control a terminal. With `lines`, line breaks are kept.
     """
     if lines:
         return "\n".join(map(visible, text.split("\n")))
@@ -30,7 +30,7 @@ _forms: list[Callable[[], Any]] = []
 
 
 def shown_by(forms: Callable[[], Any]) -> None:
-    """Take the function that returns the module of the forms in which objects are shown."""
+    """Register the function that returns the module with the display functions."""
     _forms[:] = [forms]
 
 
@@ -39,9 +39,9 @@ def _display(form: str, value: Any) -> Any:
 
 
 class Shown:
-    """The base of results: a short `repr`, text as on the command line, a table for notebooks, all of it escaped there.
+    """The base of results: a short `repr`, text as on the command line, and an escaped table for notebooks.
 
-    A dataclass of this kind is declared with `repr=False`.
+    A dataclass derived from it must be declared with `repr=False`.
     """
 
     __slots__ = ()
@@ -74,7 +74,7 @@ class Result(Shown):
     __slots__ = ()
 
     def __bool__(self) -> bool:
-        """Raise TypeError: that a claim is inconclusive, or an instance out of scope, is neither true nor false."""
+        """Raise TypeError: an inconclusive claim, or an instance out of scope, is neither true nor false."""
         raise TypeError(_display("advice", self))
 
 
@@ -84,9 +84,9 @@ class Tabled:
     __slots__ = ()
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas DataFrame, where pandas is installed, else a Polars one, else a list of dicts.
+        """Return the rows as a pandas DataFrame; without pandas as a Polars DataFrame, without both as a list of dicts.
 
-        Numbers are the nearest floats, None where one is not known: exact ones are in `to_json()`.
+        Numbers are the nearest floats, or None if unknown; `to_json()` has the exact numbers.
         """
         return _display("frame", self)
 
@@ -97,7 +97,7 @@ class Plotted:
     __slots__ = ()
 
     def plot(self) -> "Axes":
-        """Draw a figure with Matplotlib's pyplot, and return its axes. Raises InputError if it has no plot."""
+        """Draw a figure with Matplotlib's pyplot, and return its axes. Raises InputError if the result has no plot."""
         (axes,) = _display("axes", self)
         return axes
 
@@ -108,20 +108,20 @@ class Panelled:
     __slots__ = ()
 
     def plot(self) -> "tuple[Axes, ...]":
-        """Draw a figure with pyplot, and return the axes of each panel. Raises InputError if it has no plot."""
+        """Draw a figure with pyplot, and return the axes of each panel. Raises InputError if the result has no plot."""
         return _display("axes", self)
 
 
 class Witness(dict[str, Any]):
-    """The witness of a refutation: the values of the parameters, and beside these other findings there, such as a step.
+    """The witness of a refutation: the parameters' values, and other values found at this instance, such as a step.
 
-    Given to a verb as an instance it is the values of the parameters alone.
+    A verb that is given a witness as its instance uses the parameters' values alone.
     """
 
     def __init__(
         self, shown: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), parameters: frozenset[str] = frozenset()
     ) -> None:
-        """Take a copy; `parameters` are the names of those that are values of parameters."""
+        """Copy `shown`; `parameters` are the names of the entries that are parameters."""
         super().__init__(shown)
         self.parameters = parameters
 

@@ -1,7 +1,7 @@
-"""The parts of pages that are generated: in the repository, between marks, and pages of the site alone.
+"""Generated text: parts of pages in the repository, between marks, and whole pages that only the site has.
 
-`python -m docs.extensions.generated` writes the parts again; a test holds each to the code. Before Sphinx reads the
-source folder the gallery, the index of findings and the pages of autodoc are written.
+`python -m docs.extensions.generated` writes the parts again; a test compares each with the code. Before Sphinx reads
+the source folder, the gallery, the index of findings and the pages of autodoc are written.
 """
 
 import re
@@ -20,7 +20,7 @@ PICTURE = DOCS / "pictures" / "architecture.svg"
 
 
 def parts() -> dict[str, Callable[[], str]]:
-    """Return the function that makes each part of a page, by its name."""
+    """Return the function that makes each part of a page, by the part's name."""
     from docs.extensions import json_objects, licences, reference
     from theorems import rules
     from verify.checking.argument import RULES, Rule
@@ -42,7 +42,7 @@ def parts() -> dict[str, Callable[[], str]]:
 
 
 def rewritten(text: str, made: dict[str, Callable[[], str]]) -> str:
-    """Return a page with its parts made again. Raises KeyError for an unknown one."""
+    """Return a page with its parts made again. Raises KeyError for an unknown part."""
     return _PART.sub(lambda found: f"{found[1]}{found[2]}\n{made[found[1]]().strip()}\n\n", text)
 
 
@@ -54,7 +54,7 @@ def with_parts() -> Iterator[Path]:
 
 
 def pages() -> dict[str, str]:
-    """Return the pages of the site alone, by their path in `docs/`."""
+    """Return the pages that only the site has, by their path in `docs/`."""
     from docs.extensions import gallery, reference
 
     return {
@@ -72,7 +72,7 @@ def _write(app: "Sphinx") -> None:
         for old in set(folder.iterdir()) - set(made):
             old.unlink()
     for path, text in made.items():
-        # A file that stays as it is keeps its time, so that Sphinx does not read it again.
+        # An unchanged file keeps its modification time, so that Sphinx does not read it again.
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
 

@@ -1,4 +1,4 @@
-"""The shapes of the JSON objects that the verbs print, from what each prints for an example."""
+"""The shapes of the JSON objects that the verbs print, taken from the output of an example of each."""
 
 import io
 import json
@@ -25,7 +25,7 @@ EXAMPLES = {
     "derive": "wang2024.lemma1",
     "new": "another.py",
 }
-"""The command that is run for each verb, in this order and in one folder, where `kept.py` is `verify new`'s."""
+"""The arguments of each verb's example; the examples run in this order, in a folder with `kept.py` by `verify new`."""
 
 BY_NAME = {
     *("given", "instance", "ranges", "values", "values_rechecked", "witness", "nearest", "counterexample"),
@@ -58,16 +58,16 @@ def _printed(verb: str, words: str) -> dict[str, Any]:
 
 
 def _part(verb: str, body: dict[str, Any]) -> Iterator[str]:
-    yield f"Of `verify {verb} {EXAMPLES[verb]} --json`:"
+    yield f"Output of `{' '.join(['verify', verb, *EXAMPLES[verb].split(), '--json'])}`:"
     yield "```text\n" + "\n".join(shape(body)) + "\n```"
 
 
 def shape(value: Any, indent: str = "") -> Iterator[str]:
-    """Yield the keys of an object with the types of their values, a line each; of a list its first entry."""
+    """Yield the keys of an object with the types of their values, one on each line; a list shows its first entry."""
     for key, held in value.items():
         first, lists = _first(held)
         if key in BY_NAME and isinstance(first, dict) and first:
-            # The names are the example's own.
+            # The names belong to the example alone: only the first value is described.
             yield f"{indent}{key}: by name, {lists}{_type(next(iter(first.values())))}"
             first = next(iter(first.values()))
         else:
@@ -77,7 +77,7 @@ def shape(value: Any, indent: str = "") -> Iterator[str]:
 
 
 def _first(value: Any) -> tuple[Any, str]:
-    """Return the first entry of a list, or of its first entry where that is a list too, and what it is an entry of."""
+    """Return the first entry of a list, or of nested lists, and words for the lists; other values as they are."""
     if not (isinstance(value, list) and value):
         return value, ""
     first, lists = _first(value[0])

@@ -1,4 +1,4 @@
-"""The licences of the packages that this one needs, as those that are installed say them."""
+"""The licences of the packages that this one needs, read from the metadata of the installed packages."""
 
 import re
 import tomllib
@@ -13,19 +13,19 @@ _NAME = re.compile(r"[\w.-]+")
 _CLASSIFIER = "License :: OSI Approved :: "
 _OWN = "lemmascope"
 _KNOWN = {"torch": "BSD-3-Clause"}
-"""The licences of packages, some builds of which state none."""
+"""The licences of packages that have builds which state none."""
 _LONGEST = 60
-"""Characters of a licence's name; a longer field has its text."""
+"""Maximum number of characters of a licence's name; a longer field holds the licence's text."""
 
 
 def licences() -> str:
-    """Return a table of the packages that are named in `pyproject.toml`: what brings each, and its licence."""
+    """Return a table of the packages that are named in `pyproject.toml`: the extras that need each, and its licence."""
     rows = ((code(name), ", ".join(extras), plain(licence(name))) for name, extras in sorted(_needed().items()))
     return table(("package", "needed for", "licence"), rows)
 
 
 def _needed() -> dict[str, list[str]]:
-    """Return the extras that ask for each package; `install` is what the light install brings."""
+    """Return the extras that ask for each package; `install` stands for the light install, which has no extra."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = {"install": project["dependencies"], **project["optional-dependencies"]}
     needed: dict[str, list[str]] = {}

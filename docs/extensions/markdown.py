@@ -9,7 +9,7 @@ _CODE = re.compile(r"(`[^`]+`)")
 
 
 def plain(text: str) -> str:
-    """Return text that Markdown shows as it is, in one line; what is between backticks is code."""
+    """Return text that Markdown shows as it is, in one line; text between backticks is code."""
     parts = _CODE.split(" ".join(text.split()))
     return "".join(
         part.replace("|", r"\|") if i % 2 else _SPECIAL.sub(r"\\\g<0>", part) for i, part in enumerate(parts)

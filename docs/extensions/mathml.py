@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers display without a script: the site needs nothing from elsewhere."""
+"""Formulas as MathML, which browsers display without a script, so that the site loads nothing from other servers."""
 
 from typing import TYPE_CHECKING, Any
 

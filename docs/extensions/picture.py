@@ -1,4 +1,4 @@
-"""The picture of the architecture, drawn from the table of subpackages that the tests hold every import to."""
+"""The picture of the architecture, drawn from the table of allowed imports that the tests enforce."""
 
 from collections.abc import Iterator
 from html import escape
@@ -22,7 +22,7 @@ _SAID = {
 
 
 def direct() -> dict[str, set[str]]:
-    """Return the subpackages that each may import and that none of these may import in turn."""
+    """Return, for each subpackage, those of its allowed imports that no other allowed import of it may import."""
     found = {}
     for subpackage, allowed in SUBPACKAGES.items():
         others = allowed - {subpackage}
@@ -38,7 +38,10 @@ def _levels(edges: dict[str, set[str]]) -> dict[str, int]:
 
 
 def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
-    """Return the upper left corner of each box: a row a level, from the root down; the re-checker aside, by claims."""
+    """Return the upper left corner of each box: one row for each level, from the root down.
+
+    The re-checker stands in the row of `claims`.
+    """
     levels = _levels(edges)
     levels["rechecker"] = levels["claims"]
     rows: dict[int, list[str]] = {}
@@ -47,7 +50,7 @@ def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
     widest = max(map(len, rows.values()))
     places = {}
     for level, subpackages in rows.items():
-        # Claims stand in the column of what they import; the re-checker on the other side.
+        # `claims` stands in the column of the subpackages that it imports, the re-checker on the other side.
         subpackages.sort(key=lambda subpackage: subpackage == "rechecker")
         start = 0 if "rechecker" in subpackages else (widest - len(subpackages)) / 2 * (len(subpackages) > 1)
         for i, subpackage in enumerate(subpackages):
@@ -56,7 +59,7 @@ def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
 
 
 def subpackages() -> str:
-    """Return the picture as SVG: a box a subpackage, and an arrow from each to those that it imports."""
+    """Return the picture as SVG: a box for each subpackage, and arrows from it to its imports by `direct`."""
     edges = direct()
     places = _places(edges)
     width = max(x for x, _ in places.values()) + _WIDE + 10

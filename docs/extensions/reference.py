@@ -1,7 +1,7 @@
 """The reference, from the code: verbs, Python names, the language, kinds of clause and of proof, rules."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -75,7 +75,7 @@ def names_table() -> str:
 
 
 def python_names() -> str:
-    """Return a section for each group of the public names, with what autodoc says of each."""
+    """Return a section for each group of the public names, with an autodoc directive for each name."""
     parts = ["# All public names"]
     for heading, names in groups().items():
         parts += [f"## {heading}", "```{eval-rst}", *(_documented(name) for name in names), "```"]
@@ -113,11 +113,11 @@ def _examples() -> dict[str, Any]:
 
 
 EXAMPLES = _examples()
-"""An example of each head; a test holds its names to those of the language."""
+"""An example of each head; a test compares the names with those of the language."""
 
 
 def clauses() -> str:
-    """Return the kinds of clause: the class that one writes, and the kinds of proof that the re-checker has for it."""
+    """Return a table of the kinds of clause: the class of each, and the claim that it makes."""
     known = [getattr(verify, name) for name in groups()["Kinds of clause, and the data of their proofs"]]
     kinds = [kind for kind in known if isinstance(kind, type) and hasattr(kind, "to_data") and hasattr(kind, "prove")]
     return table(
@@ -127,7 +127,10 @@ def clauses() -> str:
 
 
 def primitives(theorems: Iterable[str] | None = None) -> str:
-    """Return the primitives that theorems bring, all installed ones': version, value, who computes it a second time."""
+    """Return a table of the primitives that the given or all installed theorems bring.
+
+    It shows the version, the value, and the door that brings a second computation.
+    """
     for name in ids("theorem") if theorems is None else theorems:
         verify.load_theorem(name)
     brought = with_doors()[0].brought
@@ -145,7 +148,7 @@ def primitives(theorems: Iterable[str] | None = None) -> str:
 
 
 def proofs() -> str:
-    """Return a section for each kind of proof: what it shows of which kind of clause, and what is checked."""
+    """Return a section for each kind of proof: the clauses and outcomes that it shows, its data, and its check."""
     parts = []
     for name, kind in KINDS.items():
         shows = "; ".join(f"{code(clause)} {' or '.join(outcomes)}" for clause, outcomes in kind.shows.items())
@@ -157,15 +160,26 @@ def proofs() -> str:
 
 
 def deductions() -> str:
-    """Return a table of the rules of a deduction, and one of the facts that one may use."""
-    told = ((code(name), plain(cleandoc(rule.__doc__ or ""))) for name, (_, rule) in RULES.items())
+    """Return a table of the rules of a deduction, and one of the facts that a deduction may use."""
+    told = _by_text({name: cleandoc(rule.__doc__ or "") for name, (_, rule) in RULES.items()})
     facts = {name: fact.func if isinstance(fact, partial) else fact for name, (_, _, fact) in KNOWN.items()}
-    known = ((code(name), plain(cleandoc(fact.__doc__ or ""))) for name, fact in facts.items())
+    # A docstring begins with a capital, and a formula does not.
+    known = _by_text({name: _small(cleandoc(fact.__doc__ or "")) for name, fact in facts.items()})
     return "\n\n".join((table(("rule", "what it shows"), told), table(("known", "fact"), known)))
 
 
+def _by_text(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the names that have one text, and the text."""
+    for text in dict.fromkeys(texts.values()):
+        yield ", ".join(code(name) for name, its in texts.items() if its == text), plain(text)
+
+
+def _small(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
 def _without_subject(documentation: str) -> str:
-    """Leave out what the first sentence says before its colon: which clause is shown, which stands above it."""
+    """Leave out the part of the first sentence before its colon: it names the clause, which the page says above."""
     subject, colon, rest = documentation.partition(": ")
     if not colon or "." in subject:
         return documentation

@@ -42,7 +42,7 @@ def eigenvalues(spectrum: str, size: int, least: float, device: str = "cpu") -> 
     Raises
     ------
     InputError
-        For the printed spectrum in another dimension: names d.
+        If the spectrum is the printed one and `size` is not its dimension; the error names d.
     """
     if spectrum == "printed":
         if size != len(PRINTED_SPECTRUM):
@@ -52,12 +52,12 @@ def eigenvalues(spectrum: str, size: int, least: float, device: str = "cpu") -> 
 
 
 def evenly_spaced(first: float, last: float, count: int, device: str = "cpu") -> Float64[Tensor, "{count}"]:
-    """Return `count` numbers from `first` to `last`; `first` alone where count is 1, (count,)."""
+    """Return `count` evenly spaced numbers from `first` to `last`, (count,); only `first` if `count` is 1."""
     return first + (last - first) / max(count - 1, 1) * torch.arange(count, dtype=torch.float64, device=device)
 
 
 def distance_to_identity(matrix: Float64[Tensor, "d d"]) -> Float64[Tensor, ""]:
-    """Return |M - tI| / |M| in the Frobenius norm at the t that makes it least, the mean of the diagonal, ()."""
+    """Return min_t |M - tI| / |M| in the Frobenius norm, (); the best t is the mean of the diagonal."""
     size = len(matrix)
     nearest = matrix.trace() / size * torch.eye(size, dtype=matrix.dtype, device=matrix.device)
     return torch.linalg.matrix_norm(matrix - nearest) / torch.linalg.matrix_norm(matrix)
@@ -67,7 +67,7 @@ def random_rotation(size: int, generator: torch.Generator) -> Float64[Tensor, "{
     """Return a uniformly random orthogonal matrix, (size, size)."""
     gaussian = torch.randn(size, size, generator=generator, dtype=torch.float64, device=generator.device)
     Q, R = torch.linalg.qr(gaussian)
-    # Signs that make R's diagonal positive make the factorisation unique, and Q invariant under rotations.
+    # Signs that make R's diagonal positive make the factorisation unique, and Q's distribution rotation-invariant.
     return Q * R.diagonal().sign()
 
 
@@ -78,7 +78,7 @@ def singular_vectors(size: int, generator: torch.Generator) -> Float64[Tensor, "
 
 
 def clipped(gradient: Float[Tensor, "L d d"], largest: float) -> Float[Tensor, "L d d"]:
-    """Return the matrices (L, d, d), those above the Frobenius norm `largest` scaled down to it."""
+    """Return the matrices (L, d, d), scaled down to the Frobenius norm `largest` if their norm is larger."""
     norms = torch.linalg.matrix_norm(gradient, keepdim=True)
     return gradient * torch.where(norms > largest, largest / norms, 1.0)
 
@@ -228,7 +228,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
         row = {}
         for layer, matrix in enumerate(A):
             row |= _shape_of(f"A{layer}", root @ matrix @ root)
-        # The last B moves tokens that nothing reads.
+        # The last B moves tokens that no later layer reads.
         for layer, matrix in enumerate([] if B is None else B[:-1]):
             row |= _shape_of(f"B{layer}", matrix)
         rows.append(row)
@@ -236,7 +236,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
             _fresh_errors(pattern(A, B), n, covariance, prior, prompts=int(settings["prompts"]), generator=generator)
         )
     over_runs = {name: _measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
-    # The loss is that of the matrices found: its standard error knows the fresh prompts, not the spread of runs.
+    # The loss is that of the matrices found: its standard error reflects the fresh prompts, not the spread of runs.
     return {"loss": _measurement(torch.cat(errors)), **over_runs}
 
 

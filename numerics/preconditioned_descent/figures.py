@@ -1,18 +1,20 @@
-"""Figures 1 to 5 of Ahn et al. 2023, trained: log losses, distances to the identity, the matrices at the end.
+"""Figures 1 to 5 of Ahn et al. 2023 by training: log losses, distances to the identity, the matrices at the end.
 
 Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
-w* ~ N(0, Σ^{-1}), Σ with eigenvectors of its own in each run. A run is read at equally spaced steps on prompts that
-stay the same and that training has not seen; curves are means over the runs' readings, with standard errors
-over the runs (of a single run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l, where the
-figures print those of Q_l = −diag(A_l, 0).
+w* ~ N(0, Σ^{-1}), and each run has its own eigenvectors of Σ. A run is read at equally spaced steps on fixed prompts
+that training has not seen. Curves are means over the runs' readings, with standard errors over the runs (for a single
+run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l; the figures print the opposite signs,
+of Q_l = −diag(A_l, 0).
 
-`protocol` says whose settings stand where none are given. `code`, the one of `--full`, is the authors' code
+`protocol` chooses the default settings. `code`, the protocol of `--full`, is that of the authors' code
 (github.com/chengxiang/LinearTransformer: `rotation demonstration-Adam-p0` for Figures 1 and 2, `rotation
-demonstration-Adam` for Figures 3 to 5). `text` is the paper's protocol, with n = 10 in Figures 3 to 5; it does not say,
-and ours are there: the step size and its halvings, Adam's 0.9 and 0.9, the scale of the initial entries. `quick` is
-ours and smaller. In both, ours are the numbers of unseen prompts and of readings; seeds stand for draws of our own, 5
-or 3 runs for seeds 0 to 4 or 0 to 2. The code's Q is the transpose of the paper's, so that its A_l is our A_lᵀ, which
-changes no loss's distribution, no distance and no diagonal. Its heat maps show Σ^½ A_l Σ^½ in the basis of Σ's
+demonstration-Adam` for Figures 3 to 5). `text` is the paper's protocol, with n = 10 in Figures 3 to 5. The paper does
+not state the step size and its halvings, Adam's 0.9 and 0.9, and the scale of the initial entries: these are ours.
+`quick` is ours and smaller.
+
+In `code` and `text`, the numbers of unseen prompts and of readings are ours, and the seeds 0 to 4 or 0 to 2 are
+replaced by 5 or 3 runs with our own draws. The code's Q is the transpose of the paper's, so that its A_l is our A_lᵀ;
+this changes no distribution of a loss, no distance and no diagonal. Its heat maps show Σ^½ A_l Σ^½ in the basis of Σ's
 eigenvectors, 100 steps before the end.
 """
 
@@ -38,11 +40,11 @@ _CHUNK = 20_000
 _REMEMBERED = 100
 
 _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
-"""The last trainings of this process: figures that share one take it once."""
+"""Cache of the last trainings of this process, for figures that share a training."""
 
 
 def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
-    """Return the plan of a training; `changed` replaces settings, and also `read`, the steps that are read."""
+    """Return the plan of a training; `changed` replaces settings, or `read`, the steps at which matrices are kept."""
     chosen = {**settings, **changed}
     steps, count = int(chosen["steps"]), int(chosen.get("readings", 1))
     read = sorted({round(steps * i / (count - 1)) for i in range(count)}) if count > 1 else [steps]
@@ -59,7 +61,7 @@ def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
 def trained(
     plan: Plan, seed: int, device: str, running: Running, part: str, told: Callable[[int], None]
 ) -> list[Reading]:
-    """Return the readings of a training, from this process's memory if it has them."""
+    """Return the readings of a training, from this process's cache if possible."""
     key = (plan, seed, device)
     if key not in _TRAINED:
         taken = list(readings(plan, seed, device, running=running, part=part, told=told))
@@ -85,14 +87,14 @@ def losses_given_examples(
 
 
 def measured(values: Float64[Tensor, "n"]) -> Measurement:
-    """Return the mean of values (n,), with its standard error; of one value that is not known."""
+    """Return the mean of values (n,), with its standard error, which is None for a single value."""
     if len(values) == 1:
         return Measurement(float(values[0]), None)
     return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
 
 
 def _log(loss: Measurement) -> Measurement:
-    """Return ln of a mean; its standard error to first order."""
+    """Return ln of a mean, with its standard error to first order."""
     error = None if loss.standard_error is None else loss.standard_error / loss.value
     return Measurement(math.log(loss.value), error, loss.samples)
 
@@ -132,7 +134,7 @@ def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
             shown[f"{name}_largest"] = Measurement(max(run[-1][name] for run in distances))
             shown[f"{name}_least"] = Measurement(min(run[-1][name] for run in distances))
         shown["test_loss"] = measured(torch.cat(ends))
-        # The same loss in the mean over w* and the query: its spread is that of the examples alone.
+        # The same loss, averaged over w* and the query: its spread comes only from the examples.
         shown["test_loss_given_examples"] = measured(torch.cat(given))
         return shown | {f"test_loss_run{i}": measured(each) for i, each in enumerate(ends)}
 
@@ -140,7 +142,7 @@ def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
 
 
 def _distances(reading: Reading, root: Float64[Tensor, "d d"]) -> dict[str, float]:
-    """Return the distances to the identity; the last B moves tokens that nothing reads."""
+    """Return the distances to the identity, without the last B, which moves tokens that no later layer reads."""
     distances = {f"whitened_A{i}": float(distance_to_identity(root @ A @ root)) for i, A in enumerate(reading.A)}
     distances |= {f"A{i}": float(distance_to_identity(A)) for i, A in enumerate(reading.A)}
     B = [] if reading.B is None else reading.B[:-1]
@@ -179,11 +181,11 @@ def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measureme
 
 
 def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
-    """Return an estimate of the seconds of some runs, with a reading on `unseen` prompts at each step of the plan's."""
+    """Return the estimated seconds of some runs, with a reading on `unseen` prompts at each step of `plan.read`."""
     training = Training(plan, 0, device)
     training.advance()
     draw, step = timed(training.draw_batch, device, 2), timed(training.gradient, device, 5)
-    # A step is its gradient but for a few operations on small matrices; a reading has no gradient: it is less.
+    # The time of a step is mostly that of its gradient. A reading has no gradient: its time is overestimated.
     steps = plan.read[-1]
     each = steps * step + (steps / plan.resample + unseen / plan.batch) * draw
     return runs * (each + len(plan.read) * unseen / plan.batch * step)
@@ -227,13 +229,13 @@ _TEXT |= {"rotation": "uniform", "dtype": "float64"}
 QUICK = _TEXT | {"spectrum": "even", "resample": 4}
 TEXT = _TEXT | {"spectrum": "printed", "d": 5, "batch": 20_000, "resample": 100, "eta": "1/100"}
 CODE = TEXT | {"beta1": "99/100", "scale": "1/10000", "rotation": "singular_vectors", "dtype": "float32"}
-"""The settings that all figures of a protocol share."""
+"""The settings that all figures of the protocol `code` share."""
 
 
 def by_protocol(
     own: Iterable[Parameter], quick: Mapping[str, Value], code: Mapping[str, Value], text: Mapping[str, Value]
 ) -> dict[str, Any]:
-    """Return an experiment's settings and protocols: its own parameters, and those of a training with a quick value."""
+    """Return the settings and protocols of an experiment: its own parameters, and a training's that `quick` has."""
     parameters = (*own, *(parameter for parameter in _TRAINING if parameter.name in quick))
     names = [parameter.name for parameter in parameters]
     columns = {"quick": quick, "code": code, "text": text}
@@ -258,9 +260,10 @@ _A_AND_B = (
 )
 _MANY = {"runs": 5, "n_test": 20_000, "readings": 51}
 _OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, _MANY | {"runs": 3}, _MANY)
-# Little next to its training; Figure 3's losses have heavy tails, and are those of as many prompts as in a batch.
+# More prompts take little time next to the training. Figure 3's losses have heavy tails; its number of prompts is that
+# of a batch.
 _OVER_RUNS_OF_A = (_OVER_RUNS[0], _MANY | {"n_test": 200_000}, _MANY | {"n_test": 200_000})
-# Shared with the figure over training if that has the same readings.
+# The training is shared with the figure over training if both have the same readings.
 _ONE_RUN = ({"readings": 11}, {"readings": 51}, {"readings": 51})
 _SHOWN = tuple(
     one | {"basis": basis} for one, basis in zip(_ONE_RUN, ("standard", "eigenvectors", "standard"), strict=True)

@@ -1,9 +1,10 @@
-r"""Ends of descents of the expected loss over all matrices A_l and B_l, from many random starts, for d = 2.
+r"""Minima found by descents of the expected loss over all matrices A_l and B_l, from many random starts, for d = 2.
 
-For d = 2, Σ = I the matrix S = XXᵀ/n is TTᵀ/n with T = (t_1 0; g t_2) of independent entries, t_1² chi-squared with n
-and t_2² with n − 1 degrees of freedom, g ~ N(0, 1). The error is linear in x and in w*, so that the expected loss is
-the sum of the squared errors at unit vectors x and w*, in the mean over S: a polynomial of S of degree 2L, and 3^L − 1
-where the B_l move the tokens. Gauss rules in t_1², t_2² and g are exact for it but for rounding.
+For d = 2 and Σ = I the matrix S = XXᵀ/n is TTᵀ/n with T = (t_1 0; g t_2). Its entries are independent: t_1² is
+chi-squared with n and t_2² with n − 1 degrees of freedom, and g ~ N(0, 1). The error is linear in x and in w*, so that
+the expected loss is the mean over S of the sum of the squared errors at unit vectors x and w*. This sum is a polynomial
+in S of degree 2L, or 3^L − 1 if the B_l move the tokens. Gauss rules in t_1², t_2² and g integrate it exactly up to
+rounding.
 
 Two optimisers of SciPy, BFGS and L-BFGS-B, start from the same points: entries N(0, s²), log10 s uniform in [−2, 0].
 """
@@ -26,15 +27,16 @@ METHODS: Mapping[str, tuple[str, dict[str, float]]] = {
     "lbfgs": ("L-BFGS-B", {"gtol": 1e-8, "ftol": 0.0, "maxcor": 40, "maxiter": 5000, "maxfun": 20_000}),
 }
 MOST_NODES, MOST_EXAMPLES = 10**5, 300
-"""The most nodes, and the most examples: beyond some 340 the weights of SciPy's Gauss-Laguerre rules overflow."""
+"""Maximum number of nodes and of examples: beyond some 340 examples SciPy's Gauss-Laguerre weights overflow."""
 FLAT, SAME, FAR = 1e-5, 1e-6, 1e4
-"""A slope at rest; the relative distance of two losses that are one; the entry beyond which a descent runs away."""
+"""Largest gradient entry at rest; relative distance of losses that count as equal; largest entry before divergence."""
 
 
 def exact_prompts(n: int, degree: int) -> Prompts:
-    """Return prompts of two-dimensional tokens whose mean loss is the expected one if the loss has this degree in S.
+    """Return prompts with d = 2 whose mean loss is the expected loss, if the loss is a polynomial of `degree` in S.
 
-    A node's weight is in its query, as a loss is a quadratic form in x. Raises InputError for more than 300 examples.
+    The weight of a quadrature node is a factor of its query x, because the loss is a quadratic form in x. Raises
+    InputError for more than 300 examples.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 
@@ -65,9 +67,9 @@ def _points(degree: int) -> int:
 def expected_loss(
     L: int, n: int, moving: bool
 ) -> Callable[[Float64[np.ndarray, "entries"]], tuple[float, Float64[np.ndarray, "entries"]]]:
-    """Return the expected loss and its gradient as a function of the entries of A and, where tokens move, of B.
+    """Return the function of the entries of A, and of B if `moving`, that gives the expected loss and its gradient.
 
-    Raises InputError for layers whose loss takes more than 100 000 nodes, and for more than 300 examples.
+    Raises InputError if the loss takes more than 100 000 nodes, or there are more than 300 examples.
     """
     degree = 3**L - 1 if moving else 2 * L
     nodes = _points(degree) ** 2 * (degree + 1)
@@ -86,7 +88,7 @@ def expected_loss(
 
 
 def end_of(loss: Callable[[Any], tuple[float, Any]], method: str, start: Float64[np.ndarray, "entries"]) -> list[float]:
-    """Return the loss at which a descent ends, and its largest slope there."""
+    """Return the loss at which a descent ends, and the largest entry of its gradient there."""
     from scipy.optimize import minimize
 
     name, options = METHODS[method]
@@ -123,7 +125,7 @@ def _measure(settings: Instance, *, seed: int, device: str, running: Running) ->
 
 
 def _counted(ends: Float64[np.ndarray, "descents 2"]) -> Mapping[str, Measurement]:
-    """Return, of each optimiser, the least loss at which it ends, and the numbers of its ends there and elsewhere."""
+    """Return the lowest loss, and for each optimiser its least loss and the numbers of ends there and elsewhere."""
     at_rest = (ends[:, 1] <= FLAT) & np.isfinite(ends[:, 0])
     least = ends[at_rest, 0].min() if at_rest.any() else np.inf
     found = {"lowest": Measurement(float(ends[:, 0].min()))}

@@ -1,20 +1,20 @@
-r"""Loss and gradient of `reduced`'s model with the derivatives written out, on the CPU, for any number of layers.
+r"""Loss and gradient of the model of `reduced`, with hand-written derivatives, on the CPU, for any number of layers.
 
 Layers act on a prompt through the d×d matrix S_l = X_l X_lᵀ/n, the vector h_l = X_l Y_lᵀ/n and the query x_l. With
-S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l, which under pattern (8) is I,
+S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l (which is I under pattern (8)),
 
     h_{l+1} = M_l k_l,  k_l = h_l − S_l g_l,    x_{l+1} = M_l x_l,    S_{l+1} = M_l S_l M_lᵀ,
     e_Lᵀ x = ⟨w*, x⟩ − Σ_l g_lᵀ x_l,
 
-so that the work grows as L, where that of `reduced` grows as 3^L. In the backward pass a bar denotes the derivative of
-the loss:
+so that the work grows like L, whereas that of `reduced` grows like 3^L. In the backward pass a bar denotes the
+derivative of the loss in a variable, with r = e_Lᵀ x:
 
     M̄_l = x̄_{l+1} x_lᵀ + h̄_{l+1} k_lᵀ + (S̄_{l+1} + S̄_{l+1}ᵀ) M_l S_l,    k̄_l = M_lᵀ h̄_{l+1},    C̄_l = −B_lᵀ M̄_l,
     ḡ_l = −S_l k̄_l − r̄ x_l,    h̄_l = k̄_l + A_l ḡ_l,    x̄_l = M_lᵀ x̄_{l+1} − r̄ g_l,
     S̄_l = M_lᵀ S̄_{l+1} M_l + C̄_l A_lᵀ − k̄_l g_lᵀ,    Ā_l = h_l ḡ_lᵀ + S_l C̄_l,    B̄_l = −M̄_l (S_l A_l)ᵀ.
 
-Prompts are processed in blocks that fit into the cache; the index of the prompt is the last one of an array. Sums are
-taken over the blocks of a chunk, then over chunks.
+Prompts are processed in blocks that fit into the cache; the prompt is the last index of an array. Sums are taken over
+the blocks of a chunk, then over chunks.
 """
 
 from typing import Any
@@ -32,16 +32,16 @@ from verify.cores import on_all_cores
 _BLOCK = 64
 """Number of prompts in a block, whose matrices fit into the cache."""
 _CHUNK = 16
-"""Number of blocks that a thread takes at a time; it is fixed, as the rounding of sums depends on it."""
+"""Number of blocks that a thread takes at a time; it is fixed because the rounding of sums depends on it."""
 
 
 @compiled
 def _dots(
     d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
-    """Write, or add, sign Σ_k u_k v_k of each prompt: row k of u is at ui + k us, that of v at vi + k vs.
+    """Write, or with `add` add, sign · Σ_k u_k v_k of each prompt: row k of u is at ui + k us, of v at vi + k vs.
 
-    The first five terms are written out: they are all for the paper's d = 5.
+    The first five terms are written out; for the paper's d = 5 these are all terms.
     """
     ui, us, vi, vs, oi = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
@@ -70,7 +70,7 @@ def _dots(
 def _mixed(
     d: int, a: Any, ai: int, step: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
-    """Write, or add, sign Σ_k a_k v_k for numbers a_k, at ai + k step, that prompts share."""
+    """Write, or with `add` add, sign · Σ_k a_k v_k of each prompt, with shared numbers a_k at ai + k step."""
     vi, vs, oi = np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
     if d >= 5:
@@ -116,7 +116,7 @@ def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
 
 @compiled
 def _step(d: int, A: Any, B: Any, a: int, S: Any, s: int, C: Any, M: Any) -> None:
-    """Write C = S A and M = I − B C of a layer; its A and B begin at `a`, the matrices of its prompts at `s`."""
+    """Write C = S A and M = I − B C of a layer, whose A and B begin at `a` and whose prompts' matrices begin at `s`."""
     P = _BLOCK
     D = d * P
     for i in range(d):
@@ -131,7 +131,7 @@ def _step(d: int, A: Any, B: Any, a: int, S: Any, s: int, C: Any, M: Any) -> Non
 
 @compiled
 def _move(d: int, M: Any, s: int, S: Any, T: Any) -> None:
-    """Write T = M S, and the next layer's S, which is T Mᵀ."""
+    """Write T = M S and the next layer's S = T Mᵀ."""
     P = _BLOCK
     D, Q = d * P, d * d * P
     for i in range(d):
@@ -150,7 +150,7 @@ def _forward(
     L: int, d: int, moving: bool, A: Any, B: Any, w: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any,
     T: Any, r: Any,
 ) -> None:  # fmt: skip
-    """Write the arrays that `_backward` reads, and r = e_Lᵀ x; S and x begin with the prompts themselves."""
+    """Write the arrays that `_backward` reads, and r = e_Lᵀ x; S and x begin with the prompts' S_0 and x_0."""
     P = _BLOCK
     D, Q = d * P, d * d * P
     for i in range(d):
@@ -183,7 +183,7 @@ def _slopes_in_step(
     d: int, on: bool, x: Any, k: Any, v: int, T: Any, s: int, bar_S: Any, bar_x: Any, bar_h: Any, twice: Any,
     bar_M: Any,
 ) -> None:  # fmt: skip
-    """Write M̄; if `on`, the loss depends on the next layer's S, and twice = S̄ + S̄ᵀ of that S is written too."""
+    """Write M̄; if `on`, the loss depends on the next layer's S, and `twice` = S̄ + S̄ᵀ of that S is written too."""
     P = _BLOCK
     D = d * P
     if on:
@@ -204,7 +204,7 @@ def _slopes_in_step(
 def _slopes_in_product(
     d: int, B: Any, a: int, S: Any, s: int, C: Any, bar_M: Any, bar_C: Any, slopes_A: Any, slopes_B: Any
 ) -> None:  # fmt: skip
-    """Write C̄, and add B̄ and the part S C̄ of Ā."""
+    """Write C̄, add B̄ to `slopes_B`, and add the term S C̄ of Ā to `slopes_A`."""
     P = _BLOCK
     D = d * P
     for i in range(d):
@@ -221,11 +221,11 @@ def _slopes_in_moment(
     d: int, on: bool, A: Any, a: int, g: Any, v: int, M: Any, s: int, bar_C: Any, bar_k: Any, twice: Any, memory: Any,
     bar_S: Any,
 ) -> None:  # fmt: skip
-    """Write S̄ from C̄, k̄ and, if `on`, from twice = S̄ + S̄ᵀ of the next layer."""
+    """Write S̄ from C̄, k̄ and, if `on`, from `twice` = S̄ + S̄ᵀ of the next layer."""
     P = _BLOCK
     D = d * P
     if on:
-        # (S̄ + S̄ᵀ)/2 may stand for S̄, as S is symmetric.
+        # (S̄ + S̄ᵀ)/2 may replace S̄, because S is symmetric.
         for i in range(d):
             for j in range(d):
                 _dots(d, twice, i * D, P, M, s + j * P, D, 0.5, False, memory, i * D + j * P)
@@ -247,7 +247,7 @@ def _slopes_in_g(
     d: int, on: bool, S: Any, s: int, x: Any, n: int, h: Any, v: int, r: Any, a: int, bar_k: Any, bar_g: Any,
     slopes_A: Any,
 ) -> None:  # fmt: skip
-    """Write ḡ, with its term −S k̄ if `on`, and add the part h ḡᵀ of Ā."""
+    """Write ḡ, with its term −S k̄ if `on`, and add the term h ḡᵀ of Ā to `slopes_A`."""
     P = _BLOCK
     D = d * P
     if on:
@@ -266,7 +266,7 @@ def _backward(
     r: Any, bar_S: Any, bar_M: Any, bar_C: Any, twice: Any, bar_h: Any, bar_x: Any, bar_g: Any, bar_k: Any,
     slopes_A: Any, slopes_B: Any,
 ) -> None:  # fmt: skip
-    """Add a block's derivatives; `r` holds the derivative of the loss in e_Lᵀ x."""
+    """Add a block's derivatives to `slopes_A` and `slopes_B`; `r` holds the derivative of the loss in e_Lᵀ x."""
     P = _BLOCK
     D, Q = d * P, d * d * P
     bar_k[:] = 0
@@ -301,10 +301,10 @@ def gradients(
     A: Any, B: Any, moving: bool, second_moment: Any, weights: Any, query: Any, first: int, last: int,
     slopes_A: Any, slopes_B: Any,
 ) -> float:  # fmt: skip
-    """Add the derivatives of the sum of the losses of prompts `first` to `last`, and return the sum.
+    """Add the derivatives of the sum of the losses of prompts `first` to `last` − 1 to the slopes; return the sum.
 
-    B is used if `moving`. Arrays are flat: A and B have L d d entries, and the arrays of a block are ordered by layer,
-    row, column and prompt.
+    B is used only if `moving`. Arrays are flat: A and B have L d d entries, and the arrays of a block are ordered by
+    layer, row, column and prompt.
     """
     d = len(query)
     L = len(A) // (d * d)
@@ -320,7 +320,7 @@ def gradients(
     for start in range(first, last, _BLOCK):
         m = min(_BLOCK, last - start)
         if m < _BLOCK:
-            # The loss of a prompt of zeros is 0.
+            # The block is filled up with prompts of zeros, whose loss is 0.
             S[:] = 0
             w[:] = 0
             x[:] = 0
@@ -352,7 +352,7 @@ def mean_gradient(
     Raises
     ------
     InputError
-        For A, B and prompts that do not fit together, are empty, or not of one dtype on the CPU.
+        If A, B and the prompts do not fit together, are empty, or are not of one dtype on the CPU.
     """
     S, weights, query = prompts
     for name, given, count in (("A", A, 3), ("query", query, 2)):

@@ -1,26 +1,28 @@
 """Figures 6 and 7 of Ahn et al. 2023: the trained transformer next to gradient descent and least squares.
 
-The transformer is trained anew for each number of examples and of layers, and tested with as many examples; gradient
-descent takes as many steps as there are layers; standard errors are those of the mean over the prompts of all runs,
+The transformer is trained anew for each number of examples or of layers, and tested with as many examples. Gradient
+descent takes as many steps as there are layers. Standard errors are those of the mean over the prompts of all runs,
 given the trained matrices and the step sizes. An error of 0 has no place on a logarithmic axis.
 
-With `protocol=text` it is the training of Figure 1 (A_l of pattern (8); `trained=A_and_B` is pattern (11)), and all
-predictors see all n examples of the same prompts, which neither training nor fitting has seen. Step sizes, of gradient
-descent and with the preconditioner Σ^{-1}, are the best real ones for `n_fit` prompts (`predictors`), one for each
-step; how many of the best complex ones are not real is said beside. Least squares is 0 from d examples on; for fewer it
-is the solution of least norm, which the paper does not name: both norms are shown.
+With `protocol=text` the training is that of Figure 1 (A_l of pattern (8); `trained=A_and_B` is pattern (11)). All
+predictors see all n examples of the same prompts, which neither training nor fitting has seen. The step sizes of plain
+descent and of descent with the preconditioner Σ^{-1} are the best real ones for `n_fit` prompts (`predictors`), one for
+each step. The number of the best complex step sizes that are not real is reported as well. Least squares has error 0
+from d examples on. For fewer it is the solution of least norm; the paper does not name the norm, and both are shown.
 
-With `protocol=code`, that of `--full`, it is as in the authors' code (github.com/chengxiang/LinearTransformer,
-`variable_N_exp` and `variable_L_exp`), where the comparison is another one: A_l and B_l are trained; all but the
-transformer leave one of the n examples out; all steps of gradient descent are equal, the best of nine
-(`predictors.GRID`) for `n_fit` prompts; of the last matrices kept, 100 steps apart, those that are best on a batch of
-prompts of their own are tested. The code solves least squares in whitened coordinates, which is that of least Σ-norm.
-As there, the step that is best in one run stands for all. Ours are: all of the grid, of which the code has the six
-largest alone for plain descent in Figure 7 and for preconditioned descent in Figure 6; the last matrix is that of the
-end, 100 steps later than the code's; prompts of their own with n − 1 examples, of the same distribution as n without
-one; more test prompts, as many for all predictors.
+With `protocol=code`, the protocol of `--full`, the comparison is that of the authors' code
+(github.com/chengxiang/LinearTransformer, `variable_N_exp` and `variable_L_exp`). It differs in these points:
+- A_l and B_l are trained. Of the last matrices kept, 100 steps apart, the best ones on a separate batch are tested.
+- All predictors except the transformer leave out one of the n examples.
+- All steps of gradient descent are equal: the best of nine (`predictors.GRID`) for `n_fit` prompts of the first run.
+- The code solves least squares in whitened coordinates, which gives the solution of least Σ-norm.
 
-`figures` says of the rest whether it is the paper's, the code's or ours.
+Four points are ours. All of the grid is tried; the code tries only its six largest steps for plain descent in Figure 7
+and for preconditioned descent in Figure 6. The last matrix is that of the end, 100 steps later than the code's. The
+prompts with n − 1 examples are drawn separately; they have the distribution of prompts with n examples without one.
+There are more test prompts, as many for all predictors.
+
+`figures` says of the other choices whether they are the paper's, the code's or ours.
 """
 
 from collections.abc import Callable, Mapping
@@ -61,9 +63,9 @@ from verify.language.parameters import Instance
 LOSS = "loss on unseen prompts"
 STEP = "equal steps for the mean over the examples"
 _APART = 100
-"""Steps between matrices of which the best are tested."""
+"""Number of steps between the matrices of which the best are tested."""
 _FEW = 5
-"""Examples below which the authors' code has a smaller step size."""
+"""Number of examples below which the authors' code has a smaller step size."""
 OVER = {"n": "n: examples in the prompt", "L": "L: layers, or steps"}
 DESCENTS = ("gradient_descent", "preconditioned_gradient_descent")
 
@@ -74,7 +76,7 @@ def whole_numbers(settings: Instance, name: str) -> list[int]:
     Raises
     ------
     InputError
-        For numbers that are not whole, and for one that is there twice.
+        If a number is not an integer, or occurs twice.
     """
     values = settings[name]
     assert isinstance(values, tuple)
@@ -84,12 +86,12 @@ def whole_numbers(settings: Instance, name: str) -> list[int]:
 
 
 def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
-    """Return the training at each point of a figure, whose list of points is the setting of that name.
+    """Return each point of a figure along `along`, n or L, with the plan of its training.
 
     Raises
     ------
     InputError
-        For more matrices to choose from than steps to take them from, and for no examples but those left out.
+        If more matrices are to be kept than the steps allow, or all examples are left out.
     """
     points = whole_numbers(settings, {"n": "examples", "L": "layers"}[along])
     steps, kept, left_out = (int(settings[name]) for name in ("steps", "kept", "left_out"))
@@ -115,7 +117,7 @@ def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
 
 
 class _Losses:
-    """The losses of each predictor at one point, of all runs, and the data on the step sizes."""
+    """The losses of each predictor in all runs at one point of a figure, and data on the step sizes."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Tensor]] = {}
@@ -126,7 +128,7 @@ class _Losses:
         self.rows.setdefault(name, []).append(values)
 
     def add_run(self, plan: Plan, seed: int, device: str, settings: Instance, readings: list[Reading]) -> None:
-        """Add a run's losses: of the best of its last matrices, and of the other predictors without some examples."""
+        """Add a run's losses: of its best last matrices, and of the other predictors without `left_out` examples."""
         count, task = int(settings["n_test"]), task_of(plan, seed, device)
         unseen = prompts_for(plan, seed, "unseen", count, device)
         self.add("transformer", test_losses(*_best(readings, plan, seed, device), unseen))
@@ -153,7 +155,7 @@ class _Losses:
 def _best(
     readings: list[Reading], plan: Plan, seed: int, device: str
 ) -> tuple[Float64[Tensor, "L d d"], Float64[Tensor, "L d d"] | None]:
-    """Return the A and B read whose loss on a batch of prompts of their own is least."""
+    """Return the A and B, among the readings, with the least loss on a separate batch of prompts."""
     if len(readings) == 1:
         return readings[0].A, readings[0].B
     prompts = prompts_for(plan, seed, "validation", plan.batch, device)

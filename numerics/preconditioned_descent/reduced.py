@@ -1,18 +1,19 @@
-r"""Linear attention of patterns (8) and (11) with d×d work a prompt, whatever the number of its tokens.
+r"""Linear attention of patterns (8) and (11) with d×d work per prompt, whatever the number of its tokens.
 
-The model is that of `reference`, whose autograd the loss and the gradient here are tested against. A layer moves tokens
-and labels, z ↦ z + (1/n) P Z M (Zᵀ Q z), and with P_l = diag(B_l, 1), Q_l = −diag(A_l, 0) all columns the same way:
+The model is that of `reference`; the tests compare the loss and the gradient here with its autograd. A layer moves
+tokens and labels, z ↦ z + (1/n) P Z M (Zᵀ Q z), and with P_l = diag(B_l, 1), Q_l = −diag(A_l, 0) all columns the same
+way:
 
     X_{l+1} = X_l − B_l (X_l X_lᵀ/n) A_l X_l,    Y_{l+1} = Y_l − (Y_l X_lᵀ/n) A_l X_l.
 
-So X_l = G_l X and Y_l = e_lᵀ X for a matrix G_l and a vector e_l of the prompt, and for the query x too, once ⟨w*, x⟩
-is filled in for its label, which adds it to the last output (the mask keeps the query from the others). With
-S = XXᵀ/n, G_0 = I and e_0 = w*,
+So X_l = G_l X and Y_l = e_lᵀ X for a matrix G_l and a vector e_l of the prompt. The same holds for the query x if its
+label is ⟨w*, x⟩ instead of 0. This adds ⟨w*, x⟩ to the last output, and the mask keeps the query from the other
+columns. With S = XXᵀ/n, G_0 = I and e_0 = w*,
 
     G_{l+1} v = g − B_l G_l S G_lᵀ A_l g,  g = G_l v,      e_{l+1} = e_l − G_lᵀ A_lᵀ G_l S e_l,
 
-and TF(Z_0) − ⟨w*, x⟩ = −e_Lᵀ x: the loss is the mean of (e_Lᵀ x)². Under (8) all G_l = I, and L products with S do;
-under (11) it is (3^L − 1)/2, 13 for three layers.
+and TF(Z_0) − ⟨w*, x⟩ = −e_Lᵀ x: the loss is the mean of (e_Lᵀ x)². Under (8) all G_l = I, and L products with S are
+enough; under (11) there are (3^L − 1)/2 products, 13 for three layers.
 
 Shapes: S (d, d, N), w* and x (d, N), the prompts last; A and B (L, d, d). One dtype, one device.
 """
@@ -50,17 +51,16 @@ def reduced(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]
 def draw(
     count: int, n: int, covariance: Float[Tensor, "d d"], prior: Float[Tensor, "d d"], key: int, step: int = 0
 ) -> Prompts:
-    """Return the prompts of a key's step, distributed as those of `sample`; the same, to rounding, on any device.
+    """Return the prompts of a key's step, distributed as in `sample`; on all devices the same up to rounding.
 
     For n ≥ d the second moments are drawn by Bartlett's decomposition: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for a lower
-    triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For fewer
-    examples tokens are drawn. Words of 32 bits bound an exponential by 23 and a Gaussian by 6.76.
+    triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For n < d
+    tokens are drawn. Words of 32 bits limit an exponential to 23 and a Gaussian to 6.76.
 
     Raises
     ------
     InputError
-        For no prompts, no examples, a key that is no word of 64 bits, a step that is not below 2⁶³, and where
-        `roots` does.
+        If `count` or `n` is below 1, the key is not of 64 bits, the step is not below 2⁶³, or `roots` raises it.
     """
     at_least("count", count, 1)
     at_least("n", n, 1)
@@ -85,7 +85,7 @@ def draw(
 
 
 def _words_a_prompt(n: int, d: int) -> tuple[int, int, int]:
-    """Return the numbers of Gaussians in `_half`, of Gaussians in a prompt (even), and of further words."""
+    """Return the number of Gaussians in `_half`, the (even) number in a prompt, and the number of further words."""
     if n < d:
         half, uniforms = n * d, 0
     else:
@@ -96,13 +96,13 @@ def _words_a_prompt(n: int, d: int) -> tuple[int, int, int]:
 def _half(
     n: int, d: int, gaussian: Float64[Tensor, "half N"], words: Int64[Tensor, "N uniforms"]
 ) -> Float64[Tensor, "{d} _ N"]:
-    """Return T (d, d, N) with TTᵀ of Wishart's distribution of n degrees of freedom; for n < d it is (d, n, N)."""
+    """Return T with TTᵀ ~ Wishart(I, n), (d, d, N), or (d, n, N) for n < d."""
     if n < d:
         return gaussian.reshape(d, n, -1)
     T = gaussian.new_zeros(d, d, gaussian.shape[1])
     below = torch.tril_indices(d, d, -1, device=gaussian.device)
     T[below[0], below[1]] = gaussian[d:]
-    # χ² of two degrees of freedom is twice an exponential; an odd one is a square.
+    # Two degrees of freedom of χ² are twice an exponential; an odd one is the square of a Gaussian.
     freedom = [n - i for i in range(d)]
     parts = zip(freedom, words.split([k // 2 for k in freedom], dim=1), gaussian[:d], strict=True)
     squares = [2 * philox_tensors.exponentials(part) + k % 2 * z.square() for k, part, z in parts]
@@ -149,7 +149,7 @@ def residuals(A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, promp
     Raises
     ------
     InputError
-        For an A that does not fit the prompts, and a B of another shape.
+        If A does not fit the prompts, or B has another shape than A.
     """
     S, weights, x = prompts
     return (_last_error(A, B, S, weights) * x).sum(dim=0)
@@ -163,12 +163,12 @@ def mean_losses(
 ) -> Float[Tensor, "N"]:
     """Return the mean of each prompt's loss over x ~ N(0, Σ) and w* ~ N(0, Σ^{-1}), (N,); Σ = root², root symmetric.
 
-    e_L is linear in w*: e_L = M w*, and E (e_Lᵀ x)² = |root M root^{-1}|², Frobenius' norm.
+    e_L is linear in w*, e_L = M w*, so that E (e_Lᵀ x)² = |root M root^{-1}|² in the Frobenius norm.
 
     Raises
     ------
     InputError
-        For an A that does not fit the second moments, and a B of another shape.
+        If A does not fit the second moments, or B has another shape than A.
     """
     count = second_moment.shape[2]
     columns = (column[:, None].expand(-1, count) for column in torch.linalg.inv(root).unbind(dim=1))
@@ -184,6 +184,6 @@ def losses(A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, prompts:
     Raises
     ------
     InputError
-        Where `residuals` does.
+        If `residuals` raises it.
     """
     return residuals(A, B, prompts).square()

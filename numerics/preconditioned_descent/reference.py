@@ -3,7 +3,7 @@
 Prompt: x_1..x_{n+1} ~ N(0, Sigma) and w* ~ N(0, prior) on R^d, independent; y_i = <x_i, w*>; Z_0 has the columns
 (x_i; y_i), i <= n, and (x_{n+1}; 0). Layer: Z_{l+1} = Z_l + (1/n) P_l Z_l M s(Z_l^T Q_l Z_l), M = diag(I_n, 0), s the
 identity or ReLU. Prediction: TF(Z_0) = -(Z_L)_{d+1,n+1}. In-context loss: f = E (TF(Z_0) - <w*, x_{n+1}>)^2.
-All gradients are autograd's. Shapes: tokens (batch, d, n+1), weights w* (batch, d), Z (batch, d+1, n+1), P and Q
+Autograd computes all gradients. Shapes: tokens (batch, d, n+1), weights w* (batch, d), Z (batch, d+1, n+1), P and Q
 (L, d+1, d+1), A and B (L, d, d), covariance Sigma and prior (d, d); one dtype and one device throughout. Other
 shapes raise InputError, a ValueError. In annotations d+1 and n+1 are `d_plus_1` and `n_plus_1`.
 """
@@ -47,7 +47,7 @@ class Estimate(NamedTuple):
 class Gradient(NamedTuple):
     """Loss (), and its gradients in P and Q (L, d+1, d+1), and in the A and B of `pattern` (L, d, d).
 
-    Those of several groups have a leading axis.
+    The values of several groups have a leading axis.
     """
 
     loss: Float[Tensor, "*groups"]
@@ -61,8 +61,8 @@ class Gradient(NamedTuple):
 class SampledGradient:
     """Monte Carlo estimate: independent `groups` (leading axis), their `mean`, and its `standard_error`.
 
-    (mean - truth) / standard_error is Student t with groups - 1 degrees of freedom, up to the
-    non-normality of group means; for a linear functional, apply it to `groups`.
+    (mean - truth) / standard_error has Student's t distribution with groups - 1 degrees of freedom, up to the
+    non-normality of group means. To estimate a linear functional, apply it to `groups`.
     """
 
     groups: Gradient
@@ -86,7 +86,7 @@ def sample(
     Raises
     ------
     InputError
-        For no prompts, no examples, a generator on another device than the matrices, and where `roots` does.
+        If `batch` or `n` is below 1, the generator is on another device than the matrices, or `roots` raises it.
     """
     at_least("batch", batch, 1)
     at_least("n", n, 1)
@@ -104,7 +104,7 @@ def prompt(
     weights: Float[Tensor, "batch d"],
     label: Float[Tensor, "batch"] | None = None,
 ) -> Float[Tensor, "batch d+1 n_plus_1"]:
-    """Return Z_0 (batch, d+1, n+1); `label` (batch,) stands in the place of y_{n+1}, 0 if it is None."""
+    """Return Z_0 (batch, d+1, n+1), with `label` (batch,) as the query's label y_{n+1}, or 0 if `label` is None."""
     _batch(tokens, weights)
     if label is None:
         label = tokens.new_zeros(len(tokens))
@@ -115,14 +115,14 @@ def prompt(
 
 
 def pattern(A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None = None) -> Layers:
-    """Return P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0), pattern (11); B_l = 0, pattern (8), where B is None.
+    """Return P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0), pattern (11); if B is None, B_l = 0, pattern (8).
 
-    Differentiable in A and B.
+    The result is differentiable in A and B.
 
     Raises
     ------
     InputError
-        For an A that is empty or of no such shape, and a B of another shape.
+        If A is empty or not of shape (L, d, d), or B has another shape than A.
     """
     if A.ndim != 3 or 0 in A.shape or A.shape[1] != A.shape[2]:
         raise InputError("A", tuple(A.shape), "must have the shape (L, d, d) with L, d >= 1")
@@ -145,8 +145,8 @@ def attention(
 ) -> Float[Tensor, "batch rows columns"]:
     """Return P Z M s(Z^T Q Z), (batch, d+1, n+1); P and Q are (d+1, d+1). With `last`, its last entry, (batch, 1, 1).
 
-    Column n+1 of Z M is zero, so the product runs over the other n. Without an activation it is
-    multiplied as P (Z M Z^T) Q Z, which is less work.
+    Column n+1 of Z M is zero, so the product runs over the other n columns. Without an activation the product is
+    computed as P (Z M Z^T) Q Z, which is less work.
     """
     _prompts(Z)
     D = Z.shape[1]
@@ -183,7 +183,7 @@ def forward(
 def prediction(
     Z0: Float[Tensor, "batch d_plus_1 n_plus_1"], layers: LayerMatrices, *, activation: Activation = None
 ) -> Float[Tensor, "batch"]:
-    """Return TF(Z_0) = -(Z_L)_{d+1,n+1} of each prompt, (batch,). Of the last layer only this entry is computed."""
+    """Return TF(Z_0) = -(Z_L)_{d+1,n+1} of each prompt, (batch,); only this entry of the last layer is computed."""
     _prompts(Z0)
     P, Q = _layers(layers, Z0.shape[1])
     before = forward(Z0, (P[:-1], Q[:-1]), activation=activation) if len(P) > 1 else Z0
@@ -207,7 +207,7 @@ def preconditioned_descent(
         with torch.enable_grad():
             w = iterates[-1].clone().requires_grad_()
             residuals = torch.einsum("bdi,bd->bi", tokens[:, :, :-1], w - weights)
-            # Prompts do not share terms: the gradient of the sum holds that of each.
+            # Prompts do not share terms: the gradient of the sum contains the gradient of each.
             (gradient,) = torch.autograd.grad(residuals.square().mean(dim=1).sum() / 2, w)
         iterates.append(iterates[-1] - gradient @ A_l.T)
     return torch.stack(iterates, dim=1)
@@ -237,7 +237,7 @@ def in_context_loss(
     Raises
     ------
     InputError
-        For fewer prompts, and for shapes that do not fit.
+        If there are fewer than two prompts, or shapes do not fit.
     """
     errors = in_context_errors(layers, tokens, weights, activation=activation)
     at_least("batch", len(errors), 2)
@@ -252,12 +252,12 @@ def in_context_gradient(
     groups: int,
     activation: Activation = None,
 ) -> SampledGradient:
-    """Return loss and gradient of the sampled loss, from `groups` >= 2 equal parts of the batch.
+    """Return the sampled loss and its gradient, from `groups` >= 2 equal parts of the batch.
 
     Raises
     ------
     InputError
-        For a number of groups below 2 or that does not divide the batch, and for shapes that do not fit.
+        If `groups` is below 2 or does not divide the batch, or shapes do not fit.
     """
     _batch(tokens, weights)
     at_least("groups", groups, 2)
@@ -278,26 +278,28 @@ def in_context_gradient(
 
 
 def quadrature_nodes(layers: LayerMatrices, *, gradient: bool) -> Nodes:
-    """Return the nodes with which a product rule is exact for the loss, and with `gradient` for its gradient too.
+    """Return the numbers of nodes with which a product rule is exact for the loss, and with `gradient` its gradient.
 
     With linear attention the squared error is a polynomial in the independent N(0, 1) coordinates of x_1..x_{n+1}
-    and w*, and m nodes of Gauss-Hermite's rule are exact to degree 2m - 1. Degrees are counted in one coordinate at
-    a time, entry by entry of Z_0..Z_L: that of a product is the sum, that of a sum at most the largest, and a zero
-    of P or Q contributes nothing. Column n+1 is never a key: M takes it out. Hence at most, for the squared error,
+    and w*, and Gauss-Hermite's rule with m nodes is exact to degree 2m - 1. Degrees are bounded in one coordinate at
+    a time, for each entry of Z_0..Z_L: the degree of a product is the sum, that of a sum at most the largest, and a
+    zero of P or Q contributes nothing. Column n+1 is never a key, because of M. The bounds for the squared error are:
 
-    - in a coordinate of x_i, i <= n, column i of Z_l has degree 3^l (three factors a layer), column n+1 has two
-      factors of 3^l more a layer, 3^L - 1 at last: degree 2 (3^L - 1), 3^L nodes;
-    - the same in a coordinate of w*, which enters with the labels, but for the target's own degree 1;
-    - in a coordinate of x_{n+1}, of which each layer's update of column n+1 is a linear function: degree 2, 2 nodes;
-    - with P_l = diag(0, 1), Q_l = -diag(A_l, 0) tokens stay, and labels gain two factors a layer: 4L, 2L + 1
-      nodes, and labels stay linear in w*: 2 nodes. With P_l = diag(B_l, 1) tokens move too: 3^L nodes for x_i.
+    - in a coordinate of x_i, i <= n, column i of Z_l has degree 3^l (three factors a layer). Layer l adds 2 · 3^l to
+      the degree of column n+1, 3^L - 1 in the end. So the degree is 2 (3^L - 1), with 3^L nodes;
+    - the same in a coordinate of w*, which enters with the labels, except for the target's own degree 1;
+    - in a coordinate of x_{n+1}, each layer's update of column n+1 is linear: degree 2, with 2 nodes;
+    - with P_l = diag(0, 1), Q_l = -diag(A_l, 0) tokens do not move, and labels gain two factors a layer: degree 4L,
+      with 2L + 1 nodes for x_i. Labels stay linear in w*, with 2 nodes. With P_l = diag(B_l, 1) tokens move too, with
+      3^L nodes for x_i.
 
-    A derivative in an entry of P or Q, zero or not, is twice the error times its derivative, whose degree follows
-    by the product rule, with the degree of the derivative of an entry 0.
+    The derivative of the squared error in an entry of P or Q, zero or not, is twice the error times its derivative. The
+    degree of the latter follows by the product rule, in which the derivative of an entry has degree 0.
     """
     P, Q = _layers(layers)
     zeros = [((P_l != 0).cpu().numpy(), (Q_l != 0).cpu().numpy()) for P_l, Q_l in zip(P, Q, strict=True)]
-    # Degrees of tokens and label in the column of x_i, or of any key, and of tokens in column n+1; of the target.
+    # Degrees of the tokens and the label in the key's column, of the tokens in column n+1, and of the target: for a
+    # coordinate of x_i, of x_{n+1} and of w*.
     starts = (1, 1, 0, 0), (0, 0, 1, 1), (0, 1, 0, 1)
     return Nodes(*(_degree(zeros, *start, gradient=gradient) // 2 + 1 for start in starts))
 
@@ -312,13 +314,14 @@ def exact_loss(
 ) -> Float[Tensor, ""]:
     """Return the in-context loss of linear attention by Gauss-Hermite product quadrature, exact up to rounding.
 
-    `nodes` are those of `quadrature_nodes`, which also serve all first derivatives where P or Q requires a gradient;
-    differentiable.
+    By default `nodes` are those of `quadrature_nodes`, which are also exact for all first derivatives if P or Q
+    requires a gradient. The result is differentiable.
 
     Raises
     ------
     InputError
-        For more than 10 000 000 nodes in all, an n or nodes below 1, shapes that do not fit, and where `roots` does.
+        If there are more than 10 000 000 nodes in all, `n` or a number of nodes is below 1, shapes do not fit, or
+        `roots` raises it.
     """
     P, Q = _layers(layers)
     at_least("n", n, 1)
@@ -349,7 +352,7 @@ def exact_loss(
     total = P.new_zeros(())
     step = max(1, _CHUNK_ELEMENTS // ((d + 1) * (n + 1)))
     for start in range(0, count, step):
-        # Recomputed for the gradient, chunk by chunk, so that memory stays that of one.
+        # Chunks are recomputed for the gradient, so that only one of them is in memory.
         stop = min(start + step, count)
         total = total + checkpoint(part, P, Q, start, stop, use_reentrant=False, preserve_rng_state=False)
     return total
@@ -363,7 +366,7 @@ def exact_gradient(
     *,
     nodes: tuple[int, int, int] | None = None,
 ) -> Gradient:
-    """Return the in-context loss of linear attention and its gradient, as `exact_loss`, exact up to rounding."""
+    """Return the in-context loss of linear attention and its gradient, exact up to rounding (see `exact_loss`)."""
     P, Q = _layers(layers)
     with torch.enable_grad():
         leaves = Layers(P.detach().requires_grad_(), Q.detach().requires_grad_())
@@ -384,9 +387,10 @@ def _degree(
     *,
     gradient: bool,
 ) -> int:
-    """Return a bound on the degree of the squared error, with `gradient` of its derivatives too.
+    """Return a bound on the degree of the squared error, and with `gradient` of its derivatives too.
 
-    Pairs of arrays hold degrees and those of the largest derivative in an entry of P or Q; -inf is that of 0.
+    A pair of arrays has the degrees of entries, and the largest degrees of their derivatives in an entry of P or Q. The
+    degree of 0 is -inf.
     """
 
     def product(one: tuple[np.ndarray, np.ndarray], two: tuple[np.ndarray, np.ndarray]) -> tuple:
@@ -394,7 +398,7 @@ def _degree(
         return _largest_sums(a, b), np.maximum(_largest_sums(da, b), _largest_sums(a, db))
 
     d = len(nonzero[0][0]) - 1
-    # Columns: that of the coordinate, or of any key, which no other key exceeds; column n+1, whose label is 0.
+    # The columns are the coordinate's key, whose degrees no other key exceeds, and column n+1, whose label is 0.
     start = np.array([[token, query]] * d + [[label, -math.inf]], dtype=float)
     Z: tuple[np.ndarray, ...] = (start, np.full_like(start, -math.inf))
     for masks in nonzero:
@@ -409,12 +413,12 @@ def _degree(
 def _largest_sums(
     a: Float64[np.ndarray, "rows inner"], b: Float64[np.ndarray, "inner columns"]
 ) -> Float64[np.ndarray, "rows columns"]:
-    """Return the matrix product in which sums are maxima and products sums."""
+    """Return the max-plus matrix product: maxima in place of sums, and sums in place of products."""
     return (a[:, :, None] + b[None]).max(axis=1)
 
 
 def _gauss_hermite(nodes: int) -> tuple[Float64[np.ndarray, "{nodes}"], Float64[np.ndarray, "{nodes}"]]:
-    """Return nodes and weights that are exact for polynomials of degree <= 2 nodes - 1 under N(0, 1)."""
+    """Return the points and weights of a rule under N(0, 1) that is exact for polynomials of degree <= 2 nodes - 1."""
     points, weights = np.polynomial.hermite_e.hermegauss(nodes)
     return points, weights / weights.sum()
 
@@ -426,12 +430,12 @@ def _bordered(matrices: Float[Tensor, "L d d"]) -> Float[Tensor, "L d+1 d+1"]:
 def roots(
     covariance: Float[Tensor, "d d"], prior: Float[Tensor, "d d"]
 ) -> tuple[Float[Tensor, "d d"], Float[Tensor, "d d"]]:
-    """Return lower triangular C with C C^T = covariance, and that of the prior.
+    """Return the lower triangular C with C C^T = covariance, and the one of the prior.
 
     Raises
     ------
     InputError
-        Unless the matrices are square, of one shape, symmetric to rounding and positive definite.
+        Unless the matrices are square, of the same shape, symmetric up to rounding, and positive definite.
     """
     root, prior_root = _root("covariance", covariance), _root("prior", prior)
     if prior.shape != covariance.shape:

@@ -1,10 +1,10 @@
-"""The paper's training of A_l, and of B_l: Adam on batches that serve many steps, gradients clipped, checkpointed.
+"""The paper's training of A_l, and of B_l, by Adam with clipped gradients and checkpoints.
 
-A batch is drawn again after `resample` steps, each matrix's gradient is clipped to a Frobenius norm, the step size is
-halved after every `halving` steps, initial entries are Gaussian of small scale. Σ = V D Vᵀ: V is uniformly random, as
-the paper has it, or, as in its authors' code, of the left singular vectors of a matrix uniform on [−1, 1]. Prompts are
-drawn in float64; with `dtype` float32 they are rounded, and the matrices, Adam's means and each prompt's loss are
-computed in float32.
+A batch is drawn anew after `resample` steps, the gradient of each matrix is clipped to a Frobenius norm, the step size
+is halved after every `halving` steps, and initial entries are Gaussian of small scale. Σ = V D Vᵀ, where V is uniformly
+random, as in the paper, or has the left singular vectors of a matrix with entries uniform on [−1, 1], as in the
+authors' code. Prompts are drawn in float64. With `dtype` float32 they are rounded, and the matrices, Adam's means and
+each prompt's loss are computed in float32.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ _DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 @dataclass(frozen=True)
 class Plan:
-    """A training's settings; `read` are the steps at which A and B are kept, ascending, the last one the end."""
+    """The settings of a training; `read` are the steps after which A and B are kept, ascending up to the last step."""
 
     L: int
     d: int
@@ -58,7 +58,7 @@ class Task(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A and, if trained, B (L, d, d) after some steps."""
+    """A and, if trained, B (L, d, d) after `step` steps."""
 
     step: int
     A: Float64[Tensor, "L d d"]
@@ -66,12 +66,12 @@ class Reading(NamedTuple):
 
 
 def task_of(plan: Plan, seed: int, device: str) -> Task:
-    """Return the seed's Σ = V D Vᵀ and the matrices made of it; V is the same on every device.
+    """Return the seed's Σ = V D Vᵀ and the matrices computed from it; V is the same on every device.
 
     Raises
     ------
     InputError
-        For the printed spectrum in another dimension: names d.
+        If the spectrum is the printed one and d is not its dimension; the error names d.
     """
     source = generator_for(seed, "rotation", "cpu")
     V = singular_vectors(plan.d, source) if plan.rotation == "singular_vectors" else random_rotation(plan.d, source).T
@@ -87,21 +87,21 @@ def prompts_for(plan: Plan, seed: int, purpose: str, count: int, device: str) ->
 
 
 class Training:
-    """A and B on their way, with all that the next step depends on."""
+    """The state of a training: A, B, and all that the next step depends on."""
 
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, self.task, self.step = plan, task_of(plan, seed, device), 0
         self.divergence, self.device, self.key = Divergence(plan.eta, device), device, key_for(seed, "training batches")
-        # On the CPU, so that it begins alike on every device.
+        # Drawn on the CPU, so that a training begins with the same matrices on every device.
         like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": torch.float64}
         shape, count = (plan.L, plan.d, plan.d), {"A": 1, "A_and_B": 2}[plan.trained]
         self.dtype = _DTYPES[plan.dtype]
         self.matrices = [(plan.scale * torch.randn(shape, **like)).to(device, self.dtype) for _ in range(count)]
-        # Adam's running means, of the gradients and of their squares.
+        # Adam's running means of the gradients and of their squares.
         self.means = [[torch.zeros_like(matrix) for matrix in self.matrices] for _ in range(2)]
         self._batch: Prompts | None = None
         if left is not None:
-            # Steps are taken in place: on copies.
+            # Steps are taken in place, so the training works on copies.
             self.step = left["step"]
             self.matrices = [kept.to(device, copy=True) for kept in left["matrices"]]
             self.means = [[kept.to(device, copy=True) for kept in means] for means in left["means"]]
@@ -109,13 +109,13 @@ class Training:
                 self.draw_batch()
 
     def draw_batch(self) -> None:
-        """Draw the batch of the step."""
+        """Draw the batch that the present step uses."""
         plan, task = self.plan, self.task
         batch = draw(plan.batch, plan.n, task.covariance, task.inverse, self.key, self.step // plan.resample)
         self._batch = Prompts(*(part.to(self.dtype) for part in batch))
 
     def state(self) -> dict[str, Any]:
-        """Return the state from which a training goes on."""
+        """Return the state from which a training can be continued."""
         return {
             "key": self.key,
             "step": self.step,
@@ -124,7 +124,7 @@ class Training:
         }
 
     def gradient(self) -> tuple[Float[Tensor, ""], list[Float[Tensor, "L d d"]]]:
-        """Return the batch's mean loss, and its gradients in the matrices, which are not clipped."""
+        """Return the batch's mean loss, and its gradients in the matrices, not clipped."""
         assert self._batch is not None
         if torch.device(self.device).type == "cpu":
             from numerics.preconditioned_descent.moment_kernel import mean_gradient
@@ -134,7 +134,7 @@ class Training:
         A, B = leaves[0], leaves[1] if len(leaves) > 1 else None
         with torch.enable_grad():
             loss = losses(A, B, self._batch).mean()
-        # With one layer B has no part in the loss.
+        # With one layer the loss does not depend on B.
         slopes = torch.autograd.grad(loss, leaves, materialize_grads=True, allow_unused=True)
         return loss.detach(), list(slopes)
 
@@ -144,7 +144,7 @@ class Training:
         Raises
         ------
         InputError
-            Where the loss is not finite, on a card within some steps: names eta.
+            If the loss is not finite (on a GPU within some steps); the error names eta.
         """
         plan = self.plan
         if self.step % plan.resample == 0:
@@ -160,12 +160,12 @@ class Training:
 def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
-    """Yield A and B at the steps of the plan, from where the run was left; `told` is called at every step.
+    """Yield A and B at the steps of the plan, continuing an interrupted run; `told` is called after every step.
 
     Raises
     ------
     InputError
-        Where training diverges: names eta, and the step.
+        If training diverges; the error names eta and the step.
     """
 
     def fits(state: dict[str, Any]) -> bool:

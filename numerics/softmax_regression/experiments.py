@@ -1,13 +1,13 @@
-"""One trained self-attention layer beside one gradient step on softmax regression (see `reference`).
+"""One trained self-attention layer compared with one gradient step on softmax regression (see `reference`).
 
-Tasks, ours: A with independent entries N(0, 1/d), and
+The tasks, which are ours, have A with independent entries N(0, 1/d), and
 - `teacher`: b = softmax(A x*), x* ~ N(0, d I), so that logits have variance d;
 - `simplex`: b uniform on the simplex, whatever A is;
 - `outliers`: as `teacher`, with half of the target's mass moved to a row drawn uniformly.
-The layer is trained by Adam on fresh tasks; eta_GD has the least mean loss on search tasks, on a grid refined once.
-Both are then held against each other on the same test tasks, at readings from before training to after it.
-eta_GD is on a grid: repetitions that agree in it have standard error 0. A run that was left goes on with the next
-repetition. docs/howto/figures.md has the paper's sizes.
+The layer is trained by Adam on fresh tasks. The step size eta_GD of the gradient step has the least mean loss on search
+tasks, on a grid refined once. Both models are then compared on the same test tasks, at readings from before training to
+after it. If all repetitions find the same eta_GD on the grid, its standard error is 0. An interrupted run continues
+with the next repetition. docs/howto/figures.md has the paper's sizes.
 """
 
 import math
@@ -28,9 +28,9 @@ from verify.runs.checkpoints import alike
 
 TASKS = ("teacher", "simplex", "outliers")
 _TOGETHER = 320_000
-"""Attention weights, n² a task, that are held at once: they stay in a processor's cache."""
+"""Number of attention weights, n² per task, that are held at once, so that they stay in a processor's cache."""
 _TIMED = 20
-"""Numbers of training steps, and of tasks, in the estimate of a run's time."""
+"""Number of training steps, and of tasks, in the estimate of a run's time."""
 
 
 def sample_tasks(
@@ -41,7 +41,7 @@ def sample_tasks(
     Raises
     ------
     InputError
-        For a kind that is not one of `TASKS`.
+        If the kind is not one of `TASKS`.
     """
     if kind not in TASKS:
         raise InputError("tasks", kind, f"must be one of {', '.join(TASKS)}")
@@ -59,7 +59,7 @@ def sample_tasks(
 
 
 def _chunks(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield some tasks at a time."""
+    """Yield the tasks in chunks."""
     count = max(1, _TOGETHER // A.shape[1] ** 2)
     return zip(A.split(count), b.split(count), strict=True)
 
@@ -69,7 +69,7 @@ def _losses(output: Float64[Tensor, "count n"], b: Float64[Tensor, "count n"]) -
 
 
 def line_search(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"]) -> float:
-    """Return the step size of least mean loss on some tasks: on a grid of quarter decades, refined by tenths of it."""
+    """Return the step size of least mean loss on some tasks, on a grid of quarter decades, refined by tenths of it."""
     n = A.shape[1]
 
     def best(candidates: Tensor) -> float:
@@ -82,15 +82,15 @@ def line_search(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"]) 
 def trained_layer(
     kind: str, n: int, d: int, *, eta: float, read: Sequence[int], batch: int, generator: torch.Generator
 ) -> list[tuple[Float64[Tensor, "{d} {d}"], Float64[Tensor, ""]]]:
-    """Return (W, v) after the numbers of steps `read` of Adam, ascending, on fresh tasks, from small W and v = 1/10.
+    """Return (W, v) after each number of steps in `read` (ascending) of Adam on fresh tasks, from small W and v = 1/10.
 
     Raises
     ------
     InputError
-        Where training diverges: names eta, and the step.
+        If training diverges; the error names eta and the step.
     """
     W = 0.1 * torch.randn(d, d, generator=generator, dtype=torch.float64, device=generator.device)
-    # From the other sign training first has to pass v = 0, where W has no slope, and stays there for long.
+    # From the other sign, training has to pass v = 0, at which W has no gradient, and stays near it for long.
     v = torch.tensor(0.1, dtype=torch.float64, device=generator.device)
     layers = []
     optimizer = torch.optim.Adam([W.requires_grad_(), v.requires_grad_()], lr=eta)
@@ -105,7 +105,7 @@ def trained_layer(
             value = _losses(attention_layer(X, y, W, v), y).sum() / batch
             if not bool(value.isfinite()):
                 raise InputError("eta", eta, f"training diverges: no finite loss at step {step}")
-            # A loss is some 1/n: Adam's epsilon must stay small beside its slopes.
+            # The loss is of order 1/n. Scaled by n, its gradient is large compared with Adam's epsilon.
             (n * value).backward()
         optimizer.step()
     return layers
@@ -118,7 +118,7 @@ def compared(
     W: Float64[Tensor, "d d"],
     v: Float64[Tensor, ""],
 ) -> tuple[Float64[Tensor, "count"], Float64[Tensor, "count"]]:
-    """Return for each task the norm of the difference of both models' Jacobians in A, and their cosine."""
+    """Return for each task the norm of the difference of the two models' Jacobians in A, and their cosine."""
     each = _chunks(A, b)
     parts = [sensitivities.compared(of_gradient_step(X, y, eta), of_layer(X, y, W, v)) for X, y in each]
     difference, cosine = (torch.cat(part) for part in zip(*parts, strict=True))
@@ -126,7 +126,7 @@ def compared(
 
 
 def _read_at(settings: Instance) -> list[int]:
-    """Return the numbers of steps at which the models are compared: equally spaced, 0 and the last included."""
+    """Return the steps after which the models are compared: equally spaced, with 0 and the last."""
     steps, readings = int(settings["steps"]), int(settings["readings"])
     return sorted({round(steps * i / (readings - 1)) for i in range(readings)})
 
@@ -154,7 +154,7 @@ def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, lis
 
 
 def _repetitions(settings: Instance, generator: torch.Generator, running: Running) -> list[dict[str, list[float]]]:
-    """Return the measurements of each repetition; a run that was left goes on with the next one."""
+    """Return the measurements of each repetition; an interrupted run continues with the next repetition."""
     count, readings = int(settings["repetitions"]), len(_read_at(settings))
     like = {name: [0.0] * readings for name in _ALONG} | {"eta_GD": [0.0]}
 
@@ -183,7 +183,7 @@ _ALONG = {
     "sensitivity_difference": "mean Frobenius norm of\nthe difference of the Jacobians in A",
     "cosine": "mean cosine of the Jacobians in A",
 }
-"""The readings over training, each with the label of its axis; nothing here has a unit."""
+"""The curves over training, each with the label of its axis; all quantities are dimensionless."""
 
 
 def _closeness(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
@@ -204,7 +204,7 @@ def _closeness(settings: Instance, *, seed: int, device: str, running: Running) 
 
 
 def _expected(settings: Instance, *, device: str) -> float:
-    """Return the estimated seconds of a run: its steps, its line searches and its readings, each by a few."""
+    """Return the estimated seconds of a run, from the time of a few steps, search tasks and test tasks."""
     kind = str(settings["tasks"])
     n, d, search, some, batch = (int(settings[name]) for name in ("n", "d", "search", "sensitivity", "batch"))
     generator = torch.Generator(device).manual_seed(0)

@@ -1,14 +1,14 @@
 """Softmax regression and one softmax self-attention layer, from the definitions alone (arXiv 2304.13276).
 
 *Regression*: A (n, d), target b (n), f(x) = exp(Ax)/<exp(Ax), 1> (n), loss 1/2 ||f(x) - b||^2. *Shift*: if x or A
-moves, the new target leaves the residual as it is. All gradients and Jacobians are autograd's. Leading axes are
+moves, the new target keeps the residual unchanged. Autograd computes all gradients and Jacobians. Leading axes are
 batches: A (..., n, d), x (..., d), b (..., n); one dtype and device. Other shapes raise InputError.
 
-*In context* two models read (A, b) and predict a point of the simplex. The gradient step predicts f(x_1), where x_1 is
-one step of size eta on the loss from x = 0. In the layer row i attends to all rows j with logits a_i^T W a_j and values
-n b_j, and the prediction (n) is the softmax of v times the attention outputs of the rows. The paper's own
-parameterisation is not known to us: this one is ours. It includes the form of the gradient step, whose logits are sums
-of a_i^T a_j b_j.
+*In context*, two models read (A, b) and predict a point of the simplex. The gradient step predicts f(x_1), where x_1 is
+one step of size eta on the loss from x = 0. In the layer, row i attends to all rows j with logits a_i^T W a_j and
+values n b_j, and the prediction (n) is the softmax of v times the attention outputs of the rows. The paper's own
+parameterisation is not known to us: this one is ours. It can express the form of the gradient step, whose logits are
+sums of a_i^T a_j b_j.
 """
 
 import torch
@@ -24,7 +24,7 @@ def prediction(A: Float[Tensor, "*#batch n d"], x: Float[Tensor, "*#batch d"]) -
     Raises
     ------
     InputError
-        Where A has no entries, and where x does not fit A.
+        If A has no entries, or x does not fit A.
     """
     if A.ndim < 2 or 0 in A.shape:
         raise InputError("A", tuple(A.shape), "must have the shape (..., n, d) with n, d >= 1")
@@ -41,7 +41,7 @@ def loss(
     Raises
     ------
     InputError
-        Where x or b does not fit A.
+        If x or b does not fit A.
     """
     output = prediction(A, x)
     if b.shape[-1:] != output.shape[-1:]:
@@ -61,14 +61,14 @@ def gradient(
 def new_target(
     b: Float[Tensor, "*#batch n"], before: Float[Tensor, "*#batch n"], after: Float[Tensor, "*#batch n"]
 ) -> Float[Tensor, "*batch n"]:
-    """Return the target b' with before - b' = after - b: the residual at b after a move is that at b' before it."""
+    """Return the target b' with before - b' = after - b: the residual after a move, as one before it with target b'."""
     return b - after + before
 
 
 def gradient_step(
     A: Float[Tensor, "*#batch n d"], b: Float[Tensor, "*#batch n"], eta: float
 ) -> Float[Tensor, "*batch n"]:
-    """Return f(x_1), (..., n), x_1 one gradient step of size eta from x = 0."""
+    """Return f(x_1), (..., n), where x_1 is one gradient step of size eta from x = 0."""
     start = A.new_zeros((*A.shape[:-2], A.shape[-1]))
     return prediction(A, start - eta * gradient(A, start, b))
 
@@ -81,7 +81,7 @@ def attention_layer(
     Raises
     ------
     InputError
-        Where W does not fit A.
+        If W does not fit A.
     """
     n, d = A.shape[-2:]
     if W.shape != (d, d):
@@ -98,7 +98,7 @@ def data_after_attention(
     Raises
     ------
     InputError
-        Where W or V does not fit A.
+        If W or V does not fit A.
     """
     d = A.shape[-1]
     for name, matrix in (("W", W), ("V", V)):

@@ -1,11 +1,13 @@
-r"""Sensitivities of the two models to the data: their Jacobians in A beside each other, without forming them.
+r"""Sensitivities of the two models to the data: norms and inner products of their Jacobians in A, without forming them.
 
-Row k of A enters row i's logit as row i itself, and through a product of rows i and k,
+Row k of A, a_k, enters the logit z_i of row i in two ways: as row i itself if k = i, and through a product of rows i
+and k. So
 
     ∂z_i/∂a_k = δ_ik own_i + through_ik along_i,
 
-so that with p = softmax(z) the Jacobian is p_m (∂z_m/∂a_k − s_k), s_k = Σ_i p_i ∂z_i/∂a_k, and inner products of two
-such Jacobians, n² d numbers each, are sums over n² of them. The tests hold it against autograd's full Jacobians.
+and with p = softmax(z) the Jacobian is p_m (∂z_m/∂a_k − s_k), where s_k = Σ_i p_i ∂z_i/∂a_k. A Jacobian has n² d
+entries, but an inner product of two of them is computed from sums of n² terms. The tests compare the results with
+autograd's full Jacobians.
 """
 
 from typing import NamedTuple
@@ -18,7 +20,7 @@ from numerics.softmax_regression.reference import attention_layer, gradient, gra
 
 
 class Sensitivity(NamedTuple):
-    """A model's prediction (count, n), and the parts of its logits' slopes: see above."""
+    """A model's prediction (count, n), and the parts of its logits' derivatives, as the module's docstring has them."""
 
     output: Float64[Tensor, "count n"]
     own: Float64[Tensor, "count n d"]
@@ -27,10 +29,10 @@ class Sensitivity(NamedTuple):
 
 
 def of_gradient_step(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"], eta: float) -> Sensitivity:
-    """Return the gradient step's: from x = 0 the logits before it are 0, whatever A is, and x_1 is linear in A."""
+    """Return the gradient step's sensitivity: at x = 0 the logits are 0 for every A, so that x_1 is linear in A."""
     n = A.shape[1]
     start = A.new_zeros(len(A), n)
-    # The loss's slopes in the logits: gradient in x where the data are the identity.
+    # The loss's derivatives in the logits: the gradient in x with the identity as data.
     slopes = gradient(torch.eye(n).to(A), start, b).detach()
     x = -eta * (A.mT @ slopes[..., None])[..., 0]
     through = (-eta * slopes)[:, None, :].expand(-1, n, -1)
@@ -40,9 +42,9 @@ def of_gradient_step(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count 
 def of_layer(
     A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"], W: Float64[Tensor, "d d"], v: Float64[Tensor, ""]
 ) -> Sensitivity:
-    """Return the attention layer's: autograd's slopes in the scores a_iᵀ W a_k, and the scores' in the rows."""
+    """Return the attention layer's sensitivity, by autograd in the scores a_iᵀ W a_k and the scores' derivatives."""
     scores = (A @ W @ A.mT).detach().requires_grad_()
-    # A row's logit depends on its own scores alone, so that one sum has all slopes.
+    # A row's logit depends only on its own scores, so that the gradient of one sum has all derivatives.
     logits = v * (torch.softmax(scores, dim=-1) @ (A.shape[1] * b)[..., None])
     through = torch.autograd.grad(logits.sum(), scores)[0]
     return Sensitivity(attention_layer(A, b, W, v).detach(), through @ A @ W.mT, through, A @ W)
@@ -61,7 +63,7 @@ def inner(one: Sensitivity, other: Sensitivity) -> Float64[Tensor, "count"]:
     )
     for m, mean in ((one, means[1]), (other, means[0])):
         rows = rows - _dot(m.own, mean) - _dot(m.along, m.through @ mean)
-    # Where one output is all but 1, its slopes less their mean are those of the offset alone.
+    # If the largest output is close to 1, the derivatives of its logit minus the mean cancel: −offset has the digits.
     for row in tops:
         slopes = [
             torch.where((row == top)[:, None, None], -offset, _slopes(m, row) - mean)
@@ -76,14 +78,14 @@ def _dot(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _slopes(model: Sensitivity, row: Tensor) -> Tensor:
-    """Return the slopes of one row's logit for each task, (count, n, d)."""
+    """Return the derivatives of one row's logit for each task, (count, n, d)."""
     of, here = torch.arange(len(row)), torch.nn.functional.one_hot(row, model.output.shape[1])
     along = model.through[of, row][..., None] * model.along[of, row][:, None]
     return along + here[..., None] * model.own[of, row][:, None]
 
 
 def _means(model: Sensitivity) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the row of the largest output, the mean slopes s, and s less that row's slopes, from the other rows."""
+    """Return the row of the largest output, the mean s, and s minus that row's derivatives, from the other rows."""
     top = model.output.argmax(dim=1)
     rest = model.output.scatter(1, top[:, None], 0.0)[..., None]
     slopes = _slopes(model, top)
@@ -96,6 +98,6 @@ def compared(one: Sensitivity, other: Sensitivity) -> tuple[Float64[Tensor, "cou
     """Return for each task the Frobenius norm of the difference of two models' Jacobians in A, and their cosine."""
     first, second, mixed = inner(one, one), inner(other, other), inner(one, other)
     difference = (first + second - 2 * mixed).clamp(min=0).sqrt()
-    # Norms below 10⁻¹⁴⁰, of outputs that are 1 to as many digits: no direction is left.
+    # Norms below 10⁻¹⁴⁰ belong to outputs that are 1 to as many digits: the cosine is then set to 0.
     lost = torch.minimum(first, second) < 1e-280
     return difference, (mixed / (first.sqrt() * second.sqrt())).masked_fill(lost, 0.0)

@@ -1,8 +1,9 @@
-"""Batches that are counted: a step's is made of a key and the number of the step alone, the same on every device.
+"""Counter-based batches: a step's batch depends only on a key and the step's number, and is the same on every device.
 
-A sample's words are, in this order: the bits of its encodings, if it has its own, two for each two entries of its
-tokens, and two for each member of its subset. Bits are in squares of sixteen tokens by sixteen dimensions, each of
-sixteen words of 16 bits, in planes: plane i has word i of every square, and a word's bits are the dimensions.
+A sample's words are, in this order: the bits of its encodings, if it has its own; two for each two entries of its
+tokens; and two for each member of its subset. The bits are arranged in squares of sixteen tokens by sixteen dimensions.
+A square has sixteen words of 16 bits, one for each token, whose bits are the dimensions. Plane i has word i of every
+square.
 """
 
 import math
@@ -22,15 +23,15 @@ from numerics.settings import at_least, counted
 from verify import InputError
 
 SIDE = 16
-"""Tokens, and dimensions, of a square of bits: a word has 16."""
+"""Number of tokens, and of dimensions, of a square of bits: a word has 16 bits."""
 _AHEAD = 2**22
-"""Words that are drawn at a time off the CPU, where many operations on few numbers would take as long."""
+"""Number of words that a GPU draws at a time: operations on few numbers would take as long."""
 _MOST_AHEAD = 64
-"""Steps of small batches that are drawn at a time."""
+"""Maximum number of steps that are drawn at a time."""
 
 
 class Batch(NamedTuple):
-    """Encodings (d_e, T), shared, or (n, d_e, T); tokens (n, d, T); the selected tokens' numbers (n, q)."""
+    """Encodings (d_e, T), shared, or (n, d_e, T); tokens (n, d, T); the indices of the selected tokens (n, q)."""
 
     encodings: Float[Tensor, "... d_e T"]
     tokens: Float[Tensor, "n d T"]
@@ -38,7 +39,7 @@ class Batch(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Samples in a batch, tokens, selected ones, their dimension and that of encodings."""
+    """The numbers of samples in a batch, of tokens and of selected tokens; the dimensions of tokens and encodings."""
 
     n: int
     T: int
@@ -49,13 +50,13 @@ class Sizes(NamedTuple):
 
 @exactly
 def squares(count: int) -> int:
-    """Return the number of squares of bits that so many tokens or dimensions take."""
+    """Return the number of squares of bits along `count` tokens or dimensions."""
     return -(-count // SIDE)
 
 
 @exactly
 def plane_words(T: int, d_e: int) -> int:
-    """Return the number of words of 16 bits of a plane: one a square, and none of a word of 64 bits is left over."""
+    """Return the number of words of 16 bits in a plane: one for each square, rounded up to a multiple of 4."""
     return -(-squares(T) * squares(d_e) // 4) * 4
 
 
@@ -74,12 +75,12 @@ def draw(
     Parameters
     ----------
     words
-        (4, blocks) of uint32, as many as are needed; the first are the encodings' bits, (16, plane) of 16 bits each.
-        For shared encodings the plane is 0, and there are no bits.
+        Memory for the sample's words, (4, blocks) of uint32. The first are the encodings' bits, (16, plane) words of
+        16 bits. For shared encodings `plane` is 0, and there are no bits.
     work, tokens
-        (pairs,) and (2 pairs,), of which d T are used.
+        Memory (pairs,), and the output (2 pairs,), of which d T numbers are used.
     members
-        (q,).
+        The output, (q,).
     """
     philox(key, sample, step, words)
     pairs, q, row = len(work), len(members), words.reshape(-1)
@@ -90,13 +91,13 @@ def draw(
 
 @exactly
 def _draw_all(key: Any, step: Any, T: int, plane: int, words: Any, work: Any, tokens: Any, members: Any) -> None:
-    """Draw as many samples as there are rows of words."""
+    """Draw one sample for each row of `words`."""
     for sample in range(len(words)):
         draw(key, step, sample, T, plane, words[sample], work, tokens[sample], members[sample])
 
 
 class _Drawn(NamedTuple):
-    """Of some samples: words (n, count), of which the first are bits, numbers (n, d T) at least, and members (n, q)."""
+    """The words (n, count) of n samples, bits first; the tokens' numbers, (n, ≥ d T); and the members (n, q)."""
 
     words: Int32[Tensor, "n words"]
     tokens: Float64[Tensor, "n numbers"]
@@ -105,15 +106,15 @@ class _Drawn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """The batches of a key: step by step, whatever is asked for first.
+    """The batches of a key, one for each step, in any order.
 
-    `encodings`, (d_e, T), are shared by all samples; without them each has its own, of random signs.
+    `encodings`, (d_e, T), are shared by all samples; without them each sample has its own encodings of random signs.
 
     Raises
     ------
     InputError
-        For sizes below 1, a subset of more than T tokens, a key that is no word of 64 bits, numbers other than
-        float32 and float64, and encodings of another shape, type or device.
+        If a size is below 1, q is above T, the key is not of 64 bits, the type is neither float32 nor float64, or the
+        encodings have another shape, type or device.
     """
 
     sizes: Sizes
@@ -148,12 +149,12 @@ class Batches:
 
     @cached_property
     def _ahead(self) -> dict[str, Any]:
-        """The draws of steps to come: the steps, and a `_Drawn` of theirs, a row for each."""
+        """The cached draws of some steps: `steps`, and their `_Drawn`, with a row for each step."""
         return {"steps": range(0)}
 
     @cached_property
     def signs(self) -> Float[Tensor, "256 8"]:
-        """Row k holds the eight signs that the byte k stands for, each of size 1/√d_e."""
+        """The eight entries ±1/√d_e that the byte k stands for, in row k."""
         bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
         return (2 * bits - 1).to(self.dtype) / math.sqrt(self.sizes.d_e)
 
@@ -163,7 +164,7 @@ class Batches:
         Raises
         ------
         InputError
-            For a step that is not a number from 0 to 2⁶³ - 1.
+            If the step is not an integer from 0 to 2⁶³ - 1.
         """
         counted(self.key, step)
         n, T, _, d, _ = self.sizes
@@ -179,7 +180,7 @@ class Batches:
         return _Drawn(torch.from_numpy(words.view(np.int32)).flatten(1), *map(torch.from_numpy, (tokens, members)))
 
     def by_tensors(self, step: int) -> _Drawn:
-        """Draw by operations on tensors, as it is done off the CPU: some steps at a time."""
+        """Draw a step by tensor operations, as on a GPU, several steps at a time."""
         if step not in self._ahead["steps"]:
             n, T, q, _, _ = self.sizes
             signs, normals = 8 * self._plane, 2 * self._pairs
@@ -194,7 +195,7 @@ class Batches:
         return _Drawn(*(part[row] for part in self._ahead["drawn"]))
 
     def _signs(self, words: Int32[Tensor, "n words"]) -> Float[Tensor, "n {self.sizes.d_e} {self.sizes.T}"]:
-        """Return the encodings (n, d_e, T) of words of 32 bits as int32."""
+        """Return the encodings (n, d_e, T) that words of 32 bits, given as int32, stand for."""
         n, T, _, _, d_e = self.sizes
         across, along = squares(T), squares(d_e)
         # A word has its lowest bits first.
@@ -206,12 +207,12 @@ class Batches:
 
 
 def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype, device: str) -> None:
-    """Check that a matrix has a shape, a type of numbers and a kind of device.
+    """Check that a matrix has the given shape, type and kind of device.
 
     Raises
     ------
     InputError
-        If it has another one.
+        If it does not.
     """
     kind = torch.device(device).type
     if matrix.shape != shape or matrix.dtype != dtype or matrix.device.type != kind:

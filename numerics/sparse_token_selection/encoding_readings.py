@@ -1,14 +1,17 @@
-"""The least loss on the set V = (alpha I, 0), W = diag(0, C I) when "near-orthogonal" means one law or another.
+"""The least loss on the set V = (alpha I, 0), W = diag(0, C I) under several readings of "near-orthogonal" encodings.
 
-Definition 3 asks for unit vectors with small inner products. Drawn afresh at every pass: independent `signs`,
-independent vectors that are uniform on the `sphere`, and `gaussian` ones of mean square 1, which are no unit vectors.
-Or chosen: a `harmonic` frame, rows of cosines and sines, and `simplices`, regular ones in orthogonal spaces; turned at
-every pass by a random orthogonal matrix, as the symmetry of gradient descent needs, which no inner product sees. Or one
-draw of signs E, `fixed` for good; there W need not be a multiple of I, and `whitened` has W = diag(0, C (E E')^{-1}).
+Definition 3 asks for unit vectors with small inner products. The readings are:
+- drawn afresh at every pass: independent `signs`, independent vectors uniform on the `sphere`, and `gaussian` ones of
+  mean square 1, which are not unit vectors;
+- chosen: a `harmonic` frame, with rows of cosines and sines, and `simplices`, which are regular and in orthogonal
+  spaces. The symmetry of gradient descent needs them turned at every pass by a random orthogonal matrix, but this
+  changes no inner product;
+- one draw of signs E for all passes: `fixed`, and `whitened` with W = diag(0, C (E E')^{-1}), because for a fixed draw
+  W need not be a multiple of I.
 
-With attention p the layer is off by the sum of (alpha p_i - [i in y]/q) x_i, whose mean square over X is d times the
-sum of the squares: the loss is d/2 (alpha^2 R - 2 alpha P/q + 1/q) with P and R the means of the sum of p_i over y and
-of all p_i^2, and d/(2q) (1 - P^2/(qR)) at the best alpha.
+With attention p the layer's error is the sum of (alpha p_i - [i in y]/q) x_i, whose mean square over X is d times the
+sum of the squared coefficients. So the loss is d/2 (alpha^2 R - 2 alpha P/q + 1/q), where P is the mean of the sum of
+p_i over y and R the mean of the sum of all p_i^2. At the best alpha it is d/(2q) (1 - P^2/(qR)).
 """
 
 import math
@@ -29,12 +32,12 @@ from verify.language.parameters import Instance
 
 _CHUNK_SAMPLES = 64
 _SCALES = torch.logspace(-1, 3.5, 37, base=2, dtype=torch.float64)
-"""The values of C among which the best is taken: near the best one the loss is flat."""
+"""The values of C that are tried; near the best one the loss is flat."""
 _IRRATIONAL = math.sqrt(2)
 
 
 class Layers(NamedTuple):
-    """Of sampled encodings and subsets: the logits at C = 1, (n, T), the subsets (n, T), the largest |e_i . e_j|."""
+    """For sampled encodings: the logits at C = 1, (n, T), the subsets (n, T), and the largest |e_i . e_j|."""
 
     logits: Float64[Tensor, "n T"]
     subsets: Float64[Tensor, "n T"]
@@ -47,7 +50,7 @@ def gaussian_encodings(n: int, T: int, d_e: int, generator: torch.Generator) -> 
     Raises
     ------
     InputError
-        For sizes below 1.
+        If a size is below 1.
     """
     for name, value in (("n", n), ("T", T), ("d_e", d_e)):
         at_least(name, value, 1)
@@ -57,13 +60,13 @@ def gaussian_encodings(n: int, T: int, d_e: int, generator: torch.Generator) -> 
 def harmonic_frame(T: int, d_e: int) -> Float64[Tensor, "{d_e} {T}"]:
     """Return T unit vectors whose inner products have the least mean square that d_e dimensions allow, (d_e, T).
 
-    The rows are cosines and sines of d_e/2 of the frequencies 1, 2, ... below T/2, those k of which k^2 sqrt(2) has
-    the smallest fractional parts, and a constant where d_e is odd.
+    The rows are cosines and sines with d_e/2 (rounded down) of the frequencies 1, 2, ... below T/2, and a constant row
+    if d_e is odd. The chosen frequencies k are those with the smallest fractional parts of k^2 sqrt(2).
 
     Raises
     ------
     InputError
-        Unless 1 <= d_e < T; names d_e.
+        Unless 1 <= d_e < T; the error names d_e.
     """
     _fewer(T, d_e, 1)
     among = torch.arange(1, (T - 1) // 2 + 1, dtype=torch.float64)
@@ -75,14 +78,14 @@ def harmonic_frame(T: int, d_e: int) -> Float64[Tensor, "{d_e} {T}"]:
 
 
 def simplex_frame(T: int, d_e: int) -> Float64[Tensor, "{d_e} {T}"]:
-    """Return the vertices of T - d_e regular simplices in orthogonal spaces, as equal as can be, (d_e, T).
+    """Return the vertices of T - d_e regular simplices in orthogonal spaces, of sizes as equal as possible, (d_e, T).
 
-    Two of the same g vertices have the inner product -1/(g - 1), all others 0.
+    Two vertices of the same simplex with g vertices have the inner product -1/(g - 1), vertices of different ones 0.
 
     Raises
     ------
     InputError
-        Unless T/2 <= d_e < T; names d_e.
+        Unless T/2 <= d_e < T; the error names d_e.
     """
     _fewer(T, d_e, -(-T // 2))
     count = T - d_e
@@ -91,7 +94,7 @@ def simplex_frame(T: int, d_e: int) -> Float64[Tensor, "{d_e} {T}"]:
 
 
 def _simplex(vertices: int) -> Float64[Tensor, "{vertices}-1 {vertices}"]:
-    """Return the vertices of a regular simplex with the centre 0, in coordinates of their span."""
+    """Return the unit vertices of a regular simplex with centre 0, in coordinates of their span."""
     start = one_hot_encodings(vertices)
     start[:, 0] = 1
     basis, _ = torch.linalg.qr(start)
@@ -118,7 +121,7 @@ def _fresh(draw: Callable[..., Tensor], n: int, T: int, q: int, d_e: int, genera
         subsets.append(random_subsets(len(drawn), T, q, generator))
         query = torch.einsum("net,nt->ne", drawn, subsets[-1])
         logits.append(torch.einsum("net,ne->nt", drawn, query))
-        # One draw of each chunk.
+        # The coherence of one draw of each chunk.
         largest.append(_coherence(drawn[0].T @ drawn[0]))
     coherence = torch.stack(largest)
     return Layers(
@@ -159,11 +162,11 @@ READINGS: Mapping[str, Callable[..., Layers]] = {
     "fixed": partial(_kept, lambda T, d_e, generator: sign_encodings(1, T, d_e, generator)[0], False),
     "whitened": partial(_kept, lambda T, d_e, generator: sign_encodings(1, T, d_e, generator)[0], True),
 }
-"""(n, T, q, d_e, generator) -> sampled layers, by the reading of Definition 3."""
+"""Functions (n, T, q, d_e, generator) -> sampled `Layers`, by the reading of Definition 3."""
 
 
 def attention(layers: Layers, C: float, attend: str) -> tuple[Float64[Tensor, "n"], Float64[Tensor, "n"]]:
-    """Return, of each sample at W = C W*, the attention on y, and the sum of the squares of that on the tokens."""
+    """Return, for each sample at W = C W*, the attention on y, and the sum of the tokens' squared attention."""
     logits = C * layers.logits
     if attend == "tokens_and_query":
         # The query's own logit is that of the sum of the selected encodings.
@@ -173,9 +176,10 @@ def attention(layers: Layers, C: float, attend: str) -> tuple[Float64[Tensor, "n
 
 
 def least_loss(layers: Layers, q: int, d: int, attend: str) -> tuple[Measurement, float]:
-    """Return the loss at the best alpha and C, and that C: it is chosen on half of the samples, at least 4.
+    """Return the loss at the best alpha and C, and that C, from at least 4 samples.
 
-    The standard error is that of the linear part of P^2/(qR) in the sampled means.
+    C is chosen on one half of the samples, and the loss is measured on the other. The standard error is that of
+    P^2/(qR) linearised in the sampled means.
     """
     n = len(layers.subsets) // 2
     chosen_on, measured_on = (
@@ -198,7 +202,7 @@ def _readings(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
         raise InputError("q", q, f"must be at most T = {length}")
     found = {}
     for name, draw in READINGS.items():
-        # The same random numbers for all.
+        # All readings get the same random numbers.
         layers = draw(samples, length, q, d_e, torch.Generator(device).manual_seed(seed))
         loss, C = least_loss(layers, q, d, str(settings["attend"]))
         found |= {f"loss_{name}": loss, f"C_{name}": Measurement(C, 0.0, 1), f"coherence_{name}": layers.coherence}

@@ -1,7 +1,7 @@
-"""The end of a training: its validation loss, coefficients, and loss on fresh samples with and without a rest.
+"""The end of a training: its validation loss, coefficients, and loss on fresh samples with and without the rest.
 
-The rest is the matrices' difference from a multiple of the ground truth's, found by orthogonal projection.
-With one-hot encoding W's multiple is of I − 11ᵀ/T. Differences are of losses on the same samples.
+The rest is the difference of each matrix from its orthogonal projection on the multiples of the ground truth. With
+one-hot encoding, W is projected on the multiples of diag(0, I − 11ᵀ/T). Differences of losses are on the same samples.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from verify.language.parameters import Instance
 
 
 class Coefficients(NamedTuple):
-    """V's multiple of (I, 0), and W's of diag(0, I), or with one-hot encoding of diag(0, I − 11ᵀ/T)."""
+    """The coefficients of V on (I, 0), and of W on diag(0, I), or with one-hot encoding on diag(0, I − 11ᵀ/T)."""
 
     alpha: float
     C: float
@@ -35,18 +35,18 @@ class End(NamedTuple):
     Parameters
     ----------
     validation
-        The loss on the figure's validation set, evaluated in float64, of the matrices trained in the numbers asked for.
+        The loss on the figure's validation set, evaluated in float64, of the matrices trained in the setting `dtype`.
     start, end
-        The coefficients in float64 before the first step and after the last.
+        The coefficients of the training in float64, before the first step and after the last.
     fresh
-        The loss on fresh samples of the matrices trained in the numbers asked for.
+        The loss on fresh samples of the matrices trained in `dtype`.
     on_the_set
-        The loss of the end's multiples of the ground truth on fresh samples.
+        The loss on fresh samples of the multiples of the ground truth with the coefficients `end`.
     off_the_set
-        The excess of the matrices' loss over it, on the same samples.
+        The loss of the matrices trained in float64 minus `on_the_set`, on the same samples.
     rounding
-        The excess of the loss of matrices trained with fewer digits over that of those trained in float64 on the same
-        draws, on the same samples; 0 of a training in float64.
+        The loss of the matrices trained in `dtype` minus that of the matrices trained in float64 with the same draws,
+        on the same samples; 0 if `dtype` is float64.
     """
 
     validation: Measurement
@@ -59,19 +59,19 @@ class End(NamedTuple):
 
 
 def end_of_training(settings: Instance, *, seed: int, device: str, running: Running) -> End:
-    """Train as a figure does with these settings, in float64 as well, and look at the end.
+    """Train as a figure does with these settings, and also in float64, and measure the end.
 
     Parameters
     ----------
     settings
-        Those of the figure, for one run, and `samples`: how many fresh ones there are, in whole batches.
+        The settings of the figure, for one run, and `samples`, the number of fresh samples (rounded up to batches).
     seed, device, running
-        Those of an experiment.
+        As for an experiment.
 
     Raises
     ------
     InputError
-        For settings that do not fit together, and where training diverges.
+        If the settings do not fit together, or training diverges.
     """
     encoding, dtype = str(settings["encoding"]), str(settings["dtype"])
     numbers = dict.fromkeys(("float64", dtype))
@@ -100,7 +100,7 @@ def end_of_training(settings: Instance, *, seed: int, device: str, running: Runn
 
 
 def _directions(plan: Plan, device: str) -> tuple[Float64[Tensor, "D D"], Float64[Tensor, "d D"]]:
-    """Return the matrices of which the end is to be multiples."""
+    """Return the matrices on whose multiples W and V are projected."""
     truth = ground_truth(plan.d_e, plan.d, device)
     return truth.W_centred if plan.encoding == "one_hot" else truth.W, truth.V
 

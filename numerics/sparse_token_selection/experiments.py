@@ -1,7 +1,7 @@
 """Experiments with the layer of `reference.py`: one-hot encoding, then the encodings of `stochastic.py`.
 
-W* = diag(0, I_{d_e}) and V* = (I_d, 0) are the matrices of the ground truth, d_e = T for one-hot encoding, where
-P = I - 11^T/T removes the all-ones direction, in which the logits do not change.
+W* = diag(0, I_{d_e}) and V* = (I_d, 0) are the matrices of the ground truth. For one-hot encoding d_e = T, and
+P = I - 11^T/T removes the all-ones direction, along which a change of W does not change the attention.
 """
 
 import math
@@ -39,7 +39,7 @@ SOURCE = Source("Definitions 2 and 4", "printed", None, "arXiv 2406.06893; put t
 
 
 class GroundTruth(NamedTuple):
-    """W* (D, D), the same with I - 11^T/T, and V* (d, D); D = d + T, and T is d_e where that is another number."""
+    """W* (D, D), W* with I - 11^T/T for I, and V* (d, D); D = d + T, with d_e in place of T if they differ."""
 
     W: Float64[Tensor, "D D"]
     W_centred: Float64[Tensor, "D D"]
@@ -70,7 +70,7 @@ def _gradient(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
     ).batches
     positional, token = sampled.W[:, size:, size:], sampled.V[:, :, :size]
     diagonal = positional.diagonal(dim1=1, dim2=2).sum(dim=1)
-    # The best fit by a I + b 11^T: a is the mean on the diagonal less that off it.
+    # In the best fit by a I + b 11^T, a is the mean on the diagonal minus the mean off it.
     others = (positional.sum(dim=(1, 2)) - diagonal) / (length * (length - 1))
     return {
         "loss": measurement(sampled.loss),
@@ -121,7 +121,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
             raise InputError("eta", settings["eta"], f"training diverges: no finite loss at step {iterate.step}")
         if iterate.step in (steps - window, steps):
             kept[iterate.step] = iterate
-        # Cosines begin where a matrix has left zero.
+        # Cosines begin when a matrix is no longer zero.
         if iterate.W.any():
             cosines_W.append(float(cosine_similarity(iterate.W, truth.W)))
         if iterate.V.any():
@@ -134,7 +134,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
         "cosine_V_largest": max(cosines_V),
     }
     if losses[steps] > 0:
-        # Where tokens are all selected, the loss may become an exact 0.
+        # If all tokens are selected, the loss may become exactly 0.
         quantities["inverse_loss_slope"] = (1 / losses[steps] - 1 / losses[steps - window]) / window
     if cosines_W:
         quantities |= {"cosine_W_least": min(cosines_W), "cosine_W_largest": max(cosines_W)}
@@ -184,7 +184,7 @@ def _from_random(settings: Instance, *, seed: int, device: str) -> Mapping[str, 
 
 
 def _cosines(run: Iterator[Iterate], truth: GroundTruth, steps: Mapping[str, int]) -> Iterator[tuple[str, float]]:
-    """Yield `name_when`, cosine: of W with I - 11^T/T and with I in the positional block, of V with (I, 0)."""
+    """Yield (`name_when`, cosine) pairs: of W with I - 11^T/T and with I in the positional block, of V with (I, 0)."""
     for iterate in run:
         for when in (when for when, step in steps.items() if step == iterate.step):
             yield f"W_centred_{when}", float(cosine_similarity(iterate.W, truth.W_centred))
@@ -237,7 +237,7 @@ def _lengths(settings: Instance) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _encodings(settings: Instance, generator: torch.Generator) -> tuple[Encodings, Encodings]:
-    """Return the encodings in training and in the test; fixed ones are the first T of one draw."""
+    """Return the encodings in training and in the test; fixed encodings are the first T, or T_test, of one draw."""
     draw = {"signs": sign_encodings, "sphere": sphere_encodings}[str(settings["distribution"])]
     lengths, d_e = (int(settings["T"]), int(settings["T_test"])), int(settings["d_e"])
     if settings["encoding"] == "fixed":
@@ -314,15 +314,15 @@ def _trained(
 
 
 def _pattern(W: Float64[Tensor, "D D"], V: Float64[Tensor, "d D"], truth: GroundTruth) -> dict[str, float]:
-    """Return alpha and C, the cosines with V* and W*, and the largest entries off their patterns, of V and W[:, d:]."""
+    """Return alpha, C, the cosines with V* and W*, and the largest entries of V and W[:, d:] where V* and W* are 0."""
     quantities = {"alpha": (V * truth.V).sum() / truth.V.sum(), "C": (W * truth.W).sum() / truth.W.sum()}
-    # Cosines begin where a matrix has left zero.
+    # A zero matrix has no cosine.
     if V.any():
         quantities["cosine_V"] = cosine_similarity(V, truth.V)
     if W.any():
         quantities["cosine_W"] = cosine_similarity(W, truth.W)
     quantities["off_pattern_V"] = (V * (1 - truth.V)).abs().max()
-    # W[:, :d] meets only x_query = 0: it has no gradient, and keeps its initial value.
+    # W[:, :d] is multiplied only by x_query = 0: its gradient is 0, and it keeps its initial value.
     quantities["off_pattern_W"] = (W * (1 - truth.W))[:, len(V) :].abs().max()
     return {name: float(value) for name, value in quantities.items()}
 
@@ -339,7 +339,7 @@ def _stochastic_training(settings: Instance, *, seed: int, device: str) -> Mappi
         rows.append(_pattern(W, V, truth))
         losses.append(sampled_losses(W, V, seen, q, **options))
         tests.append(sampled_losses(W, V, unseen, q_test, **options))
-    # The losses are those of the matrices found: their standard errors know the fresh samples, not the spread of runs.
+    # The losses are those of the matrices found: their standard errors reflect the samples, not the spread of runs.
     return {
         "loss": measurement(torch.cat(losses)),
         "loss_test": measurement(torch.cat(tests)),

@@ -1,13 +1,13 @@
-"""The figures of Wang et al. 2024, trained: losses, cosines, heat maps, unseen lengths and unseen subset sizes.
+"""The figures of Wang et al. 2024 by training: losses, cosines, heat maps, unseen lengths and unseen subset sizes.
 
-A figure trains the layer on fresh batches and reads it at equally spaced steps on a fixed validation set: n_test tokens
-X with subsets y that stay the same. Stochastic encodings are drawn anew at every forward pass, there too; fixed ones
-are the first T_test of the seed's one draw, of which training saw the first T. Validation has generators of its own, so
-that reading does not change the training. With one run, standard errors of losses are those of the mean over the
-validation set, given the trained matrices, and numbers read off the matrices have none. Of several runs, each with a
-draw of fixed encodings of its own, they are those of the mean over the runs.
+A figure trains the layer on fresh batches and reads it at equally spaced steps on a fixed validation set of n_test
+samples (X, y). Stochastic encodings are drawn anew at every forward pass, in validation too. Fixed encodings are the
+first T_test of the seed's single draw, of which training saw the first T. Validation has its own generators, so that
+reading does not change the training. With one run, the standard errors of losses are those of the mean over the
+validation set, given the trained matrices, and numbers read off the matrices have none. With several runs, each with
+its own draw of fixed encodings, they are those of the mean over the runs.
 
-Ours: the scale of the initial entries (the paper says random), q_test, Adam's step size, the number of readings.
+Ours are the scale of the initial entries (the paper says random), q_test, Adam's step size, and the number of readings.
 `--full` says before it starts how long a run with the full settings takes on this machine.
 """
 
@@ -42,7 +42,7 @@ _REMEMBERED = 48
 _COMPARED = ("stochastic", "fixed")
 
 _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
-"""The last trainings of this process: figures that share one take it once."""
+"""Cache of the last trainings of this process, for figures that share a training."""
 
 
 def plan_of(settings: Instance, encoding: str) -> Plan:
@@ -64,7 +64,7 @@ def plan_of(settings: Instance, encoding: str) -> Plan:
 
 
 def _whole(settings: Instance, name: str) -> list[int]:
-    """Return a list of positive integers. Raises InputError."""
+    """Return a setting's list of integers. Raises InputError if a number is not an integer, or occurs twice."""
     values = settings[name]
     assert isinstance(values, tuple)
     if any(value.denominator != 1 for value in values) or len(set(values)) < len(values):
@@ -75,7 +75,7 @@ def _whole(settings: Instance, name: str) -> list[int]:
 def trained_readings(
     plan: Plan, seed: int, device: str, running: Running, part: str, before: int, total: int
 ) -> list[Reading]:
-    """Return the readings of a training; `before` steps of `total` have been taken by others of this run."""
+    """Return the readings of a training; other trainings of this run have taken `before` of its `total` steps."""
     key = (plan, seed, device)
     if key not in _TRAINED:
         taken = list(
@@ -88,7 +88,7 @@ def trained_readings(
 
 
 class _Runs(NamedTuple):
-    """Independent trainings of a plan: their seeds, their readings, and where."""
+    """Independent trainings of a plan on a device, each with its seed and readings."""
 
     plan: Plan
     device: str
@@ -108,7 +108,7 @@ class _Runs(NamedTuple):
 def _runs(
     settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
 ) -> _Runs:
-    """Return the trainings of one encoding; if it is one of several, with its place and their number."""
+    """Return the trainings of one encoding; `others` has its place among the encodings, and their number."""
     plan, count = plan_of(settings, encoding), int(settings["runs"])
     (number, encodings), steps = others, plan.read[-1]
     trained = []
@@ -120,7 +120,7 @@ def _runs(
 
 
 def _over_runs(values: Iterable[float]) -> Measurement:
-    """Return the mean over runs; of one run the standard error is not known."""
+    """Return the mean over runs, with its standard error, which is None for a single run."""
     each = torch.tensor(list(values), dtype=torch.float64)
     return measurement(each) if len(each) > 1 else Measurement(float(each[0]), None)
 
@@ -132,7 +132,7 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
     loss = loss_curve(plan, runs.losses(int(settings["n_test"]), plan.T, plan.q))
 
     def curve(name: str, quantity: str) -> Curve | None:
-        """Return a curve of numbers read off the matrices; cosines begin where a matrix has left zero."""
+        """Return a curve of numbers read off the matrices; cosines begin once the matrix is nonzero in all runs."""
         known = [k for k in range(len(plan.read)) if all(name in row[k] for row in rows)]
         if not known:
             return None
@@ -191,7 +191,7 @@ def _refuse_lengths(settings: Instance, lengths: list[int]) -> None:
 
 
 def _figure3(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | HeatMap]:
-    """Heat maps are of the first run; the measurements of the matrices, and of the growth of entries, are of all."""
+    """Measure Figure 3: heat maps of the first run, and means over all runs of entries and their growth."""
     runs = _runs(settings, str(settings["encoding"]), seed, device, running)
     truth = ground_truth(runs.plan.d_e, runs.plan.d, device)
     shown: dict[str, Measurement | HeatMap] = {}
@@ -233,7 +233,7 @@ def _generalisation(
             "q_test: tokens selected", f"{LOSS}\nat the end", tuple(map(float, sizes)), measured
         )
         for low, high in pairwise(sizes):
-            # Of each run: a draw's effect on both is not in the difference.
+            # The difference is taken in each run: an effect of the draw on both losses cancels.
             rises = (float(b[-1].mean() - a[-1].mean()) for a, b in zip(by_size[low], by_size[high], strict=True))
             rest[f"{encoding}_rise_q{low}_to_q{high}"] = _over_runs(rises)
         rest |= {f"{encoding}_{name}": measured for name, measured in runs.ends().items()}
@@ -271,7 +271,7 @@ ENCODING = Parameter(
 LENGTHS = Parameter("T_test", "rationals", "numbers of tokens in the test", minimum=1)
 SUBSETS = Parameter("q_test", "rationals", "numbers of selected tokens in the test", minimum=1)
 
-# Both encodings, whose draws differ: many short runs.
+# For both encodings, many short runs, because runs differ by their draws.
 _BOTH = changed(
     TRAINING, late=(200, 50_000), steps=(400, 100_000), batch_size=(64, 256), readings=(11, 51), runs=(20, 1)
 )

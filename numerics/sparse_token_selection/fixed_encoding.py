@@ -1,8 +1,8 @@
-"""A fixed draw of encodings does not generalise in length: a layer that has learnt its draw, at other lengths.
+"""A fixed draw of encodings does not generalise in length: a layer that has learnt its draw fails at more tokens.
 
-Where the first T encodings of the draw, the columns of E (d_e, T), are linearly independent, W = diag(0, C M) with
-M = E (E'E)^{-2} E' has E' M E = I: on the first T tokens the layer is that of one-hot encoding, whose loss tends to 0
-with C. Training never looks at its values on a later token, outside of their span.
+If the first T encodings of the draw, the columns of E (d_e, T), are linearly independent, then M = E (E'E)^{-2} E'
+has E' M E = I. So with W = diag(0, C M) the layer acts on the first T tokens as with one-hot encoding, and its loss
+tends to 0 as C grows. Training never sees a later token, whose encoding is outside of their span.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ _SINGULAR = 1e-6
 
 
 def learnt_metric(encodings: Float[Tensor, "d_e T"]) -> Float[Tensor, "d_e d_e"]:
-    """Return the M (d_e, d_e) with E' M E = I for E (d_e, T).
+    """Return M = E (E'E)^{-2} E', (d_e, d_e), with E' M E = I, for E (d_e, T).
 
     Raises
     ------
     InputError
-        For columns that are linearly dependent: names d_e.
+        If the columns are linearly dependent; the error names d_e.
     """
     left, values, _ = torch.linalg.svd(encodings, full_matrices=False)
     if len(values) < encodings.shape[1] or values[-1] < _SINGULAR * values[0]:

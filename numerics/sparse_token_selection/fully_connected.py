@@ -1,8 +1,8 @@
-"""Fully-connected nets for the task: trained, and with a first layer from which a decoder reads everything off.
+"""Fully-connected nets for the task: trained nets, and constructed first layers whose outputs a decoder can invert.
 
-A net's input is (vec X, 1_y), vec X as in `linear_measurements`; its first layer has `width` units. Where y is read
-"together", they read both; where "apart", they read vec X, and the layer after them reads their outputs and 1_y.
-All is float64. Other shapes raise InputError.
+A net's input is (vec X, 1_y), with vec X as in `linear_measurements`; its first layer has `width` units. If y is read
+"together", the first layer reads both. If it is read "apart", the first layer reads vec X, and the second layer reads
+its outputs and 1_y. All is float64. Other shapes raise InputError.
 """
 
 import math
@@ -24,15 +24,18 @@ DESIGNS = ("one_more", "pairs", "none_more")
 READINGS = ("together", "apart")
 _HALVINGS = 80
 _WHOLE_LINE = 40.0
-"""Measurements of variance 1 and codes below 1 are far inside; a smaller range where a function is flat in float64."""
+"""Bound of the interval on which an activation is inverted; measurements of variance 1 and codes are far inside.
+
+An activation that is flat in float64 before this bound, such as tanh, is in effect inverted on a smaller interval.
+"""
 _WIDEST = 2**32
-"""Inverting an activation is off by 10⁻¹⁴ of the range that its unit reads, or so: 10⁻⁴ at this range."""
+"""Largest range of codes: inverting an activation has an error of some 10⁻¹⁴ of the range, 10⁻⁴ at this one."""
 
 
 class Activation(NamedTuple):
-    """A function f, an interval on which it increases, whether it does so on the whole line, and its centre.
+    """A function f, an interval on which it increases, whether it increases on the whole line, and its centre.
 
-    f(centre + x) - f(centre - x) increases in x; the centre is None if f has none.
+    f(centre + x) - f(centre - x) increases in x; the centre is None if there is no such point.
     """
 
     function: Callable[[Tensor], Tensor]
@@ -92,12 +95,12 @@ def net_losses(net: nn.Module, tokens: Float[Tensor, "n d T"], subsets: Float[Te
 def train_net(
     net: Net, T: int, q: int, d: int, *, steps: int, batch: int, eta: float, generator: torch.Generator
 ) -> None:
-    """Train by Adam on fresh batches; the step size falls to 0 like a cosine.
+    """Train by Adam on fresh batches, with a cosine schedule of the step size down to 0.
 
     Raises
     ------
     InputError
-        For steps below 1, and where training diverges: names eta, and the step.
+        If `steps` is below 1, or training diverges; the latter error names eta and the step.
     """
     at_least("steps", steps, 1)
     optimizer = torch.optim.Adam(net.parameters(), lr=eta)
@@ -113,7 +116,7 @@ def train_net(
 
 
 def initialise(net: Net, generator: torch.Generator) -> None:
-    """Draw all weights and biases from U(-1/sqrt(n), 1/sqrt(n)), n the units read: PyTorch's default, from a seed."""
+    """Draw all weights and biases from U(-1/sqrt(n), 1/sqrt(n)), n the layer's number of inputs: PyTorch's default."""
     with torch.no_grad():
         for layer in (net.first, *net.others):
             bound = 1 / math.sqrt(layer.in_features)
@@ -124,15 +127,16 @@ def initialise(net: Net, generator: torch.Generator) -> None:
 
 
 def subset_code(T: int, q: int) -> tuple[list[int], int]:
-    """Return T whole numbers of which any two sums of q differ, and an upper bound on these sums.
+    """Return T integers such that different q-subsets have different sums, and an upper bound on these sums.
 
-    They are 2^i or, if their bound is smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime
-    that is at least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
+    The integers are 2^i or, if this gives a smaller bound, numbers whose digits are the residues of i, i^2 .. i^q
+    modulo a prime that is at least T. In sums of q of these no digit carries, and power sums determine a set (Newton's
+    identities).
 
     Raises
     ------
     InputError
-        For a T below 1, and a q that is not from 1 to T.
+        If T is below 1, or q is not from 1 to T.
     """
     at_least("T", T, 1)
     if not isinstance(q, int) or not 1 <= q <= T:
@@ -149,19 +153,19 @@ def first_layer(
 ) -> tuple[Float[Tensor, "width dT"], Float[Tensor, "width {T}"], Float[Tensor, "width"]]:
     """Return weights on vec X (width, d T), weights on 1_y (width, T) and biases (width,) of a first layer.
 
-    With u = A vec X and the number c of y in the code of `subset_code`, below some c_0:
+    The units read u = A vec X, and the code c of y, the sum of the numbers of `subset_code` over y, with a bound c_0:
 
-    - one_more: u, and c in one unit more, scaled and shifted from [0, c_0] to where the activation increases, for
+    - one_more: u, and c in one more unit, mapped from [0, c_0] to the interval on which the activation increases; for
       activations that increase on the whole line;
-    - pairs: b + u, b - u, b the activation's centre, and c likewise, for activations that have one;
-    - none_more: u with spacing * c added to its first entry, scaled and shifted from where its values are next to
-      certain to be to that interval. Only here is there a spacing.
+    - pairs: b + u and b - u, with b the activation's centre, and c as in one_more; for activations with a centre;
+    - none_more: u with spacing * c added to its first entry. The range in which the values almost certainly lie is
+      mapped to that interval. Only this design has a spacing.
 
     Raises
     ------
     InputError
-        For no measurements, a design, an activation or a spacing that does not fit, and codes that float64 does not
-        resolve.
+        If there are no measurements, the design, activation or spacing does not fit, or float64 does not resolve the
+        codes.
     """
     reading = _designed(design, activation, T, q, spacing, like=measurements)
     m, chosen, code = len(measurements), reading.activation, reading.code
@@ -185,12 +189,12 @@ def read_off(
 ) -> tuple[Float[Tensor, "n m"], Int64[Tensor, "n"]]:
     """Return the measurements (n, m) and the places (n,) of the subsets in `all_subsets`, from a first layer's outputs.
 
-    The activation is inverted by bisection, the code rounded to the nearest one of a q-subset.
+    The activation is inverted by bisection, and the code is rounded to the nearest code of a q-subset.
 
     Raises
     ------
     InputError
-        For a design, an activation or a spacing that does not fit, and codes that float64 does not resolve.
+        If the design, activation or spacing does not fit, or float64 does not resolve the codes.
     """
     reading = _designed(design, activation, T, q, spacing, like=outputs)
     chosen, codes = reading.activation, all_subsets(T, q, device=outputs.device) @ reading.code
@@ -223,14 +227,14 @@ def decoded_losses(
     *,
     spacing: float = 0.0,
 ) -> Float[Tensor, "n"]:
-    """Return 1/2 ||f - STS||^2 of each sample, (n,), f the regression on numbers read off the first layer's outputs.
+    """Return 1/2 ||f - STS||^2 of each sample, (n,), for the regression f on u and y decoded from the first layer.
 
-    The measurements have rows of norm 1. Only the first layer's outputs reach the decoder.
+    The rows of the measurements must have norm 1. Only the first layer's outputs reach the decoder.
 
     Raises
     ------
     InputError
-        Where `first_layer` does.
+        If `first_layer` raises it.
     """
     T, q = subsets.shape[1], int(subsets[0].sum())
     on_X, on_y, bias = first_layer(design, activation, measurements, T, q, spacing=spacing)
@@ -242,7 +246,7 @@ def decoded_losses(
 
 
 class _Reading(NamedTuple):
-    """An activation, the code of y, (T,), float64, and an upper bound on codes of q-subsets."""
+    """An activation, the code's numbers (T,), float64, and an upper bound on the codes of q-subsets."""
 
     activation: Activation
     code: Float[Tensor, "T"]
@@ -250,7 +254,7 @@ class _Reading(NamedTuple):
 
 
 def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, like: Float[Tensor, "..."]) -> _Reading:
-    """Return a first layer's code of y. Raises InputError where the outputs would not tell y or X."""
+    """Return a first layer's activation and code of y. Raises InputError if its outputs would not determine y or u."""
     chosen = _activation(activation)
     fits = {
         "one_more": [name for name, each in ACTIVATIONS.items() if each.monotone],
@@ -273,8 +277,8 @@ def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, l
 
 
 def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{m}"], Float[Tensor, "{m}"]]:
-    """Return the lower ends of the values of each unit, (m,), and the scale that brings them into the interval."""
-    # A measurement of variance 1 is beyond 9 with chance 2e-19.
+    """Return the lower end of each unit's values, (m,), and the scale that maps its range onto the interval."""
+    # A measurement of variance 1 is beyond 9 with probability 2e-19.
     low = torch.full((m,), -9.0, dtype=reading.code.dtype, device=reading.code.device)
     high = -low
     high[0] = high[0] + spacing * reading.below
@@ -284,7 +288,7 @@ def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{
 def _inverse(
     function: Callable[[Tensor], Tensor], values: Float[Tensor, "*shape"], low: float, high: float
 ) -> Float[Tensor, "*shape"]:
-    """Return the arguments of an increasing function's values, by bisection; the ends for values beyond."""
+    """Return the arguments of an increasing function's values, by bisection; an end for a value outside the range."""
     lower, upper = torch.full_like(values, low), torch.full_like(values, high)
     for _ in range(_HALVINGS):
         middle = (lower + upper) / 2

@@ -1,9 +1,9 @@
 """The gradient on the set V = (alpha I, 0), W = diag(0, C I), from the definitions: its traces and zero blocks.
 
-Along W = diag(0, C I) the loss changes from C_low to C_high by the mean of C_high - C_low times the trace of dL/dW's
-positional block at a uniform C between them. A batch has half of its samples at C and half at C_low + C_high - C,
-which is uniform too: terms linear in C do not vary. Along V = (alpha I, 0) the loss has the trace of dL/dV's token
-block as its slope.
+Along W = diag(0, C I) the change of the loss from C_low to C_high is C_high - C_low times the mean of the trace of
+dL/dW's positional block at a uniform C between them. A batch has half of its samples at C and half at
+C_low + C_high - C, which is uniform too: in their mean, terms linear in C do not vary. Along V = (alpha I, 0) the
+derivative of the loss is the trace of dL/dV's token block.
 """
 
 from collections.abc import Mapping
@@ -30,20 +30,20 @@ from verify.language.parameters import Instance
 
 
 def furthest_from_zero(values: Float64[Tensor, "batches k"]) -> Measurement:
-    """Return, of means over batches, (batches, k), the one with the most standard errors from 0; 0 where k = 0.
+    """Return, of the means of k columns over batches, the one most standard errors from 0; 0 if k = 0.
 
-    A mean other than 0 without a standard error is further than all others.
+    `values` is (batches, k). A nonzero mean with standard error 0 is further than all others.
     """
     if not values.shape[1]:
         return Measurement(0.0, 0.0, len(values))
     means, errors = values.mean(dim=0).abs(), values.std(dim=0, correction=1)
     away = torch.where(means == 0, 0.0, means / errors)
-    # Not a number is further still.
+    # NaN is further still.
     return measurement(values[:, int(away.argmax())])
 
 
 def entries_and_sums(blocks: Float64[Tensor, "batches m n"]) -> Float64[Tensor, "batches m*n+m+n"]:
-    """Return the entries of matrices (batches, m, n), and their rows' and columns' sums: (batches, mn + m + n)."""
+    """Return the entries, row sums and column sums of matrices (batches, m, n), (batches, mn + m + n)."""
     return torch.cat([blocks.flatten(1), blocks.sum(dim=2), blocks.sum(dim=1)], dim=1)
 
 

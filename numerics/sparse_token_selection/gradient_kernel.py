@@ -1,12 +1,12 @@
-"""A batch drawn and differentiated sample by sample, whose encodings are in cache when they are used, on the CPU.
+"""Loss and gradient of a batch on the CPU, drawn sample by sample, so that a sample's encodings stay in the cache.
 
-The loss and the gradient are those of `trainer.batch_gradient`, against which they are tested, on the batch
-that `Batches.drawn` writes out. With a sample's tokens z_t as the rows of Z, the query z = (0; u) among them if it is
-attended to, and p the softmax of the logits Z W z,
+The tests compare the loss and the gradient with those of `trainer.batch_gradient` on the batch of `Batches.drawn`. The
+rows of Z are a sample's tokens z_t, and the query z = (0; u) if it is attended to. With p the softmax of the logits
+Z W z,
 
     r = V Zᵀp − target,    s = Z Vᵀr,    l = p ∘ (s − pᵀs),    dL/dV = r (Zᵀp)ᵀ,    dL/dW = (Zᵀl) zᵀ.
 
-A gradient depends on the key and the number of the step alone, not on earlier draws nor on the number of threads.
+A step's gradient depends only on the key, the step's number and the matrices, not on earlier draws or threads.
 """
 
 from typing import Any, get_args
@@ -24,9 +24,9 @@ from verify import InputError
 from verify.cores import on_all_cores
 
 _CHUNK = 32
-"""Samples whose gradients are summed before those of chunks are: fixed, as sums depend on it."""
+"""Number of samples in a chunk, whose gradients are summed first; it is fixed because the rounding depends on it."""
 _WORTH_A_THREAD = 2**20
-"""Entries of encodings in a batch from which on threads are worth their start."""
+"""Minimum number of entries of encodings in a batch for several threads to be started."""
 
 
 @compiled
@@ -43,7 +43,7 @@ def _product(rows: Any, vector: Any) -> Any:
 
 @compiled
 def _combination(weights: Any, rows: Any) -> Any:
-    """Return the sum of rows times weights."""
+    """Return the weighted sum of the rows."""
     out = np.zeros(rows.shape[1], rows.dtype)
     for i in range(len(rows)):
         row, weight = rows[i], weights[i]
@@ -54,7 +54,7 @@ def _combination(weights: Any, rows: Any) -> Any:
 
 @compiled
 def _add_outer(a: Any, b: Any, out: Any) -> None:
-    """Add a bᵀ."""
+    """Add a bᵀ to `out`."""
     for i in range(len(a)):
         row, number = out[i], a[i]
         for j in range(len(b)):
@@ -63,7 +63,7 @@ def _add_outer(a: Any, b: Any, out: Any) -> None:
 
 @compiled
 def _write_signs(octets: Any, plane: int, signs: Any, d: int, Z: Any) -> None:
-    """Write the encodings, from entry `d` on of all rows but the last; the bytes are those of `Batches`' planes."""
+    """Write the encodings into all rows of Z but the last, from entry `d` on; `octets` are the bytes of the planes."""
     d_e = Z.shape[1] - d
     for t in range(len(Z) - 1):
         row, first = Z[t], 2 * (t % SIDE * plane + t // SIDE * squares(d_e))
@@ -77,7 +77,7 @@ def _write_signs(octets: Any, plane: int, signs: Any, d: int, Z: Any) -> None:
 
 @compiled
 def _sample(Z: Any, members: Any, attended: int, W: Any, V: Any, slopes_W: Any, slopes_V: Any) -> Any:
-    """Add a sample's slopes, and return its loss: of Z the last row is memory for the query."""
+    """Add a sample's gradients to the slopes, and return its loss; the last row of Z is memory for the query."""
     d, query, seen = len(V), Z[-1], Z[:attended]
     query[:] = 0
     target = np.zeros(d, Z.dtype)
@@ -100,16 +100,16 @@ def gradients(
     key: Any, step: int, chunk: int, n: int, T: int, q: int, query: bool, shared: Any, signs: Any, W: Any, V: Any,
     losses: Any, slopes_W: Any, slopes_V: Any,
 ) -> None:  # fmt: skip
-    """Write the loss of each of a chunk's samples and the sums of their gradients.
+    """Write the loss of each sample of a chunk, and the sums of their gradients.
 
     Parameters
     ----------
     shared
-        The encodings (T, d_e) that all samples share; (0, d_e) where each has its own.
+        The encodings (T, d_e) that all samples share; (0, d_e) if each sample has its own.
     signs
-        Row k holds the eight entries that the byte k stands for, (256, 8).
+        The eight entries that the byte k stands for, in row k, (256, 8).
     losses, slopes_W, slopes_V
-        (n,), (chunks, D, D) and (chunks, d, D), zero.
+        The outputs, (n,), (chunks, D, D) and (chunks, d, D), zero at the start.
     """
     (d, D), dtype = V.shape, V.dtype
     plane, pairs = 0 if len(shared) else plane_words(T, D - d), -(-d * T // 2)
@@ -125,13 +125,13 @@ def gradients(
 
 
 def gradient(batches: Batches, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], step: int, attend: Attend) -> Gradient:
-    """Return the mean loss () of a step's batch, and its slopes in W[:, d:], (D, d_e), and in V.
+    """Return the mean loss () of a step's batch, and its gradients in W[:, d:], (D, d_e), and in V.
 
     Raises
     ------
     InputError
-        For batches on another device than the CPU, a step that is not a number from 0 to 2⁶³ - 1, matrices of another
-        shape, type or device than the batches', and an `attend` that is not one of `Attend`.
+        If the batches are not on the CPU, the step is not from 0 to 2⁶³ - 1, the matrices do not have the batches'
+        shape, type and device, or `attend` is not one of `Attend`.
     """
     if not batches.on_cpu:
         raise InputError("device", batches.device, "must be cpu")

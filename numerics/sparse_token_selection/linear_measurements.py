@@ -1,8 +1,8 @@
 """The least mean-square error of the target given y and linear measurements of X, from the definitions.
 
 The rows of A, (m, d T), are the measurements: u = A vec X with vec X = (x_11 .. x_1T, x_21 .. x_dT). Given y, the
-target's components are linear in vec X, which is Gaussian, so the best prediction is the linear regression on u. No
-formula for the best measurements is used. Other shapes raise InputError.
+target's components are linear in vec X, which is Gaussian, so that the best prediction is the linear regression on u.
+No formula for the best measurements is used. Other shapes raise InputError.
 """
 
 import math
@@ -20,8 +20,7 @@ from verify.errors import InputError
 MOST_SUBSETS = 200_000
 _CHUNK_ELEMENTS = 2**22
 _RANK = 1e-9
-"""Singular values below this share of the largest count as 0: rounding is some 10⁻¹³, and random rows have larger ones.
-"""
+"""Singular values below this fraction of the largest count as 0: rounding gives some 10⁻¹³, random rows give more."""
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 
 
@@ -38,7 +37,7 @@ def all_subsets(T: int, q: int, *, device: torch.device | str = "cpu") -> Float6
     Raises
     ------
     InputError
-        For a q that is not from 1 to T, and more than 200 000 subsets.
+        If q is not from 1 to T, or there are more than 200 000 subsets.
     """
     _between("q", q, 1, T)
     if math.comb(T, q) > MOST_SUBSETS:
@@ -65,12 +64,12 @@ def target_functionals(subsets: Float[Tensor, "n T"], d: int) -> Float[Tensor, "
 def conditional_variance(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n"]:
     """Return, as (n,), the least loss 1/2 E||STS - E(STS | A vec X, y)||^2 for each y of `subsets` (n, T).
 
-    The error in a functional is its part outside the rows' span; the variance is the squared norm of this part. The
-    span is that of the singular vectors whose values are above `_RANK` times the largest. A direction that rounding may
-    have made is thus left out, which can only raise the loss.
+    The error in a functional is its part outside the rows' span, and the variance is the squared norm of this part. The
+    span is that of the singular vectors with values above `_RANK` times the largest. This leaves out directions that
+    may come from rounding, which can only raise the loss.
     """
     d = _dimension(measurements, subsets)
-    # The span does not depend on the rows' sizes.
+    # The span does not depend on the rows' norms.
     norms = torch.linalg.vector_norm(measurements, dim=1, keepdim=True)
     singular, basis = torch.linalg.svd(measurements / norms.clamp(min=1e-300), full_matrices=False)[1:]
     if len(singular):
@@ -100,7 +99,7 @@ def random_measurements(
     Raises
     ------
     InputError
-        For a kind that is not one of `KINDS`, T or d below 1, and an m that is not from 0 to d T.
+        If the kind is not one of `KINDS`, T or d is below 1, or m is not from 0 to d T.
     """
     if kind not in KINDS:
         raise InputError("kind", kind, f"must be one of {', '.join(KINDS)}")
@@ -126,7 +125,7 @@ def descend(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"], 
     Raises
     ------
     InputError
-        For rows that are dependent at the start, steps below 1, and shapes that do not fit.
+        If the rows are linearly dependent at the start, `steps` is below 1, or shapes do not fit.
     """
     d = _dimension(measurements, subsets)
     _between("steps", steps, 1)

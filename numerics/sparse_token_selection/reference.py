@@ -2,9 +2,9 @@
 
 Task: X = (x_1..x_T), x_i ~ N(0, I_d) independent; y a uniformly random q-subset of [T]; target
 STS(X, y) = (1/q) sum_{i in y} x_i. Layer, with encodings e_1..e_T in R^{d_e}, z_i = (x_i; e_i) and
-z_query = (0_d; sum_{i in y} e_i): f(X, y) = V Z softmax(Z^T W z_query), or the same with [Z, z_query] for Z,
-the query one more column. Loss: L = 1/2 E||f - STS||^2.
-All matrices are full and all gradients are autograd's. Shapes, with D = d + d_e: W (D, D), V (d, D),
+z_query = (0_d; sum_{i in y} e_i): f(X, y) = V Z softmax(Z^T W z_query), or the same with [Z, z_query] in place
+of Z, with the query as one more column. Loss: L = 1/2 E||f - STS||^2.
+All matrices are full, and autograd computes all gradients. Shapes, with D = d + d_e: W (D, D), V (d, D),
 encodings (d_e, T), shared by all samples, or (n, d_e, T), tokens (n, d, T), subsets (n, T); one dtype and
 one device throughout. Other shapes raise InputError.
 """
@@ -30,16 +30,16 @@ Attend = Literal["tokens", "tokens_and_query"]
 """The columns that the layer attends to: Z, or [Z, z_query]."""
 
 Encodings = Float[Tensor, "... d_e _T"] | Callable[[int], Float[Tensor, "n d_e _T"]]
-"""(d_e, T), shared by all samples; or a function that draws those of n samples, (n, d_e, T), anew at every call.
+"""Encodings (d_e, T), shared by all samples; or a function that draws encodings of n samples, (n, d_e, T), per call.
 
-A function may have those of training and of the test, of another T, which is not compared: `_T`.
+The annotation has `_T`, which is not checked, because training and test may have different T.
 """
 
 
 class Gradient(NamedTuple):
-    """Loss (), dL/dW (D, D) and dL/dV (d, D); those of several batches have a leading axis.
+    """Loss (), dL/dW (D, D) and dL/dV (d, D); the values of several batches have a leading axis.
 
-    A training's has the columns d: of dL/dW alone, (D, d_e), as the others are 0.
+    In a training, W has only the columns d: of dL/dW, (D, d_e), because the others are 0.
     """
 
     loss: Float[Tensor, "*batches"]
@@ -51,8 +51,8 @@ class Gradient(NamedTuple):
 class SampledGradient:
     """Monte Carlo estimate: independent `batches` (leading axis), their `mean`, and its `standard_error`.
 
-    (mean - truth) / standard_error is Student t with batches - 1 degrees of freedom, up to the
-    non-normality of batch means; for a linear functional, apply it to `batches`.
+    (mean - truth) / standard_error has Student's t distribution with batches - 1 degrees of freedom, up to the
+    non-normality of batch means. To estimate a linear functional, apply it to `batches`.
     """
 
     batches: Gradient
@@ -61,7 +61,7 @@ class SampledGradient:
 
 
 class Iterate(NamedTuple):
-    """Gradient descent after `step` steps: W (D, D), V (d, D), and the loss () there."""
+    """The state of gradient descent after `step` steps: W (D, D), V (d, D), and the loss () there."""
 
     step: int
     W: Float[Tensor, "D D"]
@@ -85,7 +85,7 @@ def sample_batch(
     Raises
     ------
     InputError
-        For sizes below 1, and a q that is not from 1 to T.
+        If a size is below 1, or q is not from 1 to T.
     """
     for name, value in (("n", n), ("T", T), ("d", d)):
         at_least(name, value, 1)
@@ -113,7 +113,7 @@ def layer_output(
     *,
     attend: Attend = "tokens",
 ) -> Float[Tensor, "n d"]:
-    """Return f(X, y) = V Z softmax(Z^T W z_query), (n, d); with [Z, z_query] for Z where `attend` says so."""
+    """Return f(X, y) = V Z softmax(Z^T W z_query), (n, d), with Z replaced by [Z, z_query] if `attend` says so."""
     d, T = _dimensions(W, V, encodings)
     _batch(tokens, subsets)
     if tokens.shape[1:] != (d, T):
@@ -162,8 +162,8 @@ def sampled_gradient(
     Raises
     ------
     InputError
-        For fewer batches or samples, a generator on another device than W, a q that is not from 1 to T, and
-        shapes that do not fit.
+        If there are fewer batches or samples, the generator is on another device than W, q is not from 1 to T, or
+        shapes do not fit.
     """
     at_least("batches", batches, 2)
     at_least("batch_size", batch_size, 2)
@@ -191,19 +191,18 @@ def cubature_gradient(
     *,
     attend: Attend = "tokens",
 ) -> Gradient:
-    """Return the population loss and gradient, exact up to rounding, where W[:d, d:] = 0.
+    """Return the population loss and gradient, exact up to rounding, if W[:d, d:] = 0.
 
-    There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f is affine in X, the
+    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]). So f is affine in X, the
     loss and dL/dV are quadratic and dL/dW, through d logits/dW = Z z_query^T, is cubic in X. The mean over
-    the 2 T d points ±sqrt(T d) u_k, u_k the unit vectors of R^{T d}, equals E under N(0, I_{T d}) for every
+    the 2 T d points ±sqrt(T d) u_k, with u_k the unit vectors of R^{T d}, equals E under N(0, I_{T d}) for every
     polynomial of degree <= 3: odd and mixed moments vanish, squares of coordinates have mean 2 T d / (2 T d) = 1.
-    y runs over all q-subsets, and encodings (n, d_e, T) over n draws that are equally likely (`enumerated_signs`).
+    y runs over all q-subsets, and encodings (n, d_e, T) over n equally likely draws (`enumerated_signs`).
 
     Raises
     ------
     InputError
-        Where W[:d, d:] != 0, where n C(T, q) 2 T d > 2 000 000, for a q that is not from 1 to T, and shapes that do
-        not fit.
+        If W[:d, d:] != 0, n C(T, q) 2 T d > 2 000 000, q is not from 1 to T, or shapes do not fit.
     """
     d, T = _dimensions(W, V, encodings)
     _subset_size(q, T)
@@ -221,7 +220,7 @@ def cubature_gradient(
         tokens = W.new_zeros(len(index), T * d).scatter_(1, (index % (T * d))[:, None], math.sqrt(T * d))
         tokens, case = tokens.view(-1, d, T), index // (T * d)
         chosen, drawn = subsets[case % len(subsets)], encodings if encodings.ndim == 2 else draws[case // len(subsets)]
-        # Antipodes in two passes of the same operations: odd terms cancel exactly, so blocks that are 0 stay 0.
+        # Antipodal points take two passes of the same operations: odd terms cancel exactly, so zero blocks stay 0.
         pair = zip(*(_summed(W, V, drawn, points, chosen, attend) for points in (tokens, -tokens)), strict=True)
         total = Gradient(*(old + (up + down) for old, (up, down) in zip(total, pair, strict=True)))
     return Gradient(*(value / (2 * count) for value in total))
@@ -235,14 +234,14 @@ def train(
     steps: int,
     gradient: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]],
 ) -> Iterator[Iterate]:
-    """Return the iterates 0..steps of W <- W - eta dL/dW, V <- V - eta dL/dV, computed as they are asked for.
+    """Return a lazy iterator of the iterates 0..steps of W <- W - eta dL/dW, V <- V - eta dL/dV.
 
     `gradient`, (W, V) -> (loss, dL/dW, dL/dV), is called once at every iterate.
 
     Raises
     ------
     InputError
-        For steps below 0, and an eta that is not finite and above 0.
+        If `steps` is below 0, or eta is not finite and above 0.
     """
     at_least("steps", steps, 0)
     if not 0 < eta < math.inf:
@@ -256,7 +255,7 @@ def cosine_similarity(A: Float[Tensor, "*shape"], B: Float[Tensor, "*shape"]) ->
     Raises
     ------
     InputError
-        For shapes that differ, and a matrix that is 0.
+        If the shapes differ, or a matrix is 0.
     """
     if A.shape != B.shape:
         raise InputError("B", tuple(B.shape), f"must have the shape of A, {tuple(A.shape)}")
@@ -316,12 +315,12 @@ def _subset_size(q: int, T: int) -> None:
 
 
 def logits_are_free_of_tokens(W: Float[Tensor, "D D"], d: int, why: str) -> None:
-    """Check that W[:d, d:] vanishes: to rounding, as another order of sums leaves it.
+    """Check that W[:d, d:] vanishes up to the rounding of sums.
 
     Raises
     ------
     InputError
-        If it does not; the message ends in `why`.
+        If it does not; the message ends with `why`.
     """
     # A comparison with NaN is false.
     if not bool(W[:d, d:].abs().max() <= _VANISHES * W.abs().max().clamp(min=1)):

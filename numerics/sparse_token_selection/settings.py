@@ -1,4 +1,4 @@
-"""Parameters that several experiments have, and the settings of the figures' training, without PyTorch."""
+"""Parameters that several experiments share, and the settings of the figures' training; imports no PyTorch."""
 
 from numerics.settings import integer, positive
 from verify import Parameter, Setting
@@ -32,9 +32,9 @@ TRAINING = (
         Parameter("dtype", "word", "numbers that are computed with", words=("float64", "float32")), "float64", "float64"
     ),
 )
-"""The settings of Figure 1, beside the kind of encoding."""
+"""The settings of Figure 1, except for the kind of encoding."""
 
 
 def changed(base: tuple[Setting, ...], **values: tuple[Value, Value]) -> tuple[Setting, ...]:
-    """Return settings with other quick and full values."""
+    """Return the settings with the quick and full values of some replaced, given as name=(quick, full)."""
     return tuple(Setting(s.parameter, *values.get(s.parameter.name, (s.quick, s.full))) for s in base)

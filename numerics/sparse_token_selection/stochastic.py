@@ -1,9 +1,9 @@
 """Near-orthogonal positional encodings, fresh or fixed, and the layer's loss under them (arXiv 2406.06893).
 
-Definition 3, fixed encoding: one draw of unit vectors e_1, e_2, ... kept for all samples, of which a sequence of
-length T sees the first T. Definition 5, stochastic encoding: a fresh draw for every sample. In the words of
-`reference`, whose shapes hold here too, the first is `sign_encodings(1, T_max, d_e, generator)[0][:, :T]` and the
-second `partial(sign_encodings, T=T, d_e=d_e, generator=generator)`.
+Definition 3, fixed encoding: one draw of unit vectors e_1, e_2, ... is kept for all samples, and a sequence of length T
+uses the first T. Definition 5, stochastic encoding: a fresh draw for every sample. As the `Encodings` of `reference`,
+whose shapes hold here too, the first is `sign_encodings(1, T_max, d_e, generator)[0][:, :T]` and the second is
+`partial(sign_encodings, T=T, d_e=d_e, generator=generator)`.
 """
 
 import math
@@ -37,7 +37,7 @@ def sign_encodings(
     Raises
     ------
     InputError
-        For sizes below 1.
+        If a size is below 1.
     """
     _sizes(n, T, d_e)
     bits = torch.randint(2, (n, d_e, T), generator=generator, device=generator.device, dtype=torch.int8)
@@ -47,12 +47,12 @@ def sign_encodings(
 def enumerated_signs(
     T: int, d_e: int, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float64
 ) -> Float[Tensor, "2**({T}*{d_e}) {d_e} {T}"]:
-    """Return all that `sign_encodings` may draw, each as likely as any other, (2^(T d_e), d_e, T).
+    """Return all equally likely draws of `sign_encodings`, (2^(T d_e), d_e, T).
 
     Raises
     ------
     InputError
-        For sizes below 1, and for T d_e > 16.
+        If a size is below 1, or T d_e > 16.
     """
     _sizes(1, T, d_e)
     if T * d_e > _MOST_SIGNS:
@@ -69,7 +69,7 @@ def sphere_encodings(
     Raises
     ------
     InputError
-        For sizes below 1.
+        If a size is below 1.
     """
     _sizes(n, T, d_e)
     gaussian = torch.randn(n, d_e, T, generator=generator, device=generator.device, dtype=dtype)
@@ -84,15 +84,15 @@ def loss_averaged_over_tokens(
     *,
     attend: Attend = "tokens",
 ) -> Float[Tensor, "n"]:
-    """Return E[1/2 ||f - STS||^2 | encodings, y] of each sample, (n,), where W[:d, d:] = 0.
+    """Return E[1/2 ||f - STS||^2 | encodings, y] of each sample, (n,), if W[:d, d:] = 0.
 
-    There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. The mean
-    over X ~ N(0, I) is then half of the square of its value at X = 0 plus that of its Jacobian, taken by autograd.
+    Then the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. The mean
+    over X ~ N(0, I) is half of the squared norm of its value at X = 0 plus that of its Jacobian, taken by autograd.
 
     Raises
     ------
     InputError
-        Where W[:d, d:] != 0, and for shapes that do not fit.
+        If W[:d, d:] != 0, or shapes do not fit.
     """
     d = len(V)
     with torch.enable_grad():
@@ -102,7 +102,7 @@ def loss_averaged_over_tokens(
         residual = output - target(tokens, subsets)
         squares = residual.detach().square().sum(dim=1)
         for component in residual.sum(dim=0):
-            # A sample's residual depends on no other sample's tokens: the sum's gradient has one row for each.
+            # A sample's residual depends only on its own tokens: the sum's gradient has one row for each sample.
             (row,) = torch.autograd.grad(component, tokens, retain_graph=True)
             squares = squares + row.square().sum(dim=(1, 2))
     return squares / 2

@@ -1,13 +1,13 @@
-"""Training one softmax attention layer on fresh batches: SGD or Adam, checkpointed, with gradients written out.
+"""Training of one softmax attention layer on fresh batches by SGD or Adam, with checkpoints and hand-written gradients.
 
-The model is that of `reference`, whose autograd the gradient here is tested against. The logits see W through
-W[:, d:] alone, as x_query = 0, so that W[:, :d] has no gradient. With u the sum of the selected encodings, (a; b) =
-W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sample's gradients are
+The model is that of `reference`; the tests compare the gradient here with its autograd. The logits depend on W only
+through W[:, d:], because x_query = 0, so that W[:, :d] has gradient 0. With u the sum of the selected encodings,
+(a; b) = W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sample's gradients are
 
     dL/dV = r (Z p)ᵀ,    dL/dW[:, d:] = (Z l) uᵀ,    l = p ∘ (gᵀr − (g p)ᵀr).
 
-The encodings, which are the most numbers, are passed through twice. Attended to, the query adds the token (0; u).
-On the CPU `gradient_kernel` draws a batch and takes its gradient.
+The encodings, the largest array, are read twice. If the query is attended to, it adds the token (0; u). On the CPU,
+`gradient_kernel` draws a batch and computes its gradient.
 """
 
 import math
@@ -29,12 +29,12 @@ from verify import Running
 from verify.runs.checkpoints import alike, kept_by
 
 _BETAS = 0.9, 0.999
-"""The betas of Adam that its authors recommend and PyTorch has by default."""
+"""Adam's betas that its authors recommend, and PyTorch's default."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A training's settings; `read` are the steps at which W and V are kept, ascending, the last one the end."""
+    """The settings of a training; `read` are the steps after which W and V are kept, ascending up to the last step."""
 
     T: int
     q: int
@@ -53,12 +53,12 @@ class Plan:
 
     @property
     def precision(self) -> torch.dtype:
-        """The numbers that are computed with."""
+        """The floating-point type of the computation."""
         return {"float64": torch.float64, "float32": torch.float32}[self.dtype]
 
 
 class Reading(NamedTuple):
-    """W (D, D) and V (d, D) after some steps."""
+    """W (D, D) and V (d, D) after `step` steps."""
 
     step: int
     W: Float[Tensor, "D D"]
@@ -66,13 +66,13 @@ class Reading(NamedTuple):
 
 
 def fixed_encodings(seed: int, T: int, d_e: int, dtype: torch.dtype, device: str) -> Float[Tensor, "{d_e} {T}"]:
-    """Return the first T of the seed's encodings of random signs, (d_e, T): for any T the same ones."""
+    """Return the first T of the seed's random sign encodings, (d_e, T), which do not depend on T."""
     bits = torch.randint(2, (T, d_e), generator=generator_for(seed, "fixed encodings", "cpu"))
     return ((2 * bits - 1).to(dtype) / math.sqrt(d_e)).T.contiguous().to(device)
 
 
 class _Forward(NamedTuple):
-    """The parts of the loss that the gradient needs: u, g with the query's column, p, r."""
+    """The parts of the loss that the gradient needs: u, g (with the query's column if it is attended to), p and r."""
 
     selected: Float[Tensor, "n d_e"]
     values: Float[Tensor, "n d columns"]
@@ -108,7 +108,7 @@ def batch_losses(W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], batch: Batch,
 
 
 def batch_gradient(W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], batch: Batch, attend: Attend) -> Gradient:
-    """Return a batch's mean loss (), and its slopes in W[:, d:], (D, d_e), and in V."""
+    """Return a batch's mean loss (), and its gradients in W[:, d:], (D, d_e), and in V."""
     encodings, tokens, _ = batch
     n, _, T = tokens.shape
     u, values, p, r = _forward(W, V, batch, attend)
@@ -126,36 +126,36 @@ def batch_gradient(W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], batch: Batc
 
 
 class Training:
-    """W and V on their way, with all that the next step depends on."""
+    """The state of a training: W, V, and all that the next step depends on."""
 
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, size = plan, plan.d + plan.d_e
         self.step = 0
         self.divergence = Divergence(plan.eta, device)
-        # On the CPU and in float64, so that it begins alike on every device and in all numbers.
+        # Drawn on the CPU in float64, so that a training begins with the same matrices on every device and in any type.
         like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": torch.float64}
         drawn = (plan.scale * torch.randn(rows, size, **like) for rows in (size, plan.d))
         self.W, self.V = (matrix.to(device, plan.precision) for matrix in drawn)
-        # Adam's running means, of W's then of V's slopes and of their squares.
+        # Adam's running means of the gradients in W and V, then of their squares.
         slopes = (self.W[:, plan.d :], self.V)
         self.means = [torch.zeros_like(slope) for slope in (*slopes, *slopes)] if plan.optimizer == "adam" else []
         sizes = Sizes(plan.batch_size, plan.T, plan.q, plan.d, plan.d_e)
         shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, plan.T, device)
         self.batches = Batches(sizes, key_for(seed, "training batches"), plan.precision, shared, device)
         if left is not None:
-            # Steps are taken in place: on copies.
+            # Steps are taken in place, so the training works on copies.
             self.step = left["step"]
             self.W, self.V, *self.means = (
                 kept.to(device, copy=True) for kept in (left["W"], left["V"], *left["means"])
             )
 
     def state(self) -> dict[str, Any]:
-        """Return the state from which a training goes on."""
+        """Return the state from which a training can be continued."""
         kept = {"W": self.W.clone(), "V": self.V.clone(), "means": [mean.clone() for mean in self.means]}
         return {"key": self.batches.key, "step": self.step, **kept}
 
     def gradient(self) -> Gradient:
-        """Return the mean loss (), and its slopes in W[:, d:] and in V, of the step's batch."""
+        """Return the mean loss () of the step's batch, and its gradients in W[:, d:] and in V."""
         if self.batches.on_cpu:
             return gradient_kernel.gradient(self.batches, self.W, self.V, self.step, self.plan.attend)
         return batch_gradient(self.W, self.V, self.batches.drawn(self.step), self.plan.attend)
@@ -166,7 +166,7 @@ class Training:
         Raises
         ------
         InputError
-            Where the loss is not finite, on a card within some steps: names eta.
+            If the loss is not finite (on a GPU within some steps); the error names eta.
         """
         plan = self.plan
         loss, *slopes = self.gradient()
@@ -192,12 +192,12 @@ def shared_encodings(plan: Plan, seed: int, T: int, device: str) -> Float[Tensor
 def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
-    """Yield W and V at the steps of the plan, from where the run was left; `told` is called at every step.
+    """Yield W and V at the steps of the plan, continuing an interrupted run; `told` is called after every step.
 
     Raises
     ------
     InputError
-        Where training diverges: names eta, and the step.
+        If training diverges; the error names eta and the step.
     """
 
     def fits(state: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Fixed validation sets, on which a training is read: the loss at each reading, and its standard error."""
+"""Fixed validation sets on which a training is read: the loss at each reading, and its standard error."""
 
 import math
 from collections.abc import Callable
@@ -18,12 +18,12 @@ STEPS_TAKEN = "step of training"
 LOSS = "validation loss ½‖f − target‖²"
 _CHUNK = 256
 _BITS = 56
-"""Random bits that are taken of an integer."""
+"""Number of random bits that are taken from one random integer."""
 
 
 @dataclass
 class SignEncodings:
-    """Draws of entries ±1/√d_e, into memory that is used again: a draw is overwritten by the next."""
+    """Draws of encodings with entries ±1/√d_e; the memory is reused, so that a draw overwrites the one before."""
 
     d_e: int
     dtype: torch.dtype
@@ -31,7 +31,7 @@ class SignEncodings:
     _memory: dict[tuple[int, int], Float[Tensor, "rows 8"]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Row k holds the eight signs that the byte k stands for.
+        # Row k has the eight signs that the byte k stands for.
         bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
         self._signs = (2 * bits - 1).to(self.dtype) / math.sqrt(self.d_e)
 
@@ -53,17 +53,17 @@ class SignEncodings:
 def draw_batch(
     n: int, q: int, d: int, encodings: Float[Tensor, "... d_e T"], generator: torch.Generator, dtype: torch.dtype
 ) -> Batch:
-    """Return n samples with the encodings given."""
+    """Return n random samples with the given encodings."""
     T = encodings.shape[-1]
     tokens = torch.randn(n, d, T, generator=generator, dtype=dtype, device=generator.device)
-    # The places of the q largest of independent numbers are a uniformly random q-subset.
+    # The indices of the q largest of independent random numbers are a uniformly random q-subset.
     keys = torch.rand(n, T, generator=generator, device=generator.device, dtype=torch.float64)
     return Batch(encodings, tokens, keys.topk(q, dim=1).indices)
 
 
 @dataclass
 class Validation:
-    """A fixed validation set of some length and subset size, and how its encodings are drawn."""
+    """A fixed validation set with a given length and subset size, and the function that draws its encodings."""
 
     encoding: str
     whole: Batch
@@ -76,7 +76,7 @@ class Validation:
         Raises
         ------
         InputError
-            For a q that is not from 1 to T, and for another T than the plan's with one-hot encoding.
+            If q is not from 1 to T, or T is not the plan's with one-hot encoding.
         """
         if not 1 <= q <= T:
             raise InputError("q_test", q, f"must be from 1 to {T}, the number of tokens")
@@ -107,7 +107,7 @@ def losses_at(
 
 
 def loss_curve(plan: Plan, runs: list[list[Float64[Tensor, "n"]]], quantity: str = LOSS) -> Curve:
-    """Return the mean loss over training: of one run over its points, of several over the runs."""
+    """Return the curve of the mean loss over training, with standard errors over the points, or over several runs."""
     if len(runs) == 1:
         measured = [measurement(losses) for losses in runs[0]]
     else:
@@ -118,12 +118,12 @@ def loss_curve(plan: Plan, runs: list[list[Float64[Tensor, "n"]]], quantity: str
 
 
 def inverse(measured: Measurement) -> Measurement:
-    """Return 1/L; its standard error to first order.
+    """Return 1/L for a loss L, with its standard error to first order.
 
     Raises
     ------
     InputError
-        For a loss that is not above 0.
+        If the loss is not above 0.
     """
     if not measured.value > 0:
         raise InputError("loss", measured.value, "has no inverse: the loss is exactly 0")
@@ -132,6 +132,6 @@ def inverse(measured: Measurement) -> Measurement:
 
 
 def late_change(runs: list[list[Float64[Tensor, "n"]]]) -> Measurement:
-    """Return the change of the mean loss over the last quarter of the readings, run by run or point by point."""
+    """Return the change of the mean loss over the last quarter of the readings, with its error over runs or points."""
     changes = [losses[-1] - losses[3 * (len(losses) - 1) // 4] for losses in runs]
     return measurement(changes[0] if len(changes) == 1 else torch.stack([change.mean() for change in changes]))

@@ -1,4 +1,4 @@
-"""Experiments with first layers: random measurements, measurements found by descent, readings of y, trained nets."""
+"""Experiments with first layers: random or optimised linear measurements, layers that also read y, trained nets."""
 
 from collections.abc import Mapping
 
@@ -78,7 +78,7 @@ random_first_layers = Experiment(
 
 
 def _descended(settings: Instance, starts: int, generator: torch.Generator) -> list[Descended]:
-    """Return the ends of descents from Gaussian measurements, the lowest first."""
+    """Return the ends of `starts` descents from Gaussian measurements, in ascending order of the loss."""
     length, subset, size = _sizes(settings)
     subsets = all_subsets(length, subset, device=generator.device)
     begun = (random_measurements("gaussian", int(settings["m"]), length, size, generator) for _ in range(starts))

@@ -1,8 +1,9 @@
 """The least losses over multiples of the identity, against descents over all entries of all matrices from many starts.
 
-Two optimisers go down the exact expected loss for d = 2, Σ = I (`numerics.preconditioned_descent.many_starts`). Theorem
-2's least loss is over symmetric matrices, those of Theorems 3 and 4 over multiples of Σ^{-1} and I. An end below one of
-these would show that it is not the least over all matrices; that there is none among many is no proof that it is.
+Two optimisers minimise the exact expected loss for d = 2, Σ = I (`numerics.preconditioned_descent.many_starts`).
+Theorem 2's least loss is over symmetric matrices, those of Theorems 3 and 4 over multiples of Σ^{-1} and I. An end
+below one of these losses would show that this loss is not the least over all matrices. If no end is below it, that is
+no proof.
 """
 
 from typing import Any
@@ -12,13 +13,13 @@ from verify import Comparison, Evidence, Outcome, Verdict, load_experiment, load
 from verify.outcomes import as_float
 
 BELOW = 1e-9
-"""A relative distance far above the rounding of sums of squares by quadrature."""
+"""Relative distance below the least loss that refutes it, far above the rounding of sums of squares by quadrature."""
 REACHED = 1e-6
 """The relative distance within which a descent's end is at the least loss."""
 
 
 def least_loss(theorem: str, L: int, n: int) -> float:
-    """Return the least loss of a theorem for d = 2, of Theorem 4 that of the critical points found."""
+    """Return the least loss of a theorem for d = 2; for Theorem 4, the least among the critical points found."""
     sizes = {"d": 2, "n": n} | ({} if theorem == "ahn2023.theorem2" else {"L": L})
     values = verify.check(load_theorem(theorem), **sizes).values
     found = (
@@ -30,7 +31,7 @@ def least_loss(theorem: str, L: int, n: int) -> float:
 
 
 def not_below(least: float, measurements: Any, starts: int, *, alone: bool) -> Verdict:
-    """Compare the ends of descents with the stated least loss: none is below it, some are at it; if `alone`, all."""
+    """Decide whether no descent ends below the stated least loss, and some end at it; if `alone`, all end at it."""
     lowest = measurements["lowest"].value
     there, elsewhere = (
         sum(int(measurements[f"{name}_{method}"].value) for method in ("bfgs", "lbfgs"))

@@ -1,7 +1,7 @@
 """Verdicts on numbers read off the figures: "reaches", "falls", "is as printed", "is below", "ends at one of" …
 
-The text's words have no numbers. The levels are ours, and were set after runs had been seen; losses are told from
-theory by their standard errors alone. A limit is not verified by a finite run.
+The paper's words come without numbers. The levels are ours, and were set after runs had been seen. Losses are compared
+with theory by their standard errors alone. A limit is not verified by a finite run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ RESOLUTION = 0.25
 FINE = 0.05
 """The same for a loss whose mean over w* and the query is exact."""
 FALLEN, KEPT = 0.1, 0.5
-"""The distance of Σ^½ A Σ^½ falls below the first share of its start; A's stays above the second of Dist(Σ^-1, I)."""
+"""Dist(Σ^½ A Σ^½, I) falls to the share FALLEN of its start; Dist(A, I) stays above the share KEPT of Dist(Σ^-1, I)."""
 NEAR_PRINTED = 0.1
 """A short training's weights may deviate by this share of a printed number without contradicting it."""
 
@@ -31,8 +31,8 @@ def fallen(
 ) -> Verdict:
     """Decide whether max Dist(Σ^½ A Σ^½, I) ≤ FALLEN · start and min Dist(A, I) ≥ KEPT · Dist(Σ^{-1}, I).
 
-    The ends are over layers and runs. `start` is the least over layers of Dist(Σ^½ A Σ^½, I) at the beginning, in the
-    mean over runs.
+    max and min are over layers and runs. `start` is the least over layers of Dist(Σ^½ A Σ^½, I) at the beginning,
+    averaged over runs.
     """
     start, most, least = min(m.value for m in begun), max(m.value for m in whitened), min(m.value for m in plain)
     detail = f"Σ^½ A Σ^½ begins at {start:.3g} or more and ends at {most:.3g} or less, A at {least:.3g} or more"
@@ -44,10 +44,10 @@ def fallen(
 
 
 def as_printed(matrices: Sequence[tuple[float, float]], intervals: Sequence[tuple[Fraction, Fraction]]) -> Verdict:
-    """Decide whether the diagonals of some matrices, least and largest, are within the printed numbers for each.
+    """Decide whether the least and largest diagonal entries of each matrix lie in the interval printed for it.
 
-    If one is outside by more than NEAR_PRINTED of it, they are not the printed ones. If one is outside by less, that
-    may come from the training: nothing is decided.
+    An entry that is outside by more than the share NEAR_PRINTED of the interval's upper end refutes this. A smaller
+    deviation may come from the training, and is inconclusive.
     """
     inside = [low <= least and most <= high for (least, most), (low, high) in zip(matrices, intervals, strict=True)]
     off = max(
@@ -60,7 +60,7 @@ def as_printed(matrices: Sequence[tuple[float, float]], intervals: Sequence[tupl
 
 
 def at_one_of(losses: Sequence[Measurement], minima: Sequence[float]) -> Verdict:
-    """Decide whether each loss is that of one of some minima, within its standard error."""
+    """Decide whether each loss agrees with one of the minima, within its standard error."""
 
     def best(loss: Measurement) -> Verdict:
         order = (Outcome.VERIFIED, Outcome.INCONCLUSIVE, Outcome.REFUTED)
@@ -72,7 +72,7 @@ def at_one_of(losses: Sequence[Measurement], minima: Sequence[float]) -> Verdict
 def found_below(least: Sequence[float], level: float) -> Verdict:
     """Return whether a search for the least loss on each of some batches got below a level.
 
-    The least that it found is an upper bound; it does not show that nothing is lower.
+    The search gives upper bounds of the least losses, so it refutes nothing.
     """
     detail = f"least losses found on batches from {min(least):.3g} to {max(least):.3g}, level {level:.3g}"
     if max(least) < level:
@@ -107,7 +107,7 @@ def least_squares_as_said(at: Sequence[float], losses: Sequence[Measurement], d:
 
 
 def solved(errors: Sequence[float]) -> Verdict:
-    """Decide whether errors in units of the bound on rounding are rounding."""
+    """Decide whether errors, in units of the bound on rounding, are at most 1."""
     detail = f"{len(errors)} prompts are solved with errors up to {max(errors):.2g} of what rounding explains"
     return Verdict.when(max(errors) <= 1, detail, Evidence.COMPUTED)
 

@@ -1,9 +1,9 @@
 """Ends of gradient descent on Theorem 1's loss over all P and Q, from small random entries: the share above the least.
 
-The expected loss in closed form, as in `one_layer_local_minimum`, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): with the
-last row (v, β) of P and the columns (u_j, τ_j) of Q it is Σ_j λ_j F_j. Descent has a fixed step. It has ended at
-a stationary point above the least loss if the loss exceeds the least by a thousandth or more and all slopes are below a
-millionth; where the loss does and some slope is not, it is unsettled. That such a point is a minimum is not checked.
+The expected loss is in closed form, for Σ = diag(λ_1 … λ_d) and w* ~ N(0, I): it is Σ_j λ_j F_j, with the F_j of
+`one_layer_local_minimum` in the last row (v, β) of P and the columns (u_j, τ_j) of Q. Descent has a fixed step size. If
+its final loss exceeds the least by a thousandth or more, it has ended at a stationary point above the least provided
+all slopes are below a millionth, and is unsettled otherwise. Whether such a point is a minimum is not checked.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ EXCESS, FLAT = 1e-3, 1e-6
 def loss_and_slopes(
     n: int, eigenvalues: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return f and its slopes at several points: last rows of P (k, d+1), the first d columns of Q (k, d+1, d)."""
+    """Return the losses and slopes at k points: last rows of P, (k, d+1), and first d columns of Q, (k, d+1, d)."""
     lam, t = eigenvalues, eigenvalues.sum()
     g, squares = lam * ((n + 1) * lam + t) / n, (n + 2) / n * (t**2 + 2 * (lam**2).sum())
     v, beta, U, tau = rows[:, :-1], rows[:, -1], columns[:, :-1], columns[:, -1]
@@ -53,7 +53,7 @@ def loss_and_slopes(
 
 
 def ends(n: int, eigenvalues: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the excess over the least of the losses at which descents from these points end, and largest slopes."""
+    """Return the excess over the least loss at the ends of descents from these points, and the largest slopes there."""
     step = 1 / (20 * eigenvalues.sum() ** 2)
     for _ in range(STEPS):
         _, in_rows, in_columns = loss_and_slopes(n, eigenvalues, rows, columns)
@@ -69,7 +69,10 @@ def least_loss(n: int, eigenvalues: np.ndarray) -> float:
 
 
 def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Measurement]:
-    """Return the share of descents that end above the least without slopes, its 95 % interval, and the excess."""
+    """Return the share of descents that end at a stationary point above the least loss, and the excess there.
+
+    The share comes with its 95 % interval, and with the share of unsettled descents.
+    """
     from scipy.stats import binomtest
 
     del device

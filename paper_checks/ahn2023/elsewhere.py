@@ -1,16 +1,17 @@
-"""The loss of weights that are best for n examples on other prompts, beside methods that know these.
+"""Weights that are best for n examples: their loss on other prompts, beside methods that know these prompts.
 
 On prompts of m examples with x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}), Σ' = `scale` R Σ Rᵀ, where R turns by `angle` in the
 plane of two eigenvectors of Σ, of its largest eigenvalue and of its least:
 
 - weights that are best for n examples and Σ, exactly: Theorem 3's steps, the lowest critical point found of Theorem 4,
-  and one step for all layers. Where Σ' is a multiple of Σ their losses are traces of powers of S; else they are those
-  of words in S and K, which has the eigenvalues of Σ^{-1}Σ'. Then Theorem 4's point is left out at L = 3, whose words
-  are too long; a mean over prompts would not do, as a few prompts, too rare to be drawn, carry the loss;
-- methods that know Σ' and m, exactly: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1}; Chebyshev's,
-with it, for the part above 0 of the limit of S's spectrum, the interval (1 ± √(d/m))²; and gradient descent without a
-  preconditioner, by the best equal steps. With fewer than d examples S is singular, and neither these steps nor any
-  others change the part of w* that the examples do not see;
+  and one step for all layers. If Σ' is a multiple of Σ, their losses are traces of powers of S. Otherwise they are
+  traces of words in S and in K, which has the eigenvalues of Σ^{-1}Σ'; Theorem 4's point is then left out at L = 3,
+  because its words are too long. A mean over prompts would not replace it, because a few prompts that are too rare to
+  be drawn carry the loss;
+- methods that know Σ' and m, exactly: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1}; Chebyshev's
+  steps with this preconditioner, for the interval (1 ± √(d/m))², the part above 0 of the limit of S's spectrum; and
+  gradient descent without a preconditioner, with the best equal steps. With fewer than d examples S is singular, and no
+  steps change the part of w* that the examples do not see;
 - methods that are fitted to each prompt: as many steps of conjugate gradients with Σ'^{-1}, by simulation, and least
   squares of least Σ'-norm, which loses d − m with fewer than d examples, and nothing from d on.
 """
@@ -35,16 +36,16 @@ from verify.outcomes import as_float
 
 OVER, LOSS = "m: examples in the prompts", "mean squared error"
 MOST_LAYERS = 3
-"""Theorem 4's polynomial for more has a degree of 40 and over."""
+"""Maximum number of layers: for more, Theorem 4's polynomial has a degree of 40 or more."""
 x = sp.Symbol("x")
 WORDS = {"I": 0, "K": 1, "KK": 2}
-"""Letters of words in S, and the powers of K that they are."""
+"""The letters between the S of a word, and the power of K that each stands for."""
 MOST_FACTORS = 8
-"""Most factors S of a word: two layers of Theorem 4 take a second with it, and three layers would need 26."""
+"""Maximum number of factors S of a word: two layers of Theorem 4 need 8 and take a second, three would need 26."""
 
 
 def shared_step(L: int, d: int, n: int) -> float:
-    """Return the step that is best for n examples where all layers have the same."""
+    """Return the step that is best for n examples if all layers have the same step."""
     (point,) = (p for p in critical_steps.critical_points(L, d, n).points if p.multiplicities == (L,))
     return as_float(point.steps[0])  # pyright: ignore[reportReturnType]
 
@@ -70,7 +71,10 @@ def relative_spectrum(spectrum: Sequence[float], angle: float, scale: float) -> 
 
 @cache
 def _word(j: int, k: int) -> dict[tuple[int, ...], list[float]]:
-    """Return E tr (KS)^j (SK)^k: powers of K, whose traces are multiplied, and coefficients in 1/m, the last of 1."""
+    """Return the terms of E tr (KS)^j (SK)^k: powers of K, whose traces are multiplied, and a polynomial in 1/m.
+
+    The polynomial is given by its coefficients, that of the highest power first.
+    """
     letters = ["K"] * (j + k) if 0 in (j, k) else [*["K"] * (j - 1), "I", *["K"] * (k - 1), "KK"]
     found: dict[tuple[int, ...], sp.Expr] = defaultdict(lambda: sp.S.Zero)
     for traces, coefficient in word_formula([letters], set(WORDS)).items():
@@ -82,7 +86,7 @@ def _word(j: int, k: int) -> dict[tuple[int, ...], list[float]]:
 
 
 def words(order: int, seen: Sequence[float], m: int) -> np.ndarray:
-    """Return E tr (KS)^j (SK)^k, j and k up to an order, where K has the eigenvalues `seen` with S at Σ = I."""
+    """Return E tr (KS)^j (SK)^k for j and k up to `order`, where K has the eigenvalues `seen` and S is at Σ = I."""
     traces = [sum(value**i for value in seen) for i in range(2 * order + 1)]
 
     def word(j: int, k: int) -> float:
@@ -95,19 +99,19 @@ def words(order: int, seen: Sequence[float], m: int) -> np.ndarray:
 
 
 def on_turned(coefficients: Sequence[float], seen: Sequence[float], m: int) -> float:
-    """Return the loss of weights that leave p(SK) of w*, p by its ascending coefficients: E tr p(KS) p(SK)."""
+    """Return E tr p(KS) p(SK), the loss of weights whose error is p(SK) w*, for p by its ascending coefficients."""
     c = np.array(coefficients)
     return float(c @ words(len(c) - 1, seen, m) @ c)
 
 
 def best_equal_steps(L: int, seen: Sequence[float], m: int) -> tuple[float, float]:
-    """Return the step a whose L equal steps a K lose least on prompts of m examples, and that loss."""
+    """Return the a at which L equal steps a K have the least loss on prompts of m examples, and this loss."""
     terms, loss = words(L, seen, m), np.zeros(2 * L + 1)
     for j in range(L + 1):
         for k in range(L + 1):
             loss[j + k] += comb(L, j) * comb(L, k) * (-1) ** (j + k) * terms[j, k]
     f = np.polynomial.Polynomial(loss)
-    # f tends to infinity on both sides: its least value is at a root of its slope, of those that are real to rounding.
+    # f tends to infinity on both sides, so its least value is at a root of its slope that is real, to rounding.
     steps = [float(a.real) for a in f.deriv().roots() if abs(a.imag) < 1e-6 * abs(a)]
     return min(((a, float(f(a))) for a in steps), key=lambda each: each[1])
 
@@ -125,7 +129,7 @@ def exact_losses(
 ) -> dict[str, Callable[[int], float]]:
     """Return the exact losses at m examples, by name; Σ is the identity unless its spectrum is given.
 
-    Theorem 4's weights are not there where their words have more than MOST_FACTORS factors.
+    Theorem 4's weights are left out if their loss needs words of more than MOST_FACTORS factors.
     """
     spectrum = spectrum or [1.0] * d
     steps, point, step = minimum(L, d, n)[0], critical_points(L, d, n)[0], shared_step(L, d, n)
@@ -169,7 +173,7 @@ def _measured(settings: Instance, *, seed: int, device: str) -> Mapping[str, Cur
     exact = exact_losses(L, d, n, scale, angle, spectrum)
     found = {name: [Measurement(loss(m)) for m in tested] for name, loss in exact.items()}
     found["conjugate_gradients"] = []
-    # With the prompts' own Σ'^{-1} they do not depend on Σ'.
+    # With the prompts' own Σ'^{-1} as preconditioner, the losses of conjugate gradients do not depend on Σ'.
     identity = torch.eye(d, dtype=torch.float64, device=device)
     for place, m in enumerate(tested):
         prompts = draw(count, m, identity, identity, seed, step=place)

@@ -1,10 +1,10 @@
 """The readings of Figures 1 to 7, each a comparison with a verdict: training from the definitions against theory.
 
-Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), but for readings at
-the text's n = 10, which is trained by the text. Figures 6 and 7 are compared as in the text, A_l alone trained and
-descent with its best step sizes on all examples, and, in readings whose names end so, as in the authors' code. Quick
-trainings of Figures 1 and 2 have the paper's L, d and n, with a Σ of eigenvalues from 1 to 1/4, smaller batches and
-fewer steps; the others are smaller in every size. The verdicts on words are those of `captions`.
+Under `--full` Figures 1 to 5 are trained as in the authors' code (`protocol=code` of `numerics`), except in readings at
+the text's n = 10, which are trained as in the text. Figures 6 and 7 are compared as in the text: A_l alone is trained,
+and descent has its best step sizes on all examples. Readings whose names end in `_in_the_code` compare them as in the
+authors' code. Quick trainings of Figures 1 and 2 have the paper's L, d and n, with a Σ of eigenvalues from 1 to 1/4,
+smaller batches and fewer steps. The others are smaller in every size. The verdicts on words are those of `captions`.
 """
 
 import math
@@ -62,7 +62,7 @@ Run = Callable[..., ExperimentResult]
 
 @cache
 def trained(figure: str, device: str, full: bool, seed: int, **settings: Any) -> ExperimentResult:
-    """Run a figure once for all of its claims; under `full` from the store."""
+    """Run a figure's experiment once for all of its claims; under `full` the store is used."""
     from verify.reports.simulate import usable_store
 
     found = load_experiment(f"ahn2023.figure{figure}")
@@ -79,7 +79,10 @@ def _reading(
     quick: dict[str, Any] | None = None,
     protocol: str = "code",
 ) -> Comparison:
-    """Return the comparison of a claim: `read` gets a figure's runner, and `full`; `quick` are settings."""
+    """Return the comparison of a claim: `read` gets a function that runs the figure's experiment, and `full`.
+
+    `quick` are the settings without `full`.
+    """
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         own = {"protocol": protocol} if full else quick or {}
@@ -160,7 +163,7 @@ def _figure2(run: Run, full: bool) -> Verdict:
     intervals = [(Fraction(low) - printed_layers.HALF, Fraction(high) + printed_layers.HALF) for low, high in PRINTED2]
     verdict = as_printed(sorted(_diagonals(found, "A")), intervals)
     off = max(found.measurements[f"{name}_off_diagonal"].value for name in found.heat_maps)
-    # Short trainings may be off by as much as on the diagonal, of the least number that is printed there.
+    # A short training may leave entries off the diagonal up to NEAR_PRINTED of the least printed diagonal entry.
     printed, short = OFF_DIAGONAL + float(printed_layers.HALF), NEAR_PRINTED * float(PRINTED2[0][0])
     within = Outcome.VERIFIED if off <= printed else Outcome.REFUTED if off > printed + short else Outcome.INCONCLUSIVE
     entries = Verdict(within, Evidence.SIMULATED, f"entries off the diagonal up to {off:.4f}")
@@ -180,7 +183,7 @@ FIGURE3 = {"runs": 2, "n_test": 200_000, "readings": 2}
 
 
 def _local_minimum(run: Run, full: bool) -> Verdict:
-    # The list of critical points is complete for two layers: also under `full`, with more runs.
+    # Two layers also under `full`, with more runs: for two layers the list of critical points is complete.
     found = run(**({"runs": 5} if full else {}))
     count = int(found.settings["runs"])  # type: ignore[arg-type]
     return at_one_of(
@@ -216,7 +219,7 @@ figure3_log_loss_at_ten_examples = Comparison(
 
 
 def _by_full_alone(name: str, title: str, figure: str, protocol: str, read: Callable[[Run], Verdict]) -> Comparison:
-    """Return the comparison of the result of hours of training by a protocol: a quick one decides nothing."""
+    """Return the comparison of the result of hours of training by a protocol; a quick run is inconclusive."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         if not full:
@@ -254,7 +257,7 @@ figures_4_and_5_trained_weights_at_ten = _by_full_alone(
 
 COMPARED = {"n_test": 200_000}
 SOLVED = 2000
-"""Prompts of each n on which least squares is solved."""
+"""Number of prompts, for each n, on which least squares is solved."""
 
 
 def _at_each(found: ExperimentResult, along: str, name: str) -> Iterator[tuple[str, Verdict]]:

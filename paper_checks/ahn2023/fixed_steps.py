@@ -1,4 +1,4 @@
-"""Steps that stay the same, at other numbers of examples: the exact losses, against quadrature and fresh prompts."""
+"""The exact losses of fixed steps at other numbers of examples, against quadrature and fresh prompts."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ def _loss(name: str, d: int, n: int, m: int) -> float:
 
 
 def by_quadrature(*, device: str, full: bool, seed: int, factor: float = 1.0) -> Verdict:
-    """Return whether one layer's loss, times a factor, is that by quadrature at the step that is best for n."""
+    """Return whether one layer's stated loss, times `factor`, agrees with quadrature at the step that is best for n."""
     del full
     import torch
 
@@ -39,7 +39,7 @@ def by_quadrature(*, device: str, full: bool, seed: int, factor: float = 1.0) ->
 
 
 def on_prompts(*, device: str, full: bool, seed: int, factor: float = 1.0) -> Verdict:
-    """Return whether three layers' losses, times a factor, are those of fresh prompts of other lengths."""
+    """Return whether three layers' stated losses, times `factor`, agree with fresh prompts of other lengths."""
     import torch
 
     from numerics.preconditioned_descent.experiments import PRINTED_SPECTRUM

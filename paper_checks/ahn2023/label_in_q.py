@@ -1,14 +1,15 @@
-"""Ends of one layer's descent beside Theorem 1's matrix: the label stands in Q in place of P.
+"""Points other than Theorem 1's matrix where one layer's descent can end: Q reads the label, in place of P.
 
 Let P's last row be (e, β), with e an eigenvector of Σ for its largest eigenvalue λ_k. The loss is quadratic in Q: its
 least value over Q exceeds Theorem 1's by
 
     R(s) = λ_k³ D s/(g_k² (L s² + (D/g_k − 2C) s + B)) + Σ_{j≠k} λ_j³ h_j/(g_j (h_j + g_j s)),    s = β²,
 
-where g_i = λ_i/a_i, h_j = λ_k λ_j/n, B = λ_k² (n+2)/n, C = λ_k (t + 2λ_k/n), L = E (wᵀSw)² = (n+2)/n (t² + 2 tr Σ²) and
-D = BL − C². The local minimum of `theorems.preconditioned_descent.one_layer_local_minimum` is at s = 0, and its
-hypothesis few_examples is R'(0) > 0. Where R'(0) < 0 there can be minima of R at s > 0, one for each sign of β.
-Derived by hand; that they are local minima is tested by quadrature, at instances.
+where g_i = λ_i/a_i with the eigenvalues a_i of Theorem 1's matrix, t = tr Σ, h_j = λ_k λ_j/n, B = λ_k² (n+2)/n,
+C = λ_k (t + 2λ_k/n), L = E (wᵀSw)² = (n+2)/n (t² + 2 tr Σ²) and D = BL − C². The local minimum of
+`theorems.preconditioned_descent.one_layer_local_minimum` is at s = 0, and its hypothesis few_examples is R'(0) > 0. If
+R'(0) < 0, R can have minima at s > 0; each gives two points, one for each sign of β. The formula is derived by hand.
+Quadrature at instances tests that these points are local minima of the loss.
 """
 
 import math
@@ -22,7 +23,8 @@ from numpy.polynomial import Polynomial
 class LabelInQ(NamedTuple):
     """A point with P's last row (e, β), and Q's entries u eeᵀ + Σ_j rest_j e_j e_jᵀ and τ e in the last row.
 
-    The sum runs over the eigenvectors e_j of Σ other than e; `rest` has an entry for each eigenvalue.
+    The sum runs over the eigenvectors e_j of Σ other than e; `rest` has an entry for each eigenvalue. `above` is the
+    excess of the loss over Theorem 1's.
     """
 
     above: float
@@ -43,7 +45,7 @@ class LabelInQ(NamedTuple):
 
 
 def labels_in_q(n: int, spectrum: Sequence[float], preconditioner: Sequence[float]) -> list[LabelInQ]:
-    """Return the points where R is least nearby, β ≥ 0, for Σ's eigenvalues and those of Theorem 1's matrix."""
+    """Return the points of R's local minima, with β ≥ 0, for Σ's eigenvalues and those of Theorem 1's matrix."""
     eigenvalues = np.array(spectrum)
     g, trace, k = eigenvalues / preconditioner, eigenvalues.sum(), int(eigenvalues.argmax())
     first, own, others = eigenvalues[k], g[k], np.arange(len(g)) != k

@@ -1,6 +1,6 @@
 """The findings about the landscape of Theorem 1's loss.
 
-`test_descent_ends.py` derives the losses a second time; the shares of descents are those of the runs themselves.
+`test_descent_ends.py` derives the losses a second time; the shares of descents are read off the runs.
 """
 
 from fractions import Fraction
@@ -57,7 +57,7 @@ descents_end_elsewhere = Finding(
     "(ahn2023.theorem1_at_equal_eigenvalues).",
     command="verify simulate ahn2023.descent_ends n=20 spectrum=1,1/2 scale=1/100 runs=100 --device cpu --seed 0",
     expect={
-        # Descents beside the border between two minima may end otherwise by other roundings.
+        # Descents near the border between two basins may end elsewhere with other roundings.
         "measurements.other.value": between("0.5", "0.56"),
         "measurements.other_at_least.value": between("0.39", "0.46"),
         "measurements.other_at_most.value": between("0.6", "0.66"),

@@ -1,8 +1,8 @@
 """Multiples of Σ^{-1} in every layer: Theorem 3's steps, held against trainings of all entries of all A_l.
 
-By exact quadrature of the loss from its definition where sizes are small, and on prompts at up to ten dimensions: from
-random entries training ends at A_l = a_l Σ^{-1} with the theorem's a_l, entry by entry, off the diagonal as well; with
-three layers and more, at d ≥ 2, some end at other local minima (`OTHER_MINIMA`).
+The loss is computed from its definition, by exact quadrature at small sizes and on prompts at up to ten dimensions.
+From random entries training ends at A_l = a_l Σ^{-1} with the theorem's a_l, entry by entry, off the diagonal as well.
+With three layers or more and d ≥ 2, some trainings end at other local minima (`OTHER_MINIMA`).
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
@@ -59,7 +59,7 @@ ON_PROMPTS_IN_FULL = (*ON_PROMPTS, (2, 7, 40), (3, 5, 20))
 """(L, d, n) of trainings on prompts: n is large enough that rare prompts carry little of the loss."""
 PROMPTS, PROMPTS_IN_FULL, GROUPS = 6400, 64_000, 64
 SLOPES_ROUNDING = 1e-11
-"""A slope is a weighted sum, with weights of sum 1, of numbers up to 10³ that are 10⁻¹⁶ off, relatively."""
+"""Bound on a slope's rounding error: it is a weighted mean of numbers up to 10³, each off by 10⁻¹⁶ relatively."""
 
 
 class OnMultiples(NamedTuple):
@@ -116,7 +116,7 @@ def minimum(L: int, d: int, n: int) -> tuple[list[float], float]:
 
 
 def _scaled(steps: Callable[[int], float], loss: float = 1.0) -> Theory:
-    """Return the steps, each times its factor, and the loss times a number."""
+    """Return a theory whose step at each place is multiplied by `steps(place)`, and whose loss by `loss`."""
 
     def theory(L: int, d: int, n: int) -> tuple[list[float], float]:
         right, least = minimum(L, d, n)
@@ -178,7 +178,7 @@ def _starts(drawn: Training) -> Iterator[np.ndarray]:
 def _trained(drawn: Training, device: str) -> tuple[Settled, int]:
     """Return the end of a descent of the exact loss over all entries of all A_l, and the number of trainings.
 
-    One that ends at the other minimum known at these sizes is not compared, and another is begun.
+    A training that ends at the other minimum known at these sizes is discarded, and another is begun, up to STARTS.
     """
     import torch
 
@@ -204,7 +204,7 @@ def _trained(drawn: Training, device: str) -> tuple[Settled, int]:
 def _trained_is(theory: Theory, drawn: Training, device: str) -> Verdict:
     (end, begun), (steps, least) = _trained(drawn, device), theory(drawn.L, drawn.d, drawn.n)
     sigma, inverse = (part.numpy() for part in covariance(drawn.spectrum, drawn.seed, "cpu"))
-    # A Σ is similar to Σ^{1/2} A Σ^{1/2}, and the order of the layers is that of their traces.
+    # A Σ is similar to Σ^{1/2} A Σ^{1/2}: its trace is d a_l at the theorem's point, and gives the order of the layers.
     found = end.point.reshape(drawn.L, drawn.d, drawn.d)
     found = found[np.argsort([np.trace(matrix @ sigma) for matrix in found])]
     off = float(np.abs(found - np.array(steps)[:, None, None] * inverse).max())
@@ -238,7 +238,7 @@ ANOTHER_PRIOR = trainings(((1, 2, 1), (1, 2, 2), (2, 2, 1)), ((1, 2, 1), (1, 2, 
 
 @lru_cache(maxsize=64)
 def _trained_on_prompts(drawn: Training, device: str, prompts: int) -> OnPrompts:
-    """Return the end of a descent over all entries of all A_l; the mean over w* and the query is exact."""
+    """Return the end of a descent over all entries of all A_l on prompts; the mean over w* and the query is exact."""
     import torch
 
     from numerics.preconditioned_descent.reduced import draw, mean_losses
@@ -300,12 +300,12 @@ def multiples_agree(found: Any, theory: OnMultiples, sigma: "Tensor") -> Verdict
 
 
 def replace_loss(theory: OnMultiples, factor: float) -> OnMultiples:
-    """Return the same with another loss."""
+    """Return `theory` with the loss times a factor."""
     return theory._replace(loss=theory.loss * factor)
 
 
 def replace_slopes(theory: OnMultiples, factor: float) -> OnMultiples:
-    """Return the same with other slopes."""
+    """Return `theory` with the slopes times a factor."""
     return theory._replace(slopes=[slope * factor for slope in theory.slopes])
 
 

@@ -1,8 +1,8 @@
 """The preconditioner of one layer: Theorem 1's matrix, held against trainings of all entries of P and Q.
 
-By exact quadrature of the loss from its definition: descent from random entries near the pattern ends at the matrix, or
-at a local minimum with the label in Q (`label_in_q`), entry by entry, for drawn Σ and n; at the matrix the loss is the
-minimum, without a slope, and lower nowhere else.
+The loss is computed from its definition by exact quadrature, for drawn Σ and n. Descent from random entries near the
+pattern ends at the matrix, or at a local minimum with the label in Q (`label_in_q`), entry by entry. At the matrix the
+loss is the stated minimum and its gradient vanishes; at random P and Q it is not lower.
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
@@ -23,11 +23,11 @@ from theorems.preconditioned_descent.one_layer import theorem1
 from verify import Crossing, Evidence, Verdict, all_of, in_full
 
 SLOPES_ROUNDING = 1e-11
-"""A slope is a sum over the quadrature's points of numbers up to 10³, each with a weight of sum 1 and 10⁻¹⁶ off."""
+"""Bound on a slope's rounding error: it is a weighted mean of numbers up to 10³, each off by 10⁻¹⁶ relatively."""
 
 
 class OneLayer(NamedTuple):
-    """Sizes, the spectrum of Σ, a seed for its eigenvectors and the start, and its distance from the pattern."""
+    """Sizes, the spectrum of Σ, a seed for its eigenvectors and the start, the start's distance from the pattern."""
 
     d: int
     n: int
@@ -98,7 +98,7 @@ def _trained(drawn: OneLayer, device: str) -> Settled:
         found = exact_gradient((P, Q), drawn.n, sigma, identity)
         return float(found.loss), torch.cat([found.P.flatten(), found.Q.flatten()]).cpu().numpy()
 
-    # Q in units of the mean of the spectrum, as the matrix that is to be found.
+    # Q scales with the inverse of the spectrum's mean, as the matrix that is to be found does.
     unit = drawn.d / sum(drawn.spectrum)
     start = drawn.distance * np.random.default_rng(drawn.seed).normal(size=(2, size, size))
     start[0, -1, -1] += 1
@@ -113,7 +113,8 @@ def _trained(drawn: OneLayer, device: str) -> Settled:
 def _products(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
     """Return p_i Q_jk + p_j Q_ik for the last row p of P and the columns of Q that a query meets.
 
-    They are all that the prediction, bilinear in the symmetric ZMZᵀ, depends on: γP and Q/γ have the same.
+    The prediction depends on P and Q through these products alone, because it is bilinear in the symmetric ZMZᵀ. γP and
+    Q/γ have the same products.
     """
     products = np.einsum("i,jk->ijk", P[-1], Q[:, :-1])
     return products + products.transpose(1, 0, 2)
@@ -128,10 +129,11 @@ class Point(NamedTuple):
 
 
 def _points(drawn: OneLayer, minimum: Minimum, found: np.ndarray) -> list[Point]:
-    """Return the points where descent can end, turned to its own end, P and Q.
+    """Return the points where descent can end, turned to match `found`, the P and Q where it ended.
 
-    Rescaling, and at equal largest eigenvalues rotations that keep Σ, leave the loss as it is: e is the part of P's
-    last row among the eigenvectors of the largest, and β has the sign that it has there.
+    Rescaling does not change the loss, nor do rotations that keep Σ if the largest eigenvalue is a multiple one. So e
+    is taken along the part of P's last row that is spanned by the largest eigenvalue's eigenvectors. The sign of e is
+    that of the row's last entry, because β ≥ 0 at the points of `labels_in_q`.
     """
     import torch
 
@@ -158,7 +160,7 @@ def _trained_is(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
     P, Q = found = end.point.reshape(2, size, size)
     points = _points(drawn, theory(drawn), found)
     name, loss, (right_P, right_Q) = min(points, key=lambda point: abs(end.loss - point.loss))
-    # Entries of the products move by the entries they are made of, and those by the rest of the slopes.
+    # A product is off by its factors' errors times the other factors; the slopes that are left bound the errors.
     stretch = 4 * (float(np.abs(P[-1]).max()) + float(np.abs(Q).max()))
     off = float(np.abs(_products(P, Q) - _products(right_P, right_Q)).max())
     verdicts = [

@@ -1,6 +1,7 @@
 """Predictions for the figures' curves: least losses on S, exact or certified, and the distance of Σ^{-1} from I.
 
-Training moves all entries of the matrices and may leave S. The least loss on S is no lower bound of its loss.
+Training moves all entries of the matrices and may leave S. So the least loss on S is no lower bound of the trained
+loss.
 """
 
 import math

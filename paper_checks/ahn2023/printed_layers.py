@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 RARE = 4
-"""Eigenvalues of S, at n = 20 and d = 5, that fewer than one prompt in 20 000 exceeds."""
+"""Level that the largest eigenvalue of S exceeds in fewer than one prompt in 20 000, at n = 20 and d = 5."""
 MOST = 1 / 2
-"""More than this share of batches is most of them. Rare prompts bring about one in a hundred above the level."""
+"""Share of the batches above which they are "most". Rare prompts raise about one batch in a hundred above e^-6."""
 _WEIGHTS_HELD = 15
-"""Five weights at three n."""
+"""Number of comparisons of a weight: five weights at three n."""
 _SETTLED = 1e-3
-"""The largest slope of a thousand times the loss that may be left where descent ended."""
+"""Largest slope of 1000 times the loss at which a descent counts as ended."""
 
 
 def middles() -> dict[str, Fraction]:
@@ -38,7 +38,7 @@ def middles() -> dict[str, Fraction]:
 
 
 def printed_matrices(inverse: "Tensor") -> tuple["Tensor", "Tensor"]:
-    """Return the layers at these middles, A_l = a_l Σ^{-1} and B_l = b_l I."""
+    """Return the layers A_l = a_l Σ^{-1} and B_l = b_l I at the middles of the printed intervals."""
     a0, a1, a2, b0, b1 = map(float, middles().values())
     a, b = (inverse.new_tensor(part)[:, None, None] for part in ((a0, a1, a2), (b0, b1, 0.0)))
     return a * inverse, b * inverse.new_ones(len(inverse)).diag()
@@ -55,7 +55,7 @@ def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
 
 
 def share_of(seen: int, drawn: int) -> tuple[float, float]:
-    """Return the interval of the share `seen` of `drawn`, by Clopper and Pearson, for two n and FALSE_ALARM."""
+    """Return Clopper and Pearson's interval for a share, from `seen` of `drawn` cases; two tests share FALSE_ALARM."""
     from scipy import stats
 
     tail = FALSE_ALARM / 4
@@ -94,7 +94,7 @@ printed_layers_batches = Comparison(
 
 
 def gauss_rule(atoms: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights with the atoms' sums of polynomials up to degree 2 count − 1, by Lanczos' recurrence."""
+    """Return nodes and weights that sum polynomials up to degree 2 count − 1 over the atoms, by Lanczos' recurrence."""
     from scipy.linalg import eigh_tridiagonal
 
     rows = [np.full(len(atoms), 1 / math.sqrt(len(atoms)))]
@@ -102,7 +102,7 @@ def gauss_rule(atoms: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(count):
         moved = atoms * rows[-1]
         diagonal.append(float(moved @ rows[-1]))
-        # Against all rows, twice: they stay orthogonal to rounding.
+        # Made orthogonal to all rows twice, so that the rows stay orthogonal to rounding.
         for _ in range(2):
             moved = moved - np.array(rows).T @ (np.array(rows) @ moved)
         beside.append(float(np.linalg.norm(moved)))
@@ -120,10 +120,10 @@ STARTS = (
 
 
 def descended(n: int, device: str, seed: int, starts: Sequence[Sequence[float]]) -> tuple[float, dict[str, float]]:
-    """Return the least loss on S in the mean over 20 000 prompts' S that descent from some starts finds, and where.
+    """Return the least mean loss on 20 000 prompts that descent over Theorem 4's set finds, and the weights there.
 
-    The mean over w* and the query is taken exactly: of a prompt it is tr r_3(S)², whose sum over the batch is that over
-    the nodes of a rule of 14, exact to degree 27.
+    The mean over w* and the query is exact: for a prompt with S = XXᵀ/n it is tr r_3(S)². Its sum over the batch is a
+    sum over the 14 nodes of a Gauss rule, which is exact to degree 27.
     """
     import torch
     from scipy.optimize import minimize
@@ -149,7 +149,7 @@ def descended(n: int, device: str, seed: int, starts: Sequence[Sequence[float]])
             if layer < 2:
                 moved[3 + layer] += q
             dg, g = dg * (1 - b[layer] * q) - g * moved, g * (1 - b[layer] * q)
-        # In thousandths, so that the descent's tolerance means the same as for losses of order 1.
+        # The loss is multiplied by 1000, so that the descent's tolerance means the same as for losses of order 1.
         scaled = 1000 * weights * r / len(tokens)
         return float(scaled @ r), 2 * dr @ scaled
 
@@ -160,12 +160,12 @@ def descended(n: int, device: str, seed: int, starts: Sequence[Sequence[float]])
 
 
 def least_on_batch(n: int, device: str, seed: int) -> dict[str, float]:
-    """Return the weights at which the loss on S is least in the mean over 20 000 prompts' S, from Theorem 4's best."""
+    """Return the weights of least mean loss on 20 000 prompts, by descent over the set from Theorem 4's best point."""
     return descended(n, device, seed, STARTS[:1])[1]
 
 
 def least_losses_on_batch(n: int, device: str, seed: int) -> float:
-    """Return the least loss on S in the mean over 20 000 prompts' S that descent finds, from several starts."""
+    """Return the least mean loss on 20 000 prompts that descent over the set finds from several starts."""
     return descended(n, device, seed, STARTS)[0]
 
 
@@ -180,7 +180,7 @@ def _stands(found: Sequence[float], name: str) -> int:
 
 
 def like_the_printed(n: int, stands: Sequence[int]) -> Outcome:
-    """Return whether the best weights are like the printed ones, all five at n = 20 and not all at another n."""
+    """Return whether the best weights are in the printed intervals: all five at n = 20, and not all at another n."""
     if n == 20:
         holds, fails = min(stands) > 0, min(stands) < 0
     else:
@@ -190,7 +190,7 @@ def like_the_printed(n: int, stands: Sequence[int]) -> Outcome:
 
 def _least_on_batches(*, device: str, full: bool, seed: int) -> Verdict:
     verdicts = []
-    # One of the five at n = 20 is within two standard deviations of its end: that takes some hundred batches.
+    # At n = 20 one weight's mean is so near an end of its interval that some hundred batches are needed to decide.
     for n, quick in {19: 12, 20: 8, 21: 20}.items():
         count = 160 if full else quick
         found = [least_on_batch(n, device, seed + i) for i in range(count)]
@@ -217,9 +217,9 @@ printed_layers_on_batches = Comparison(
 
 
 def rare_carry(mean: float, half: float, exact: float, chance: Fraction) -> Outcome:
-    """Return whether less than a twentieth of a loss is in prompts of all but at most one in 20 000.
+    """Return whether all prompts but at most one in 20 000 carry less than a twentieth of the loss `exact`.
 
-    `mean` ± `half` of it is in those prompts; `chance` is an upper bound of that of the others.
+    These prompts carry `mean` ± `half` of it; `chance` is an upper bound of the probability of the others.
     """
     if mean - half > exact / 20:
         return Outcome.REFUTED
@@ -241,13 +241,13 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
     total = squares = 0.0
     for _ in range(prompts // chunk):
         examples = sample(chunk, 20, identity, identity, generator)[0][:, :, :-1]
-        # On the processor: a card's solver of many small matrices takes a megabyte for each.
+        # On the CPU: a GPU's solver for many small matrices takes a megabyte for each.
         spectrum = torch.linalg.eigvalsh((examples @ examples.mT / 20).cpu())
         losses = torch.where(spectrum[:, -1] <= RARE, r(spectrum).square().sum(dim=1), 0.0)
         total, squares = total + float(losses.sum()), squares + float(losses.square().sum())
     mean = total / prompts
-    # A loss here is between 0 and five times the largest r². By the empirical Bernstein bound (Maurer and Pontil 2009)
-    # prompts that are too rare to have been drawn are accounted for.
+    # A loss here is between 0 and five times the largest r². The empirical Bernstein bound (Maurer and Pontil 2009)
+    # accounts for prompts that are too rare to have been drawn.
     # The bound is one-sided with ln(2/δ); each side has half of the false alarms.
     largest, chances = 5 * float((r(np.linspace(0, RARE, 100_001)) ** 2).max()), math.log(4 / FALSE_ALARM)
     variance = (squares - prompts * mean**2) / (prompts - 1)

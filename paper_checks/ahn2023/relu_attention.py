@@ -65,14 +65,14 @@ def _trained(drawn: Training, device: str, prompts: int) -> OnPrompts:
 
     # Near I: at A = 0, and where −A lets everything through ReLU, the loss has kinks.
     start = np.eye(drawn.d) + 0.1 * np.random.default_rng(drawn.seed).normal(size=(drawn.d, drawn.d))
-    # ReLU's kinks are part of the curvature of the mean: differences that are wide enough to meet many of them.
+    # ReLU's kinks are part of the curvature of the mean, so the differences are wide enough to cross many kinks.
     end = settled(lambda entries: slopes(entries, *batch), start.ravel(), steps=60, passes=1, step=0.02)
     parts = zip(*(part.tensor_split(GROUPS) for part in batch), strict=True)
     return OnPrompts(end, np.stack([slopes(end.point, *part)[1] for part in parts]))
 
 
 def multiple(d: int, n: int) -> float:
-    """Return the multiple of I that Theorem 5 says."""
+    """Return the multiple of I that Theorem 5 states."""
     return float(verify.check(theorem5, d=d, n=n).values["a"])
 
 
@@ -145,7 +145,7 @@ theorem5_sampled = Comparison(
 
 
 def any_last_row(b: "Tensor", beta: "Tensor", A: "Tensor", q: "Tensor", n: int) -> float:
-    """Return f as the statement has it, for the last row (b, β) of P and the first columns (A; q) of Q."""
+    """Return the loss by the theorem's closed form, for the last row (b, β) of P and the first columns (A; q) of Q."""
     d = len(b)
     N, R = beta * A, b[:, None] * q
     # E (bᵀA x + β |w|² qᵀx)².

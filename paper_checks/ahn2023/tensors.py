@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ROUNDING = 1e-9
-"""Quadrature of polynomials: some 10⁵ products of factors below 10³ at 10⁻¹⁶ each, relative to the largest."""
+"""Relative rounding error of the quadrature: some 10⁵ products of factors below 10³, each off by 10⁻¹⁶."""
 
 
 def covariance(spectrum: Sequence[float], seed: int, device: str) -> "tuple[Tensor, Tensor]":
-    """Return Σ with a spectrum and random eigenvectors, and Σ^{-1}, (d, d); on every device the same."""
+    """Return Σ with a spectrum and random eigenvectors, and Σ^{-1}, each (d, d), the same on every device."""
     import torch
 
     from numerics.preconditioned_descent.experiments import random_rotation
@@ -24,6 +24,6 @@ def covariance(spectrum: Sequence[float], seed: int, device: str) -> "tuple[Tens
 
 
 def close(found: "Tensor", theory: "Tensor", what: str, scale: float = 1.0) -> Verdict:
-    """Return whether two tensors agree to rounding, relative to the larger of `scale` and the theory's largest."""
+    """Return whether two tensors agree to rounding, relative to `scale` or, if larger, the theory's largest entry."""
     worst = float((found - theory).abs().max())
     return Verdict.within(worst, ROUNDING * max(scale, float(theory.abs().max())), f"{what} is", Evidence.COMPUTED)

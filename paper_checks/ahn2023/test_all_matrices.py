@@ -28,7 +28,7 @@ def test_an_end_below_refutes_and_none_there_decides_nothing():
     assert not_below(0.5, ends, 2, alone=False).outcome is Outcome.VERIFIED
     assert not_below(0.505, ends, 2, alone=False).outcome is Outcome.REFUTED
     assert not_below(0.495, ends, 2, alone=False).outcome is Outcome.INCONCLUSIVE
-    # Where all ends are said to be at the least, one elsewhere refutes it.
+    # If all ends are claimed to be at the least loss, one end elsewhere refutes the claim.
     assert not_below(0.5, ends, 2, alone=True).outcome is Outcome.REFUTED
 
 

@@ -25,7 +25,10 @@ def pairings(slots):
 
 
 def trace_moment(order, n, d):
-    """E tr (XXᵀ)^k by Wick: factor 2j is X_{a_j i_j}, factor 2j + 1 is X_{a_{j+1} i_j}; paired factors share both."""
+    """E tr (XXᵀ)^order by Wick's theorem: paired factors share both indices.
+
+    Factor 2j is X_{a_j i_j}, and factor 2j + 1 is X_{a_{j+1} i_j}.
+    """
     rows = [j // 2 if j % 2 == 0 else (j // 2 + 1) % order for j in range(2 * order)]
     columns = [j // 2 for j in range(2 * order)]
     return sum(
@@ -36,7 +39,7 @@ def trace_moment(order, n, d):
 
 
 def classes(count, equal):
-    """Number of `count` indices that are free under some equations."""
+    """Number of the `count` indices that stay free under some equations between them."""
     leader = list(range(count))
     for a, b in equal:
         leader = [leader[a] if x == leader[b] else x for x in leader]
@@ -91,7 +94,7 @@ def test_figure_2(least):
     for i, a in enumerate(steps):
         printed = figure_findings.figure2_is_theorem3s_point.expect[f"values.a.{i}"]
         assert printed.lower < a < printed.upper
-    # The other order of rounding would not do: the intervals are narrow against the distance of the steps.
+    # The intervals are narrow beside the distances of the steps: no step lies between the first two.
     assert not any(0.435 < a < 0.685 for a in steps)
 
 
@@ -115,7 +118,7 @@ def test_lemma_1_by_hand():
 
 
 def zonal_moment(k, n, d):
-    """E tr (XXᵀ)^k by zonal polynomials: over partitions (a, b, 1, …, 1) of k alone the coefficient of p_k is not 0."""
+    """E tr (XXᵀ)^k by zonal polynomials: only for partitions (a, b, 1, …, 1) of k is the coefficient of p_k not 0."""
     total = Fraction(0)
     for a in range(1, k + 1):
         for b in range(min(a, k - a) + 1):
@@ -141,7 +144,7 @@ def times(one, other):
 
 
 def loss_on_set(a, b, n, d=5):
-    """The loss at A_l = a_l I, B_l = b_l I, expanded: the label's polynomial squared, in the moments."""
+    """The loss at A_l = a_l I, B_l = b_l I: the mean of the square of the label's polynomial, by the moments."""
     tokens, label = [Fraction(1)], [Fraction(1)]
     for step, rate in zip(a, [*b, Fraction(0)], strict=True):
         seen = [Fraction(0), *(step * c for c in times(tokens, tokens))]
@@ -167,7 +170,7 @@ def test_the_least_loss_of_two_layers(two_steps):
 
 
 # Rotations that fix e_1 make X lower bidiagonal. The squares of its first entries are independent χ² of
-# n, d − 1 and n − 1 degrees of freedom, and these are e_1ᵀ(XXᵀ)^k e_1 in them.
+# n, d − 1 and n − 1 degrees of freedom, and POWERS gives e_1ᵀ(XXᵀ)^k e_1 in them.
 CHI = symbols("x y z")
 POWERS = {
     1: CHI[0],
@@ -194,7 +197,7 @@ def test_the_slope_and_the_gain_where_labels_are_read(two_steps):
     n, d, (_, total, product) = 20, 5, map(float, two_steps)
     root, expected = math.sqrt(total**2 - 4 * product), findings.theorem3_over_all_entries.expect
     for order, a in (("smaller", (total - root) / 2), ("larger", (total + root) / 2)):
-        # The label's error is p(S)w − t a (wᵀu(S)w) S w along the query; w is |w| times a direction that is e_1.
+        # The label's error is p(S)w − t a (wᵀu(S)w) S w along the query; by symmetry w may be taken as |w| e_1.
         seen, error = {1: 1.0, 2: -2 * a, 3: a * a}, {1: 1.0, 2: -total, 3: product}
         pairs = product_of(seen, error), product_of(seen, seen)
         mixed = d * (d + 2) * sum(c * along(n, d, *k) / n ** sum(k) for k, c in pairs[0])
@@ -236,7 +239,7 @@ def test_the_loss_at_the_printed_weights(finding, n):
     ("finding", "layers", "n"), [("theorem4_is_attained", 2, 20), ("theorem4_at_the_figures_setting", 3, 20)]
 )
 def test_the_best_point_is_least_along_every_line(finding, layers, n):
-    """Around the point to six decimals, in exact arithmetic: a thousandth either way along each weight is up."""
+    """In exact arithmetic, from the point to six decimals, the loss rises if a weight moves by ±1/1000."""
     expected = verify.load_finding(f"ahn2023.{finding}").expect
     at = {2: [0.516762, 3.474664, 0.868459], 3: [0.338297, 2.090841, 8.568057, 0.877578, 0.578162]}[layers]
     point = [Fraction(str(x)) for x in at]
@@ -265,7 +268,7 @@ def test_the_local_minima_of_two_layers_by_descent_from_many_points():
 
     starts = np.random.default_rng(0).uniform(0, (3, 6, 1.5), (25, 3))
     ends = [minimize(loss, start, method="BFGS", options={"gtol": 1e-6}) for start in starts]
-    # Descent from some points leads far away, along which the loss falls ever more slowly.
+    # From some points descent leads far away, where the loss falls ever more slowly.
     found = sorted(end.fun for end in ends if abs(end.jac).max() < 1e-4)
     values = [found[0], *(value for before, value in pairwise(found) if value - before > 1e-5)]
     expected = findings.theorem4_is_attained.expect

@@ -21,7 +21,7 @@ def steps_of(d, n):
 
 
 def layers(steps, rates, d, corner=0.0):
-    """Two layers of pattern (11), and a last entry of Q_1."""
+    """Two layers of pattern (11), but with `corner` as the last diagonal entry of Q_1."""
     from numerics.preconditioned_descent.reference import pattern
 
     identity = torch.eye(d, dtype=torch.float64)
@@ -40,7 +40,7 @@ def test_theorem_is_certified_and_argued_for_all_sizes(ledger, d, n):
 def slope_in_the_rate(steps, d, n):
     """∂f/∂b at B_0 = b I, b = 0: with r = (1 − a_0 s)(1 − a_1 s (1 − a_0 b s)²) it is 4 a_0 a_1 ∫ (1 − a_0 s) s² r dμ.
 
-    For d or n of 1 S has one eigenvalue that is not 0, a χ² of d n degrees over n.
+    If d or n is 1, S has one nonzero eigenvalue: a χ² of d n degrees of freedom, over n.
     """
     first, second = steps
     moments = [math.prod(range(d * n, d * n + 2 * k, 2)) / n**k for k in range(6)]
@@ -94,7 +94,7 @@ def test_theorem_4s_best_point_is_not_critical_over_all_entries():
 def test_other_entries_have_a_lower_loss_than_theorem_4s_best_point():
     from numerics.preconditioned_descent.reference import exact_loss
 
-    # Where descent over all entries of P and Q ended at d = n = 1, to four decimals: only diagonal entries are not 0.
+    # The end of a descent over all entries of P and Q at d = n = 1, to four decimals: only diagonal entries are not 0.
     P = torch.diag_embed(torch.tensor([[2.6375, 1.0066], [0.0, 1.0044]], dtype=torch.float64))
     Q = torch.diag_embed(torch.tensor([[-0.0492, 0.0001], [-1.27, -0.0245]], dtype=torch.float64))
     identity = torch.eye(1, dtype=torch.float64)

@@ -114,7 +114,7 @@ def test_rare_prompts_carry_a_loss_or_not(mean, half, chance, outcome):
 
 @pytest.mark.parametrize("rare", [3, 5])
 def test_rare_prompts_that_are_not_known_to_be_rare_or_not_accounted_for(monkeypatch, rare):
-    # Markov's bound of an eigenvalue above 3 is above 1/20 000; below 5 lies more of the loss than is drawn.
+    # Markov's bound for an eigenvalue above 3 exceeds 1/20 000; with 5 the bound on the others' loss is too wide.
     monkeypatch.setattr(printed_layers, "RARE", rare)
     assert printed_layers.printed_layers_rare_prompts.run(device="cpu").outcome is Outcome.INCONCLUSIVE
 

@@ -71,7 +71,7 @@ def test_two_layers_are_best_at_positive_weights_and_not_in_the_valley(ledger, d
     above = [
         loss_by_quadrature([first, step], [product / first, 0.0], d, n) - valley for first in (-1e-1, -1e-2, -1e-3)
     ]
-    # The slope in a_0 keeps away from 0: a tenth of a_0 leaves about a tenth of the distance.
+    # The slope in a_0 stays away from 0, so that a tenth of a_0 leaves about a tenth of the distance.
     assert all(5 < far / near < 20 for far, near in itertools.pairwise(above)) and 0 < above[-1] < 0.01 * valley
     assert loss_by_quadrature([1e-2, step], [product / 1e-2, 0.0], d, n) < valley
     source = np.random.default_rng(0)
@@ -96,7 +96,7 @@ def test_two_layers_fall_to_a_limit_off_the_set_above_the_best_minimum():
         found = exact_gradient(pattern(A, B), 1, identity, identity)
         above.append(float(found.loss) - limit)
         slopes.append(max(float((found.A * A).abs().max()), float((found.B * B).abs().max())))
-    # Even in the share 1/far of the first coordinate: a tenth of it leaves a hundredth.
+    # The loss is even in the share 1/far of the first coordinate: a tenth of it leaves a hundredth of the excess.
     assert above[0] / above[1] == pytest.approx(100, rel=0.05) and 0 < above[1] < 1e-3
     assert all(slope > token_preconditioning.VANISHING for slope in slopes)
     assert limit > 1.1 * token_preconditioning.critical_points(2, 2, 1)[0].loss

@@ -1,4 +1,4 @@
-"""Theorems 3 and 4: which critical points on S are local minima over all matrices of the pattern, in balls."""
+"""Theorems 3 and 4: the critical points on S that are local minima over all matrices of the pattern, in balls."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Layers that precondition their tokens too: trainings of all A_l and B_l, loss and gradient on Theorem 4's set.
 
-By exact quadrature of the loss from its definition. PyTorch and the simulator are imported by the comparisons.
+The loss is computed from its definition by exact quadrature. PyTorch and the simulator are imported by the comparisons.
 """
 
 from collections.abc import Callable, Sequence
@@ -104,7 +104,7 @@ class Point(NamedTuple):
 
 @cache
 def critical_points(L: int, d: int, n: int) -> tuple[Point, ...]:
-    """Return all critical points on S, as certified, the best first."""
+    """Return the critical points on S that the check finds, the one of least loss first."""
     found = verify.check(moved.theorem4, L=L, d=d, n=n).values["critical_points"]
 
     def floats(row: Any, name: str) -> list[float]:
@@ -139,7 +139,7 @@ def _exact_tokens(theory: Callable[..., OnSet], drawn: Drawn, device: str) -> Ve
             found = gradient(a, b)
             at = f"critical point {place}"
             loss = found.loss.new_tensor(least)
-            # A slope is known to rounding times the terms that cancel in it, which grow with the weights.
+            # A slope is off by rounding times the size of the terms that cancel in it, which grow with the weights.
             size = max(map(abs, (*a, *b))) ** 4
             verdicts += [
                 (at, close(found.loss, loss, "loss", size)),
@@ -182,25 +182,26 @@ TRAINED = ((1, 1, 2), (1, 2, 2), (2, 1, 1), (2, 1, 2), (2, 1, 3), (2, 2, 1))
 STARTS = 8
 """Maximum number of trainings that are begun: at (2, 1, 1) a tenth of them run away, elsewhere a hundredth or fewer."""
 VANISHING = 1e-7
-"""Slopes times weights: some 10⁻⁸ or less at minima, 10⁻⁵ or more where a training stopped in a valley."""
+"""Level of slope times weight between minima, some 10⁻⁸ or less, and valleys where trainings stop, 10⁻⁵ or more."""
 
 
 @lru_cache(maxsize=256)
 def _trained(drawn: Training, device: str) -> tuple[Settled | None, int]:
     """Return the end of a descent of the exact loss over all entries of all A_l and B_l, and the number of trainings.
 
-    From random entries around Σ^{-1}/2 and I/5. One is taken to run away, and another is begun, if slopes have not
-    vanished where rounding stops it and, `followed` from there, its weights at least double; all that were looked at
-    went on to grow, and a minimum at finite weights twice as large would be missed. None, if all do. With Σ = I two
-    valleys were met at two layers, both with losses above the best minimum:
+    Trainings start from random entries around Σ^{-1}/2 and I/5. A training is taken to run away, and another is begun,
+    if its slopes have not vanished where rounding stops it and its weights at least double when it is `followed` from
+    there. All such trainings that were looked at went on to grow; a minimum at finite weights twice as large would be
+    missed. The end is None if all trainings run away. With Σ = I two valleys were met at two layers, both with losses
+    above that of the best minimum:
 
-    A_0 → 0, B_0 → −∞, of `two_layers_of_tokens`: of 600 trainings 59 at d = n = 1, to 0.459 (best 0.407), one at d = 1,
-    n = 2, to 0.25, none at d = 1, n = 3; of 2500 at d = 2, n = 1, 16, to 1.25 (best 1.20012).
-
-    At d = 2, n = 1 alone one off Theorem 4's set: 6 of 2500, to 1.362844, stopped by rounding at weights of 9 to 46.
-    Up to a rotation A_0 → diag(0.2614, 0.4702), A_1 → diag(0, 0.3618), and B_0's entry in row 1, column 2 grows without
-    end: a token's two coordinates then hold the second ones of x and of S A_0 x, and x's first one vanishes beside
-    them. With its share held at ε the least loss is even in ε and grows with ε²: a minimum, at no finite weights.
+    - A_0 → 0, B_0 → −∞, of `two_layers_of_tokens`: of 600 trainings 59 at d = n = 1, to a loss of 0.459 (best 0.407),
+      one at d = 1, n = 2, to 0.25, and none at d = 1, n = 3; of 2500 at d = 2, n = 1, 16, to 1.25 (best 1.20012).
+    - At d = 2, n = 1 alone, a valley off Theorem 4's set: 6 of 2500, to 1.362844, stopped by rounding at weights of 9
+      to 46. Up to a rotation A_0 → diag(0.2614, 0.4702), A_1 → diag(0, 0.3618), and B_0's entry (1, 2) grows
+      without bound. A token's two coordinates then hold the second coordinates of x and of S A_0 x, and the first
+      coordinate of x vanishes beside them. With the share of that coordinate held at ε, the least loss is even in ε and
+      grows with ε²: its minimum is at ε = 0, which no finite weights reach.
     """
     import torch
 
@@ -246,7 +247,7 @@ def _trained_is(theory: Callable[[int, int, int], Sequence[Point]], drawn: Train
             loss = abs(end.loss - point.loss)
             least = Verdict.within(loss, ROUNDING * point.loss, "the loss is", Evidence.COMPUTED)
             verdicts.append(all_of([("entries", entries), ("loss", least)]))
-    # Each of the local minima is somewhere to end.
+    # A training may end at any of the local minima.
     return replace(min(verdicts, key=lambda each: (not each.holds, each.ratio)), trainings=begun)
 
 

@@ -38,7 +38,10 @@ def _coefficients(size: int, examples: int) -> dict[tuple[str, ...], float]:
 
 
 def loss_in_traces(first: np.ndarray, second: np.ndarray, examples: int) -> InTraces:
-    """Return f by the theorem's sum of products of traces; tr W's slope in a letter is the word around it."""
+    """Return f and its gradients by the theorem's sum of products of traces of words.
+
+    The gradient of tr W in a letter is a sum over the letter's places: the rest of W, read cyclically and symmetrised.
+    """
     letters, size = {"A": first, "B": second}, len(first)
 
     def product(word: str) -> np.ndarray:
@@ -184,7 +187,7 @@ theorem2_random_starts = Comparison(
 
 @cache
 def best(size: int, examples: int) -> dict[str, Any]:
-    """Return the values of the check of the least loss of two layers."""
+    """Return the values of the theorem on the least loss of two layers."""
     return verify.check(least_of_two.two_layer_minimum, d=size, n=examples).values  # pyright: ignore[reportReturnType]
 
 
@@ -197,7 +200,7 @@ def _minimum(theory: Callable[[int, int], dict[str, Any]], drawn: multiples.Draw
     sigma, inverse = covariance(drawn.spectrum, drawn.seed, device)
     values = theory(d, n)
     m = [float(moment) for moment in trace_moments(4, n, d)]
-    # ∫ s (1 − c s)³ dμ = 0: a cubic whose slope has one sign.
+    # ∫ s (1 − c s)³ dμ = 0 is a cubic equation in c with one real root: its slope has one sign.
     (equal,) = (root.real for root in np.roots([-m[4], 3 * m[3], -3 * m[2], m[1]]) if abs(root.imag) < 1e-6 * abs(root))
 
     def layers(*steps: float) -> Any:
@@ -273,7 +276,10 @@ def kinds(move: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def second_order(drawn: Moved, off: Sequence[float] = (1, 1, 1)) -> np.ndarray:
-    """Return the second derivatives of f at a I + x V and b I + y W: in x, in x and y, in y; `off` multiplies kinds."""
+    """Return the second derivatives of f at A_0 = a I + x V and A_1 = b I + y W: in x, in x and y, in y.
+
+    `off` multiplies the contributions of the three kinds.
+    """
     (size, examples), V, W = drawn.sizes, *_directions(drawn)
     found = np.zeros(3)
     for curvatures, one, other, share in zip(_curvatures(), kinds(V), kinds(W), off, strict=True):
@@ -300,7 +306,7 @@ def _moved_as_said(theory: Callable[[Moved], np.ndarray], drawn: Moved, device: 
         at = base + np.array([x, y])[:, None, None] * moves
         return float(exact_loss(pattern(torch.tensor(at, device=device)), examples, identity, identity))
 
-    # f has the degree 2 in x and in y: its differences are its derivatives.
+    # f has degree 2 in x and in y, so that these differences are its derivatives.
     found = (
         loss(1, 0) - 2 * loss(0, 0) + loss(-1, 0),
         (loss(1, 1) - loss(1, -1) - loss(-1, 1) + loss(-1, -1)) / 4,

@@ -26,7 +26,7 @@ def measured(
 
 QUICK = {"search": 1000, "test": 2000, "sensitivity": 500}
 REPETITIONS = {"teacher": 6, "simplex": 3}
-"""As many tasks and repetitions as decide the readings at nearly every seed, set after runs had been seen."""
+"""Numbers of tasks and repetitions that decide the readings at nearly every seed, set after runs had been seen."""
 
 
 PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10), (50, 40))
@@ -42,7 +42,7 @@ def _reading(
     quick_steps: int = 1000,
     full_sizes: tuple[tuple[int, int], ...] = PAPERS_SIZES,
 ) -> Comparison:
-    """Return the comparison of one reading: at one small size, or under `full` at several, hours of one core."""
+    """Return the comparison of one reading: at one small size, or under `full` at several, which takes hours."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         sizes = full_sizes if full else ((25, 5),)
@@ -53,13 +53,13 @@ def _reading(
     return Comparison(f"li2024.{name}", title, "li2024.opposite_moves", "li2024.closeness", compare)
 
 
-# The paper states its readings in words, without numbers. The levels below, which count as close, aligned or apart, are
-# ours, and were set after runs of this experiment had been seen, as the numbers of steps were: they pin its result and
-# were not predicted.
+# The paper states its readings in words, without numbers. The thresholds for close, aligned and apart below are ours.
+# Like the numbers of steps they were set after runs of this experiment had been seen: they pin its result and do not
+# predict it.
 
 
 def _decided(detail: str, *margins: tuple[float, float]) -> Verdict:
-    """Return the verdict on margins known between two ends: all positive, one negative, or not decided."""
+    """Return the verdict on intervals of margins: verified if none reaches below 0, refuted if one is negative."""
     if all(low >= 0 for low, _ in margins):
         return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail)
     outcome = Outcome.REFUTED if any(high < 0 for _, high in margins) else Outcome.INCONCLUSIVE
@@ -67,7 +67,7 @@ def _decided(detail: str, *margins: tuple[float, float]) -> Verdict:
 
 
 def _less(small: Measurement, large: Measurement | float, share: float = 1.0) -> tuple[float, float]:
-    """Return the ends of `share * large - small`, each measurement anywhere in its 95 % band."""
+    """Return the ends of `share * large - small` as each measurement ranges over its 95 % band."""
     low, high = small.band()
     least, most = large.band() if isinstance(large, Measurement) else (large, large)
     return share * least - high, share * most - low
@@ -128,7 +128,7 @@ SIZES = ((25, 20), (50, 20), (25, 5))
 
 
 def _small_scores(*, device: str, full: bool, seed: int) -> Verdict:
-    """Compare the layer with W = w I, v = eta/(n w) and the gradient step: within the bound, and nearer as w falls."""
+    """Compare the layer with W = w I, v = eta/(n w) with the gradient step: within the bound, nearer as w falls."""
     import torch
 
     from numerics.softmax_regression.experiments import line_search, sample_tasks
@@ -150,7 +150,7 @@ def _small_scores(*, device: str, full: bool, seed: int) -> Verdict:
             W, v = float(w) * torch.eye(d).to(A), torch.tensor(as_float(values["v"])).to(A)
             distance = float((attention_layer(A, b, W, v) - step).norm(dim=1).max())
             apart.append((distance, as_float(values["distance_at_most"])))
-        # At 10⁻⁴ the first order is all but alone: a tenth of the rest at 10⁻³, but for a few per cent.
+        # For small w the distance is nearly proportional to w: at 10⁻⁴ it is about a tenth of that at 10⁻³.
         holds = all(found <= most for found, most in apart) and 8 <= apart[1][0] / apart[2][0] <= 12
         detail = ", ".join(f"{found:.2g} (at most {most:.2g})" for found, most in apart)
         verdicts.append((f"{kind} n={n} d={d} eta={eta}", Verdict.when(holds, detail, Evidence.COMPUTED)))

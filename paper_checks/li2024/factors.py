@@ -1,4 +1,4 @@
-"""The factors of the shifts that are reached, and the best one: by families of matrices, and by ascents."""
+"""The reached factor and the best factor of the shifts, compared with families of matrices and with ascents."""
 
 import math
 from fractions import Fraction
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def _pair(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
-    """Two equal logits above the others, of mean 0 and norm R², and beside them the direction between the two."""
+    """Return A (n, d) and x (d,) with logits of mean 0 and norm R², two of them equal and above the others.
+
+    The second column of A is the direction between the two.
+    """
     import torch
 
     A = torch.zeros(n, d, dtype=torch.float64, device=device)
@@ -29,7 +32,7 @@ def _pair(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
 
 
 def _row(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
-    """One logit above the others, at probability 1/2 where x of norm R takes it so far."""
+    """Return A (n, d) and x (d,) with one logit above the others, at probability 1/2 if an x of norm R reaches that."""
     import torch
 
     A = torch.zeros(n, d, dtype=torch.float64, device=device)
@@ -41,7 +44,10 @@ def _row(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
 
 
 def _slope(A: "Tensor", x: "Tensor") -> "Tensor":
-    """Return the largest factor of a move of x: the norm of autograd's Jacobian, (...) for A (..., n, d)."""
+    """Return the largest slope of the prediction in x: the spectral norm of autograd's Jacobian.
+
+    Its shape is (...) for A (..., n, d).
+    """
     import torch
 
     from numerics.softmax_regression.reference import prediction
@@ -56,7 +62,7 @@ def _reached(*, device: str, full: bool, seed: int) -> Verdict:
     verdicts = []
     for n, d, R in (
         *((2, 1, 4), (3, 2, 4), (50, 20, 4), (200, 5, 4), (5, 2, 1), (3, 1, 4), (200, 1, 4), (8, 1, 1000)),
-        # One row is better than a pair, or below 1/2, or both.
+        # Here one row is better than a pair, or its probability stays below 1/2, or both.
         *((10, 2, 1), (1000, 3, 2), (5, 1, 1), (1000, 2, 1)),
     ):
         families = [_row(n, d, R, device), *([_pair(n, d, R, device)] if d > 1 else [])]
@@ -94,7 +100,7 @@ def _ascent(n: int, d: int, R: float, generator: "torch.Generator") -> float:
     optimizer = torch.optim.Adam(free, lr=0.05)
     best = 0.0
     for _ in range(STEPS):
-        # ‖A‖ < R gains from a longer A and a shorter x, whose logits are the same.
+        # ‖A‖ = R suffices: a longer A with a shorter x has the same logits and a larger slope.
         A = R * free[0] / torch.linalg.matrix_norm(free[0], ord=2, keepdim=True)
         x = R * free[1] / free[1].norm(dim=1, keepdim=True).clamp(min=1)
         slopes = _slope(A, x)
@@ -113,7 +119,7 @@ def _ascended(*, device: str, full: bool, seed: int) -> Verdict:
     for n, d, R in ASCENTS:
         found, values = _ascent(n, d, R, generator), verify.check(weight_shift, n=n, d=d, R=str(R)).values
         most, reached = (as_float(values[name]) for name in ("best_factor_at_most", "reached_factor"))
-        # Above, roundings; below, an ascent that has not ended.
+        # The upper tolerances allow for rounding, the lower one for an ascent that has not ended.
         holds = found <= most * (1 + 1e-9) and reached * (1 - 1e-3) <= found <= reached * (1 + 1e-6)
         detail = f"{found:.9g} found, {reached:.9g} reached, {most:.9g} at most"
         verdicts.append((f"n={n} d={d} R={R}", Verdict.when(holds, detail, Evidence.COMPUTED)))
@@ -130,11 +136,14 @@ reached_by_ascent = Comparison(
 
 
 LEVELS = ((3, "1"), (4, "3/2"), (4, "7/10"), (6, "1"), (40, "1"))
-"""Rows and R: some at which the best factor is known exactly, and some at which it is enclosed."""
+"""(n, R): some at which the best factor is known exactly, and some at which it is enclosed."""
 
 
 def _steepest(n: int, radius: float, generator: "torch.Generator") -> "tuple[float, Tensor]":
-    """Return the largest slope of softmax found by Adam and L-BFGS over logits of norm `radius`, and these, sorted."""
+    """Return the largest slope of softmax that Adam and L-BFGS find over logits of norm `radius`, and the logits.
+
+    The logits are sorted, the largest first.
+    """
     import torch
 
     from numerics.softmax_regression.reference import prediction
@@ -143,7 +152,7 @@ def _steepest(n: int, radius: float, generator: "torch.Generator") -> "tuple[flo
     jacobian = torch.func.vmap(torch.func.jacrev(lambda z: prediction(torch.eye(n, **like), z)))
 
     def logits(free: "Tensor") -> "Tensor":
-        # Logits that all move alike move no output: of mean 0.
+        # A constant added to all logits changes no output: their mean is set to 0.
         z = free - free.mean(dim=1, keepdim=True)
         return radius * z / z.norm(dim=1, keepdim=True)
 
@@ -182,7 +191,7 @@ def _levels(*, device: str, full: bool, seed: int) -> Verdict:
         found, values = radius * slope, verify.check(data_shift, n=n, d=2, R=R).values
         spread, best = float(logits[2] - logits[-1]), values["best_factor"]
         most, reached = (as_float(values[name]) for name in ("best_factor_at_most", "reached_factor"))
-        # The error that an ascent leaves: to second order in the factor, to first in the logits.
+        # The error that an ascent leaves is of second order in the factor, and of first order in the logits.
         holds = found <= most * (1 + 1e-9) and found >= reached * (1 - 1e-7) and spread <= 1e-3 * radius**2
         holds = holds and (best is None or abs(found - as_float(best)) <= 1e-7 * found)
         detail = f"{found:.9g} found, {reached:.9g} to {most:.9g}; all but two logits within {spread:.1g}"

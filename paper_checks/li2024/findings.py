@@ -1,6 +1,6 @@
 """Findings about Li et al. 2024.
 
-Where the expected numbers are from: `test_findings.py` derives them a second time.
+`test_findings.py` derives the expected numbers a second time.
 """
 
 from fractions import Fraction

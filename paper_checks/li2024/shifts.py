@@ -53,7 +53,7 @@ def moves(drawn: Drawn, device: str) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
     like: dict[str, Any] = {"generator": generator, "device": device, "dtype": torch.float64}
 
     def inside(*shape: int) -> "Tensor":
-        """Return random directions with norms from 0 to R, half of them R; x is a matrix of one row."""
+        """Return random matrices of norms from 0 to R, half of them of norm R; x is drawn as a matrix of one row."""
         each = torch.randn(INSTANCES, *shape, **like)
         size = radius * (2 * torch.rand(INSTANCES, 1, 1, **like)).clamp(max=1)
         return size * each / torch.linalg.matrix_norm(each, ord=2, keepdim=True)
@@ -80,7 +80,7 @@ def _within(theory: Factors, drawn: Drawn, device: str) -> Verdict:
     A, A_to, x, x_to = moves(drawn, device)
     radius, before = 10.0**drawn.log_radius, prediction(A, x)
     b = torch.zeros_like(before)
-    # The rounding of logits of size R² is (d + 1) EPS R², that of probabilities half the norm of these and a few EPS.
+    # Logits of size R² are off by (d + 1) EPS R² by rounding; probabilities by half the norm of this, and a few EPS.
     allowed = 4 * EPS + math.sqrt(drawn.n) * (drawn.d + 2) * EPS * radius**2
     verdicts = []
     for theorem, factor, after, moved in (
@@ -147,10 +147,11 @@ class Theory(NamedTuple):
 
 @lru_cache(maxsize=64)
 def trained(drawn: Training, device: str) -> Any:
-    """Return b, the x of gradient descent by autograd with A fixed, and the A of self-attention layers with x fixed.
+    """Return A, b, a path of x with A fixed, the x that is fixed while A moves, a path of A, and the step size.
 
-    The rows of A come in opposite pairs, but for one if their number is odd, and x begins near 0. So logits begin near
-    0, where the factor R/2 is nearly reached for two rows.
+    The path of x is gradient descent by autograd, and that of A applies self-attention layers. The rows of A come in
+    opposite pairs, except one if their number is odd, and x begins near 0. So logits begin near 0, where the factor R/2
+    is nearly reached for two rows.
     """
     import torch
 
@@ -171,7 +172,7 @@ def trained(drawn: Training, device: str) -> Any:
     W, V = W / torch.linalg.matrix_norm(W, ord=2), V / torch.linalg.matrix_norm(V, ord=2)
     for _ in range(STEPS_OF_TRAINING):
         xs.append((xs[-1] - eta * gradient(A, xs[-1], b)).detach())
-        # Small layers: A keeps within R.
+        # The layers are so small that the norm of A stays below R.
         datas.append(data_after_attention(datas[-1], W, V / (2 * STEPS_OF_TRAINING)).detach())
     return A, b, xs, far, datas, eta
 

@@ -26,7 +26,7 @@ def test_the_constant():
     p = softmax(R**2 * z / np.linalg.norm(z))
     assert within(finding, "values.reached_factor", R * np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1])
     assert within(finding, "values.claimed_factor_log10", 1.5 * math.log10(n) + 10 * R**2 / math.log(10))
-    # No angle of three levels does better, of 201 from two equal logits to one above the others.
+    # No logits of three levels do better: of 201 angles from two equal logits to one above the others.
     u, w = z / np.linalg.norm(z), np.r_[1, -1, np.zeros(n - 2)] / math.sqrt(2)
     levels = (
         R**2 * (math.cos(a) * u + math.sin(a) * w) for a in np.linspace(0, math.atan(math.sqrt(n / (n - 2))), 201)
@@ -69,7 +69,7 @@ def test_small_scores():
     assert within(finding, "values.v", v)
     unit = float(v * 25 * beta * (4 * w) ** 2)
     assert within(finding, "values.distance_at_most", unit * math.sqrt(3) / 36 / math.sqrt(2))
-    # Two rows 9/64 apart in the moments; six groups of four of the 25 columns.
+    # The moments of two rows differ by at most 9/64; the family consists of groups of four columns, six at n = 25.
     assert within(finding, "values.small_scores_at_most", unit * 9 / 64 / 4 / math.sqrt(2))
     assert within(finding, "values.factor_needed", 24 / 25 * math.sqrt(2) / 64)
 

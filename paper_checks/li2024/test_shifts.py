@@ -59,7 +59,7 @@ def test_softmax_shifts_of_drawn_moves(crossing, instance):
 
 @pytest.mark.parametrize("factors", [shifts.Factors(weights=0.99), shifts.Factors(data=0.99)], ids=str)
 def test_one_per_cent_less_than_half_the_radius_is_refuted(factors):
-    # Random moves come that near at two rows in one column, near logits of 0.
+    # With two rows, one column and logits near 0, random moves come within 1 % of the bound.
     near = (shifts.Drawn(2, 1, -2, -6, seed) for seed in range(5))
     assert any(
         shifts.shifts_within_half_the_radius.held(factors, drawn, "cpu").outcome is Outcome.REFUTED for drawn in near

@@ -1,16 +1,17 @@
 """P and R for two or three selected tokens by going through all counts of signs: a second route to the enclosures.
 
-Of the loss it is P and R that come a second way; the formula in them is the same.
+P and R alone are computed by a second route; the formula for the loss in P and R is the same.
 
-Of D coordinates of u, the sum of q random signs, m have the largest size q, and the others 1 (q = 3) or 0 (q = 2).
-If it is 1, one of the three signs differs: n_i times that of token i. With D the dimension of the encodings, so that
-the signs are ±1/√D, the logits are
+The sum of q random signs is u. Of its D coordinates m have the largest size q, and the others 1 (q = 3) or 0 (q = 2).
+If the size is 1, one of the three signs differs: that of token i in n_i coordinates. With D the dimension of the
+encodings, so that the signs are ±1/√D, the logits are
 
     C v_i = C (q m + (D − m − 2 n_i)) / D  (q = 3),   C · 2m/D  (q = 2),    C|u|² = C (q² m + D − m)/D, or C · 4m/D,
 
-and the other tokens' v are independent given m. 1/N = ∫ e^{−tN} dt and 1/N² = ∫ t e^{−tN} dt make of a mean over them a
-product. The sums are over all counts but those of a chance below 10⁻¹⁴, the integrals by the trapezoid rule in log t,
-whose error falls like e^{−π²/h} with its step h. In float64, and without any of `sign_attention`.
+and the other tokens' v are independent given m. For the softmax's denominator N, 1/N = ∫ e^{−tN} dt and
+1/N² = ∫ t e^{−tN} dt turn a mean over these tokens into a product. The sums are over all counts except those of a
+chance below 10⁻¹⁴. The integrals are by the trapezoid rule in log t, whose error falls like e^{−π²/h} with its step h.
+The numbers are in float64, and nothing of `sign_attention` is used.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -24,7 +25,7 @@ _RARE, _STEP, _LEFT, _RIGHT = 1e-14, 0.4, 30.0, 4.0
 
 
 class Means(NamedTuple):
-    """P and R."""
+    """P, the mean attention on all selected tokens, and R, the mean sum of all tokens' squared attention."""
 
     P: float
     R: float
@@ -52,7 +53,7 @@ def means(T: int, q: int, D: int, query: bool, C: float) -> Means:
         decay = np.exp(-np.outer(t, other))
         single = decay @ case.of_others
         squared = decay @ (case.of_others * other**2)
-        # With dt = t dx: of the selected tokens, and of the others, one of which is taken out of the product.
+        # With dt = t dx: the terms of the selected tokens, and of another token, which is taken out of the product.
         along = np.exp(-np.outer(fixed, t)) * t * _STEP
         once, twice = along @ single ** (T - q), (along * t) @ single ** (T - q)
         taken = (along * t) @ (single ** (T - q - 1) * squared)
@@ -64,8 +65,8 @@ def means(T: int, q: int, D: int, query: bool, C: float) -> Means:
 def loss(alpha: float, mean: Means, d: int, q: int) -> float:
     """Return the loss at α from P and R: d/2 of Σ E(αp_i − 1/q)² over the selected tokens and Σ E(αp_i)² elsewhere.
 
-    It is the formula that the theorems use: independent of them are P and R alone. The route from the residual itself,
-    without P and R, is `layer_losses` of `by_sampling`.
+    The theorems use the same formula: P and R alone are independent of them. `layer_losses` of `by_sampling` computes
+    the loss from the residual itself, without P and R.
     """
     return d / 2 * (alpha**2 * mean.R - 2 * alpha * mean.P / q + 1 / q)
 
@@ -73,14 +74,14 @@ def loss(alpha: float, mean: Means, d: int, q: int) -> float:
 def interpolated(
     T: int, q: int, d: int, D: int, most: float, nodes: int = 15, query: bool = True
 ) -> Callable[[float, float], tuple[float, float]]:
-    """Return a function for the slopes by α and C that a step goes along, from the logarithms of counted means.
+    """Return the function from α and C, 0 ≤ C ≤ most, to the slopes of a step in α and C.
 
-    For 0 ≤ C ≤ most.
+    It interpolates the logarithms of counted means.
     """
     at = most * (1 - np.cos(np.pi * np.arange(nodes) / (nodes - 1))) / 2
     logs = np.log([means(T, q, D, query, C) for C in at]).T
     P_log, R_log = (Chebyshev.fit(at, row, nodes - 1, domain=[0, most]) for row in logs)
-    # A fine table, in which a step looks up: in between it is straight.
+    # A step looks its values up in a fine table, with linear interpolation.
     table = np.linspace(0, most, 40_001)
     P, R = (np.exp(f(table)) for f in (P_log, R_log))
     rows = np.stack([P / q, R, P * P_log.deriv()(table) / q, R * R_log.deriv()(table)], axis=1).tolist()
@@ -136,20 +137,20 @@ def _log_factorials(n: int) -> np.ndarray:
 
 
 def _binomial(n: int, p: float) -> np.ndarray:
-    """Return the chances of 0 to n."""
+    """Return the chances of 0 to n successes."""
     logs, k = _log_factorials(n), np.arange(n + 1)
     return np.exp(logs[n] - logs - logs[::-1] + k * np.log(p) + (n - k) * np.log(1 - p))
 
 
 def _signs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of a sum of n signs, and their chances, but for the rarest."""
+    """Return the values of a sum of n signs and their chances, without the rarest."""
     chances = _binomial(n, 1 / 2)
     kept = chances > _RARE / 100
     return (2 * np.arange(n + 1) - n)[kept].astype(float), chances[kept]
 
 
 def _differing(rest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts of each of three signs as the one that differs, ascending, (k, 3), with the chances."""
+    """Return the numbers of coordinates in which each of three signs differs, ascending, (k, 3), and their chances."""
     likely = np.flatnonzero(_binomial(rest, 1 / 3) > _RARE / 6)
     a, b = (each.ravel() for each in np.meshgrid(likely, likely))
     counts = np.stack([a, b, rest - a - b], axis=1)

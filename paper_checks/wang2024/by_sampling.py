@@ -14,7 +14,7 @@ CHUNK = 500
 
 @cache
 def scores(q: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return e_i·u of SAMPLES draws of the encodings (SAMPLES, T), u the sum of the first q, and |u|² (SAMPLES,)."""
+    """Return e_i·u (SAMPLES, T) and |u|² (SAMPLES,) for SAMPLES draws of the encodings, u the sum of the first q."""
     random, found = np.random.default_rng(q), []
     for _ in range(SAMPLES // CHUNK):
         bits = np.unpackbits(np.frombuffer(random.bytes(CHUNK * T * D_E // 8), np.uint8))
@@ -43,7 +43,7 @@ def layer_losses(q: int, alpha: float, C: float, query: bool) -> np.ndarray:
 
 @cache
 def best_layer(query: bool) -> tuple[float, float]:
-    """Return the best C of a grid on [−2, 8], and the best α there, of the sampled draws for q = 3."""
+    """Return the best α and C for the sampled draws at q = 3, with C from a grid on [−2, 8]."""
 
     def gain(C: float) -> float:
         p = shares(3, C, query)
@@ -55,7 +55,10 @@ def best_layer(query: bool) -> tuple[float, float]:
 
 
 def is_sampled(wanted: Enclosure, losses: np.ndarray) -> bool:
-    """Whether the interval, five standard errors to each side, agrees with sampled losses to five of the difference."""
+    """Whether an interval of five standard errors to each side agrees with sampled losses.
+
+    The difference has to be at most five of its standard errors, and these below a fifteenth of the loss.
+    """
     lower, upper = float(wanted.lower), float(wanted.upper)
     error = math.hypot((upper - lower) / 10, losses.std(ddof=1) / math.sqrt(SAMPLES))
     # The false-alarm rate of a difference of five standard errors is 6·10⁻⁷.

@@ -1,12 +1,12 @@
 """Losses of gradient descent with one-hot encoding from the softmax's own weights, without Lemma 1's formulas.
 
-A selected token's logit exceeds the others' by C: attention s on each selected token and o on each other. With V =
-(αI, 0) the output is α Σ p_i x_i, and E‖Σ c_i x_i‖² = d Σ c_i² gives
+A selected token's logit exceeds the others' by C, so that the attention is s on each selected token and o on each
+other. With V = (αI, 0) the output is α Σ p_i x_i, and E‖Σ c_i x_i‖² = d Σ c_i² gives
 
     L = d/2 (q (αs − 1/q)² + (T−q) (αo)²),   ds/dC = s (1 − qs),   do/dC = −qso.
 
-W = C (I − 11ᵀ/T) in its positional block: dL/dW = g (I − 11ᵀ/T) has g = dL/dC / (T−1), the squared norm of I − 11ᵀ/T
-being T − 1; and dL/dV = (h I, 0) has h = dL/dα / d.
+W is C (I − 11ᵀ/T) in its positional block. The squared norm of I − 11ᵀ/T is T − 1, so that dL/dW = g (I − 11ᵀ/T) has
+g = dL/dC / (T−1); and dL/dV = (h I, 0) has h = dL/dα / d.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Verdicts on a caption's words on a curve: "converges to 0", "increases linearly", "tends to 1", "stays above" …
 
-A caption's words have no numbers. The levels, at which a curve counts as level, near or settled, are ours, and were set
-after runs had been seen. A limit is not verified by a finite run, and refuted only by theory, of a run that is where
-that speaks.
+A caption's words come without numbers. The levels at which a curve counts as level, near or settled are ours, and were
+set after runs had been seen. A finite run does not verify a limit. A limit is refuted by theory alone, for a run to
+which the theory applies.
 """
 
 import math
@@ -13,13 +13,13 @@ from paper_checks.margins import above, decided, ends
 from verify import Curve, Evidence, ExperimentResult, Measurement, Outcome, Verdict
 
 SETTLED = 1 / 5
-"""The share of its end by which a loss that has settled may change over the last quarter of training."""
+"""Largest change of a settled loss over the last quarter of training, as a share of its end."""
 LEARNT = 9 / 10
 """Attention has learnt to select if its loss is below this share of the least loss without positions."""
 
 
 def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Verdict:
-    """Return a verdict that is about all draws of fixed encodings: one draw decides nothing."""
+    """Return a verdict about all draws of fixed encodings, as inconclusive if it comes from one draw."""
     if int(result.settings["runs"]) > 1:  # type: ignore[arg-type]
         return verdict
     return replace(
@@ -30,7 +30,7 @@ def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Ve
 def settled(curve: Curve, late_change: Measurement, nothing: float) -> Verdict:
     """Decide whether a loss has settled by the end, below the zero predictor's.
 
-    One that is still on its way leaves the claim open: a longer run may settle.
+    A loss that still changes leaves the claim open: it may settle in a longer run.
     """
     end, most = curve.measured[-1], max(abs(x) for x in ends(late_change))
     below = above(Measurement(nothing), end)
@@ -42,7 +42,7 @@ def settled(curve: Curve, late_change: Measurement, nothing: float) -> Verdict:
 
 
 def linear(inverse: Curve) -> Verdict:
-    """Decide whether the inverse loss grows over the second half at half of its rate in the first quarter or more."""
+    """Decide whether the inverse loss grows in the second half at half or more of its rate in the first quarter."""
     last = len(inverse.points) - 1
     begin, quarter, half, end = (inverse.measured[round(last * share)] for share in (0, 0.25, 0.5, 1))
     span = [inverse.points[round(last * share)] for share in (0, 0.25, 0.5, 1)]
@@ -90,8 +90,8 @@ def without_positions(d: int, q: int, T: int) -> float:
 def sooner(first: Curve, second: Curve, level: float) -> Verdict:
     """Decide whether one loss comes below a level at an earlier reading than another, each beyond chance.
 
-    A loss that never comes below has not come sooner than any other. Inconclusive where neither comes below, or both
-    may at the same reading.
+    A loss that never comes below is not sooner than any other. The verdict is inconclusive if neither comes below, or
+    if both may come below at the same reading.
     """
 
     def reading(curve: Curve, end: int) -> float:
@@ -114,7 +114,7 @@ def sooner(first: Curve, second: Curve, level: float) -> Verdict:
 
 
 def rising(rises: Mapping[str, Measurement]) -> Verdict:
-    """Decide whether all of some differences are positive."""
+    """Decide whether all differences are positive."""
     detail = ", ".join(f"{rise.value:+.2g} ({name})" for name, rise in rises.items())
     return decided(detail, *(ends(rise) for rise in rises.values()))
 

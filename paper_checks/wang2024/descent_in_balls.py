@@ -50,7 +50,7 @@ class End:
 
 @lru_cache(maxsize=8)
 def logits(sizes: Sizes) -> list[tuple[tuple[int, ...], int]]:
-    """Return the logits over C/d_e of all tokens attended to, and the number of draws of the signs with these."""
+    """Return the logits, in units of C/d_e, of all tokens attended to, and the number of draws of signs with them."""
     T, q, _, D, query = sizes
     one = Counter[tuple[int, ...]]()
     for signs in itertools.product((1, -1), repeat=T):
@@ -66,7 +66,7 @@ def logits(sizes: Sizes) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _squared(x: arb) -> arb:
-    """Return the square; a power of a ball around 0 is not a number."""
+    """Return the square as a product: a power of a ball around 0 is not a number."""
     return x * x
 
 
@@ -125,8 +125,8 @@ def end_of_descent(sizes: Sizes, eta: arb, steps: int, radius: float, curvature:
 def is_least(sizes: Sizes, end: End, half: float, far: float) -> bool:
     """Return whether the stationary point in the disc is shown to have the least loss over all real α and C.
 
-    `half` is half of the interval's length around the disc's C; beyond `far`, exponentials are between 0 and their
-    value there. False means that it is not shown.
+    `half` is half of the length of the interval around the disc's C. Beyond `far`, exponentials are enclosed between 0
+    and their value at `far`. False means that it is not shown.
     """
     q = sizes.q
     with ctx.workprec(128):

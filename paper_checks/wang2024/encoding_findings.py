@@ -1,6 +1,6 @@
 """Findings about the encodings of Wang et al. 2024: least losses, dimensions, widths and other lengths.
 
-Where the expected numbers are from: `test_encoding_findings.py` derives them a second time.
+`test_encoding_findings.py` derives the expected numbers a second time.
 """
 
 from fractions import Fraction
@@ -28,7 +28,7 @@ GLOBAL_MINIMUM = Premise(
 def _cannot_reach_zero(
     name: str, weight: Weight, title: str, summary: str, text: str, attend: str, eps: str, floor: tuple[str, str]
 ) -> Finding:
-    """Return the finding that the least loss on the set is positive at Figure 1's setting, attending to some tokens."""
+    """Return the finding that the least loss on the set is positive at Figure 1's setting, attending to `attend`."""
     return Finding(
         id=f"wang2024.{name}",
         paper=WANG2024,
@@ -201,7 +201,7 @@ wider_at_small_losses = Finding(
     expect={
         "hypotheses.long_enough.holds": False,
         **certified("narrower", holds=False, trusting="attention/1"),
-        # 1000 (1 − 199/19700); `test_findings.py` samples the loss at 2460 dimensions.
+        # 1000 (1 − 199/19700); `test_encoding_findings.py` samples the loss at 2460 dimensions.
         "values.fully_connected_width": Fraction(195010, 197),
         "values.attention_width": between(2457, 2473),
     },
@@ -318,7 +318,8 @@ figure1_floor_under_each_reading = Finding(
     "all W, it leaves 0.36 with W = diag(0, C·I) and 0.13 with W = diag(0, C (EEᵀ)⁻¹); over Z alone 0.09 and 0.034.",
     command="verify simulate wang2024.encoding_readings T=200 d_e=170 samples=2000 --device cpu --seed 0",
     expect={
-        # Enclosed for signs. Of the others, five standard errors around numbers that test_findings.py derives again.
+        # For signs the loss is enclosed. The other intervals are five standard errors around numbers that
+        # `test_encoding_findings.py` derives again.
         "measurements.loss_signs.value": between("0.30", "0.42"),
         "measurements.loss_sphere.value": between("0.30", "0.42"),
         "measurements.loss_gaussian.value": between("0.39", "0.48"),

@@ -1,7 +1,7 @@
-"""The least loss on the set under several readings of Definition 3, and the verdict that those drawn afresh share.
+"""The least loss on the set under several readings of Definition 3, and a verdict on those with fresh encodings.
 
-Of one draw that is kept for good the set is not kept by gradient descent, and other W may do better: of the two
-families of W that are simulated nothing is decided.
+With one draw of encodings for all samples, gradient descent does not keep the set, and other W may do better. So the
+two families of W that are simulated for this reading decide nothing.
 
 PyTorch and the simulator are imported by the comparison as it runs.
 """
@@ -18,9 +18,9 @@ SIZES = {"T": 40, "q": 3, "d": 5, "d_e": 34}
 FIGURES = {"T": 200, "q": 3, "d": 5, "d_e": 170}
 ATTENDS = ("tokens", "tokens_and_query")
 POSITIVE = Fraction(1, 100)
-"""The share of d/(2q), the zero predictor's loss, that is left under every reading that is drawn afresh."""
+"""The share of d/(2q), the zero predictor's loss, that is left under every reading with fresh encodings."""
 AFRESH = ("signs", "sphere", "gaussian", "harmonic", "simplices")
-"""The readings whose law is the same after any rotation or signed permutation, as the set needs to be kept."""
+"""The readings with fresh encodings. Rotations or signed permutations keep their laws, as the set requires."""
 RESOLVED = 0.1
 """The share of the floor that chance may hide."""
 
@@ -28,7 +28,7 @@ RESOLVED = 0.1
 def loss_at(sizes: Mapping[str, int], attend: str, C: float) -> tuple[float, float]:
     """Return the loss with signs at C and the best α there, from the enclosures of P and R, and its error.
 
-    In P²/R a share `off` of each is at most 4 `off` of the whole.
+    If P and R each have a relative error `off`, P²/R has one of at most 4 `off`.
     """
     on_the_set = layer(**sizes, query=attend == "tokens_and_query", grid=CLOSE)
     P, R, *_ = on_the_set.means(C)
@@ -43,19 +43,19 @@ def every_reading(
     taken: tuple[float, float],
     bound: float,
 ) -> Iterable[tuple[str, Verdict]]:
-    """Yield verdicts: signs have the loss that theory says, near the floor; the others are positive.
+    """Yield verdicts: signs have theory's loss, near the floor; the sphere's is above `bound`; all are positive.
 
-    `taken` is the loss of signs at the C that the samples took, and its error: the best of a grid is not the best.
+    `taken` is the loss of signs, with its error, at the best C of the samples' grid, which is not the best of all C.
     """
     nothing = sizes["d"] / (2 * sizes["q"])
     (low, high), (there, off) = floor, taken
     family = {"comparisons": FAMILY, "rounding": off}
     yield "signs", agreement(there, measured["loss_signs"], resolution=RESOLVED * high, **family)
     near = low - off <= there <= (1 + RESOLVED) * high + off
-    said = f"at the C that was taken {there:.4g}, the floor between {low:.4g} and {high:.4g}"
+    said = f"at the samples' best C {there:.4g}, the floor between {low:.4g} and {high:.4g}"
     yield "floor", Verdict.when(near, said, Evidence.COMPUTED)
     sphere = measured["loss_sphere"]
-    # The bound is far below: it is decided that the two do not contradict each other.
+    # The bound is far below, so that the verdict only says that the two do not contradict each other.
     yield "sphere", decided(f"{sphere.value:.3g}, the bound far below at {bound:.3g}", above(sphere, bound))
     losses = {name: found for name in AFRESH if (found := measured.get(f"loss_{name}"))}
     detail = ", ".join(f"{name} {found.value:.3g}" for name, found in losses.items())

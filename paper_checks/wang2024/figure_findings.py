@@ -1,6 +1,6 @@
 """Findings about the figures of Wang et al. 2024: trained layers, the schedule, and their losses.
 
-Where the expected numbers are from: `test_figure_findings.py` and `test_schedule.py` derive them a second time.
+`test_figure_findings.py` and `test_schedule.py` derive the expected numbers a second time.
 """
 
 from paper_checks.expected import between, certified
@@ -144,7 +144,7 @@ figure1_ends_at_the_least_loss = Finding(
     "simulation.",
     command="verify simulate wang2024.figure1 steps=1200 late=600 readings=3 n_test=10000 --device cpu --seed 0",
     expect={
-        # The mean of 10 000 losses whose standard deviation is their mean, 1 % of it, and some per cent for SGD.
+        # 10 000 losses have a standard error of about 1 % of their mean; some per cent more are for SGD.
         "measurements.loss_end.value": between("0.135", "0.152"),
         "measurements.loss_start.value": between("0.32", "0.35"),
         "measurements.cosine_W_end.value": between("0.99", 1),
@@ -274,7 +274,7 @@ the_gap_is_accounted_for = Finding(
         "measurements.floor_width_enclosed.value": between("0.0007", "0.0008"),
         "measurements.finite_time_computed.value": between("0.0034", "0.0037"),
         "measurements.finite_time_computed_again.value": between("0.0034", "0.0037"),
-        # One run, whose last digits depend on the machine's sums: the sizes.
+        # One run, whose last digits depend on the machine's summation: the interval is wide.
         "measurements.step_noise_simulated.value": between("0.0002", "0.0006"),
         # Five standard errors of 0.00017.
         "measurements.off_the_set_sampled.value": between("0.0007", "0.0025"),

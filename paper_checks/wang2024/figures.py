@@ -40,7 +40,7 @@ NEAR_ELSEWHERE = 0.2
 PRINTED, NOTHING = 0.15, 5 / 6
 """The loss above which fixed encodings are said to end, and the zero predictor's there, d/(2q)."""
 MANY = ("runs", "steps", "late", "batch_size", "readings")
-"""Settings in which Figure 1's and Figure 3's single run differs from the many of the other figures."""
+"""Settings in which the single run of Figures 1 and 3 differs from the several runs of the other figures."""
 BLOCKS = 5
 """The least growth of an identity block, as a multiple of another entry's."""
 POSITIVE = Fraction(1, 20)
@@ -49,7 +49,7 @@ POSITIVE = Fraction(1, 20)
 
 @cache
 def trained(figure: str, device: str, full: bool, seed: int, **settings: Any) -> ExperimentResult:
-    """Run a figure once for all of its claims, with more points than the paper's 128; under `full` from the store."""
+    """Run a figure's experiment once for all of its claims, at the settings of `points`; under `full` use the store."""
     from verify.reports.simulate import usable_store
 
     store = usable_store(None) if full else None
@@ -58,7 +58,7 @@ def trained(figure: str, device: str, full: bool, seed: int, **settings: Any) ->
 
 
 def points(figure: str, full: bool) -> dict[str, int]:
-    """Return the points of the validation set, fewer of each of many runs, and the readings."""
+    """Return settings: the number of validation points, fewer if a figure has several runs, and of readings."""
     if figure in ("1", "3"):
         return {"n_test": 20_000 if figure == "1" else 128, "readings": 9}
     return {"n_test": 5000, "readings": 11} if full else {"n_test": 500}
@@ -72,7 +72,7 @@ def level_of(result: ExperimentResult, q: int | None = None) -> float:
 def _caption(
     name: str, title: str, read: Callable[..., Verdict], *, figure: str, theorem: str | None = None
 ) -> Comparison:
-    """Return the comparison of a claim: `read` gets a figure's runner, with settings of its own, and `full`."""
+    """Return the comparison of a claim: `read` gets a function that runs the figure with given settings, and `full`."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         seen: list[ExperimentResult] = []
@@ -122,7 +122,7 @@ figure1_inverse_loss_linear = _caption(
 
 
 def _several(full: bool) -> dict[str, object]:
-    """Return the settings of readings off the matrices: where each run is quick, those of Figure 2's many."""
+    """Return the settings of claims about the matrices: none under `full`, else those of Figure 2's quick runs."""
     settings = load_experiment("wang2024.figure2").settings
     return {} if full else {s.parameter.name: s.quick for s in settings if s.parameter.name in MANY} | {"n_test": 128}  # pyright: ignore[reportReturnType]
 
@@ -174,7 +174,7 @@ figure1_one_hot_sgd_is_near_the_recursion = _caption(
 
 
 def _lengths(run: Run, full: bool) -> Verdict:
-    # Of one training, Figure 1's: at batch 256, and of losses given its matrices.
+    # One training with Figure 1's settings, so at batch 256; its losses are given its matrices.
     quick = {} if full else {s.parameter.name: s.quick for s in load_experiment("wang2024.figure1").settings}
     found = run(**{name: quick[name] for name in MANY if name in quick} | points("1", full) | {"n_test": 5000})
     last = [stochastic_descent(found.settings)[-1]]
@@ -239,7 +239,8 @@ figure2_after_ten_thousand_steps = Comparison(
 def blocks(found: Mapping[str, Measurement]) -> Verdict:
     """Decide whether in training each identity block grows by more than a multiple of any other entry's growth.
 
-    Growth, and not size: the size of the other entries is in most that of the initial ones, whose scale is ours.
+    Growth is compared, and not size: most of the other entries' size is that of their initial values, whose scale is
+    ours.
     """
 
     def verdicts() -> Iterator[tuple[str, Verdict]]:
@@ -313,7 +314,7 @@ def _sooner(run: Run, full: bool) -> Verdict:
 
 
 def _worse_with_q(run: Run, full: bool) -> Verdict:
-    """Refute only settled runs: before that, a longer run may end in another order."""
+    """Refute the claim by settled runs alone: a longer run may end in another order."""
     found = run()
     names = [f"q{low}_to_q{high}" for low, high in pairwise(_sizes(found))]
     verdict = inconclusive_from_one_draw(

@@ -1,18 +1,20 @@
 """Parts of the loss on the validation set at the end of a training of Figure 1, and the source of each.
 
-`floor_enclosed`, `floor_width_enclosed`: the least loss on the set, which no time lowers: the lower end of its
-enclosure and the width of that, in ball arithmetic. They are not re-checked here, as wang2024.theorem2 at an ε is; with
-one-hot encoding they are 0, the infimum of Lemma 1's loss. `finite_time_computed`: the excess over it of population
-gradient descent, from the same start by the same schedule. `step_noise_simulated`: the excess over that of the trained
-layer's own α and C, put in the place of the matrices; of one training, so that its error is not known.
-`off_the_set_sampled`: the addition of the rest of the matrices, on fresh samples. `rounding_sampled`: the excess of
-training in float32 over the same in float64, on the same draws and fresh samples. `chance_sampled`: the rest, by
-definition: chance in the validation set and in the fresh samples.
+- `floor_enclosed`, `floor_width_enclosed`: the lower end of the enclosure of the least loss on the set, in ball
+  arithmetic, and the enclosure's width. They are not re-checked, unlike a check of wang2024.theorem2 at an ε. With
+  one-hot encoding both are 0, the infimum of Lemma 1's loss.
+- `finite_time_computed`: the excess over this enclosure of population gradient descent, from the same start by the same
+  schedule.
+- `step_noise_simulated`: the excess over that descent of the layer on the set with the trained layer's α and C. It
+  comes from one training, so that its error is not known.
+- `off_the_set_sampled`: the addition of the rest of the matrices, on fresh samples.
+- `rounding_sampled`: the excess of training in float32 over the same in float64, on the same draws and fresh samples.
+- `chance_sampled`: the remainder, which is chance in the validation set and in the fresh samples.
 
-The losses of α and C are computed from the enclosures of P and R, to within `computed_error`, and with one-hot encoding
-from Lemma 1's. That error is of P and R at one point: errors that add up along the path of population descent are not
-in it. The end of descent is therefore computed twice, and `test_schedule.py` holds it against a path from means by
-counting.
+The losses of α and C are computed from the enclosures of P and R, to within `computed_error`, or, with one-hot
+encoding, from Lemma 1's formula. `computed_error` is the error at one point: it leaves out errors that add up along the
+path of population descent. The end of descent is therefore computed twice, and `test_schedule.py` compares it with a
+path from counted means.
 """
 
 import math
@@ -57,14 +59,14 @@ PARTS = (
 RESOLVED = 0.1
 """The share of the finite time by which its two computations may differ."""
 SPREAD = 2.0
-"""Of a sample's losses, the standard deviation over the mean up to which chance hides no more than is expected.
+"""Largest ratio that is expected of the standard deviation of a sample's losses to their mean.
 
-Given the attention the loss is a multiple of a χ² with d degrees of freedom, of which it is √(2/d), at most √2.
+Given the attention, the loss is a multiple of a χ² with d degrees of freedom, for which this ratio is √(2/d) ≤ √2.
 """
 
 
 class Theory(NamedTuple):
-    """Theory for a training: the least loss lies between two numbers; losses, and their errors.
+    """Theory for a training: two bounds of the least loss, losses, and the largest of their errors.
 
     `again` is the loss of `descent` computed a second time.
     """
@@ -79,7 +81,7 @@ class Theory(NamedTuple):
 def theory(settings: Mapping[str, Any], start: tuple[float, float], end: tuple[float, float]) -> Theory:
     """Return the losses of a training's α and C at the end and of population descent from its start.
 
-    The descent is computed again from a coarser interpolation, with one-hot encoding from the softmax's own slopes.
+    The descent is computed again from a coarser interpolation or, with one-hot encoding, from the softmax's own slopes.
     """
     sizes = tuple(int(settings[name]) for name in ("T", "q", "d"))
     if settings["encoding"] == "one_hot":
@@ -104,7 +106,7 @@ def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Mea
     errors = [found.standard_error for found in measured]
     # None would be an error that is not known.
     assert all(error is not None for error in errors)
-    # By Student's t of the fewest values, which is the widest.
+    # Student's t with the fewest values gives the widest bound.
     samples = min((found.samples for found in measured if found.standard_error), default=1)
     left = validation.value - (said.at_the_end + off.value + rounding.value)
     each = (
@@ -124,7 +126,7 @@ def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Mea
 def ledger(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement]:
     """Return the parts, the loss that is split into them, and their sources.
 
-    Raises InputError where nothing is predicted: a start other than 0, or the query attended to, of one-hot encodings.
+    Raises InputError if nothing is predicted: for one-hot encoding with a start other than 0 or attention to the query.
     """
     from numerics.sparse_token_selection.end_of_training import end_of_training
 
@@ -149,11 +151,11 @@ def ledger(settings: Instance, *, seed: int, device: str, running: Running) -> M
 
 
 _FIXED = {"runs": 1, "optimizer": "sgd"}
-"""Those of Figure 1's settings that are not chosen here."""
+"""The settings of Figure 1 that are fixed here."""
 
 
 def _expect(settings: Instance, *, device: str) -> float:
-    """Return the estimated seconds of the trainings: that in float64, and the other if it is asked for."""
+    """Return the estimated seconds of the trainings: one in float64, and one in another `dtype` if it is asked for."""
     expect = load_experiment("wang2024.figure1").expect
     assert expect is not None
     return sum(
@@ -179,19 +181,19 @@ gap_ledger = Experiment(
 def judged(found: Mapping[str, Measurement]) -> Verdict:
     """Decide whether a ledger holds.
 
-    The parts without the last add up to the loss on fresh samples, up to chance; population descent ends above the
-    floor; and its split from the noise of the steps, on which that sum does not depend, is computed twice alike.
-    Both computations of stochastic encoding share the steps' formula, which `test_schedule.py` holds against
-    counting. The last two verdicts hold the same difference, that of the computed loss of α and C from the sampled
-    one, against two sizes: the second tells of parts that do not add up. The remainder is shown, and decides
-    nothing: it is the rest by definition, chance in both samples.
+    Population descent has to end above the floor. The finite time, on which the sum of the parts does not depend, has
+    to agree in two computations; for stochastic encoding these share the formula of a step, which `test_schedule.py`
+    compares with counting. The parts without the last have to add up to the loss on fresh samples,
+    up to chance. The last two verdicts compare the same difference, that of the computed loss of α and C from the
+    sampled one, with two sizes: the second detects parts that do not add up. The remainder is shown and decides
+    nothing, because by definition it is chance in both samples.
     """
 
     def verdicts() -> list[tuple[str, Verdict]]:
         computed, error = found["loss_of_alpha_and_C_computed"].value, found["computed_error"].value
         fresh, projected = found["loss_on_fresh_samples"], found["loss_of_alpha_and_C_sampled"]
         total = sum(found[name].value for name in PARTS[:-1])
-        # The sampled parts are of the same samples: the difference is one of the loss of α and C from its mean.
+        # The sampled parts share their samples, so that the difference is that of the loss of α and C from its mean.
         whole = replace(projected, value=fresh.value)
         by_chance = SPREAD * student_bound(projected.samples, FAMILY) / math.sqrt(projected.samples)
         decided: dict[str, Any] = {"comparisons": FAMILY, "rounding": error}

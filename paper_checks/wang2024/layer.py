@@ -44,7 +44,7 @@ def implied_gradient(theory: Recursion, at: Point) -> Gradient:
 
 
 def _not_finite(found: Iterable[Tensor]) -> str:
-    """Report a number that is not finite: comparisons with NaN are false, and a maximum may pass over it."""
+    """Report a number that is not finite: comparisons with NaN are false, and a maximum may pass over NaN."""
     return "" if all(bool(value.isfinite().all()) for value in found) else "the simulation is not finite"
 
 
@@ -131,11 +131,11 @@ def _iterates(instance: Instance, steps: int, device: str) -> Iterator[Iterate]:
 def training_agrees(theory: Recursion, steps: int, device: str = "cpu") -> Verdict:
     """Compare every iterate of a training from zero by exact population gradients with the recursion, entry by entry.
 
-    Tolerance: a step adds an error of at most η·δ, δ as in `rounding`, and multiplies those before it by at most the
-    norm of the step's Jacobian, here that of the recursion, measured along the run in the metric (d/η, (T−1)/η),
-    which entries of W and V see stretched by at most √((T−1)/d) or √(d/(T−1)). That this norm also bounds errors
-    across the set is assumed, and false at large step sizes: at T = 7, q = 6, d = 7 and η = 6, below 2q, rounding
-    alone takes the matrices off the set. It held in all draws with η at most 1.
+    Tolerance: a step adds an error of at most η·δ, with the δ of `rounding`. It multiplies earlier errors by at most
+    the norm of its Jacobian. The norm used is that of the recursion's Jacobian along the run, in the metric
+    (d/η, (T−1)/η), which stretches entries of W and V by at most √((T−1)/d) or √(d/(T−1)). This norm is assumed to
+    bound errors across the set as well. That held in all draws with η at most 1, and fails at large step sizes: at
+    T = 7, q = 6, d = 7 and η = 6, below 2q, rounding alone takes the matrices off the set.
     """
     length, _, size, rate = theory.instance
     worst, added, growth = 0.0, 0.0, 1.0
@@ -161,10 +161,9 @@ def _only_if(verdict: Verdict, sharp: bool) -> Outcome:
 def falls_as_bounded(
     instance: Instance, least_fall: Callable[[float], float], steps: int, device: str = "cpu"
 ) -> Verdict:
-    """Hold every ℓ_t = 2qL_t/d of a training from zero against the one before it.
+    """Decide whether ℓ_t = 2qL_t/d falls by at least `least_fall(ℓ_t)` at every step of a training from zero.
 
-    From ℓ it is to fall by `least_fall(ℓ)` at least, and so never to rise; 1e-12 is left for rounding: a loss of size 1
-    is a mean of its squares.
+    So it never rises. 1e-12 is allowed for rounding: a loss of size 1 is a mean of squares.
     """
     _, subset, size, _ = instance
     before, rises, margin = math.inf, -math.inf, math.inf
@@ -178,7 +177,5 @@ def falls_as_bounded(
         # Steps after a rise decide nothing, and at large step sizes rounding then takes the run off the set.
         if not (rises < 1e-12 and margin > -1e-12):
             break
-    detail = (
-        f"over {step} steps l changes by {rises:.2e} at most; it falls by {margin:.2e} more than its bound at least"  # pyright: ignore[reportPossiblyUnboundVariable]
-    )
+    detail = f"over {step} steps l changes by {rises:.2e} at most; its least fall is {margin:.2e} above the bound"  # pyright: ignore[reportPossiblyUnboundVariable]
     return replace(Verdict.when(rises < 1e-12 and margin > -1e-12, detail, Evidence.COMPUTED), trainings=1)

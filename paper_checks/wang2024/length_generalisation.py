@@ -107,9 +107,9 @@ FIXED_IN_FULL = {"T": 100, "T_test": 200, "q": 3, "d": 5, "d_e": 170, "C": 10}
 
 
 def one_draw(floor: float, fresh: float, learnt: Any, beyond: Any) -> Verdict:
-    """Compare a layer that has learnt one draw with the best one for fresh draws, below at its length, above beyond.
+    """Decide whether a layer that has learnt one draw is below the best for fresh draws at its length, above beyond.
 
-    `floor` is the least loss of the latter at the length, `fresh` that layer's loss at the longer one.
+    `floor` is the least loss for fresh draws at this length, and `fresh` the loss of the best layer at the longer one.
     """
     off = [chance(measured, MOST_COMPARISONS) for measured in (learnt, beyond)]
     detail = f"{learnt.value:.4g} against the floor {floor:.4g}; beyond {beyond.value:.4g} against {fresh:.4g}"

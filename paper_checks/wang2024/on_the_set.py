@@ -216,7 +216,7 @@ class Layer:
 
 @lru_cache(maxsize=64)
 def layer(T: int, q: int, d: int, d_e: int, query: bool, grid: Grid = COARSE) -> Layer:
-    """Return the layer of these sizes, which is kept with its interpolation."""
+    """Return the layer of these sizes, cached with its interpolation."""
     return Layer(T, q, d, d_e, query, grid)
 
 

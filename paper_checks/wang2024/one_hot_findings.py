@@ -1,6 +1,6 @@
 """Findings about Theorem 1 of Wang et al. 2024: one-hot encodings, step sizes and numbers of steps.
 
-Where the expected numbers are from: `test_one_hot_findings.py` derives them a second time.
+`test_one_hot_findings.py` derives the expected numbers a second time.
 """
 
 from fractions import Fraction
@@ -16,7 +16,7 @@ HYPOTHESES = Premise(
     "printed",
 )
 OTHERS_HOLD = {f"hypotheses.{name}.holds": True for name in ("subset_of_two", "subset_below_quarter", "accuracy")}
-"""Theorem 1's hypotheses on its parameters hold, but for that on the step size."""
+"""The results if Theorem 1's hypotheses on its parameters hold, except that on the step size."""
 FROM_THE_FIRST_STEP = Premise("“stays there” means: at every step from the first with L ≤ ε on", "our reading")
 RECURSION = Premise("the two-number recursion of wang2024.lemma1", "derived here")
 

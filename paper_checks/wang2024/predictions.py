@@ -47,7 +47,7 @@ def stochastic_descent(
 
 
 def one_hot_descent(settings: Mapping[str, object]) -> list[OnTheSet]:
-    """Return Lemma 1's recursion from zero; its C is that of C (I − 11ᵀ/T), here times 1 − 1/T, as I has it in W."""
+    """Return Lemma 1's recursion from zero, with C times 1 − 1/T, the mean on the diagonal of C (I − 11ᵀ/T)."""
     sizes = tuple(int(settings[name]) for name in ("T", "q", "d"))  # type: ignore[arg-type]
     at, found, steps = Point(0.0, 0.0, 0.0), [], {}
     for step, rate in enumerate([*rates_of(settings), 1.0]):

@@ -65,9 +65,9 @@ def recursion(instance: Instance, statement: Statement = lemma1.statement) -> Re
 
 
 def point_with(theory: Recursion, C_target: float) -> Point:
-    """Return a point of a trajectory from zero, the first with C ≥ the target or the 5000th, followed at step size 1.
+    """Return the first point with C ≥ the target, or the 5000th, of the trajectory from zero with step size 1.
 
-    The set is the same for every step size, and small ones would take long to leave its start.
+    The set is the same for every step size, and small steps would take long to leave its start.
     """
     length, subset, size, _ = theory.instance
     at = ZERO

@@ -1,7 +1,8 @@
 """The reduced dynamics of one-hot encoding: two numbers, held against the layer trained from the definitions.
 
-By exact population gradients every entry of every iterate is held against Lemma 1's recursion; then the gradient alone,
-exact and from fresh batches, Theorem 1's steps, the fall of the loss and the slope of its inverse.
+In trainings by exact population gradients every entry of every iterate is held against Lemma 1's recursion. The
+gradient alone, exact and from fresh batches, Theorem 1's steps, the fall of the loss and the slope of its inverse are
+held against theory too.
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
@@ -42,7 +43,7 @@ from verify import (
 LAYER_SLOPES: tuple[Instance, ...] = ((9, 2, 1, 1.0), (9, 3, 2, 1.0))
 RECURSION_SLOPES: tuple[Instance, ...] = ((200, 3, 5, 1.0), (20, 3, 5, 1.0), (50, 12, 2, 0.5))
 WORK, WORK_IN_FULL = 2e8, 2e9
-"""Entries of Z that a training by exact gradients goes through: some seconds."""
+"""Number of entries of Z that a training by exact gradients goes through, in some seconds."""
 
 
 def altered(**right: sp.Expr) -> Statement:
@@ -96,7 +97,7 @@ def entries(length: int, subset: int, size: int) -> int:
 
 @st.composite
 def sizes(draw: st.DrawFn, most: float) -> tuple[int, int, int]:
-    """Draw T up to 50, q and d up to 10 with at most so many `entries`."""
+    """Draw T up to 50, q, and d up to 10, with fewer `entries` than `most`."""
     length = draw(st.integers(3, 50).filter(lambda length: entries(length, 1, 1) < most))
     size = draw(st.sampled_from([k for k in range(1, 11) if entries(length, 1, k) < most]))
     return length, draw(st.sampled_from([k for k in range(1, length) if entries(length, k, size) < most])), size
@@ -104,7 +105,7 @@ def sizes(draw: st.DrawFn, most: float) -> tuple[int, int, int]:
 
 @st.composite
 def trainings(draw: st.DrawFn) -> Training:
-    """Draw a training whose population gradients are exact: any q where its subsets can be gone through."""
+    """Draw a training whose population gradients are exact, with any q whose subsets can be enumerated."""
     work = WORK_IN_FULL if in_full() else WORK
     length, subset, size = draw(sizes(work / 5))
     rate = draw(st.sampled_from([1 / 20, 1 / 4, 1 / 2, 1.0]))
@@ -262,7 +263,7 @@ def _steps_to_epsilon(*, device: str, full: bool, seed: int) -> Verdict:
 
 theorem1_steps = Comparison(
     id="wang2024.theorem1_steps",
-    # Step sizes below 2q, where rounding does not grow; beyond, a run in float64 leaves the level by it alone.
+    # Step sizes below 2q, where rounding does not grow; beyond 2q rounding alone takes a float64 run off the level.
     title="The layer's loss reaches 1/200 at the certified step, and stays below it",
     theorem="wang2024.theorem1",
     experiment="wang2024.one_hot_training",
@@ -339,10 +340,10 @@ FAR_TOO_LARGE = falling(st.integers(16, 32).map(float))
 
 
 def linear(instance: Instance, slope: float, before: float, after: float) -> Verdict:
-    """Hold the slope of 1/L over a window, r falling from `before` to `after`, against 4η/(T−1) (1 − κr² + …).
+    """Compare the slope of 1/L over a window with 4η/(T−1) (1 − κr² + …); the odds r fall from `before` to `after`.
 
-    The next term is of order r³: a share r of the second-order term is allowed for it. That is an
-    estimate: followed at 40 digits, the term is −0.07 to −0.6 times κr³ at the instances of this file.
+    The next term is of order r³, and a share r of the second-order term is allowed for it. That is an estimate: at 40
+    digits, the term is −0.07 to −0.6 times κr³ at the instances of this file.
     """
     values = dict(zip((T, q, d, eta), instance, strict=True))
     limit, kappa = (float(inverse_loss_rate.values[name].subs(values)) for name in ("inverse_loss_slope", "correction"))

@@ -1,8 +1,9 @@
-"""The point at which the figures' schedule leaves population gradient descent on the set, and its slowest direction.
+"""Population gradient descent on the set by the figures' schedule: the point where it ends, and its slow direction.
 
-In √d α and √d_e C a step of size η is one of plain gradient descent. Near the minimiser the distance from it along an
-eigenvector of the Hessian falls by 1 − ηλ a step, so that the direction of the least λ takes 1/(ηλ) steps to come
-nearer by a factor e. No training: the numbers are computed from P and R, which are enclosed and interpolated.
+In √d α and √d_e C a step of size η is one of plain gradient descent. Near the minimiser, each step multiplies the
+distance from it along an eigenvector of the Hessian by 1 − ηλ, with the eigenvalue λ. So the direction of the least λ
+takes 1/(ηλ) steps to come nearer by a factor e. Nothing is trained: the numbers are computed from P and R, which are
+enclosed and interpolated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +37,7 @@ def readings(settings: Mapping[str, object], *, annealed: bool) -> list[OnTheSet
 def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Measurement | Curve]:
     """Return the losses, α and C with the annealing and without, the least loss, and the Hessian's eigenvalues there.
 
-    Seed and device have no part in them. Raises InputError if the least loss is not reached, or if the descent leaves
+    `seed` and `device` are not used. Raises InputError if the least loss is not reached, or if the descent leaves
     C ≥ 0.
     """
     del seed, device

@@ -1,13 +1,14 @@
 """Population gradient descent on the set at the figures' sizes, every step enclosed, and the point of the least loss.
 
-A step maps (α, C) to (α − ηf, C − ηg). The run is in a rectangle: a centre and how far α and C are from it at most.
-After a step they are from the centre's image at most as far as the rectangle's slopes say,
+A step maps (α, C) to (α − ηf, C − ηg), with the slopes f and g of the loss. The run is enclosed in a rectangle: a
+centre, and bounds r_α and r_C of the distances of α and C from it. After a step the distances from the centre's image
+are at most
 
     |1 − ηR| r_α + η|m| r_C,    η(d/d_e)|m| r_α + |1 − ηh| r_C,
 
-m = αR' − P'/q, h = d/(2d_e)(α²R'' − 2αP''/q), and R, m and h enclosed over the rectangle. `share_curves`
-encloses P and R. Both mixed slopes have the sign of m, so that where 1 − ηR and 1 − ηh are positive, and m has one
-sign, the distances grow no more than those of two runs.
+where m = αR' − P'/q and h = d/(2d_e)(α²R'' − 2αP''/q), and R, m and h are enclosed over the rectangle. `share_curves`
+encloses P and R. The two mixed slopes have the same sign. So if 1 − ηR and 1 − ηh are positive and m has one sign, the
+bounds grow no faster than the distances between two runs.
 """
 
 from collections.abc import Iterable
@@ -76,7 +77,7 @@ class SetCurves:
 
 
 def _rounded(x: arb) -> tuple[fmpq, arb]:
-    """Return a number of few digits near a ball's middle, and how far the ball reaches from it."""
+    """Return a number of few digits near a ball's middle, and the largest distance of the ball's points from it."""
     near = fmpq((x.mid() * 2**_PLACES).floor().unique_fmpz(), 2**_PLACES)
     return near, abs(x - near).upper()
 
@@ -84,7 +85,7 @@ def _rounded(x: arb) -> tuple[fmpq, arb]:
 def places(sizes: Sizes, rates: Iterable[Fraction], read: set[int]) -> list[Place]:
     """Return the places of descent from zero with these step sizes, after the numbers of steps in `read`.
 
-    Raises UndecidedError where the enclosures become too wide, and where C falls below 0.
+    Raises UndecidedError if the enclosures become too wide, or if C falls below 0.
     """
     curve, found = SetCurves(sizes), list[Place]()
     a, c, off_a, off_c = fmpq(0), fmpq(0), arb(0), arb(0)
@@ -116,17 +117,18 @@ def _ends(c: fmpq, off: arb) -> tuple[fmpq, fmpq]:
 
 
 def least(sizes: Sizes, end: Fraction) -> Least:
-    """Enclose the point of the least loss, at the one zero of (log G)' on [0, end], end at most that of its concavity.
+    """Enclose the point of the least loss, at the one zero of (log G)' on [0, end]; G = P²/(qR) is the gain.
 
-    Where the hypotheses of the least-loss theorems hold with C_1 = `end` it is that over α and C >= 0: log G is concave
-    on [0, end]. Raises UndecidedError where (log G)' is not enclosed above 0 at C = 0 and below 0 at the end.
+    log G has to be concave on [0, end]. If the hypotheses of the least-loss theorems hold with C_1 = `end` it is, and
+    the point is that of the least loss over α and C >= 0. Raises UndecidedError unless (log G)' is enclosed above 0 at
+    C = 0 and below 0 at the end.
     """
     _, q, d, D, _ = sizes
     curve, low, high = SetCurves(sizes), fmpq(0), fmpq(end.numerator, end.denominator)
     with flint.ctx.workprec(BITS):
         if not (gain_slope(curve.over(low, low), q) > 0 and gain_slope(curve.over(high, high), q) < 0):
             raise UndecidedError("the slope of the gain does not change its sign")
-        # log G is concave: the slope's sign at either of two points excludes a third.
+        # log G is concave, so that its slope's sign at either of two points excludes a third of the interval.
         for _ in range(_TRISECTIONS):
             third = (high - low) / 3
             first, second = low + third, high - third
@@ -141,6 +143,6 @@ def least(sizes: Sizes, end: Fraction) -> Least:
         alpha = jet.P / (q * jet.R)
         R, m, h = curve.curvatures(alpha, jet)
         half, root = (R + h) / 2, (((R - h) / 2) ** 2 + m * m * d / D).sqrt()
-        # The determinant, where (log G)' = 0.
+        # The Hessian's determinant where (log G)' = 0, over the larger eigenvalue.
         slow = -(jet.P**2) / q**2 * gain_bend(jet, q) * d / (2 * D) / (half + root)
         return Least(alpha, C, d * (1 - jet.P * jet.P / (q * jet.R)) / (2 * q), slow, half + root)

@@ -1,7 +1,7 @@
 """The separation in width over the number of tokens, from the theorems, tabulated and plotted by `verify simulate`.
 
-No training: the numbers are those of `wang2024.separation` at each length, attention's the upper end of its enclosure,
-the nets' their least widths.
+Nothing is trained: the numbers are values of `wang2024.separation` at each length. For attention it is the upper end of
+the enclosed width, for nets their least width.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ KINDS = {"attention_alone": "tokens", "attention_with_query": "tokens_and_query"
 
 
 def lengths_of(settings: Mapping[str, object]) -> list[int]:
-    """Return the lengths. Raises InputError unless they are integers above q that rise."""
+    """Return the lengths. Raises InputError unless they are increasing integers above q."""
     lengths = settings["lengths"]
     assert isinstance(lengths, tuple)
     if any(length.denominator != 1 or length <= settings["q"] for length in lengths) or list(lengths) != sorted(
@@ -39,9 +39,9 @@ def over_lengths(lengths: Iterable[int], found: Mapping[str, Iterable[Measuremen
 
 
 def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Curve]:
-    """Return the curves of the widths over the lengths; seed and device have no part in them.
+    """Return the curves of the widths over the lengths; `seed` and `device` are not used.
 
-    Raises InputError for lengths that are no integers above q, or do not rise.
+    Raises InputError unless the lengths are increasing integers above q, and if a width is not computed.
     """
     del seed, device
     lengths = lengths_of(settings)

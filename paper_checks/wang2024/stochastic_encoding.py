@@ -1,8 +1,8 @@
 """Stochastic encoding: the reduced dynamics and Lemma 2, held against layers simulated from the definitions.
 
-At few tokens and dimensions all signs can be gone through: whole trainings by exact population gradients are held
-against descent on the set, entry by entry. Elsewhere the loss on the set, its gradient along the two identity blocks,
-and the blocks that stay 0 are held against fresh samples; for q = 2 the least loss, too.
+At few tokens and dimensions all signs can be enumerated: whole trainings by exact population gradients are held against
+descent on the set, entry by entry. At larger sizes the loss on the set, its gradient along the two identity blocks, and
+the blocks that stay 0 are held against fresh samples. So is the least loss for q = 2.
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
@@ -41,16 +41,16 @@ from verify import (
 
 STEPS, STEPS_IN_FULL = 12, 20
 CLOSE_ENOUGH = 1e-3
-"""The error of a path's point up to which a training is held against it."""
+"""Largest error of a path's point with which a training is compared."""
 SAMPLES, SAMPLES_IN_FULL, ENTRIES_IN_FULL = 2000, 20_000, 2 * 10**7
 TIES = ((12, 2, 6), (20, 1, 10), (20, 5, 14))
 """(T, d, d_e): few enough dimensions that sampling sees the loss that ties leave."""
 SHARP = 60
-"""A C at which, in at most 14 dimensions, all but ties is below 10⁻¹² (`beyond_ties`)."""
+"""A C at which, in at most 14 dimensions, the loss exceeds what ties leave by less than 10⁻¹² (`beyond_ties`)."""
 BATCHES, BATCH_SIZE = 80, 64
 BATCHES_IN_FULL = 400
 SEEN = 1 / 4
-"""Share of a single sample's root mean square that the mean of a number that should be 0 may not hide by chance."""
+"""Largest mean that chance may hide in a number that should be 0, as a share of a single sample's root mean square."""
 
 Measured = Mapping[str, Measurement]
 Bounds = tuple[float, float]
@@ -69,7 +69,7 @@ class Exactly(NamedTuple):
 
 @st.composite
 def trainings(draw: st.DrawFn) -> Exactly:
-    """Draw a training of which all signs, subsets and points of the cubature can be gone through."""
+    """Draw a training of which all signs, subsets and points of the cubature can be enumerated."""
     length, dimension = draw(st.sampled_from(((2, 2), (2, 3), (2, 4), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2))))
     subset, attend = draw(st.integers(1, length - 1)), draw(st.sampled_from(["tokens", "tokens_and_query"]))
     # With all but one of four selected, and the query attended to, C is negative from the start: nothing is derived.
@@ -104,7 +104,7 @@ def _stretch(at: on_the_set.Layer, point: tuple[float, float], rate: float) -> f
     rows = []
     for i in range(2):
         ahead = at.step(*(x + step * (i == k) for k, x in enumerate(point)), rate)
-        # Forward: C is not negative.
+        # Forward differences, because C must not be negative.
         rows.append(
             [
                 (x - y) / step * scale[k] / scale[i]
@@ -120,10 +120,10 @@ def _stretch(at: on_the_set.Layer, point: tuple[float, float], rate: float) -> f
 def path(drawn: Exactly, scales: Scales, steps: int) -> Iterator[tuple[OnTheSet, float]]:
     """Yield the points of gradient descent on the set from zero, and estimates of their errors.
 
-    log P and log R are off by δ, the last terms of their interpolation, and their slopes by 648 δ, as a polynomial of
-    degree 9 on a cell of length 1/4 may be (Markov's inequality); P and R are at most 1. That moves a step by η times
-    its coefficients, and later steps stretch it by their Jacobian's norm. Roundings of sums of numbers of size 1 are
-    below 1e-13.
+    log P and log R are taken to be off by δ, the last terms of their interpolation. Their slopes are then off by at
+    most 648 δ, by Markov's inequality for a polynomial of degree 9 on a cell of length 1/4. P and R are at most 1.
+    These errors move a step by η times its coefficients, and later steps stretch the move by their Jacobian's norm.
+    Roundings of sums of numbers of size 1 are below 1e-13.
     """
     at = on_the_set.layer(drawn.T, drawn.q, drawn.d, drawn.d_e, drawn.attend == "tokens_and_query", on_the_set.FINE)
     point, off = (0.0, 0.0), 0.0
@@ -144,10 +144,10 @@ def _trained_on_the_set(theory: Scales, drawn: Exactly, device: str) -> Verdict:
     size, verdicts = drawn.d, []
     run, points = trained(drawn, steps, device), list(path(drawn, theory, steps))
     if len(points) <= steps:
-        # A path ends where C is negative, beyond which nothing is derived: the training's has to be as well.
+        # A path ends where C becomes negative, for which nothing is derived: the training's C has to be negative too.
         C = float(run[len(points)][0][size:, size:].diagonal().mean())
         verdicts.append(("end", Verdict.within(max(C, 0.0), points[-1][1], "C above 0 is", Evidence.COMPUTED)))
-    # The path is compared as far as its own error is small, half of its steps at least.
+    # The path is compared while its own error is small; that has to be at least half of its steps.
     close = list(takewhile(lambda at: at[1] < CLOSE_ENOUGH, points))
     for (W, V, loss), (point, off) in zip(run, close, strict=False):
         right_W, right_V = torch.zeros_like(W), torch.zeros_like(V)
@@ -279,9 +279,9 @@ loss_of_sampled_layers = Crossing(
 def beyond_ties(T: int, d: int, d_e: int, C: float) -> float:
     """Bound the excess of the loss for q = 2 at α = 1 and C, attending to tokens alone, over its limit for C → ∞.
 
-    Where u is not 0 both selected tokens have its sign, and v_i falls short of v_y, the selected ones', by 4/d_e for
-    each coordinate in which e_i has the other one: v_y − v_i is a multiple of 4/d_e. With n tokens at v_y and weights
-    x_i ≤ ε = e^{−4C/d_e} of the others, relative to theirs, of sum r and squares' sum s,
+    In a coordinate where u is not 0, both selected tokens have its sign. If e_i has the other sign there, v_i is
+    smaller by 4/d_e than v_y, the selected tokens' v: so v_y − v_i is a multiple of 4/d_e. Let n tokens have v_i = v_y.
+    The weights of the others relative to theirs are x_i ≤ ε = e^{−4C/d_e}. With their sum r and their squares' sum s,
 
         R − P = E (n + s − 2(n + r))/(n + r)² = −E 1/n + E (s + r²/n)/(n + r)²,
 
@@ -292,7 +292,7 @@ def beyond_ties(T: int, d: int, d_e: int, C: float) -> float:
 
 
 def ties_are_left(floor: float, measured: Measurement, *, beyond: float) -> Verdict:
-    """Compare the infimum with the sampled loss at α = 1 and a C, at most `beyond` above the loss that ties leave."""
+    """Compare the infimum with the sampled loss at α = 1 and a large C, which is at most `beyond` above the infimum."""
     return agreement(floor, measured, comparisons=MOST_COMPARISONS, rounding=beyond, resolution=floor / 4)
 
 
@@ -318,7 +318,7 @@ two_selected_sampled = Comparison(
 
 
 class Between(NamedTuple):
-    """A layer on the set at the larger C, and the smaller one."""
+    """A layer on the set at the larger of two C, and the smaller C."""
 
     layer: Layer
     C_low: Fraction
@@ -355,7 +355,7 @@ def measured(drawn: Between, *, device: str, batches: int, distribution: str = "
 
 
 def implied(drawn: Between) -> dict[str, Bounds]:
-    """Return bounds that the set implies: L(α, C) at the larger C less at the smaller, and d (αR − P/q) there."""
+    """Return the set's bounds of L at the larger C less L at the smaller, and of d (αR − P/q) at the larger C."""
     layer = drawn.layer
     (low, above), (least, most) = loss_on_the_set(layer), loss_on_the_set(drawn.at_the_low_end())
     model = SignAttention(layer.T, layer.q, layer.d_e, layer.attend == "tokens_and_query")
@@ -370,7 +370,7 @@ def implied(drawn: Between) -> dict[str, Bounds]:
 def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Verdict:
     """Compare the traces of the two identity blocks with those of the set; half an enclosure's width is rounding.
 
-    The tolerance is at most a fifth of d/(2q), the zero predictor's loss, and of its slope; for α > 1, α times it.
+    The tolerance is at most a fifth of d/(2q), the zero predictor's loss, and of its slope; for α > 1 α times as much.
     """
     resolution = layer.d / (10 * layer.q) * max(1, layer.alpha)
 
@@ -397,16 +397,16 @@ def means(layer: Layer) -> dict[str, int]:
 
 
 def zeros(layer: Layer, found: Measured) -> Verdict:
-    """Hold the entry furthest from 0 in each block against 0: a family of all its entries and sums.
+    """Compare the entry or sum furthest from 0 in each block with 0, as one of a family of all entries and sums.
 
-    Each of them changes its sign under one of Lemma 2's symmetries, so that its law is symmetric, and by Hoeffding's
-    inequality |Σ z_b| > x √(Σ z_b²) over batches b has a chance of at most 2 exp(−x²/2), whatever that law.
+    Each of them changes its sign under one of Lemma 2's symmetries, so that its law is symmetric. By Hoeffding's
+    inequality |Σ z_b| > x √(Σ z_b²) over batches b then has a chance of at most 2 exp(−x²/2), whatever the law.
     """
 
     def verdicts() -> Iterator[tuple[object, Verdict]]:
         for name, number in means(layer).items():
             worst, comparisons = found[name], MOST_COMPARISONS * number
-            # Where the mean is 0 its standard error is a sample's root mean square over the root of their number.
+            # If the mean is 0, its standard error is a sample's root mean square over the root of the samples' number.
             share = student_bound(worst.samples, comparisons) / math.sqrt(worst.samples * BATCH_SIZE)
             verdict = agreement(0.0, worst, comparisons=comparisons, rounding=_rounding(layer))
             detail = f"{verdict.detail}; {share:.2f} of a sample's root mean square would be chance"
@@ -417,7 +417,7 @@ def zeros(layer: Layer, found: Measured) -> Verdict:
 
 
 def _rounding(layer: Layer) -> float:
-    """Bound the rounding of a mean of gradients: of size (1 + |α|)², by some thousand roundings of 10⁻¹⁶."""
+    """Bound the rounding of a mean of gradients of size (1 + |α|)², with some thousand roundings of 10⁻¹⁶."""
     return 1e-12 * float(1 + abs(layer.alpha)) ** 2
 
 

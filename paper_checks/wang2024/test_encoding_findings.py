@@ -55,7 +55,7 @@ def test_the_two_least_losses_are_a_quarter_apart():
     ],
 )
 def test_the_least_loss_by_counting(query, finding):
-    """Compute the least loss without samples: at the best α over a grid of C, by a parabola through the least three."""
+    """Compute the least loss without samples: at the best α on a grid of C, by a parabola through three values."""
     wanted = finding.expect["values.loss_floor"]
     # A grid around the best sampled C, which is sought from −2 to 8.
     grid = best_layer(query)[1] + np.arange(-3, 4) / 6
@@ -152,7 +152,7 @@ def test_the_dimensions_that_a_hundredth_takes_by_counting(full, no_counts):
 
 
 def test_the_loss_in_many_dimensions():
-    """Counts of signs are drawn: in the coordinates in which u is ±3, and in the others, in which one sign differs."""
+    """Draw counts of signs: in the coordinates in which u is ±3, and in the others, in which one sign differs."""
     random, draws, dimensions = np.random.default_rng(2460), 20_000, 2460
     large = random.binomial(dimensions, 1 / 4, draws)
     apart = np.stack([random.multinomial(n, [1 / 3] * 3) for n in dimensions - large])

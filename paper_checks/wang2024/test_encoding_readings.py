@@ -25,12 +25,12 @@ def test_no_reading_leaves_nothing(ledger):
 def test_each_part_is_told_from_what_is_wrong():
     assert set(outcomes().values()) == {Outcome.VERIFIED}
     assert outcomes(taken=(0.23, 1e-4))["signs"] is Outcome.REFUTED
-    # A loss below the floor; and one that the grid has taken far from it.
+    # A loss below the floor, and one far above it.
     assert outcomes(floor=(0.3, 0.301))["floor"] is Outcome.REFUTED
     assert outcomes(floor=(0.1, 0.101))["floor"] is Outcome.REFUTED
     assert outcomes(bound=0.3)["sphere"] is Outcome.REFUTED
     assert outcomes(harmonic=Measurement(0.001, 1e-4, 1000))["positive"] is Outcome.REFUTED
-    # Of one draw that is kept nothing is decided.
+    # One draw for all samples decides nothing.
     assert outcomes(fixed=Measurement(0.001, 1e-4, 1000))["positive"] is Outcome.VERIFIED
 
 

@@ -1,4 +1,4 @@
-"""The numbers of the findings about the figures a second time: sampled encodings, and counts of signs."""
+"""The numbers of the findings about the figures, computed again from sampled encodings and from counts of signs."""
 
 import math
 from fractions import Fraction

@@ -27,13 +27,13 @@ EXPECTED = {
         figures.figure2_fixed_stays_above_a_constant: VERIFIED,
         figures.figure4_length_to_zero: REFUTED,
         figures.figure4_fixed_ends_above: VERIFIED,
-        # 20 draws leave these open. LEFT_OPEN has what they tell of the rises; which is quicker, nothing tells.
+        # 20 draws leave these open. LEFT_OPEN bounds the rises; nothing is known about which encoding is quicker.
         figures.figure4_both_converge: (VERIFIED, INCONCLUSIVE),
         figures.figure4_stochastic_is_quicker: (VERIFIED, REFUTED, INCONCLUSIVE),
         figures.figure4_fixed_is_worse_with_q: (REFUTED, INCONCLUSIVE),
     },
     "Figure 5": {
-        # With Adam's steps W is not near the set, and theory does not speak.
+        # With Adam's steps W is not near the set, and theory says nothing.
         figures.figure5_length_to_zero: INCONCLUSIVE,
         figures.figure5_fixed_ends_above: VERIFIED,
         figures.figure5_both_converge: (VERIFIED, INCONCLUSIVE),
@@ -75,9 +75,9 @@ LEFT_OPEN = {
     "4": {"fixed_rise_q4_to_q5": (-0.05, 0.02), "fixed_rise_q5_to_q6": (-0.05, 0.03)},
     "5": {"fixed_rise_q4_to_q5": (-0.02, 0.1), "fixed_rise_q5_to_q6": (-0.03, 0.06)},
 }
-"""The ends between which the confidence interval of a rise lies where "worse as q_test grows" is left open."""
+"""Bounds of the confidence intervals of the rises, which leave "worse as q_test grows" open."""
 CHANGE = 0.06
-"""More than any loss at an unseen q_test changes over the last quarter; the zero predictor's are 1/6 to 1/4.
+"""Upper bound on the change of a loss at an unseen q_test over the last quarter; the zero predictor has 1/6 to 1/4.
 
 These ends, and the step by which both encodings are below the level, were set after runs of seeds 0 to 2 were seen.
 """
@@ -99,7 +99,8 @@ def test_quick_runs_bound_the_losses_of_a_caption_they_leave_open(figure):
     for encoding, size in product(("stochastic", "fixed"), (4, 5, 6)):
         low, high = margins.ends(found.measurements[f"{encoding}_q{size}_late_change"])
         assert -CHANGE < low < high < CHANGE
-        # Each ends below the zero predictor's; with Adam, fixed encodings and q_test = 6, 20 draws do not tell.
+        # Each ends below the zero predictor's. q_test = 6 is left out: with Adam and fixed encodings 20 draws leave it
+        # open.
         assert size == 6 or margins.ends(found.measurements[f"{encoding}_q{size}_end"])[1] < d / (2 * size)
     if figure == "Figure 5":
         assert margins.ends(found.measurements["stochastic_cosine_W_end"])[1] < margins.NEAR_SET
@@ -153,7 +154,7 @@ def test_the_least_loss_is_where_the_two_numbers_end():
 
 
 def test_a_wrong_recursion_is_refuted(monkeypatch):
-    # Of so many points the loss has a standard error of 1%, six of which are within the bound.
+    # With so many points the loss has a standard error of 1%, six of which are within the bound.
     short = {"steps": 200, "late": 100, "n_test": 12_000}
     run = figures.trained("1", "cpu", False, 0, attend="tokens_and_query", scale=0, **short)
     right = {p.step: p.loss for p in predictions.stochastic_descent(run.settings)}
@@ -233,7 +234,7 @@ def test_increases_linearly(values, error, outcome):
 )
 def test_tends_to_one(values, outcome):
     assert captions.to_one(curve(*values, error=1e-5, samples=20)).outcome is outcome
-    # Of one run it is not known by how much another one differs.
+    # One run does not show by how much another differs.
     assert captions.to_one(curve(*values, error=None, samples=1)).outcome is INCONCLUSIVE
 
 
@@ -275,7 +276,7 @@ def test_slightly_quicker(first, second, outcome):
 
 
 def test_the_level_is_below_what_attention_without_positions_has():
-    # At C = 0 the least loss over α, that of q/T of the tokens' mean, d/2 (1/q − 1/T): P = q/T, R = 1/T.
+    # At C = 0, where P = q/T and R = 1/T, the least loss over α is that of the tokens' mean, d/2 (1/q − 1/T).
     layer = on_the_set.layer(12, 3, 2, 32, False)
     alpha = layer.means(0.0)[0] / (3 * layer.means(0.0)[1])
     assert layer.loss(alpha, 0.0) == pytest.approx(captions.without_positions(2, 3, 12), rel=1e-3)
@@ -347,7 +348,7 @@ def test_the_growth_does_not_depend_on_the_initial_scale():
     found = [
         load_experiment("wang2024.figure3").run(device="cpu", scale=s, **settings).measurements for s in (0, "1/20")
     ]
-    # The entries themselves are those of the start, of size 1/20 and some three times as much; their growth is not.
+    # The other entries keep the size of the start's, which depends on the scale; their growth does not.
     assert found[1]["largest_off_W_after"].value > 2 * found[0]["largest_off_W_after"].value
     for name in ("W", "V"):
         ratios = [each[f"identity_{name}_growth"].value / each[f"largest_off_{name}_growth"].value for each in found]
@@ -448,7 +449,7 @@ def tiny_full(monkeypatch):
     return ran
 
 
-# Numbered: a caption's own name is that of its check.
+# The tests are numbered, because a caption's own name is that of its check.
 @pytest.mark.parametrize("place", range(sum(map(len, EXPECTED.values()))))
 def test_a_comparison_runs_at_tiny_sizes_with_the_other_settings_of_a_full_run(tiny_full, place):
     comparison = [c for group in EXPECTED.values() for c in group][place]

@@ -18,8 +18,8 @@ ROUNDING = 1e-12
 def population_loss(W, V, T, q, d, encodings, weights, attend):
     """Return the loss over encodings (n, d_e, T) of given weights and all subsets.
 
-    With a logit that is free of the tokens ½|f − STS|² is a quadratic form in X: its mean is that over the unit
-    matrices, added up.
+    If the logits do not depend on the tokens, ½|f − STS|² is a quadratic form in X, with the target STS. Its mean is
+    the sum of its values at the unit matrices.
     """
     units = torch.eye(d * T, dtype=torch.float64).reshape(d * T, d, T)
     loss = 0.0
@@ -92,7 +92,7 @@ def test_with_fresh_encodings_the_loss_at_other_lengths_is_at_most_a_multiple(dr
 
 
 def test_with_many_encodings_more_than_kappa_is_lost():
-    # 24 orthonormal encodings, uniformly, from two tokens to three: κ = 2, and c² = 1 besides.
+    # 24 orthonormal encodings with equal chances, from two tokens to three: κ = 2, and c² = 1 besides.
     T, T_test, q, points = 2, 3, 1, 24
     eye, one = torch.eye(points, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
     W, V = block(1.06 * one, one, 2 * eye)
@@ -112,7 +112,8 @@ def test_with_many_encodings_more_than_kappa_is_lost():
     ],
 )
 def test_a_layer_that_has_learnt_one_draw_attends_to_the_next_token_alone(T, q, d, attend):
-    # One-hot encodings: a logit of 40 for each selected token but the last, less 80 for each of these that there are.
+    # One-hot encodings: the last token has the logit 0. The others have 40 if they are selected, and all of them 80
+    # less for each of them that is selected.
     eye, first = torch.eye(T + 1, dtype=torch.float64), torch.ones(T + 1, dtype=torch.float64)
     first[T] = 0
     M = 40 * torch.diag(first) - 80 * torch.outer(first, first)
@@ -120,14 +121,14 @@ def test_a_layer_that_has_learnt_one_draw_attends_to_the_next_token_alone(T, q, 
     one = torch.ones(1, dtype=torch.float64)
     assert population_loss(W, V, T, q, d, eye[None, :, :T], one, attend) < ROUNDING
     beyond = population_loss(W, V, T + 1, q, d, eye[None], one, attend)
-    # The last token for the mean of q: 1 + 1/q if it is not selected, else (1 − 1/q)² + (q − 1)/q².
+    # The answer is the last token: its error is 1 + 1/q if it is not selected, else (1 − 1/q)² + (q − 1)/q².
     chance = q / (T + 1)
     selected = (1 - 1 / q) ** 2 + (q - 1) / q**2 if q > 1 else T / (T + 1)
     assert beyond == pytest.approx(d / 2 * ((1 - chance) * (1 + 1 / q) + chance * selected), abs=ROUNDING)
 
 
 def test_trained_on_the_selected_tokens_alone_a_layer_need_not_know_others():
-    # T = q: without logits, and A = I, the loss is 0, and d/(2q(q+1)) at one more token.
+    # At T = q, with logits 0 and A = I, the loss is 0, and d/(2q(q+1)) at one more token.
     q, d = 2, 1
     W, V = block(torch.eye(d, dtype=torch.float64), *(torch.zeros(1, 1, dtype=torch.float64),) * 2)
     encodings, one = torch.ones(1, 1, 3, dtype=torch.float64), torch.ones(1, dtype=torch.float64)

@@ -94,8 +94,8 @@ def test_remainder_does_not_decide_the_verdict():
 @pytest.mark.parametrize(
     "said",
     [
-        # Population descent below the least loss; descent that is another the second time, which the sum cannot see,
-        # as the noise of the steps is less by as much; a layer so good that the sample is off by many errors.
+        # Population descent ends below the least loss; its two computations differ, which the sum does not show,
+        # because the step noise changes by as much; the layer's computed loss is far from the sampled one.
         SAID._replace(descent=0.299, again=0.299),
         SAID._replace(descent=5.0),
         SAID._replace(descent=0.42),

@@ -70,7 +70,7 @@ def test_the_loss_at_negative_scales_is_above_0_479_at_the_figures_sizes(ledger,
 
 
 def over_all_signs(T, q, D, query, C):
-    """Return means over all signs, of a selected token's share, 1/N, the others' share and R; and the query's largest.
+    """Return means over all signs of a selected token's share, 1/N, the others' share and R; the query's largest share.
 
     For a selected token i, N is 1 plus the number of tokens j that are not selected and have v_j ≤ v_i.
     """

@@ -121,7 +121,7 @@ def test_the_rate_is_that_of_the_differential_equation():
 
 
 def test_where_a_step_of_one_is_small_enough():
-    """2d ≤ q(4q − 5), gone through; and at the largest step size the bound on the steps is 5/3 of the first order."""
+    """Check 2d ≤ q(4q − 5) case by case; at the largest step size the bound on the steps is 5/3 of the first order."""
     for q, d in product(range(1, 12), range(1, 300)):
         largest = Fraction(4 * q**2, 5 * q + 2 * d)
         assert (largest >= 1) is (2 * d <= q * (4 * q - 5))

@@ -153,8 +153,8 @@ def test_reached_and_kept_after_more_steps_than_can_be_made(ledger, instance):
 def test_reached_and_kept_at_the_papers_dimension(ledger, full):
     """q = 3, d = 5, the largest step size and nearly the largest ε of the theorem.
 
-    A third of a million steps at T = 50, which are followed twice, by the check and by the re-check; at the
-    paper's T = 200 some four million, which are enclosed.
+    At T = 50 a third of a million steps are followed twice, by the check and by the re-check. At the paper's T = 200
+    some four million steps are enclosed.
     """
     length, accuracy = (200, "1/60") if full else (50, "1/57")
     result = ledger.check(theorem1, T=length, q=3, d=5, eta="1/500", eps=accuracy, seconds=240)
@@ -207,7 +207,7 @@ def test_the_inverse_loss_becomes_linear(ledger, instance):
 
 
 def gradient_at_length(**changed):
-    """The recursion's step at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax itself; 10⁻³ of it as error."""
+    """The recursion's step at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax itself, with errors of 10⁻³."""
     s = 1 / (3 + 197 * math.exp(-4))
     o = s * math.exp(-4)
     found = {

@@ -1,4 +1,4 @@
-"""The figures' schedule on the set: its numbers a second time, from means by counting."""
+"""The figures' schedule on the set: its numbers, computed again from counted means."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,7 @@ def run(**given):
 
 
 def curvatures(T, q, d, D, alpha, C, h=0.01, query=True):
-    """Return the Hessian in √d α, √d_e C, C's derivatives by differences of the loss of the fourth order."""
+    """Return the Hessian in (√d α, √d_e C), with derivatives in C by differences of the fourth order."""
 
     def by_alpha(m):
         return d * (alpha * m.R - m.P / q)
@@ -36,8 +36,8 @@ def curvatures(T, q, d, D, alpha, C, h=0.01, query=True):
 def lies_in(value, wanted):
     """Whether a value that is right to 10⁻⁴ of itself may lie in an interval that is not wide.
 
-    With 29 nodes for 15 the losses of `test_the_figures_schedule_by_counting` change by at most 3·10⁻⁶ of themselves, α
-    by 2·10⁻⁵ and C by 5·10⁻⁶. The table's steps of 3/40 000 leave 10⁻⁹ between.
+    With 29 nodes instead of 15 the losses of `test_the_figures_schedule_by_counting` change by at most 3·10⁻⁶ of
+    themselves, α by 2·10⁻⁵ and C by 5·10⁻⁶. The table's steps of 3/40 000 add an error of 10⁻⁹.
     """
     lower, upper = float(wanted.lower), float(wanted.upper)
     return lower * (1 - 1e-4) <= value <= upper * (1 + 1e-4) and upper < 1.02 * lower
@@ -62,14 +62,14 @@ def test_the_figures_schedule_by_counting(counted, name, late):
 
 
 def test_the_full_ledgers_parts_by_counting(counted):
-    """Of the one full run: its computed numbers, a second time; that the parts add up to its loss on two samples."""
+    """Compute the numbers of the one full run again; check that the parts add up to its loss on two samples."""
     text = figure_findings.the_gap_is_accounted_for.text
     ((_, (alpha, C)),) = descent(counted, list(on_the_set.annealed(1.0, 1 / 3, 50_000, 100_000)), (100_000,))
     least = loss(122.483, means(200, 3, 170, True, 3.3122), 5, 3)
     ends = loss(alpha, means(200, 3, 170, True, C), 5, 3)
     trained = loss(41.257, means(200, 3, 170, True, 2.7903), 5, 3)
     parts = {"finite time": ends - least, "noise": trained - ends}
-    # The path errs by some 3·10⁻⁶; α and C to five digits.
+    # The path errs by some 3·10⁻⁶; α and C are given to five digits.
     assert f"{parts['finite time']:.4f} (computed), {parts['noise']:.4f} for the noise in α and C" in text
     total = trained + 0.0195
     assert f"their sum is {total:.3f}" in text and "0.0195 ± 0.0007" in text
@@ -112,7 +112,7 @@ def test_the_minimiser_at_the_figures_sizes_by_counting():
 
 def test_the_slow_direction_at_the_figures_sizes_by_counting():
     expect = figure_findings.the_schedule_ends_early.expect
-    # The minimiser that is expected, to four digits: of the eigenvalue a change of that size is some 10⁻³.
+    # The expected minimiser to four digits: an error of that size changes the eigenvalue by some 10⁻³.
     alpha, C = (float(expect[f"measurements.{name}_of_the_least.value"].midpoint) for name in ("alpha", "C"))
     values, vectors = np.linalg.eigh(curvatures(200, 3, 5, 170, alpha, C))
     for value, name in zip(values, ("slow", "fast"), strict=True):
@@ -158,7 +158,7 @@ def test_annealing_ends_higher_than_going_on():
 
 
 def test_where_the_least_loss_is_not_reached_it_says_so():
-    # That of two selected tokens is reached for C → ∞ only.
+    # With two selected tokens the least loss is reached for C → ∞ only.
     with pytest.raises(InputError, match="q = 2: must be one for which the least loss is reached"):
         run(**(TINY | {"q": 2, "attend": "tokens"}))
 

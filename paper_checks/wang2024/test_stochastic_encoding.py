@@ -96,7 +96,7 @@ FIGURES = {"T": 200, "q": 3, "d": 5, "d_e": 170}
     ],
 )
 def test_the_theorem(ledger, name, instances):
-    """At the example, which is quick to re-check where much is enclosed; the findings have the figures' own sizes."""
+    """Check each theorem at its example, which is quick to re-check, and at other instances."""
     theorem = load_theorem(name)
     for instance in (theorem.example, *instances):
         # At (9, 2, 1) |C| rises without end, so that there is no point at which a rate is claimed.
@@ -112,8 +112,8 @@ DRAWN = Between(Layer(5, 2, 2, 8, Fraction(3, 2), Fraction(2), "tokens", 1), Fra
 def population_gradient(layer):
     """Return loss, dL/dW and dL/dV of the full layer, exact up to rounding: over all signs, subsets and a cubature.
 
-    On the set the logits do not depend on X: the gradient is at most cubic in X, and its mean that over the points
-    ±√(T d) u_k, u_k the unit vectors of R^{T d}.
+    On the set the logits do not depend on X, so that the gradient is at most cubic in X. Its mean is that over the
+    points ±√(T d) u_k, with the unit vectors u_k of R^{T d}.
     """
     T, q, d, d_e = layer.T, layer.q, layer.d, layer.d_e
     signs = torch.tensor(list(itertools.product((1.0, -1.0), repeat=d_e * T)), dtype=torch.float64).view(-1, d_e, T)
@@ -195,7 +195,7 @@ def test_a_factor_of_two_is_seen(factor, outcome):
 
 
 def shifted(draw):
-    """Tokens and encodings that are not centred: x + 1, and e + 1/√d_e."""
+    """Encodings that are not centred: e + 1/√d_e."""
 
     def encodings(n, T, d_e, generator):
         return draw(n, T, d_e, generator) + d_e**-0.5
@@ -223,7 +223,7 @@ def stretched(draw):
 
 
 def unscaled(draw):
-    """Signs ±1 for ±1/√d_e."""
+    """Signs ±1 instead of ±1/√d_e."""
 
     def encodings(n, T, d_e, generator):
         return draw(n, T, d_e, generator) * d_e**0.5
@@ -266,7 +266,7 @@ def test_a_bug_in_the_measurement_is_seen(monkeypatch, encodings, tokens, seen):
     monkeypatch.setattr(f"{SIMULATOR}.reference.sample_batch", batch)
     spoiled = encodings(gradient_experiments.sign_encodings)
     monkeypatch.setattr(f"{SIMULATOR}.gradient_experiments.sign_encodings", spoiled)
-    # A single layer's share of a run's batches: twice as many.
+    # Twice as many batches as for a drawn layer.
     found = measured(DRAWN, device="cpu", batches=2 * BATCHES)
     right = made_up(DRAWN)
     refuted = {name for name in found if verdict(DRAWN, right | {name: found[name]}).outcome is Outcome.REFUTED}
@@ -355,7 +355,7 @@ def test_beyond_ties(T, d_e):
         above.append(((p**2).sum(axis=1).mean() - p[:, :2].sum(axis=1).mean() + 1 / 2) / 2 - limit)
         # Means of at most 2^15 terms in float64, each off by some 10⁻¹⁶.
         assert -1e-13 <= above[-1] <= beyond_ties(T, 1, d_e, C) + 1e-13
-    # With twice the step it would be no bound.
+    # With twice the exponent it would be no bound.
     assert above[-1] > beyond_ties(T, 1, d_e, 2 * 4)
 
 

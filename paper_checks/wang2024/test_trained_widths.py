@@ -11,7 +11,10 @@ from verify import InputError
 
 
 def falling(first_at_most, error=0.0):
-    """Return a loss of 1 up to a width, and of 0 from it on, less and more an error that is 1 just before it."""
+    """Return a loss that is 1 below a width and 0 from it on, and the list of the widths tried.
+
+    The loss is given minus and plus `error` at this width and the one before, and without an error elsewhere.
+    """
     tried = []
 
     def loss(width):
@@ -59,7 +62,7 @@ def test_a_small_run():
     # 12 tokens of 2 numbers, a fifth of the loss: 24 (1 - 11/(5 · 9)).
     assert ends["fully_connected_least_from"] == pytest.approx(24 * (1 - 11 / 45))
     assert ends["fully_connected_to"] <= 24
-    # Attending to the query's token descent is slow.
+    # With attention to the query's token, descent is slow.
     assert ends["attention_with_query_from"] > ends["attention_with_query_least_to"]
 
 

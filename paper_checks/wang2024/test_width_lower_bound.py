@@ -95,7 +95,7 @@ def test_the_least_over_all_first_layers_of_weights_in_minus_one_to_one_is_the_f
 
 
 def knows_y(measurements, subsets):
-    """The variance of the target's first component that measurements leave, the first of them chosen for each y."""
+    """The variance of the target's first component given measurements, the first of which is chosen for each y."""
     right = linear_measurements.conditional_variance
     d, rows = measurements.shape[1] // subsets.shape[1], measurements[1:]
     if not len(measurements):
@@ -127,7 +127,7 @@ PLANTED = {
 
 @pytest.fixture
 def found():
-    """The verdict of a crossing or a comparison with the simulation as it is now, and nothing that was kept."""
+    """A function for the verdict of a crossing or a comparison with the simulation as it is now, without caches."""
 
     def run(about):
         if not isinstance(about, Crossing):
@@ -229,7 +229,7 @@ def test_the_widths_over_the_length():
     assert widths["fully_connected"] == [20 * T * (1 - (T - 1) / (8 * (T - 3))) for T in (50, 200)]
     for name in ("attention_alone", "attention_with_query"):
         short, long = (width - 20 for width in widths[name])
-        # Slower than any power from here on: by no more than log² T, which is 1.84 times as large at 200.
+        # Attention's width grows no more than log² T, which is 1.84 times as large at 200.
         assert 1 < long / short < (math.log(200) / math.log(50)) ** 2
     assert widths["attention_alone"][1] < widths["fully_connected"][1] / 15
 

@@ -3,9 +3,9 @@
 A layer's width is d + d_e, a net's the units of its first layer; the loss is a share of the zero predictor's, d/(2q).
 The layer follows population gradient descent from zero on the invariant set with step size 1, every step enclosed; a
 net follows Adam on fresh samples. The search goes upwards from the least width that the theorems allow to any layer
-on the set, and to any net. An interval holds the least width at which training ends with at most the loss: below it
-the loss is larger at all widths tried, by its enclosure or by two standard errors of the mean over the runs, and at
-its upper end it is at most that. That the loss falls with every unit or dimension is not shown.
+on the set, and to any net. It returns an interval for the least width at which training ends with at most this loss. At
+all widths tried below the interval the loss is larger, by its enclosure or by two standard errors of the mean over the
+runs; at the upper end it is not. Whether the loss falls with every unit or dimension is not shown.
 """
 
 import math
@@ -62,7 +62,7 @@ def least_width(loss: Callable[[int], Interval], level: float, first: int, wides
 
 
 def layer_loss(settings: Mapping[str, object], T: int, query: bool) -> Callable[[int], Interval]:
-    """Return the ends of the loss at which population descent is after its steps, by d + d_e."""
+    """Return the function from a width d + d_e to the ends of the loss after the steps of population descent."""
     q, d, steps = (int(settings[name]) for name in ("q", "d", "descent_steps"))  # type: ignore[call-overload]
     found: dict[int, Interval] = {}
 
@@ -76,7 +76,7 @@ def layer_loss(settings: Mapping[str, object], T: int, query: bool) -> Callable[
 
 
 def net_loss(settings: Mapping[str, object], T: int, seed: int, device: str) -> Callable[[int], Interval]:
-    """Return the mean loss of the trained nets of a width, minus and plus two standard errors of the mean over runs."""
+    """Return the function from a width to the mean loss of its trained nets, minus and plus two standard errors."""
     found: dict[int, Interval] = {}
     given = {name: settings[name] for name in ("q", "d", "runs", "hidden")}
     given |= {"T": T, "steps": settings["net_steps"], "eta": settings["net_eta"], **_NET}
@@ -121,7 +121,7 @@ def _widths(settings: Mapping[str, object], T: int, seed: int, device: str) -> I
 def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Curve]:
     """Return the curves of both ends of the widths over the lengths.
 
-    Raises InputError for lengths that are no integers above q, or do not rise, and where a loss is not reached.
+    Raises InputError unless the lengths are increasing integers above q, and if a loss is not reached.
     """
     lengths = lengths_of(settings)
     found: dict[str, list[Measurement]] = {}

@@ -1,14 +1,14 @@
 r"""The W* block: training with one-hot encoding moves W along I − 11ᵀ/T and V along (I, 0), from zero or elsewhere.
 
-Where W[:d, d:] = 0 and V[:, d:] = 0 the loss depends on X through E x_i x_jᵀ = δ_ij I alone: with attention p and the
-target Xy/q it is E ½ Σ_i ‖p_i V_x − (y_i/q) I‖² = ½ (‖V_x‖² R − 2 tr V_x P/q + d/q), R = E Σ p_i², P the selected
-tokens' attention. Write V_x = αI + N with tr N = 0, ‖V_x‖² = dα² + ν, ν = ‖N‖². So for any start with such blocks and
-W = C(I − 11ᵀ/T) + 1vᵀ in the positional one,
+If W[:d, d:] = 0 and V[:, d:] = 0, the loss depends on X through E x_i x_jᵀ = δ_ij I alone. With attention p and the
+target Xy/q it is E ½ Σ_i ‖p_i V_x − (y_i/q) I‖² = ½ (‖V_x‖² R − 2 tr V_x P/q + d/q), where R = E Σ p_i² and P is the
+mean attention on all selected tokens. Write V_x = αI + N with tr N = 0, so that ‖V_x‖² = dα² + ν with ν = ‖N‖². So for
+any start with such blocks and W = C(I − 11ᵀ/T) + 1vᵀ in the positional block,
 
     α' = α − η(αR − P/q),    N' = (1 − ηR) N,    C' = C − η/(T−1) ∂_C ½ ((dα² + ν) R − 2dαP/q),
 
-and all else stays as it began: 1vᵀ, which adds the same to all logits, W's columns at x_query = 0, and the blocks
-that are 0, by the odd moments of X. R = PS/q in Lemma 1's words, which has the case N = 0, v = 0: from zero the cosine
+and all else stays as it began: 1vᵀ, which adds the same to all logits; W's columns at x_query = 0; and the blocks that
+are 0, because the odd moments of X vanish. Lemma 1 is the case N = 0, v = 0, and writes R = PS/q. From zero the cosine
 of W with diag(0, I) is √(1 − 1/T) throughout, and that of V with (I, 0) is 1.
 PyTorch and the simulator are imported by the comparisons as they run.
 """
@@ -46,7 +46,7 @@ STEPS, STEPS_IN_FULL = 30, 200
 
 
 class Scales(NamedTuple):
-    """P, R and their slopes in C, times a planted error's factors."""
+    """Factors of P, R, their slopes in C and the decay of N. A factor is 1 unless an error is planted."""
 
     P: float = 1.0
     R: float = 1.0
@@ -56,7 +56,10 @@ class Scales(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Sizes, step size, the first C and α, and sizes of N, of v and of W's columns at x_query, with a seed for them."""
+    """Sizes, step size, the first C and α, and the scales of the random parts, with a seed for them.
+
+    `N` is the scale of N, `unseen` that of v and of W's columns at x_query, `elsewhere` that of entries off the set.
+    """
 
     T: int
     q: int
@@ -72,7 +75,7 @@ class Start(NamedTuple):
 
 @st.composite
 def starts(draw: st.DrawFn, elsewhere: st.SearchStrategy[float]) -> Start:
-    """Draw where a training begins: at zero, or at random entries; `elsewhere` is the size of those off the set."""
+    """Draw the start of a training, zero or random entries; `elsewhere` draws the scale of the entries off the set."""
     steps = STEPS_IN_FULL if in_full() else STEPS
     length, subset, size = draw(sizes((WORK_IN_FULL if in_full() else WORK) / steps))
     rate, scale = draw(st.sampled_from([1 / 20, 1 / 2, 1.0])), st.sampled_from([0.0, 0.3, 1.0])
@@ -164,7 +167,7 @@ def _held(theory: Scales, start: Start, device: str) -> Verdict:
         trained(start, steps, device), path(start, theory, steps), strict=True
     ):
         right_W, right_V = matrices_at(start, alpha, c, share)
-        # Entries off the set begin there, and theory has nothing that moves them.
+        # Theory leaves the entries off the set at their first values.
         right_W[start.d :, start.d :] += begun(start)["off"]
         worst = max(worst, abs(loss - expected), *(float((x - y).abs().max()) for x, y in ((W, right_W), (V, right_V))))
         size = start.d
@@ -208,7 +211,7 @@ def _cosines_from_zero(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.one_hot_training")
 
     # A gradient's entries err by at most 10⁻¹¹ (`rounding`, α ≤ √(T/q) < 2.2), all D² < 11² of them by 10⁻¹⁰ in
-    # norm, and 400 steps by 10⁻⁷; ‖W‖ is at least 10⁻³ if it is not 0, and ‖V‖ larger: relative 10⁻⁴.
+    # norm, and 400 steps by 10⁻⁷. ‖W‖ is at least 10⁻³ if it is not 0, and ‖V‖ larger: the relative error is 10⁻⁴.
     def verdicts() -> Iterator[tuple[object, Verdict]]:
         for instance in LAYERS:
             settings = dict(zip(("T", "q", "d", "eta"), instance, strict=True))

@@ -40,7 +40,7 @@ AT_LENGTH = {"T": 200, "q": 3, "d": 5, "m": 500}
 STRICTLY_MONOTONE = ("linear", "leaky_relu", "tanh", "sigmoid", "softplus", "elu")
 ODD_PART_MONOTONE = ("relu", "gelu", "silu", "square", "cubic")
 ON_AN_INTERVAL = (*STRICTLY_MONOTONE, *ODD_PART_MONOTONE, "sine")
-"""Activations for which one unit more, two units a measurement and one more, or none more will do."""
+"""Activations for which, tuple by tuple, these units are enough: m + 1, 2m + 1, or m for m measurements."""
 
 
 def bound(T: int, q: int, d: int, m: int) -> float:
@@ -50,10 +50,10 @@ def bound(T: int, q: int, d: int, m: int) -> float:
 
 
 def not_below(least: float, measured: Measurement, *, comparisons: int, resolution: float = 0.05) -> Verdict:
-    """Decide that a loss is not below the smallest one by more than chance, `comparisons` sharing the false alarm.
+    """Decide whether a loss is not below the smallest one by more than chance, `comparisons` sharing the false alarm.
 
-    Inconclusive if it may be below, and chance could hide more than a share `resolution` of the smallest loss. A loss
-    that is infinite or not a number is refuted.
+    The verdict is inconclusive if the loss may be below, and chance could hide more than a share `resolution` of the
+    smallest loss. A loss that is infinite or not a number is refuted.
     """
     off = chance(measured, comparisons)
     evidence = Evidence.COMPUTED if measured.standard_error == 0 else Evidence.SIMULATED
@@ -88,7 +88,7 @@ def _drawn(draw: st.DrawFn, longest: int = 7, largest: int = 3) -> Drawn:
 
 
 Formula = Callable[[int, int, int, int], float]
-"""The smallest loss, of T, q, d, m."""
+"""A function from T, q, d and m to the smallest loss."""
 
 
 def _more(factor: float) -> Formula:
@@ -125,7 +125,7 @@ random_first_layers = Crossing(
     instances=_drawn(),
     held=_random,
     theory=bound,
-    # Without measurements, or with one for each number, the loss is the formula.
+    # With no measurements, or with one for each number, the loss is that of the formula.
     planted={"1 % above the formula": _more(1.01)},
     sizes=("T", "q", "d", "m"),
 )
@@ -134,8 +134,8 @@ random_first_layers = Crossing(
 def _at_length(*, device: str, full: bool, seed: int) -> Verdict:
     """Hold random layers at the paper's sizes against the smallest loss, with a resolution of about 1 %.
 
-    They are (T − 1)/(T − q), 1 %, above it, and chance is 0.3 % of it (0.07 % in full): a loss that is 1.6 % too low,
-    as with eight measurements too many, is seen, one that is 1 % too low is not.
+    Their loss is (T − 1)/(T − q) times the smallest, so 1 % above it, and chance is 0.3 % of it (0.07 % in full). A
+    loss that is 1.6 % too low, as with eight measurements too many, is therefore seen; one that is 1 % too low is not.
     """
     experiment, least = load_experiment("wang2024.random_first_layers"), bound(*AT_LENGTH.values())
     subsets = 20_000 if full else 1000
@@ -170,7 +170,7 @@ def best_measurements(T: int, d: int, m: int, device: str = "cpu") -> "Tensor":
 
 @lru_cache(maxsize=256)
 def descended(drawn: Drawn, device: str) -> tuple[float, Measurement]:
-    """Return the loss of the measurements that the proof names, and where a descent over all measurements ends."""
+    """Return the loss of the measurements that the proof names, and the loss where descent over all of them ends."""
     from numerics.sparse_token_selection.linear_measurements import all_subsets, conditional_variance
 
     T, q, d, m, _, own = drawn
@@ -207,7 +207,7 @@ def _readings(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.first_layer_readings")
     T, q, d, m = (6, 3, 2, 5) if full else (4, 2, 2, 3)
     samples, least = (1_000_000 if full else 20_000), bound(T, q, d, m)
-    # With multiples 30 apart a measurement is next to the wrong one with chance 10⁻⁵⁰; with 4, one time in 20.
+    # With multiples 30 apart a measurement is nearest to a wrong one with chance 10⁻⁵⁰; with 4, one time in 20.
     exact = [("one_more", name, 0) for name in STRICTLY_MONOTONE]
     exact += [("pairs", name, 0) for name in ODD_PART_MONOTONE] + [("none_more", name, 30) for name in ON_AN_INTERVAL]
     near = [("none_more", name, spacing) for name in ("linear", "relu") for spacing in (1, 4)]
@@ -284,7 +284,7 @@ trained_nets = Crossing(
     instances=nets(),
     held=_nets,
     theory=bound,
-    # A short training ends some way above the formula: this is its resolution.
+    # A short training ends some way above the formula, which limits the resolution.
     planted={"10 % above the formula": _more(1.1)},
     sizes=("T", "q", "d", "width", "depth"),
 )

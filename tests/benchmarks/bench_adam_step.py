@@ -1,4 +1,4 @@
-"""A step of Adam for a linear transformer of three layers, on a batch that is there and with its draw."""
+"""A step of Adam for a linear transformer of three layers, on a given batch and with the draw of the batch."""
 
 import shutil
 from functools import partial
@@ -21,7 +21,7 @@ SEED = 1
 
 
 def ours(trained, device, resample=10**9):
-    """A training whose batch is drawn."""
+    """Return a training after the draw of its batch."""
     training = Training(
         Plan(L, D, N, trained, "printed", 0.25, BATCH, resample, 0.01, ETA, 10**9, 0.01, (0,)), SEED, device
     )
@@ -30,7 +30,7 @@ def ours(trained, device, resample=10**9):
 
 
 def definition(training, device):
-    """Return a step of PyTorch's Adam on full attention by autograd, on a batch that is there."""
+    """Return a step of PyTorch's Adam on full attention by autograd, on a given batch."""
     generator = torch.Generator(device).manual_seed(SEED)
     batch = sample(BATCH, N, training.task.covariance, training.task.inverse, generator)
 
@@ -169,7 +169,7 @@ def bound(trained, device):
 def bench_adam_step(pair, device, trained):
     training = ours(trained, device)
     assert gradients_agree(training, device)
-    # Of S, which is symmetric, half, w* and the query's token: read once.
+    # Half of S, which is symmetric, w* and the query's token are each read once.
     amount = 8 * BATCH * (D * (D + 1) / 2 + 2 * D)
     pair(
         f"a step of Adam, {WORDS[trained]}: L = {L}, d = {D}, n = {N}, batch {BATCH}",
@@ -187,7 +187,7 @@ def bench_adam_steps_with_the_draw(pair, device, trained):
     training = ours(trained, device, RESAMPLE)
 
     def steps():
-        # From a draw to before the next.
+        # The steps from one draw up to the next.
         training.step = 0
         for _ in range(RESAMPLE):
             training.advance()

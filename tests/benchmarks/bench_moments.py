@@ -28,7 +28,7 @@ def merging():
 
 
 def pairings():
-    """The enumeration, compiled: how many of the (2k − 1)!! pairings leave so many free row and column indices.
+    """Count by compiled enumeration how many of the (2k − 1)!! pairings leave a number of free row and column indices.
 
     tr (XXᵀ)^k is a cycle of 2k entries of X; the entries at 2i − 1 and 2i share a row, those at 2i and 2i + 1 a column.
     Entries that are paired have both indices in common.
@@ -70,11 +70,11 @@ def pairings():
 
 
 def partitions(order, n=N, d=D):
-    """Return E tr (XXᵀ)^k as the sum over partitions that the expansion of p_k in zonal polynomials is.
+    """Return E tr (XXᵀ)^k by the expansion of p_k in zonal polynomials, a sum over partitions.
 
     With c = 2j − i of a box in row i and column j, from 0, its arm a and its leg l, a partition of k has the term
-    2k ∏' c ∏ (n + c)(d + c) / ∏ (2a + l + 1)(2a + l + 2), where ∏' leaves out the first box. Those with a box of c = 0
-    beside it have none: left are two rows and a column.
+    2k ∏' c ∏ (n + c)(d + c) / ∏ (2a + l + 1)(2a + l + 2), where ∏' leaves out the first box. Partitions with another
+    box of c = 0 have no term: two rows and a column below them are left.
     """
     total = Fraction(0)
     for first in range(1, order + 1):

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 POINTS, STEPS = 10_000, 100_000
 LEVEL, REACHED = Fraction(1, 10**9), 1e-4
-"""The level, and one that is reached step by step."""
+"""The level, and a higher one that can be reached step by step."""
 _EXPONENTIAL = 40
-"""Operations of an exponential: two to reduce, 26 of a polynomial of order 13, the rest to put together."""
+"""Operations of an exponential: two for the reduction, 26 for a polynomial of order 13, the rest to combine them."""
 
 
 def instances(count):
@@ -34,7 +34,7 @@ def instances(count):
 
 
 def loop(T, q, d, eta, steps):
-    """One instance, a NumPy scalar at a time."""
+    """Iterate one instance with NumPy scalars."""
     T, q, d, eta = map(np.float64, (T, q, d, eta))
     a = C = np.float64(0)
     by_a, by_C = eta / q, eta * d / (q * (T - 1))
@@ -120,7 +120,7 @@ def best(points):
 
 
 def compiled_loop():
-    """One instance up to a level, at compiled speed."""
+    """Return a compiled loop that iterates one instance up to a level."""
     from numba import njit
 
     @njit(error_model="numpy")
@@ -206,7 +206,7 @@ def bench_steps_to_epsilon(pair):
     counted = run(REACHED, 200, 3, 5, 0.002)
     found = steps_to(Fraction(1, 10**4))
     assert found.lower <= counted <= found.upper
-    # Of the numbers of steps that are certified, the least that is left out.
+    # The lower end of the certified number of steps, over the upper end of the number that is reached step by step.
     times = steps_to(LEVEL).lower / found.upper
     pair(
         "steps to ε = 10^-9, T = 200, q = 3, d = 5, η = 1/500",

@@ -1,4 +1,4 @@
-"""Numbers of examples that refute the canaries, with general positions and margins as a guide and without."""
+"""Numbers of examples that a search needs to refute the canaries, guided by general positions and margins or not."""
 
 import statistics
 from functools import cache
@@ -31,7 +31,7 @@ def measured():
 
 
 def totals(places):
-    """Return the examples in all over some canaries, of each seed but 0: ours, and the plain way's."""
+    """Return the total examples over some canaries for each seed but 0: ours, and the plain way's."""
     return [[sum(seed[way][i] for i in places) for seed in measured()[1:]] for way in (0, 1)]
 
 
@@ -50,7 +50,7 @@ def bench_canaries_are_refuted(counted):
 
 
 def bench_canaries_that_take_a_search(counted):
-    # By seed 0, which is not counted.
+    # The canaries are chosen by seed 0, which is not counted.
     first = measured()[0]
     places = [i for i in range(len(first[0])) if not first[0][i] == first[1][i] == 1]
 

@@ -45,7 +45,7 @@ def definition(device, dtype):
 
 
 def by_torch(device, dtype):
-    """Return a step with signs drawn by a table of a byte's eight, and the gradient written out."""
+    """Return a step with signs drawn from a table of a byte's eight signs, and the gradient written out."""
     begun, generator = ours(device, dtype), torch.Generator(device).manual_seed(SEED)
     W, V, source = begun.W.clone(), begun.V.clone(), SignEncodings(D_E, begun.W.dtype, device)
 
@@ -124,7 +124,7 @@ def by_numba(dtype):
 
 
 def signs_of_bytes(dtype):
-    """Return row by row the eight signs that a byte stands for, each of size 1/√d_e."""
+    """Return the table whose row b has the eight signs that byte b stands for, each of size 1/√d_e."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     return ((2.0 * bits - 1) / math.sqrt(D_E)).astype(dtype)
 
@@ -139,7 +139,7 @@ def exact_slopes(W, V, encodings, tokens, members):
 
 def close(found, exact):
     """Whether gradients are those in float64, to the rounding of their numbers."""
-    # Roundings of either sign, of sums of so many terms, four after each other and of terms twice as large.
+    # Roundings of either sign in four successive sums of 2 (D + D_E) + T terms, which are up to twice as large.
     times = 8 * math.sqrt(2 * (D + D_E) + T)
     return all(
         bool((slope - expected).norm() <= times * torch.finfo(slope.dtype).eps * expected.norm())
@@ -158,7 +158,7 @@ def gradients_agree(device, dtype):
 def bench_sgd_step(pair, device, dtype):
     assert gradients_agree(device, dtype)
     size = {"float32": 4, "float64": 8}[dtype]
-    # A sign is a bit; written and read, as a copy is.
+    # A sign is a bit; all data are written and read once, as in a copy.
     amount = 2 * N * (T * D_E / 8 + T * D * size)
     best = on_threads("PyTorch, its gradient written out", awaited(device, by_torch(device, dtype)))
     pair(

@@ -6,7 +6,7 @@ import verify
 from verify import load_theorem
 
 ACROSS = 10
-"""Values of R; those of n make up the rest."""
+"""The number of values of R; the values of n make up the number of points."""
 
 
 def bench_growth_with_points(growth):

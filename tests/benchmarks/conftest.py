@@ -1,8 +1,8 @@
 """Fixtures of the benchmarks: `pair` against two peers, `counted` for counts, `growth` along an axis.
 
 The peers of a row are the definition, as a reader of the paper would run it, and the best plain way: the fastest that
-an able user would write with NumPy, SciPy, PyTorch or Numba in some 20 to 50 lines. The ratio that a row claims is the
-one to the best plain way.
+an able user would write with NumPy, SciPy, PyTorch or Numba in some 20 to 50 lines. A row claims the ratio to the best
+plain way.
 
 `make bench` collects `bench_*.py`; `pytest tests` does not. Each fixture uses pytest-benchmark's `benchmark`, so that a
 benchmark asks for one of them, once.
@@ -22,7 +22,7 @@ from tests.benchmarks.page import is_pair, others_lines, table
 from tests.benchmarks.timing import fastest, median_seconds
 
 GROWTH = Path("build/benchmarks/growth")
-"""Folder of the plots; the page's writer copies them from there, so that a measurement changes no tracked file."""
+"""Folder of the plots. The page's writer copies them from here, so a measurement changes no tracked file."""
 ROWS = pytest.StashKey[list]()
 PACKAGES = ("numpy", "scipy", "sympy", "python-flint", "torch", "numba", "hypothesis")
 
@@ -60,9 +60,9 @@ def pair(request, benchmark, stored):
     """Time three ways in turn: the definition and the best plain way before each round of ours.
 
     A peer is a callable, or a dict of callables by name: the fastest of them here is timed, and the note names it.
-    Without `best` the definition is the best plain way. `best_times` and `definition_times` are how often a peer has to
-    be run for the same work. A ratio is a peer's time over ours; that of the best plain way must be at least `reach`.
-    With `cost` a ratio is our time over a peer's, and that of the best plain way must be at most `reach`.
+    Without `best` the definition is the best plain way. `best_times` and `definition_times` are the numbers of runs of
+    a peer that do the same work. A ratio is a peer's time over ours; that of the best plain way must be at least
+    `reach`. With `cost` a ratio is our time over a peer's, and that of the best plain way must be at most `reach`.
     """
 
     def run(

@@ -18,7 +18,7 @@ class Limit:
     kind: Literal["bytes", "operations"]
 
     def seconds(self, device: str) -> float:
-        """Return the time that the machine needs for it."""
+        """Return the time that the machine needs at least for this amount."""
         return self.amount / rates(device)["copy_bytes" if self.kind == "bytes" else "float64_operations"]
 
 

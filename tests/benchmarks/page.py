@@ -1,8 +1,8 @@
 """BENCHMARKS.md, from the rows in `rows/`: `python -m tests.benchmarks.page [RUN] < NAMES > BENCHMARKS.md`.
 
-A row has a file of its own, so that it may be measured anew by itself, and on another device. RUN is a file that
-pytest-benchmark wrote, whose rows are kept first. The names are those of the benchmarks that there are, as pytest lists
-them: a row of one that is gone is left out, and one without a row says so.
+Each row has its own file, so that it can be measured anew by itself, and on another device. RUN is a file that
+pytest-benchmark wrote; its rows are stored first. NAMES are the existing benchmarks, as pytest lists them: the row of a
+benchmark that no longer exists is left out, and a benchmark without a row is shown as not measured.
 """
 
 import json
@@ -37,9 +37,9 @@ _HEAD = (
 
 
 def rows_of(run):
-    """Return the rows of a run as they are kept: when, of which commit, on which kind of machine, and the numbers."""
+    """Return the rows of a run in the stored form: date, commit, kind of machine, and the numbers."""
     commit = run.get("commit_info", {})
-    # A measurement while the tree differs from a commit is of no commit.
+    # A measurement of a tree that differs from the commit belongs to no commit.
     of_commit = f"{(commit.get('id') or '?')[:7]}{'+' if commit.get('dirty') else ''}"
     measured = {"date": run["datetime"][:19], "commit": of_commit, "machine": machine_of(run["machine_info"])}
     return [
@@ -50,7 +50,7 @@ def rows_of(run):
 
 
 def command_of(benchmark):
-    """Return the command that measures a row anew, perhaps among others."""
+    """Return a command that measures a row anew; it may measure others too."""
     function = benchmark["fullname"].rpartition("::")[2].partition("[")[0]
     on_a_card = "DEVICE=cuda " if benchmark["extra_info"]["device"] == "cuda" else ""
     return f'make bench {on_a_card}ARGS="-k {function}"'
@@ -134,12 +134,12 @@ def cells(row):
 
 
 def is_pair(row):
-    """Whether a row is one of ours against peers."""
+    """Whether a row compares ours with peers."""
     return row["kind"] in ("pair", "counted")
 
 
 def is_measured(row):
-    """Whether a row has both peers: one that was measured without them has to be measured anew."""
+    """Whether a row has both peers; a row without them must be measured anew."""
     return "best" in row
 
 
@@ -154,7 +154,7 @@ def is_reached(row):
 
 
 def lines_of(rows):
-    """Return the cells of all rows; of a row that has a device, one for each device, measured or not."""
+    """Return the cells of all rows; work that runs on devices has a line for each device, measured or not."""
     there = {(row["work"], row["device"]): row for row in rows}
     found = []
     for work in dict.fromkeys(row["work"] for row in rows):

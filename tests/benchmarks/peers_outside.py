@@ -106,12 +106,12 @@ def outcome(peer: str, outside: Outside) -> str:
     try:
         return "proved" if asked.check() == solver.unsat else "not proved"
     except RuntimeError:
-        # cvc5 has powers of numbers that are no symbols alone.
+        # cvc5 has such powers of numbers only, not of symbols.
         return "not expressed"
 
 
 def _is_polynomial(statement: Statement) -> bool:
-    """Whether a statement is of the reals and has no function beyond roots and choices."""
+    """Whether a statement is about real numbers and has no function except roots and choices."""
     names = set(re.findall(r"[A-Za-z]+", statement.text))
     return not any(domain.integer for domain in statement.domains) and not names & {*_UNINTERPRETED, "pi", "E", "floor"}
 
@@ -122,7 +122,7 @@ def _limited(peer, outside, answers):
 
 
 def in_time(peer: str, outside: Outside) -> str:
-    """Return the same, or out of time, from a process of its own that ends with its time."""
+    """Return the `outcome` from a process of its own, or `out of time` if its time ends first."""
     answers = multiprocessing.SimpleQueue()
     process = multiprocessing.Process(target=_limited, args=(peer, outside, answers))
     process.start()
@@ -131,7 +131,7 @@ def in_time(peer: str, outside: Outside) -> str:
 
 
 def record(peer: str) -> dict | None:
-    """Return the record of a solver; None without one."""
+    """Return the record of a solver; None if there is none."""
     file = FOLDER / f"{peer}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 

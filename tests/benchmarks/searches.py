@@ -10,8 +10,8 @@ from verify.search.limits import EXPLORE
 def needed(theorem, canary, seed, *, guided, most=EXPLORE.max_examples, seconds=600):
     """Return the number of examples that a search needs, or has tried if it refutes nothing, and whether it refutes.
 
-    A counterexample is not made readable, and where nothing is found no bound's sharpness is asked. An unguided search
-    draws alone: nothing is tried before, margins are no targets, and the nearest misses are not polished.
+    A counterexample is not simplified, and if nothing is found, no bound's sharpness is computed. An unguided search
+    only draws: nothing is tried before, margins are no targets, and the nearest misses are not polished.
     """
     with pytest.MonkeyPatch.context() as patched:
         for name in ("_simplify", "sharpness"):

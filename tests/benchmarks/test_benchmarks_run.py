@@ -11,10 +11,10 @@ COLLECTED = ("-o", "python_files=bench_*.py", "-o", "python_functions=bench_*", 
 
 
 LONG = {"bench_search.py", "bench_outside.py"}
-"""They search for half an hour; `test_searches.py` and `tests/outside` have their parts."""
+"""Benchmarks that search for half an hour; `test_searches.py` and `tests/outside` test their parts."""
 
 
-# One takes from seconds to a minute, all of them some minutes.
+# One benchmark takes from seconds to a minute, all of them some minutes.
 @pytest.mark.audit
 @pytest.mark.parametrize("name", sorted({path.name for path in FOLDER.glob("bench_*.py")} - LONG))
 def test_a_benchmark_runs(name):

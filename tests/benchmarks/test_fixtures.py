@@ -1,4 +1,4 @@
-"""The rows that the fixtures write of work whose cost is known."""
+"""The rows that the fixtures write for work whose cost is known."""
 
 import json
 

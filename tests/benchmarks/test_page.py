@@ -128,7 +128,7 @@ def test_a_row_says_what_measures_it_anew():
 
 
 def test_the_committed_page_is_that_of_the_committed_rows():
-    # A worker of xdist says so to its children, which time nothing then.
+    # Without the environment variables of an xdist worker, with which the child would time nothing.
     alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     listing = subprocess.run(
         [sys.executable, "-m", "pytest", "tests/benchmarks", "-o", "python_files=bench_*.py", "-o",

@@ -1,4 +1,4 @@
-"""The effort of a search is counted, also if it finds nothing."""
+"""The examples of a search are counted, even if it finds nothing."""
 
 import pytest
 import sympy as sp

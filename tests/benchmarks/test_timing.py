@@ -1,4 +1,4 @@
-"""Work is timed without its first run, and of several ways the fastest is found."""
+"""Work is timed without its first run, and the fastest of several ways is found."""
 
 import time
 

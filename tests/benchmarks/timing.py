@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def seconds_of(work: Callable[[], object], times: int) -> list[float]:
-    """Return the times of some runs, after one that does not count."""
+    """Return the times of some runs, after a first run that is not timed."""
     work()
     seconds = []
     for _ in range(times):
@@ -17,12 +17,12 @@ def seconds_of(work: Callable[[], object], times: int) -> list[float]:
 
 
 def median_seconds(work: Callable[[], object], times: int) -> float:
-    """Return the median time of some runs, after one that does not count."""
+    """Return the median time of some runs, after a first run that is not timed."""
     return statistics.median(seconds_of(work, times))
 
 
 def awaited(device: str, work: Callable[[], object]) -> Callable[[], None]:
-    """Return the work, and the wait for a card to have done it."""
+    """Return a callable that does the work and, on a card, waits until the card has finished."""
     import torch
 
     def run() -> None:
@@ -41,7 +41,7 @@ def fastest(ways: dict[str, Callable[[], object]], times: int) -> tuple[str, Cal
 
 
 def on_threads(name: str, work: Callable[[], object]) -> dict[str, Callable[[], object]]:
-    """Return work as it is done on one of PyTorch's threads, and on all, by names that say so."""
+    """Return the work on one of PyTorch's threads and on all of them, by names that say so."""
     import torch
 
     all_of_them = torch.get_num_threads()

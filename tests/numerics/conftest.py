@@ -3,7 +3,7 @@ import pytest
 
 @pytest.fixture
 def unchecked():
-    """Pass on arguments that annotations would refuse: a test of the errors that functions raise themselves."""
+    """Switch off the checks of annotations, so that a test reaches the errors that functions raise themselves."""
     import jaxtyping
 
     jaxtyping.config.update("jaxtyping_disable", True)
@@ -13,7 +13,7 @@ def unchecked():
 
 @pytest.fixture
 def one_thread():
-    """Let PyTorch use one thread: tensors this small only lose by a second one, which spins on a shared core."""
+    """Let PyTorch use one thread: with tensors this small a second thread only costs time on a shared core."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""A figure whose process is killed, and which another goes on with."""
+"""A figure whose process is killed, and which another process resumes."""
 
 import json
 import os
@@ -21,7 +21,7 @@ sys.exit(run(sys.argv[1:]))
 
 
 def assert_resumes(command: list[str], folder: Path) -> None:
-    """Kill `verify simulate COMMAND` when a checkpoint is there, go on, and hold its JSON against one undisturbed."""
+    """Kill `verify simulate COMMAND` after a checkpoint, resume it, and compare its JSON with an unbroken run's."""
     words = [sys.executable, "-c", SIMULATE, "simulate", *command, "--store"]
     environment = {**os.environ, "PYTHONPATH": str(Path(verify.__file__).parents[1])}
 
@@ -31,7 +31,7 @@ def assert_resumes(command: list[str], folder: Path) -> None:
 
     expected = json.loads(begin(folder / "whole").communicate(timeout=300)[0])
     unfinished, broken = folder / "broken.unfinished", begin(folder / "broken")
-    # Killed some time after a checkpoint is there, wherever it then is.
+    # The process is killed some time after its first checkpoint, wherever it then is.
     deadline = time.monotonic() + 120
     while broken.poll() is None and time.monotonic() < deadline and not list(unfinished.glob("*.pt")):
         time.sleep(0.005)
@@ -39,7 +39,7 @@ def assert_resumes(command: list[str], folder: Path) -> None:
     broken.send_signal(signal.SIGKILL)
     broken.communicate(timeout=60)
     assert broken.returncode == -signal.SIGKILL, "it ended before it was killed"
-    # Killed as it wrote, or not, it leaves its lock and perhaps half of a checkpoint; neither is in the way.
+    # The killed process leaves its lock and perhaps half of a checkpoint; neither hinders the next one.
     assert len(list(unfinished.glob("*.pt"))) == 1
     found = json.loads(begin(folder / "broken").communicate(timeout=300)[0])
     assert not unfinished.exists()

@@ -1,4 +1,4 @@
-"""Compiled code is kept as long as none of the sources that it may be made of has changed."""
+"""Compiled code is kept as long as none of the sources from which it may be made has changed."""
 
 import os
 from pathlib import Path

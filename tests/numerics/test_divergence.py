@@ -1,4 +1,4 @@
-"""The first step whose loss is not finite is the one that is named, on the CPU at once."""
+"""The error names the first step whose loss is not finite; on the CPU it is raised at that step."""
 
 import pytest
 import torch

@@ -1,6 +1,6 @@
 """Models, losses and trainers take a step on PyTorch's meta device, where a tensor of another device is refused.
 
-A tensor that is made on the CPU inside of them would fail on a card: here it fails without one.
+A tensor that is made on the CPU inside them would fail on a card: here it fails without a card.
 """
 
 import pytest
@@ -17,7 +17,7 @@ from numerics.sparse_token_selection.experiments import ground_truth
 
 
 class OneDevice(TorchDispatchMode):
-    """Refuse operations on tensors of two devices, but for copies and numbers, as a card does."""
+    """Refuse operations on tensors of two devices, except copies and numbers, as a card does."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         parts = [part for part in tree_leaves((args, kwargs)) if isinstance(part, torch.Tensor) and part.ndim]
@@ -34,7 +34,7 @@ def meta(*shape):
 
 
 def layer(attend="tokens"):
-    """Gradients of the loss of one batch of the layer, shared encodings and one for each sample."""
+    """Compute gradients of the layer's loss on a batch, with shared encodings and with encodings for each sample."""
     W, V = meta(5, 5).requires_grad_(), meta(2, 5).requires_grad_()
     for encodings in (meta(3, 4), meta(6, 3, 4)):
         value = reference.loss(W, V, encodings, meta(6, 2, 4), meta(6, 4), attend=attend).sum()

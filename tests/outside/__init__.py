@@ -37,7 +37,7 @@ class Outside:
 
 
 def statements(*families: str) -> list[Outside]:
-    """Return the statements of some families, of all without any."""
+    """Return the statements of some families; without arguments, of all families."""
     tables = [
         table
         for family in families or FAMILIES

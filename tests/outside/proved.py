@@ -1,7 +1,7 @@
 """True statements that are proved for all parameters: `python -m tests.outside.proved [FAMILY ...]` prints them.
 
-Without families it records the ids in `proved.json`. A proof is re-checked in good time if that takes at most SOON
-seconds, or a TENTH of the search.
+Without families it records the ids in `proved.json`. A proof is re-checked in good time if the re-check takes at most
+SOON seconds, or at most a TENTH of the search's time.
 """
 
 import json
@@ -27,7 +27,7 @@ SOON, TENTH = 0.05, 0.1
 
 
 class Proved(NamedTuple):
-    """A claim's proof: its characters, and the seconds that the search and the re-check took."""
+    """A claim's proof: its number of characters, and the seconds that the search and the re-check took."""
 
     characters: int
     searched: float
@@ -35,12 +35,12 @@ class Proved(NamedTuple):
 
     @property
     def in_time(self) -> bool:
-        """Whether it is re-checked in good time."""
+        """Whether the proof is re-checked in good time."""
         return self.rechecked <= max(SOON, TENTH * self.searched)
 
 
 def proofs(outside: Outside, work: int = PROVE.work) -> list[Proved] | None:
-    """Return the size and seconds of each claim's proof; None where one has none that the re-checker accepts."""
+    """Return the size and seconds of each claim's proof; None if the re-checker accepts no proof of some claim."""
     try:
         statement = statement_of(outside.statement)
     except InputError:
@@ -66,7 +66,7 @@ def proofs(outside: Outside, work: int = PROVE.work) -> list[Proved] | None:
 
 
 def longest(found: list[Proved]) -> Proved:
-    """Return the characters of the longest proof of a statement's claims, and the seconds of all together."""
+    """Return the number of characters of a statement's longest proof, and the seconds of all its proofs together."""
     characters, searched, rechecked = zip(*found, strict=True)
     return Proved(max(characters), sum(searched), sum(rechecked))
 
@@ -84,7 +84,7 @@ def told(family: str, of: int, found: list[Proved]) -> str:
 
 
 def main(families: list[str]) -> None:
-    """Print a line a statement, and one a family; record the proofs of all."""
+    """Print a line for each statement and each family; without families, record the proofs of all."""
     proved: dict[str, Proved] = {}
     asked = [each for each in statements(*families) if each.true]
     for each in asked:

@@ -1,4 +1,4 @@
-"""A second reading of statements in a line, which has no part of `verify`: values as fractions or at 60 digits.
+"""A second reader of statements in a line, which uses no part of `verify`: values are fractions or have 60 digits.
 
 A draw takes each parameter from its domain: a bounded one uniformly; x > a and x >= a as a plus a magnitude that is
 log-uniform from 1/1000 to 1000; x < b likewise; a real one as such a magnitude with a random sign; integers n >= a as
@@ -18,7 +18,7 @@ import mpmath
 
 DIGITS = 60
 STEPS = 20  # of a recursion at a drawn instance
-STEPS_OF_FRACTIONS = 12  # after which a quadratic recursion's fractions are too long
+STEPS_OF_FRACTIONS = 12  # of a quadratic recursion; later fractions are too long
 FAR = 10**20  # where the expression of a limit is evaluated
 _FORM = re.compile(r"(.+?)(?: along (.+?))?(?: if (.+?))?(?: for (.+))?")
 _DOMAIN = re.compile(r"(integer )?(?:(\S+) (<=?) )?([A-Za-z]\w*)(?: (real|<=?|>=?)(?: (\S+))?)?")
@@ -29,7 +29,7 @@ class NotExactError(Exception):
 
 
 class _Rewritten(ast.NodeTransformer):
-    """Numbers and powers as calls of an arithmetic, and functions for bound or chosen parts."""
+    """Rewrite numbers and powers as calls of an arithmetic, and parts that are bound or chosen as functions."""
 
     def visit_Constant(self, node):
         return _call("number", ast.Constant(repr(node.value)))
@@ -95,7 +95,7 @@ def _expression(text):
 
 @dataclass(frozen=True)
 class Domain:
-    """The range of a symbol; an end is None, or a number and whether it is excluded."""
+    """The domain of a symbol; an end is None, or a number and whether the number is excluded."""
 
     name: str
     integer: bool = False
@@ -133,7 +133,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement in a line, read."""
+    """A statement in a line, parsed."""
 
     text: str
     claim: list
@@ -178,7 +178,7 @@ class Statement:
         return not any(_fails(relation, values, weak=True) for relation in self.hypotheses)
 
     def violations(self, values, steps):
-        """Yield those of some steps at which the claim fails; without a recursion there is step 0 alone."""
+        """Yield the given steps at which the claim fails; without a recursion the only step is 0."""
         state = {name: eval(start, values) for name, (_, start) in self.recursions.items()}
         for step in range(steps[-1] + 1 if self.recursions else 1):
             here = values | state
@@ -189,7 +189,7 @@ class Statement:
             state = {name: eval(rule, here) for name, (rule, _) in self.recursions.items()}
 
     def violated(self, instance):
-        """Return whether the claim fails at a drawn instance of the scope, at many digits as well; None outside it."""
+        """Return whether the claim fails at a drawn instance, computed to many digits; None outside the scope."""
         values = self.values(instance, HIGH)
         if not self.in_scope(values):
             return None
@@ -211,7 +211,7 @@ class Statement:
 
 
 def _free(node):
-    """Return the names of symbols in an expression that nothing in it binds."""
+    """Return the names of the free symbols of an expression."""
     if isinstance(node, ast.Name):
         return {node.id}
     if isinstance(node, ast.Call):
@@ -226,7 +226,7 @@ def _free(node):
 def _fails(relation, values, *, weak):
     """Return whether a relation fails by more than rounding; a strict one fails at equality if it is exact or weak.
 
-    Weak is said of hypotheses: equality up to rounding is not inside a strict one, and violates no strict claim.
+    Hypotheses are weak: equality up to rounding fails a strict hypothesis, but violates no strict claim.
     """
     left, sign, right = eval(relation[0], values), relation[1], eval(relation[2], values)
     exact = isinstance(left, Fraction)

@@ -1,4 +1,4 @@
-"""The language expresses the statements: those that are parsed, and checks of true ones and of false ones."""
+"""The language expresses the statements: they are parsed, and true and false ones are checked at instances."""
 
 import random
 from fractions import Fraction

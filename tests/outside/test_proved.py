@@ -1,4 +1,4 @@
-"""True statements of others that are recorded as proved are proved; no false one is."""
+"""True statements from other sources that are recorded as proved are proved; no false statement is."""
 
 import json
 
@@ -9,12 +9,12 @@ from tests.outside.proved import RECORD, proofs
 
 PROVED = json.loads(RECORD.read_text(encoding="utf-8"))
 QUICK = 4000
-"""Work, in columns, that is spent on a false statement."""
+"""The work, in columns of linear programs, that is spent on a false statement."""
 
 
 def test_recorded_proofs_are_of_true_statements_of_the_set():
     true = {each.id for each in statements() if each.true}
-    # At the commit that the set is from, z3 proved 53 of them.
+    # At the commit that added the set, z3 proved 53 of its statements.
     assert set(PROVED) <= true and len(PROVED) > 53 and max(PROVED.values()) < 2_000_000
 
 

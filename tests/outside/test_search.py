@@ -1,4 +1,4 @@
-"""False statements of others fall to a search, and true ones do not."""
+"""A search refutes the false statements from other sources, and none of the true ones."""
 
 import os
 
@@ -9,13 +9,13 @@ from tests.outside.test_language import FALSE, TRUE
 from verify.evaluation.numerical.suspects import suspects
 
 RARE = 0.1
-"""Per cent of the draws inside the hypotheses that violate a statement, of those that are searched in every run."""
+"""Per cent: statements that fewer draws inside the hypotheses violate are searched in every run."""
 EVALUATED = int(os.environ.get("EVALUATED", "100000"))
 """Points at which a true statement is evaluated; the environment may ask for more."""
 
 
 def rare(cases):
-    """Return the statements that are violated at few draws."""
+    """Return the statements that fewer than RARE per cent of the draws violate."""
     return [case for case in cases if case.values[0].violated_percent < RARE]
 
 

@@ -11,5 +11,5 @@ def evaluated(result):
 
 
 def all_hold(result):
-    """Whether every clause that is evaluated holds, and so does the theorem: each claim in words has an evaluation."""
+    """Whether all clauses that are not in words hold, and all claims, those in words included, are verified."""
     return all(clause.holds for clause in evaluated(result)) and result.claim_outcome is Outcome.VERIFIED

@@ -44,7 +44,7 @@ class Area:
         return [*self.path.rglob("*.v"), *(self.path.parent / SHARED).rglob("*.v")]
 
     def copied(self, folder, **changes):
-        """Copy the area's `.v` files; `recursion=(old, new)` replaces a text that stands once in recursion.v."""
+        """Copy the area's `.v` files; `recursion=(old, new)` replaces a text that occurs once in recursion.v."""
         for path in self.files():
             text = path.read_text(encoding="utf-8")
             old, new = changes.get(path.stem, ("", "")) if path.is_relative_to(self.path) else ("", "")
@@ -64,7 +64,7 @@ class Area:
         return failure and failure._replace(file=failure.file.removeprefix(f"{self.folder}/"))
 
     def refuses(self, folder, name, old, new, place):
-        """Whether the file of a place is the first to fail where `old` is replaced by `new` in the file of a name."""
+        """Whether formal/`place`.v is the first file to fail if `old` is replaced by `new` in the file `name`."""
         failure = self.compiled(self.copied(folder, **{name: (old, new)}), f"formal/{place}.v")
         return failure is not None and failure.file == f"formal/{place}.v"
 

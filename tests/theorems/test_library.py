@@ -21,16 +21,16 @@ from verify.search.extended_ranges import shown_ranges
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
-# An evaluation takes up to seconds, or there are 25 clauses of which a proof is looked for: left to `make audit`.
+# Theorems with an evaluation that takes seconds, or with 25 clauses to prove: left to `make audit`.
 COSTLY = (
     *("wang2024.dimension_lower_bound", "wang2024.length_bound", "wang2024.length_generalization"),
     *("wang2024.one_hot_descent", "wang2024.one_hot_larger_steps", "wang2024.one_hot_steps"),
     *("wang2024.separation", "wang2024.theorem2"),
 )
 SURVIVED, FEW = 100, 12
-"""Instances that a theorem survives, and one of the costly. The recorded run refuted 177 false variants within 89
-instances, all but three of them within 12, and an audit all of them within 119: what only the later ones would refute
-is not looked for."""
+"""Instances that a theorem must survive, and that a costly one must. The recorded run refuted 177 false variants within
+89 instances, all but three of them within 12, and an audit all of them within 119: an error that only later instances
+would refute is not looked for."""
 LONG_SEARCHES = (
     *COSTLY,
     *("ahn2023.label_attention", "ahn2023.printed_layers", "ahn2023.theorem4", "ahn2023.two_layers_of_tokens"),
@@ -53,8 +53,8 @@ UNSCANNED = {
     "wang2024.least_loss_without_the_query": least_loss_without_the_query.ENCLOSED,
     "wang2024.negative_scales": (negative_scales.LARGER_GAIN,),
 }
-"""Hypotheses that no search decides, as an enclosure takes seconds. Conditions and canaries of these theorems are
-looked for without them; their claims are in words, and are evaluated by `check` and `prove`."""
+"""Hypotheses that no search decides, because an enclosure takes seconds. The conditions and canaries of these theorems
+are searched without them; their claims are in words, and are evaluated by `check` and `prove`."""
 DECIDED = [name for name in ids("theorem") if name not in UNSCANNED]
 
 pytest_plugins = ["pytester"]
@@ -135,7 +135,7 @@ def test_a_claim_in_words_stands_at_the_example_and_its_wrong_variant_is_refuted
     theorem = load_theorem(name)
     said = [claim for claim in theorem.statement.claims if claim.label in theorem.evaluations]
     assert {claim.label for claim in said} == in_words(theorem.statement)
-    # The values are of other clauses.
+    # The theorem's values belong to other clauses.
     alone = replace(theorem.variant(theorem.statement.alone(*said)), values={}) if said else theorem
     clauses = check(alone, theorem.example).claims if said else ()
     for claim, clause in zip(said, clauses, strict=True):
@@ -156,11 +156,11 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
     theorem = load_theorem(name)
     for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=300), strict=True):
         assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
-        # The other steps are the theorem's, and searches leave them to its certificate.
+        # The other steps are those of the theorem, and searches leave them to its certificate.
         changed = replace(theorem.variant(part(canary.statement, canary.clause)), values={}, evaluations={})
         again = verify.check(changed, **result.witness)
         assert [clause.label for clause in again.clauses if clause.holds is False] == [canary.clause]
-        # A claim about a recursion may take too long there, and a clause that a canary adds is none of the theorem's.
+        # A claim about a recursion may take too long there, and a clause that a canary adds is not in the theorem.
         same = replace(theorem.variant(part(theorem.statement, canary.clause)), values={}, evaluations={})
         there = {clause.label: clause.holds for clause in verify.check(same, **result.witness).clauses}
         assert there.get(canary.clause, True in there.values()) is True and False not in there.values()
@@ -169,7 +169,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
 @pytest.mark.audit
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_theorem_itself_survives_a_search(name):
-    # Its claims: steps that its certificate proves are not searched.
+    # Only the claims are searched: the theorem's certificate proves its steps.
     most = FEW if name in (*COSTLY, *UNSCANNED, "wang2024.theorem1") else SURVIVED
     result = verify.explore(searched(name), max_examples=most, seconds=60)
     assert result.counterexample is None and result.examples >= 10 and not result.interrupted
@@ -178,7 +178,7 @@ def test_the_theorem_itself_survives_a_search(name):
 @pytest.mark.audit
 @pytest.mark.parametrize("name", DECIDED)
 def test_its_steps_survive_a_short_search(name):
-    # As claims they are searched, whatever certificate there is.
+    # The steps are made claims, so that they are searched in spite of the certificate.
     theorem = load_theorem(name)
     if steps := theorem.statement.steps:
         alone = theorem.variant(theorem.statement.alone(*steps))
@@ -225,13 +225,13 @@ def test_a_statement_without_one_hypothesis_has_another_digest():
 def test_extensions_beyond_hypotheses_apply():
     known = [theorem for theorem in map(load_theorem, ids("theorem")) if theorem.extensions]
     assert "wang2024.theorem1" in {theorem.id for theorem in known}
-    # Which theorem takes a hypothesis further is a matter of the instance: that of few tokens in many dimensions too.
+    # Which theorem extends a hypothesis depends on the instance, so one with few tokens in many dimensions is added.
     instances = {theorem.id: [theorem.example] for theorem in known}
     instances["wang2024.theorem1"].append({"T": 5, "q": 2, "d": 10, "eta": "1/2000", "eps": "1/200"})
     for theorem in known:
         lines = (line for given in instances[theorem.id] for line in shown_ranges(theorem, given))
         found = [line for line in lines if line.established is not None]
-        # Each inference beyond them takes some hypothesis further, by the theorems that it uses.
+        # Every extension takes some hypothesis further, by the theorems that its inference uses.
         used = {name for each in theorem.extensions for name in map(theorem_of, each.uses) if name is not None}
         assert {name for line in found for name in line.by} == used, theorem.id
         assert all(line.established.standing is not ForAll.OPEN for line in found)
@@ -240,7 +240,7 @@ def test_extensions_beyond_hypotheses_apply():
 @pytest.mark.audit
 @pytest.mark.parametrize("name", ids("theorem"))
 def test_the_conditions_of_an_implication_can_hold_together(name):
-    # One whose conclusion is false is refuted at an instance in scope, and a point, that keep its conditions.
+    # An implication with a false conclusion is refuted at an instance in scope and a point that satisfy its conditions.
     theorem = searched(name)
     for clause in theorem.statement.clauses:
         if isinstance(clause, Implication):

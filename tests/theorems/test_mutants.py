@@ -1,4 +1,4 @@
-"""Mutants of every theorem's statement: the numbers killed, proved all the same, or surviving.
+"""Mutants of every theorem's statement: the numbers that are killed, that are nevertheless proved, and that survive.
 
 `make audit` prints the counts and lists the survivors.
 """
@@ -9,13 +9,13 @@ from verify import ids, load_theorem
 from verify.reports.necessity_map import shipped
 
 MOST, SECONDS, INSTANCES = 8, 2, 40
-"""Mutants of a statement, and the search for each.
+"""The number of mutants of a statement, and the seconds and instances of the search for each.
 
 In searches of 300 instances, 35 mutants of 38 statements were refuted: 32 by one of the first 23 instances, the others
 by the 58th, 126th and 209th, which count as survivors here. None of the first 33 took more than 1.5 s of one core.
 """
-# Its recursion with another constant comes to rest too, and none of those drawn is refuted in so short a time: that a
-# change of its hypotheses is, the map of needed hypotheses shows.
+# With another constant the recursion of this theorem converges too, and no drawn mutant is refuted in so short a time.
+# The map of needed hypotheses shows that a change of its hypotheses is refuted.
 BY_THE_MAP = {"wang2024.theorem1"}
 
 
@@ -25,9 +25,9 @@ def test_mutants(ledger, name):
     theorem = load_theorem(name)
     tried = ledger.mutants(theorem, most=MOST, seconds=SECONDS, max_examples=INSTANCES)
     if not any(found.fate == "killed" for found in tried):
-        # A draw of changes that prove all the same, or are too dear to search, says nothing: one more.
+        # If all drawn mutants are proved, or too costly to search, the draw shows nothing, and there is a second one.
         tried += ledger.mutants(theorem, most=MOST, seconds=SECONDS, max_examples=INSTANCES, seed=1)
-    # A theorem that is undecided at every change of its statement checks nothing of it.
+    # If every change of a statement stayed undecided, the check of the theorem would check nothing.
     needed = any(row["status"] == "needed" for row in shipped(theorem).hypotheses)
     assert any(found.fate == "killed" for found in tried) or (name in BY_THE_MAP and needed)
 

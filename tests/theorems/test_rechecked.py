@@ -25,7 +25,7 @@ SIZES = (20, 3, 1, Fraction(1, 50), 0)
 
 
 def exact_dimension():
-    """A certificate that so many dimensions are enough; one fewer are not."""
+    """Return a certificate that some number of dimensions is enough, where one dimension fewer is not."""
     found = least_encoding_dimension.evaluate(*map(Fraction, SIZES))
     least = int(getattr(found, "upper", found))
     clause = Inequality("enough", sp.Ge(d_e, least_encoding_dimension(*map(sp.Rational, SIZES))))
@@ -35,7 +35,7 @@ def exact_dimension():
 
 
 def at_most(name):
-    """A certificate that a primitive of P and R over an interval is at most its upper bound and 1/10."""
+    """Return a certificate that a primitive of P and R over an interval is at most its upper bound plus 1/10."""
     primitive = getattr(share_curve_primitives, name)
     at = (4, 2, 2, 1, 1) if name == "gain_beyond" else (4, 2, 2, 0, 1, 1)
     most = round(primitive.evaluate(*map(Fraction, at)).upper, 3) + Fraction(1, 10)
@@ -46,7 +46,7 @@ def at_most(name):
 
 
 def certificates():
-    """The certificates that name each primitive."""
+    """Return the certificates that use each primitive, by its name."""
     found = {"least_encoding_dimension/1": [exact_dimension()]}
     found |= {f"{name}/1": [at_most(name)] for name in ("gain_beyond", *share_curves.PARTS)}
     made = set(found)

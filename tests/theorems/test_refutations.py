@@ -1,4 +1,4 @@
-"""Rocq proves that exported canaries are false: of a translation that says too little it could not."""
+"""Rocq proves that exported canaries are false; it could not if the translation said too little."""
 
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ FEWER = {
     "wang2024.lemma2": 4,
     **dict.fromkeys(("ahn2023.theorem2", "wang2024.one_hot_steps"), 5),
 }
-"""The number of canaries with a negation, if it is not that of all: recorded from a run, so that none is lost."""
+"""The number of canaries with an exported negation, for theorems in which not all have one, as a run recorded it."""
 MACHINE = ("PrimInt63.", "Uint63.", "Sint63.", "PrimFloat.", "FloatAxioms.", "CarryType.", "Int63.", "Int63Axioms.")
 """Modules of machine arithmetic, by which Interval compares numbers with exponentials."""
 

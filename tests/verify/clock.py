@@ -1,18 +1,18 @@
-"""A clock that passes by hand, with its alarm: time is tested without waiting, and the same on any machine."""
+"""A clock that tests advance, with an alarm: time limits are tested without waiting, the same on every machine."""
 
 import signal
 import time
 
 
 class Clock:
-    """The time, which passes by `tick` with each look at it, and as much as a test lets it; with the system's timer."""
+    """A clock that advances by `tick` at each look and when a test advances it; it also replaces the system's timer."""
 
     def __init__(self, tick=1e-4):
         self.tick, self._now, self._due, self._again = tick, 1000.0, None, 0.0
 
     @property
     def now(self):
-        """The time, in which looking at the clock takes none."""
+        """The time; reading this property does not advance it."""
         return self._now
 
     @property
@@ -21,7 +21,7 @@ class Clock:
         return self._due is not None
 
     def install(self, monkeypatch):
-        """Put it in the place of the system's."""
+        """Replace the system's clock and timer by this one."""
         for name in ("monotonic", "perf_counter"):
             monkeypatch.setattr(time, name, self._look)
         monkeypatch.setattr(signal, "setitimer", self._set)
@@ -34,7 +34,7 @@ class Clock:
             signal.raise_signal(signal.SIGALRM)
 
     def spin(self, seconds=60.0):
-        """Let time pass as a computation does that does not look at the clock."""
+        """Let time pass as in a computation that does not look at the clock."""
         end = self._now + seconds
         while self._now < end:
             self.sleep(0.001)

@@ -18,12 +18,12 @@ from verify.reports.command_line import run
 
 @pytest.fixture(autouse=True)
 def _own_primitives():
-    """Primitives that a test registers, and theorem files that it loads, end with it."""
+    """Remove the primitives that a test registered, and the theorem files that it loaded, after the test."""
     before, modules = dict(PRIMITIVES), _user_modules()
-    # A door that another test installed belongs to the version that was first asked for, and to no other process.
+    # The code version is cached at its first use, and would include a door that an earlier test installed.
     code_version.cache_clear()
     yield
-    # The library's stay, as their modules are not loaded again.
+    # The library's primitives stay, because their modules are not loaded again.
     ours = {name: made for name, made in PRIMITIVES.items() if made.evaluate.__module__.startswith("theorems.")}
     PRIMITIVES.clear()
     PRIMITIVES.update(before | ours)
@@ -37,7 +37,7 @@ def _user_modules():
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The time, which passes as a test lets it."""
+    """A clock that the test advances."""
     made = Clock()
     made.install(monkeypatch)
     return made
@@ -45,16 +45,16 @@ def clock(monkeypatch):
 
 @pytest.fixture(scope="session")
 def _own_folders(tmp_path_factory):
-    """Names of folders, one for each test: most tests make none."""
+    """Names of folders, one for each test; most tests do not create theirs."""
     folder = tmp_path_factory.mktemp("own")
     return (folder / str(number) for number in itertools.count())
 
 
 @pytest.fixture(autouse=True)
 def kept(_own_folders, monkeypatch):
-    """The folder of remembered and stored results: one of the test's own, that is not there unless the test makes it.
+    """The test's own folder of remembered and stored results; it does not exist unless the test creates it.
 
-    A test is served no results of others, and leaves none.
+    No test uses the results of another test, or leaves results behind.
     """
     folder = next(_own_folders)
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: folder / "results.sqlite")
@@ -64,7 +64,7 @@ def kept(_own_folders, monkeypatch):
 
 @pytest.fixture
 def memory(tmp_path, monkeypatch):
-    """The folder of what is remembered for a user: one of the test's own."""
+    """The test's own folder of remembered certificates."""
     folder = tmp_path / "memory"
     monkeypatch.setenv("LEMMASCOPE_CACHE", str(folder))
     return folder
@@ -105,7 +105,7 @@ def cli(capsys):
 
 @pytest.fixture
 def machine(monkeypatch):
-    """A PyTorch that sees a card, or none, and keeps the precisions of products that it is given.
+    """A stand-in for PyTorch with a card or without, which records the precisions of products that it is given.
 
     The real one takes seconds to import.
     """
@@ -154,14 +154,14 @@ def theorem_file(tmp_path):
 
 @pytest.fixture
 def no_deduction(monkeypatch):
-    """Let no inequality be proved by a deduction, for tests of claims that are true and not proved."""
+    """Prevent proofs by deduction, for tests of claims that are true but not proved."""
     monkeypatch.setattr("verify.provers.deduction.proofs.deduction_proof", lambda *_, **__: None)
 
 
 @pytest.fixture
 def halves_package(tmp_path, monkeypatch):
     """Return the name of a package with claims in Rocq and their proofs."""
-    # The facts on a package's files are kept by its name.
+    # The facts about a package's files are cached by its name, so each test has another name.
     name = re.sub(r"\W", "_", f"rocq_{tmp_path.parent.name}_{tmp_path.name}")
     halves.write(tmp_path / name)
     monkeypatch.syspath_prepend(str(tmp_path))

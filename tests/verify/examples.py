@@ -1,10 +1,10 @@
-"""An example, and evaluations of claims in words, for theorems that a test makes, of which any will do."""
+"""An example and evaluations of claims in words for tests' theorems, where any example and evaluation will do."""
 
 from verify import Evaluation, Trial
 
 
 def example_of(parameters):
-    """Return a value in its domain for each parameter without a default, whatever relations they are to keep."""
+    """Return a value in its domain for each parameter without a default; relations are not taken into account."""
     return {p.name: _value(p) for p in parameters if p.default is None}
 
 
@@ -17,6 +17,6 @@ def _value(parameter):
 
 
 def evaluations(*labels):
-    """Return evaluations of claims in words, of which any will do: each stands everywhere, and its variant nowhere."""
+    """Return evaluations of claims in words: each claim holds everywhere, and its wrong variant nowhere."""
     stands, falls = (lambda instance, random, margin=margin: iter([Trial(margin)]) for margin in (1, -1))
     return {label: Evaluation(stands, "the contrary", falls) for label in labels}

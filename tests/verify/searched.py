@@ -27,5 +27,5 @@ STRUCTURAL = Hypothesis("gaussian_noise", text="the noise is Gaussian", varies=N
 
 
 def without_the_clock(result):
-    """Everything but the clock."""
+    """Return a result's JSON without the seconds."""
     return {name: value for name, value in result.to_json().items() if name != "seconds"}

@@ -1,4 +1,4 @@
-"""Time: the earliest deadline counts, and a primitive that looks at the clock is inconclusive, not endless."""
+"""Time: the earliest deadline counts, and an endless primitive that looks at the clock ends as inconclusive."""
 
 import ast
 import signal
@@ -76,7 +76,7 @@ def test_the_gain_of_attention_looks_at_the_clock():
 
 
 def spin(seconds):
-    """Compute, and do not look at the clock."""
+    """Compute without looking at the engine's clock."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         sum(range(1000))
@@ -88,7 +88,7 @@ def test_the_systems_alarm_ends_a_computation():
     started = time.monotonic()
     with pytest.raises(OutOfTimeError, match="the time ran out"):
         ended(started + 0.1, spin, 60.0)
-    # On a quiet machine 0.101 s.
+    # On an idle machine it takes 0.101 s.
     assert 0.1 <= time.monotonic() - started < 0.31
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
@@ -117,7 +117,7 @@ def test_of_two_ends_the_sooner_counts(clock):
             return clock.spin()
 
     started = clock.now
-    # The inner one is caught, and the outer ends the computation all the same.
+    # The inner exception is caught, and the outer deadline ends the computation all the same.
     with pytest.raises(OutOfTimeError):
         ended(started + 0.3, inner, started + 0.1)
     assert 0.3 <= clock.now - started < 0.32
@@ -174,10 +174,10 @@ def test_an_interrupt_within_a_finalizer_is_not_lost(request, clock, monkeypatch
         Finalized()
         clock.spin(seconds)
 
-    # A process that a shell puts in the background ignores the signal.
+    # A process that a shell runs in the background ignores the signal.
     request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Pytest's own hook would take note of it.
+    # Pytest's own hook would record the exception.
     monkeypatch.setattr("sys.unraisablehook", pytest.fail)
     started = clock.now
     with pytest.raises(KeyboardInterrupt):
@@ -191,7 +191,7 @@ def test_an_interrupt_that_is_noted_as_the_timer_is_put_back_leaves_no_alarm(clo
 
     def interrupted():
         set_timer()
-        # As a callback's KeyboardInterrupt is, wherever it lands.
+        # Python passes a KeyboardInterrupt in a callback to this hook.
         sys.unraisablehook(SimpleNamespace(exc_value=KeyboardInterrupt(), exc_type=KeyboardInterrupt))
 
     monkeypatch.setattr("sys.unraisablehook", lambda _: None)
@@ -223,7 +223,7 @@ def test_a_check_whose_clause_does_not_look_at_the_clock_is_inconclusive(clock, 
     started = clock.now
     result = verify.check(THEOREM, n=3, seconds=0.3)
     assert result.outcome is Outcome.INCONCLUSIVE and result.clauses[0].detail == "the time ran out"
-    # A tenth more, and 0.3 s.
+    # The budget may be exceeded by a tenth and 0.3 s.
     assert clock.now - started < 0.64
 
 
@@ -263,7 +263,7 @@ def test_a_default_of_the_example_that_takes_longer_than_there_is_ends_nothing_e
     theorem = Theorem("user.d", "t", Source("t", "derived here"), statement, {"n": 1})
     started = clock.now
     (need,) = verify.necessity(theorem, seconds=1).hypotheses
-    # The search finds the violation that the example, which has no value in that time, does not show.
+    # The search finds a violation, although the example has no value in that time.
     assert need.status == "needed" and need.witness == {"n": 1, "m": 1} and clock.now - started < 2.5
 
 

@@ -1,4 +1,4 @@
-"""Each piece is done once, whatever the number of cores, and a failure is reported."""
+"""Each piece of work is done once, whatever the number of cores, and a failure is reported."""
 
 import threading
 
@@ -27,7 +27,7 @@ def test_each_piece_is_done_once(count, available, alone, monkeypatch):
 def test_two_cores_work_at_a_time(monkeypatch):
     monkeypatch.setattr(cores, "cores", lambda: 2)
     meeting = threading.Barrier(2)
-    # One thread alone would wait in vain.
+    # A single thread would wait in vain.
     on_all_cores(2, lambda _: meeting.wait(timeout=60))
 
 

@@ -1,4 +1,4 @@
-"""Errors: an InputError goes from process to process as it is."""
+"""Errors: an InputError is passed between processes unchanged."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Calls in other processes: their answers in order, up to the first that is enough, whoever dies on the way."""
+"""Calls in other processes: answers come in order, up to the first sufficient one, even if a worker dies."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from verify.executor import LostError, Workers, cancelling, refuse_both, workers
 
 
 def squared(number, folder):
-    """Square a number, the later ones sooner, and tell in a folder that it was asked."""
+    """Square a number, later numbers faster, and record the call in a folder."""
     (folder / f"{number}").touch()
     time.sleep(0.2 if number < 2 else 0.01)
     return number**2
@@ -44,7 +44,7 @@ def test_answers_come_in_order(tmp_path):
 
 def test_calls_after_the_first_sufficient_answer_are_not_begun(tmp_path):
     calls = ((number, tmp_path) for number in range(2000))
-    # The third is there before the first, and it is not the last that is enough.
+    # The third answer is ready before the first; it is sufficient, so no later call is needed.
     found = list(Workers(2).in_order(squared, calls, lambda square: square >= 4))
     assert found == [0, 1, 4]
     assert len(list(tmp_path.iterdir())) < 200

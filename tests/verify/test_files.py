@@ -1,4 +1,4 @@
-"""Files are written whole, beside the file that they replace, and over no file that is not ours."""
+"""Files are written completely beside the file that they replace; a file that is not ours is not overwritten."""
 
 import multiprocessing
 import os
@@ -56,12 +56,12 @@ def test_no_link_is_followed(tmp_path, monkeypatch):
     victim, path = tmp_path / "victim", tmp_path / "f"
     victim.write_text("mine")
     monkeypatch.setattr("verify.files.secrets.token_hex", lambda _: "0" * 16)
-    # A file, or a link, at the place that is written is not opened.
+    # An existing file or link at the temporary path is not opened.
     (tmp_path / "f.0000000000000000.part").symlink_to(victim)
     with pytest.raises(FileExistsError):
         write_whole(path, "text")
     (tmp_path / "f.0000000000000000.part").unlink()
-    # A link in place of the file is replaced, and its target stays.
+    # If the file itself is a link, the link is replaced, and its target stays unchanged.
     path.symlink_to(victim)
     write_whole(path, "text")
     assert victim.read_text() == "mine" and not path.is_symlink() and path.read_text() == "text"

@@ -1,4 +1,4 @@
-"""A frozen value does not change, also inside, and is itself if there is nothing to freeze."""
+"""A frozen value cannot change, not even inside; a value with nothing to freeze is returned itself."""
 
 import copy
 import pickle

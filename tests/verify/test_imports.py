@@ -14,11 +14,11 @@ ALLOWED = {"verify": {"verify"}, "theorems": {"verify", "theorems"}, "numerics":
 HEAVY = {package for brought in EXTRAS.values() for package in brought}
 """Packages that may be missing, most of them heavy."""
 PLUGIN = "verify/reports/pytest_plugin.py"
-"""Pytest loads it."""
+"""The module that pytest loads."""
 
 
 def _literal(call):
-    """The module that an `import_module` or `__import__` call names, as far as it is written out."""
+    """Return the module that an `import_module` or `__import__` call names, as far as it is a literal."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name not in {"import_module", "__import__"}:
         return None
@@ -29,7 +29,7 @@ def _literal(call):
 
 
 def _imported(node, package):
-    """The modules that a node imports, with their full names; `package` is the list of the file's packages."""
+    """Return the modules that a node imports, with their full names; `package` is the list of the file's packages."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):

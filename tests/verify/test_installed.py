@@ -1,4 +1,4 @@
-"""Packages that may be missing: the line that names one, and how to install it."""
+"""Packages that may be missing: the message that names one and says how to install it."""
 
 import sys
 import tomllib

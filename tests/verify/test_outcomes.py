@@ -1,4 +1,4 @@
-"""Outcomes, evidence and how numbers are written: decimals against Python's decimal module."""
+"""Outcomes, evidence and the text of numbers: decimals against Python's decimal module."""
 
 import json
 import re
@@ -211,7 +211,7 @@ PROVED, CERTIFIED, COMPUTED = Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMP
         ([(V, PROVED, None), (R, CERTIFIED, 128)], R, CERTIFIED),
         ([(R, CERTIFIED, 64), (U, None, None)], R, CERTIFIED),
         ([(V, PROVED, None), (U, None, 4096)], U, None),
-        # A clause that is called verified without evidence lends none.
+        # A clause that is called verified without evidence adds none to the headline.
         ([(V, PROVED, None), (V, None, None)], V, None),
     ],
 )

@@ -1,4 +1,4 @@
-"""Expressions as text and in LaTeX: SymPy's own of evaluated parts, and unevaluated parts as they are held."""
+"""Expressions as text and in LaTeX: SymPy prints evaluated parts; unevaluated parts are printed as stored."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""The docstrings of the public names: one form, everything that can be given is said, and the examples run."""
+"""The docstrings of the public names have one form, describe every argument, and have examples that run."""
 
 import ast
 import doctest
@@ -30,7 +30,7 @@ def sections(text):
 
 
 def entries(body):
-    """Return the names that a section's entries are of, each with whether something is said of it."""
+    """Return the names of a section's entries, each with whether it has a description."""
     found = {}
     for block in re.split(r"\n(?=\S)", body):
         names, _, said = block.partition("\n")
@@ -39,8 +39,8 @@ def entries(body):
 
 
 def given(value):
-    """Return the arguments of a function, or of the class when one of it is made."""
-    # Kinds of a sentence, of outcomes, and the protocol are not made with arguments.
+    """Return the arguments of a function, or of the constructor of a class."""
+    # Enumerations, these exceptions and the protocol have no constructor with arguments.
     unmade = (verify.Clause, verify.TheoremError, verify.UndecidedError, verify.UndefinedError)
     if inspect.isclass(value) and (issubclass(value, enum.Enum) or value in unmade):
         return []
@@ -49,13 +49,13 @@ def given(value):
 
 
 def raising(value):
-    """Whether making one, or calling it, has a `raise` of its own."""
+    """Whether the function, or the class's `__post_init__`, has a `raise` of its own."""
     part = value.__dict__.get("__post_init__") if inspect.isclass(value) else value
     if part is None or not inspect.isfunction(inspect.unwrap(part)):
         return False
     tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(part))))
     raised = (ast.unparse(node.exc) for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc is not None)
-    # A private error is caught by itself.
+    # A private error is caught inside the module.
     return any(not error.startswith("_") for error in raised)
 
 

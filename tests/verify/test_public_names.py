@@ -1,4 +1,4 @@
-"""The package's names: each is there, loaded when it is used."""
+"""The public names of the package exist, and are loaded when they are used."""
 
 import subprocess
 import sys

@@ -32,7 +32,7 @@ print(drawn)
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Return a function that runs draws in a process, within a context, after some lines, and returns its output."""
+    """Return a function that runs draws in a process, within a context and after some lines, and returns the output."""
     numbers = ", ".join(str(n) for n in range(10_007, 10_907, 3))
     (tmp_path / "constants_of_my_own.py").write_text(f"numbers = [{numbers}]\n")
 
@@ -49,7 +49,7 @@ OWN, NONE, IMPORT = "own_draws()", "contextlib.nullcontext()", "import constants
 def test_modules_that_are_loaded_change_no_draw(drawn):
     alone = drawn(OWN)
     assert len(alone) > 1000 and drawn(OWN, IMPORT) == alone
-    # Hypothesis by itself draws from them.
+    # Without the context, Hypothesis also draws constants from the loaded modules.
     assert drawn(NONE, IMPORT) != drawn(NONE)
 
 

@@ -1,4 +1,4 @@
-"""Every result is light until it is shown, and a witness is an instance."""
+"""No result loads the code of its display before it is shown, and a witness can be used as an instance."""
 
 import pickle
 import subprocess

@@ -1,4 +1,4 @@
-"""The walks of `docs/architecture.md`: each walk goes through the files that it lists, and through no other."""
+"""The walks of `docs/architecture.md`: each walk goes through the files that it lists, and through no others."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ INEQUALITY = "2*x*y <= x**2 + y**2 for x > 0"
 
 
 def below(frame):
-    """The files of the engine on the way to a frame, each once, in the order in which they were entered."""
+    """Return the engine's files on the call stack of a frame, each once, in the order in which they were entered."""
     engine, found = str(ROOT / "verify"), []
     while frame is not None:
         if frame.f_code.co_filename.startswith(engine):
@@ -27,7 +27,7 @@ def test_a_check_goes_from_the_command_to_the_re_checker_by_the_files_of_its_wal
         if event == "call" and "/rechecker/kinds/" in code.co_filename and code.co_name != "<module>":
             ways.append(below(frame))
 
-    # All imports are done before, so that no module is on the way to another.
+    # A first call does all imports, so that no import is on the call stack.
     assert cli("check", INEQUALITY, "x=1", "y=2")[0] == 0
     before = sys.getprofile()
     sys.setprofile(entered)
@@ -40,7 +40,7 @@ def test_a_check_goes_from_the_command_to_the_re_checker_by_the_files_of_its_wal
 
 
 def naming(*words):
-    """The files of the engine in which a word stands."""
+    """Return the engine's files that contain one of the words."""
     pattern = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in words))
     files = [path for end in ("py", "pyi") for path in sorted((ROOT / "verify").rglob(f"*.{end}"))]
     return {path.relative_to(ROOT).as_posix() for path in files if pattern.search(path.read_text(encoding="utf-8"))}

@@ -1,14 +1,14 @@
 r"""The approximate infimum of the loss of attention by sign encodings, in closed form: the scaling laws.
 
-1 − G of `attention_gain`, without error bounds: the range in which to look for C and d_e, and from which a search
-draws. Mostly to a few per cent; with less than ten dimensions it is off by up to a third, and beyond 10⁸ of them
-rounding shows. With S = |u|²/q, a_i = e^{C(v_i − S)} for selected tokens and x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds
-of the others,
+An approximation of 1 − G of `attention_gain`, without error bounds. It gives the range in which to look for C and d_e,
+and from which a search draws. Its error is mostly a few per cent; with fewer than ten dimensions it is up to a third,
+and beyond 10⁸ dimensions rounding errors show. With S = |u|²/q, a_i = e^{C(v_i − S)} for selected tokens and
+x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds of the others,
 
     P = E[ā/(ā + x)],    qR = E[(mean of a_i² + (1/q) Σ_{j∉y} e^{2C(v_j − S)})/(ā + x)²],    ā the mean of the a_i.
 
-E a, E a², E x, E x² and E Σ e^{2C(v_j − S)}/q² are exact (D-th powers of one coordinate's mean, D = d_e). ā is put
-at its mean, and x taken to be log-normal. It follows for D → ∞, where x tends to its mean ((T−q)/q) e^{−C}:
+E a, E a², E x, E x² and E Σ e^{2C(v_j − S)}/q² are exact (D-th powers of one coordinate's mean, D = d_e). ā is replaced
+by its mean, and x is taken to be log-normal. For D → ∞ x tends to its mean ((T−q)/q) e^{−C}, and
 
     1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + C² · (the variation of x),
 
@@ -16,11 +16,12 @@ the first term being the mean square by which the selected logits differ, C ≈ 
 
     ε = d/(2q) (1 − G)    at    d_e ≈ (d/ε) (q−1)(q−2)/(2q²) · C²,
 
-at most d/(2ε) C². At a fixed share of d/(2q) in place of D → ∞ the logits of the others vary as well (C²q is not small
-beside 2D), and C is nearer to log T: for q ≥ 3 the width grows with log² T either way.
+which is at most d/(2ε) C². If ε is a fixed share of d/(2q) instead, so that D does not tend to ∞, the logits of the
+others vary as well (C²q is not small beside 2D), and C is nearer to log T. For q ≥ 3 the width grows with log² T in
+either case.
 
 *With the query's token*, whose logit is |u|² and whose share is nearly 1, N ≈ e^{C|u|²}: G ≈ (E Σ_y h)²/(q E Σ h²)
-with h_i = e^{C(v_i − |u|²)}, both exact; the loss does not see how small the shares are, as α grows with them.
+with h_i = e^{C(v_i − |u|²)}; both means are exact. Small shares do not raise the loss: α makes up for them.
 """
 
 import math
@@ -35,7 +36,7 @@ _SHARES = _WEIGHTS / _WEIGHTS.sum()
 
 @lru_cache(maxsize=65536)
 def approximate_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
-    """Return about sup P²/(qR) over C ≥ 0, and about the C that attains it, for 1 ≤ q < T, D ≥ 1."""
+    """Return approximations of sup P²/(qR) over C ≥ 0 and of the C that attains it, for 1 ≤ q < T, D ≥ 1."""
     about = _with_query if query else _tokens_alone
     grid, best, gains = np.geomspace(_SMALLEST, _LARGEST, _COARSE), 0, np.zeros(1)
     for count in (_FINE, None):
@@ -48,9 +49,9 @@ def approximate_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]
 
 
 def approximate_dimension(T: int, q: int, query: bool, level: float) -> int:
-    """Return about the least D at which sup P²/(qR) is at least `level` < 1; at most 2^40."""
+    """Return an approximation of the least D at which sup P²/(qR) is at least `level` < 1; at most 2^40."""
     if q > _SUMMED:
-        # The scaling law, at a C about as large as it can be.
+        # The scaling law, with C about as large as possible.
         return min(2**40, math.ceil(q * math.log(T) ** 2 / (1 - level)))
     low, high = 0, 1
     while approximate_gain(T, q, high, query)[0] < level and high < 2**40:
@@ -81,7 +82,7 @@ def _with_query(T: int, q: int, D: int, C: np.ndarray) -> np.ndarray:
 
 
 def _selected(q: int, D: int, C: np.ndarray, share: float) -> np.ndarray:
-    """Return log E exp(C(v_i − share·|u|²)) for a selected token: D times that of a coordinate, its own sign 1."""
+    """Return log E exp(C(v_i − share·|u|²)) for a selected token: D times one coordinate's, with the token's sign 1."""
     s = q - 2.0 * np.arange(q)
     return D * _log_mean(C[:, None] / D * (s - share * s * s), q - 1)
 
@@ -94,7 +95,7 @@ def _others(q: int, D: int, C: np.ndarray, share: float, tokens: int) -> np.ndar
 
 
 def _log_mean(exponents: np.ndarray, n: int) -> np.ndarray:
-    """Return the log of the mean of the exponentials, the k-th with the chance of k among n fair signs."""
+    """Return log Σ_k 2^{−n} binom(n, k) e^{x_k} for each row x of exponents."""
     from scipy.special import gammaln
 
     k = np.arange(n + 1)

@@ -19,7 +19,7 @@ plus Kδ²/8, R above its chord less K'δ²/8, and (linear)² − g·(linear) is
 With v̄, Var the softmax's mean and variance of v and x_i = v_i − v̄: P'' = E Σ_y p_i(x_i² − Var) and
 R'' = E Σ p_i²(4x_i² − 2Var). As Σ p_i x_i = 0, p_i|x_i| ≤ ½ Σ p|x|, hence Σ p_i²x_i² ≤ ½Var; and |v_i| ≤ λ, with
 λ = Σ_k|s_k|/D, so Var ≤ λ² (with the query's token, whose logit is |u|² ≥ λ, Var ≤ |u|⁴): K = E λ², K' = 2K.
-Attending to tokens alone, also K = e^{2qδ} E Var(C_1), as no p_i grows by more than e^{δ·2q} on the way.
+Attending to tokens alone, also K = e^{2qδ} E Var(C_1), as no p_i grows by more than the factor e^{2qδ} on the cell.
 *Tokens alone, beyond the last cell:* Σ p_i² does not decrease in C (its slope is 2 Σ p_i²x_i, and p grows with x),
 so that G ≤ 1/(qR(C_1)) for all C ≥ C_1.
 
@@ -28,12 +28,12 @@ p_i = h_i/N. G does not change when P is multiplied by e^{μC} and R by e^{2μC}
 
     −(e^{Cy}/N)'' ≤ e^{Cy} n,    (e^{2Cy}/N²)'' ≤ 8 e^{2Cy} (y² + n),
 
-means of exponentials, greatest at C_1 but for the factors e^{μδ}, e^{2μδ}, where X² ≤ (2cosh θX − 2)/θ². *Beyond the
-last cell:* 1 ≤ N ≤ 1 + T, so G ≤ (1+T)² M(C)²/(q M(2C)) with M(C) = E Σ_y e^{C X_i}; log M is convex, so that
-M(C)²/M(2C) does not increase. For even q also, with ω = P(u = 0), where all logits are 0: P ≤ ωq/(1+T) + M(C) − qω
-and R ≥ ωT/(1+T)². For odd q, with ω = P(X_i = 0) for a selected token (in each coordinate s_k = ε_ik, so that the
-other signs of y add up to 0): N ≥ 2 there, and its mean there is n = 2 + (T−1)((1 + e^{−2C/D})/2)^D, which falls with
-C, so that P ≤ M(C) − qω/2 and R ≥ qω/n².
+whose means are bounded by those of exponentials, as X² ≤ (2cosh θX − 2)/θ², and are greatest at C_1 up to the factors
+e^{μδ}, e^{2μδ}. *Beyond the last cell:* 1 ≤ N ≤ 1 + T, so G ≤ (1+T)² M(C)²/(q M(2C)) with M(C) = E Σ_y e^{C X_i}; log M
+is convex, so that M(C)²/M(2C) does not increase. For even q also, with ω = P(u = 0), where all logits are 0:
+P ≤ ωq/(1+T) + M(C) − qω and R ≥ ωT/(1+T)². For odd q, with ω = P(X_i = 0) for a selected token (in each coordinate
+s_k = ε_ik, so that the other signs of y add up to 0): N ≥ 2 there, and its mean there is
+n = 2 + (T−1)((1 + e^{−2C/D})/2)^D, which falls with C, so that P ≤ M(C) − qω/2 and R ≥ qω/n².
 """
 
 import math
@@ -51,7 +51,7 @@ from verify.budget import look_at_the_clock
 from verify.errors import UndecidedError
 
 ACCURACY = Fraction(1, 120)
-"""Aimed at: the width of the least loss's enclosure, relative to it."""
+"""Target for the width of the least loss's enclosure, relative to the least loss."""
 
 _FINEST, _COARSEST = Fraction(1, 512), Fraction(1)
 _NARROWER, _WIDER, _MARGIN = Fraction(3, 4), Fraction(5, 4), Fraction(1, 500)
@@ -65,9 +65,9 @@ _SUMMED = 256
 
 @dataclass(frozen=True)
 class Gain:
-    """Bounds of sup G; the lower one is reached at `C`, None where the supremum is the limit C → ∞.
+    """Bounds of sup G; the lower one is reached at `C`, which is None if the supremum is the limit C → ∞.
 
-    `attained` says whether the supremum is reached at some C, None where that is open.
+    `attained` says whether the supremum is reached at some C; it is None if that is open.
     """
 
     lower: Fraction
@@ -91,8 +91,8 @@ class _Point:
 def greatest_gain(T: int, q: int, D: int, query: bool, accuracy: Fraction = ACCURACY) -> Gain:
     """Enclose sup G over C ≥ 0, with 1 − G to about the relative accuracy, for 1 ≤ q ≤ T and D ≥ 1.
 
-    Where that is out of reach (few dimensions, so that even the best C leaves most of the loss) the upper bound is
-    the best that was found.
+    If that is out of reach (few dimensions, so that even the best C leaves most of the loss), the upper bound is the
+    best that was found.
     """
     if q == T:
         return Gain(Fraction(1), Fraction(1), Fraction(0), True, Fraction(1), Fraction(1, q))
@@ -109,7 +109,7 @@ def greatest_gain(T: int, q: int, D: int, query: bool, accuracy: Fraction = ACCU
 
 @lru_cache(maxsize=4096)
 def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
-    """Return approximations of sup G and of a C at which it is reached (infinite where none is), in a moment."""
+    """Return approximations of sup G and of a C at which it is reached (infinite if there is none), quickly."""
     if q == T:
         return 1.0, 0.0
     if q <= 2 and not query:
@@ -119,7 +119,7 @@ def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
 
 
 def reaches(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
-    """Whether sup G ≥ level is shown, at one C."""
+    """Whether bounds at one C show that sup G ≥ level."""
     if _closed(T, q, query):
         return greatest_gain(T, q, D, query).lower >= level
     with flint.ctx.workprec(BITS):
@@ -142,7 +142,7 @@ def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
 def gain_beyond(T: int, q: int, D: int, query: bool, start: Fraction) -> tuple[Fraction, Fraction]:
     """Enclose sup G over C ≥ start > 0; the bound aims halfway between G at the start and sup G.
 
-    Raises UndecidedError where the moments do not say.
+    Raises UndecidedError if the moments leave it open.
     """
     if q == T:
         return Fraction(0), Fraction(1)
@@ -167,7 +167,7 @@ def _closed(T: int, q: int, query: bool) -> bool:
 def _limit(T: int, q: int, D: int) -> Gain:
     """Return E[q/(q+k)] for q ≤ 2: the mean over the coordinates that are not 0 in u, k binomial given them.
 
-    For many dimensions from k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1) and the factorial moments of k.
+    For many dimensions bounds follow from k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1) and k's factorial moments.
     """
     if D > _SUMMED:
         with flint.ctx.workprec(BITS):
@@ -227,9 +227,9 @@ class _Search:
         return max(less, Fraction(0)) ** 2 / (q * above), min(upper, Fraction(1)), less, above
 
     def estimate(self) -> tuple[float, float]:
-        """Return about sup G and its C: from `approximate_gain` a few steps uphill, then a parabola's top.
+        """Return estimates of sup G and its C: that of `approximate_gain`, a few steps uphill, then a parabola's top.
 
-        Far from this C the bounds are wide, and lead astray. If attention is to the tokens alone, the upper bound is
+        Far from this C the bounds of G are wide and misleading. If attention is to the tokens alone, the upper bound is
         the closer one, except in few dimensions.
         """
         model = self.model
@@ -251,7 +251,7 @@ class _Search:
         return max((self._about(_grid_point(C)), C), (at(step), start * _STRIDE**step))
 
     def _about(self, C: Fraction) -> float:
-        """Return about G at C; 0 if the moments do not tell."""
+        """Return an estimate of G at C, or 0 if the moments leave it open."""
         try:
             if not self.model.query and self.model.D >= _MANY * self.model.q:
                 return float(self._at(self.point(C, 0)))
@@ -270,14 +270,14 @@ class _Search:
         return found
 
     def reaches(self, level: Fraction) -> bool:
-        """Whether G ≥ level is shown at a C near the best; no closer than that asks for."""
+        """Whether G ≥ level is shown at a C near the best, with no more moments than are needed."""
         for gain in self._closer(ACCURACY / 3):
             if gain.lower >= level or gain.upper < level:
                 return gain.lower >= level
         return False
 
     def _closer(self, accuracy: Fraction) -> Iterator[Gain]:
-        """Yield bounds of G at a C near the best, from more and more moments, until they are as close as that."""
+        """Yield bounds of G at a C near the best, from more and more moments, until they have the accuracy."""
         C = _grid_point(self.estimate()[1])
         for effort in range(1, len(EFFORTS)):
             lower, upper, selected, squares = self.gain(C, effort)
@@ -309,7 +309,7 @@ class _Search:
             if found > goal:
                 if give_up:
                     return Fraction(1), beyond
-                # No more is asked for from here on.
+                # From here on this larger bound is the goal.
                 goal = found + _MARGIN * (1 - found)
             here, width = there, min(width * _WIDER, _COARSEST)
         return min(goal, Fraction(1)), beyond
@@ -340,7 +340,7 @@ class _Search:
                 there = replace(there, least=max(there.least, here.least))
             found = self._bounded(here, there, goal)
             if found <= goal or self._at(there) < goal - (1 - goal) * _MARGIN:
-                # Better ends do not supply the part that is missing.
+                # Better bounds at the ends do not make up for the curvature.
                 break
         return there, found
 
@@ -423,7 +423,7 @@ class _Search:
             none = (arb(math.comb(q, q // 2)) / 2**q) ** self.model.D
             found = found.min(((1 + self.model.T) * (one - q * none) + q * none) ** 2 / (q * none * self.model.T))
         else:
-            # Where X_i = 0 (|s_k| = 1 and e_i along u) one other factor of N is 1, and the rest fall with C.
+            # If X_i = 0 (|s_k| = 1 and e_i along u), two terms of N are 1, and the others fall with C.
             agree = (arb(math.comb(q - 1, (q - 1) // 2)) / 2 ** (q - 1)) ** self.model.D
             count = 2 + (self.model.T - 1) * ((1 + (-2 * at / self.model.D).exp()) / 2) ** self.model.D
             found = found.min((one - q * agree / 2) ** 2 * count**2 / (q * q * agree))
@@ -439,5 +439,5 @@ def _arb(value: Fraction) -> arb:
 
 
 def _rational(ball: arb) -> Fraction:
-    """Return the upper end."""
+    """Return a ball's upper end."""
     return outer(ball, ball)[1]

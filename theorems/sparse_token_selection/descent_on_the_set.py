@@ -1,21 +1,21 @@
-r"""Population gradient descent on the set of Lemma 2: the loss falls at every step, and where the run ends.
+r"""Population gradient descent on the set of Lemma 2: the loss falls at every step, and the run converges or |C| → ∞.
 
 On V = (α I, 0), W = diag(0, C I), attending to Z, gradient descent on the whole matrices is gradient descent on
 L(a, c) in a = √d α, c = √d_e C, in which their Frobenius norms are |a| and |c|.
 
 The idea. α stays in a box, 0 ≤ α ≤ √(T/q), as each step goes towards the best α for the present C and not past it. The
-slopes of P and R in C are bounded by the variance under the attention of the logits over C, at most q in the mean.
+variance of the logits over C under the attention, which is at most q in the mean, bounds the slopes of P and R in C.
 That bounds the Hessian in the box, L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β², and its eigenvalues by 1 + β², with
 
     β² = 9d(T + 2/q)/(8 d_e),
 
 and the descent lemma gives the fall. The steps and the argument have the rest.
 
-Where the factor of the fall is positive Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run. L is analytic, so that
-either |C| → ∞ or (α, C) converges to one stationary point of L on the set; it converges if L_t is once below the least
-loss over α at |C| ≥ C_1. Where ηβ² ≤ 1 the run is at C ≥ 0 throughout, and C ≥ C_1 is enough. Near a point with a
+If the factor of the fall is positive, Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run. L is analytic, so that
+either |C| → ∞ or (α, C) converges to one stationary point of L on the set. It converges if some L_t is below the
+infimum of L over α and |C| ≥ C_1. If ηβ² ≤ 1, C ≥ 0 throughout the run, and C ≥ C_1 is enough. Near a point with a
 positive definite Hessian, of eigenvalues from λ to Λ, the error falls in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly.
-That the point is the floor's minimiser is not proved; `paper_checks` follow runs to it. Attending to [Z, z_query] α has
+It is not proved that the limit has the least loss; `paper_checks` follow runs to it. Attending to [Z, z_query] α has
 no such bound: `descent_with_the_query` does without. Box and curvatures are tested at small sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known to
@@ -316,8 +316,8 @@ ARGUMENT = (
     ),
     Inference(
         "range",
-        "as R ≤ Σ p_i = 1, a step takes α to between itself and the best one, so that 0 ≤ α ≤ A = √(T/q) along the run "
-        "and on the segments between iterates",
+        "as R ≤ Σ p_i = 1, a step takes α to a value between α and the best α, so that 0 ≤ α ≤ A = √(T/q) along the "
+        "run and on the segments between iterates",
         (
             *("best_alpha", *(step.label for step in NEXT_ALPHA), "square_of_a_share", "at_most_one"),
             "zero_initialisation",
@@ -340,7 +340,7 @@ ARGUMENT = (
     ),
     Inference(
         "halves",
-        "as Σ p_i x_i = 0, x_i = v_i − v̄, a part of that sum, and each p_i|x_i|, is at most half of Σ p_j|x_j|",
+        "Σ p_i x_i = 0 for x_i = v_i − v̄: any part of this sum, and each p_i x_i, is at most Σ p_j|x_j|/2 in size",
         ("zero_query",),
         rules.HALF_OF_A_VANISHING_SUM,
     ),
@@ -360,15 +360,15 @@ ARGUMENT = (
     ),
     Inference(
         "derivatives",
-        "|P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q: for an encoding with |s|² for q, by the steps, and so in "
-        "the mean, as (E|s|)² ≤ E|s|² = q",
+        "|P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q: for one encoding the steps give these bounds with |s|² for "
+        "q; for the mean use (E|s|)² ≤ E|s|² = q",
         ("of_the_shares", "for_an_encoding", "variance", *(step.label for step in slopes.DERIVATIVES)),
         "Cauchy-Schwarz",
     ),
     Inference(
         "entries",
-        "in √d α and √d_e C second derivatives are divided by d, √(d d_e) and d_e: in the box h_a, the square of h and "
-        "h_c are at most 1, β² and β²",
+        "in √d α and √d_e C second derivatives are divided by d, √(d d_e) and d_e: in the box h_a ≤ 1, h² ≤ β² and "
+        "h_c ≤ β² for the entries in α, mixed and in C",
         (
             *("range", "derivatives", *(step.label for step in (*SECOND_DERIVATIVES, *ENTRIES))),
             *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
@@ -409,14 +409,14 @@ ARGUMENT = (
     ),
     Inference(
         "nonnegative",
-        "C = 0 at the start, and a step leads from C ≥ 0 to no C < 0",
+        "C = 0 at the start, and a step from C ≥ 0 leads to C ≥ 0",
         ("slope_in_C", "next_C", "wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
         "induction",
     ),
     Inference(
         "analytic",
         "on the set L is a mean over finitely many encodings of functions of α and C that are analytic everywhere; "
-        "a step takes η/d ∂L/∂α off α and η/d_e ∂L/∂C off C: it is −η times the gradient in (√d α, √d_e C)",
+        "a step adds −η/d ∂L/∂α to α and −η/d_e ∂L/∂C to C: it is −η times the gradient in (√d α, √d_e C)",
         (
             *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
             *("value_step", "scale_step", "scaled_step"),
@@ -425,15 +425,15 @@ ARGUMENT = (
     ),
     Inference(
         "one_limit",
-        "each step's fall is at least a fixed share of |∇L| times its length, and a step is 0 where L does not fall: "
-        "(α, C) tends to infinity or converges, to a point where the gradient vanishes; α is bounded",
+        "each step lowers L by at least a fixed multiple of |∇L| times the step's length, and a step is 0 if L does "
+        "not fall: (α, C) tends to infinity, or converges to a point where the gradient vanishes; α is bounded",
         ("analytic", "falls", "vanishes", "range", "share_of_the_length", "descent"),
         rules.DESCENT_OF_ANALYTIC_FUNCTIONS,
     ),
     Inference(
         "converges",
-        "L does not rise: below its infimum over |C| ≥ C_1 the run is at |C| < C_1 from then on, and does not tend to "
-        "infinity",
+        "L does not rise: once it is below its infimum over |C| ≥ C_1, |C| < C_1 from then on, and the run does not "
+        "tend to infinity",
         ("one_limit", "falls"),
         "case distinction",
     ),
@@ -458,7 +458,7 @@ def derivation() -> Derivation:
                 (1 + beta**2) * beta,
             ),
             Step(
-                "what (A + 1/(2q))² has beyond A² + A/q",
+                "(A + 1/(2q))² exceeds A² + A/q by",
                 (A + 1 / (2 * q)) ** 2 - A**2 - A / q,
                 1 / (4 * q**2),
             ),

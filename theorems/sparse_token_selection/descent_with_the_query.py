@@ -3,21 +3,22 @@ r"""Attending to [Z, z_query]: population gradient descent on the set of Lemma 2
 On V = (α I, 0), W = diag(0, C I) the loss is L = d/2 E Σ_i r_i², r_i = αp_i − [i ∈ y]/q, and gradient descent on the
 whole matrices is gradient descent in (√d α, √d_e C), in which their Frobenius norms are |√d α| and |√d_e C|.
 
-The idea. Where the query's own column is attended to, no bound of α is known that does not grow exponentially in d_e:
-for large C almost all attention is on that column, whose value is 0, and a large α makes up for it. None is needed. The
-derivatives of p_i in C are p_i times powers of x_i = v_i − v̄, and the logits v over C are between −q and q², so that
-|x_i| ≤ w = q(1+q). They are then bounded by α²R and Σ r_i² themselves, in the mean, and where L ≤ L(0) = d/(2q)
+The idea. If the query's own column is attended to, no bound of α is known that does not grow exponentially in d_e:
+for large C almost all attention is on that column, whose value is 0, and a large α makes up for it. No such bound is
+needed. The derivatives of p_i in C are p_i times powers of x_i = v_i − v̄, and the logits v over C are between −q and
+q², so that |x_i| ≤ w = q(1+q). So α²R and Σ r_i² bound the second derivatives of L, in the mean; where
+L ≤ L(0) = d/(2q),
 
     E Σ r_i² ≤ 1/q,    α²R ≤ 4/q.
 
-With u, c the parts of a direction and κ² = d w²/(q d_e) the Hessian's form there is at most (|u| + 3κ|c|)², so that no
-eigenvalue is above 1 + β², β² = 9κ² = 9dq(1+q)²/d_e. It does not depend on T, and the descent lemma holds on the set
-L ≤ L(0), which a short step does not leave.
+With u, c the components of a direction and κ² = d w²/(q d_e), the Hessian's form there is at most (|u| + 3κ|c|)², so
+that no eigenvalue is above 1 + β², β² = 9κ² = 9dq(1+q)²/d_e. This bound does not depend on T, and the descent lemma
+holds on the set L ≤ L(0), which a short step does not leave.
 
-C stays ≥ 0: at C = 0 the slope in C is not positive where 2q ≤ T + 1, and a short step cannot come back across it. For
-C → ∞ the attention that is left is on draws whose selected tokens have the query's own logit, and there L is at least
-d/(2q) (1 − 2^{−d_e}). The first step is below that where (T+1)² ≤ qη 2^{d_e}; then C does not tend to infinity, and as
-L is analytic, (α, C) converges.
+C stays ≥ 0: for 2q ≤ T + 1 the slope in C is not positive at C = 0, and a short step does not cross C = 0. For C → ∞
+selected tokens keep attention only in draws in which they have the query's own logit; in this limit L is at least
+d/(2q) (1 − 2^{−d_e}). After the first step L is below that if (T+1)² ≤ qη 2^{d_e}; then C does not tend to infinity,
+and as L is analytic, (α, C) converges.
 
 The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue met is below 1 % of 1 + β². Larger steps (the
 figures' η = 1) are followed in `paper_checks`, where `descent_in_balls` shows at one instance that the run from zero
@@ -105,7 +106,7 @@ GEOMETRIC = InWords(
 
 
 def _bounded(instance: Instance) -> bool:
-    """Return whether (T+1)² ≤ qη 2^{d_e}."""
+    """Whether (T+1)² ≤ qη 2^{d_e}."""
     length, selected, step, dimension = (sp.Rational(instance[name]) for name in ("T", "q", "eta", "d_e"))
     return bool(sp.log((length + 1) ** 2 / (selected * step)) <= dimension * sp.log(2))
 
@@ -163,10 +164,10 @@ ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
     Inference(
         "logits",
-        "with s_k √d_e times the entries of Σ_y e_i, integers of at most q in size, a token's logit over C is at most "
-        "Σ|s_k|/d_e ≤ q in size, and the query's, Σ s_k²/d_e, is between any token's and q²: all differences x_i from "
-        "their mean under the attention are at most w = q(1+q) in size, the mean of their squares, Var v, is at most "
-        "w²/4, as the last term of variance_at_most has mean 0, and |x_i² − Var v| is at most w²",
+        "let s_k be √d_e times the entries of Σ_y e_i: integers of at most q in size. A token's logit over C is at "
+        "most Σ|s_k|/d_e ≤ q in size, and the query's, Σ s_k²/d_e, is between any token's and q². So all differences "
+        "x_i from their mean under the attention are at most w = q(1+q) in size. The mean of their squares, Var v, is "
+        "at most w²/4, as the last term of variance_at_most has mean 0, and |x_i² − Var v| is at most w²",
         ("sign_encoding", "with_the_query", *(step.label for step in LOGITS)),
         "application",
     ),
@@ -185,8 +186,8 @@ ARGUMENT = (
     ),
     Inference(
         "residual",
-        "where L ≤ d/(2q), E Σ r_i² = 2L/d ≤ 1/q for r_i = αp_i − [i ∈ y]/q; as E Σ_y 1/q² = 1/q, α²R ≤ 4/q "
-        "(twice_the_root); α ≥ 0, as L exceeds d/(2q) for α < 0, and so α√(qR) ≤ 2 and, as P ≤ √(qR), αP ≤ 2",
+        "where L ≤ d/(2q), E Σ r_i² = 2L/d ≤ 1/q for r_i = αp_i − [i ∈ y]/q. As E Σ_y 1/q² = 1/q, α²R ≤ 4/q "
+        "(twice_the_root). As L exceeds d/(2q) for α < 0, α ≥ 0, and so α√(qR) ≤ 2; as P ≤ √(qR), αP ≤ 2",
         (
             *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "with_the_query", "shares"),
             *(*(step.label for step in RESIDUAL), "root_at_most", "alpha_P_at_most"),
@@ -196,9 +197,9 @@ ARGUMENT = (
     Inference(
         "hessian",
         "in a direction (u, c) of (√d α, √d_e C) the form is d E Σ ((δr_i)² + r_i δ²r_i), δr_i = p_i (u/√d + αx_i "
-        "c/√d_e) and δ²r_i = p_i (2x_i uc/√(d d_e) + α(x_i² − Var v) c²/d_e): with |x_i| ≤ w and |x_i² − Var v| ≤ w² "
-        "its parts are at most those of the steps for |u| and |c|, x_i taking up a sign, as E Σ r_i² ≤ 1/q, and so it "
-        "is at most (|u| + 3κ|c|)² by r = √R ≤ 1 and a = α√(qR) ≤ 2, where L ≤ d/(2q)",
+        "c/√d_e) and δ²r_i = p_i (2x_i uc/√(d d_e) + α(x_i² − Var v) c²/d_e). Let L ≤ d/(2q). By |x_i| ≤ w, "
+        "|x_i² − Var v| ≤ w² and E Σ r_i² ≤ 1/q its two parts are at most those of the steps, with |u| and |c| for u "
+        "and c (x_i absorbs a sign); by r = √R ≤ 1 and a = α√(qR) ≤ 2 the form is at most (|u| + 3κ|c|)²",
         (
             *("logits", "shares", "of_the_shares", "residual", "second_variation"),
             *(*(step.label for step in HESSIAN), "form"),
@@ -214,8 +215,9 @@ ARGUMENT = (
     ),
     Inference(
         "falls",
-        "along a step from a point with L ≤ d/(2q) the loss stays below where the step began as long as the bound "
-        "holds, and the bound holds there: the whole step is in L ≤ d/(2q), and L falls by η/8 |∇L|² at least",
+        "along a step from a point with L ≤ d/(2q) the loss stays below its first value as long as the bound of the "
+        "curvature holds, and the bound holds as long as L ≤ d/(2q): so it holds on the whole step, and L falls by at "
+        "least η/8 |∇L|²",
         (
             *("largest_curvature", "descent", "small_step", "at_most_one", "zero_initialisation"),
             *("scaled_norm", "scaled_step"),
@@ -245,16 +247,16 @@ ARGUMENT = (
     ),
     Inference(
         "growth_near_zero",
-        "for the same α and from C ≤ 1/(6w) down to 0, R grows by e^{1/3} at most and P by e^{1/6}, as |R'| ≤ 2wR and "
-        "|P'| ≤ wP",
+        "at a fixed α, from C ≤ 1/(6w) down to 0, R grows at most by the factor e^{1/3} and P at most by e^{1/6}, as "
+        "|R'| ≤ 2wR and |P'| ≤ wP",
         ("logits", "of_the_shares", *(step.label for step in GROWTH)),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "curvature_near_zero",
-        "between 0 and the C of the step R'' ≤ 4w²R and −P'' ≤ w²P/4, R and P are at most g = e^{1/3} and h = e^{1/6} "
-        "times what they are at the step's C, and there α²R ≤ 4/q and αP ≤ 2: `curvature_of_C` with x = α²R'' and "
-        "y = −2αP''/q has the second derivative of L in C, d/2 (x + y), at most 12dw²/q",
+        "between 0 and the step's C, R'' ≤ 4w²R and −P'' ≤ w²P/4, and R and P are at most g = e^{1/3} and h = e^{1/6} "
+        "times their values at the step's C, where α²R ≤ 4/q and αP ≤ 2. So by `curvature_of_C`, with x = α²R'' and "
+        "y = −2αP''/q, the second derivative of L in C, d/2 (x + y), is at most 12dw²/q",
         (
             *("growth_near_zero", "residual", "of_the_shares", "logits", *(step.label for step in BENDS)),
             *("near_zero", "curvature_of_C"),
@@ -264,9 +266,9 @@ ARGUMENT = (
     ),
     Inference(
         "slope_at_zero",
-        "at C = 0 all shares are 1/(T+1), and as E|Σ_y e_i|² = q the mean of Σ_y v_i, of all Σ v_i and of the query's "
-        "logit is q, and that of v̄ 2q/(T+1), which gives P' and R'; the slope in C is negative there for α > 0, and 0 "
-        "for α = 0",
+        "at C = 0 all shares are 1/(T+1). As E|Σ_y e_i|² = q, the means of Σ_y v_i, of Σ v_i over all tokens and of "
+        "the query's logit over C are q, and that of v̄ is 2q/(T+1); this gives P' and R'. The slope in C at C = 0 is "
+        "negative for α > 0, and 0 for α = 0",
         (
             *("of_the_shares", "slope_of_P_at_zero", "slope_of_R_at_zero", "starting_slope"),
             *("at_most_half", "sign_encoding", "with_the_query", "wang2024.lemma2:steps"),
@@ -275,7 +277,8 @@ ARGUMENT = (
     ),
     Inference(
         "slope_near_zero",
-        "for 0 ≤ C ≤ 1/(6w) the slope in C less 12dw²C/q does not rise on the way from 0: it is at most 12dw²C/q",
+        "for 0 ≤ C ≤ 1/(6w) the slope in C less 12dw²C/q does not rise with C, and is at most 0 at C = 0: the slope is "
+        "at most 12dw²C/q",
         ("curvature_near_zero", "slope_at_zero"),
         rules.SIGN_OF_THE_SLOPE,
     ),
@@ -291,26 +294,28 @@ ARGUMENT = (
     ),
     Inference(
         "ties",
-        "for C → ∞ the shares tend to 1/(1+k) on the k tokens whose logit is the query's, a of which are selected, and "
-        "to 0 elsewhere: P² tends to (E a/(1+k))² ≤ E a · E k/(1+k)², as a ≤ k. R tends to the second factor, which is "
-        "positive: where the selected tokens cancel in pairs, but for one if q is odd, that one's logit, or all, are "
-        "the query's, and so k ≥ 1 has a positive probability. So P²/(qR) tends to at most E a/q",
+        "for C → ∞ the shares tend to 1/(1+k) on the k tokens whose logit is the query's, and to 0 on the others. With "
+        "a the number of selected ones of these, P² tends to (E a/(1+k))² ≤ E a · E k/(1+k)², as a ≤ k. R tends to the "
+        "second factor. It is positive, as k ≥ 1 has a positive probability: if the selected encodings cancel in "
+        "pairs, all logits are the query's for even q, and the logit of the one left over is the query's for odd q. So "
+        "the limit of P²/(qR) is at most E a/q",
         ("logits", "sign_encoding", "with_the_query", "tied_part", "ratio_at_most"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "rare",
-        "d_e times the query's logit less that of the first selected token, with the signs e, is the sum of the "
-        "s² − e s = s (s − e), none of which is negative, as |s| ≤ s²: E a/q is the probability that in each "
-        "coordinate s is 0 or e; given all signs but one of the others selected, at most one value of that one does "
-        "it: E a/q ≤ 2^{−d_e}",
+        "in each coordinate let s be the sum of the selected tokens' signs and e the first selected token's sign. d_e "
+        "times the query's logit over C less this token's is the sum over the coordinates of s² − e s = s (s − e), "
+        "which is never negative, as |s| ≤ s². So E a/q is the probability that s is 0 or e in every coordinate. Given "
+        "all other signs of a coordinate, at most one value of a second selected token's sign makes s 0 or e: "
+        "E a/q ≤ 2^{−d_e}",
         ("logits", "own_sign", "at_most_square", "two_selected", "sign_encoding"),
         "independent factors",
     ),
     Inference(
         "bounded",
-        "L ≥ d/(2q) (1 − P²/(qR)) is at least d/(2q) (1 − 2^{−d_e}) in the limit C → ∞; the first step, which leaves C "
-        "at 0, is below that where (T+1)² ≤ qη 2^{d_e}, and L does not rise: then C does not tend to infinity",
+        "L ≥ d/(2q) (1 − P²/(qR)) is at least d/(2q) (1 − 2^{−d_e}) in the limit C → ∞. After the first step, which "
+        "leaves C at 0, L is below that if (T+1)² ≤ qη 2^{d_e}. As L does not rise, C then does not tend to infinity",
         (
             *("ties", "rare", "best_alpha", "first_alpha", "first", "below_the_limit", "at_most_one", "falls"),
             *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
@@ -320,7 +325,7 @@ ARGUMENT = (
     Inference(
         "analytic",
         "on the set L is a mean over finitely many encodings of functions of α and C that are analytic everywhere; "
-        "a step takes η/d ∂L/∂α off α and η/d_e ∂L/∂C off C: it is −η times the gradient in (√d α, √d_e C)",
+        "a step adds −η/d ∂L/∂α to α and −η/d_e ∂L/∂C to C: it is −η times the gradient in (√d α, √d_e C)",
         (
             *("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
             *("value_step", "scale_step", "scaled_step"),
@@ -329,15 +334,16 @@ ARGUMENT = (
     ),
     Inference(
         "converges",
-        "(α, C) tends to infinity or converges, to a point where the gradient vanishes. Where C is bounded on a part "
-        "of the run R is bounded from below and so is α, with α²R ≤ 4/q, from above: if C does not tend to infinity "
-        "the run converges. There L < d/(2q), hence α > 0, and C = 0 is excluded by the slope",
+        "(α, C) tends to infinity, or converges to a point where the gradient vanishes. On a subsequence along which C "
+        "is bounded, R is bounded from below, and so α, by α²R ≤ 4/q, from above: if C does not tend to infinity, the "
+        "run converges. At the limit L < d/(2q), hence α > 0, and C = 0 is excluded by the slope",
         ("analytic", "falls", "vanishes", "nonnegative", "residual", "bounded", "slope_at_zero"),
         rules.DESCENT_OF_ANALYTIC_FUNCTIONS,
     ),
     Inference(
         "geometric",
-        "a step's derivative at the limit is I − ηH, symmetric, with eigenvalues 1 − ηλ' from −3/4 to 1 − ηλ",
+        "a step's derivative at the limit is I − ηH, which is symmetric; its eigenvalues 1 − ηλ' are between −3/4 and "
+        "1 − ηλ",
         (
             *("converges", "analytic", "largest_curvature", "small_curvature", "multiplier", "largest_multiplier"),
             *("small_step", "at_most_one"),
@@ -368,7 +374,7 @@ def derivation() -> Derivation:
                 -2 * q * (T - 1) / (T + 1) ** 3,
             ),
             Step(
-                "the loss after the first step, below that at the start by",
+                "the fall of the loss in the first step",
                 d / (2 * q) - FIRST_LOSS,
                 d * eta / (2 * (T + 1) ** 2) * (2 - eta * T / (T + 1) ** 2),
             ),

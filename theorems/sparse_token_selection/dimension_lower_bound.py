@@ -7,7 +7,7 @@ to or not,
     L ≥ d/(32q) · (q−2)s²/(d_e + (q−2)s² (3 + 4^s q/(T−q))).
 
 At 4^s = (T−q)/q, for T ≥ 2q, and with p = 2s, this is d/(128q) · (q−2)p²/(d_e + (q−2)p²), p = log₂((T−q)/q). Solved for
-d_e it is the dimension that a loss of at most ε needs: at 4^s = (T−q)d/(64q²ε), where that is at least 1,
+d_e, the bound gives the dimension that a loss of at most ε needs: with 4^s = (T−q)d/(64q²ε), if that is at least 1,
 
     d_e ≥ (q−2)/4 · (d/(64qε) − 3) · log₂²((T−q)d/(64q²ε)).
 
@@ -21,21 +21,21 @@ without. So 1 − P²/(qR) ≥ E m, where
 
     m = 1 − A²/(qB) = min over β > 0 of (1/q) (Σ_y (1 − β 2^{r v_i})² + β² Σ_{j∉y} 4^{r v_j}).
 
-*The selected tokens.* |1 − 2^x| ≥ ½ min(1, |x|), so that m ≥ (1/8) E min(1, Y) on average, Y = r²(v_1 − v_2)²/2 of two
+*The selected tokens.* |1 − 2^x| ≥ ½ min(1, |x|), so that E m ≥ (1/8) E min(1, Y) with Y = r²(v_1 − v_2)²/2 for two
 selected tokens. v_1 − v_2 is 2/d_e times a sum of M(q−2) independent signs, M the number of coordinates in which e_1
 and e_2 differ: E Y = y = r²(q−2)/d_e and E Y² ≤ 6y². As min(1, Y) ≥ Y − Y²/4 grows with |r|, E m ≥ min(y, 1/3)/16.
 
 *The others.* Either β 2^r ≥ ½, and the last sum counts, or each selected token with r(v_i − 1) ≤ 0 has a square above
-1/4. The signs of e_i, and of all e_j with j ∉ y at once, may be flipped: E m ≥ min(1, 4^{−r}(T−q)/q)/16.
+1/4. Flipping the sign of e_i, or of all e_j with j ∉ y at once, keeps the law: E m ≥ min(1, 4^{−r}(T−q)/q)/16.
 
-*Together.* For r < s the second is at least its value at s, for r ≥ s the first is; and min(y, x, 1/3) is at least
-1/(1/y + 1/x + 3).
+*Together.* For r < s the second bound is at least its value at r = s; for r ≥ s the first is. With y and
+x = 4^{−s}(T−q)/q at r = s, min(y, x, 1/3) is at least 1/(1/y + 1/x + 3).
 
 The proof does not use C ≥ 0. Encodings that are uniform on the unit sphere have the same symmetries and the same bound
-of E Y², a step of the derivation, so that L is bounded so for them too. Of matrices off the set nothing is said.
+of E Y² (a step of the derivation), so the bound of L holds for them too. Nothing is said of matrices off the set.
 
 Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants, and whether ε is in them, are not known
-to us. All of it is derived here.
+to us. Everything here is derived here.
 """
 
 from functools import partial
@@ -291,44 +291,45 @@ ARGUMENT = (
     ),
     Inference(
         "powers",
-        "|1 − 2^x| ≥ l/2 for l = min(1, |x|): for x ≤ 0 2^x is at most 2^{−l}, and so l/2 + 1 − l, on the chord from "
-        "−1 to 0; for x ≥ 0 it is at least 2^l, and the chord from −1 to l has 1 ≤ (l/2 + 2^l)/(1 + l) at 0",
+        "|1 − 2^x| ≥ l/2 for l = min(1, |x|): for x ≤ 0, 2^x ≤ 2^{−l} ≤ l/2 + 1 − l by the chord from −1 to 0; for "
+        "x ≥ 0, 2^x ≥ 2^l, and the chord from −1 to l gives 1 ≤ (l/2 + 2^l)/(1 + l) at 0",
         ("below_one", "above_one"),
         rules.CHORD,
     ),
     Inference(
         "distances",
-        "with that β = 2^{−c} each (1 − β2^{r v_i})² is at least min(1, (r v_i − c)²)/4: m is at least (1/4q) Σ_{i∈y} "
-        "min(1, (r v_i − c)²)",
+        "let c be the number with β = A/B = 2^{−c}: each (1 − β2^{r v_i})² is at least min(1, (r v_i − c)²)/4, and m "
+        "is at least (1/4q) Σ_{i∈y} min(1, (r v_i − c)²)",
         ("squares", "powers", "capped_square"),
         "application",
     ),
     Inference(
         "pairs",
-        "two of these terms are together at least min(1, r²(v_i − v_k)²/2), and each is in q − 1 of the pairs in y: m "
-        "is at least the sum of that over the pairs, divided by 4q(q − 1)",
+        "the terms of two tokens i, k add up to at least min(1, r²(v_i − v_k)²/2), and each token is in q − 1 of the "
+        "pairs in y: m is at least the sum of these minima over the pairs, divided by 4q(q − 1)",
         ("distances", "pair", "capped_pair", "sum_of_the_pairs", "two_selected"),
         "application",
     ),
     Inference(
         "two",
-        "all q(q − 1)/2 pairs have one law: E m ≥ E min(1, Y)/8, Y = r²(v_1 − v_2)²/2 with two tokens of y",
+        "all q(q − 1)/2 pairs have one law: E m ≥ E min(1, Y)/8, with Y = r²(v_1 − v_2)²/2 for two tokens of y",
         ("pairs", "sign_encoding", "two_selected", "mean_of_the_pairs"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
         "difference",
-        "v_1 − v_2 is the inner product of e_1 − e_2 with e_1 + e_2 and the sum of the other q − 2 selected encodings, "
-        "to which no coordinate of e_1 + e_2 adds",
+        "v_1 − v_2 is the inner product of e_1 − e_2 with the sum of e_1 + e_2 and the other q − 2 selected encodings; "
+        "in each coordinate e_1 + e_2 contributes 0 to it",
         ("sign_encoding", "equal_sizes"),
         "application",
     ),
     sums_of_signs.SUMS_OF_SIGNS,
     Inference(
         "signs",
-        "for signs it is 2/d_e times a sum of M(q − 2) independent signs, M the number of d_e independent events of "
-        "probability 1/2, with E M = d_e/2 and E M² = d_e/2 + d_e(d_e − 1)/4: its second moment is (2/d_e)² times "
-        "(q − 2) E M, and its fourth (2/d_e)⁴ times E[3M²(q − 2)² − 2M(q − 2)]",
+        "v_1 − v_2 is 2/d_e times a sum of M(q − 2) independent signs, M the number of coordinates in which e_1 and "
+        "e_2 differ: d_e independent events of probability 1/2, so that E M = d_e/2 and E M² = d_e/2 + d_e(d_e − 1)/4. "
+        "The second moment of v_1 − v_2 is (2/d_e)² (q − 2) E M, and its fourth is (2/d_e)⁴ times "
+        "E[3M²(q − 2)² − 2M(q − 2)]",
         ("difference", "sums_of_signs", "sign_encoding"),
         "independent factors",
     ),
@@ -340,14 +341,16 @@ ARGUMENT = (
     ),
     Inference(
         "selected",
-        "where y > 1/3, min(1, Y) is no smaller than at the smaller |r| with y = 1/3: E m ≥ min(y, 1/3)/16 for all r",
+        "min(1, Y) does not fall as |r| grows: for y > 1/3 its mean is at least that at the |r| with y = 1/3. So "
+        "E m ≥ min(y, 1/3)/16 for all r",
         ("two", "capped_mean"),
         "case distinction",
     ),
     Inference(
         "either",
-        "m ≥ (1/4) min(F, 4^{−r} S/q), F the share of y with r(v_i − 1) ≤ 0 and S = Σ_{j∉y} 4^{r v_j}: where β < "
-        "2^{−r}/2 a token of F has (1 − β2^{r v_i})² ≥ 1/4, else β²S/q is enough",
+        "let F be the fraction of the tokens of y with r(v_i − 1) ≤ 0, and S = Σ_{j∉y} 4^{r v_j}: m ≥ (1/4) "
+        "min(F, 4^{−r} S/q). If β < 2^{−r}/2, each of these tokens has (1 − β2^{r v_i})² ≥ 1/4; otherwise β²S/q is "
+        "enough",
         ("squares", "at_most_half", "far_from_one", "enough_of_the_others"),
         "case distinction",
     ),
@@ -359,23 +362,24 @@ ARGUMENT = (
     ),
     Inference(
         "flips",
-        "changing the signs of all e_j, j ∉ y, that sum is at least 0 with probability 1/2 or more, whatever the "
-        "selected encodings are; v_i − 1 changes its sign with e_i, i ∈ y, so that E F ≥ 1/2",
+        "Σ_{j∉y} r v_j changes its sign with those of all e_j, j ∉ y: given the selected encodings, it is at least 0 "
+        "with probability 1/2 or more. v_i − 1 changes its sign with e_i, i ∈ y, so that E F ≥ 1/2",
         ("sign_encoding",),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "others",
-        "min(F, x) ≥ F min(1, x), and the mean of F and the probability of that sum are at least 1/2: E m ≥ "
+        "min(F, x) ≥ F min(1, x), and both E F and the probability that Σ_{j∉y} r v_j ≥ 0 are at least 1/2: E m ≥ "
         "min(1, 4^{−r}(T − q)/q)/16",
         ("either", "at_least_one_each", "flips", "part", "sixteenth"),
         "independent factors",
     ),
     Inference(
         "floor",
-        "for q = 2 or s = 0 that is 0; else, for r < s others is at least its value at s, min(1, x)/16 with x = "
-        "4^{−s}(T − q)/q, and for r ≥ s selected is: at every C 16 times 1 − P²/(qR) is at least 1/3, x or y, the last "
-        "at s, and so at least 1/(1/y + 1/x + 3)",
+        "for q = 2 or s = 0 the bound is 0. Otherwise let x = 4^{−s}(T − q)/q and y = s²(q − 2)/d_e. For r < s the "
+        "bound in `others` is at least its value at s, min(1, x)/16; for r ≥ s the bound in `selected` is at least its "
+        "value at s, min(y, 1/3)/16. So at every C 16 times 1 − P²/(qR) is at least 1/3, x or y, and hence at least "
+        "1/(1/y + 1/x + 3)",
         (
             *("loss", "best_alpha", "ratio", "selected", "others", "harmonic_x", "harmonic_y", "harmonic_third"),
             "at_s",
@@ -391,7 +395,7 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "at the best β what is left of the squares is 1 − A²/(qB)",
+                "at the best β the sum of squares over q is 1 − A²/(qB)",
                 ((q - 2 * beta * A + beta**2 * B) / q).subs(beta, A / B),
                 1 - A**2 / (q * B),
             ),

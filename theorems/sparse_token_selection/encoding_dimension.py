@@ -1,8 +1,8 @@
 r"""The dimension of sign encodings for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
 
 G is that of `attention_gain`. `approximate_gain`, corrected by its error factor near the crossing, says where to look.
-The claims on the ends are certified: the loss is at most ε at the upper end, and above ε one below the lower end. It
-is not proved, and not claimed, that the least loss falls with D everywhere.
+Two facts are certified: the least loss is at most ε at the upper end, and above ε at the lower end less 1. It is
+neither proved nor claimed that the least loss falls with D everywhere.
 """
 
 from fractions import Fraction
@@ -14,19 +14,20 @@ from verify.errors import UndefinedError
 
 MOST_DIMENSIONS = 2**20
 _ASIDE = 0.003
-"""Distance from ε, relative to it, at which the ends are looked for: more than the enclosures' width there."""
+"""Relative distance from ε at which the ends are looked for. It exceeds the relative width of the enclosures there."""
 _STEPS, _TRIALS, _FEW = 6, 4, 8
 
 
 @lru_cache(maxsize=512)
 def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple[int, int]:
-    """Enclose the D ≥ 1 at which d/(2q) (1 − sup G) comes down to eps > 0: it is at most eps at the upper end.
+    """Enclose the D ≥ 1 at which the least loss, d/(2q) (1 − sup G), comes down to eps > 0.
 
-    One below the lower end it is above eps. Raises UndefinedError beyond MOST_DIMENSIONS.
+    At the upper end the least loss is at most eps. At the lower end less 1 it is above eps, unless the lower end is 1.
+    Raises UndefinedError beyond MOST_DIMENSIONS.
     """
     level = 1 - 2 * q * eps / Fraction(d)
     if level <= Fraction(q, T):
-        # G(0), for either attention, is enough.
+        # For either attention G(0) = q/T is enough.
         return 1, 1
     if q <= 2 and not query:
         return _in_closed_form(T, q, level)
@@ -38,7 +39,7 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
 
     upper = _reaching(T, q, query, level, aside(-_ASIDE))
     lower, step = min(aside(_ASIDE), upper), 1 + upper // 200
-    # In few dimensions the bounds are not close: a bound that is not shown near by is not shown further off.
+    # In few dimensions the bounds are wide: if `stays_below` fails near `upper`, it fails further below as well.
     for _ in range(_TRIALS if upper > _FEW * q else 1):
         if lower <= 1 or stays_below(T, q, lower - 1, query, level):
             return max(lower, 1), upper
@@ -47,10 +48,10 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
 
 
 def _reaching(T: int, q: int, query: bool, level: Fraction, start: int) -> int:
-    """Return a D ≥ `start` with sup G ≥ level shown; if D > `start`, it is not shown at a D' with D − D' ≤ 1 + D'/200.
+    """Return a D ≥ `start` at which `reaches` shows that sup G ≥ level.
 
-    A D at which it is not shown takes long to try if it is near the least one at which it is. So the steps grow until
-    one goes too far, and are halved from there.
+    If D > `start`, `reaches` fails at some D' with D − D' ≤ 1 + D'/200. A failing try takes long if its D is close to
+    the least D that succeeds. So the steps grow until a D succeeds, and the last step is then bisected.
     """
     _refuse(start)
     if reaches(T, q, start, query, level):
@@ -70,7 +71,7 @@ def _reaching(T: int, q: int, query: bool, level: Fraction, start: int) -> int:
 
 
 def _off(T: int, q: int, query: bool, missing: float) -> float:
-    """Return the factor by which the approximation of 1 − sup G is off where the latter is `missing`."""
+    """Return 1 − sup G divided by its approximation, at a D at which 1 − sup G is about `missing`."""
     off, seen = 1.0, set[int]()
     while (D := approximate_dimension(T, q, query, 1 - missing / off)) not in seen and len(seen) < _STEPS:
         _refuse(D)
@@ -80,7 +81,7 @@ def _off(T: int, q: int, query: bool, missing: float) -> float:
 
 
 def _in_closed_form(T: int, q: int, level: Fraction) -> tuple[int, int]:
-    """Return the ends of the least D where sup G is known in closed form and rises with D; one, but for a tie."""
+    """Enclose the least D, if sup G is known in closed form and rises with D; the ends are equal except at a tie."""
     low, high = 0, 1
     while greatest_gain(T, q, high, False).lower < level:
         low, high = high, 2 * high

@@ -23,7 +23,7 @@ VARIABLES = (
 LOSS = d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q)
 
 FOURTH = 3 * q**2 - 2 * q
-"""E s⁴."""
+"""E s⁴ for the sum s of q signs."""
 SPREAD, SPREAD_WITH_QUERY = (q - 1) * (q - 2) / q, (q - 1) * (2 * q - 3)
 LEAST, LEAST_WITH_QUERY = q + 3, q * (3 * q + 1) / 2
 FEWEST_SELECTED = 1 + 2 * QUERY  # pyright: ignore[reportOperatorIssue]
@@ -31,7 +31,7 @@ FEWEST_SELECTED = 1 + 2 * QUERY  # pyright: ignore[reportOperatorIssue]
 SELECTED_RISE = sp.Rational(83, 100)
 """An upper bound of e^{3/5} − 1."""
 F_DEFINED = sp.Eq(f, 4 * spread * C**2 / (share * d_e))
-"""The definition of f, the spread being that with or without the query's token."""
+"""The definition of f; `spread` is SPREAD, or SPREAD_WITH_QUERY if the query's token is attended to."""
 THREE_FIFTHS = sp.Rational(3, 5)
 
 COMMON_STEPS = (

@@ -5,23 +5,23 @@ e_i'M Σ_{j∈y} e_j are those of the encodings alone, and the loss is
 
     L = ½ E Σ_i |p_i A − [i ∈ y] I/q|²  (Frobenius norm),
 
-p the attention's shares. *Encodings drawn afresh* for each sequence, independent and of one law, whichever it is:
+p the attention's shares. *Encodings drawn afresh* for each sequence, independent and of one law, which may be any:
 
     L(T_test) ≤ (κ + c + c²) L(T)   for T_test > T > q,    κ = (T_test − q)/(T − q),  c = (T_test − T)/√(T − q),
     L(T_test) ≤ (1 + T − T_test) L(T)   for q ≤ T_test ≤ T,
 
-with as many tokens selected. So where the loss at T tends to 0, that at T_test does, for all layers on the set that
-population descent from zero keeps to, and for many others. For T = q it need not: the layer A = I, M = 0 has no loss
-there.
+with q tokens selected at both lengths. So if the loss at T tends to 0, so does that at T_test, for all layers on the
+set that population descent from zero keeps to, and for many others. For T = q it need not: the layer A = I, M = 0 has
+no loss there.
 
-*Idea.* For more tokens: over the tokens that are not selected the loss in training has their squared shares. Each of
-the T_test − q at test has no larger a share than in a sequence of T tokens. The selected ones lose the share of the new
-tokens: at most the sum of the new tokens' shares in sequences of T, whose square is in the mean at most (their number)²
-times that of one squared share. For fewer tokens: those that stay gain together the share of those that go, whose
-square is at most T − T_test times the sum of their squared shares.
+*Idea.* For more tokens: the training loss contains the squared shares of the tokens that are not selected. At test each
+of the T_test − q such tokens has at most the share that it has in a sequence of T tokens. The selected tokens lose the
+new tokens' share. It is at most the sum of the new tokens' shares in sequences of T tokens, whose mean square is at
+most (their number)² times the mean of one squared share. For fewer tokens: the tokens that stay gain together the share
+of those that go, whose square is at most T − T_test times the sum of their squared shares.
 
-*One draw that is kept.* Let e_1 … e_{T+1} be linearly independent, as one-hot encodings are, and as T + 1 random signs
-nearly always are where d_e is well above T. Take f_i with f_i'e_j = [i = j], A = I, and
+*One draw that is kept.* Let e_1 … e_{T+1} be linearly independent, as one-hot encodings are, and as T + 1 random sign
+vectors nearly always are if d_e is well above T. Take f_i with f_i'e_j = [i = j], A = I, and
 
     M = C (Σ_{i≤T} f_i f_i' − 2 f f'),    f = Σ_{i≤T} f_i.
 
@@ -32,8 +32,8 @@ is so with the query's token, whose logit is C (h − 2h²), below the selected 
 token that is selected has the share 1/(T+1), and the limit is d/2 (2T/(T+1) + T/(T+1)²). These layers are not on the
 set W = diag(0, C I), and no training is shown to lead to them.
 
-Source: Wang et al. 2024, Definitions 3 and 5, [abs], and recalled from a summary of the paper: where the loss in
-training tends to 0, so does that at other lengths. Bounds and counterexample are derived here.
+Source: Wang et al. 2024, Definitions 3 and 5, [abs], and recalled from a summary of the paper: if the loss in training
+tends to 0, so does that at other lengths. Bounds and counterexample are derived here.
 """
 
 from functools import partial
@@ -249,17 +249,17 @@ ARGUMENT = (
     ),
     Inference(
         "in_parts",
-        "2L/d at T tokens is the mean of Σ_y |p_i A − I/q|²/d, which is put to be a²/q, and of Σ_{j∉y} v²p_j², v² = "
-        "|A|²/d, put to be b²/q: so a, b ≥ 0; and likewise at T_test",
+        "2L/d at T tokens is the mean of Σ_y |p_i A − I/q|²/d, which defines a by a²/q, plus that of Σ_{j∉y} v²p_j², "
+        "v² = |A|²/d, which defines b by b²/q, with a, b ≥ 0; 2L/d at T_test has the same two parts",
         ("shares_alone", "same_laws"),
         "definition",
     ),
     Inference(
         "subsequences",
-        "for `fresh`: take the selected tokens of the longer sequence, and of the others any as many as the shorter "
-        "sequence has. They are a sequence of the shorter length, of its law, as the encodings are independent and of "
-        "one law, and a weight depends on e_i and u alone; each share is no smaller in it, as the softmax's "
-        "denominator has fewer terms",
+        "for `fresh`: take the selected tokens of the longer sequence, and of its other tokens as many as the shorter "
+        "sequence has. These are a sequence of the shorter length, with its law, as the encodings are independent and "
+        "of one law, and a weight depends on e_i and u alone. Each share is at least as large in this sequence, as the "
+        "softmax's denominator has fewer terms",
         ("shares_alone", "same_laws", "share_of_a_group"),
         rules.EXCHANGEABILITY,
     ),
@@ -272,23 +272,23 @@ ARGUMENT = (
     ),
     Inference(
         "share_of_new_tokens",
-        "in groups of m ≤ T − q of the T_test − T new tokens: a selected token's share p_i falls by p_i times the sum "
-        "of the groups' shares of the attention, each of which is at most that in a sequence of T tokens",
+        "split the T_test − T new tokens into groups of m ≤ T − q. A selected token's share p_i falls by p_i times the "
+        "sum of the groups' shares of the attention, and each group's share is at most that in a sequence of T tokens",
         ("subsequences", "fall", "share_of_a_group"),
         "application",
     ),
     Inference(
         "a_group",
-        "as Σ_y p_i² ≤ Σ_y p_i ≤ 1, and (a group's share)² is at most m times the sum of its p_j², q times the mean of "
-        "Σ_y v²p_i² (a group's share)² is at most qm times that of the sum of its v²p_j², m numbers of one mean, and "
-        "so at most m² b²/(T − q) (multiples for m²)",
+        "let g be a group's share. As Σ_y p_i² ≤ Σ_y p_i ≤ 1, and g² is at most m times the sum of the group's p_j², q "
+        "times the mean of Σ_y v²p_i² g² is at most qm times the mean of the sum of the group's v²p_j². These are m "
+        "numbers of one mean, so that the bound is at most m² b²/(T − q) (multiples for m²)",
         ("share_of_new_tokens", "in_parts", "subsequences", "others", "at_most_itself", "lost_to_a_group", "multiples"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "selected",
-        "a group's part has a root mean square of at most m b/√(T − q), and the groups' m add up to T_test − T: q "
-        "times the mean of Σ_y |p_i A − I/q|²/d at T_test is at most (a + cb)²",
+        "a group's part in the fall has a root mean square of at most m b/√(T − q), and the groups' m add up to "
+        "T_test − T: q times the mean of Σ_y |p_i A − I/q|²/d at T_test is at most (a + cb)²",
         ("a_group", "share_of_new_tokens", "in_parts", "root_of_a_square", "square_of_the_sum"),
         rules.MINKOWSKI_INEQUALITY,
     ),
@@ -300,17 +300,18 @@ ARGUMENT = (
     ),
     Inference(
         "gains",
-        "let T_test ≤ T. A share of those that stay, the query's too, rises by its share at T_test times the share at "
-        "T of the m = T − T_test tokens that go. As the shares at T_test add up to 1, these rises, which are not "
-        "negative, add up to that share; the sum of their squares is at most its square, and this at most m times the "
-        "sum of the squared shares of those that go",
+        "let T_test ≤ T, and g the share at T of the m = T − T_test tokens that go. The share of each token that "
+        "stays, and of the query, rises by its share at T_test times g. As the shares at T_test add up to 1, these "
+        "rises, which are not negative, add up to g; the sum of their squares is at most g², which is at most m times "
+        "the sum of the squared shares of the tokens that go",
         ("subsequences", "rise", "gained"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "fewer_tokens",
-        "let a²/q now be the part of 2L/d at T tokens over those that stay, b²/q that over those that go, and c² = m. "
-        "Then q times the mean of v² Σ (rises)² is at most c²b², and the root of 2qL/d at T_test is at most a + cb",
+        "let a²/q now be the part of 2L/d at T tokens over the tokens that stay, b²/q that over those that go, and "
+        "c² = m. Then q times the mean of v² Σ (rises)² is at most c²b², and the root of 2qL/d at T_test is at most "
+        "a + cb",
         ("gains", "in_parts", "root_of_a_square", "square_of_two_roots", "in_the_loss"),
         rules.MINKOWSKI_INEQUALITY,
     ),

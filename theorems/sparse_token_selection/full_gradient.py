@@ -9,16 +9,17 @@ r"""The population loss's gradient in all entries of W and V, near the set of Le
 as the derivative of the logit of j is z_j z_queryᵀ; j and m go through the tokens attended to.
 
 *The tokens.* W has no (token, positional) block, so that the shares p do not depend on X: loss and gradient are of
-degree 3 in X at most. Their mean is that over ± the rows of a Hadamard matrix, of at least T d columns, whose moments
-of order 0 to 3 are those of the normal distribution: an odd one is 0, and the columns are orthogonal.
+degree at most 3 in X. Their mean over X is that over ± the rows of a Hadamard matrix with at least T d columns, whose
+moments of order 0 to 3 are those of the normal distribution: odd moments are 0, and the columns are orthogonal.
 
-*The encodings.* Of a law of finitely many equally likely draws all are gone through. Times √κ they are integers, and so
-are the logits times κ/C. Each mean is then a sum of rationals times x^s/D(x)^r, x = e^{C/κ}, a product of r shares
-having the divisor D(x)^r, D the sum of x to the logits. Terms are kept by (D, r, s); over D³ those of the same D are a
-polynomial in x, and where all of these vanish the mean is exactly 0, for every C. If not, it is enclosed in balls.
+*The encodings.* The law has finitely many equally likely draws, and all are gone through. Times √κ encodings are
+integers, and so are the logits times κ/C. Each mean is then a sum of rationals times x^s/D(x)^r with x = e^{C/κ}: a
+product of r shares has the divisor D(x)^r, D(x) the sum of the powers of x with these logits as exponents. Terms are
+kept by (D, r, s). Over D³ the terms of the same D are a polynomial in x. If all of these polynomials vanish, the mean
+is exactly 0 for every C. If not, it is enclosed in balls.
 
-Beside these, by their definitions: P = E Σ_{i∈y} p_i and R = E Σ_i p_i² over the tokens, and their slopes in C, by
-p_i' = p_i (v_i − Σ_m p_m v_m), v the logits over C.
+P = E Σ_{i∈y} p_i and R = E Σ_i p_i², sums over the tokens, and their slopes in C are computed by their definitions,
+with p_i' = p_i (v_i − Σ_m p_m v_m), v the logits over C.
 """
 
 from collections import defaultdict
@@ -38,11 +39,11 @@ LAWS = ("signs", "axes", "first_plus")
 """Independent signs over √d_e; independent ± unit vectors; signs, of which the first entry of each e_i is +."""
 SIGNS, AXES, FIRST_PLUS = range(3)
 PLACES = ON_THE_SET, POSITIONAL_VALUES, ALL_ONES = range(3)
-"""The set; v = 1; C 11ᵀ."""
+"""A point of the set; one with v = 1; one with C 11ᵀ."""
 HIGHEST = 3
-"""Factors of the longest product of shares."""
+"""Maximum number of factors in a product of shares."""
 MOST_DRAWS, MOST_WORK, LARGEST = 2**15, 2 * 10**8, 16
-"""Draws and work that are gone through; sizes beyond the last have more."""
+"""Maximum number of draws, of additions (`Model.work`), and each of T, d and d_e."""
 
 Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Drawn: TypeAlias = tuple[Integers, Integers]
@@ -57,7 +58,7 @@ ONE: Sums = {((), 0, 0): [Fraction(1)]}
 
 
 class Model(NamedTuple):
-    """Sizes, the law and the place by their numbers, and whether the query's token is attended to."""
+    """Sizes, the indices of the law and of the place, and whether the query's token is attended to."""
 
     T: int
     q: int
@@ -69,19 +70,19 @@ class Model(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """Number of encodings with a subset."""
+        """Number of pairs of encodings and a subset."""
         one = 2 * self.d_e if self.law == AXES else 2 ** (self.d_e - (self.law == FIRST_PLUS))
         return one**self.T * comb(self.T, self.q)
 
     @property
     def work(self) -> int:
-        """The approximate number of additions that they take."""
+        """The approximate number of additions that all draws take."""
         attended = self.T + self.query
         return self.draws * attended**3 * (self.d + self.d_e) * (4 * self.T * self.d + self.d_e)
 
     @property
     def squared_scale(self) -> int:
-        """κ, by whose root encodings are integers."""
+        """κ: encodings times √κ are integers."""
         return 1 if self.law == AXES else self.d_e
 
 
@@ -106,9 +107,9 @@ def tokens(T: int, d: int) -> Integers:
 
 @lru_cache(maxsize=64)
 def means(model: Model) -> Mapping[Name, Sums]:
-    """Return the means over all samples; gradients are flat, and in units in which encodings are integers.
+    """Return the means over all samples; gradients are flat, for encodings times √κ, which are integers.
 
-    Their positional rows and columns are times √κ each. Raises UndefinedError for more than is gone through.
+    So a gradient has a factor √κ for each positional index. Raises UndefinedError if there are too many samples.
     """
     T, q, d, D = model[:4]
     if max(T, d, D) > LARGEST or model.draws > MOST_DRAWS or model.work > MOST_WORK:
@@ -149,9 +150,9 @@ def _times(factor: Fraction, numbers: Integers) -> list[Fraction]:
 
 
 def _gradients(drawn: Drawn, X: Integers, y: tuple[int, ...], beside: bool) -> Iterator[tuple[Name, Integers]]:
-    """Yield sums over samples of the same logits: the coefficient of a product of shares, by these tokens, flat.
+    """Yield sums over samples with the same logits: flat coefficients of products of shares, by the shares' tokens.
 
-    α and q are taken out: targets are times q, and V is (I, 11ᵀ) or (I, 0).
+    Factors α and 1/q are left out: targets are times q, and V is (I, 11ᵀ) or (I, 0).
     """
     seen, u = drawn
     size, n = X.shape[1], len(u)
@@ -192,7 +193,7 @@ def _shares(v: Integers, T: int, y: tuple[int, ...]) -> Iterator[tuple[Name, Int
 
 
 def _add(sums: dict[Term, Integers], v: tuple[int, ...], tensor: Integers) -> None:
-    """Add a tensor over the tokens of a product of shares to the terms that these have."""
+    """Add a tensor, indexed by the tokens of a product of shares, to the terms of these products."""
     order = tensor.ndim - 1
     divisor = tuple(sorted(v)) if order else ()
     for tokens_of in product(range(len(v)), repeat=order):
@@ -202,7 +203,7 @@ def _add(sums: dict[Term, Integers], v: tuple[int, ...], tensor: Integers) -> No
 
 
 def combined(parts: Iterable[tuple[Fraction, Sums]]) -> dict[Term, list[Fraction]]:
-    """Return a linear combination, over D³ as Σ x^v/D = 1, without terms that vanish; one without shares stays so."""
+    """Return a linear combination over D³, by Σ x^v/D = 1, without terms that vanish; terms with r = 0 keep r = 0."""
     total: dict[Term, list[Fraction]] = {}
     for factor, sums in parts:
         for (divisor, order, power), entries in sums.items():

@@ -236,9 +236,9 @@ ARGUMENT = (
     ),
     Inference(
         "second_moment_of_the_subset",
-        "all tokens, and all pairs of tokens, are equally likely to be selected, the T indicators of i ∈ y add up to "
-        "q, as do their squares, and their products in pairs to q²: E uu' has (q/T)/q² on its diagonal and "
-        "(q(q−1)/(T(T−1)))/q² off it",
+        "all tokens, and all pairs of tokens, are equally likely to be selected. The T indicators of i ∈ y add up to "
+        "q, and so do their squares; all their products, squares included, add up to q²: E uu' has (q/T)/q² on its "
+        "diagonal and (q(q−1)/(T(T−1)))/q² off it",
         ("gaussian_tokens", *(step.label for step in LAW_OF_THE_SUBSET[:2])),
         rules.EXCHANGEABILITY,
     ),
@@ -303,7 +303,7 @@ def derivation() -> Derivation:
             Step("Γ on vectors of sum 0: λ_2", (one - both) / q**2, (T - q) / (q * T * (T - 1))),
             Step("λ_1 − λ_2, not negative", largest - other, (q - 1) / (q * (T - 1))),
             Step("the target's variance, a component: E over X, the trace of Γ", variance(target), T * one / q**2),
-            Step("and what is left of it by the mean of all tokens: (T − 1) λ_2", variance(with_sum), (T - 1) * other),
+            Step("its variance given the mean of all tokens: (T − 1) λ_2", variance(with_sum), (T - 1) * other),
             Step(
                 "the loss at overlap p, less that at p = m",
                 loss_with(p) - loss_with(m),

@@ -1,7 +1,7 @@
-"""The primitives in which statements speak of attention by sign encodings: values that are enclosed.
+"""Primitives for statements about attention by sign encodings: their values are enclosed.
 
 Arguments are exact: T tokens, q of them selected, d_e = D dimensions, and `query`, 1 if the query's token is attended
-to, else 0. A primitive raises UndefinedError if there is no such model, or if it is larger than is computed with.
+to, else 0. A primitive raises UndefinedError if there is no such model, or if a size is above its limit.
 """
 
 import math
@@ -61,10 +61,10 @@ def _scanned_dimension(T: float, q: float, d: float, eps: float, query: float) -
 def least_encoding_dimension(
     T: Fraction, q: Fraction, d: Fraction, eps: Fraction, query: Fraction
 ) -> Enclosure | Fraction:
-    """Enclose a D at which d/(2q) (1 − sup P²/(qR)) comes down to eps: at most eps at its upper end.
+    """Enclose a D at which the least loss, d/(2q) (1 − sup P²/(qR)), comes down to eps.
 
-    One below the lower end it is above eps, or the end is 1. That there is but one such D is not proved: the enclosure
-    contains one.
+    At the upper end the least loss is at most eps. At the lower end less 1 it is above eps, unless the lower end is 1.
+    The enclosure contains such a D; that there is only one is not proved.
     """
     T_, q_, _, attended = model_sizes(T, q, Fraction(1), query)
     if d.denominator != 1 or d < 1 or not eps > 0:
@@ -120,7 +120,7 @@ def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 
 @lru_cache(maxsize=4096)
 def _scanned_mean(power: int, T: float, q: float, D: float, C: float, query: float) -> float:
-    """Return about P or R. Raises UndecidedError if few moments do not tell."""
+    """Return an estimate of P (power 1) or R (power 2). Raises UndecidedError if a few moments leave it too wide."""
     if not 0 <= C <= LARGEST_C:
         raise UndefinedError(f"C = {C}: from 0 to {LARGEST_C}")
     sizes = _scanned_sizes(T, q, D, query)
@@ -144,7 +144,7 @@ def _enclosed_mean(T: Fraction, q: Fraction, D: Fraction, C: Fraction, query: Fr
 
 
 def _mean(T: int, q: int, D: int, query: bool, C: Fraction, power: int, efforts: tuple) -> tuple[Fraction, Fraction]:
-    """Return bounds of P (power 1) or R (power 2), from more and more moments until they are narrow."""
+    """Return bounds of P (power 1) or R (power 2), from more and more moments until the bounds are narrow."""
     if C == 0:
         exact = Fraction(q, T + query) if power == 1 else Fraction(T, (T + query) ** 2)
         return exact, exact

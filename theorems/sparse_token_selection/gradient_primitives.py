@@ -1,10 +1,10 @@
-"""The primitives in which Lemma 2's statements speak of the full gradient.
+"""Primitives for Lemma 2's statements about the full gradient.
 
-Arguments are exact. The first seven are the same for all: T tokens, q of them selected, of dimension d, encodings of
-dimension D, α and C, and the number of the encodings' law in LAWS (len(LAWS) for a law that is not named). Two follow:
-for the gradient off the set the number of the place in PLACES and `query`, 1 if the query's token is attended to, else
-0; for the others `query` and the factor. A primitive raises UndefinedError if there is no such model, or if it has too
-many samples. The values are defined at all sizes.
+Arguments are exact. The first seven are the same for all primitives: T tokens, q of them selected, of dimension d;
+encodings of dimension D; α and C; and the index of the encodings' law in LAWS (len(LAWS) for a law that is not named).
+Two more follow. For the gradient off the set: the index of the place in PLACES, and `query`, 1 if the query's token is
+attended to, else 0. For the other primitives: `query` and the factor. A primitive raises UndefinedError if there is no
+such model, or if it has too many samples. (Its value exists at all sizes.)
 """
 
 from collections.abc import Sequence
@@ -38,14 +38,14 @@ Value = Enclosure | Fraction
 def _model(
     T: Fraction, q: Fraction, d: Fraction, D: Fraction, law: Fraction, place: Fraction, query: Fraction
 ) -> Model:
-    """Return a model. Raises UndefinedError if there is none, or if its law has no name."""
+    """Return the model of these sizes. Raises UndefinedError if there is none, or if its law has no name."""
     parts = (T, q, d, D, law, place, query)
     if any(part.denominator != 1 for part in parts) or not 1 <= q <= T or d < 1 or D < 1 or query not in (0, 1):
         raise UndefinedError(f"T = {T}, q = {q}, d = {d}, d_e = {D}, query = {query}: integers with 1 <= q <= T")
     if law == len(LAWS):
         raise UndefinedError("law = any: only a law that is named is gone through")
     if law not in range(len(LAWS)) or place not in PLACES:
-        raise UndefinedError(f"law {law}, place {place}: there is no such one")
+        raise UndefinedError(f"law {law}, place {place}: there is no such law or place")
     return Model(int(T), int(q), int(d), int(D), int(law), int(place), bool(query))
 
 
@@ -97,7 +97,10 @@ def _off_the_set(model: Model, alpha: Fraction, C: Fraction) -> Value:
 
 @lru_cache(maxsize=256)
 def _less(what: str, model: Model, alpha: Fraction, C: Fraction, factor: Fraction) -> Value:
-    """Return the loss less a multiple of its value by P and R; of a gradient's diagonal the sum of the squares."""
+    """Return the loss less `factor` times its formula in P and R; for "V" or "W", a gradient's diagonal entries.
+
+    Of the diagonal entries, each less `factor` times its formula, the sum of squares is returned.
+    """
     of, q, at, one = means(model), model.q, _scale(C, model), Fraction(1)
     (in_V, in_W), (block_V, block_W) = _gradient(model, alpha), _diagonals(model)
     if what == "loss":
@@ -122,7 +125,7 @@ def _entries(sums: Sums, chosen: Sequence[int]) -> Sums:
 def _of(
     what: str, T: Fraction, q: Fraction, d: Fraction, D: Fraction, alpha: Fraction, C: Fraction, *law_and_own: Fraction
 ) -> Value:
-    """Return a primitive's value, of the arguments of all and its own two."""
+    """Return the value of the primitive `what`; `law_and_own` has the law and the primitive's own two arguments."""
     law, *own = law_and_own
     if what == "off":
         place, query = own
@@ -142,7 +145,7 @@ def _scanned(what: str, *at: float) -> float:
 
 @enclosed(version=1, scan=partial(_scanned, "off"))
 def gradient_off_the_set(*at: Fraction) -> Value:
-    """Enclose the sum of the squares of the gradient's entries, less its parts along the two identity blocks."""
+    """Enclose the squared norm of the gradient without its parts along the two identity blocks."""
     return _of("off", *at)
 
 
@@ -154,11 +157,11 @@ def loss_less_means(*at: Fraction) -> Value:
 
 @enclosed(version=1, scan=partial(_scanned, "V"))
 def value_slopes_less_means(*at: Fraction) -> Value:
-    """Enclose the sum of squares of the diagonal of the gradient in V's token block, less factor (αR − P/q)."""
+    """Enclose Σ_i (g_i − factor (αR − P/q))², g the diagonal of the gradient in V's token block."""
     return _of("V", *at)
 
 
 @enclosed(version=1, scan=partial(_scanned, "W"))
 def logit_slopes_less_means(*at: Fraction) -> Value:
-    """Enclose that of the gradient in W's positional block, less factor (α²R′ − 2αP′/q)."""
+    """Enclose Σ_i (g_i − factor (α²R′ − 2αP′/q))², g the diagonal of the gradient in W's positional block."""
     return _of("W", *at)

@@ -2,22 +2,22 @@ r"""Lemma 2: with stochastic encoding, gradient descent from zero stays on V = (
 
 *The law.* Let the joint law of (e_1 … e_T) be unchanged by e_i → g e_i, for every signed permutation g of the d_e
 coordinates, the same for all tokens. Independent signs, independent ± unit vectors, the uniform law on the sphere and
-the Gaussian one are such laws, and so are laws under which the tokens' encodings depend on each other, as the columns
-of a random signed permutation matrix do. Encodings are drawn anew at every pass, independently of X and y, and have
-fourth moments: with z the longest of the z_j, and V and W in a bounded set, a sample's gradient is at most a constant
-times (1 + |z|)³ (1 + |z_query|), as shares are in [0, 1]; that is integrable, and the gradient of the mean is the mean
-of the gradients. No exponential moment is needed.
+the Gaussian one are such laws. So are laws under which the tokens' encodings depend on each other, for example those of
+the columns of a random signed permutation matrix. Encodings are drawn anew at every pass, independently of X and y, and
+have fourth moments. With z the longest of the z_j, and V and W in a bounded set, a sample's gradient is at most a
+constant times (1 + |z|)³ (1 + |z_query|), because shares are in [0, 1]. This bound is integrable, so the gradient of
+the mean is the mean of the gradients. No exponential moment is needed.
 
-*Symmetry.* As x_query = 0 the first d columns of W do not matter. For orthogonal h the population loss is unchanged
-under V = (V₁, V₂) → (h V₁ hᵀ, h V₂ gᵀ) and W → (h W₁₂ gᵀ, g W₂₂ gᵀ), as X → hX, e → ge changes neither law. Its
-gradient at a fixed point of all these is fixed by them too:
+*Symmetry.* As x_query = 0, the first d columns of W do not matter. For orthogonal h the population loss is unchanged
+under V = (V₁, V₂) → (h V₁ hᵀ, h V₂ gᵀ) and W → (h W₁₂ gᵀ, g W₂₂ gᵀ), as X → hX, e → ge changes neither law. At a
+common fixed point of these maps, the maps fix the gradient too:
 
-- h = −1: V₂ and W₁₂ have gradient 0; all h: that of V₁ is a multiple of I_d;
+- h = −1: V₂ and W₁₂ have gradient 0; all h: the gradient of V₁ is a multiple of I_d;
 - g that flips the i-th sign: the entries (i, j) and (j, i) of W₂₂'s gradient are 0 for j ≠ i; g that exchanges i and
   j: the entries (i, i) and (j, j) are equal: it is a multiple of I_{d_e}.
 
-W = 0, V = 0 is fixed by them, so population gradient descent from there stays where V₁ = α I, W₂₂ = C I and all else is
-0. (By e → −e in all tokens and the query alike nothing more follows: the logits do not change.)
+The maps fix W = 0, V = 0, so population gradient descent from there stays where V₁ = α I, W₂₂ = C I and all else is 0.
+(Nothing more follows from e → −e in all tokens and the query: the logits do not change.)
 
 *The steps.* On the set f − STS = Σ_i r_i x_i with r_i = α p_i − 1{i ∈ y}/q, so that with P = E Σ_{i∈y} p_i and
 R = E Σ_i p_i² as functions of C
@@ -26,16 +26,16 @@ R = E Σ_i p_i² as functions of C
     α ← α − (η/d) ∂L/∂α = α − η (αR − P/q),
     C ← C − (η/d_e) ∂L/∂C = C − η d/(2 d_e) (α²R′ − 2αP′/q),
 
-as the derivative along a multiple of I_k is the trace of the gradient, k times its diagonal. For V the query's token
-changes nothing: its value is 0.
+as the derivative along I_k is the trace of the gradient, k times its diagonal entry. The query's token, if attended to,
+adds nothing to f: its value V z_query is 0.
 
 *At an instance* the claims are evaluated by the gradient in all entries of W and V (`full_gradient`), at the point of
-the set with the given α and C, for a law that is named and so few encodings that all are gone through. Where the first
-sign of each e_i is + (`law=first_plus`), the diagonal of W₂₂'s gradient is not constant: the hypothesis is needed.
-Larger sizes, and encodings on the sphere, are held against sampled gradients in `paper_checks`.
+the set with the given α and C, for a named law with few enough encodings to go through them all. If the first sign of
+each e_i is + (`law=first_plus`), the diagonal of W₂₂'s gradient is not constant: the hypothesis is needed. In
+`paper_checks` larger sizes, and encodings on the sphere, are compared with sampled gradients.
 
-Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof, and that it needs no
-more of the law, are ours.
+Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof is ours, and so is
+the observation that it needs no more of the law.
 """
 
 from dataclasses import replace
@@ -101,7 +101,7 @@ VALUE_SCALE = Parameter("alpha", "rational", "V = (alpha I, 0) where claims are 
 LOGIT_SCALE = Parameter("C", "rational", "W = diag(0, C I) where claims are evaluated", default=sp.Integer(1))
 _law = sp.Symbol("law")
 NUMBER = Case(_law, 0, 1, 2, 3)
-"""The law by its place in LAWS; one more for any."""
+"""The index of the law in LAWS; `any` has the next index."""
 
 STOCHASTIC_ENCODING = Hypothesis(
     "stochastic_encoding",
@@ -120,7 +120,7 @@ MOVED = LOSS.subs({P: P + P_slope * t, R: R + R_slope * t}, simultaneous=True)
 SLOPE = sp.Subs(sp.Derivative(MOVED, t), t, 0)
 
 SELECTED_PART = Step(
-    "a selected token's part of d/2 Σ r_i², r_i = αp_i − 1/q; over y the last terms add up to 1/q",
+    "a selected token's term r_i² in Σ r_i², r_i = αp_i − 1/q; over y the last terms add up to 1/q",
     (alpha * share - 1 / q) ** 2,
     alpha**2 * share**2 - 2 * alpha * share / q + 1 / q**2,
 )
@@ -201,21 +201,22 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "slope_of_the_mean",
-        "a sample's gradient is of degree 4 in X and the encodings at most, with coefficients that are bounded as "
-        "shares are in [0, 1]: the loss has a gradient, the mean of the samples'",
+        "a sample's gradient is of degree at most 4 in X and the encodings, with coefficients that are bounded because "
+        "shares are in [0, 1]: the loss has a gradient, the mean of the samples' gradients",
         ("gaussian_tokens", "stochastic_encoding"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "unchanged",
-        "for orthogonal h and signed permutations g, X → hX, e → ge and the same in V and W keep all scores, take f "
-        "to h f (`turned`) and the target to h times it: lengths and laws, and so the loss, are preserved",
+        "for orthogonal h and signed permutations g, X → hX and e → ge, with V₁ → hV₁h', V₂ → hV₂g', W₁₂ → hW₁₂g' and "
+        "W₂₂ → gW₂₂g', keep all logits, and multiply f (`turned`) and the target by h: this preserves lengths and "
+        "laws, and so the loss",
         ("gaussian_tokens", "stochastic_encoding", "signed_permutations", "zero_token", "turned"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "fixed",
-        "all of these fix each point of the set, and so the gradient there",
+        "all of these maps fix each point of the set, and so they fix the gradient there",
         ("unchanged", "slope_of_the_mean"),
         rules.SYMMETRIC_CRITICALITY,
     ),
@@ -228,8 +229,8 @@ ARGUMENT = (
     ),
     Inference(
         "off_diagonal_blocks",
-        "h = −1 turns V's positional block and W's (token, positional) block into their negatives: the "
-        "gradient, which it fixes, is 0 there",
+        "h = −1 turns V's positional block and W's (token, positional) block into their negatives. It fixes the "
+        "gradient, which therefore is 0 in these blocks",
         ("fixed", "own_negative"),
         "application",
     ),
@@ -242,40 +243,42 @@ ARGUMENT = (
     ),
     Inference(
         "kept",
-        "these are all blocks of V and W: in the two of the set the gradient is a multiple of I, in the others it is 0",
+        "these are all blocks of V and W: in V's token block and W's positional block the gradient is a multiple of I, "
+        "in the others it is 0",
         ("query_columns", "off_diagonal_blocks", "multiples"),
         "case distinction",
     ),
     Inference(
         "stays",
-        "zero is in the set, and a step from a point of the set along such a gradient ends in it: gradient descent "
-        "from zero stays on the set",
+        "zero is in the set, and a step from a point of the set along such a gradient ends in the set: gradient "
+        "descent from zero stays there",
         ("kept", "zero_initialisation", "population_gradient"),
         "induction",
     ),
     Inference(
         "for_an_encoding",
-        "on the set f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token having the value 0: the mean over "
-        "the tokens of half its square is d/2 times the sum of the squares of these factors",
+        "on the set f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, because the query's token has the value 0: the mean "
+        "over X of half its square is d/2 times the sum of the squares of these factors",
         ("gaussian_tokens", "stochastic_encoding", "zero_token"),
         "independent factors",
     ),
     Inference(
         "loss_on_the_set",
-        "a square is α²p_i² for i ∉ y, and for the q tokens of y α²p_i² − 2αp_i/q + 1/q²: the mean over y and the "
-        "encodings of d/2 times their sum is L = d/2 (α²R − 2αP/q + 1/q)",
+        "a factor's square is α²p_i² for i ∉ y, and α²p_i² − 2αp_i/q + 1/q² for the q tokens of y: the mean over y and "
+        "the encodings of d/2 times their sum is L = d/2 (α²R − 2αP/q + 1/q)",
         ("for_an_encoding", "square_of_the_residual"),
         "linearity of expectation",
     ),
     Inference(
         "slopes",
-        "L's slope in α or C is the trace of the gradient in that block: the diagonal is 1/d or 1/d_e times the slope",
+        "L's slope in α is the trace of the gradient in V's token block, and L's slope in C that in W's positional "
+        "block: the diagonal entries are 1/d and 1/d_e times these slopes",
         ("loss_on_the_set", "multiples"),
         rules.CHAIN_RULE,
     ),
     Inference(
         "steps",
-        "a step takes η times the gradient off V and W, and of these α and C are all that moves",
+        "a step subtracts η times the gradient from V and W, and on the set this changes α and C alone",
         ("slopes", "value_step", "scale_step", "population_gradient", "stays"),
         "definition",
     ),
@@ -285,7 +288,7 @@ ARGUMENT = (
 def mean_entry(matrix: sp.Matrix, i: int, j: int) -> sp.Expr:
     """Return, written out, the (i, j) entry of the mean of g M gᵀ over the signed permutations g, M square.
 
-    That of one g is s_i s_j M[σ(i), σ(j)], for signs s and a permutation σ. Raises ShapeError for M that is not square.
+    For one g it is s_i s_j M[σ(i), σ(j)], with signs s and a permutation σ. Raises ShapeError for M that is not square.
     """
     if matrix.rows != matrix.cols:
         raise sp.matrices.exceptions.ShapeError(f"{matrix.shape}: the matrix must be square")
@@ -309,7 +312,7 @@ def derivation() -> Derivation:
                 mean_entry(entries, 0, 1),
                 sp.Integer(0),
             ),
-            Step(f"d_e = {n}: on it, it is tr M / {n}", mean_entry(entries, 0, 0), entries.trace() / n),
+            Step(f"d_e = {n}: on the diagonal, tr M / {n}", mean_entry(entries, 0, 0), entries.trace() / n),
         ]
     v, C = sp.symbols("v_1:4", real=True), sp.Symbol("C", real=True)
     weights = [sp.exp(C * x) for x in v]

@@ -1,4 +1,4 @@
-r"""The rate of Theorem 1: 1/L grows by 4η/(T−1) a step in the limit, whatever q and d.
+r"""The rate of Theorem 1: 1/L grows by 4η/(T−1) a step in the limit, for all q and d.
 
 Suppose that the loss tends to 0 along the run. Write w = e^{−C} and α = 1/S + e. As
 
@@ -21,8 +21,8 @@ To the next order the attracting curve is h = q/(T−q) + λr, λ = q(T−1−d)
 
     1/L' − 1/L = 4η/(T−1) · (1 − κ r² + o(r²)),   κ = (d(T−q−η) + 2q(T−1)) / ((T−q)(T−1)),
 
-so that the slope is approached from below where κ > 0, as for all η ≤ T − q and all η ≤ 4q²/(5q+2d). In the scope of
-Theorem 1, and for all η ≤ 4q²/(5q+2d), the loss does tend to 0 (`one_hot_rate`).
+so that the slope is approached from below if κ > 0, which holds for all η ≤ T − q and all η ≤ 4q²/(5q+2d). In the
+scope of Theorem 1, and for all η ≤ 4q²/(5q+2d), the loss does tend to 0 (`one_hot_rate`).
 
 Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
 """
@@ -94,7 +94,7 @@ h_next = (1 + r_next - alpha_next) / r_next**2
 
 LAG_ATTRACTS = Hypothesis("lag_attracts", sp.Lt(eta, 2 * q))
 RATE_HOLDS = (sp.Lt(eta, 2 * q), sp.Lt(q, T))
-"""Conditions under which the recursion tends to the slope."""
+"""The conditions under which the inverse loss has this slope in the limit, if the loss tends to 0."""
 
 increment = 1 / _substituted(loss, alpha_next, r_next) - 1 / _substituted(loss, alpha_now, r)
 
@@ -169,27 +169,28 @@ ARGUMENT = (
     ),
     Inference(
         "end",
-        "w² = q s/((T−q)(1 − s)) tends to 0, so that P, S and 1/S tend to 1, and with PSe² also e to 0: α tends to 1",
+        "w² = q s/((T−q)(1 − s)) tends to 0, so that P, S and 1/S tend to 1; as PSe² tends to 0, so does e: α tends to "
+        "1",
         ("terms", "square_of_w"),
         "continuity",
     ),
     Inference(
         "move_of_C",
-        "from some step on α ≤ 2, 1/S ≤ 2 and w ≤ 1: there m = C' − C is at most K w (2w + |e|) in size, K a number",
+        "from some step on α ≤ 2, 1/S ≤ 2 and w ≤ 1: there |m| ≤ K w (2w + |e|) for m = C' − C and a constant K",
         ("move", "end", *(step.label for step in MOVE_OF_C)),
         "application",
     ),
     Inference("ratio", "so m → 0, and w'/w = e^{−m} → 1", ("move_of_C", "end", NEXT_W.label), "continuity"),
     Inference(
         "drift",
-        "w' is w e^{−t} at t = m, whose slope in t from 0 to m is at most w exp|m| in size: |w − w'| ≤ w |m| exp|m|. "
-        "As m → 0, from some step on exp|m| ≤ 2, and this is at most 2w|m|",
+        "w' is the value of w e^{−t} at t = m, and between 0 and m this function's slope in t is at most w exp|m| in "
+        "size: |w − w'| ≤ w |m| exp|m|. As m → 0, from some step on exp|m| ≤ 2, and |w − w'| ≤ 2w|m|",
         ("ratio", *(step.label for step in DRIFT)),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "move_of_the_best",
-        "so 1/S moves by at most K w² (2w + |e|) from some step on, with another K",
+        "so 1/S moves by at most K w² (2w + |e|) from some step on, with another constant K",
         ("best_alpha", "move_of_C", "drift", "end", *(step.label for step in MOVE_OF_THE_BEST)),
         "application",
     ),
@@ -201,30 +202,31 @@ ARGUMENT = (
     ),
     Inference(
         "order_of_the_gap",
-        "b = |e|/w³ has b' ≤ g ((|1 − η/q| + o(1)) b + 2K) with g = (w/w')³ → 1, and |1 − η/q| < 1: it is bounded",
+        "b = |e|/w³ has b' ≤ g ((|1 − η/q| + o(1)) b + 2K) with g = (w/w')³ → 1, and |1 − η/q| < 1: b is bounded",
         ("contracts", "ratio", "end", "next_cube", "per_cube", "rate_below_one", "lag_attracts"),
         rules.LINEAR_RECURRENCE,
     ),
     Inference(
         "limits",
-        "h = (1 + r − 1/S)/r² − e/r², whose first part tends to q/(T−q) with r → 0, and whose second is of order w",
+        "h = (1 + r − 1/S)/r² − e/r²: the first term tends to q/(T−q) as r → 0, and the second is of order w",
         ("order_of_the_gap", "lag_of_the_best", "lag_in_parts", "gap_in_odds", "end"),
         "continuity",
     ),
     Inference(
         "odds",
-        "r' = r e^{−m}; as e/r → 0, m/r² tends to ηd/(q(T−1)) q/(T−q), and (e^{2m} − 1)/m to 2, put so at m = 0",
+        "r' = r e^{−m}; as e/r → 0, m/r² tends to ηd/(q(T−1)) q/(T−q), and (e^{2m} − 1)/m, defined as 2 at m = 0, "
+        "tends to 2",
         ("move", "move_in_odds", "order_of_the_gap", "gap_in_odds", "ratio", "end"),
         "continuity",
     ),
     Inference(
         "increments",
-        "PSe² is a multiple b of s that is of order w⁴, so that 1/L = (2q/d) ((T−q)/(q r²) + 1) + o(1), and 1/L' − 1/L "
-        "tends to the limit that `increment` has",
+        "PSe² = b s with b of order w⁴, so that 1/L = (2q/d) ((T−q)/(q r²) + 1) + o(1), and 1/L' − 1/L tends to the "
+        "limit in `increment`",
         ("loss", "share_at_most", *(step.label for step in INCREMENT), "odds", "order_of_the_gap", "end"),
         "continuity",
     ),
-    Inference("slope", "1/L_t divided by t tends to the same", ("increments",), rules.STOLZ_CESARO),
+    Inference("slope", "1/(t L_t) tends to the same limit", ("increments",), rules.STOLZ_CESARO),
 )
 
 

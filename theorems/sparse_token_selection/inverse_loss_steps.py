@@ -31,7 +31,7 @@ def at_zero(expression: sp.Expr) -> sp.Limit:
 
 
 def _at(expression: sp.Expr, other: sp.Expr = w) -> sp.Expr:
-    """Return an expression of C at e^{−C} = w, or another number."""
+    """Return an expression of C at the C with e^{−C} = w, or with e^{−C} = `other`."""
     return expression.subs(C, -sp.log(other))  # pyright: ignore[reportReturnType]
 
 

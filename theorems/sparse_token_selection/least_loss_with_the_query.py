@@ -1,17 +1,17 @@
 r"""Attending to [Z, z_query]: by population descent from zero α and C rise to the point of the least loss on the set.
 
-On V = (α I, 0), W = diag(0, C I), the set of Lemma 2, the loss is L = d/2 (α²R − 2αP/q + 1/q), and a step takes η_t f
-off α and η_t g off C,
+On V = (α I, 0), W = diag(0, C I), the set of Lemma 2, the loss is L = d/2 (α²R − 2αP/q + 1/q), and a step subtracts
+η_t f from α and η_t g from C,
 
     f = αR − P/q,    g = κ(α²R' − 2αP'/q),    κ = d/(2d_e).
 
-Its least value over α at a C is d/(2q) (1 − G), G = P²/(qR), at α = P/(qR). The least loss is that over α and C ≥ 0.
+At a C the least L over α is d/(2q) (1 − G), G = P²/(qR), at α = P/(qR). The least loss is that over α and C ≥ 0.
 
 *The idea.* While the query's own column takes attention from all tokens, R falls in C. Then α and C help each other
 where both rise: where f < 0 and g < 0 the mixed derivative d(αR' − P'/q) is negative, since αR' < 0 ≤ P'/q or αR' ≤
 2P'/q < P'/q. So a step along which the second derivatives are below 1/η leaves both slopes negative: f and g shrink by
-a part of themselves that their own second derivatives bound, and what one variable's move adds to the other's slope is
-negative. Both variables rise at every step, C from the second one on.
+a part of themselves that their own second derivatives bound, and the move of one variable adds a negative term to the
+other's slope. Both variables rise at every step, C from the second one on.
 
 Where R' < 0, g ≤ 0 says that α ≥ 2P'/(qR'), and f < 0 that α < P/(qR). At the C where log G has the slope 2P'/P − R'/R
 = 0 both bounds are the same, so that no step crosses it: α and C are bounded, and converge to a stationary point, which
@@ -21,9 +21,9 @@ there; beyond C_1 an enclosure says that G is smaller.
 The step size is bounded by ηT < (T+1)² and ηκb < 1, where b bounds α²R'' − 2αP''/q on the way: at the figures' sizes,
 T = 200, q = 3, d = 5, d_e = 170, κb is below 0.04.
 
-The hypotheses on P and R are enclosed at an instance (`share_curves`), and not proved for all sizes. The Hessian at the
-limit is positive definite by the concavity. Distances are measured in (√d α, √d_e C), in which gradient descent on the
-whole matrices is gradient descent.
+The hypotheses on P and R are checked by enclosures at an instance (`share_curves`), and not proved for all sizes. The
+Hessian at the limit is positive definite by the concavity. Distances are measured in (√d α, √d_e C): in these
+coordinates gradient descent on the whole matrices is gradient descent.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; the proof here is derived here.
 """
@@ -246,7 +246,7 @@ ARGUMENT = (
     OF_THE_SHARES,
     Inference(
         "slopes",
-        "a step takes η_t f off α and η_t g off C, and ∂f/∂α = R, ∂f/∂C = αR' − P'/q, ∂g/∂α = d/d_e (αR' − P'/q) and "
+        "a step subtracts η_t f from α and η_t g from C; ∂f/∂α = R, ∂f/∂C = αR' − P'/q, ∂g/∂α = d/d_e (αR' − P'/q) and "
         "∂g/∂C = d/(2d_e) (α²R'' − 2αP''/q)",
         (
             *(*_LEMMA, "population_gradient", "value_step", "scale_step", "of_the_shares"),
@@ -256,15 +256,15 @@ ARGUMENT = (
     ),
     Inference(
         "at_zero",
-        "at C = 0 all shares are 1/(T+1), so that R = T/(T+1)², and as E|Σ_y e_i|² = q the mean of Σ_y v_i and of the "
-        "query's logit is q, and that of v̄ 2q/(T+1): P' = (q − q 2q/(T+1))/(T+1) is not negative",
+        "at C = 0 all shares are 1/(T+1), so that R = T/(T+1)². As E|Σ_y e_i|² = q, the means of Σ_y v_i and of the "
+        "query's logit over C are q, and that of v̄ is 2q/(T+1): P' = (q − q 2q/(T+1))/(T+1) is not negative",
         ("of_the_shares", "sign_encoding", "with_the_query", "at_most_half", "slope_of_P_at_zero"),
         "linearity of expectation",
     ),
     Inference(
         "one_turn",
-        "the slope of log G falls on [0, C_1], is positive at 0 and negative at C_1: it is 0 at one C_* in (0, C_1), "
-        "before which G rises, and after which it falls",
+        "the slope of log G falls on [0, C_1], is positive at 0 and negative at C_1: it is 0 at one C_* in (0, C_1). G "
+        "rises before C_* and falls after it",
         ("of_the_shares", "at_zero", "slope_of_G_at_zero", "squares_fall", "concave", "falls_at_the_end"),
         rules.INTERMEDIATE_VALUE,
     ),
@@ -286,14 +286,15 @@ ARGUMENT = (
     ),
     Inference(
         "as_far_as",
-        "let α > 0, 0 ≤ C < C_*, f < 0 and g < 0 at the start of a step, where f is f_0 and g is g_0, and at all "
-        "points of it before a part s ≤ η_t: at this part's end f ≤ f_0 (1 − sR_0) and g ≤ g_0 (1 − sB), both negative",
+        "let f = f_0 and g = g_0 at the start of a step, and let α > 0, 0 ≤ C < C_*, f < 0 and g < 0 at its points for "
+        "all step sizes from 0 to below s ≤ η_t. At its point for step size s, f ≤ f_0 (1 − sR_0) and g ≤ "
+        "g_0 (1 − sB), both negative",
         ("slopes", "mixed_is_negative", "curvature", "one_turn", *(clause.label for clause in IN_A_STEP)),
         rules.SIGN_OF_THE_SLOPE,
     ),
     Inference(
         "below_the_turn",
-        "at that end C ≠ C_*, as g ≤ 0 would make f ≥ 0 there (not_crossed); α and C have not fallen on the way",
+        "at step size s, C ≠ C_*: at C_*, g ≤ 0 would make f ≥ 0 (not_crossed). α and C have not fallen on the way",
         (
             *("as_far_as", "one_turn", "of_the_shares", "squares_fall", "factors_of_g", "positive_factor"),
             *(clause.label for clause in NOT_CROSSED),
@@ -302,7 +303,7 @@ ARGUMENT = (
     ),
     Inference(
         "whole_steps",
-        "so the parts of a step before which α > 0, 0 ≤ C < C_*, f < 0 and g < 0 form a set that is open and closed in "
+        "so the step sizes up to which α > 0, 0 ≤ C < C_*, f < 0 and g < 0 form a set that is open and closed in "
         "[0, η_t], as f and g are continuous: these hold on the whole step",
         ("as_far_as", "below_the_turn", "of_the_shares"),
         rules.CONNECTEDNESS,
@@ -331,8 +332,8 @@ ARGUMENT = (
     ),
     Inference(
         "stationary_limit",
-        "where the η_t add up to infinity both values are 0: if f or g were negative in the limit, α or C would rise "
-        "by a fixed multiple of η_t at all late steps, and so without bound. Then α = P/(qR) there, and the slope of "
+        "if the η_t add up to infinity, f and g are 0 at the limit: if f or g were negative there, α or C would rise "
+        "by a fixed multiple of η_t at all late steps, and so without bound. So α = P/(qR) there, and the slope of "
         "log G is 0, so that C = C_*",
         (
             "limit",
@@ -357,8 +358,8 @@ ARGUMENT = (
     Inference(
         "positive_definite",
         "in (√d α, √d_e C) the Hessian has R and d/(2d_e) (α²R'' − 2αP''/q) on the diagonal, and the square of the "
-        "other entry is d/d_e (αR' − P'/q)²: at the limit R > 0, and the determinant, −d/(2d_e) (P/q)² (log G)'', is "
-        "positive: the least eigenvalue λ is",
+        "mixed entry is d/d_e (αR' − P'/q)². At the limit R > 0, and the determinant, −d/(2d_e) (P/q)² (log G)'', is "
+        "positive: so is the least eigenvalue λ",
         ("stationary_limit", "slopes", "concave", "determinant", "positive_determinant", "of_the_shares"),
         rules.SYLVESTER_CRITERION,
     ),
@@ -378,7 +379,7 @@ ARGUMENT = (
     ),
     Inference(
         "geometric",
-        "the map of a step is as near to its derivative as is asked for near the limit",
+        "near the limit a step multiplies the distance to it by at most 1 − ηλ + δ, as its derivative there is I − ηH",
         ("perron", "converges"),
         rules.DERIVATIVE,
     ),
@@ -410,7 +411,7 @@ def derivation() -> Derivation:
 
 
 ENCLOSED = (SQUARES_FALL, CONCAVE, FALLS_AT_THE_END, SMALLER_BEYOND, SMALL_STEP)
-"""The hypotheses on P and R over intervals: steps hold without them, and searches of canaries are quick."""
+"""The hypotheses on P and R over intervals; the steps hold without them, and the searches for canaries are quicker."""
 _canary = partial(
     with_clause, replace(STATEMENT, hypotheses=tuple(h for h in STATEMENT.hypotheses if h not in ENCLOSED))
 )

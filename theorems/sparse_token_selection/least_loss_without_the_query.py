@@ -1,29 +1,30 @@
 r"""Attending to Z: population descent from zero converges to the point of the least loss on the set, over C ≥ 0.
 
-The names are those of `least_loss_with_the_query`: a step takes η_t f off α and η_t g off C,
+The names are those of `least_loss_with_the_query`: a step subtracts η_t f from α and η_t g from C,
 
     f = αR − P/q,    g = κ(α²R' − 2αP'/q),    κ = d/(2d_e),    m = αR' − P'/q,    r = √(d_e/d),
 
-r C and α being √d_e C and √d α in one unit; log G has the slope 2P'/P − R'/R.
+so that rC and α are √d_e C and √d α over √d. log G has the slope 2P'/P − R'/R.
 
 *The idea.* Without the query's column R rises in C, and near the point of the least loss m is positive: a larger α
-slows C down. But α is the faster of the two: its curvature R is above that of C, h = κ(α²R'' − 2αP''/q). Then the cone
+slows C down. But α is the faster of the two: its curvature R is above that of C, h = κ(α²R'' − 2αP''/q). So no step
+leaves the cone
 
-    |f| ≤ r |g|,    g < 0
+    |f| ≤ r |g|,    g < 0:
 
-is not left by a step: f − rg ≥ 0 and −f − rg ≥ 0 shrink by a part of themselves and grow by r|g|(R − h) ≥ 0, and |g|
-shrinks by a part of itself. In the cone C rises. It does not reach the C_* at which G is largest: there g = κα(R'/R) f,
-and r|g| < |f|, as rκαR'/R < 1. So C converges, with it α, as |f| ≤ r|g|, and to a stationary point: C_* is the only C
-of one.
+each of f − rg ≥ 0 and −f − rg ≥ 0 shrinks by a part of itself and grows by r|g|(R − h) ≥ 0, and |g| shrinks by a part
+of itself. In the cone C rises. C does not reach the C_* at which G is largest: there g = κα(R'/R) f, and r|g| < |f|, as
+rκαR'/R < 1. So C converges, and so does α, as |f| ≤ r|g|. The limit is a stationary point, and C_* is the only C of a
+stationary point.
 
 *Into the cone.* At first g = 0. While P/(qR), the best α, rises in C, m < 0 where f < 0, and both slopes stay negative
-as in `least_loss_with_the_query`. Outside the cone α grows by more than r times the growth of C. As α is below the
-best, that ends before C reaches C_0, where √(d/d_e) P/(qR) < C_0: the run is in the cone before.
+as in `least_loss_with_the_query`. Outside the cone α grows by more than r times the growth of C. As α is below the best
+α, this ends before C reaches C_0, at which √(d/d_e) P/(qR) < C_0: the run enters the cone before that.
 
 The step size is bounded by ηM < 1, where M bounds R + |m|/r: M < 0.43 at T = 200, q = 3, d = 5, d_e = 170. For q ≤ 2,
 G has no largest value, and `smaller_beyond` fails.
 
-The hypotheses on P and R are enclosed at an instance (`share_curves`), and not proved for all sizes.
+The hypotheses on P and R are checked by enclosures at an instance (`share_curves`), and not proved for all sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; the proof here is derived here.
 """
@@ -238,7 +239,7 @@ ARGUMENT = (
     ),
     Inference(
         "slopes",
-        "a step takes η_t f off α and η_t g off C, and ∂f/∂α = R, ∂f/∂C = m, ∂g/∂α = d/d_e m and ∂g/∂C = d/(2d_e) "
+        "a step subtracts η_t f from α and η_t g from C; ∂f/∂α = R, ∂f/∂C = m, ∂g/∂α = d/d_e m and ∂g/∂C = d/(2d_e) "
         "(α²R'' − 2αP''/q), m = αR' − P'/q",
         (
             *(*_LEMMA, "population_gradient", "value_step", "scale_step", "of_the_shares"),
@@ -255,15 +256,15 @@ ARGUMENT = (
     ),
     Inference(
         "one_turn",
-        "the slope of log G falls on [0, C_1] from 2P'/P > 0, at most 2, to a negative one at C_1: it is 0 at one C_* "
-        "in (0, C_1), before which G rises, and after which it falls, and on [0, C_*] P' ≥ 0, as R' ≥ 0",
+        "the slope of log G falls on [0, C_1] from 2P'/P, which is positive and at most 2, to a negative value at C_1: "
+        "it is 0 at one C_* in (0, C_1). G rises before C_* and falls after it, and P' ≥ 0 on [0, C_*], as R' ≥ 0",
         ("of_the_shares", "at_zero", "squares_rise", "concave", "falls_at_the_end"),
         rules.INTERMEDIATE_VALUE,
     ),
     Inference(
         "alpha_in_a_box",
-        "as ηR < 1, R being at most R(C_1), a step takes α to between itself and P/(qR) at its C: as long as 0 ≤ C ≤ "
-        "C_1 at the steps so far, 0 ≤ α ≤ A at these, from 0 on, and on the steps",
+        "as R ≤ R(C_1), ηR < 1: a step takes α to a value between α and P/(qR) at the step's C. So, from α = 0 on, as "
+        "long as 0 ≤ C ≤ C_1 at all iterates so far, 0 ≤ α ≤ A at these iterates and on the steps from them",
         (
             *("of_the_shares", "squares_rise", "slopes", "zero_initialisation", "small_step", "next_alpha"),
             *(clause.label for clause in BETWEEN[2:]),
@@ -291,9 +292,9 @@ ARGUMENT = (
     ),
     Inference(
         "as_far_as",
-        "let α > 0, 0 ≤ C < C_0, f < 0 and g < 0 at the start of a step, where f is f_0 and g is g_0, and at all "
-        "points of it before a part s ≤ η_t, so that α < P/(qR) ≤ A there: at this part's end f ≤ f_0 (1 − sM) and g ≤ "
-        "g_0 (1 − sM), both negative",
+        "let f = f_0 and g = g_0 at the start of a step, and let α > 0, 0 ≤ C < C_0, f < 0 and g < 0 at its points for "
+        "all step sizes from 0 to below s ≤ η_t, so that α < P/(qR) ≤ A there. At its point for step size s, f ≤ "
+        "f_0 (1 − sM) and g ≤ g_0 (1 − sM), both negative",
         ("of_the_shares", "slopes", "mixed_is_negative", "sizes", *(clause.label for clause in IN_A_STEP[:3])),
         rules.SIGN_OF_THE_SLOPE,
     ),
@@ -308,9 +309,9 @@ ARGUMENT = (
     ),
     Inference(
         "whole_steps_outside",
-        "let a step begin with f < 0, g < 0, rC ≤ α and outside the cone |f| ≤ −rg: on it α − rC rises, so that rC ≤ "
-        "α, and where moreover f ≤ 0, α ≤ P/(qR), which is at most its value at C_0, below rC_0, and C < C_0 "
-        "(beyond_the_end). So the parts of the step before which C < C_0, f < 0 and g < 0 form a set that is open and "
+        "let a step begin with f < 0, g < 0 and rC ≤ α, outside the cone |f| ≤ −rg. On it α − rC rises, so that rC ≤ "
+        "α. If moreover f ≤ 0 at a point of it, α ≤ P/(qR) there, which is at most its value at C_0 and so below rC_0: "
+        "C < C_0 (beyond_the_end). So the step sizes up to which C < C_0, f < 0 and g < 0 form a set that is open and "
         "closed in [0, η_t]: these hold on the whole step",
         ("as_far_as", "of_the_shares", "scale_rises", "far_enough", "beyond_the_end", "slopes"),
         rules.CONNECTEDNESS,
@@ -324,9 +325,9 @@ ARGUMENT = (
     ),
     Inference(
         "enters",
-        "where the η_t add up to infinity the run enters the cone: outside for ever α and C would rise, be bounded, "
-        "and converge to a stationary point with C ≤ C_0, as f or g that is negative in the limit would have them rise "
-        "without bound, while the slope of log G is positive on [0, C_0]",
+        "if the η_t add up to infinity, the run enters the cone. If it stayed outside, α and C would rise, be bounded, "
+        "and converge. With f or g negative in the limit, α or C would rise without bound; so the limit would be a "
+        "stationary point with C ≤ C_0, but the slope of log G is positive on [0, C_0]",
         (
             *("outside", "mixed_is_negative", "best_alpha", "stationary", *_FACTORS),
             *("of_the_shares", "slopes"),
@@ -335,9 +336,9 @@ ARGUMENT = (
     ),
     Inference(
         "in_the_cone",
-        "let a step begin in the cone, g_0 < 0 and |f_0| ≤ −rg_0, with 0 ≤ α ≤ A and 0 ≤ C < C_*, and let C < C_* "
-        "before a part s of it: at all points up to this part's end f − rg ≥ (1 − sM)(f_0 − rg_0) ≥ 0, −f − rg ≥ (1 − "
-        "sM)(−f_0 − rg_0) ≥ 0 and g ≤ (1 − sM) g_0 < 0, and C has not fallen, as g_0 < 0",
+        "let a step begin in the cone, g_0 < 0 and |f_0| ≤ −rg_0, with 0 ≤ α ≤ A and 0 ≤ C < C_*, and let C < C_* at "
+        "its points for step sizes below s. At all its points up to step size s, f − rg ≥ (1 − sM)(f_0 − rg_0) ≥ 0, "
+        "−f − rg ≥ (1 − sM)(−f_0 − rg_0) ≥ 0 and g ≤ (1 − sM) g_0 < 0, and C has not fallen, as g_0 < 0",
         (
             *("slopes", "sizes", "alpha_in_a_box", "still_nonnegative", "still_negative"),
             *(clause.label for clause in CONE[:-1]),
@@ -346,7 +347,7 @@ ARGUMENT = (
     ),
     Inference(
         "below_the_turn",
-        "and C ≠ C_* there: at C_* g = κα(R'/R) f, so that g < 0 would make f < rg, against f − rg ≥ 0",
+        "moreover C ≠ C_* at these points: at C_*, g = κα(R'/R) f, so that g < 0 would make f < rg, but f − rg ≥ 0",
         (
             *("in_the_cone", "one_turn", "of_the_shares", "squares_rise", "not_steep", "alpha_in_a_box"),
             *(clause.label for clause in AT_THE_TURN),
@@ -355,14 +356,14 @@ ARGUMENT = (
     ),
     Inference(
         "stays_in_the_cone",
-        "so the parts of a step before which C < C_* form a set that is open and closed in [0, η_t]: the whole step is "
-        "in the cone, with C < C_*",
+        "so the step sizes up to which C < C_* form a set that is open and closed in [0, η_t]: the whole step is in "
+        "the cone, with C < C_*",
         ("in_the_cone", "below_the_turn"),
         rules.CONNECTEDNESS,
     ),
     Inference(
         "rises",
-        "g < 0 and C < C_* at every step but the first, outside the cone, where C < C_0 < C_*, and in it",
+        "at every step but the first g < 0 and C < C_*, both outside the cone, where C < C_0 < C_*, and in the cone",
         (
             *("first", "outside", "stays_in_the_cone", "slopes", "one_turn", "mixed_is_negative", "alpha_in_a_box"),
             *("smaller_beyond", "wang2024.lemma2:kept"),
@@ -371,17 +372,17 @@ ARGUMENT = (
     ),
     Inference(
         "limit",
-        "C rises and is bounded: it converges. In the cone, where the η_t add up to infinity, α moves by at most r "
-        "times as much as C, whose moves have a finite sum: α converges too, and f and g tend to their values there, "
-        "|f| ≤ −rg",
+        "C rises and is bounded: it converges. If the η_t add up to infinity, the run is in the cone from some step "
+        "on, and there α moves by at most r times as much as C, whose moves have a finite sum: α converges too, and f "
+        "and g tend to their values at the limit, with |f| ≤ −rg",
         ("rises", "enters", "stays_in_the_cone", "slopes", "of_the_shares"),
         rules.MONOTONE_SEQUENCES,
     ),
     Inference(
         "stationary_limit",
-        "where the η_t add up to infinity g = 0 in the limit: if it were negative, C would rise by a fixed multiple of "
-        "η_t at all late steps, and so without bound. Then f = 0 as well, so that α = P/(qR) > 0, and the slope of log "
-        "G is 0 there: C = C_*",
+        "if the η_t add up to infinity, g = 0 at the limit: if g were negative there, C would rise by a fixed multiple "
+        "of η_t at all late steps, and so without bound. Then f = 0 as well, so that α = P/(qR) > 0, and the slope of "
+        "log G is 0 there: C = C_*",
         ("limit", "slopes", "best_alpha", "stationary", *_FACTORS, "one_turn", "of_the_shares"),
         "telescoping",
     ),
@@ -395,14 +396,14 @@ ARGUMENT = (
     Inference(
         "positive_definite",
         "in (√d α, √d_e C) the Hessian has R and d/(2d_e) (α²R'' − 2αP''/q) on the diagonal, and the square of the "
-        "other entry is d/d_e m²: at the limit R > 0, and the determinant, −d/(2d_e) (P/q)² (log G)'', is positive: "
-        "the least eigenvalue λ is",
+        "mixed entry is d/d_e m². At the limit R > 0, and the determinant, −d/(2d_e) (P/q)² (log G)'', is positive: "
+        "so is the least eigenvalue λ",
         ("stationary_limit", "slopes", "concave", "determinant", "positive_determinant", "of_the_shares"),
         rules.SYLVESTER_CRITERION,
     ),
     Inference(
         "eigenvalues",
-        "its form is at most M |v|², so that its eigenvalues are from λ to M < 1/η",
+        "the Hessian's form is at most M |v|², so that its eigenvalues are from λ to M < 1/η",
         ("positive_definite", "sizes", "form_at_most"),
         rules.SPECTRAL_THEOREM,
     ),
@@ -440,7 +441,7 @@ def derivation() -> Derivation:
 
 
 ENCLOSED = (SCALE_RISES, FAR_ENOUGH, CONCAVE, FALLS_AT_THE_END, SMALLER_BEYOND, ALPHA_IS_FASTER, NOT_STEEP, SMALL_STEP)
-"""The hypotheses on P and R over intervals: steps hold without them, and searches of canaries are quick."""
+"""The hypotheses on P and R over intervals; the steps hold without them, and the searches for canaries are quicker."""
 _canary = partial(
     with_clause, replace(STATEMENT, hypotheses=tuple(h for h in STATEMENT.hypotheses if h not in ENCLOSED))
 )

@@ -1,7 +1,7 @@
-r"""Length generalisation on the set: the loss at more tokens is at most an explicit multiple of that in training.
+r"""Length generalisation on the set: the loss at more tokens is at most an explicit multiple of the training loss.
 
-A layer V = (α I, 0), W = diag(0, C I) with signs drawn afresh is one of those of `fresh_and_fixed_encodings`: for
-every α and C ≥ 0, attending to Z or to [Z, z_query], with as many tokens selected and T_test > T > q,
+`fresh_and_fixed_encodings` applies to a layer V = (α I, 0), W = diag(0, C I) with signs drawn afresh: for every α and
+C ≥ 0, attending to Z or to [Z, z_query], with q tokens selected at both lengths and T_test > T > q,
 
     L(T_test) ≤ (κ + c + c²) L(T),    κ = (T_test − q)/(T − q),    c = (T_test − T)/√(T − q).
 
@@ -12,7 +12,7 @@ At a given d_e the loss at test is at least the floor of `loss_floor`; `length_g
 d/(7q), for at most twice as many other tokens.
 
 Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths; recalled
-from a summary of the paper: where the loss in training tends to 0, so does that at other lengths. The bound is ours.
+from a summary of the paper: if the loss in training tends to 0, so does the loss at other lengths. The bound is ours.
 """
 
 from functools import partial
@@ -66,8 +66,8 @@ ARGUMENT = (
     SIGNS_ARE_SYMMETRIC,
     Inference(
         "bound",
-        "independent signs are independent encodings of one law, A = αI and M = C I are matrices, and with either "
-        "attention the loss at α and C is d/2 (α²R − 2αP/q + 1/q)",
+        "apply `fresh_and_fixed_encodings:fresh` with A = αI and M = C I: independent signs are independent encodings "
+        "of one law, and with either attention the loss at α and C is d/2 (α²R − 2αP/q + 1/q)",
         (
             *("wang2024.fresh_and_fixed_encodings:fresh", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
             *("sign_encoding", "on_the_set", "gaussian_tokens", "zero_token", "same_laws", "longer"),
@@ -78,7 +78,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the loss of a fixed layer; both sides where all weights are equal, C = 0."""
+    """Return the steps: the terms of the loss; the loss of a layer at C = 0, and its slope in T."""
     return Derivation(
         (
             SELECTED_PART,

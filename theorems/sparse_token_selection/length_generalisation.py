@@ -1,34 +1,34 @@
 r"""Length generalisation on the set: the loss at up to twice as many other tokens is at most 2L + d/(7q).
 
-The encodings are drawn afresh for each sequence, so that a layer V = (α I, 0), W = diag(0, C I) means the same at any
+The encodings are drawn afresh for each sequence, so that a layer V = (α I, 0), W = diag(0, C I) can be used at any
 length: with P, R of `sign_attention` at T_test tokens of which q_test are selected its loss there is
 
     L_test(α, C) = d/2 (α²R − 2αP/q_test + 1/q_test).
 
-With as many tokens selected, and T ≤ T_test, T_test − q ≤ 2(T − q), for every layer on the set
+With q_test = q and T ≤ T_test, T_test − q ≤ 2(T − q), for every layer on the set
 
     L(T_test) ≤ 2 L(T) + d/(7q).
 
-So a layer whose loss in training is small beside d/(2q), the zero predictor's, has at most some 2/7 of d/(2q) at test;
+So a layer whose loss in training is small beside d/(2q), the zero predictor's, has at most about 2/7 of d/(2q) at test;
 at four times as many others it has more (a canary). The defaults of α and C are nearly those of the least loss at T
-tokens (`attention_gain`); for q ≤ 2, attending to Z alone, this loss is not reached, and α and C have to be given.
+tokens (`attention_gain`); for q ≤ 2, attending to Z alone, this loss is not attained, and α and C have to be given.
 
 *Idea.* Cover the other tokens at test by two groups that may overlap, each as large as in training. The selected tokens
 with either group are a sequence as in training, in which they have the share S_1 or S_2 of the attention. At test they
-have S ≤ S_1, S_2, and as the groups' weights add up to all others' at least, 1/S ≤ 1/S_1 + 1/S_2. The part of a
-sequence in 2qL/d is 1 − 2αS + ζα²S² + o, o = q Σ_{j∉y} α²p_j², and ζ ≥ 1 is the same for all three. For x = αS_1,
-y = αS_2, z = αS
+have S ≤ S_1, S_2, and as the groups' weights add up to at least the weight of all others, 1/S ≤ 1/S_1 + 1/S_2. A
+sequence contributes 1 − 2αS + ζα²S² + o to the mean 2qL/d, o = q Σ_{j∉y} α²p_j², and ζ ≥ 1 is the same for all three
+sequences. For x = αS_1, y = αS_2, z = αS
 
     x² + y² − z² − 2x − 2y + 2z + 9/7 ≥ 0,
 
 which is 0 at x = y = 6/7, z = 3/7. Of the law only this is used: the encodings are independent and of one law.
 
-*Is 2/7 the least?* Where the others have nearly all the attention, twice as many of them halve all shares, and layers
-of a small loss have at least 1/4 of d/(2q) at test. At the minimiser with 1/8 of d/(2q) in training the bound is 0.536
-of it. Instances there stay below 2/5: at T = 20000, q = 4, d_e = 932 the share is 0.319. That 2/5 is right for all
-sizes is not proved, and would need more of the law than the means of x, ζx² and o. Let x = y = 7/8, z = x/2, o = 0 for
-nearly all sequences, and let rare ones with z = x and a large o bring the mean of o to 7/64, as at a minimiser: the
-mean at test is 0.535.
+*Is 2/7 the least?* If the others have nearly all the attention, twice as many of them halve all shares, and layers of
+a small loss have at least 1/4 of d/(2q) at test. At the minimiser with 1/8 of d/(2q) in training the bound is 0.536 of
+d/(2q). Instances there stay below 2/5 of it: at T = 20000, q = 4, d_e = 932 the share is 0.319. It is not proved that
+2/5 is right for all sizes; a proof would need more of the law than the means of x, ζx² and o. Let x = y = 7/8, z = x/2,
+o = 0 for nearly all sequences, and let rare ones with z = x and a large o bring the mean of o to 7/64, as at a
+minimiser: the mean at test is 0.535.
 
 Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths. The
 statement, its numbers and its range are derived here.
@@ -245,11 +245,11 @@ ARGUMENT = (
     ),
     Inference(
         "groups",
-        "as T ≤ T_test and T_test − q ≤ 2(T − q) the other tokens are covered by two groups of T − q; the selected "
-        "with one of them are a sequence of T tokens, of the law of those in training, as the encodings are "
-        "independent and of one law. Its weights, the query's too, add up to no more than all at test, and those of "
-        "both to no less: so S ≤ S_1, S ≤ S_2 and S_1 S_2 ≤ S (S_1 + S_2); and o ≤ o_1 + o_2, as no share is larger at "
-        "test",
+        "as T ≤ T_test and T_test − q ≤ 2(T − q), two groups of T − q cover the other tokens. The selected tokens with "
+        "one group are a sequence of T tokens, of the law of those in training, as the encodings are independent and "
+        "of one law. The weights of such a sequence, with the query's, add up to at most those at test, and the "
+        "weights of both sequences to at least those: so S ≤ S_1, S ≤ S_2 and S_1 S_2 ≤ S (S_1 + S_2); and o ≤ "
+        "o_1 + o_2, as no share is larger at test",
         (
             *("sign_encoding", "on_the_set", "same_laws", "same_subsets", "not_shorter", "range"),
             *(step.label for step in SHARES),
@@ -258,14 +258,14 @@ ARGUMENT = (
     ),
     Inference(
         "one_sequence",
-        "so the part of a sequence at test is at most 2/7 and those of its two sequences of T tokens: for α ≥ 0 by "
-        "the cases 4S ≤ S_1 + S_2 and 4S ≥ S_1 + S_2, and for α ≤ 0",
+        "so 1 − 2αS + ζα²S² + o for a sequence at test is at most 2/7 plus the same terms for its two sequences of T "
+        "tokens: for α ≥ 0 in the cases 4S ≤ S_1 + S_2 and 4S ≥ S_1 + S_2, and for α ≤ 0",
         ("parts", "groups", *(step.label for step in OF_ONE_SEQUENCE)),
         "case distinction",
     ),
     Inference(
         "loss",
-        "the means of the two are those in training, and a part is at least (1 − αS)² ≥ 0",
+        "the terms of the two sequences have the mean in training, and such a term is at least (1 − αS)² ≥ 0",
         ("one_sequence", "parts", "groups", "twice_the_mean"),
         "linearity of expectation",
     ),
@@ -292,7 +292,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
-    """Return the statement with another clause, `where` it is to be looked for."""
+    """Return the statement with another clause, and the hypotheses `where` under which it is refuted."""
     hypotheses = (*STATEMENT.hypotheses, *where)
     return Canary(label, lambda: replace(STATEMENT, claims=(clause,), hypotheses=hypotheses), clause.label)
 

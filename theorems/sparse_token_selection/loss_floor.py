@@ -6,36 +6,37 @@ the means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
     L(α, C) = d/2 (α²R − 2αP/q + 1/q) = d/(2q) (1 − G) + dR/2 (α − P/(qR))²,    G = P²/(qR),
 
 so that the infimum over α and C ≥ 0 is d/(2q) (1 − sup G). It is enclosed by `attention_gain`, whose docstring has the
-proof. C < 0 is left to `negative_scales`. Attending to Z the flow from zero does not get there, as at C = 0 the slope
-in C is −(d/q) α P' < 0 for α > 0 and q < T, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0; nor to [Z, z_query] for 2q ≤ T +
-1, where P'(0) = q/(T+1) (1 − 2q/(T+1)) and R'(0) < 0. For larger q it may, and the statement is for C ≥ 0.
+proof. C < 0 is left to `negative_scales`. Attending to Z, the gradient flow from zero does not reach C < 0: at C = 0
+the slope in C is −(d/q) α P' < 0 for α > 0 and q < T, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0. Attending to
+[Z, z_query], it does not for 2q ≤ T + 1, as P'(0) = q/(T+1) (1 − 2q/(T+1)) ≥ 0 and R'(0) < 0. For larger q it may, and
+the statement is for C ≥ 0.
 
-*Enough.* For ε = σ d/(2q), a share σ of the zero predictor's loss, the infimum is at most ε where
+*Enough.* For ε = σ d/(2q), a share σ of the zero predictor's loss, the infimum is at most ε if
 
     d_e ≥ (4(q−1)(q−2)/(qσ) + q + 3) log² (3T/(q√σ)),                attending to Z,
     d_e ≥ ((q−1)(2q−3)/σ + q(3q+1)/8) log² (100T/(qσ)),   q ≥ 3,     attending to [Z, z_query].
 
-Idea. N ≥ q e^{C|u|²/q}, so that p_i ≤ e^{C(v_i − |u|²/q)}/q; at α = 1 the share is then at most
-E e^{2C(v_1 − |u|²/q)} − 1 for the selected tokens' differences and T(T−q)/q² E e^{2C(v_j − |u|²/q)} for the others. The
-means are d_e-th powers of one coordinate's, at most e^{(12/5)(q−1)(q−2)C²/(q d_e)} and e^{−2C + (2q+6)C²/d_e}, and
-C = log(3T/(q√σ)) is put in.
+Idea. The softmax's denominator is N ≥ q e^{C|u|²/q}, so that p_i ≤ e^{C(v_i − |u|²/q)}/q. At α = 1 the loss over
+d/(2q) is then at most E e^{2C(v_1 − |u|²/q)} − 1, for the selected tokens' differences, plus
+T(T−q)/q² E e^{2C(v_j − |u|²/q)}, for the other tokens. The means are d_e-th powers of one coordinate's, at most
+e^{(12/5)(q−1)(q−2)C²/(q d_e)} and e^{−2C + (2q+6)C²/d_e}, and C = log(3T/(q√σ)) is put in.
 With the query's token N ≥ e^{C|u|²}, α makes up for the mean of e^{C(v_1 − |u|²)}, and C = log(100T/(qσ))/2.
 The constants are not sharp: at T = 200, q = 3, σ = 1/8 the first says 1098, where 143 are enough (`d_e_required`).
 
-*q = 2, attending to Z.* Both selected tokens have the largest logit always, and L tends to its infimum, d/4 E[k/(2+k)],
-for C → ∞, k the number of other tokens with as large a logit: for T ≥ 3 it is not reached, and is exponentially small
-in d_e (`two_selected`).
+*q = 2, attending to Z.* Both selected tokens always have the largest logit. For C → ∞ L tends to its infimum,
+d/4 E[k/(2+k)], with k the number of other tokens with as large a logit. For T ≥ 3 the infimum is not attained; it is
+exponentially small in d_e (`two_selected`).
 *q ≥ 3.* The selected logits differ among themselves, by (q−1)(q−2)/(q d_e) in the mean square, and a large C makes
-the layer choose among them: wherever it was enclosed the infimum is reached at a finite C.
+the layer choose among them: in all cases computed the infimum is attained at a finite C.
 
 For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C², by the approximation of `approximate_gain`, with C
 about ½ log(d_e T): d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε below d/(192q).
-`descent_on_the_set` has the steps by which gradient descent goes down on the set; `step_size_margin` is its largest
-step size less η.
+`descent_on_the_set` has the step sizes at which gradient descent lowers the loss on the set; `step_size_margin` is the
+largest of them less η.
 
-Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. That i.i.d.
-signs are meant by the stochastic encoding (Definitions 3 and 5), and that no encoding is shared between samples, is
-our reading.
+Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. Our reading
+of the stochastic encoding (Definitions 3 and 5): its entries are i.i.d. signs, and no encoding is shared between
+samples.
 """
 
 from dataclasses import replace
@@ -98,7 +99,7 @@ from verify import (
 )
 
 FIGURES_STEP_SIZE = replace(STEP_SIZE, default=sp.Integer(1))
-"""No part of the claim: by how much it is small enough for `descent_on_the_set` is reported; the figures' is 1."""
+"""The step size, 1 in the paper's figures. It is no part of the claim; `step_size_margin` is computed from it."""
 
 SHARE = 2 * q * eps / d
 """ε as a share of the zero predictor's loss."""

@@ -1,14 +1,14 @@
-r"""P and R of attention by sign encodings at a C, closely enclosed: given how many coordinates have each |s|.
+r"""Narrow enclosures of P and R of attention by sign encodings at a C, given how many coordinates have each |s|.
 
-With u = Σ_y e_i a coordinate has s = Σ_{i∈y} ε_i, ε_i its signs. Let k be the numbers of coordinates by |s|: for q = 3
-one number in all, of the coordinates whose signs agree. Given k, with A = Σ_y e^{C v_i}, B = Σ_{j∉y} e^{C v_j} and
-Q = e^{C|u|²}, the query token's, or 0:
+With u = Σ_y e_i a coordinate has s = Σ_{i∈y} ε_i, ε_i its signs. Let k be the numbers of coordinates with each |s|. For
+q = 3 one number determines k: that of the coordinates whose signs agree. Given k, with A = Σ_y e^{C v_i},
+B = Σ_{j∉y} e^{C v_j} and Q = e^{C|u|²} if the query token is attended to, else 0:
 
-- |u|² = Σ s²/D, and with it Q, is a constant;
-- A and B are independent, and B is a sum of T − q independent terms: Σ_j E B^j t^j/j! is the power T − q of that of one
-  term, E e^{rCv} = ∏ cosh(rCs/D)^k, up to any order;
-- E A^j is the sum over the partitions of j on the selected tokens of products of powers k, and so are the moments with
-  A or A₂ = Σ_y e^{2C v_i} as a factor.
+- |u|² = Σ s²/D is a constant, and so is Q;
+- A and B are independent, and B is a sum of T − q independent terms: the series Σ_j E B^j t^j/j! is the (T − q)-th
+  power of one term's, in which E e^{rCv} = ∏ cosh(rCs/D)^k, up to any order;
+- E A^j is a sum over partitions of j among the selected tokens, of products of k-th powers, and so are the moments with
+  a factor A or A₂ = Σ_y e^{2C v_i}.
 
 So the moments of δ = 1 − X/m, X = A + B + Q, for any m > 0, follow by multiplying polynomials. X varies little given k:
 by 3 % at the figures' sizes. For even n, w ≥ 0 and X ≥ x₀ > 0
@@ -17,8 +17,8 @@ by 3 % at the figures' sizes. For even n, w ≥ 0 and X ≥ x₀ > 0
     0 ≤ E w/X² − Σ_{j<n} (j+1) E w δ^j/m² ≤ E w δ^n (1/x₀² + n/(m x₀)),
 
 as 1/X is the geometric series, and (1 − δ)² Σ_{j<n} (j+1)δ^j = 1 − δ^n (1 + n(1 − δ)). Here x₀ = Q + q e^{C|u|²/q} +
-(T−q) e^{−Cλ}, λ = Σ|s|/D ≥ |v_j|, the second term as Σ_y v_i = |u|² and by the
-inequality of arithmetic and geometric means.
+(T−q) e^{−Cλ}, λ = Σ|s|/D ≥ |v_j|. Its second term bounds A by the inequality of arithmetic and geometric means, as
+Σ_y v_i = |u|².
 """
 
 import math
@@ -36,7 +36,7 @@ from verify.errors import UndefinedError
 BITS = 192
 """Bits of the balls: a mean of δ^n is small beside the moments of which it is a sum."""
 MOST_COUNTS = 2000
-"""The most numbers k that are gone through."""
+"""Maximum number of different k that are gone through."""
 _LEFT_OUT = fmpq(1, 2**52)
 
 
@@ -92,16 +92,16 @@ class MeansByCounts:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """The numbers k that are gone through. Raises UndefinedError if they are too many."""
+        """The k that are gone through. Raises UndefinedError if they are too many."""
         return self._bulk[0]
 
     @property
     def left_out(self) -> fmpq:
-        """The probability of the others, at most 2^−52."""
+        """The probability of the k that are left out, at most 2^−52."""
         return self._bulk[1]
 
     def at(self, C: arb, orders: int) -> list[tuple[arb, arb]]:
-        """Return, for each number k that is gone through, its part of P and of R at C ≥ 0; `orders` is even."""
+        """Return, for each k that is gone through, its part of P and of R at C ≥ 0; `orders` is even."""
         moments, found = _Moments(self, C, orders), []
         for i, count in enumerate(self.counts):
             look_at_the_clock()
@@ -111,7 +111,7 @@ class MeansByCounts:
 
 
 class _Moments:
-    """The moments at one C: means in a coordinate to the powers that numbers k ask for, each made once."""
+    """The moments at one C; products of k-th powers of one coordinate's means are computed once for each k."""
 
     def __init__(self, model: MeansByCounts, C: arb, orders: int) -> None:
         self.model, self.C, self.orders, L = model, C, orders, orders + 3
@@ -133,7 +133,7 @@ class _Moments:
             self.selected.append(row)
 
     def _means(self, factors: list[arb], times: arb | int = 1) -> list[arb]:
-        """Return the products of a coordinate's means by |s| to the powers k, for each k, times a number."""
+        """Return, for each k, `times` ∏_s factors_s^{k_s}; `factors` has a coordinate's mean for each |s|."""
         counts = self.model.counts
         if len(factors) == 2:
             # One coordinate more with the first |s|, and one fewer with the other.
@@ -150,7 +150,7 @@ class _Moments:
         ]
 
     def given(self, i: int) -> tuple[arb, arb]:
-        """Return E A/X and E (A₂ + B₂)/X² given the i-th of the numbers k."""
+        """Return E A/X and E (A₂ + B₂)/X² given the i-th k, B₂ = Σ_{j∉y} e^{2C v_j}."""
         count = self.model.counts[i]
         T, q, n = self.model.T, self.model.q, self.orders
         L, factorials = n + 1, [math.factorial(j) for j in range(n + 4)]
@@ -181,7 +181,7 @@ class _Moments:
         if self.model.query:
             own = (self.C * count.square).exp()
             middle += own
-        # Above the mean, as X is skewed: by the more, the higher the power of δ that remains.
+        # m is put above the mean, as X is skewed, and the further above, the higher the power of δ that remains.
         middle = (middle + fmpq(n, 10) * abs(variance.mid()).sqrt()).mid()
         if not middle > 0:
             return arb("nan"), arb("nan")

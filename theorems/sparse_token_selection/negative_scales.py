@@ -10,17 +10,17 @@ So at every α and C ≤ 0
 
     L ≥ d/(2q) (1 − G_0),    G_0 = a²/(a² + q (T/(T+1) − a)²/(T−q)),    if a ≤ T/(T+1).
 
-Where G_0 is below sup P²/(qR) over C ≥ 0 (`attention_gain`), the infimum of L over C ≥ 0 is that over all real C. At T
-= 200, q = 3, d_e = 170 G_0 is 0.42 and the supremum 0.57 with the query's token, 0.89 without. The bound of P needs no
-hypothesis on the sizes, that of L only a ≤ T/(T+1).
+If G_0 is below sup P²/(qR) over C ≥ 0 (`attention_gain`), the infimum of L over C ≥ 0 is that over all real C. At T =
+200, q = 3, d_e = 170, G_0 is 0.42, and the supremum is 0.57 with the query's token and 0.89 without. The bound of P
+needs no hypothesis on the sizes, and the bound of L only a ≤ T/(T+1).
 
 *The idea.* Given u, a selected token's entry has the sign of u's in a coordinate with a probability of at least 1/2,
 independently over the coordinates. So there is a v_0 ≤ v_i that, given u, has the law of the other tokens' v_j and is
-independent of them. Each token j ∉ y with v_j ≤ v_0 has at least the weight of token i, so that p_i ≤ 1/N, N counting
-v_0 itself and these. Of T − q + 1 numbers the k-th smallest has at least k that are no larger; by exchangeability
+independent of them. Each token j ∉ y with v_j ≤ v_0 has at least the weight of token i, so that p_i ≤ 1/N, where N is 1
+plus the number of these tokens. Of T − q + 1 numbers, at least k are at most the k-th smallest; by exchangeability
 E 1/N is at most the mean of 1/k.
 
-P ≤ q/T is what samples show; the factor of about 1 + log T is not sharp.
+In samples P ≤ q/T: the factor of about 1 + log T is not sharp.
 
 Source: Wang et al. 2024, Theorem 2 speaks of the loss without a sign of C; everything here is derived here.
 """
@@ -211,15 +211,15 @@ ARGUMENT = (
     ),
     Inference(
         "counted",
-        "let N be 1 and the number of j ∉ y with v_j ≤ v_0. For C ≤ 0 each of these has C v_j ≥ C v_i, and so at least "
-        "the weight of token i, as the exponential rises: p_i ≤ 1/N",
+        "let N be 1 plus the number of j ∉ y with v_j ≤ v_0. For C ≤ 0 each of these j has C v_j ≥ C v_i, and so at "
+        "least the weight of token i, as the exponential rises: p_i ≤ 1/N",
         ("coupled", "larger_weight", "share", "on_the_set"),
         "application",
     ),
     Inference(
         "ranks",
-        "given u the T − q + 1 numbers v_0 and v_j are exchangeable; the k-th smallest of them has at least k that are "
-        "no larger, so that E 1/N is at most H/(T − q + 1), H the sum of 1/k over k ≤ T − q + 1",
+        "given u the T − q + 1 numbers v_0 and v_j are exchangeable; at least k of them are at most the k-th smallest, "
+        "so that E 1/N is at most H/(T − q + 1), H the sum of 1/k over k ≤ T − q + 1",
         ("coupled", "counted"),
         rules.EXCHANGEABILITY,
     ),
@@ -238,8 +238,8 @@ ARGUMENT = (
     ),
     Inference(
         "own_share",
-        "where the query's token is attended to, its logit is C|u|², and |u|² ≥ v_i for every token, as |s| ≤ s² for "
-        "the integer s in each coordinate: for C ≤ 0 its weight is the least of T + 1, and its share at most 1/(T + 1)",
+        "if the query's token is attended to, its logit is C|u|², and |u|² ≥ v_i for every token, as |s| ≤ s² for the "
+        "integer s in each coordinate: for C ≤ 0 its weight is the least of T + 1, and its share at most 1/(T + 1)",
         ("own_logit", "larger_weight", "share", "sign_encoding", "on_the_set", "zero_token"),
         "application",
     ),
@@ -252,7 +252,7 @@ ARGUMENT = (
     ),
     Inference(
         "others_get",
-        "S + O is 1 where Z alone is attended to, and else at least T/(T + 1): E O ≥ T/(T + 1) − P, which is not "
+        "S + O is 1 if Z alone is attended to, and otherwise at least T/(T + 1): E O ≥ T/(T + 1) − P, which is not "
         "negative, so that (E O)² ≥ (T/(T + 1) − P)²",
         ("own_share", "attention", "small_share", "squares"),
         "application",
@@ -289,7 +289,7 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "of q signs with the sum s the part (q + s)/(2q) is +, which is 1/2 and this more",
+                "of q signs with the sum s the part (q + s)/(2q) is +, which exceeds 1/2 by",
                 (q + s) / (2 * q) - sp.Rational(1, 2),
                 s / (2 * q),
             ),
@@ -316,7 +316,7 @@ _canary = partial(
     with_clause,
     replace(STATEMENT, hypotheses=tuple(h for h in STATEMENT.hypotheses if h not in (SMALL_SHARE, LARGER_GAIN))),
 )
-"""The steps hold without the two hypotheses on sizes, and searches of canaries are quick."""
+"""The steps hold without the two hypotheses on sizes, and without these the searches for canaries are quick."""
 
 
 negative_scales = Theorem(

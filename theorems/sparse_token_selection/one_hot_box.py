@@ -15,7 +15,7 @@ m, a, other, part, fall, pull, best, size, low, curve, level, factor = sp.symbol
 top, scale, ratio = sp.symbols("top scale ratio", positive=True)
 rho, b, z = sp.symbols("rho b z", real=True)
 alpha, C = sp.symbols("value logit", real=True)
-"""α and C, which are names of the recursion's state in the claims."""
+"""α and C under other names: in the claims `alpha` and `C` are the recursion's state."""
 P, S, loss, w = (
     each.subs({reduced.alpha: alpha, reduced.C: C}) for each in (reduced.P, reduced.S, reduced.loss, reduced.w)
 )

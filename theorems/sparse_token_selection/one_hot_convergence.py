@@ -5,16 +5,16 @@ descent from W(0) = 0, V(0) = 0 has a step t with L_t ≤ ε, and L_s ≤ ε for
 
 By Lemma 1 the run is a recursion of two numbers (α, C). Both steps are scaled gradient steps of
 L, by η/d in α and η/(T−1) in C. On the box 0 ≤ α ≤ √(T/q) + 1/16, C ≥ 0, which the recursion
-never leaves, the scaled Hessian is at most 2, so that L never increases: a level that is reached, stays.
-Its α is at most √(T/q); at q = T a step maps [0, 1] onto [η/q, 1], up to the end, and so no
-enclosure shows that it stays there: hence the 1/16.
+never leaves, the scaled Hessian is at most 2, so that L never increases: once L ≤ ε, L stays ≤ ε.
+The run's α is at most √(T/q). At q = T a step maps [0, 1] onto [η/q, 1], which has the same upper
+end, so that no enclosure shows that α stays in [0, 1]: hence the 1/16.
 
 Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's time bound is
-not known to us; the number of steps is computed here, and bounded for all sizes in `one_hot_descent`,
-which needs only η ≤ 4q²/(5q+2d), a larger bound: neither q ≥ 2, nor q < T/4, nor the bound on ε. Nor
-does `one_hot_larger_steps`, with η < 2q(T−1)/(T−1+6d).
-If ε is too small to follow the run step by step, a tube around the run encloses it, and so the
-steps: C changes slowly there, and α tracks it.
+not known to us; the number of steps is computed here. `one_hot_descent` bounds it for all sizes and
+needs only η ≤ 4q²/(5q+2d), a larger bound: neither q ≥ 2, nor q < T/4, nor the bound on ε.
+`one_hot_larger_steps` needs none of these either, but η < 2q(T−1)/(T−1+6d).
+If ε is too small to follow the run step by step, a tube around the run encloses the run and its
+number of steps: C changes slowly there, and α tracks it.
 """
 
 from dataclasses import replace
@@ -77,7 +77,7 @@ STAYS = Stays(
 )
 
 LARGER_STEP = 2 * q * (T - 1) / (T - 1 + 6 * d)
-"""The limit of `one_hot_larger_steps`."""
+"""The bound on η in `one_hot_larger_steps`."""
 PAPERS_STEP = Inequality(
     "papers_step",
     sp.Lt(1 / (20 * d**2), LARGER_STEP, evaluate=False),
@@ -100,7 +100,7 @@ STATEMENT = Statement(
 ARGUMENT = tuple(
     Inference(
         label,
-        "η ≤ 1/(20 d²) is among the step sizes for which this is known",
+        "η ≤ 1/(20 d²) is below the bound 2q(T−1)/(T−1+6d) of `one_hot_larger_steps`",
         (f"wang2024.one_hot_larger_steps:{label}", "papers_step", "step_size", *ONE_HOT_RUN_LABELS),
         "application",
     )
@@ -128,7 +128,7 @@ NEVER_INCREASES = Descent(
     ),
 )
 
-# At small ε the lag of α behind its limit is of the order of e^{−C}: L as a sum of terms that are no larger than it.
+# At small ε the lag of α behind its limit is of the order of e^{−C}: L is written as a sum of nonnegative terms.
 SLOW = Tube(slow=C, observable=d / (2 * q) * ((1 - alpha * P) ** 2 + alpha**2 * P * Q * w))
 
 
@@ -160,7 +160,7 @@ def derivation() -> Derivation:
                 (r - 1) * (1 - (r + 1) * w) ** 2 / (2 * (1 + (r**2 - 1) * w**2)),
             ),
             Step(
-                "which is that 1/S, as T = q r²",
+                "as T = q r², 1/S is the fraction subtracted in the step before",
                 least_alpha.subs(T, q * r**2),
                 (1 + (r**2 - 1) * w) / (1 + (r**2 - 1) * w**2),
             ),
@@ -216,6 +216,6 @@ theorem1 = Theorem(
     proof_uses=("wang2024.one_hot_larger_steps",),
     argument=ARGUMENT,
     extensions=EXTENSIONS,
-    # Beyond it the end of the run, α = 1 as C → ∞, repels along α: the clause `lag` there.
+    # Beyond this bound the end of the run, α = 1 as C → ∞, repels along α: see the clause `lag` of that theorem.
     boundaries={"wang2024.inverse_loss_rate": LAG_ATTRACTS},
 )

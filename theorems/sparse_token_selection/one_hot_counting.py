@@ -1,4 +1,4 @@
-r"""Steps for the one-hot run: C never falls, and how fast the potential rises.
+r"""Steps for the one-hot run: C never falls, and bounds of the potential's rise.
 
 The names are those of `one_hot_steps`, where the proof is: `lag` is ρ, `sigma` σ, `z` (1−P)(1−w), `w` and `later` are
 e^{−C} before and after a step, `move` is y, `bend` s²σ, `rise` g = (1+ρ)(1−ρσ), `kappa` κ.

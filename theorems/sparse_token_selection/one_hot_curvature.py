@@ -145,7 +145,7 @@ SCALED = (
     ),
 )
 FORM = SCALED[-3:]
-"""The largest eigenvalue of a form whose entries are bounded."""
+"""The steps that bound the largest eigenvalue of a quadratic form by bounds of its entries."""
 FALL_IN_PARTS = Identity(
     "fall_in_parts",
     2 * q / d * (eta / d * (d / q * x) ** 2 + eta / (T - 1) * (d / q * y) ** 2),

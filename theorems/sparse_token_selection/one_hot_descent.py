@@ -7,28 +7,28 @@ With w = e^{−C}, N = q + (T−q)w and M = q + (T−q)w², Lemma 1's P, S are q
     B = (1 − m) − ρ m z,    z = (1−P)(1−w) ∈ [0, 1),
 
 and the steps are α′ = α − (η/q) g_α, C′ = C + ηd/(q(T−1)) g_C: gradient steps of L, whose slopes are d/q g_α and
-−d/q g_C, scaled by η/d and η/(T−1). Box, curvature and descent are shown together, from step to step: ℓ is 1 at the
-start, and no larger as far as the run has come.
+−d/q g_C, scaled by η/d and η/(T−1). Box, curvature and descent are shown together by induction over the steps: ℓ is 1
+at the start, and does not rise.
 
 *Idea.* While ℓ ≤ 1 the run stays in the box 0 ≤ α ≤ √(T/q), C ≥ 0, where in coordinates scaled by the steps the
 Hessian is at most β = (η/q)(1 + 2d/(5q)) ≤ 4/5. So ℓ falls in a step by at least (2η/q)(1 − β/2) G, and G dominates ℓ²:
 
     G = P²ρ² + d/(T−1) (1+ρ)² m² B²,    d/(T−1) ℓ²(1 − ℓ)² ≤ (1 + aℓ) G,    a = (3 + 7A)/2,  A = dT/(q(T−1)),
 
-by Cauchy-Schwarz where |ρ| is at most of the order of ℓ, and by its first term elsewhere. Hence
+by Cauchy-Schwarz if |ρ| is at most of the order of ℓ, and by G's first term otherwise. Hence
 
     ℓ − ℓ′ ≥ k ℓ²(1 − ℓ)²/(1 + aℓ),    k = (2ηd/(q(T−1))) (1 − β/2).
 
-Where ℓ is near 1 that is little: there the first term of G lowers it at first; then 1 − ℓ grows by at least a multiple
+For ℓ near 1 this bound is small. There the first term of G lowers ℓ at first; then 1 − ℓ grows by at least a multiple
 of its own square a step. From ℓ = 1/3 on a convex function of ℓ, F = t + (2 + a) ln t − (1 + a)/t with t = (1−ℓ)/ℓ,
-grows by k a step at least. With Y = d/(2qε), L_s ≤ ε for all
+grows by at least k a step. With Y = d/(2qε), L_s ≤ ε for all
 
     s ≥ (Y + (7/2)(1 + A) ln(1 + Y) + (30 + 25A) T/q) / k.
 
-For ε → 0 that is (T−1)/(4ηε) · 1/(1 − β/2), where for q < T the true number is (T−1)/(4ηε) (`one_hot_rate`;
-`one_hot_steps` bounds it from below): at most
-5/3 of it. The last part, for the start of the run, is a rough bound. Nothing but η ≤ 4q²/(5q+2d) is used: Theorem 1's
-η ≤ 1/(20d²) is within it, and so is η = 1 for 2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
+For ε → 0 this bound is (T−1)/(4ηε) · 1/(1 − β/2). For q < T the true number is (T−1)/(4ηε) (`one_hot_rate`;
+`one_hot_steps` bounds it from below), so the bound is at most 5/3 of it. Its last part, for the start of the run, is
+rough. Nothing but η ≤ 4q²/(5q+2d) is used. Theorem 1's η ≤ 1/(20d²) satisfies this, and so does η = 1 for
+2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
 
 Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us; the bounds here are derived here.
 """
@@ -107,7 +107,7 @@ STEPS = (Y + 7 * (1 + A) / 2 * sp.log(1 + Y) + (30 + 25 * A) * T / q) / K
 
 level = sp.Symbol("level", positive=True)
 LEAST_FALL = K * level**2 * (1 - level) ** 2 / (1 + EXCESS * level)
-"""The least fall of 2qL/d in a step, from `level`."""
+"""Lower bound of the fall of ℓ = 2qL/d in a step from ℓ = `level`."""
 
 
 def at_most(label: str, left: sp.Expr, right: sp.Expr | int, says: str) -> Inequality:
@@ -155,7 +155,7 @@ START = at_most(
 
 
 def _bounds_of_curvature(length: sp.Expr, subset: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return a bound of ℓ_CC, and its allowed maximum."""
+    """Return a bound of ℓ_CC, and the value that this bound must not exceed."""
     ratio = length / subset
     return (ratio + 4) / 20 + 8 * ratio / 27, sp.Rational(4, 5) * (length - 1) / subset
 
@@ -278,7 +278,8 @@ ARGUMENT = (
     ),
     Inference(
         "C_stays_positive",
-        "while ℓ ≤ 1, C falls only where a(1−w) > 1, and so w < 1/2 and C > ln 2 > 1/2, and by at most 1/2: C ≥ 0",
+        "while ℓ ≤ 1, C falls only where a(1−w) > 1, so that w < 1/2 and C > ln 2 > 1/2, and a step lowers it by at "
+        "most 1/2: C ≥ 0",
         ("wang2024.lemma1", "range", "excess", "eighth", *(step.label for step in FALL_OF_C)),
         "case distinction",
     ),
@@ -294,9 +295,9 @@ ARGUMENT = (
     ),
     Inference(
         "entry_of_C",
-        "ℓ_CC = −2αP(1−P)(1−2P) + 2α²P²(1−P)((2−3P)(1−w) + w) ≤ 4(T−1)/(5q) in the box: by `entry_at_most` and one of "
-        "the two bounds that follow it where T > 2; for T = 2, q = 1, where P = 1/(1+w), by those of two tokens, as "
-        "the second term is negative or not; for q = T it is 0, as P = 1",
+        "ℓ_CC = −2αP(1−P)(1−2P) + 2α²P²(1−P)((2−3P)(1−w) + w) ≤ 4(T−1)/(5q) in the box: for q < T and T > 2 by "
+        "`entry_at_most` and `curvature_C` or `curvature_of_one`; for T = 2, q = 1, where P = 1/(1+w), by the steps of "
+        "two tokens, whether or not the second term is negative; for q = T ℓ_CC is 0, as P = 1",
         (
             *("coordinates", "range", "C_stays_positive", "wang2024.lemma1:population_loss"),
             *("bend_in_C", "bend", "turn", "mixed"),
@@ -323,14 +324,14 @@ ARGUMENT = (
     ),
     Inference(
         "fall",
-        "while ℓ ≤ 1, it falls in a step by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
+        "while ℓ ≤ 1, a step lowers ℓ by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
         ("largest_curvature", "range", "C_stays_positive", "wang2024.lemma1", "coordinates", "fall_in_parts"),
         rules.DESCENT_LEMMA,
     ),
     Inference(
         "box_and_descent",
-        "α = C = 0 and ℓ = 1 at the start, and each step from within the box keeps both bounds and lowers ℓ: so "
-        "along the whole run",
+        "α = C = 0 and ℓ = 1 at the start, and each step from a point of the box with ℓ ≤ 1 ends in the box and does "
+        "not raise ℓ: so this holds along the whole run",
         ("range", "C_stays_positive", "fall", "wang2024.lemma1", "zero_initialisation", "population_gradient"),
         "induction",
     ),
@@ -342,7 +343,7 @@ ARGUMENT = (
     ),
     Inference(
         "far_or_near",
-        "where P²ρ² ≥ d/(T−1) ℓ²h², so is G; elsewhere P = mS ≥ hS and S² ≥ q/T, and for h > 0 ρ² < Aℓ², "
+        "if P²ρ² ≥ d/(T−1) ℓ²h², then G ≥ d/(T−1) ℓ²h². Otherwise, as P = mS ≥ hS and S² ≥ q/T, ρ² < Aℓ² for h > 0, "
         "A = dT/(q(T−1)), so that |ρ| ≤ √A ℓ",
         ("rest", "scale", "coordinates", *(step.label for step in domination.FAR), "root"),
         "case distinction",
@@ -370,8 +371,8 @@ ARGUMENT = (
     ),
     Inference(
         "domination",
-        "d/(T−1) ℓ²h² ≤ (1 + aℓ) G: in the first case G alone is enough, in the other `dominates` has it, and at h = 0 "
-        "the left side is 0",
+        "d/(T−1) ℓ²h² ≤ (1 + aℓ) G: in the first case of `far_or_near` G alone is enough; in the second case this is "
+        "`dominates`; at h = 0 the left side is 0",
         (
             *("far_or_near", "near_the_best", "of_the_others", "square", "rest"),
             *(step.label for step in domination.DOMINATION),
@@ -395,16 +396,17 @@ ARGUMENT = (
     ),
     Inference(
         "start_of_C",
-        "from there on 1/h, at most 2T/q, falls while ℓ ≥ 1/3 by at least c/(1 + ch) a step, c = k/(9 + 3a), and "
-        "that is at least 9c/10, as c ≤ 1/6 and h ≤ 2/3. So ℓ ≤ 1/3, where 1/h ≤ 3/2, after at most as many steps more "
-        "as `steps_of_C` has, and 1",
+        "from there on 1/h ≤ 2T/q. While ℓ ≥ 1/3, each step lowers 1/h by at least c/(1 + ch), c = k/(9 + 3a), which "
+        "is at least 9c/10, as c ≤ 1/6 and h ≤ 2/3. So after at most as many further steps as `steps_of_C` has, and "
+        "one, ℓ ≤ 1/3, where 1/h ≤ 3/2",
         ("least_fall", "third", "inverse", "sixth", "start_of_alpha", "least_growth", "steps_of_C"),
         "telescoping",
     ),
     Inference(
         "potential_grows",
-        "in ℓ, where dt/dℓ = −(1+t)², F has the slope −(1 + aℓ)/(ℓ²h²), which rises up to ℓ = 1/3, where t = 2: F is "
-        "convex, and grows by at least this slope times the fall, and so by k a step, while ℓ > 0",
+        "as a function of ℓ, with dt/dℓ = −(1+t)², F has the slope −(1 + aℓ)/(ℓ²h²), which rises up to ℓ = 1/3, where "
+        "t = 2. So F is convex there, and a step adds to F at least the fall of ℓ times the size of this slope, which "
+        "is at least k, while ℓ > 0",
         (
             *("least_fall", "slope_of_t", "potential", "slope_in_loss", "bend_of_the_potential", "convex"),
             *("rise_of_one_step", "start_of_C"),
@@ -413,17 +415,17 @@ ARGUMENT = (
     ),
     Inference(
         "reached",
-        "for Y ≥ 3 F at ℓ = 1/Y, where t = Y − 1, is by at most Y + (2 + a) ln Y above that at 1/3, as ln 2 ≥ 1/2, and "
-        "so by at most Y + (2 + a) ln(1 + Y), 2 + a = 7(1+A)/2. With one step for each rounding `all_steps` has the "
-        "sum: ℓ ≤ 1/Y within the bound. Where 1 < Y < 3 the steps to ℓ ≤ 1/3 are enough, and none are needed where "
-        "Y ≤ 1",
+        "let Y ≥ 3. F at ℓ = 1/Y, where t = Y − 1, exceeds F at ℓ = 1/3 by at most Y + (2 + a) ln Y, as ln 2 ≥ 1/2, "
+        "and so by at most Y + (2 + a) ln(1 + Y), 2 + a = 7(1+A)/2. `all_steps` adds up the three parts of the run, "
+        "with one step for each rounding: ℓ ≤ 1/Y within the bound. For 1 < Y < 3 the steps to ℓ ≤ 1/3 are enough, and "
+        "for Y ≤ 1 none are needed",
         (
             *("potential_grows", "start_of_alpha", "start_of_C", "start", "steps_at_first", "roundings", "log_of_two"),
             *("log_of_t", "rise_of_the_potential", "log_of_the_next", "all_steps", "box_and_descent"),
         ),
         "telescoping",
     ),
-    Inference("stays", "what falls at every step stays below what it was", ("box_and_descent",), "induction"),
+    Inference("stays", "no step raises L: once L ≤ ε holds, it holds from then on", ("box_and_descent",), "induction"),
 )
 
 

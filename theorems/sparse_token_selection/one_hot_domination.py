@@ -1,4 +1,4 @@
-r"""Steps for the one-hot run: the squares of the slopes dominate that of the loss, and the number of steps.
+r"""Steps for the one-hot run: the squares of the slopes dominate the square of the loss; the number of steps.
 
 The names are those of `one_hot_descent`, where the proof is: `lag` is ρ, `size` |ρ|, `left` h = 1 − ℓ, `level` ℓ,
 `near` |B|, `reach` z + |ρ|, `squares` G, `root` √A, `low` h².

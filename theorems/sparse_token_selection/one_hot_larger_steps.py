@@ -1,19 +1,19 @@
 r"""Theorem 1's conclusion for η < 2q (T−1)/(T−1+6d): the loss never rises, and falls below every ε.
 
 In the coordinates of `one_hot_descent`, ℓ = 2qL/d = (1 − m) + mρ², let a = αP = (1 + ρ)m. Where ℓ ≤ 1 and C ≥ 0, ρ² ≤ 1
-and so 0 ≤ a ≤ 2. There in coordinates scaled by the steps the Hessian is (η/q) times the matrix with the entries
+and so 0 ≤ a ≤ 2. There, in coordinates scaled by the steps, the Hessian is (η/q) times the matrix with the entries
 
     PS ≤ 1,   √(d/(T−1)) P(1−P)(2a(1−w) − 1),   d/(T−1) a(1−P)(a((2−3P)(1−w) + w) − (1−2P)),
 
-the last at most 6d/(T−1), and the square of the other as well: no eigenvalue is above β = (η/q)(1 + 6d/(T−1)) < 2. The
-set where ℓ ≤ 1 is not convex, but a step stays in it: along the step ℓ falls as long as it has stayed there. So L never
-rises. Where ℓ ≥ x the sum of squares G of the slopes is at least (q/T)² x² min(1/16, 9d/(64(T−1))), so that ℓ
-falls below every x.
+in α, mixed, and in C. The last is at most 6d/(T−1), and so is the square of the mixed one: no eigenvalue is above
+β = (η/q)(1 + 6d/(T−1)) < 2. The set where ℓ ≤ 1 is not convex, but a step stays in it: along the
+step ℓ falls as long as it has stayed at most 1. So L never rises. Where ℓ ≥ x, the sum of squares G of the slopes is at
+least (q/T)² x² min(1/16, 9d/(64(T−1))), so that ℓ falls below every x.
 
-For T → ∞ the bound tends to 2q, beyond which the approach to zero loss is unstable (`inverse_loss_rate`). Where
-T > 6q or T > 4d it is above the 4q²/(5q+2d) of `one_hot_descent`, which bounds the number of steps too. With q < T
-`inverse_loss_rate` gives 1/(t L_t) → 4η/(T−1) here as well. Between the larger of the two and 2q nothing is shown for
-all sizes: the loss may rise on the way there (finding `wang2024.stays_needs_more_than_stability`).
+For T → ∞ the bound on η tends to 2q, beyond which the approach to zero loss is unstable (`inverse_loss_rate`). If
+T > 6q or T > 4d, it is above the bound 4q²/(5q+2d) of `one_hot_descent`, which bounds the number of steps too. For
+q < T `inverse_loss_rate` gives 1/(t L_t) → 4η/(T−1) here as well. For η between the larger of the two bounds and 2q
+nothing is shown for all sizes: the loss may rise on its way to 0 (finding `wang2024.stays_needs_more_than_stability`).
 
 Source: derived here, of Wang et al. 2024, Theorem 1.
 """
@@ -87,7 +87,7 @@ p = sp.Symbol("p", nonnegative=True)
 
 BETA = eta / q * (1 + 6 * d / (T - 1))
 share, other, attended = 1 / (1 + p), 1 / (1 + v), 2 / (1 + x)
-"""P, w and a, over their ranges."""
+"""P and w in (0, 1] and a in (0, 2], as functions of nonnegative variables."""
 MIXED = share * (1 - share) * (2 * attended * (1 - other) - 1)
 BEND = attended * (1 - share) * (attended * ((2 - 3 * share) * (1 - other) + other) - (1 - 2 * share))
 
@@ -258,9 +258,9 @@ ARGUMENT = (
     ),
     Inference(
         "along_a_step",
-        "from where ℓ ≤ 1 and C ≥ 0 the segment to the next point keeps both: C at its ends is ≥ 0, and ℓ, which falls "
-        "along it from the start on unless the slopes vanish, falls as long as it is at most 1, and so does not reach "
-        "what it was at the start",
+        "let a step begin where ℓ ≤ 1 and C ≥ 0: both hold on the segment to the next point. C ≥ 0 at its two ends. "
+        "Unless the slopes vanish, ℓ falls at the beginning of the segment, and it goes on falling as long as it is at "
+        "most 1: so it does not return to its first value",
         (
             *("largest_curvature", "C_stays_positive", "wang2024.lemma1", "coordinates", "positive_share"),
             RANGE_OF_ALPHA[0].label,
@@ -275,7 +275,8 @@ ARGUMENT = (
     ),
     Inference(
         "whole_run",
-        "α = C = 0 and ℓ = 1 at the start, and each step from where ℓ ≤ 1 and C ≥ 0 keeps both: so along the whole run",
+        "α = C = 0 and ℓ = 1 at the start, and each step from a point with ℓ ≤ 1 and C ≥ 0 keeps both: so both hold "
+        "along the whole run",
         (
             *("fall", "along_a_step", "C_stays_positive"),
             *("wang2024.lemma1", "zero_initialisation", "population_gradient"),
@@ -284,19 +285,19 @@ ARGUMENT = (
     ),
     Inference(
         "least_slopes",
-        "where C ≥ 0 and 1 ≥ ℓ ≥ x, |ρ| ≥ x/4 has G ≥ (q/T)² x²/16; else B ≥ x/2, 1 + ρ ≥ 3/4 and "
+        "let C ≥ 0 and 1 ≥ ℓ ≥ x. If |ρ| ≥ x/4, then G ≥ (q/T)² x²/16; otherwise B ≥ x/2, 1 + ρ ≥ 3/4 and "
         "G ≥ d/(T−1) (9/64) (q/T)² x²",
         ("whole_run", "coordinates", "least_share", "least_m", "left_for_C", *(step.label for step in LEAST_SLOPES)),
         "case distinction",
     ),
     Inference(
         "reached",
-        "while ℓ ≥ x > 0 it falls by at least a positive number a step, the same at each: so not for ever; with x = "
-        "2qε/d, or x = 1 if that is more, L ≤ ε at some step",
+        "while ℓ ≥ x > 0, each step lowers ℓ by at least the same positive number: so ℓ < x at some step. With x the "
+        "smaller of 2qε/d and 1, L ≤ ε at that step",
         ("whole_run", "fall", "least_slopes", "positive_share"),
         "telescoping",
     ),
-    Inference("stays", "what falls at every step stays below what it was", ("whole_run", "fall"), "induction"),
+    Inference("stays", "no step raises L: once L ≤ ε holds, it holds from then on", ("whole_run", "fall"), "induction"),
 )
 
 

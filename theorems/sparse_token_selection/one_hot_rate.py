@@ -1,4 +1,4 @@
-r"""The rate of every run in the scope of Theorem 1: 1/(t L_t) tends to 4η/(T−1), whatever q and d.
+r"""The rate of every run in the scope of Theorem 1: 1/(t L_t) tends to 4η/(T−1), for all q and d.
 
 For q < T and η ≤ 4q²/(5q+2d) the loss is at most any ε from some step on (`one_hot_descent`), and so it tends
 to 0. These step sizes are below 2q: along the run 1/(t L_t) → 4η/(T−1) (`inverse_loss_rate`). If N is the first step
@@ -83,7 +83,7 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "vanishes",
-        "for every ε the loss is at most ε from some step on: it tends to 0",
+        "for every ε > 0 the loss is at most ε from some step on: it tends to 0",
         (
             *("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:stays"),
             *("small_step", *ONE_HOT_RUN_LABELS),
@@ -92,15 +92,14 @@ ARGUMENT = (
     ),
     Inference(
         "slope",
-        "as η < 2q and the loss tends to 0, the inverse loss has its slope",
+        "as η < 2q and the loss tends to 0, 1/(t L_t) tends to 4η/(T−1)",
         ("wang2024.inverse_loss_rate:slope", "vanishes", "attracts", "small_step", "others", *ONE_HOT_RUN_LABELS),
         "application",
     ),
     Inference(
         "steps",
-        "with N the first step with L_N ≤ ε, Nε is between N L_N and (1 + 1/(N−1)) (N−1) L_{N−1}, and both ends tend "
-        "to (T−1)/(4η): a loss of 0 would stay 0, and 1/(t L_t) have no limit, so that the loss is positive and N → ∞ "
-        "as ε → 0",
+        "let N be the first step with L_N ≤ ε. The loss is never 0: it would stay 0, and 1/(t L_t) would have no "
+        "limit. So N → ∞ as ε → 0. Nε is between N L_N and (1 + 1/(N−1)) (N−1) L_{N−1}, and both tend to (T−1)/(4η)",
         (
             "slope",
             *(step.label for step in COUNTING),
@@ -114,7 +113,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Derive the step sizes' distance below 2q, Theorem 1's below them, and the sharpness of the bound on the steps."""
+    """Derive by how much the largest step size is below 2q and above Theorem 1's, and the bound's excess in steps."""
     return Derivation(
         (
             Step(
@@ -128,8 +127,7 @@ def derivation() -> Derivation:
                 (80 * d**2 * q**2 - 5 * q - 2 * d) / (20 * d**2 * (5 * q + 2 * d)),
             ),
             Step(
-                "the factor by which the bound on the steps in `one_hot_descent`, Y/k to first order, is above this "
-                "number",
+                "the bound on the steps in `one_hot_descent`, Y/k to first order, over this number, (T − 1)/(4ηε)",
                 Y / K / ((T - 1) / (4 * eta * eps)),
                 10 * q**2 / (10 * q**2 - eta * (5 * q + 2 * d)),
             ),

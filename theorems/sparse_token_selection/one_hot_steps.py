@@ -4,8 +4,9 @@ In the coordinates of `one_hot_descent`, let δ = 1 − αP(1−w) = (1−m)(1�
 
     κ = 2ηd/(q(T−1)),   X = m/(1−m) = q e^{2C}/(T−q),   σ = q(1−w)/(wN).
 
-*C never falls.* It falls where δ < 0, only where ρ > 0. While N(1−w) ≤ Tw, that is σ ≤ 1, S falls as C rises, so
-that α, which moves towards 1/S and not past it, stays below 1/S: ρ ≤ 0. Beyond, a step from δ ≥ 0 ends at δ' ≥ 0:
+*C never falls.* C falls only where δ < 0, and there ρ > 0. Before the turn, while N(1−w) ≤ Tw, that is σ ≤ 1, S falls
+as C rises, so that α, which moves towards 1/S and not past it, stays below 1/S: ρ ≤ 0. Beyond the turn, a step from
+δ ≥ 0 ends at δ' ≥ 0:
 
     (1−w)(N' − qα'(1−w')) ≥ (1−w') N δ (1 − (η/q)(P²(1−w) + AΞ)),   Ξ = P(1−P) w αP/(1−w'),   A = dT/(q(T−1)),
 
@@ -259,8 +260,8 @@ ARGUMENT = (
     ),
     Inference(
         "small_move",
-        "y ≤ κ/4 ≤ 1: where ρ ≤ 0 as z ≤ 1; where ρ > 0 σ ≥ 1 and y ≥ 0 are supposed, as the induction of "
-        "C_never_falls gives them (for y < 0 there is nothing to show)",
+        "y ≤ κ/4 ≤ 1. For ρ ≤ 0 this holds because z ≤ 1. For ρ > 0, suppose that σ ≥ 1, which the induction of "
+        "C_never_falls gives, and that y ≥ 0 (for y < 0 there is nothing to show)",
         ("coordinates", "lag", "move", *(s.label for s in counting.SMALL_MOVE)),
         "case distinction",
     ),
@@ -272,8 +273,8 @@ ARGUMENT = (
     ),
     Inference(
         "below_before_the_turn",
-        "let C not have fallen so far. While N(1−w) ≤ Tw, which is σ ≤ 1 and (T−q)w² + 2qw ≥ q, S falls as w does: α, "
-        "at most 1/S at the start, stays so, and ρ ≤ 0",
+        "suppose that C has not fallen so far. While N(1−w) ≤ Tw, which is σ ≤ 1 and (T−q)w² + 2qw ≥ q, S falls as w "
+        "does: α is at most 1/S at the start and remains at most 1/S, so that ρ ≤ 0",
         ("towards", "turn", "total", "zero_initialisation", *(s.label for s in counting.BEFORE_THE_TURN)),
         "induction",
     ),
@@ -287,9 +288,10 @@ ARGUMENT = (
     ),
     Inference(
         "enough_room",
-        "let the step end beyond the turn, where w' < 1/2. Then (T/(T−1))Ξ ≤ 1/2: where it begins before the "
-        "turn, and ρ ≤ 0, by `pull_before`, `xi_before` and `half_of_a_ratio`; where beyond it, and δ ≥ 0, w' ≤ w, by "
-        "`pull_after`, `xi_after` and `half_after`. So AΞ ≤ d/(2q), P²(1−w) ≤ 1, and the last factor is at least 0",
+        "let the step end beyond the turn, where w' < 1/2. Then (T/(T−1))Ξ ≤ 1/2: if it begins before the turn, where "
+        "ρ ≤ 0, by `pull_before`, `xi_before` and `half_of_a_ratio`; if it begins beyond the turn with δ ≥ 0, so that "
+        "w' ≤ w, by `pull_after`, `xi_after` and `half_after`. So AΞ ≤ d/(2q); as P²(1−w) ≤ 1, the last factor in "
+        "`next_gap` is at least 0",
         (
             *("next_gap", "below_before_the_turn", "before_the_turn", "after_the_turn", "room", "turn", "small_step"),
             *("turn_in_w", "xi_before", *(s.label for s in counting.ENOUGH_ROOM)),
@@ -298,8 +300,8 @@ ARGUMENT = (
     ),
     Inference(
         "C_never_falls",
-        "δ ≥ 0 at every step, so that y ≥ 0: before the turn as ρ ≤ 0; beyond it from step to step, where w < 1 before "
-        "the step, as y ≤ 1 does not lead from w = 1 below e^{−1/2} > 1/2",
+        "δ ≥ 0 at every step, so that y ≥ 0: before the turn because ρ ≤ 0; beyond the turn by induction over the "
+        "steps. A step that ends there begins at w < 1: from w = 1, y ≤ 1 leads to w' ≥ e^{−1/2} > 1/2",
         (
             *("next_gap", "enough_room", "below_before_the_turn", "small_move", "coordinates", "attended_behind"),
             *(s.label for s in counting.NO_FALL),
@@ -324,9 +326,9 @@ ARGUMENT = (
     ),
     Inference(
         "potential",
-        "X − (3κ/2) ln(1+X) rises by at most Xy + (3/4)y(Xy − 2κm) ≤ κ(1 + ρ(1−σ)), where Xy = κm²g, "
-        "g = (1+ρ)(1−ρσ) ≥ 0: where mg ≤ 2, as it is for ρ ≥ 0, by `rise_where_small`; else with s = −ρ and mz = "
-        "(1−m)σ by the steps after it",
+        "X − (3κ/2) ln(1+X) rises by at most Xy + (3/4)y(Xy − 2κm) ≤ κ(1 + ρ(1−σ)), with Xy = κm²g, "
+        "g = (1+ρ)(1−ρσ) ≥ 0. If mg ≤ 2, which is so for ρ ≥ 0, the last bound is `rise_where_small`; otherwise it "
+        "follows by the steps after `rise_where_small`, with s = −ρ and mz = (1−m)σ",
         (
             *("growth", "C_never_falls", "lag", "product", "second_order", "largest_kappa", "sigma", "odds"),
             *("rise_in_parts", *(s.label for s in counting.POTENTIAL)),
@@ -345,9 +347,9 @@ ARGUMENT = (
     ),
     Inference(
         "not_before",
-        "at step t X − (3κ/2) ln(1+X) has risen by κt + 2A√X at most, and with Z = 1 + X and ln Z ≤ √Z the steps have "
-        "Z − (2A + 3κ/2)√Z ≤ T/(T−q) + κt. If ℓ ≤ 1/Y there, Z ≥ Y, and t is at least the bound, which is negative "
-        "where √Y ≤ 2A + 3κ/2",
+        "up to step t, X − (3κ/2) ln(1+X) has risen by at most κt + 2A√X. With Z = 1 + X and ln Z ≤ √Z the steps give "
+        "Z − (2A + 3κ/2)√Z ≤ T/(T−q) + κt. If ℓ ≤ 1/Y at step t, then Z ≥ Y, and t is at least the lower bound (which "
+        "is negative for √Y ≤ 2A + 3κ/2)",
         (
             *("sum_of_moves", "potential", "logarithm", "odds", "odds_at_first", "coordinates"),
             *("root", *(s.label for s in counting.NOT_BEFORE)),
@@ -368,13 +370,13 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "what ρ adds to the potential's rise, as a multiple of the move of α",
+                "ρ's part κρ(1 − σ) of the bound of the potential's rise, as a multiple of the move of α",
                 KAPPA * rho * (1 - sigma),
                 2 * d / (T - 1) * (1 / w - 2 - (T - q) * w / q) * (-eta / q * P * rho),
             ),
             Step("the lower bound, to first order for ε → 0", Y / KAPPA, T / (4 * eta * eps) - 1 / (4 * eta * eps)),
             Step(
-                "the factor by which the upper bound is above it there",
+                "the upper bound over the lower bound, to first order for ε → 0",
                 (Y / K) / (Y / KAPPA),
                 10 * q**2 / (10 * q**2 - eta * (5 * q + 2 * d)),
             ),

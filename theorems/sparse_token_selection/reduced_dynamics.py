@@ -80,7 +80,7 @@ SHORTHANDS = (
     (sp.Symbol("w"), w),
     (sp.Symbol("N"), q + (T - q) * sp.Symbol("w")),
 )
-"""The replacements by which steps are shown, in this order."""
+"""The replacements that shorten the steps as they are shown, in this order."""
 
 # Attention on a selected and on another token, and the residual's coefficient r = αp − u on it,
 # where the target is X u, u = 1_y/q: on the set, f − STS = X r.
@@ -144,7 +144,7 @@ V_OFF_DIAGONAL = _mean((_R, 1)) * _mean((_P, 1))
 # ∂L/∂V in its positional block: E[(Xr)_b] p_k.
 V_POSITIONAL = _mean((_R, 1)) * p_k
 # ∂L/∂W in its (token, positional) block, entry (a, j): E[1(j ∈ y) α Σ_b Σ_k x_ka p_k (Xr)_b (x_kb − (Xp)_b)],
-# the coordinate b = a and the d − 1 others, whose x_ka has mean μ_1 and leaves Σ_k p_k x_kb (Xr)_b.
+# the coordinate b = a, and the d − 1 others, for which x_ka has mean μ_1 and leaves Σ_k p_k x_kb (Xr)_b.
 W_TOKEN_ROWS = (
     SELECTED
     * alpha
@@ -281,8 +281,8 @@ ARGUMENT = (
     Inference(
         "attention",
         "at a point of the set token j has the logit C times row j of I − 11'/T, summed over y: C − Cq/T for a "
-        "selected one, and −Cq/T for another; with e^{−Cq/T} for the common shift softmax gives p_in to the one and "
-        "p_out to the other",
+        "selected one, and −Cq/T for another. The common factor e^{−Cq/T} cancels: softmax gives p_in to a selected "
+        "token and p_out to another",
         ("one_hot", "zero_query", "logit_selected", "exponents", "share_selected", "share_other"),
         "definition",
     ),
@@ -295,9 +295,9 @@ ARGUMENT = (
     ),
     Inference(
         "of_the_tokens",
-        "for a given subset the mean over the tokens, whose entries are independent, of the loss and of each entry of "
-        "the gradient, p(v − v̄) being a share's slope where the logits move along v, is the polynomial in their "
-        "moments that the steps have",
+        "a share p has the slope p(v − v̄) if the logits move along v. So, for a given subset, the mean of the loss "
+        "and of each entry of the gradient over the tokens, whose entries are independent, is the polynomial in the "
+        "entries' moments that the steps have",
         (
             *("attention", "under_the_mean", "gaussian_tokens", "product_of_sums", "share_slope", "loss"),
             *("value_block_diagonal", "value_block_off_diagonal", "value_positional_block", "token_rows"),
@@ -306,9 +306,9 @@ ARGUMENT = (
     ),
     Inference(
         "of_the_subset",
-        "every q-subset is equally likely, the T indicators of i ∈ y add up to q, as do their squares, and their "
-        "products in pairs to q²: in the entry (i, j) of W's positional block the mean over y weights the "
-        "slopes in a selected and in another token's logit with P(i, j ∈ y) and P(j ∈ y, i ∉ y), as the steps have it",
+        "every q-subset is equally likely. The T indicators of i ∈ y add up to q, and so do their squares; all their "
+        "products, squares included, add up to q². In the entry (i, j) of W's positional block the mean over y weights "
+        "the slopes in a selected and in another token's logit with P(i, j ∈ y) and P(j ∈ y, i ∉ y), as the steps do",
         ("of_the_tokens", "gaussian_tokens", *(step.label for step in LAW_OF_THE_SUBSET)),
         rules.EXCHANGEABILITY,
     ),
@@ -330,7 +330,7 @@ ARGUMENT = (
     ),
     Inference(
         "kept",
-        "zero is in the set, with alpha = C = 0, and a step from a point of it stays in it",
+        "zero is in the set, with alpha = C = 0, and a step from a point of the set ends in it",
         ("on_the_set", "step_alpha", "step_C", "zero_initialisation", "population_gradient"),
         "induction",
     ),

@@ -16,11 +16,11 @@ For the loss ε = σ d/(2q), σ its share of the zero predictor's,
   the approximation of `approximate_gain`: the query's own logit, |u|², fluctuates by √(2q(q−1)/d_e), and nothing makes
   up for that.
 
-As log² (cT)/T falls from cT = e² on, and n(T)/T does not, d + b(T) + 1 ≤ n(T) at one T_0 ≥ 4q makes attention narrower
-at every T ≥ T_0: at q = 3, d = 5, σ = 1/8, attending to Z from T = 280 on, to [Z, z_query] from T = 2070 on, where at
-T = 200 it is wider (911 to 919 numbers against 874). The widths themselves cross at smaller T, attending to
-[Z, z_query] between 211 and 215, as the dimension needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of
-b there.
+log² (cT)/T falls from cT = e² on, and n(T)/T does not fall. So if d + b(T) + 1 ≤ n(T) at one T_0 ≥ 4q, attention is
+narrower at every T ≥ T_0. At q = 3, d = 5, σ = 1/8 this shows that attention is narrower from T = 280 on if it attends
+to Z, and from T = 2070 on if it attends to [Z, z_query]; in the latter case it is wider at T = 200 (911 to 919 numbers
+against 874). The widths themselves cross at smaller T, attending to [Z, z_query] between 211 and 215, as the dimension
+needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of b there.
 
 *Exponential growth.* At fixed d and q the nets' width grows like T, and attention's width beyond d at most like log² T.
 So T is at least exponential in the square root of attention's width beyond d; if Õ stands for log T, in attention's
@@ -81,13 +81,13 @@ START = Parameter(
 
 LOSS = share * d / (2 * q)
 NETS = T * d * (1 - share * (T - 1) / (T - q))
-"""A net with the loss has at least so many units in its first layer (`fully_connected_width`, clause width_many)."""
+"""Least number of units in the first layer of a net with the loss (`fully_connected_width`, clause width_many)."""
 
 DIMENSION = least_encoding_dimension(T, q, d, LOSS, QUERY)
 BOUND = enough(share)
 WIDTH = d + DIMENSION
 NARROW = d + BOUND + 1
-"""Attention is narrower than this."""
+"""A number above attention's width."""
 
 HYPOTHESES = (
     *(*SIGNS_ON_THE_SET, CLASS, SELECTED),
@@ -201,8 +201,8 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "attention",
-        "from d_e_enough dimensions on the floor is at most the loss; one below where it comes down to it, it is "
-        "above, or that is 1 dimension, and d_e_enough is positive, as its logarithm is of 12 or more",
+        "from d_e_enough dimensions on the floor is at most the loss. At d_e_required less 1 it is above the loss; or "
+        "d_e_required is 1, and d_e_enough is positive, as its logarithm is that of a number of 12 or more",
         (
             *("wang2024.theorem2:floor", "gaussian_tokens", "sign_encoding", "zero_token", "on_the_set", "selected"),
             *("argument", "argument_with_query", "enough_is_positive", "enough_is_positive_with_query"),
@@ -212,8 +212,8 @@ ARGUMENT = (
     ),
     Inference(
         "needed",
-        "a net of m units has at least the loss (Td−m)(T−q)/(2qT(T−1)), for m ≤ d too: one with this loss has at least "
-        "Td (1 − share (T−1)/(T−q)) units",
+        "a net of m units has at least the loss (Td−m)(T−q)/(2qT(T−1)), also for m ≤ d: a net with the loss share "
+        "d/(2q) has at least Td (1 − share (T−1)/(T−q)) units",
         ("wang2024.fcn_width", "fewer_measured", "units", "gaussian_tokens", "linear_measurements"),
         "application",
     ),
@@ -236,7 +236,8 @@ ARGUMENT = (
     Inference("no_shorter", "the nets' width over T does not fall", ("nets_slope", "later"), rules.SIGN_OF_THE_SLOPE),
     Inference(
         "narrower",
-        "attention's width is below d + d_e_enough + 1, which per token is at most the nets' at T_0, and so at T",
+        "attention's width is below d + d_e_enough + 1. At T_0 this number over T_0 is at most the nets' width over "
+        "T_0; so it is at most the nets' width at T ≥ T_0 too",
         ("attention", "needed", "no_longer", "no_shorter", "long_enough", "at_the_start", "narrower_later"),
         "application",
     ),
@@ -254,7 +255,7 @@ def derivation() -> Derivation:
                 2 * q * T * (T - 1) * LOSS,
             ),
             Step(
-                "T = 4q + more, share = 1/2 − less: what the least width has beyond Td/3, times (T − q)/(Td)",
+                "T = 4q + more, share = 1/2 − less: the excess of the least width over Td/3, times (T − q)/(Td)",
                 (sp.Rational(2, 3) * (T - q) - share * (T - 1)).subs(
                     {T: 4 * q + more, share: sp.Rational(1, 2) - less}
                 ),

@@ -1,8 +1,8 @@
-"""The primitives in which statements speak of P and R over an interval of C: largest values, enclosed.
+"""Primitives for statements about P and R over an interval of C: largest values, enclosed.
 
 Arguments are exact: T tokens, q of them selected, d_e = D dimensions, the ends of the interval, and `query`, 1 if the
 query's token is attended to, else 0. G = P²/(qR) is the gain, and P/(qR) the best α at a C. A primitive raises
-UndefinedError if there is no such model, or if it is larger than is computed with.
+UndefinedError if there is no such model, or if a size is above its limit.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 r"""P and R of attention by sign encodings as functions of C, with two derivatives each, enclosed over intervals.
 
-*Strips.* Given the numbers k of coordinates by |s| (`means_by_counts`) the logits over C that are attended to lie
-between −λ and |u|², or λ without the query's token. Let ρ be half of that range. For z = x + iτ, |τ|ρ < π/2, the angles
-of the e^{z v} lie within |τ|ρ of one direction, so that |N(z)| ≥ cos(τρ) N(x): on the strip
+*Strips.* Given the numbers k of coordinates with each |s| (`means_by_counts`), the attended tokens' logits over C lie
+between −λ and |u|², or λ without the query's token. Let ρ be half of the length of that range. For z = x + iτ, |τ|ρ <
+π/2, the angles of the e^{z v} lie within |τ|ρ of one direction, so that |N(z)| ≥ cos(τρ) N(x): on the strip
 
     |p_i(z)| ≤ p_i(x)/cos(τρ),    p_i(x') ≤ p_i(x) e^{2ρ|x' − x|},
 
@@ -15,8 +15,8 @@ n zeros of ω = 2 (h/4)^n T_n. With B_m a bound of |f⁽ᵐ⁾|/m!, and as (f �
 
     |f − p| ≤ B_n W,    |f' − p'| ≤ B_{n+1} W + B_n W',    |f'' − p''| ≤ 2B_{n+2} W + 2B_{n+1} W' + B_n W'',
 
-W = 2 (h/4)^n, W' = (2/h) n² W and W'' = (2/h)² n²(n²−1)/3 W bounding ω and its derivatives. Values that are off by at
-most ε change p by at most (1 + log n) ε, and its derivatives by these factors of Markov's times that.
+where W = 2 (h/4)^n, W' = (2/h) n² W and W'' = (2/h)² n²(n²−1)/3 W bound ω and its derivatives. Errors of at most ε in
+the values change p by at most (1 + log n) ε, and its derivatives by at most Markov's factors W'/W and W''/W times that.
 """
 
 import math
@@ -56,13 +56,13 @@ class Jet:
 
 @dataclass(frozen=True)
 class _Curve:
-    """A function on a cell: a polynomial in C less the cell's middle, and how far off its derivatives are at most."""
+    """A function on a cell: a polynomial in C less the cell's middle, and bounds of its and two derivatives' errors."""
 
     polynomial: arb_poly
     off: tuple[arb, arb, arb]
 
     def over(self, start: arb, half: arb) -> tuple[arb, arb, arb]:
-        """Return it and two derivatives over an interval, by its middle less the cell's and half of its length."""
+        """Return the function and two derivatives over an interval; `start` is its middle less the cell's middle."""
         moved, x = self.polynomial(arb_poly([start, 1])), arb(0, half.upper())
         found = []
         for off in self.off:
@@ -73,7 +73,7 @@ class _Curve:
 
 @dataclass
 class ShareCurves:
-    """P and R at some sizes; cells are made as they are asked for."""
+    """P and R at some sizes; cells are computed on demand."""
 
     model: MeansByCounts
     _cells: dict[int, tuple[_Curve, _Curve]] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class ShareCurves:
 
 
 def _number(low: fmpq) -> int:
-    """Return the number of the cell that begins at or before a C, and ends after it."""
+    """Return the number of the cell that contains a C; a cell contains its beginning and not its end."""
     return int((low / _LENGTH).floor())
 
 

@@ -1,7 +1,7 @@
-r"""Steps for sign encodings: how softmax's shares p_i move with C, and bounds of these slopes in the logits' variance.
+r"""Steps for sign encodings: the slopes of softmax's shares p_i in C, and bounds of these by the logits' variance.
 
 With the logits C v_i the shares have the slopes p_i x_i, x_i = v_i − v̄. After a move t of C a share is p_i e^{v_i t}
-over the mean of e^{v t} under the shares, of which only the first two moments of v matter to the second order.
+over the mean of e^{v t} under the shares. To the second order in t only the first two moments of v matter.
 
 Slopes in α and C are scaled to those in √d α and √d_e C.
 """
@@ -96,4 +96,4 @@ SCALED = (
         says="d^(1/2) (eta/d) g = eta (g/d^(1/2)), and so for d_e",
     ),
 )
-"""The slope g in a multiple of I, and in √d times it: the norm of the gradient, and a step of size η."""
+"""The slope g in α, and g/√d in √d α: the square norm of the gradient, and a step of size η."""

@@ -212,10 +212,10 @@ class SignAttention:
 
 
 class _Tables:
-    """For each order and each place, the ways to write it as multiplicities there, each made once.
+    """For each order and each place, the ways to write the order as multiplicities of tokens there, each computed once.
 
-    On selected tokens, with sums over signs by |s|; on other tokens, with products of hyperbolic cosines by |s|. One
-    token of the place has a weight, or none.
+    The ways on selected tokens have sums over signs by |s|, those on other tokens products of hyperbolic cosines by
+    |s|. One token of the place has a weight, or none has.
     """
 
     def __init__(self, T: int, q: int, rate: arb) -> None:
@@ -282,7 +282,7 @@ def _multiplicities(order: int, tokens: int, weighted: bool) -> tuple[tuple[int 
     """Return the ways to assign `order` factors to tokens, as (a, others, count).
 
     a is the multiplicity of the weighted token, None if there is none. `others` are the positive multiplicities of the
-    other tokens, in descending order. count is the number of sequences of tokens, times that of weighted tokens.
+    other tokens, in descending order. count is the number of sequences of tokens, times the choices of weighted token.
     """
     if not weighted:
         return tuple((None, parts, n) for parts in partitions(order, order) if (n := sequences(parts, tokens)))

@@ -1,6 +1,6 @@
-"""Steps for population descent on the set of Lemma 2: its slopes f and g in α and C, their derivatives and their zeros.
+"""Steps for population descent on the set of Lemma 2: the slopes f and g in α and C, their derivatives and zeros.
 
-A step takes η_t f off α and η_t g off C, f = αR − P/q and g = d/(2d_e) (α²R' − 2αP'/q). The names are those of
+A step subtracts η_t f from α and η_t g from C, f = αR − P/q and g = d/(2d_e) (α²R' − 2αP'/q). The names are those of
 `least_loss_with_the_query` and `least_loss_without_the_query`, where the proofs are.
 """
 

@@ -101,7 +101,7 @@ def derivation() -> Derivation:
     why = {
         "slope_alpha": "the slope in α",
         "slope_C": "the slope in C",
-        "none_finite": "a combination of the two factors that is w: they do not vanish together at finite C",
+        "none_finite": "a combination of the two factors is w > 0: they do not vanish together at finite C",
         "alpha_at_plus_infinity": "the slope in α as C → +∞, zero at α = 1",
         "loss_at_plus_infinity": "the loss there, zero at α = 1",
         "alpha_at_minus_infinity": "the slope in α as C → −∞, zero at α = 0",

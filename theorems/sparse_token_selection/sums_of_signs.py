@@ -1,4 +1,4 @@
-"""Steps for the second and the fourth moment of a sum of N independent signs, by adding one after the other."""
+"""Steps for the second and the fourth moment of a sum of N independent signs, by adding one sign after the other."""
 
 import sympy as sp
 
@@ -31,8 +31,8 @@ STEPS = (
 )
 SUMS_OF_SIGNS = Inference(
     "sums_of_signs",
-    "a sum S of N independent signs has E S² = N and E S⁴ = 3N² − 2N: what is odd in a further sign has mean 0, so "
-    "that it adds 1 to E S², and 6 E S² + 1 to E S⁴",
+    "a sum S of N independent signs has E S² = N and E S⁴ = 3N² − 2N: terms odd in a further sign have mean 0, so "
+    "that a further sign adds 1 to E S², and 6 E S² + 1 to E S⁴",
     ("sign_encoding", *(step.label for step in STEPS)),
     "induction",
 )

@@ -3,13 +3,13 @@ r"""The task, the encodings and the layer, as definitions.
 Task. X = (x_1 … x_T), x_i ~ N(0, I_d) i.i.d.; y a uniformly random q-subset of [T];
 the target is STS_q(X, y) = (1/q) Σ_{i∈y} x_i.
 
-Layer (Definition 4, keys with queries and values with the output merged). Tokens
+Layer (Definition 4; W merges the key and query matrices, V the value and output matrices). Tokens
 z_i = (x_i; e_i), query z_query = (x_query; Σ_{i∈y} e_i) with x_query = 0_d, and
 
     f(X, y) = V Z softmax(Zᵀ W z_query),   W ∈ R^{(d+d_e)×(d+d_e)},  V ∈ R^{d×(d+d_e)}.
 
-Population loss L = ½ E‖f(X, y) − STS_q(X, y)‖². That the pieces are put together so is our
-reading of the paper. One-hot encoding (Definition 2): d_e = T and e_i is the i-th unit vector.
+Population loss L = ½ E‖f(X, y) − STS_q(X, y)‖². This combination of the pieces is our reading
+of the paper. One-hot encoding (Definition 2): d_e = T and e_i is the i-th unit vector.
 
 Sizes are explicit here (small T, any entries); the results beside this file keep T and q symbolic.
 """
@@ -27,7 +27,7 @@ T, q, d, d_e = sp.symbols("T q d d_e", integer=True, positive=True)
 eta, eps = sp.symbols("eta eps", positive=True)
 attend = sp.Symbol("attend")
 QUERY = Case(attend, 0, 1)
-"""Whether the query's token is attended to."""
+"""1 if the query's token is attended to, else 0."""
 
 LENGTH = Parameter("T", "integer", "number of tokens", minimum=2)
 SUBSET_SIZE = Parameter("q", "integer", "number of tokens that the query selects", minimum=1)
@@ -55,12 +55,12 @@ SIGN_ENCODING = Hypothesis(
 )
 SIGNS_ARE_SYMMETRIC = Inference(
     "signs_are_symmetric",
-    "independent signs are bounded, and signed permutations of the coordinates preserve their law: they are encodings "
-    "of which Lemma 2 speaks",
+    "independent signs are bounded, and signed permutations of the coordinates preserve their law: Lemma 2 applies to "
+    "such encodings",
     ("sign_encoding",),
     rules.SYMMETRY_OF_INDEPENDENT_ENTRIES,
 )
-"""The inferences from independent signs to the hypotheses of Lemma 2."""
+"""The inference from independent signs to the hypotheses of Lemma 2."""
 ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")
 ZERO_INITIALISATION = Hypothesis("zero_initialisation", text="W(0) = 0 and V(0) = 0")
 POPULATION_GRADIENT = Hypothesis("population_gradient", text="gradient descent on the population loss, W and V jointly")
@@ -91,7 +91,7 @@ def softmax(logits: Iterable[sp.Expr]) -> sp.Matrix:
 
 
 def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.Matrix, V: sp.Matrix) -> sp.Matrix:
-    """Return f(X, y), d×1, for X d×T, encodings d_e×T, W (d+d_e)×(d+d_e) and V d×(d+d_e), else ShapeError."""
+    """Return f(X, y), d×1, for X d×T, encodings d_e×T, W (d+d_e)×(d+d_e), V d×(d+d_e). Raises ShapeError for others."""
     Z = tokens.col_join(encodings)
     query = sp.zeros(tokens.rows, 1).col_join(sum((encodings[:, i] for i in subset), sp.zeros(encodings.rows, 1)))
     return V * Z * softmax(Z.T * W * query)
@@ -100,12 +100,12 @@ def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.
 formal = partial(formal_text_of, "SparseTokenSelection")
 """Function that returns the formal text of a claim on full matrices."""
 NORMAL_MEAN = ("the normal law is a mean with the moments of independent standard normal entries up to degree 3",)
-"""The sentence in prose on a population loss."""
+"""The sentence that formal texts on the population loss leave in prose."""
 DESCENT_ON_MEANS = (*NORMAL_MEAN, "the gradient of the population loss is the mean of the gradients of the samples")
-"""The sentences in prose on gradient descent."""
+"""The sentences that formal texts on gradient descent leave in prose."""
 
 MEAN_EXISTS = {"mean_exists": "layer.sign_tables.sign_tables_are_a_mean"}
 RUNS_EXIST = {"run_exists": "layer.reduced_dynamics.lemma1_run_exists", **MEAN_EXISTS}
-"""That there are such means and runs, for the formal text of a claim on all of them."""
+"""The propositions that such means and runs exist, for the formal text of a claim about all of them."""
 LOSS_ON_THE_SET = {"loss_on_the_set": "layer.reduced_dynamics.lemma1_loss_on_the_set", **MEAN_EXISTS}
-"""The population loss on the set as a function of α and C."""
+"""The propositions on the population loss on the set as a function of α and C."""

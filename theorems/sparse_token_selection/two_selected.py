@@ -5,14 +5,15 @@ On the set V = (α I, 0), W = diag(0, C I) the infimum of the loss is its limit 
 
     inf L = d/4 · E[k/(2+k)],
 
-k the number of other tokens whose logit is as large, each of them with probability (3/4)^{d_e}. For T ≥ 3, any d, d_e
+with k the number of other tokens whose logit is as large; each other token is one of them with probability
+(3/4)^{d_e}. For T ≥ 3 and any d, d_e
 
     0 < inf L ≤ d (T−2)/12 · (3/4)^{d_e},
 
-with equality on the right for T = 3 alone, where k is 0 or 1. No enclosure decides an equality, so that T ≥ 4 is asked
-for. It follows that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the loss ε: the
-width d + d_e of the layer grows like d + log(T/ε)/log(4/3). The infimum is not reached at any finite (α, C). For
-q ≥ 3 the selected logits differ, and this fails.
+with equality on the right for T = 3 alone, where k is 0 or 1. No enclosure decides an equality, so the statement is for
+T ≥ 4. It follows that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the loss ε: the width d + d_e of the layer grows
+like d + log(T/ε)/log(4/3). The infimum is not attained at any finite (α, C). For q ≥ 3 the selected logits differ, and
+the bound fails.
 
 Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants are not known to us; the bounds here are
 derived here. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.
@@ -153,23 +154,23 @@ ARGUMENT = (
     ),
     Inference(
         "logits",
-        "with u the sum of the two selected encodings, a token's logit is C times the sum over the coordinates of its "
-        "entry times u's, which is 0 or twice a selected token's entry: the two selected tokens' logits are equal, and "
-        "no other is larger",
+        "let u be the sum of the two selected encodings. A token's logit is C times the inner product of its encoding "
+        "with u, and each entry of u is 0 or twice a selected token's entry: the two selected tokens' logits are "
+        "equal, and no other is larger",
         ("equal_logits", "no_larger", "on_the_set", "two_selected", "sign_encoding", "zero_query"),
         "case distinction",
     ),
     Inference(
         "selected_shares",
-        "with p the largest share, the k other tokens of that logit have it too: S = 2p is the sum of the two selected "
-        "shares, Σp_i² is at least the part (2 + k)p² of it, and so S² ≤ 4/(2 + k) Σp_i²",
+        "let p be the share of either selected token, which is the largest; k other tokens have the same logit and the "
+        "same share. So S = 2p is the sum of the two selected shares, Σp_i² ≥ (2 + k)p², and S² ≤ 4/(2 + k) Σp_i²",
         ("logits", "shares"),
         "nonnegative terms",
     ),
-    Inference("product", "P² = (E S)² ≤ R E 4/(2 + k), whatever C is", ("selected_shares",), "Cauchy-Schwarz"),
+    Inference("product", "P² = (E S)² ≤ R E 4/(2 + k), for every C", ("selected_shares",), "Cauchy-Schwarz"),
     Inference(
         "limit",
-        "as C → ∞ all shares go to those 2 + k tokens, and each of theirs to 1/(2 + k): P → 2m and R → m with m = "
+        "as C → ∞ the shares of those 2 + k tokens tend to 1/(2 + k), and all others to 0: P → 2m and R → m with m = "
         "E 1/(2 + k), and so P²/(2R) → 2m",
         ("logits", "equal_shares", "limit_of_the_ratio"),
         rules.BOUNDED_CONVERGENCE,
@@ -182,8 +183,8 @@ ARGUMENT = (
     ),
     Inference(
         "chance",
-        "the d_e coordinates are independent, u is 0 in each with probability 1/2, and where it is not, another token "
-        "has its sign with probability 1/2: it is one of the k with probability (3/4)^d_e",
+        "the d_e coordinates are independent. In each, u is 0 with probability 1/2; if it is not 0, another token's "
+        "entry has the sign of u with probability 1/2. So another token is one of the k with probability (3/4)^d_e",
         ("logits", "sign_encoding"),
         "independent factors",
     ),
@@ -201,7 +202,8 @@ ARGUMENT = (
     ),
     Inference(
         "bound",
-        "as k is 0 or at least 1, E k/(2 + k) ≤ E k/3, and with E k in it d/4 E k/(2 + k) is at most the bound",
+        "as k is 0 or at least 1, E k/(2 + k) ≤ E k/3; with E k = (T − 2)(3/4)^d_e, d/4 E k/(2 + k) is at most "
+        "d (T − 2)/12 (3/4)^d_e",
         ("infimum", "mean_of_the_ties", "ties", "in_the_mean"),
         "linearity of expectation",
     ),

@@ -1,9 +1,9 @@
 """Arguments: the inferences in prose that lead from the steps of a proof to its claims, as data.
 
-An inference is one sentence, with the rule that it applies; it may hold more than one deduction, so that their number
-measures the length of an argument, and not its certainty. It names what it uses by label: steps, hypotheses and claims
-of its theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The
-inference that concludes a claim has the claim's label.
+An inference is one sentence, with the rule that it applies. It may contain more than one deduction, so that the number
+of inferences measures the length of an argument, and not its certainty. An inference names its premises by label:
+steps, hypotheses and claims of its theorem, and earlier inferences. It names another theorem by its id, and one claim
+of that theorem as `id:label`. The inference that concludes a claim has the claim's label.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ from verify.language.statement import Statement
 
 _ALGEBRA = ("substitution", "identity", "expansion")
 RuleKind = Literal["definition", "case", "analysis", "linear algebra", "probability"]
-"""The part of mathematics that a rule is from. Algebra belongs into steps, which are proved."""
+"""The part of mathematics that a rule is from. Algebra belongs in steps, which are proved."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Rule:
 
 _SHIPPED = (
     Rule("application", "what is known of all values holds of those at hand", "elementary", "definition"),
-    Rule("case distinction", "what holds in each of the cases holds", "elementary", "case"),
+    Rule("case distinction", "a claim that holds in each of the cases holds", "elementary", "case"),
     Rule(
         "Cauchy-Schwarz",
         "(E XY)² ≤ E X² E Y²",
@@ -72,7 +72,7 @@ _SHIPPED = (
         "probability",
     ),
     Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6", "analysis"),
-    Rule("definition", "what a name stands for is put in its place", "elementary", "definition"),
+    Rule("definition", "a name is replaced by its definition", "elementary", "definition"),
     Rule(
         "independent factors",
         "the mean of a product of independent factors is the product of their means",
@@ -108,7 +108,7 @@ _SHIPPED = (
     Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary", "case"),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
-"""The rules that an inference may name; a proof that needs another one brings it, as a `Rule`."""
+"""The rules that an inference may name; a proof that needs another rule defines it, as a `Rule`."""
 
 
 @dataclass(frozen=True)
@@ -118,14 +118,15 @@ class Inference:
     Parameters
     ----------
     label
-        Its name; if it concludes a claim, the claim's.
+        Its name; if it concludes a claim, the claim's label.
     says
         The inference, in one sentence.
     uses
-        Labels of steps, hypotheses, claims and earlier inferences; ids of other theorems (`wang2024.lemma1`, all of its
-        claims) or claims of theirs (`wang2024.lemma1:loss`); with these the hypotheses by which theirs hold.
+        The premises: labels of steps, hypotheses, claims and earlier inferences, and ids of other theorems
+        (`wang2024.lemma1`, for all its claims) or claims of theirs (`wang2024.lemma1:loss`). With another theorem, the
+        premises include the hypotheses by which that theorem's hypotheses hold.
     rule
-        The name of one of `RULES`, the elementary ones, or a `Rule` of one's own.
+        The name of one of the elementary `RULES`, or a `Rule`.
 
     Raises
     ------
@@ -179,9 +180,9 @@ def theorem_of(used: str) -> str | None:
 
 
 def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
-    """Raise TheoremError for an inference beyond a theorem's hypotheses that uses its own clauses, or no other theorem.
+    """Raise TheoremError for an extension that concludes no claim, uses its theorem's clauses, or no other theorem.
 
-    A clause of its own may rest on the hypotheses that the inference does without.
+    A clause of the theorem may rest on hypotheses that the extension does not use.
     """
     where = f"beyond {extension.label}"
     claims = [claim.label for claim in statement.claims]
@@ -198,7 +199,7 @@ def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
     """Raise TheoremError for an argument that uses a missing premise, or leaves a step or a claim's inference unused.
 
-    An inference uses only those before it, so that none rests on itself.
+    An inference may use only earlier inferences, so that none rests on itself.
     """
     claims, steps = ({clause.label for clause in part} for part in (statement.claims, statement.steps))
     known = {*claims, *steps, *(hypothesis.label for hypothesis in statement.hypotheses)}

@@ -22,7 +22,7 @@ from verify.rechecker import Accepted, Rejected, Shown, Trusted, Unknown, Unread
 from verify.rechecker.reading import MOST_BYTES
 
 FORMAT, VERSION = "lemmascope-certificate", 3
-# Read as it is loaded: results kept under it are those of this very program, also if the files change later.
+# Computed at import: results cached under it belong to the running program, even if the files change later.
 _RECHECKER = remembered.digest_of(
     *(part for name, path in sources("verify.rechecker") for part in (name.encode(), path.read_bytes())),
     f"{sys.version} python-flint {flint.__version__}".encode(),
@@ -30,7 +30,7 @@ _RECHECKER = remembered.digest_of(
 
 
 def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
-    """Return the certificate of a check. Raises InputError where a clause is not decided, or in no checkable way."""
+    """Return the certificate of a check. Raises InputError if a clause is undecided or has no proof to re-check."""
     said = in_words(theorem.statement)
     missing = [clause for clause in result.clauses if clause.proof is None and clause.label not in said]
     if missing:
@@ -72,7 +72,7 @@ def certificate_text(theorem: Theorem, result: CheckResult) -> str:
 
 
 def certificate_file(name: str) -> Path:
-    """Return the path of a file that a certificate can be written to; to be asked before anything is computed.
+    """Return the path of a file that a certificate can be written to; call this before anything is computed.
 
     Raises InputError for an empty name, a folder, a path that is no file, an existing file that is no certificate, and
     a folder that is missing or not writable.
@@ -123,19 +123,18 @@ def write_certificate(theorem: Theorem, result: CheckResult, path: Path) -> None
 
 
 def written(value: Any) -> Any:
-    """Return a parameter's value: a word as it is, a number or each of a list as a canonical string."""
+    """Return a parameter's value for a certificate: a word as it is, a number, or each in a list, as canonical text."""
     if isinstance(value, tuple):
         return [number(entry) for entry in value]
     return value if isinstance(value, str) else number(value)
 
 
 def accepted_file(path: Path) -> Accepted:
-    """Return the `Accepted` of a certificate's file, from memory where the same content was accepted before.
+    """Return the `Accepted` of a certificate's file, from the user's cache if the same content was accepted before.
 
-    It is remembered for a user, in every folder. The file is re-checked if its content, the re-checker's sources, the
-    version of Python or of the ball library, or a door that the result rests on differs. A refusal is not remembered.
-    `verify recheck` always asks the re-checker. Raises Rejected or Unreadable, and OSError where the file
-    cannot be opened.
+    The file is re-checked if its content, the re-checker's sources, the version of Python or of the ball library, or a
+    door that the result rests on has changed. A refusal is not cached. `verify recheck` always asks the re-checker.
+    Raises Rejected or Unreadable, and OSError if the file cannot be opened.
     """
     with path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
@@ -150,7 +149,7 @@ def accepted_file(path: Path) -> Accepted:
 
 
 def _accepted(kept: Mapping[str, Any]) -> Accepted:
-    """Return a remembered `Accepted` as it was found: JSON knows no tuples."""
+    """Return a cached `Accepted`, with the tuples that JSON turned into lists."""
 
     def trusted(listed: Sequence[Sequence[Any]]) -> tuple[Trusted, ...]:
         return tuple(Trusted(*each) for each in listed)
@@ -173,11 +172,11 @@ def not_at_hand(trusted: Trusted) -> str:
     except Unknown as error:
         return str(error)
     same = (found.package, found.digest) == (trusted.package, trusted.digest)
-    return "" if same else f"another {trusted} is installed"
+    return "" if same else f"a different version of {trusted} is installed"
 
 
 def stated_values(proof: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a proof states, by their names: an accepted one shows them."""
+    """Return the values that a proof states, by name; an accepted proof shows them."""
     match proof:
         case {"kind": "passage", "steps": int(steps)}:
             return {"steps": Enclosure(steps, steps)}

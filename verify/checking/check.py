@@ -37,11 +37,11 @@ from verify.printing import text_of
 from verify.provers.multipliers import Multipliers
 
 _LEAST_WORK = 5e6
-"""The cost of re-checking, at most, where little time is given, in nominal microseconds."""
+"""Minimum limit on the cost of re-checking, in nominal microseconds, however little time is given."""
 _HARD_END = 1.1
-"""Times the time budget: the end of code that does not look at the clock; code that does may end by itself before."""
+"""Factor on the time budget at which code that does not check the deadline is ended."""
 _GRACE = 0.3
-"""Seconds added to that: a tenth of a small budget is little to end in."""
+"""Seconds added to that time, because a tenth of a small budget is too short for code that does check."""
 
 
 def check(
@@ -65,12 +65,12 @@ def check(
     digits
         Significant digits of enclosures.
     seed
-        Seed of whatever is random; an exact check uses none and repeats it.
+        Seed of random draws; an exact check does not use it, and reports it unchanged.
     progress
         Called now and then with the step at which a recursion stands.
     use_certificate
         Whether to take a proof for all parameters from the certificate in the theorem's package, if the re-checker
-        accepts it. Otherwise, and without a certificate, a proof is looked for.
+        accepts it. Otherwise, and without a certificate, a proof is searched for.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def check(
         For a value that is not understood, missing, unknown or outside its domain, and for seconds or digits out of
         range.
     TheoremError
-        Where the theorem itself, such as a primitive of its own, is at fault.
+        If the theorem itself is at fault, for example one of its primitives.
     """
     require_effort(seconds=seconds, digits=digits)
     with until(time.monotonic() + seconds):
@@ -124,16 +124,16 @@ def check(
 def check_wrong(
     theorem: Theorem, label: str, given: Mapping[str, Any], *, seconds: float = 60, seed: int = 0
 ) -> ClauseResult:
-    """Return the result for the wrong variant of a claim in words at an instance; it is to be a refutation.
+    """Return the result for the wrong variant of a claim in words at an instance, which should be a refutation.
 
     Raises InputError for a label without an evaluation.
     """
     evaluation = theorem.evaluations.get(label)
     if evaluation is None:
-        raise InputError("label", label, meant(label, theorem.evaluations, "the evaluations are of"))
+        raise InputError("label", label, meant(label, theorem.evaluations, "there are evaluations for"))
     end, statement = time.monotonic() + seconds, theorem.statement
     wrong = InWords(label, evaluation.wrong)
-    # A wrong variant that is a limit has to fall as well.
+    # The wrong variant of a limit must be refuted too: a violation counts here.
     sampled = evaluation.sampled or evaluation.limit
     evaluations = {label: replace(evaluation, trials=evaluation.wrong_trials, sampled=sampled, limit=False)}
     instance = parse(statement, given)
@@ -142,7 +142,7 @@ def check_wrong(
 
 
 def _proofs(statement: Statement, question: Question, kept: Mapping[str, Proof]) -> Iterator[Proofs]:
-    """Yield the proofs for all parameters that each clause is given; none if they would be for the instance's words."""
+    """Yield each clause's proofs for all parameters; none if they would hold for the instance's words alone."""
     in_scope = question.in_scope
     for clause, specialised in zip(statement.clauses, question.statement.clauses, strict=True):
         if statement.for_all(clause, in_scope=in_scope, hypotheses=False):
@@ -194,15 +194,15 @@ def _standings(theorem: Theorem, clauses: Iterable[ClauseResult], *, in_scope: b
 def _reported(
     value: Any, results: Mapping[str, ClauseResult], decider: Decider, question: Question
 ) -> tuple[Any, Rechecked]:
-    """Return a reported value, None if it means nothing, and whether the re-checker finds it too.
+    """Return a reported value, None if it does not apply here, and the trusts if the re-checker confirms it.
 
-    Raises UndefinedError or UndecidedError without a value.
+    Raises UndefinedError or UndecidedError if the value cannot be computed.
     """
     if isinstance(value, ClauseValue):
         clause = results[value.clause]
         number = clause.values.get(value.name)
         if number is not None and clause.evidence is Evidence.PROVED:
-            # A proof for all parameters says nothing of the instance: a result there has its own.
+            # A proof for all parameters does not state the value at the instance: decide the clause there.
             (asked,) = (each for each in question.statement.clauses if each.label == value.clause)
             clause = decider.decide(asked, replace(question, for_all=iter(())))
         shown = clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == number
@@ -246,7 +246,7 @@ def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider, question:
 def _holds(relation: Relational, decider: Decider, question: Question) -> tuple[bool, Rechecked]:
     """Return whether a relation holds at the instance, and whether that was re-checked.
 
-    Raises UndecidedError if it is not decided: no other case may then count.
+    Raises UndecidedError if it is not decided, because no later case may then be taken.
     """
     result = decider.decide(Inequality("holds", relation), question)
     if result.holds is None:
@@ -255,9 +255,9 @@ def _holds(relation: Relational, decider: Decider, question: Question) -> tuple[
 
 
 def _over(value: ValueOver, decider: Decider, question: Question) -> tuple[Any, Rechecked]:
-    """Return a value at each entry of a list, exactly, or the sum of all, and whether each was found again.
+    """Return the exact value at each entry of a list, or their sum, and whether all were re-checked.
 
-    Raises UndefinedError for one without a value.
+    Raises UndefinedError for an entry without a value.
     """
 
     def exact(term: sp.Expr, numbers: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, Rechecked]:

@@ -1,8 +1,8 @@
-"""The one way to a decided clause: it is evaluated, its proof is re-checked, and that sets the evidence.
+"""Decide clauses: evaluate a clause, re-check its proof, and set the evidence by the re-checker's verdict.
 
-A clause hands over an outcome and proof data, and does not say how sure it is. A clause that the re-checker accepts is
-proved or certified, as it says; one that it does not read, such as of a primitive that it does not know, is computed at
-most; one that it reads and refuses is not decided.
+The evaluation of a clause returns an outcome and proof data, and no evidence. If the re-checker accepts the proof, its
+verdict is that the clause is proved or certified. If it cannot read the proof, for example because it does not know a
+primitive, the evidence is computed at most. If it reads the proof and rejects it, the clause is undecided.
 """
 
 import json
@@ -41,11 +41,11 @@ from verify.shown import Witness
 _VALUE_BITS = 512
 """Bits with which the re-checker computes a reported value."""
 _ALONE = 10.0
-"""Seconds for a clause that is decided by itself."""
+"""Default time in seconds for a clause that is decided alone."""
 
 
 Rechecked: TypeAlias = frozenset[Trust] | None
-"""The packages that a re-checked value trusts beside the re-checker's core; None of one that is not."""
+"""The trusts of a re-checked value beside the re-checker's core; None for a value that is not re-checked."""
 
 
 def proofs_for_all(
@@ -58,8 +58,8 @@ def proofs_for_all(
 ) -> Proofs:
     """Yield the proofs for all parameters of a clause: a certificate's, if given, then its own.
 
-    Its own is searched for when it is asked for; with `hypotheses` it may use these. With multipliers it is the proof
-    that they give, and no search is made.
+    The clause's own proof is searched for only when it is asked for; with `hypotheses` it may use the hypotheses. With
+    the multipliers `by`, the proof that they give is taken in place of a search.
     """
     if certificate is not None:
         yield ProofForAll(certificate), ""
@@ -76,10 +76,10 @@ def proofs_for_all(
 
 
 class Decider:
-    """Decides clauses of a statement at an instance; `statement` has its words undecided, as its digest does.
+    """Decides clauses at an instance of a statement, which still contains its Cases, as the digested data do.
 
-    The data that the re-checker reads are taken at first: a clause's evaluation does not change them. All that is
-    re-checked costs at most `work`, in nominal microseconds. Ctrl-C is passed on, but by `clauses`.
+    The data for the re-checker are read at the start, so that no clause's evaluation can change them. All re-checks
+    together cost at most `work`, in nominal microseconds. `clauses` handles Ctrl-C; the other methods let it pass.
     """
 
     def __init__(self, statement: Statement, instance: Mapping[str, Any], work: float = MOST_WORK) -> None:
@@ -96,7 +96,7 @@ class Decider:
 
     @cached_property
     def _helped(self) -> Instance:
-        """The same, read with the packages' second computations."""
+        """The statement at the instance, read with what the packages add to the re-checker's core."""
         return Instance(self._text, self._instance, self._work, registry=with_doors()[0])
 
     @cached_property
@@ -104,14 +104,14 @@ class Decider:
         return asks_for_doors(self._data, clauses=self._clauses)
 
     def rechecker(self, *data: Any, clause: Any = None, proof: Any = None) -> Instance:
-        """Return the statement as it is read for an expression, a clause or a proof, by their data."""
+        """Return the statement as the re-checker reads it for these data, with the packages' additions if needed."""
         return self._helped if self._needs_doors(*data, clauses=[clause], proofs=[proof]) else self._core
 
     def _needs_doors(self, *data: Any, clauses: Iterable[Any], proofs: Iterable[Any]) -> bool:
         return self._asks_for_doors or asks_for_doors(*data, clauses=clauses, proofs=proofs)
 
     def clauses(self, question: Question, proofs: Iterable[Proofs]) -> tuple[tuple[ClauseResult, ...], Question]:
-        """Decide all clauses of the statement, its claims and then its steps, each given its proofs for all parameters.
+        """Decide all clauses of the statement, claims before steps, given each clause's proofs for all parameters.
 
         Returns the results, and the question with the rest of its budget.
         """
@@ -128,7 +128,7 @@ class Decider:
         return replace(self._decided(clause, self._clauses[place], question), role=self.statement.role(clause.label))
 
     def decide(self, clause: Clause, question: Question) -> ClauseResult:
-        """Decide a clause that is none of the statement's, in its parameters and definitions."""
+        """Decide a clause that is not in the statement, but in terms of its parameters and definitions."""
         return self._decided(clause, clause.to_data(), question)
 
     def _decided(self, clause: Clause, data: Any, question: Question, refused: Proof | None = None) -> ClauseResult:
@@ -153,7 +153,7 @@ class Decider:
         if question.interrupted:
             return ClauseResult.undecided(clause, INTERRUPTED)
         if isinstance(result.proof, ProofForAll) and result.proof is not refused:
-            # By the next one, or by none: the result at the instance may be accepted.
+            # Evaluate again with the next proof, or with none: the result at the instance may be accepted.
             again = self._decided(clause, data, question, result.proof)
             return replace(again, detail=f"{again.detail}; a proof for all is not accepted: {verdict.why}".lstrip("; "))
         if verdict.rejected:
@@ -166,7 +166,7 @@ class Decider:
         return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=why)
 
     def _has_limit(self, clause: Clause) -> bool:
-        """Whether a clause has a limit: SymPy may have given its value, which nothing but a re-check accepts."""
+        """Whether a clause contains a limit: SymPy may have given its value, which counts only if it is re-checked."""
         return any(self.statement.expand(sp.sympify(each)).has(sp.Limit) for each in clause.expressions())
 
     def _verdict(self, data: Any, result: ClauseResult, hard_end: float) -> Verdict:
@@ -182,7 +182,7 @@ class Decider:
         return tuple(Trust(*trusted) for trusted in self.rechecker().scope_trusts())
 
     def scope(self, hard_end: float) -> tuple[bool | None, str]:
-        """Return whether the re-checker finds all hypotheses to hold; None and the reason if it does not find out."""
+        """Return whether the re-checker finds all hypotheses to hold; None and the reason if it does not decide."""
         try:
             # The statement is read within the time as well.
             return ended(hard_end, lambda: self.rechecker().in_scope())
@@ -190,7 +190,7 @@ class Decider:
             return None, str(error)
 
     def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> Rechecked:
-        """Return whether the re-checker finds an expression's value as reported, or inside it, and its trusts."""
+        """Return the trusts if the re-checker finds an expression's value as reported, or inside it; else None."""
         ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
         if None in ends:
             return None
@@ -204,7 +204,7 @@ class Decider:
 
 
 def both(*found: Rechecked) -> Rechecked:
-    """Return whether all of some values are re-checked, and the trusts of that."""
+    """Return the joint trusts of some values; None unless all are re-checked."""
     trusts = [each for each in found if each is not None]
     return frozenset[Trust]().union(*trusts) if len(trusts) == len(found) else None
 
@@ -242,7 +242,7 @@ def _evaluated(clause: Clause, question: Question) -> ClauseResult:
             raise
         raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
     _refuse_ill_typed(clause, result)
-    # The verdict is on the statement, and a witness is one of a refutation.
+    # Label and text are the clause's own, and only a refutation has a witness.
     witness = Witness(result.witness if result.holds is False else {}, frozenset(question.instance))
     return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
 
@@ -260,16 +260,16 @@ def _refuse_ill_typed(clause: Clause, result: Any) -> None:
 
 
 def _without_checkpoints(result: ClauseResult) -> ClauseResult | None:
-    """Return the same, a run's proof without its checkpoints; None for a proof that states none.
+    """Return the result with its proof's checkpoints removed; None if the proof has none.
 
-    Each checkpoint's balls are some times wider than those of the run, which may be more than a close decision allows.
+    The balls of a checkpoint are several times wider than those of the run, which may be too wide for a close decision.
     """
     proof = result.proof
     return replace(result, proof={**proof, "checkpoints": []}) if proof and proof.get("checkpoints") else None
 
 
 def _proved_margin(result: ClauseResult) -> Any:
-    """Return a clause's margin, as its proof states it where the clause itself says another one."""
+    """Return the margin that a clause's proof states, or the clause's own if it lies within the proof's interval."""
     match result.proof:
         case {"kind": "exact", "margin": str(exactly)}:
             return rational(exactly)

@@ -83,7 +83,7 @@ class Derivation(Formula):
     definitions
         The meanings of names; they are inserted before a step is checked.
     shorthands
-        Pairs (name, expression): a shown step has the name in place of the expression, in their order.
+        Pairs (name, expression), applied in order: a shown step has the name in place of the expression.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Derivation(Formula):
         return [*short, *((name, self._shown(value)) for name, value in self.definitions.items())]
 
     def checked_steps(self, tell: Callable[[int, int], None] | None = None) -> Iterator[CheckedStep]:
-        """Yield each step after checking it; TheoremError names the first that does not hold.
+        """Yield each step after checking it. Raises TheoremError at the first step that does not hold.
 
         `tell(done, total)` is called with the progress, in steps.
         """
@@ -117,7 +117,7 @@ class Derivation(Formula):
 
     @cached_property
     def holding_steps(self) -> tuple[tuple[CheckedStep, ...], str]:
-        """The steps up to the first that does not hold, and why that does not, "" where all do; checked once."""
+        """The steps before the first that does not hold, and the reason of that, "" if all hold; checked once."""
         steps: list[CheckedStep] = []
         try:
             steps.extend(self.checked_steps())
@@ -151,6 +151,6 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
 
 def _vanishes(difference: sp.Expr) -> bool:
     if not has_matrices(difference):
-        # Sums and products are SymPy's to carry out, as the steps are.
+        # SymPy carries out sums and products: it checks the steps anyway.
         return vanishes(difference.replace(lambda part: isinstance(part, SERIES), lambda part: part.doit()))
     return not monomials(difference)

@@ -1,10 +1,10 @@
-"""The doors by which packages help the re-checker: entry points in the group `lemmascope.rechecks`.
+"""Doors, by which packages extend the re-checker: entry points in the group `lemmascope.rechecks`.
 
-Each names a `Rechecks`, as `module:object`. A door is known by the modules that its module reaches inside its package,
-by relative imports, and by the digest of their text. The modules are found by reading their text, without running it.
-A door is refused if they import anything else than the standard library, FLINT and the re-checker's public helpers. The
-code that is run later is the very text that was read, under names of its own, and nothing else of the package. That is
-no sandbox: the package vouches for its code.
+Each door names a `Rechecks`, as `module:object`. A door is identified by the modules that its module reaches by
+relative imports inside its package, and by the digest of their text. The modules are found by reading their text,
+without running it. A door is refused if its modules import anything but the standard library, FLINT and the
+re-checker's public helpers. The code that is run later is exactly the text that was read, under separate module names,
+and nothing else of the package. This is no sandbox: the package vouches for its code.
 """
 
 import ast
@@ -158,7 +158,7 @@ def _closure(first: str) -> dict[str, tuple[Path, str]]:
 def _parsed(path: Path, name: str, folder: Path, changed: int, size: int) -> tuple[str, tuple[str, ...]]:
     """Return a module's text, and the modules that it imports relatively."""
     try:
-        # The text that is read is the text that runs: a declared encoding has no say.
+        # The text is read and run as UTF-8: a declared encoding is ignored.
         text = path.read_bytes()[: _LONGEST + 1].decode()
         tree = ast.parse(text if len(text) <= _LONGEST else "(")
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -191,7 +191,7 @@ def _refuse(module: str, where: str, own: str, names: Sequence[str] = ()) -> Non
         raise Unknown(f"{where}: imports {module} by its full name; a door imports its own package relatively")
     if bad := [name for name in names if name in _REFUSED_ATTRIBUTES | _REFUSED_NAMES]:
         raise Unknown(f"{where}: imports {bad[0]}, which a door may not")
-    # An import without a name from the module binds the package above it, and so all of it.
+    # A plain `import verify.rechecker.balls` binds the name `verify`, and so gives access to all of it.
     helpers = [f"{module}.{name}" for name in names] if module == "verify.rechecker" else [module] if names else []
     if top in sys.stdlib_module_names - _REFUSED or top == "flint" or (helpers and HELPERS.issuperset(helpers)):
         return
@@ -206,7 +206,7 @@ def _relative(node: ast.ImportFrom, package: Sequence[str], folder: Path, where:
     base = package[: len(package) - node.level + 1]
     inside = ".".join([*base, *([node.module] if node.module else [])])
     modules = [full for alias in node.names if _file_of(folder, full := f"{inside}.{alias.name}") is not None]
-    # The names of a folder's __init__ come before its modules'; the package's own is run where a name is from it alone.
+    # A subpackage's __init__ comes before its modules, and is always run; the package's own only for a name in it.
     own = "." in inside and _file_of(folder, inside) is not None
     return [*modules, inside] if own or len(modules) < len(node.names) else modules
 
@@ -221,7 +221,7 @@ def _file_of(folder: Path, name: str) -> Path | None:
 
 
 class _Modules(MetaPathFinder, ExecutionLoader):
-    """Finds and runs the modules behind doors, of the text that was read; their folders are empty packages."""
+    """Finds and runs the modules behind doors from the text that was read; other folders are empty packages."""
 
     def __init__(self) -> None:
         self.known: dict[str, tuple[Path, str]] = {}
@@ -239,7 +239,7 @@ class _Modules(MetaPathFinder, ExecutionLoader):
         return str(self.known[fullname][0]) if fullname in self.known else "<folder>"
 
     def get_source(self, fullname: str) -> str:
-        """Return a module's text as it was read, of a folder none."""
+        """Return a module's text as it was read; "" for a folder."""
         return self.known[fullname][1] if fullname in self.known else ""
 
 
@@ -250,9 +250,9 @@ _MODULES = _Modules()
 def _loaded(name: str, code: Code) -> Rechecks:
     """Return the `Rechecks` behind a door. Raises Unknown if it cannot be run, or is something else."""
     if _MODULES not in sys.meta_path:
-        # First: other modules on the path under these names are not run.
+        # First in the list, so that no other module of the same name on the path is run.
         sys.meta_path.insert(0, _MODULES)
-    # Modules of another text of the same door may be loaded already: each text has a name of its own.
+    # Modules of the same door with another text may be loaded already, so the names contain the digest.
     under = f"{_UNDER}.x{code.digest[:16]}"
     _MODULES.known |= {f"{under}.{module}": read for module, read in code.modules}
     module, _, attribute = code.value.partition(":")

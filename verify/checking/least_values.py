@@ -1,8 +1,8 @@
-"""The least integer of a range at which some expressions are at most a level, exactly, whether they fall or not.
+"""The least integer of a range at which some expressions are at most a level, exactly, without assuming monotonicity.
 
-If the expressions are rational in the integer's symbol, they cross the level, or have no value, at the real roots of
-some polynomials alone. So the least integer that is enough is the first of the range, or next to a root. Otherwise the
-range is searched from its first integer on.
+An integer at which all expressions are at most the level is enough. If the expressions are rational in the integer's
+symbol, they cross the level, or have no value, only at the real roots of some polynomials. So the least integer that is
+enough is the first of the range, or next to a root. Otherwise the range is searched from its first integer on.
 """
 
 import math
@@ -24,14 +24,14 @@ from verify.language.symbolic_zeros import substitute
 from verify.printing import text_of
 
 _MOST_TRIED = 10_000
-"""So many integers are gone through where nothing says at which of them the sign may change."""
+"""Maximum number of integers that are tried in order, if nothing tells at which of them the sign may change."""
 
 
 def least(value: ValueLeast, question: Question) -> int:
-    """Return the least integer in the range that is enough; that it is, and none before it, is decided exactly.
+    """Return the least integer in the range that is enough, by exact decisions on it and on the integers before it.
 
-    Raises UndefinedError where a comparison is undecided, the range is too long to be gone through, the time runs out,
-    or no integer in the range is enough.
+    Raises UndefinedError if a comparison is undecided, the range is too long to be searched, the time runs out, or no
+    integer in the range is enough.
     """
     level, lowest, highest = value.ends()
     low, high = math.ceil(question.exact(lowest)), math.floor(question.exact(highest))
@@ -51,7 +51,7 @@ def _enough(room: sp.Expr, name: str, candidate: int, question: Question) -> boo
     except UndecidedError:
         sign = None
     except UndefinedError:
-        # An expression without a value is at most no level.
+        # An expression without a value is not at most the level.
         return False
     if sign is None:
         raise UndefinedError(f"{text_of(room)}: the sign is undecided at {name} = {candidate}")
@@ -59,7 +59,7 @@ def _enough(room: sp.Expr, name: str, candidate: int, question: Question) -> boo
 
 
 def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, question: Question) -> Iterable[int]:
-    """Return integers of the range, in order, of which the least that is enough is one."""
+    """Return integers of the range, in order, that include the least one that is enough, if any is."""
     known = {other: value for other, value in question.instance.items() if other != name}
     places = {low}
     for room in rooms:

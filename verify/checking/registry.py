@@ -1,8 +1,8 @@
-"""The objects that are installed, by id, and those of a file, as `file.py:name`.
+"""Installed objects, by id, and objects of a file, by `file.py:name`.
 
 An entry point in the group `lemmascope.catalogue` names a package. The file `catalogue.json` in its folder maps ids to
-`module:object`, for each kind; `verify pin` writes it. An object is imported when it is asked for, by its kind's
-loader, from the module of its class. Entry points in groups of the kinds, `lemmascope.theorems`, …, are read beside it.
+`module:object`, for each kind; `verify pin` writes it. An object is imported when the loader of its kind, such as
+`load_theorem`, asks for it. Entry points in the groups of the kinds, `lemmascope.theorems`, …, are read as well.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ from verify.language.labels import ID
 
 Kind = TypeVar("Kind")
 KINDS = ("theorem", "experiment", "comparison", "prediction", "finding", "diagram")
-"""The kinds of objects that a package brings, each by an id."""
+"""The kinds of objects that a package may provide, each with an id."""
 _GROUP = "lemmascope.catalogue"
 CATALOGUE = "catalogue.json"
 PACKAGES = "packages"
@@ -40,7 +40,7 @@ _ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as file
 def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]:
     """Yield the installed entries of a kind with their packages, from the kind's own group and from each catalogue.
 
-    A catalogue that cannot be read yields its error; the entries of the others are there all the same.
+    A catalogue that cannot be read yields its error in place of its entries; the other catalogues are still read.
     """
     group = f"lemmascope.{kind}s"
     for entry in installed(group):
@@ -109,12 +109,12 @@ def installed_by_name(group: str) -> Mapping[str, Sequence[metadata.EntryPoint]]
 
 
 def path_state() -> tuple[tuple[str, int], ...]:
-    """Return Python's path, with the time of each folder's change: while it is the same, so are the packages."""
+    """Return Python's path with each folder's change time; while it is the same, so are the installed packages."""
     return tuple(map(_changed, sys.path))
 
 
 def _changed(folder: str) -> tuple[str, int]:
-    """Return a folder of the path with when it changed, as it does where something is installed in it or removed."""
+    """Return a folder of the path with its change time, which is new after an installation or a removal there."""
     try:
         return folder, os.stat(folder or ".").st_mtime_ns  # noqa: PTH116 (it is looked at hundreds of times)
     except OSError:
@@ -125,7 +125,7 @@ def _changed(folder: str) -> tuple[str, int]:
 def _installed(
     read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]
 ) -> Mapping[str, Sequence[metadata.EntryPoint]]:
-    """Return the entry points that `read` finds on a path, by group, read once: each package has a file of them."""
+    """Return the entry points that `read` finds on a path, by group; cached, since each package has a file of them."""
     found = read()
     return {group: tuple(found.select(group=group)) for group in found.groups}
 
@@ -134,7 +134,7 @@ def _installed(
 def _by_name(
     read: Callable[[], metadata.EntryPoints], path: tuple[tuple[str, int], ...], group: str
 ) -> Mapping[str, Sequence[metadata.EntryPoint]]:
-    """Return the entry points of a group by name, read once: a distribution's name stands in a file of its own."""
+    """Return the entry points of a group by name; cached, because each distribution's name is in a separate file."""
     found = dict[str, list[metadata.EntryPoint]]()
     for entry in _installed(read, path).get(group, ()):
         found.setdefault(f"{entry.dist.name if entry.dist is not None else ''}.{entry.name}", []).append(entry)
@@ -163,8 +163,7 @@ def ids(kind: str, package: str | None = None) -> list[str]:
     Parameters
     ----------
     kind
-        `theorem`, `experiment`, `comparison`, `prediction` (the ids of the experiments that it is of), `finding` or
-        `diagram`.
+        `theorem`, `experiment`, `comparison`, `prediction` (with the id of its experiment), `finding` or `diagram`.
     package
         A package; None for all.
 
@@ -193,7 +192,7 @@ def ids(kind: str, package: str | None = None) -> list[str]:
 
 
 def kind_of(name: str) -> str | None:
-    """Return the kind of an id, of several the first of `KINDS`; None where the id is not installed."""
+    """Return the kind of an id, if there are several the first in `KINDS`; None if the id is not installed."""
     return next((kind for kind in KINDS if any(entry.name == name for _, entry in _entries(kind))), None)
 
 
@@ -203,7 +202,7 @@ def listed(kind: str) -> list[str]:
 
 
 def package_of(theorem_id: str) -> str:
-    """Return the top-level package that has a theorem. Raises InputError for an unknown id, and says why it may be."""
+    """Return the top-level package of a theorem. Raises InputError for an unknown id or an unreadable catalogue."""
     owners = [package for package, entry in _entries("theorem") if entry.name == theorem_id]
     if not owners:
         ids("theorem")
@@ -225,13 +224,13 @@ def package_folder(package: str) -> Path:
 
 
 def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
-    """Return the object of an id, of a class. Raises InputError without one; `besides` names the alternatives."""
+    """Return the object with an id, of a class. Raises InputError without one; `besides` names alternatives."""
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
-        # Where a catalogue cannot be read, it may be there.
+        # This raises if a catalogue cannot be read: the id may be in it.
         known = meant(reference, ids(kind)) if ids(kind) else "none is installed"
         if (other := kind_of(reference)) in _TAKEN_BY:
-            raise InputError(kind, reference, f"is no {kind}, but what `verify {_TAKEN_BY[other]}` takes")
+            raise InputError(kind, reference, f"is not of kind {kind}: use `verify {_TAKEN_BY[other]}`")
         asked = f"unknown id; {known}"
         more = f"{'' if asked.endswith('?') else '.'} {besides}" if besides else ""
         raise InputError(kind, reference, asked + more)
@@ -266,7 +265,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 
 def held_by_module(value: object) -> tuple[str, str] | None:
     """Return an object's place in a loaded module, as `file.py:name`, and the module; None where none holds it."""
-    # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
+    # The main script comes last: it may make the object under a condition that does not hold in another process.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)
         if isinstance(module, ModuleType) and path and path.endswith(".py"):

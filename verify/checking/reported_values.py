@@ -78,19 +78,19 @@ class ValueLargest:
 class ValueLeast:
     """A reported value: the least integer in a range, put for a parameter, at which expressions are at most a level.
 
-    It is null where no integer of the range is enough, and where none is found: an end is not rational, a sign is not
-    decided, the range is too long, the time runs out. The check's detail says which.
+    The value is null if no integer of the range is enough, or if none is found because an end is not rational, a sign
+    is not decided, the range is too long, or the time runs out. The check's detail gives the reason.
 
     Parameters
     ----------
     expressions
         Each has to be at most `level`; an integer at which one has no value is not enough.
     parameter
-        The parameter that the integer is put for.
+        The parameter that the integer replaces.
     level
-        The level, without the parameter.
+        The level, which does not depend on the parameter.
     lowest, highest
-        The ends of the range, without the parameter.
+        The ends of the range, which do not depend on the parameter.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class ValueLeast:
     highest: sp.Expr
 
     def ends(self) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-        """Return the level, the lowest and the highest value, none of which has the parameter."""
+        """Return the level, the lowest and the highest value of the range, as SymPy expressions."""
         return sp.sympify(self.level), sp.sympify(self.lowest), sp.sympify(self.highest)
 
 
@@ -147,7 +147,7 @@ class ValueOver:
 
 
 Value = sp.Expr | Relational | ClauseValue | ValueWhere | tuple[ValueWhere, ...] | ValueLargest | ValueLeast | ValueOver
-"""A relation is reported by whether it holds; of several `ValueWhere` the first that applies counts."""
+"""For a relation it is reported whether it holds; of several `ValueWhere` the first that applies counts."""
 
 
 def expressions_of(value: Value) -> tuple[sp.Basic, ...]:

@@ -19,7 +19,7 @@ class Paper:
     citation
         Authors, title and venue.
     arxiv
-        The arXiv id with its version; "" for a work that is not there.
+        The arXiv id with its version; "" for a work that is not on arXiv.
     numbered_statements
         Number of its numbered results; None where that is not known.
     disclosed
@@ -27,7 +27,7 @@ class Paper:
     claims
         Its claims, in one plain sentence.
     title
-        Its title, a part of the citation, by which a report names it; "" for its key.
+        Its title, a part of the citation, by which a report names the paper; with "" the report uses the key.
 
     Raises
     ------

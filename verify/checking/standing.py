@@ -3,7 +3,7 @@
 A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim is proved if the certificate
 proves it, argued if an argument concludes it from proved steps, and formal if a proof assistant's kernel accepted it,
 by the package's record. A theorem stands no higher than its weakest claim, and no higher than the weakest theorem that
-its proof uses, down to the leaves. If all its claims are formal, its proof uses no other theorem.
+its proof uses, directly or indirectly. If all its claims are formal, the theorems that its proof uses do not count.
 """
 
 import json
@@ -99,7 +99,7 @@ def rechecked(theorem_id: str) -> Accepted | str:
 
 @cache
 def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
-    """Re-check a file, or remember it; a changed one has another time or size, and is read again."""
+    """Re-check a file; cached, so that only a file with a new time or size is read again."""
     try:
         return accepted_file(path)
     except (Rejected, Unreadable) as error:
@@ -109,12 +109,12 @@ def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
 def shipped_proofs(theorem: Theorem, *, shared: bool = False) -> Mapping[str, Any]:
     """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
 
-    There are none if the certificate cannot be read, or is of another statement. With `shared`, the certificate of
-    another statement, as that of a variant's theorem, gives the proofs of the clauses that both state, if both have the
-    same parameters, variables, domain, hypotheses and definitions.
+    There are none if the certificate cannot be read, or is of another statement. With `shared`, a certificate of
+    another statement (for a variant, that of its theorem) gives the proofs of the clauses that both statements have, if
+    both have the same parameters, variables, domain, hypotheses and definitions.
     """
     try:
-        # One that is not installed has no path.
+        # A theorem that is not installed has no path.
         path = shipped_path(theorem.id)
         status = path.stat()
         proofs = _proofs(path, status.st_mtime_ns, status.st_size)
@@ -127,10 +127,10 @@ def shipped_proofs(theorem: Theorem, *, shared: bool = False) -> Mapping[str, An
 
 
 def settled_steps(theorem: Theorem) -> frozenset[str]:
-    """Return the steps that hold at all instances in scope, as the certificate that the package ships proves them.
+    """Return the steps that the certificate which the package ships proves for all instances in scope.
 
-    The re-checker accepts the certificate, and says that these are proved: for all words too. A variant has the steps
-    that it shares, as `shipped_proofs` says.
+    The re-checker must accept the certificate, and find the steps proved, for all words too. A variant has the steps
+    that it shares with its theorem, as in `shipped_proofs`.
     """
     steps = {step.label for step in theorem.statement.steps}
     settled = steps & shipped_proofs(theorem, shared=True).keys()
@@ -143,7 +143,7 @@ def settled_steps(theorem: Theorem) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class _Proofs:
-    """The proofs for all parameters in a certificate, with the statement that it is of, as data, and its digest."""
+    """The proofs for all parameters in a certificate, with the certified statement as data, and the digest of that."""
 
     by_label: Mapping[str, Any]
     statement: Mapping[str, Any]
@@ -164,7 +164,7 @@ class _Proofs:
 @cache
 def _proofs(path: Path, changed: int, size: int) -> _Proofs:
     data = json.loads(path.read_text(encoding="utf-8"))
-    # Proofs that are said to be for all parameters, of a kind that is: the re-checker reads it when it is used.
+    # Proofs declared to be for all parameters, and of such a kind: the re-checker reads a proof when it is used.
     proofs = {c["label"]: c["proof"] for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED)}
     registry = with_doors()[0] if asks_for_doors(proofs=proofs.values()) else CORE
     for_all = {label: proof for label, proof in proofs.items() if is_for_all(proof, registry)}
@@ -191,7 +191,7 @@ def established(
 
     `proved` maps each proved clause to the trusts of its proof; a clause that the package's certificate proves counts
     as well. A clause that is refuted in scope is open, and so is each conclusion that an argument draws from it;
-    `refuted` maps it to the place of its refutation. `kernel` is the proof assistant's record, by default the one kept.
+    `refuted` maps it to its refutation's place. `kernel` is the proof assistant's record, by default the package's.
     """
     standings = _Standings(rechecked, load_theorem)
     if kernel is not None:
@@ -203,9 +203,9 @@ def established(
 
 
 def established_by_extension(theorem: Theorem, extension: Inference) -> Established:
-    """Return the standing of an extension's conclusion, where all that the inference supposes holds.
+    """Return the standing of an extension's conclusion, given that the inference's hypotheses hold.
 
-    A claim that is the same as one of another theorem stands as it does there; else the inference is one in prose.
+    A claim that is the same as one of another theorem has the standing of that claim. Any other is argued in prose.
     """
     standings = _Standings(rechecked, load_theorem)
     elsewhere = [name for name in extension.uses if theorem_of(name) is not None]
@@ -219,10 +219,10 @@ def established_by_extension(theorem: Theorem, extension: Inference) -> Establis
 
 
 def _is_same_claim(theorem: Theorem, label: str, elsewhere: str) -> bool:
-    """Return whether a claim is, as data, a claim of another theorem, which is `id:label`, on the same parameters.
+    """Return whether a claim has the same data as the claim `elsewhere` of another theorem, given as `id:label`.
 
-    Its words are not compared. The other theorem's domain holds here too, and both have the same definitions. A claim
-    in words is no data: whether two of them say the same is left to the reader.
+    Labels and texts (`says`) are not compared. This theorem must have all parameters and domain relations of the other
+    one, and the same definitions. A claim in words has no data: comparing two sentences is left to the reader.
     """
     name, _, other_label = elsewhere.partition(":")
     here, there = theorem.statement, load_theorem(name).statement
@@ -237,14 +237,14 @@ def _is_same_claim(theorem: Theorem, label: str, elsewhere: str) -> bool:
 
 
 def _said(claim: Any) -> dict[str, Any]:
-    """Return a claim's data without its label and its words."""
+    """Return a claim's data without its label and its text (`says`)."""
     return {**claim.to_data(), "label": "", "says": ""}
 
 
 def argued_without(theorem: Theorem, label: str, proved: Mapping[str, Iterable[Trust]]) -> Established | None:
     """Return the standing of all claims when one hypothesis is not used and some clauses are proved without it.
 
-    None where a claim is open then.
+    None if a claim is then open, or stated only.
     """
     _, for_all = _Standings(rechecked, load_theorem).established(theorem, proved, without=label)
     return for_all if for_all.standing.is_shown else None
@@ -257,7 +257,7 @@ def proved_by(accepted: Accepted) -> dict[str, tuple[Trust, ...]]:
 
 
 class _Standings:
-    """The standings of theorems, each found once; one that is asked for while it is looked at stands on itself."""
+    """The standings of theorems, each computed once; a theorem met again while it is computed rests on itself."""
 
     def __init__(self, certificate: Callable[[str], Accepted | str], load: Callable[[str], Theorem]) -> None:
         self.certificate, self.load = certificate, load
@@ -316,7 +316,7 @@ class _Standings:
         for clause in theorem.statement.clauses:
             known[clause.label] = Established(ForAll.OPEN, why=f"{clause.label} is open")
         known |= {label: Established(ForAll.PROVED, trusts=frozenset(trusts)) for label, trusts in proved.items()}
-        # The kernel's verdict is on the claim under every hypothesis.
+        # The kernel's verdict is on the claim under all hypotheses, so it does not count without one.
         formal = {} if without else self.kernel(theorem).clauses
         known |= {label: Established(ForAll.FORMAL, formal=frozenset({how})) for label, how in formal.items()}
         known |= {label: Established(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}

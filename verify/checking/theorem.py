@@ -40,15 +40,15 @@ class Canary:
     label
         The error in it, such as `a 2 for the 1`.
     stated
-        The false statement, or a function that returns it: it is called when the statement is first read, so that
-        a search pays for it, and not whoever loads the theorem. An error in it is raised then.
+        The false statement, or a function that returns it. The function is called when the statement is first read, so
+        that a search pays for it, and not the loading of the theorem. An error of the function is raised then.
     clause
         Label of the clause that must be refuted.
 
     Raises
     ------
     TheoremError
-        For a statement that is none, or has no clause of that label.
+        If `stated` is neither a statement nor a function, or the statement has no clause of that label.
 
     Examples
     --------
@@ -135,24 +135,24 @@ class Theorem(Formula):
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
     boundaries
-        By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
-        line beside those of this theorem's own hypotheses. No part of the claims.
+        Hypotheses of other theorems, by the theorem's id, at whose boundary something changes here. A sweep's plot
+        draws this boundary beside those of the theorem's own hypotheses. It is no part of the claims.
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
         is proved by itself needs none.
     extensions
-        Inferences that conclude claims from other theorems' claims and from those hypotheses that they name, and from
-        no others: where these hold, and the other theorems' hypotheses do, the claim does, in scope here or not.
-        Parameters of the same name mean the same.
+        Inferences that conclude claims only from other theorems' claims and from the hypotheses that they name. If
+        these hypotheses hold, and those of the other theorems, the claim holds, whether the instance is in scope here
+        or not. Parameters of the same name mean the same.
     is_variant
-        Whether the statement is another than the one that the rest was written for, as in a search: labels may be left
-        over then. `variant` sets it.
+        Whether the statement differs from the one that the other parts were written for, as in a search; some labels
+        may then have no clause. `variant` sets it.
 
     Raises
     ------
     TheoremError
-        For a part of the wrong type, an id that is none, an incomplete example, and labels or hypotheses that nothing
-        is about.
+        For a part of the wrong type, an invalid id, an incomplete example, labels without a clause, and hypotheses that
+        nothing uses.
 
     Examples
     --------
@@ -237,7 +237,7 @@ class Theorem(Formula):
             raise TheoremError(f"example: {error}") from None
 
     def _refuse_unused(self) -> None:
-        """Refuse proof data, values and hypotheses that nothing here is about, such as one of a label mistyped."""
+        """Refuse proof data and values for a label without a clause, such as a mistyped one, and unused hypotheses."""
         labels = [clause.label for clause in self.statement.clauses]
         asked = [("proofs", label) for label in self.proofs] + [("formal", label) for label in self.statement.formal]
         said = in_words(self.statement)
@@ -326,9 +326,9 @@ class Theorem(Formula):
         return replace(self, proofs={**self.proofs, claims[0].label: Multipliers(multipliers)})
 
     def variant(self, statement: Statement) -> "Theorem":
-        """Return the same theorem with another statement, under the same proof data; no argument is one for it.
+        """Return the theorem with another statement and the same proof data, without argument, extensions and bounds.
 
-        The evaluation of a claim in words is kept where the claim is.
+        The evaluation of a claim in words is kept if the new statement has the same claim.
         """
         same = {claim.label for claim in statement.claims if claim in self.statement.claims}
         evaluations = {label: evaluation for label, evaluation in self.evaluations.items() if label in same}
@@ -337,9 +337,9 @@ class Theorem(Formula):
 
 
 def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> None:
-    """Refuse an entry's symbol with an assumption that the list's domain does not imply, and of a sum, more than real.
+    """Refuse assumptions of an entry's symbol that the list's domain does not imply, and of a sum's beyond `real`.
 
-    A sum may be assumed positive where its terms are made of positive numbers: a list is not empty.
+    The symbol of a sum may be assumed positive if its terms are made of positive numbers, because a list is not empty.
     """
     if lacking := not_implied(value.entry, entries):
         raise TheoremError(f"value {name}, entry {value.entry}: parameter {entries.name} {lacking}")
@@ -364,7 +364,7 @@ def load_theorem(reference: str) -> Theorem:
     Raises
     ------
     InputError
-        If there is none.
+        If there is no such theorem.
 
     Examples
     --------
@@ -390,7 +390,7 @@ def claim(line: str, *, by: Mapping[str, Any] | None = None) -> Theorem:
     Returns
     -------
     Theorem
-        Its claims, with an instance in scope as the example.
+        The theorem with the line's claims, and an instance in scope as its example.
 
     Raises
     ------
@@ -418,7 +418,7 @@ def _stated(line: str) -> Theorem:
 
 
 def reference_of(theorem: Theorem) -> tuple[str, str] | None:
-    """Return the reference by which another process loads this very theorem, and its module; None if it is in none."""
+    """Return the reference by which another process loads this theorem, and its module; None if no module holds it."""
     if is_line(theorem.title) and theorem.id.startswith(_LINE):
         with contextlib.suppress(InputError):
             if claim(theorem.title) is theorem:

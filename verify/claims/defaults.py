@@ -16,7 +16,7 @@ from verify.printing import text_of
 
 
 class ClauseDefaults:
-    """A clause of the parameters alone that is no relation, and that nothing is known to show for all of them."""
+    """Defaults: the clause uses no variables, is no relation, and has no known proof for all parameters."""
 
     quantifies: ClassVar[bool] = False
     uses_matrices: ClassVar[bool] = False
@@ -35,7 +35,7 @@ class ClauseDefaults:
         return self.in_symbols()
 
     def in_symbols(self) -> str:
-        """Return the clause as its data say it, where the author does not."""
+        """Return the clause in symbols, for a clause without the author's text (`says`)."""
         raise NotImplementedError
 
     def bound_names(self) -> set[str]:
@@ -43,7 +43,7 @@ class ClauseDefaults:
         return set()
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
-        """Return None: nothing is known that shows it for all parameters."""
+        """Return None: no proof for all parameters is known for the kind."""
         return None
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from verify.evaluation.numerical.runs import Margins
 
 SCAN_STEPS = 200_000
-"""Maximum number of steps that a search follows in float64; a step in balls beyond that takes a second."""
+"""Maximum number of steps that a search follows in float64; confirming a later step in balls would take long."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Reaches(ClauseDefaults):
     level
         The level.
     within
-        The number of steps within which it is claimed to be reached; None claims no number.
+        The number of steps within which the level is claimed to be reached; None claims no number.
     not_before
-        The number of steps before which it is claimed not to be reached; None claims no number.
+        The number of steps before which the level is claimed not to be reached; None claims no number.
     says
         The clause in words.
 
@@ -145,7 +145,7 @@ class Reaches(ClauseDefaults):
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
         """Return a proof that each step above the level lowers the observable by an amount; None for none."""
-        # It takes SciPy.
+        # This import loads SciPy.
         from verify.provers.recursions.states import falling_proof
 
         if self.within is not None or self.not_before is not None:
@@ -219,9 +219,9 @@ class Reaches(ClauseDefaults):
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return level − smallest value by the last step, relative; with no last step, small if it is not reached.
 
-        If the level is reached at a step t < `not_before` the margin is t/not_before − 1. With no last step, a run that
-        does not reach it refutes the clause only if it settles on a cycle above the level: the margin is then negative
-        and small, as that is dear to confirm.
+        If the level is reached at a step t < `not_before`, the margin is at most t/not_before − 1. With no last step, a
+        run that does not reach the level counts as a violation only if it never comes below its start, or settles on a
+        cycle above the level. The margin is then negative and small, because such a violation is costly to confirm.
         """
         (level,) = scan_values((statement.expand(self.level),), instance)
         dynamics, last, room = expanded(statement, self.dynamics), SCAN_STEPS, 1.0
@@ -281,7 +281,7 @@ def _followed(
     if last is None:
         return question.run(dynamics, level)
     if question.tube(dynamics) is not None:
-        # It leads farther than a run can be followed.
+        # The tube leads farther than a run can be followed.
         far = question.run(dynamics, level)
         if isinstance(far, Horizon) and not far.steps[0] <= last < far.steps[1]:
             return far
@@ -366,7 +366,7 @@ class Stays(ClauseDefaults):
             why = descent.why
             if descent.holds and descent.bits is not None:
                 detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
-                # Before the level is reached only `observable <= reached` is known of the steps after.
+                # If it is not reached yet, all that is known of the steps after is `observable <= reached`.
                 margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
                 shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
                 return ClauseResult.verified(self, shown, margin=margin, detail=detail, bits=passage.bits)
@@ -391,7 +391,7 @@ class Stays(ClauseDefaults):
         return first_excess(dynamics, reached, level, question.instance, passage, steps=steps, deadline=end)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return level − largest value once reached, relative; above 1 while the level is not reached."""
+        """Return the relative margin level − largest value after `reached` is reached; above 1 if it is not reached."""
         reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf
         for _, observed in scan_trajectory(expanded(statement, self.dynamics), instance, SCAN_STEPS):
@@ -411,7 +411,7 @@ class Stays(ClauseDefaults):
 
 
 def _relative(level: float, observed: float) -> float:
-    """Return level − observed over the size of the level, or where that is 0 of the observed value."""
+    """Return (level − observed)/|level|, or (level − observed)/|observed| if the level is 0."""
     return (level - observed) / (abs(level) or abs(observed) or 1.0) if math.isfinite(observed) else -math.inf
 
 

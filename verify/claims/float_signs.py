@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
-"""Inequalities of the parameters that float64 decides: its margin is beyond a running bound of its error."""
+"""Inequalities of the parameters that float64 decides, because the margin exceeds a running bound of its error."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from verify.language.statement import ClauseData, Statement
 
 
 def has_float_sides(clause: ClauseData, statement: Statement, numbers: set[str]) -> bool:
-    """Whether a clause is an inequality between expressions of parameters that are numbers, so that floats may do."""
+    """Whether a clause is an inequality between expressions of numerical parameters, so that floats may decide it."""
     if isinstance(clause.relation, sp.Eq | None):
         return False
     sides = sp.Tuple(*(statement.expand(side) for side in clause.relation.args))
@@ -23,7 +23,7 @@ def has_float_sides(clause: ClauseData, statement: Statement, numbers: set[str])
 
 
 def floats_decide(clause: ClauseData, statement: Statement, numbers: set[str]) -> bool:
-    """Whether float64 decides an inequality where its margin is large enough: a primitive's error nothing bounds."""
+    """Whether float64 decides an inequality with a large margin: not with primitives, whose error has no bound."""
     if not has_float_sides(clause, statement, numbers):
         return False
     assert clause.relation is not None
@@ -44,12 +44,12 @@ def is_upward(clause: ClauseData) -> bool:
 
 
 def surely_hold(clause: ClauseData, statement: Statement, instances: Sequence[Instance]) -> list[bool]:
-    """Return at which instances an inequality holds beyond the bound of float64's error, if `floats_decide` it.
+    """Return for each instance whether an inequality holds beyond the bound of float64's error, if `floats_decide` it.
 
-    False where that is not known: where rounding may decide, and where a number is beyond float64.
+    False means that this is not known: rounding may decide, or a number is beyond float64's range.
     """
     assert clause.relation is not None
-    # As a scan has them, so that they are compiled once.
+    # The sides in the order of a scan, so that they are compiled once.
     left, right = estimated_values(tuple(map(statement.expand, clause.relation.args)), instances)
     margin = left - right if is_upward(clause) else right - left
     return margin.sign()[0].tolist()

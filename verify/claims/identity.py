@@ -32,7 +32,7 @@ from verify.printing import text_of
 from verify.provers.proof_data import identity_proof, point_proof
 
 _ROUNDING = 1e-13
-"""Two sides that differ by less, in float64 and relative to their size, may be equal."""
+"""Relative difference in float64 up to which two sides may be equal."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Identity(Equality):
         return {"kind": "identity", "label": self.label, "says": self.says} | self.sides_data()
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
+        """Look for a symbolic zero, for all parameters or else at the instance; else for a point that refutes it."""
         statement = question.statement
         proof, doubt = question.proof_for_all()
         if proof is not None:
@@ -100,12 +100,15 @@ class Identity(Equality):
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
         """Return the proof that the difference is a symbolic zero; None if it is not.
 
-        Raises UndefinedError or UndecidedError if it is, and the sides need not have values.
+        Raises UndefinedError or UndecidedError if it is, but the sides are not shown to have values.
         """
         return _zero_proof(_sides(self, statement), statement, "all")
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 for a symbolic zero, else minus the largest relative difference at some points."""
+        """Return 1 for a symbolic zero, else minus the largest relative difference at some points.
+
+        For a difference within rounding a tiny positive number is returned.
+        """
         sides = _sides(self, statement)
         try:
             if _equal(sides, statement):
@@ -138,7 +141,7 @@ def _difference(sides: Sides) -> sp.Expr:
 
 @lru_cache(maxsize=2**12)
 def _equal(sides: Sides, statement: Statement) -> bool:
-    """Whether two sides are identically equal. Raises UndefinedError if they are, and need not have values."""
+    """Whether two sides are identically equal. Raises UndefinedError if they are, but are not shown to have values."""
     plain = [taken_apart(side)[0] for side in sides]
     zero, divisors = zero_with_divisors(plain[0] - plain[1])  # pyright: ignore[reportOperatorIssue]
     if zero:
@@ -183,10 +186,10 @@ def has_a_value(part: sp.Basic, statement: Statement) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _factors(sides: Sides, statement: Statement) -> dict[sp.Basic, int | None]:
-    """Return the factors by which an independent check may divide, and how each is shown to have no zero.
+    """Return the factors by which an independent check may divide, each with the relation that excludes its zeros.
 
-    Beside the divisors that were met here, in lowest terms, these are the denominators as they are
-    written, in the difference and in the sides, but for those inside a limit.
+    These are factors of the divisors that were met here, in lowest terms, and of the denominators as they are written
+    in the difference and in the sides, except those inside a limit. `factor_signs` defines the numbers of relations.
     """
     plain = [taken_apart(side)[0] for side in sides]
     (rational, *shared), meaning = share_exponentials([plain[0] - plain[1], *plain], numbers=True)  # pyright: ignore[reportOperatorIssue]

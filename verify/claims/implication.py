@@ -33,8 +33,8 @@ from verify.provers.proof_data import point_proof
 class Implication(ClauseDefaults):
     """A clause: a relation that holds for all values of the variables that satisfy the conditions.
 
-    It states one deduction of a proof. The parameters have their domains, and the proof uses the hypotheses that it
-    needs.
+    The clause states one deduction of a proof. The parameters range over their domains, and a proof of the clause may
+    use the hypotheses.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Implication(ClauseDefaults):
     def evaluate(self, question: Question) -> ClauseResult:
         """Decide the clause: by a proof for all parameters, or by a point.
 
-        The point keeps the conditions and violates the conclusion.
+        The point satisfies the conditions and violates the conclusion.
         """
         shown, doubt = question.proof_for_all()
         if shown is not None:

@@ -1,6 +1,6 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false
-"""A clause in words, which the language cannot express: an argument may carry it, and its own code evaluates it."""
+"""A claim in words, which the language cannot express: an argument may establish it, and its own code evaluates it."""
 
 import math
 import time
@@ -69,19 +69,19 @@ class Evaluation:
     Parameters
     ----------
     trials
-        The trials at an instance. The first that violates the claim refutes it; where none does, it is verified.
+        The trials at an instance. The first that violates the claim refutes it; if none does, the claim is verified.
     wrong
         A variant of the claim's sentence that is false at the theorem's example.
     wrong_trials
-        The trials of that variant, by the same code with another number in it.
+        The trials of the wrong variant, by the same code with another number in it.
     draws
         Number of drawn trials, with which the evidence is simulated; 0 if nothing is drawn.
     sampled
-        Whether trials that are not drawn are a sample of the claim's cases, such as places on a run: the evidence is
-        simulated too. It is computed if they are all its cases at the instance.
+        Whether trials that are not drawn are a sample of the claim's cases, such as places on a run. The evidence is
+        then simulated; if the trials are all cases at the instance, it is computed.
     limit
-        Whether the claim is a limit, or holds eventually. Its trials are a sample, and one that violates it is
-        no refutation: the claim is undecided there.
+        Whether the claim is a limit, or holds eventually. Its trials are then a sample, and a violation leaves the
+        claim undecided.
 
     Raises
     ------
@@ -118,9 +118,10 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The result of some trials: their number, the smallest margin, and one that violates the claim.
+    """The result of some trials: their number, the one with the smallest margin, and one that violates the claim.
 
-    `within` of them have a negative margin, and no larger than the error.
+    `within` counts the trials with a negative margin within the error. `ended` is False if the time ran out
+    before the last trial.
     """
 
     count: int = 0
@@ -142,7 +143,7 @@ class _Seen:
 class InWords(ClauseDefaults):
     """A claim in one sentence, such as one about all functions of a class; it is never a step.
 
-    An argument establishes it. At an instance it is evaluated by the `Evaluation` that the theorem has for it.
+    An argument establishes it. At an instance, the theorem's `Evaluation` for the claim's label evaluates it.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ class InWords(ClauseDefaults):
     def _tried(self, evaluation: Evaluation, question: Question) -> ClauseResult:
         from numpy.random import default_rng
 
-        # The same draws for a seed, whatever stands beside the claim; none where the evaluation does not say so.
+        # The draws depend on the seed and the claim alone. Without `draws`, to draw is an error.
         random: Any = _NoDraws()
         if evaluation.draws:
             random = default_rng([*f"{question.seed} {self.label}: {self.says}".encode()])
@@ -223,7 +224,7 @@ class InWords(ClauseDefaults):
         return ClauseResult.verified(self, None, detail=why, **fields)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return infinity: no instance is nearer than another."""
+        """Return infinity: no instance is nearer to a violation than another."""
         return math.inf
 
 
@@ -233,7 +234,7 @@ def in_words(statement: Statement) -> frozenset[str]:
 
 
 def _is_float(number: Fraction | float) -> bool:
-    """Whether a number may be infinite or none; an exact one may be too large for a float."""
+    """Whether a number is a float, which may be infinite or NaN; an exact number may be too large for a float."""
     return not isinstance(number, int | Fraction)
 
 
@@ -253,7 +254,7 @@ def _seen(trials: Iterator[Trial], end: float) -> _Seen:
 
 
 def _plain(trial: Trial, number: int) -> Trial:
-    """Return a trial with a margin and an error that are exact or a float. UndefinedError if they say nothing."""
+    """Return a trial whose margin and error are exact or floats. Raises UndefinedError for a NaN or a bad error."""
     margin, error = (part if isinstance(part, int | Fraction) else float(part) for part in trial[:2])
     if _is_float(margin) and math.isnan(margin):
         raise UndefinedError(f"the margin of trial {number} is not a number")
@@ -264,7 +265,7 @@ def _plain(trial: Trial, number: int) -> Trial:
 
 @contextmanager
 def _one_thread() -> Generator[None]:
-    """Limit BLAS to one thread: several round in another order, and wait for cores that other processes use."""
+    """Limit BLAS to one thread: several threads round in another order, and wait for cores that are in use."""
     from threadpoolctl import threadpool_limits
 
     # NumPy and SciPy have a BLAS each, and a limit holds for the libraries that are loaded.
@@ -275,7 +276,7 @@ def _one_thread() -> Generator[None]:
 
 
 class _NoDraws:
-    """Given to trials in place of a generator, where nothing is to be drawn."""
+    """Stands in for the random generator of trials that must not draw."""
 
     def __getattr__(self, name: str) -> Any:
         raise TheoremError(f"an evaluation without draws uses random.{name}: say how many trials it draws")

@@ -35,7 +35,7 @@ _DETAILS = {
 }
 """Details of proofs for all parameters, by the kind of the proof."""
 _POSITIVE = "no negative coefficient over the bounds, for all parameters"
-"""The same for the other kinds."""
+"""The detail of proofs of any other kind."""
 _TOO_LATE = "the time for a proof for all parameters ran out"
 
 
@@ -79,7 +79,7 @@ class Inequality:
 
     @property
     def text(self) -> str:
-        """The clause in symbols."""
+        """The clause in words or symbols."""
         return self.says or text_of(self.relation)
 
     def expressions(self) -> Iterator[sp.Basic]:
@@ -127,11 +127,11 @@ class Inequality:
         return undecided if shown is None else ClauseResult.verified(self, shown, detail=_detail(shown))
 
     def _symbols(self, statement: Statement) -> dict[str, sp.Symbol]:
-        """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
+        """Return the symbols of both sides by name; the relation as a whole may evaluate to true when expanded."""
         return symbols_by_name(sp.Tuple(*statement.expand(self.relation).args))
 
     def decided(self, statement: Statement, values: Instance) -> tuple[bool | None, Fraction | Enclosure, int | None]:
-        """Return whether it holds at some values, None where that is undecided; the margin; the bits."""
+        """Return whether the relation holds at some values (None if undecided), the margin, and the bits needed."""
         margin, bits = evaluate_rising(with_proposed_limits(self._margin(statement), values), values, sign=True)
         if isinstance(self.relation, sp.Eq):
             sign = sign_of(margin)
@@ -167,7 +167,7 @@ class Inequality:
         return ClauseResult.undecided(self, why)
 
     def _points(self, question: Question, variables: list[sp.Symbol]) -> Iterator[Mapping[str, Fraction]]:
-        """Yield values of the variables: those that are given, some spread, those that a search finds."""
+        """Yield values of the variables: the question's points, some spread ones and, without the first, a search's."""
         from verify.evaluation.numerical.suspects import points_against
 
         yield from question.points or ()
@@ -177,7 +177,7 @@ class Inequality:
             yield from points_against(question.statement, self, question.instance, look_at_the_clock)
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
+        """Return the smallest relative margin, margin/(|left| + |right|), at some values of the variables."""
         sides = statement.expand(self.relation).args
         variables = [symbol for name, symbol in symbols_by_name(sp.Tuple(*sides)).items() if name not in instance]
         points = spread_points(variables) if variables else [{}]
@@ -197,6 +197,6 @@ def _detail(shown: ProofForAll | None) -> str:
     """Return the detail of a proof for all parameters; "" if there is none."""
     if shown is None:
         return ""
-    # A kind of clause that extends this one may return anything, which is refused with the result.
+    # A subclass may return anything as a proof; it is refused with the result.
     kind = shown.get("kind") if isinstance(shown, Mapping) else ""  # pyright: ignore[reportUnnecessaryIsInstance]
     return _DETAILS.get(str(kind), _POSITIVE)

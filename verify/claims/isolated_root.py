@@ -7,8 +7,8 @@ With c the centre, X the box, Y an approximate inverse of the Jacobian at c and
 
     K(X) = c − Y f(c) + (I − Y J(X)) (X − c),
 
-K(X) inside the interior of X proves that f has exactly one root in X; K(X) apart from X that it has none.
-A root is real; where the symbol of an unknown assumes more, all points of the box have to be so. A critical
+f has exactly one root in X if K(X) lies in the interior of X, and none if K(X) and X are disjoint. A root is
+real; if the symbol of an unknown has further assumptions, all points of the box must satisfy them. A critical
 point is a root of the gradient.
 """
 
@@ -61,7 +61,8 @@ class IsolatedRoot(ClauseDefaults):
     Raises
     ------
     TheoremError
-        Where the numbers of equations, unknowns and values of the centre differ, and where the box uses an unknown.
+        If the numbers of equations, unknowns and values of the centre differ, if the box depends on an unknown, and
+        if an unknown has a forbidden assumption.
 
     Examples
     --------
@@ -131,7 +132,7 @@ class IsolatedRoot(ClauseDefaults):
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
-                    # The typed equation was simplified by the assumptions, and is another one at the other points.
+                    # SymPy simplified the equation by the assumptions: at the other points it may be another equation.
                     return ClauseResult.undecided(
                         self, f"the box has points that the assumptions of {wrong[0]} exclude"
                     )
@@ -172,7 +173,7 @@ def _newton_move(value: Callable[..., Any], slope: Callable[..., Any], point: np
 
 
 def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:
-    """Whether all points of a side of the box keep its symbol's assumptions."""
+    """Whether all points of a side of the box satisfy its symbol's assumptions."""
     low, high = centre - radius, centre + radius
     return (
         (not symbol.is_positive or low > 0)

@@ -9,11 +9,12 @@ polynomials p of degree at most L with p(0) = 1,
     ∫ (p + s r)² dμ = ∫ p² dμ + 2 ∫ p s r dμ + ∫ s² r² dμ,
 
 so that p is the only minimiser when it is orthogonal to s, …, s^L and ∫ s² r² dμ > 0 for every r ≠ 0 of degree
-below L. Where its L roots are real and distinct, the a_l = 1/root attain the minimum of f, and no others do but
-their permutations. The minimum is ∫ p² dμ = ∫ p dμ.
+below L. If the L roots of this p are real and distinct, the a_l = 1/root are, up to their order, the only
+minimiser of f. The minimum is ∫ p² dμ = ∫ p dμ.
 
-That p is, up to a factor, the orthogonal polynomial of degree L of s dμ; for μ on the half line its roots are
-real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here they are isolated, not cited.
+This p is, up to a factor, the orthogonal polynomial of degree L of s dμ; for μ on the half line its roots are
+real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here the roots are isolated by
+computation, and that theorem is not used.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,10 +38,10 @@ from verify.printing import text_of
 from verify.provers.proof_data import inverse_roots, residual_proof
 
 MOST_FACTORS = 20
-"""More factors are refused: the exact moments, and the roots to the digits that tell them apart, take long."""
+"""Maximum number of factors; with more, the exact moments and the isolation of the roots take too long."""
 _SCANNED_FACTORS, _LARGEST_SHIFT = 8, 10
 _LONGEST_MOMENT = 10_000
-"""Bits; longer moments are those of measures whose roots lie too many orders of magnitude apart to be isolated soon."""
+"""Maximum length of a moment in bits; with longer ones the roots differ by too many orders of magnitude to isolate."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class LeastResidual(ClauseDefaults):
         if len(roots) < count or any(root.lower <= 0 <= root.upper for root in roots):  # type: ignore[operator]
             return ClauseResult.undecided(self, "the minimiser's roots are not all real and distinct")
         proof = residual_proof(claimed, roots, least)
-        # As the proof states them.
+        # The values are those that the proof states.
         values = {"a": inverse_roots(proof["roots"]), "minimum": least, "attained": True}
         return ClauseResult.verified(self, proof, margin=Fraction(0), values=values)
 
@@ -239,9 +240,9 @@ class _Problem:
 def no_measure(moments: Sequence[flint.fmpq]) -> str | None:
     """Return why no measure on the line has the moments m_0, m_1, …; None where one has.
 
-    The Hankel matrix (m_(i+j)) is eliminated. With positive pivots there is one. Where the pivot of place k is the
-    first that is 0, a measure has k points, the roots of s^k − Σ c_j s^j with c from the rows before, and each moment
-    from m_k on is Σ c_j times the k before it (Curto and Fialkow, Recursiveness, positivity, and truncated moment
+    The Hankel matrix (m_(i+j)) is eliminated. If all pivots are positive, there is such a measure. If pivot k is the
+    first that is 0, a measure has k points, the roots of s^k − Σ_(j<k) c_j s^j, with the c_j from the rows before. Then
+    m_i = Σ_(j<k) c_j m_(i−k+j) for all i >= k (Curto and Fialkow, Recursiveness, positivity, and truncated moment
     problems, 1991).
     """
     size = (len(moments) + 1) // 2
@@ -255,7 +256,7 @@ def no_measure(moments: Sequence[flint.fmpq]) -> str | None:
 
 
 def _pivots(rows: list[list[flint.fmpq]]) -> Iterator[flint.fmpq]:
-    """Yield the pivots of Gaussian elimination of a square matrix, which is not to go on after one that is 0."""
+    """Yield the pivots of Gaussian elimination of a square matrix; the caller must stop at a pivot that is 0."""
     for k, row in enumerate(rows):
         yield row[k]
         for other in rows[k + 1 :]:
@@ -265,7 +266,7 @@ def _pivots(rows: list[list[flint.fmpq]]) -> Iterator[flint.fmpq]:
 
 
 def _recur(moments: Sequence[flint.fmpq], points: int) -> bool:
-    """Whether moments are those of a measure with so many points, given that the first ones are."""
+    """Whether moments are those of a measure with this number of points, given that the first moments are."""
     if not points:
         return not any(moments)
     matrix = flint.fmpq_mat(points, points, [moments[i + j] for i in range(points) for j in range(points)])

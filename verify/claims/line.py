@@ -21,9 +21,9 @@ from verify.language.parameters import Parameter, Value
 from verify.language.statement import Statement
 
 _TRIED = 4000
-"""Instances that are tried for one in scope."""
+"""Maximum number of instances that are tried to find one in scope."""
 _FIRST = tuple(map(Fraction, (1, 2, "1/2", 3, "1/4", 5, "1/10", 10, 0, -1, "-1/2", -2, 100, "1/100")))
-"""Values of a parameter, those tried first in front."""
+"""Values that are tried for a parameter, in this order."""
 
 
 def statement_of(line: str) -> Statement:
@@ -55,9 +55,9 @@ def example_of(statement: Statement) -> dict[str, Value] | None:
 
 
 def _equations(statement: Statement) -> dict[str, sp.Basic]:
-    """Return the parameters that equations determine, each with its expression.
+    """Return the parameters that the hypotheses' equations determine, each with its expression.
 
-    That is the symbol on the left, or the last parameter in which an equation is affine.
+    An equation determines the symbol on its left or, without one, the last parameter in which it is affine.
     """
     found: dict[str, sp.Basic] = {}
     for relation in (each.relation for each in statement.hypotheses if isinstance(each.relation, sp.Eq)):
@@ -84,7 +84,7 @@ def _completed(statement: Statement, instance: dict[str, Value]) -> dict[str, Va
 
 
 def _instances(statement: Statement) -> Iterator[dict[str, Value]]:
-    """Yield instances, those with values that come early in front; a completed parameter has one value."""
+    """Yield instances by the sum of their values' places in the lists; a parameter that is completed has one value."""
     values = {parameter.name: _values(parameter) for parameter in statement.parameters}
     values |= {name: values[name][:1] for name in _equations(statement)}
     longest = sum(len(each) - 1 for each in values.values())
@@ -94,7 +94,7 @@ def _instances(statement: Statement) -> Iterator[dict[str, Value]]:
 
 
 def _sums(total: int, most: list[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the tuples of whole numbers with a sum, each at most the one given in its place."""
+    """Yield the tuples of integers >= 0 with sum `total`, each entry at most the entry of `most` at its place."""
     if not most:
         if not total:
             yield ()

@@ -50,15 +50,15 @@ class MatrixIdentity(Equality):
     left, right
         Polynomials in `matrix(name)` letters, their `sympy.transpose`, and scalars.
     shapes
-        Rows and columns of each letter: polynomials with integer coefficients in integer parameters or variables, which
-        are at least 1 in scope.
+        Numbers of rows and columns of each letter: polynomials with integer coefficients in integer parameters or
+        variables; each polynomial must be at least 1 in scope.
     says
         The clause in words.
 
     Raises
     ------
     TheoremError
-        For a letter without a shape, and matrices that do not fit, in a product or a sum that cancels too.
+        For a letter without a shape, and for matrices that do not fit in a product or a sum, even if it cancels.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class MatrixIdentity(Equality):
         statement = question.statement
         for letter, shape in self.shapes.items():
             sides = (statement.expand(sp.sympify(part)) for part in shape)
-            # A size may be a variable: then it is any.
+            # A size that contains a variable is arbitrary.
             given = [side for side in sides if {str(s) for s in side.free_symbols} <= question.instance.keys()]
             lengths = [evaluate_rising(side, question.instance)[0] for side in given]
             if any(not isinstance(length, Fraction) or length.denominator > 1 or length < 1 for length in lengths):
@@ -154,7 +154,7 @@ class MatrixIdentity(Equality):
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
         """Return the proof that both sides have the same monomials; None if they do not.
 
-        Raises UndefinedError if they do, and a scalar is not shown to have a value.
+        Raises UndefinedError if they do, but a scalar is not shown to have a value.
         """
         return {"kind": "words"} if self._is_zero(statement, {}) else None
 
@@ -173,7 +173,7 @@ class MatrixIdentity(Equality):
     def _is_zero(self, statement: Statement, values: Mapping[sp.Symbol, sp.Rational]) -> bool:
         """Whether the two sides have the same monomials at values of some scalars, for all values of the others.
 
-        Raises UndefinedError if they do, and a scalar is not shown to have a value.
+        Raises UndefinedError if they do, but a scalar is not shown to have a value.
         """
         sides = [substitute(side, values) for side in self._sides(statement)]
         plain = [taken_apart(side)[0] for side in sides]
@@ -191,7 +191,7 @@ class MatrixIdentity(Equality):
     def _refutation(
         self, statement: Statement, instance: Instance
     ) -> tuple[dict[str, Fraction], dict[str, list[list[int]]], tuple[int, int], Fraction] | None:
-        """Return scalars, matrices, a place and the difference of the two sides there."""
+        """Return scalars, matrices, the place of an entry and the two sides' difference there; None without any."""
         difference = self._difference(statement)
         sizes = {}
         for letter, shape in self.shapes.items():
@@ -237,7 +237,7 @@ def _value(
         scalar, _ = evaluate_rising(coefficient, known)
         if not isinstance(scalar, Fraction):
             raise UndefinedError(f"{text_of(coefficient)}: a rational value is needed here")
-        # Without a letter it is a multiple of the identity.
+        # A monomial without letters is a multiple of the identity.
         rows = shape[0]
         product = flint.fmpq_mat(rows, rows, [int(i == j) for i in range(rows) for j in range(rows)])
         for letter, turned in word:

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The question to a clause, and the methods that the engine calls on it."""
+"""The question to a clause, and the methods that the engine calls on a clause."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -32,19 +32,23 @@ if TYPE_CHECKING:
 Proof: TypeAlias = Mapping[str, Any]
 """A proof as the re-checker reads it: its kind, and the data of that kind."""
 Runs: TypeAlias = dict[tuple[Dynamics, Fraction, object], Any]
-"""First passages by recursion, level and last step, and under "far" a cycle or a tube; None without one."""
+"""First passages by recursion, level and last step.
+
+With "far" in place of the step: a cycle, a kept set of states or an enclosure in a tube; with "kept": a kept set; None
+if none was found.
+"""
 MOST_DRAWS = 10**6
-"""Maximum number of trials of a claim in words, where no fewer are asked for."""
+"""Default maximum number of drawn trials of a claim in words."""
 _LOOK_FOR_CYCLE = 2000
-"""A run that has not reached its level by this step may never do so."""
+"""Number of steps after which a run above its level is examined for a cycle, a kept set or a tube."""
 
 
 class ProofForAll(dict[str, Any]):
-    """A proof for all parameters that a clause is given: if it is returned and not accepted, the next is given."""
+    """A proof for all parameters that a clause is given; if it is rejected, the clause is evaluated with the next."""
 
 
 Proofs: TypeAlias = Iterator[tuple[ProofForAll | None, str]]
-"""Proofs for all parameters of a clause, one after the other, each with why there is none."""
+"""Proofs for all parameters of a clause, in order; None in place of a proof comes with the reason."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +70,15 @@ class Question:
     progress
         `progress(step)` is called while a recursion is followed.
     runs
-        First passages and runs that were found already, kept for all clauses at the instance.
+        First passages and runs that were found already, cached for all clauses at the instance.
     for_all
         Proofs for all parameters of the clause, each with the reason if it is None; an evaluation takes one.
     points
-        Values of variables at which a claim for all values is tried first; None to search some as well.
+        Values of variables at which a claim for all values is tried first; with None, an inequality searches for some.
     evaluations
         Evaluations of claims in words, by label, as a `Theorem` has them.
     seed, most_draws
-        Seed of their draws, and the maximum number of trials of each.
+        Seed of the evaluations' draws, and the maximum number of drawn trials of each.
 
     Examples
     --------
@@ -107,7 +111,7 @@ class Question:
         )
 
     def left(self) -> "Question":
-        """Return the question with the time that is left, or that Ctrl-C leaves if it ended a run."""
+        """Return the question, with only the time that Ctrl-C leaves if it ended a computation or a run."""
         return self.after_interrupt() if self.interrupted else self
 
     def after_interrupt(self) -> "Question":
@@ -116,15 +120,15 @@ class Question:
         return replace(self, budget=replace(self.budget, end=end, interrupted=True))
 
     def proof_for_all(self) -> tuple[ProofForAll | None, str]:
-        """Return a proof for all parameters of the clause, None for none, and why there is none where that is known.
+        """Return a proof for all parameters of the clause, or None and the reason if it is known.
 
-        It is asked for once in an evaluation. Where the re-checker does not accept it, the clause is evaluated again,
-        and given the next one.
+        An evaluation calls this once. If the re-checker does not accept the proof, the clause is evaluated again, and
+        given the next proof.
         """
         return next(self.for_all, (None, ""))
 
     def value(self, expression: sp.Basic, digits: int = DIGITS) -> Fraction | Enclosure:
-        """Return the value of an expression of the parameters, which does not depend on the digits shown."""
+        """Return the value of an expression of the parameters, to `digits` digits and at least to `DIGITS`."""
         return evaluate_rising(self.statement.expand(expression), self.instance, digits=max(DIGITS, digits))[0]
 
     def exact(self, expression: sp.Basic) -> Fraction:
@@ -150,11 +154,11 @@ class Question:
         return next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
 
     def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon":
-        """Return the first passage of the level, why it is never reached, or a tube that encloses it."""
+        """Return the first passage of the level, a proof that it is never reached, or a tube that encloses the run."""
         try:
             first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
         except UndefinedError:
-            # A number of so many digits that it is not written out: it may have left for good.
+            # A number has too many digits to be computed: the run may have left for good.
             if (kept := self._kept(dynamics, level)) is None:
                 raise
             return kept
@@ -182,7 +186,7 @@ class Question:
         return self.runs[key]
 
     def _beyond(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Kept | Horizon | None":
-        """Return why the level is never reached, or the enclosure in the theorem's tube; None for neither."""
+        """Return a kept set or a cycle above the level, or the enclosure in the theorem's tube; None without any."""
         from verify.provers.recursions.cycles import avoids
 
         until, tube = self.budget.runs_end, self.tube(dynamics)
@@ -199,7 +203,7 @@ class Question:
 
 
 def exact_value(statement: Statement, instance: Instance, expression: sp.Basic, **more: Fraction | int) -> Fraction:
-    """Return an expression's exact value, with `more` than the instance; UndefinedError if it is not rational."""
+    """Return an expression's exact value at the instance and the values `more`; UndefinedError if not rational."""
     value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
     if not isinstance(value, Fraction):
         raise UndefinedError(f"{text_of(expression)}: a rational value is needed here")
@@ -219,8 +223,8 @@ class Clause(ClauseData, Protocol):
     """The protocol of a kind of clause: one labelled clause of a statement, with the methods that the engine calls.
 
     The digest covers the data that `to_data` returns, and the re-checker reads them. A kind that is not part of
-    `verify` returns those of one that is, whose `text` is then the data's (`says`), or data of a kind that its
-    package brings to the re-checker (`lemmascope.rechecks`); another is computed at most.
+    `verify` returns data of a kind that is (its `text` is then that of the data, `says`), or data of a kind that its
+    package adds to the re-checker (`lemmascope.rechecks`). The evidence of any other kind is at most computed.
 
     Examples
     --------
@@ -233,15 +237,15 @@ class Clause(ClauseData, Protocol):
     def evaluate(self, question: Question) -> ClauseResult:
         """Decide the clause at the question's instance: an outcome, and the proof that the re-checker reads.
 
-        A proof for all parameters is the question's (`proof_for_all`, which asks `prove`). A number without a value
-        raises UndefinedError, one that is not decided UndecidedError.
+        A proof for all parameters comes from the question (`proof_for_all`, which calls `prove`). An expression without
+        a value raises UndefinedError; one whose value is not decided raises UndecidedError.
         """
         ...
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
-        """Return a proof for all parameters, in scope where `hypotheses` may be used; None where none is found.
+        """Return a proof for all parameters, which may use the hypotheses if `hypotheses` is true; None without one.
 
-        Raises UndefinedError or UndecidedError, which say why there is none.
+        Raises UndefinedError or UndecidedError with the reason why there is no proof.
         """
         ...
 

@@ -1,9 +1,9 @@
 """Admissible ranges: the values of one parameter that satisfy a relation, as a union of intervals.
 
 A relation that is rational in the parameter is solved exactly, by isolating the real roots of its numerator and
-denominator. Any other is solved by bisection between probes at which its sign is certified: a thin part between two
-probes may be missed, and one taken in that should not be, so that each draw from such a range is checked. The enclosure
-of a primitive is replaced by its approximation (its `scan`), which only confirming a counterexample replaces in turn.
+denominator. Any other relation is solved by bisection between probes at which its sign is certified. A thin part
+between two probes may be missed, or wrongly included, so that each draw from such a range is checked. The enclosure of
+a primitive is replaced by its approximation (its `scan`); only the confirmation of a counterexample uses the enclosure.
 """
 
 import operator
@@ -38,16 +38,16 @@ from verify.language.parameters import Parameter
 from verify.printing import text_of
 
 _ROOT_BITS = (512, 8192)
-"""Irrational ends are enclosed to about 150 digits, or more where roots are closer than that."""
+"""Bits to which irrational ends are enclosed, about 150 digits, or more if roots are closer than that."""
 _PROBES = 60
-"""Equal parts of a bounded range between probes; and of an unbounded one the probes go up to 2 to this power."""
+"""Number of equal parts of a bounded range between probes; in an unbounded range probes go up to 2 to this power."""
 _HALVINGS = 60
 """Number of halvings of the distance of two probes in a bisection."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """An interval of admissible values; `None` is no bound, and integer ends are always included."""
+    """An interval of admissible values; an end that is `None` is no bound, and ends that are not open are included."""
 
     low: Fraction | None
     high: Fraction | None
@@ -65,7 +65,7 @@ class Range:
         return Range(low, high, low_open, high_open)
 
     def integers(self) -> "Range":
-        """Return the range of the integers in it."""
+        """Return the range from the least to the largest integer in it, both included."""
         low = None if self.low is None else self.low.__floor__() + 1 if self.low_open else self.low.__ceil__()
         high = None if self.high is None else self.high.__ceil__() - 1 if self.high_open else self.high.__floor__()
         return Range(None if low is None else Fraction(low), None if high is None else Fraction(high))
@@ -84,7 +84,7 @@ class Range:
 
 
 def domain_of(parameter: Parameter) -> Range:
-    """Return the range of a number's domain."""
+    """Return the range of a parameter's domain."""
     low = parameter.minimum if parameter.minimum is not None else parameter.above
     return Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
 
@@ -101,9 +101,9 @@ def meet(one: Ranges, other: Ranges) -> Ranges:
 class Solvable:
     """A relation, ready to be solved for one of its parameters at values of the others.
 
-    `coefficients` computes those of the slack as a quotient of polynomials in the parameter: the numerator's, of
-    `degree`, then the denominator's, each constant term first. It is None if the slack is no such quotient. `scanned`
-    are the symbols in it for the values that primitives enclose.
+    If the slack is a quotient of polynomials in the parameter, `coefficients` computes the coefficients of the
+    numerator, which has degree `degree`, then those of the denominator, each constant term first; otherwise it is None.
+    `scanned` has the symbols that stand for the values that primitives enclose.
     """
 
     relation: Any
@@ -128,7 +128,7 @@ class Solvable:
         return self._bisected(values, within) if solved is None else solved
 
     def certified_ranges(self, values: Values, within: Range) -> Ranges | None:
-        """Return a part of `within` in which the relation is sure to hold, all but irrational ends; None for no way."""
+        """Return the part of `within`, less irrational ends, in which the relation is certain to hold; or None."""
         return None if self.scanned else self._by_roots(values, within)
 
     def _by_roots(self, values: Values, within: Range) -> Ranges | None:
@@ -161,7 +161,7 @@ class Solvable:
 
 @lru_cache(maxsize=10_000)
 def _solved_at(bound: Solvable, values: tuple[Any, ...], within: Range) -> Ranges | None:
-    """Return a relation's ranges at the values of its names: walks and simpler instances come to the same ones."""
+    """Return a relation's ranges at the values of its names; cached, since walks and simpler instances repeat them."""
     return bound._solved(dict(zip(bound.names, values, strict=True)), within)  # noqa: SLF001
 
 
@@ -180,7 +180,7 @@ def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solva
         above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(slack)))
         for divisor in _divisors(slack):
             if not _divides(divisor, below.as_expr()):
-                # It was cancelled, but at its zeros the relation as written has no value.
+                # The divisor was cancelled, but at its zeros the relation as written has no value.
                 square = sp.Poly(divisor, last) ** 2
                 above, below = above * square, below * square
     except sp.PolynomialError:
@@ -188,14 +188,14 @@ def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solva
     else:
         degree = max(above.degree(), 0)
         expressions = [*reversed(above.all_coeffs()), *reversed(below.all_coeffs())]
-        # Where one has no value, nor has the relation, whatever the parameters are.
+        # If a coefficient has no value, the relation has none for any values of the parameters.
         with suppress(UndefinedError):
             coefficients = compile_program(expressions, [symbols[name] for name in others])
     return Solvable(relation, unknown, others, coefficients, degree, scanned)
 
 
 def _divisors(expression: sp.Expr) -> Iterator[sp.Expr]:
-    """Yield the numerators of all that the written form divides by."""
+    """Yield the numerators of all divisors in the written form."""
     for power in expression.atoms(sp.Pow):
         if power.exp.is_Rational and power.exp < 0:
             yield sp.fraction(sp.together(power.base))[0]
@@ -212,7 +212,7 @@ def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
 def satisfied(relation: Relational, values: Values) -> bool:
     """Whether a relation is certified to hold at values: in exact arithmetic or, if a value is not rational, in balls.
 
-    It is not if it has no value, or if balls of 4096 bits do not decide it.
+    False if it has no value, or if balls of 4096 bits do not decide it.
     """
     written, scanned = _named_scans(relation)
     try:
@@ -255,7 +255,7 @@ def _named_scans(relation: Relational) -> tuple[sp.Basic, Mapping[str, AppliedUn
 
 
 def _with_scans(scanned: Mapping[str, AppliedUndef], values: Values) -> Values:
-    """Return the values with the approximations of enclosed primitives. UndefinedError if one has none."""
+    """Return the values with the approximations of enclosed primitives. Raises UndefinedError if one has none."""
     completed = dict(values)
     for name, node in scanned.items():
         primitive = PRIMITIVES[node.func.__name__]
@@ -313,7 +313,7 @@ def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
 def real_roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
     """Return the real roots in order, each as (r, r) when it is rational, else as the ends of an enclosure.
 
-    `polynomial` is a `flint.fmpq_poly` other than 0. Raises UndecidedError where enclosures are not disjoint.
+    `polynomial` is a `flint.fmpq_poly` other than 0. Raises UndecidedError if enclosures are not disjoint.
     """
     _, factors = polynomial.numer().factor()
     for bits in _ROOT_BITS:
@@ -324,7 +324,7 @@ def real_roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
                 roots.append((root, root))
             elif factor.degree() > 1:
                 with balls(bits):
-                    # FLINT gives real roots an imaginary part of exactly 0, and the others one without 0.
+                    # FLINT gives real roots an imaginary part of exactly 0, and other roots one that excludes 0.
                     real = [enclosure_of_ball(r.real) for r, _ in factor.complex_roots() if r.imag == 0]
                 roots += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
         roots.sort()

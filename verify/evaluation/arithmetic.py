@@ -23,13 +23,13 @@ Raw = TypeVar("Raw")
 FIRST_BITS = 128
 """Bits of the balls at first; they are doubled while a sign is undecided."""
 LAST_BITS = 4096
-"""Beyond them an evaluation stays undecided."""
+"""Largest number of bits: an evaluation that they do not decide stays undecided."""
 _LARGEST_POWER = 10_000
 """Largest computed exponent of an exact power; a higher power is computed in balls."""
 _SMALL_POWER = 8
-"""Powers up to it are not looked at."""
+"""Largest exponent of a power that is computed without a check of its length."""
 _LONGEST_POWER = 2**26
-"""The most bits of a power that is exact; FLINT ends the process where memory does not do."""
+"""Maximum number of bits of an exact power; FLINT ends the process if memory does not suffice."""
 _LARGEST_EXPONENT = 2**22
 """Ends of balls beyond 2^±this are not written out: exp(−10^9) would fill the memory with zeros."""
 
@@ -46,12 +46,12 @@ class Arithmetic(Protocol[Raw]):
     def number(self, value: Any) -> Raw:
         """Return an int, a Fraction or a raw number as a raw number. Raises TheoremError for anything else.
 
-        In balls an Enclosure is the ball that its ends span; exactly, it raises NotExactError.
+        In balls an Enclosure becomes the ball that its ends span; in exact arithmetic it raises NotExactError.
         """
         ...
 
     def sign(self, raw: Raw) -> int:
-        """Return -1, 0 or 1. Raises UndecidedError where an enclosure contains 0 and other numbers."""
+        """Return -1, 0 or 1. Raises UndecidedError if an enclosure contains 0 and other numbers."""
         ...
 
     exp: Callable[[Raw], Raw]
@@ -115,7 +115,7 @@ class Exact:
         return self.raised(base, int(exponent.p))
 
     def raised(self, base: flint.fmpq, exponent: int) -> flint.fmpq:
-        """Return a power with an integer exponent; NotExactError for one too long to be written out."""
+        """Return a power with an integer exponent. Raises NotExactError for a power too long to be written out."""
         if abs(exponent) <= _SMALL_POWER:
             return base**exponent
         length = max(abs(int(base.p)), int(base.q)).bit_length()
@@ -149,7 +149,7 @@ class Ball:
     sqrt = staticmethod(flint.arb.sqrt)
 
     def power(self, base: flint.arb, exponent: flint.arb) -> flint.arb:
-        """Return x^y; of a ball around 0, where y is known to be a small integer."""
+        """Return x^y; for a ball x around 0 the result is finite only if y is known to be a small integer."""
         raised = base**exponent
         if raised.is_finite() or not (exponent.is_integer() and abs(exponent) <= _LARGEST_POWER):
             return raised
@@ -157,7 +157,7 @@ class Ball:
         return self.raised(base, power) if power >= 0 else 1 / self.raised(base, -power)
 
     def raised(self, base: Any, exponent: int) -> Any:
-        """Return a power with an integer exponent >= 0; FLINT has none of a ball around 0, which is multiplied out.
+        """Return a power with an integer exponent >= 0; a ball around 0, of which FLINT has none, is multiplied out.
 
         Programs are run on polynomials over balls too.
         """
@@ -170,10 +170,7 @@ class Ball:
 
 
 def _of_complex(function: str, raw: float) -> float:
-    """Return a function of a complex number, the root of a negative one: NumPy and Python's powers make such numbers.
-
-    So it takes arrays, where a program is run on these.
-    """
+    """Return NumPy's function of a complex number, which roots of negative numbers are, or of an array."""
     import numpy as np
 
     return getattr(np, function)(raw)
@@ -266,7 +263,7 @@ def flint_rational(value: Fraction) -> flint.fmpq:
 def positive_definite(matrix: flint.arb_mat) -> bool | None:
     """Return whether all symmetric matrices in the balls are positive definite (True), none is (False); else None.
 
-    A negative pivot of elimination is a direction in which the form is negative, and so is a negative minor.
+    A negative pivot of elimination, or a negative minor, shows a direction in which the form is negative.
     """
     size = matrix.nrows()
     rows = [[matrix[i, j] for j in range(size)] for i in range(size)]

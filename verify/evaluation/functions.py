@@ -12,10 +12,10 @@ from verify.errors import NotExactError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Arithmetic, Raw
 
 MOST_TERMS = 100_000
-"""Terms of a sum or a product, and steps of a recursion, beyond which they are not computed."""
+"""Maximum number of terms of a sum or a product, and of steps of a recursion, that are computed."""
 _EXACT_TERMS = 10_000
 _EXACT_BITS = 2**16
-"""Terms, and bits of a number on the way, beyond which they are not computed exactly."""
+"""Maximum number of terms, and of bits of an intermediate number, that are computed exactly."""
 _EXACT_FACTORIAL = 5000
 _HOLDS: dict[str, Callable[[int], bool]] = {
     "Eq": lambda sign: sign == 0,
@@ -24,7 +24,7 @@ _HOLDS: dict[str, Callable[[int], bool]] = {
     "Gt": lambda sign: sign < 0,
     "Ge": lambda sign: sign <= 0,
 }
-"""Whether a relation holds, by the sign of its right side less its left one."""
+"""Whether a relation holds, by the sign of its right side minus its left side."""
 
 
 class Functions(Generic[Raw]):
@@ -36,7 +36,7 @@ class Functions(Generic[Raw]):
         self.arithmetic = arithmetic
 
     def whole(self, raw: Raw) -> int:
-        """Return an integer. Raises UndefinedError for another number, UndecidedError where that is not decided."""
+        """Return an integer. Raises UndefinedError for another number, UndecidedError if that is not decided."""
         raise UndecidedError(f"integers are not told apart in {self.arithmetic.name} arithmetic")
 
     def sign_of(self, raw: Raw) -> int | None:
@@ -45,7 +45,7 @@ class Functions(Generic[Raw]):
 
     def hull(self, one: Raw, other: Raw) -> Raw:
         """Return a number that contains both of two numbers."""
-        raise UndecidedError("which of the pieces holds is not decided")
+        raise UndecidedError("it is undecided which piece applies")
 
     def kept(self, raw: Raw) -> Raw:
         """Return an intermediate result. Raises NotExactError if it is too long."""
@@ -79,7 +79,7 @@ class Functions(Generic[Raw]):
         return self._folded(operator.add, 0, function, low, high)
 
     def product(self, function: Callable[[Raw], Raw], low: Raw, high: Raw) -> Raw:
-        """Return the product likewise."""
+        """Return the product of a function at the integers from one to another."""
         return self._folded(operator.mul, 1, function, low, high)
 
     def _folded(self, combine: Any, empty: int, function: Callable[[Raw], Raw], low: Raw, high: Raw) -> Raw:
@@ -104,7 +104,7 @@ class Functions(Generic[Raw]):
 class _Exact(Functions[flint.fmpq]):
     most = _EXACT_TERMS
     _last: tuple[tuple[int, int], flint.fmpq] = (0, 0), flint.fmpq(1)
-    """The binomial that was computed last: of which numbers, and its value."""
+    """The binomial (n, k) that was computed last: n and k, and its value."""
 
     def whole(self, raw: flint.fmpq) -> int:
         if raw.q != 1:
@@ -132,10 +132,10 @@ class _Exact(Functions[flint.fmpq]):
             return flint.fmpq(0)
         (of, before), value = self._last
         if (n, k - 1) == (of, before):
-            # The next of a sum's terms.
+            # This is the next term of a sum.
             value = value * (n - before) / k
         else:
-            # FLINT's is faster, of numbers below 2^64.
+            # FLINT's function is faster, and takes numbers below 2^64.
             value = flint.fmpq((flint.fmpz.bin_uiui if n.bit_length() <= 64 else math.comb)(n, k))
         self._last = (n, k), value
         return value
@@ -148,7 +148,7 @@ def _natural(n: int) -> int:
 
 
 def _at_zero(head: str) -> Callable[[flint.fmpq], flint.fmpq]:
-    """Return a function that is rational at 0 alone, of the rational numbers."""
+    """Return a function that, among the rational numbers, has a rational value at 0 alone."""
 
     def function(raw: flint.fmpq) -> flint.fmpq:
         if raw == 0:
@@ -210,14 +210,14 @@ class _Float(Functions[float]):
 
 
 def _real(raw: float) -> float:
-    """Return a float, or an array of them. Raises UndefinedError for a complex number, of a root of a negative one."""
+    """Return a float, or an array of floats. Raises UndefinedError for a complex number: a root of a negative one."""
     if isinstance(raw, complex):
         raise UndefinedError("a part has no real value")
     return raw
 
 
 def _in_floats(head: str, of_floats: Callable[..., float]) -> Callable[..., float]:
-    """Return a function of floats, or of arrays by NumPy's of the same kind."""
+    """Return a function of floats, or of arrays, for which it calls NumPy's function."""
 
     def function(*raw: float) -> float:
         if all(isinstance(_real(each), float) for each in raw):
@@ -277,4 +277,4 @@ def function_of(head: str, arithmetic: Arithmetic[Any]) -> Callable[..., Any]:
 
 
 FUNCTIONS = (*_OF_FLOATS, "factorial", "binomial")
-"""Heads whose arguments are computed first."""
+"""Heads of the functions whose arguments are computed before the call."""

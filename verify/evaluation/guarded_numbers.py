@@ -23,7 +23,7 @@ T = TypeVar("T")
 _FLOAT_BITS = 53
 """Bits of a float's significand."""
 _FEWEST_BITS = 46
-"""A random float seldom has no more bits than this: its last seven would all be 0."""
+"""Fewest bits of a number that may be a float's expansion: of a random float's bits the last seven are seldom all 0."""
 
 
 class Number:
@@ -127,7 +127,7 @@ class GuardedArithmetic:
         try:
             return Number(function(number._raw), self._arithmetic)
         except (ValueError, OverflowError) as error:
-            # Float64's own functions, outside of their domain or beyond its range.
+            # float64's own functions raise these outside of their domain, or beyond float64's range.
             if isinstance(error, TheoremError):
                 raise
             raise UndefinedError(f"{error}") from None
@@ -150,7 +150,7 @@ _MEANT = (TheoremError, UndefinedError, UndecidedError, NotExactError, OutOfTime
 
 
 def run_primitive(name: str, function: Callable[..., T], *arguments: object) -> T:
-    """Call a theorem's own function. Raises PrimitiveError, which names it, for an exception that is not meant."""
+    """Call a theorem's own function. Raises PrimitiveError, which names it, for an exception that it may not raise."""
     try:
         return function(*arguments)
     except _MEANT:
@@ -169,7 +169,8 @@ def call_enclosed(
         shown = f"an Enclosure from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"a {type(result).__name__}"
         point = ", ".join(map(str, arguments))
         raise PrimitiveError(
-            f"primitive {name} returned {shown} at {point}: a Fraction or an Enclosure with two exact ends"
+            f"primitive {name} returned {shown} at {point}, and must return a Fraction or an Enclosure with two exact "
+            "ends"
         )
     if ends[0] == ends[-1] and _is_of_a_float(Fraction(ends[0])):  # pyright: ignore[reportCallIssue]
         raise PrimitiveError(f"primitive {name} returned {result}, which looks like a float's expansion; enclose it")
@@ -177,7 +178,7 @@ def call_enclosed(
 
 
 def _is_of_a_float(value: Fraction) -> bool:
-    """Whether a number is a float that is no short fraction of two: it has a float's 53 bits, or nearly."""
+    """Whether a number looks like a float's expansion: over a large power of two, it has 53 bits, or nearly."""
     bits = abs(value.numerator).bit_length()
     return value.denominator.bit_count() == 1 and value.denominator > 2**20 and _FEWEST_BITS <= bits <= _FLOAT_BITS
 
@@ -206,7 +207,7 @@ def call_scan(name: str, function: Callable[..., object]) -> Callable[..., Real]
 def call_primitive(function: Callable[..., object], arithmetic: Arithmetic[Raw]) -> Callable[..., Raw]:
     """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out.
 
-    The result takes and returns raw numbers, and raises PrimitiveError where the function returns anything else.
+    The result takes and returns raw numbers, and raises PrimitiveError if the function returns anything else.
     """
     guarded = GuardedArithmetic(arithmetic)
 

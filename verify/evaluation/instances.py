@@ -1,4 +1,4 @@
-"""Instances: parsed and completed; which hypotheses hold there, and which values of others are admissible."""
+"""Instances: how they are parsed and completed, the hypotheses there, and the admissible values of other parameters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,20 +19,20 @@ from verify.printing import text_of
 from verify.shown import Result
 
 _DIGITS = 6
-"""Digits of the sides of a hypothesis that fails, from which the distance past the limit is told."""
+"""Digits to which the sides of a hypothesis that fails are computed, for the distance past the limit."""
 _JUST_PAST = Fraction(201, 200)
-"""A ratio to the limit up to which it is 1 in three digits."""
+"""Largest ratio to the limit that is 1 in three digits."""
 
 
 class Line(Protocol):
-    """A line beside the conditions."""
+    """A line that is shown besides the conditions."""
 
     def text(self) -> str:
         """Return the line."""
         ...
 
     def to_json(self) -> dict[str, object]:
-        """Return it as an object."""
+        """Return the line as a JSON object."""
         ...
 
 
@@ -40,9 +40,9 @@ class Line(Protocol):
 class ConditionsResult(Result):
     """The hypotheses of a theorem at a partial instance, and the admissible ranges of the other parameters.
 
-    `extended_ranges` has a line for each hypothesis beyond which the claims are known to hold, by
-    `verify.search.extended_ranges`, or where a theorem that would show it cannot be read. `statement` is theirs, for
-    the display.
+    `extended_ranges` has a line of `verify.search.extended_ranges` for each hypothesis beyond which the claims are
+    known to hold, or for which a theorem that would show this cannot be read. `statement` is the theorem's, for the
+    display.
     """
 
     theorem: str
@@ -59,7 +59,7 @@ class ConditionsResult(Result):
 
     @property
     def admissible(self) -> str:
-        """The heading of the ranges: where a hypothesis fails already, no other parameters' values satisfy all."""
+        """The heading of the ranges: it names the hypotheses that already fail, whatever the other parameters are."""
         failing = [h.label for h in self.hypotheses if h.status == "fails"]
         return f"admissible, if {' and '.join(failing)} held" if failing else "admissible"
 
@@ -100,10 +100,10 @@ class Stated(Protocol):
 
 
 def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
-    """Return the whole instance of some values; an absent word is the paper's, the first.
+    """Return the complete instance of some values; a missing word is the paper's, the first of the parameter.
 
-    A parameter with a default takes that. Raises InputError for a value that is missing, unknown or outside its
-    domain, and for a default that has no value.
+    A missing parameter with a default takes the default. Raises InputError for a value that is missing, unknown or
+    outside its domain, and for a default that has no value.
     """
     paper = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
     instance = parse_instance(statement.parameters, paper | dict(given), partial=True)
@@ -120,7 +120,7 @@ def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
 def completed(statement: Statement, instance: Instance, *, scan: bool = False) -> dict[str, Value]:
     """Return an instance with the defaults of missing parameters, exact or, with `scan`, approximate.
 
-    A default that needs a missing value is left out. Raises InputError where one has no value.
+    A default that needs a missing value is left out. Raises InputError if a default has no value.
     """
     words = {parameter.name: parameter.words for parameter in statement.parameters if parameter.words}
     whole = dict(instance)
@@ -170,7 +170,7 @@ def conditions(theorem: Stated, given: Mapping[str, object]) -> ConditionsResult
 
 
 def check_domain(statement: Statement, instance: Instance) -> None:
-    """Raise InputError where the given parameters break a relation without which they mean nothing."""
+    """Raise InputError if the given parameters break a relation of the domain."""
     for relation in statement.domain:
         names = symbols_by_name(relation)
         if names.keys() <= instance.keys() and not _kept(relation, instance):
@@ -182,7 +182,7 @@ def check_domain(statement: Statement, instance: Instance) -> None:
 
 
 def _kept(relation: Relational, instance: Instance) -> bool:
-    """Whether a relation of the domain is decided to hold; one of which a side has no value does not."""
+    """Whether a relation of the domain is decided to hold; it does not if a side has no value."""
     try:
         return holds(relation, evaluate_rising(Hypothesis("domain", relation).slack, instance, sign=True)[0]) is True
     except (UndefinedError, UndecidedError):
@@ -190,16 +190,16 @@ def _kept(relation: Relational, instance: Instance) -> bool:
 
 
 def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any) -> HypothesisResult:
-    """Return whether a hypothesis holds, None where that is not known; `slack`, `needs` and `detail` as given."""
+    """Return a hypothesis's result; `holds` is None if that is not known, `more` may be `slack`, `needs`, `detail`."""
     shown = {"label": hypothesis.label, "kind": hypothesis.kind, "statement": hypothesis.statement}
     return HypothesisResult(**shown, holds=holds, **more)
 
 
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:
-    """Return whether the hypothesis holds, with its slack; structural ones are assumed, unless they are varied.
+    """Return whether the hypothesis holds, with its slack; a structural hypothesis is assumed, unless a word varies it.
 
-    So is a relation at a word that only supposes it. A relation without a value does not hold; None where the sign of
-    the slack is not decided.
+    A relation that holds is assumed, too, at a word that only supposes it. A relation without a value does not hold. If
+    the sign of the slack is not decided, `holds` is None.
     """
     if hypothesis.relation is None:
         word = hypothesis.varies
@@ -221,7 +221,7 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
 
 
 def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values) -> HypothesisResult:
-    """Return the result of a hypothesis that fails, with the distance past the limit, where both sides are positive."""
+    """Return the result with the distance past the limit, if the hypothesis fails and both sides are positive."""
     relation = hypothesis.relation
     if result.holds is not False or relation is None or isinstance(relation, sp.Eq):
         return result
@@ -244,7 +244,7 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
 
 
 def _limited(relation: Relational) -> sp.Basic:
-    """Return the side of an inequality that the other limits: a symbol alone, one that is no number, else the left."""
+    """Return the side that the other one limits: the only side that is a symbol, or that has symbols, else the left."""
     left, right = relation.lhs, relation.rhs
     for stands_out in (lambda side: isinstance(side, sp.Symbol), lambda side: bool(side.free_symbols)):
         if stands_out(left) != stands_out(right):
@@ -257,7 +257,7 @@ def _rational(value: Value) -> sp.Expr:
 
 
 def _range(statement: Statement, parameter: Parameter, instance: Instance) -> str:
-    """Return the admissible range of one parameter as text: solved where the others are known, else as relations."""
+    """Return the admissible range of one parameter as text: solved if the others are known, else as relations."""
     if parameter.kind == "word":
         return "one of " + ", ".join(parameter.words)
     if parameter.kind == "rationals":
@@ -279,7 +279,7 @@ def _range(statement: Statement, parameter: Parameter, instance: Instance) -> st
             # A division by zero at the given values: the relation admits nothing.
             admissible = sp.S.EmptySet
         elif any(unknown in part.free_symbols for part in lost):
-            # Where a part that cancels has no value it does not hold: it is shown as it is.
+            # The relation does not hold where a part that cancels has no value: it is shown as it is.
             open_relations.append(text_of(relation))
         elif len([n for n in names if n not in instance]) > 1:
             open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
@@ -293,7 +293,7 @@ def _range(statement: Statement, parameter: Parameter, instance: Instance) -> st
 
 
 def _stricter_ends(relation: Relational, sides: list[sp.Expr]) -> list[sp.Expr]:
-    """Return the sides of an inequality with the values of those that a primitive encloses: their stricter ends."""
+    """Return the sides of an inequality; a side that a primitive encloses is the stricter end of its enclosure."""
     smaller = 0 if isinstance(relation, sp.StrictLessThan | sp.LessThan) else 1
     evaluated = []
     for i, side in enumerate(sides):
@@ -321,7 +321,7 @@ def _solve(relation: Relational, sides: list[sp.Expr], unknown: sp.Symbol) -> sp
 
 
 def _too_long(admissible: sp.Set) -> bool:
-    """Whether a number in it has more digits than a value may have: the relation is shown as it is."""
+    """Whether a number in a set has more digits than a value may have: then the relation is shown as it is."""
     return any(max(abs(number.p), number.q) >= LONGEST_NUMBER for number in admissible.atoms(sp.Rational))
 
 
@@ -347,8 +347,8 @@ def _integers(admissible: sp.Set) -> sp.Set:
 
 
 def _floor(end: sp.Expr) -> sp.Expr:
-    """Return the floor of an end, which SymPy's own may give up on when it is a root of many digits."""
-    # Numbers given have at most 800 digits, so that a root is further than 10^-900 from an integer it is not.
+    """Return the floor of an end; SymPy's own floor may give up on a root of many digits."""
+    # Given numbers have at most 800 digits, so that a root is an integer or further than 10^-900 from any integer.
     return sp.floor(end if end.is_Rational else sp.N(end, 1800))
 
 

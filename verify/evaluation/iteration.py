@@ -25,7 +25,7 @@ EXACT_STEPS = 1000
 MOST_EVALUATIONS = 5 * EXACT_STEPS
 """Number of steps and leaps after which a scan ends, whether its displacements became steady or not."""
 _STEPS_BETWEEN_LEAPS = 4
-"""Steps that damp the fast components after a leap."""
+"""Number of steps after a leap, which damp the fast components."""
 INTERRUPTED = "interrupted"
 Checkpoint: TypeAlias = tuple[int, tuple[flint.arb, ...]]
 """A step of a run, and the state there."""
@@ -100,7 +100,7 @@ def bind_recursion(
 ) -> tuple[Callable[..., tuple[Raw, ...]], tuple[Raw, ...]]:
     """Return the observable and the next state as a function of a state, and the initial state.
 
-    Raises the arithmetic's error where a value is no number of it, or the initial state has none.
+    Raises the arithmetic's error if a value is not a number of it, or if the initial state has no value.
     """
     fixed, step, initial = step_program(dynamics, frozenset(values))
     numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
@@ -167,9 +167,9 @@ def first_excess(
 ) -> tuple[int, Enclosure, int] | None:
     """Return the first of some steps after the passage of `reached` at which the observable is > `level`, or None.
 
-    With the step come the observable there and the bits that decided it. Where a comparison is
-    undecided the run starts again with twice the bits, as in `first_passage`; None also where the deadline, a time of
-    `time.monotonic()`, or the most bits come first.
+    The result is the step, the observable there, and the bits that decided it. If a comparison is undecided, the run
+    starts again with twice the bits, as in `first_passage`. The result is None, too, if the deadline, a time of
+    `time.monotonic()`, or the largest number of bits comes first.
     """
     while True:
         with balls(start.bits) as arithmetic:

@@ -19,7 +19,7 @@ from verify.language.clause_data import Dynamics
 from verify.printing import text_of
 
 BLOCK = 256
-"""Instances of a block: some twenty numbers of each lie in 48 KiB."""
+"""Number of instances in a block: some twenty numbers of each fit in a cache of 48 KiB."""
 _AT_ONCE = 100_000
 """Steps between two looks at Ctrl-C: a fifth of a second."""
 
@@ -36,7 +36,7 @@ def observe(
     dynamics
         The recursion. Applications of primitives are refused.
     points
-        By a parameter's name one number, or an array with one for each instance.
+        For each parameter, by name, one number, or an array with a number for each instance.
     at
         The numbers of steps, rising.
 
@@ -48,8 +48,8 @@ def observe(
     Raises
     ------
     InputError
-        For numbers of steps that are no integers, negative or do not rise, a parameter that is missing or none of the
-        recursion's, and values that are no numbers or arrays of one length.
+        If the numbers of steps are not integers >= 0 that rise, a parameter is missing or is not the recursion's, or
+        the values are not numbers, or arrays of one length.
     TheoremError
         For a recursion with primitives.
 
@@ -149,7 +149,7 @@ def _compiled(dynamics: Dynamics) -> Observe:
     def run(values: np.ndarray, counts: Sequence[int]) -> np.ndarray:
         count = values.shape[1]
         block = np.empty((seen + 1 + len(shared), BLOCK))
-        # The last instance again where the block is not full.
+        # A block that is not full is filled with copies of the last instance.
         block[:fixed] = np.pad(values, ((0, 0), (0, BLOCK - count)), mode="edge") if fixed else 0.0
         flat = block.reshape(-1)
         start(flat)

@@ -74,9 +74,9 @@ def compile_program(
 ) -> Program:
     """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
 
-    UndefinedError is raised for a number that is divided by and is 0, and for a root of a negative one.
-    A part that depends on the fixed inputs alone is computed once, when the program is bound. Exponentials `share` a
-    number if their exponents differ by a rational factor: exp(-u) is 1/exp(u), beyond float64 at u = 710.
+    Raises UndefinedError for a division by the number 0, and for a root of a negative number. A part that depends on
+    the fixed inputs alone is computed once, when the program is bound. If `share`, exponentials whose exponents differ
+    by a rational factor are powers of one number: exp(-u) is 1/exp(u), which is beyond float64 at u = 710.
     """
     carried_out, scopes = _without_scopes([_carried_out(sp.sympify(e)) for e in expressions])
     evaluated, exponentials = share_exponentials(carried_out) if share else (carried_out, {})
@@ -90,7 +90,7 @@ def compile_program(
     try:
         shared, results = sp.cse(reduced, order="none")
     except ZeroDivisionError:
-        # SymPy computes numbers as it compares terms.
+        # SymPy computes numbers when it compares terms.
         raise UndefinedError("there is a division by zero") from None
     writer.run(dict(shared))
     returned = "".join(f"{writer.write(result)}, " for result in results)
@@ -109,7 +109,7 @@ def _carried_out(expression: sp.Basic) -> sp.Basic:
 def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Basic]]:
     """Return expressions with symbols for sums, products, recursions and pieces, and the symbols' meanings.
 
-    The inside of one is computed there alone: nothing in it is shared with the outside.
+    The inside of such a part is computed on its own: nothing in it is shared with the outside.
     """
     symbols: dict[sp.Basic, sp.Symbol] = {}
 
@@ -124,7 +124,7 @@ def _without_scopes(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], di
 
 
 def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, sp.Symbol]) -> sp.Basic:
-    """Replace parts with fixed symbols alone, in sums and products also groups of arguments, by new symbols."""
+    """Replace parts that have fixed symbols only, and groups of such terms or factors, by new symbols."""
     if not fixed or not expression.args or not expression.free_symbols & fixed:
         return expression
     if expression.free_symbols <= fixed:
@@ -230,7 +230,7 @@ class _Writer:
         return f"(({relation!r}, lambda: ({left}, {right})), lambda: {self.write(value)})"
 
     def _function(self, bound: Iterable[sp.Basic], values: Iterable[sp.Basic], form: str = "({}, )") -> str:
-        """Return a function of bound symbols."""
+        """Return the source of a function of bound symbols."""
         outside, bound = dict(self.names), list(bound)
         for symbol in bound:
             self.variables += 1

@@ -15,13 +15,13 @@ from verify.errors import TheoremError, UndecidedError, UndefinedError
 
 _UNIT = 2.0**-53
 _FUNCTION = 8 * _UNIT
-"""Relative error of NumPy's exp, log and power: of its vectorised loops 4 units in the last place are promised."""
+"""Relative error of NumPy's exp, log and power: its vectorised loops promise 4 units in the last place."""
 _TINY = 2.0**-1020
 """Below this float64 loses digits; it is added to the error of a result that may underflow."""
 SAFETY = 2.0
 """The factor on an error before it decides anything; it covers the rounding of the errors themselves."""
 _LARGEST_POWER = 2**30
-"""Up to this exponent the rounding of a base hardly moves the bound of a power's error."""
+"""Largest exponent at which the rounding of a base hardly changes the bound of a power's error."""
 
 Array = np.ndarray | float
 
@@ -71,11 +71,11 @@ class Estimate:
         return np.greater(self.value, room), np.less(self.value, -room)
 
     def where_positive(self, size: Array) -> Array:
-        """Return the values, NaN where a size of theirs is not known to be positive."""
+        """Return the values, NaN where `size`, which has their errors, is not known to be positive."""
         return np.where(size > SAFETY * self.error, self.value, np.nan)
 
     def known(self, relative: float) -> np.ndarray:
-        """Return the mask of finite values with an error of at most that part of them; an exact 0 is known."""
+        """Return the mask of finite values with an error of at most `relative` times their size, and of exact zeros."""
         return np.isfinite(self.value) & (SAFETY * self.error <= relative * np.abs(self.value))
 
 
@@ -136,8 +136,8 @@ class Estimates:
 
 
 def _scaled(value: Array, moved: Array) -> Array:
-    """Return the error of a positive function's value that is carried as a factor 1 + moved.
+    """Return the error of a positive function's value that its arguments' errors change by a factor 1 + moved.
 
-    A number that underflowed may be anything up to _TINY, and the factor large.
+    A value that underflowed may be anything up to _TINY, and the factor may be large.
     """
     return np.maximum(value, _TINY) * (moved + _FUNCTION) + _TINY

@@ -30,10 +30,11 @@ Values: TypeAlias = Mapping[str, Value | Enclosure]
 def evaluate_rising(
     expression: sp.Basic, instance: Values, *, digits: int = 0, sign: bool = False
 ) -> tuple[Fraction | Enclosure, int | None]:
-    """Return a number's exact value, or a ball raised until it has `digits` digits and (`sign`) a decided sign.
+    """Return an expression's exact value, or a ball with `digits` digits and, if `sign`, a decided sign.
 
-    Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression, or a part of it as it
-    is written, has no value. The second result is the number of bits, None when exact.
+    The precision of the ball rises until it is good enough; at 4096 bits it is returned as it is. Raises UndefinedError
+    if the expression, or a part of it as it is written, has no value. The second result is the number of bits, None
+    when exact.
     """
     expression, instance = _with_enclosures(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
     expression, needed = taken_apart(expression)
@@ -65,7 +66,7 @@ def _exact_value(program: Program, values: Sequence[Value | Enclosure]) -> Fract
 def _value_in_balls(
     expression: sp.Basic, program: Program, values: Sequence[Value | Enclosure], digits: int, *, sign: bool
 ) -> tuple[Enclosure, int]:
-    """Return a ball, raised as `evaluate_rising` says, and the number of bits."""
+    """Return a ball, as `evaluate_rising` does, and the number of bits."""
     bits = max(FIRST_BITS, 4 * digits)
     while True:
         is_last = 2 * bits > LAST_BITS
@@ -90,13 +91,13 @@ def _rewritten(expression: sp.Basic) -> sp.Basic:
 
 
 def exact_values(symbols: Iterable[sp.Symbol], instance: Values) -> dict[sp.Symbol, sp.Rational]:
-    """Return an instance's numbers by some symbols."""
+    """Return the rational values of those symbols that have one in an instance."""
     values = ((symbol, instance.get(symbol.name)) for symbol in symbols)
     return {s: sp.Rational(v.numerator, v.denominator) for s, v in values if isinstance(v, int | Fraction)}  # pyright: ignore[reportReturnType]
 
 
 def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
-    """Return the expression with its limits carried out at the instance, where that is rational."""
+    """Return the expression with its limits carried out at the instance, if they are rational there."""
     if not expression.has(sp.Limit):
         return expression
     return limits_at(expression, exact_values(expression.free_symbols, instance))
@@ -167,7 +168,7 @@ def symbols_by_name(expression: sp.Basic) -> dict[str, sp.Symbol]:
 
 
 def sign_of(value: Fraction | Enclosure) -> int | None:
-    """Return the sign of a value, None where its enclosure does not decide it."""
+    """Return the sign of a value, None if its enclosure does not decide it."""
     if isinstance(value, Fraction):
         return (value > 0) - (value < 0)
     assert value.lower is not None and value.upper is not None
@@ -187,18 +188,18 @@ def _scan_function(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], C
 
 
 def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -> tuple[float, ...]:
-    """Return expressions' values in float64, for a search; each symbol of theirs has a number in `values`.
+    """Return expressions' values in float64, for a search; each of their symbols has a number in `values`.
 
-    Raises an ArithmeticError or a ValueError where one has no value; a power of a negative number may be complex.
+    Raises an ArithmeticError or a ValueError if one has no value; a power of a negative number may be complex.
     """
     names, program = _scan_function(expressions)
     return program(*(float(values[name]) for name in names))
 
 
 def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Values]) -> "tuple[Estimate, ...]":
-    """Return expressions' values at many instances, arrays in float64 with a running bound of each one's error.
+    """Return expressions' values at many instances, as arrays in float64 with running bounds of their errors.
 
-    A value is NaN if it is undefined, if a number is beyond float64, and if its expression has a primitive.
+    A value is NaN if it is undefined or a number is beyond float64. All are NaN if an expression has a primitive.
     """
     import numpy as np
 
@@ -208,7 +209,7 @@ def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Value
     try:
         names, program = _scan_program(expressions)
     except (UndefinedError, BeyondReachError):
-        # The expression that is kept has no value anywhere, such as one over log 1, or a limit that is not rational.
+        # An expression has no value anywhere, such as 1/log 1, or it has a limit that is not rational.
         return (nothing,) * len(expressions)
     if program.primitives:
         return (nothing,) * len(expressions)

@@ -11,7 +11,7 @@ _TO_INTEGER = 1.5 * 2.0**52
 _PER_LOG2 = 1.4426950408889634
 """1/log 2."""
 _HIGH, _LOW = 0.6931471803691238, 1.9082149292705877e-10
-"""log 2 in two parts, of which the first times an integer up to 2^11 is exact."""
+"""log 2 in two parts; the product of the first part with an integer up to 2^11 is exact."""
 _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (1 / math.factorial(k) for k in range(2, 14))
 
 
@@ -19,12 +19,13 @@ _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (1 / math.facto
 def compiled_exponential() -> Callable[[float], float]:
     """Return exp as a function of float64 that Numba compiles.
 
-    exp(x) is to two units in the last place, 0 below exp(−708), infinite above exp(709.4). x = k log 2 + r with
-    |r| <= log(2)/2, of which the Taylor polynomial of order 13 is 1e-17 from exp(r); 2^k is made of its bits.
+    The result is exp(x) to two units in the last place, 0 for x < −708 and infinite for x > 709.4. Let
+    x = k log 2 + r with |r| <= log(2)/2. The Taylor polynomial of order 13 is within 1e-17 of exp(r), and 2^k is made
+    of its bits.
     """
     from numba import njit
 
-    # Said, as it would be the caller's: with sums in any order k would be lost.
+    # The flag is stated, because otherwise the caller's would hold: sums in any order would lose k.
     @njit(nogil=True, error_model="numpy", fastmath={"contract"})
     def exponential(x: float) -> float:
         shifted = x * _PER_LOG2 + _TO_INTEGER

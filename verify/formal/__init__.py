@@ -1,1 +1,1 @@
-"""Statements and proofs for Rocq, a proof assistant: its kernel's verdict rests on nothing of this program."""
+"""Statements and proofs for Rocq, a proof assistant whose kernel's verdict does not rest on this program."""

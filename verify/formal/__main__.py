@@ -1,7 +1,7 @@
-"""`python -m verify.formal DIR [--all] [THEOREM ...]` has Rocq compile theorems, and writes the accepted ones.
+"""`python -m verify.formal DIR [--all] [THEOREM ...]` compiles theorems with Rocq and records the accepted ones.
 
-The formal texts and exported statements of theorems, all by default, are compiled below DIR, two theorems at a time. A
-theorem that is on record with the same files is not compiled again, but with `--all`.
+The formal texts and exported statements of the given theorems, by default all, are compiled below DIR, two theorems at
+a time. A theorem that is on record with the same files is not compiled again, unless `--all` is given.
 """
 
 import sys
@@ -28,7 +28,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
         sys.stdout.write(f"{why}\n")
         return 0
     found, bad, folder = dict[str, Acceptance](), 0, folder.resolve()
-    # The files of the formal texts are shared by theorems: two processes would write the same ones.
+    # The files of the formal texts are shared by theorems: parallel processes would write the same files.
     for name in names:
         theorem = load_theorem(name)
         if every or not _typed_fits(theorem, entries(package_of(name)).get(name)):
@@ -49,7 +49,7 @@ def main(folder: Path, names: Sequence[str], *, every: bool = False) -> int:
         _say_counted(found)
     exported = {name: each.exported for name, each in found.items() if each.exported}
     modules = [module for each in found.values() for module in each.modules]
-    # The files of an export have been read, without the libraries below them.
+    # The checker has read each export without its libraries. A few exports that use them all are read again with them.
     modules += [module for name in _with_all_libraries(folder, exported) for module in exported[name]]
     if modules:
         roots = dict.fromkeys(_threes(part for each in found.values() for part in each.roots))
@@ -72,7 +72,7 @@ def _compiled(folder: Path, every: bool, name: str) -> tuple[Acceptance, str] | 
 
 
 def _with_all_libraries(folder: Path, names: Iterable[str]) -> Iterable[str]:
-    """Return the shortest exports below which all libraries are that some export needs."""
+    """Return the names of exports that together need all libraries: the shortest for each set of libraries."""
     least = dict[frozenset[str], tuple[int, str]]()
     for name in names:
         lines = [line for file in FILES for line in (folder / name / file).read_text(encoding="utf-8").splitlines()]
@@ -82,7 +82,7 @@ def _with_all_libraries(folder: Path, names: Iterable[str]) -> Iterable[str]:
 
 
 def _say_counted(found: Mapping[str, Acceptance]) -> None:
-    """List the clauses that are left out, and the number of the others."""
+    """Print the clauses with a proof that is not exported, and the number of accepted proofs."""
     for name, result in found.items():
         for other in result.others:
             _say(f"not exported: {name} {other}")
@@ -97,14 +97,14 @@ def _counts(result: Acceptance) -> str:
 
 
 def _typed_fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
-    """Whether a record is of the statement and the formal texts that are there, and of the Rocq that is installed."""
+    """Whether a record is of the present statement and formal texts, and of the installed Rocq."""
     if entry is None or entry["rocq"] != rocq_version() or outdated(theorem, entry):
         return False
     return sorted(entry["typed"]["claims"]) == sorted(theorem.statement.formal)
 
 
 def _fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
-    """Whether a record is of all files that are there, the exported ones too."""
+    """Whether a record is of all present files, including the exported ones."""
     if entry is None or not _typed_fits(theorem, entry):
         return False
     exported = entry["exported"]
@@ -112,7 +112,7 @@ def _fits(theorem: Theorem, entry: Mapping[str, Any] | None) -> bool:
 
 
 def _threes(parts: Iterable[str]) -> Iterable[tuple[str, str, str]]:
-    """Yield an option of Rocq with its folder and name."""
+    """Yield the options of Rocq in triples: the option, its folder and its name."""
     every = iter(parts)
     return zip(every, every, every, strict=True)
 

@@ -1,4 +1,4 @@
-"""The beginning of a clause's proof: its variables and facts by name, and the leaves that are to be shown in order."""
+"""The frame of a clause's proof: names for its variables and facts, and the leaves (proof obligations) in order."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,23 +25,23 @@ _WORK = 60e6
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact of a proof: its name there, and the relation."""
+    """A fact of a proof: its name in the proof, and its relation."""
 
     name: str
     relation: Data
 
 
 class _Facts(dict[str | int, Fact]):
-    """Suppositions by place or name, of those that are exported."""
+    """The exported suppositions, by place or name."""
 
     def __missing__(self, place: str | int) -> Fact:
-        """Raise NotSaidError."""
+        """Raise NotSaidError for a supposition that is not exported."""
         raise NotSaidError("its proof uses a hypothesis that is not exported")
 
 
 @dataclass
 class Clause:
-    """One clause, and the proof that is being written of it."""
+    """One clause, and its proof as far as it is written."""
 
     stated: Stated
     data: Mapping[str, Any]
@@ -56,23 +56,23 @@ class Clause:
 
     @cached_property
     def relations(self) -> list[Data]:
-        """The conditions, and the claim."""
+        """The relations of the conditions, then the claim's."""
         return relations_of(self.data)
 
     @cached_property
     def used(self) -> list[str]:
-        """The variables that are used."""
+        """The statement's variables that the clause uses."""
         return self.stated.using(["Tuple", *self.relations])
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The terms of real numbers in the proof: an integer is a real number there."""
+        """The Rocq terms of the numbers in the proof, by name; integers have become real numbers."""
         names, stated = self.stated.names, self.stated
         return {n: names.of(n, "real_") if stated.is_integer(n) else stated.called[n] for n in stated.symbols}
 
     @cached_property
     def facts(self) -> _Facts:
-        """The suppositions: by place, the domain, the parametric hypotheses and the conditions; by name, a bound."""
+        """The suppositions: domain, parametric hypotheses and conditions by place, and parameters' bounds by name."""
         data = self.stated.data
         listed = [(f"D_{i}", relation) for i, relation in enumerate(data["domain"])]
         parametric = [h for h in data["hypotheses"] if h["relation"] is not None]
@@ -125,7 +125,7 @@ class Clause:
 
     @cached_property
     def _fixed(self) -> list[str]:
-        """The words that a hypothesis fixes."""
+        """The word parameters that a hypothesis fixes."""
         return sorted({str(h["varies"]) for h in self.stated.data["hypotheses"] if "varies" in h})
 
     def _as_real_numbers(self) -> None:
@@ -149,17 +149,17 @@ class Clause:
 
     @cached_property
     def goal(self) -> Terms:
-        """The printer of the claim."""
+        """The writer that has written the claim, with the claim's needs."""
         terms = self.stated.terms()
         terms.holds(self.relations[-1])
         return terms
 
     def leaves(self) -> Iterator[Need]:
-        """Yield the conditions for the claim to have a value, which are shown before its relation, in order."""
+        """Yield the conditions for the claim to have a value, in the order in which they are proved."""
         return self.apart(self.goal.needs.values())
 
     def apart(self, needs: Iterable[Need]) -> Iterator[Need]:
-        """Yield needs with those of definitions and of chosen expressions in their places."""
+        """Yield needs, with the need of a definition or a chosen expression replaced by the needs of its value."""
         for need in needs:
             if need.sign in ("defined", "chosen"):
                 defined = need.sign == "defined"
@@ -167,7 +167,7 @@ class Clause:
                 terms.term(self.stated.definitions[str(need.of[1])] if defined else self._chosen(need.of))
                 yield from self.apart(terms.needs.values())
             elif need.sign == "other":
-                raise NotSaidError("a proof with a power whose exponent is no number")
+                raise NotSaidError("a proof with a power whose exponent is not a number")
             else:
                 yield need
 
@@ -180,17 +180,17 @@ class Clause:
         return chosen
 
     def show(self, proof: Iterable[str]) -> None:
-        """Write the proof of the next leaf, which is a fact from then on."""
+        """Write the proof of the next leaf, which becomes a fact for later proofs."""
         self.say("flat; apply and_then; [|intro].", "{", *(f"  {line}" for line in proof), "}")
 
     def end(self) -> str:
-        """Begin the proof of the relation that is claimed, its larger side less its smaller one; return its sign."""
+        """Begin the proof of the claimed relation as a sign of its larger side minus its smaller; return that sign."""
         head = str(self.relations[-1][0])
         self.say(f"flat; {_ENDS[head]}.")
         return {"Eq": "equal", "Lt": "positive", "Gt": "positive"}.get(head, "nonnegative")
 
     def resolved(self, data: Data) -> Data:
-        """Return an expression with definitions put in and words decided."""
+        """Return an expression with definitions expanded and choices by words decided."""
         match data[0]:
             case "Symbol":
                 value = self.stated.definitions.get(str(data[1]))
@@ -207,11 +207,11 @@ class Clause:
         return Terms(self.texts, inside="Statement.")
 
     def text(self, data: Data) -> str:
-        """Return the term of an expression in the proof."""
+        """Return the Rocq term of an expression in the proof."""
         return self.terms().term(self.resolved(data))
 
     def node(self, data: Data, bound: Sequence[str] = ()) -> Node:
-        """Return an expression as the re-checker reads it; `bound` are symbols that are bound around it."""
+        """Return an expression as the re-checker reads it; `bound` are the symbols bound outside it."""
         return self.given.expression(_listed(data), "formal", bound)
 
     def relation_node(self, data: Data) -> Node:
@@ -220,7 +220,7 @@ class Clause:
 
 
 def _listed(data: Any) -> Any:
-    """Return data as JSON has them."""
+    """Return data with tuples turned into lists, as in JSON."""
     return [_listed(part) for part in data] if isinstance(data, list | tuple) else data
 
 

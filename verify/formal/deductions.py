@@ -23,7 +23,7 @@ _OF: Mapping[str, str] = {"Lt": "of_lt", "Gt": "of_lt", "Le": "of_le", "Ge": "of
 
 @dataclass(frozen=True)
 class _Scope:
-    """The facts at a place of a deduction, by number."""
+    """The numbered facts that are known at a place in a deduction."""
 
     clause: Clause
     facts: tuple[Signed, ...] = ()
@@ -68,7 +68,7 @@ def by_deduction(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
-    """Return the number of first lemmas that precede a need: up to the one of its expression; 0 without that."""
+    """Return the number of leading lemmas up to the first about the need's expression; 0 if there is no such lemma."""
     count, of = 0, from_data(clause.resolved(need.of))
     while tree["rule"] == "lemma":
         count, lemma = count + 1, from_data(clause.resolved(signed(tree["relation"]).of))
@@ -79,7 +79,7 @@ def _lemmas_before(clause: Clause, need: Need, tree: Mapping[str, Any]) -> int:
 
 
 def _factors_of(clause: Clause, need: Need) -> list[str]:
-    """Return the proofs that the factors of a quotient that is not 0 are not 0: divisors are made of them."""
+    """Return the proofs that the factors of a nonzero quotient are not 0; divisors are products of such factors."""
     try:
         found = in_factors(from_data(clause.resolved(need.of)))
     except BeyondReachError:
@@ -107,7 +107,7 @@ def _block(lines: Sequence[str]) -> list[str]:
 
 
 def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Write that a positive multiple of the goal is an explicit sum of products of facts."""
+    """Prove that a positive multiple of the goal is an explicit sum of products of facts."""
     kept, zeros, lines = list[str](), list[str](), list[str]()
     for factor, used, root in tree["terms"]:
         facts = [scope.facts[number] for number in used]
@@ -138,10 +138,10 @@ def _by_sum(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 
 
 def _factor(scope: _Scope, data: Data, name: str) -> list[str]:
-    """Return the line that adds 0 < factor to the facts, if the factor has a sum in it whose sign needs a proof.
+    """Return the line that adds 0 < factor to the facts, if the factor contains a sum and its sign needs a proof.
 
-    Without this fact `positive` tries each term of a long sum as the positive one, and then the terms of that. For a
-    factor that may be 0 the line does nothing.
+    Without this fact, `positive` tries each term of a long sum as the positive one, and then that term's own terms. If
+    the factor may be 0, the line does nothing.
     """
     sums = any(part[0] == "Add" for part in parts_of(scope.clause.resolved(data)))
     if not sums or (shown := _positive(scope, data)) == ["positive."]:
@@ -151,9 +151,9 @@ def _factor(scope: _Scope, data: Data, name: str) -> list[str]:
 
 
 def _positive(scope: _Scope, data: Data) -> list[str]:
-    """Return the proof that something is positive.
+    """Return the proof that an expression is positive.
 
-    By the signs of symbols, over the parameters' bounds, as a multiple of a fact, or by factors.
+    The proof is by the signs of symbols, by the parameters' bounds, as a multiple of a fact, or by factors.
     """
     clause = scope.clause
     slacks, node = Slacks(clause), clause.node(data)
@@ -167,7 +167,7 @@ def _positive(scope: _Scope, data: Data) -> list[str]:
 
 
 def _by_fact(scope: _Scope, data: Data) -> list[str] | None:
-    """Return the proof that a positive multiple of a fact is positive; None where no ratio has a sign."""
+    """Return the proof that an expression is a positive multiple of a positive fact; None if it is of no fact."""
     clause = scope.clause
     for ratio, fact in _ratios(scope, from_data(clause.resolved(data))):
         try:
@@ -180,7 +180,7 @@ def _by_fact(scope: _Scope, data: Data) -> list[str] | None:
 
 
 def _ratios(scope: _Scope, expression: sp.Expr) -> Iterator[tuple[sp.Expr, Signed]]:
-    """Yield an expression's quotient by each positive fact, and the fact."""
+    """Yield the quotient of an expression by each positive fact, with the fact."""
     for fact in scope.facts:
         if fact.sign == "Gt":
             with suppress(BeyondReachError):
@@ -188,7 +188,7 @@ def _ratios(scope: _Scope, expression: sp.Expr) -> Iterator[tuple[sp.Expr, Signe
 
 
 def _by_factors(scope: _Scope, data: Data) -> list[str]:
-    """Return the proof that a product of powers of polynomials is positive, as its factors are."""
+    """Return the proof that a product of powers of polynomials is positive because its factors are."""
     try:
         found = in_factors(from_data(scope.clause.resolved(data)))
     except BeyondReachError:
@@ -234,7 +234,7 @@ def _by_known(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]
 
 
 def _by_cases(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Distinguish whether an expression is > 0, 0 or < 0; without the middle case, whether it is >= 0 or < 0."""
+    """Distinguish the cases that an expression is > 0, = 0 or < 0, or only the cases >= 0 and < 0."""
     of, name = tree["of"], scope.next
     above = Signed(of, "Ge" if tree["at"] is None else "Gt")
     cases = [("above", above), ("at", Signed(of, "Eq")), ("below", Signed(negative(of), "Gt"))]
@@ -273,7 +273,7 @@ def _by_both(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
 
 
 def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Replace a symbol everywhere by the expression to which a fact says that it is equal."""
+    """Replace a symbol everywhere by an expression that equals it by a fact."""
     name, value = str(tree["in"][1]), tree["by"]
     clause, text = scope.clause, scope.clause.texts[name]
     values = {name: clause.resolved(value)}
@@ -284,7 +284,7 @@ def _by_replacing(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[
 
 
 def _by_value(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Prove a goal on a number by bounds of its exponentials, logarithms and roots."""
+    """Prove a goal about a number by bounds of its exponentials, logarithms and roots."""
     return [*bounds_of_numbers(scope.clause, goal.of), "lra."]
 
 

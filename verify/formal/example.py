@@ -17,8 +17,8 @@ _ENDS = "first [apply le_by | apply Rle_ge, le_by | apply lt_by | apply Rlt_gt, 
 def example_of(stated: Stated, *others: str) -> str:
     """Return the theorem that the example satisfies all exported hypotheses, "" if the domain is not exported.
 
-    Each condition is a relation between numbers; the logarithms in it are bounded by rational numbers. `others` are
-    tactics that are tried last.
+    At the example each condition is a relation between numbers, and its logarithms are bounded by rational numbers.
+    `others` are tactics that are tried last.
     """
     if stated.out_of_reach:
         return ""
@@ -35,7 +35,7 @@ def example_of(stated: Stated, *others: str) -> str:
 
 
 def _squares(stated: Stated) -> Iterator[Fraction]:
-    """Yield the squares of the arguments of the hypotheses' logarithms, those that are rational at the example."""
+    """Yield the squared arguments of the logarithms in the hypotheses, if the square is rational at the example."""
     data = stated.data
     words = {p["name"]: p["words"] for p in data["parameters"] if p["kind"] == "word"}
     numbers = {name: sp.Rational(value) for name, value in stated.example.items() if name in stated.symbols}

@@ -1,4 +1,4 @@
-"""A theorem's files for Rocq: its statement, the proofs of proved clauses, and the check that they fit each other."""
+"""A theorem's files for Rocq: its statement, the proofs of proved clauses, and the check that they match."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from verify.outcomes import Evidence
 FILES = ("Statement.v", "Proof.v", "Check.v")
 """The names of the files, in the order in which they are compiled."""
 EXAMPLE = "example_in_scope"
-"""The theorem that the example satisfies all hypotheses."""
+"""Name of the theorem in Rocq that the example satisfies all hypotheses."""
 LONGEST = 25_000
-"""Characters of the longest proof that is exported: one of 30 000 has kept Rocq's checker busy for minutes."""
+"""Maximum number of characters of an exported proof: a proof of 30 000 has taken Rocq's checker minutes."""
 _OURS = "lemmascope, for Rocq: "
 
 
 class ClauseExport(NamedTuple):
-    """The part of a clause that is exported: `proof`, `statement` alone, or `nothing`, and why no more."""
+    """The exported part of a clause: `proof` (and statement), `statement` alone or `nothing`, and why not more."""
 
     label: str
     role: str
@@ -39,20 +39,20 @@ class ClauseExport(NamedTuple):
 
 @dataclass(frozen=True)
 class Export:
-    """The files of a theorem, by name, and their parts on each clause.
+    """The exported files of a theorem, and the exported part of each clause.
 
     Parameters
     ----------
     theorem, statement_digest
         The theorem's id, and the digest of its statement.
     files
-        The text of each file.
+        The text of each file, by the file's name.
     clauses
         The exported part of each clause.
     example
         Whether the example is proved to satisfy all hypotheses.
     names
-        The label of each clause that has a proof, by the theorem's name in `Proof.v`; and `EXAMPLE` by its own.
+        The label of each clause that has a proof, by the name of its theorem in `Proof.v`. `EXAMPLE` stands for itself.
     """
 
     theorem: str
@@ -63,13 +63,13 @@ class Export:
     names: Mapping[str, str]
 
     def proof_at(self, line: int) -> str:
-        """Return the label of the clause whose proof holds a line of `Proof.v`; nothing for another line."""
+        """Return the label of the clause whose proof contains a line of `Proof.v`; "" for any other line."""
         before = self.files["Proof.v"].splitlines()[:line]
         heads = [each.split()[1] for each in before if each.startswith("Theorem ")]
         return self.names.get(heads[-1], "") if heads else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as an object of `verify export --json`, without the texts of the files."""
+        """Return the export as an object of `verify export --json`, without the texts of the files."""
         return {
             "theorem": self.theorem,
             "statement_digest": self.statement_digest,
@@ -78,7 +78,7 @@ class Export:
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the files into a folder. Raises InputError where one is there that is not of an export."""
+        """Write the files into a folder. Raises InputError if one of these files is there and is not of an export."""
         return write_ours(folder, {name: self.files[name] for name in FILES}, f"(* {_OURS}", "an export of a statement")
 
 
@@ -89,10 +89,10 @@ def export(
     proofs: Mapping[str, Any] | None = None,
     without: Collection[str] = (),
 ) -> Export:
-    """Return the files of a theorem, with given proofs of its clauses, else those of its certificate.
+    """Return the files of a theorem, with the given proofs of its clauses or else those of its certificate.
 
-    Where no certificate is shipped the clauses are proved anew, in so many seconds. Proofs of the labels in `without`
-    are left out: Rocq refuses them.
+    If no certificate is shipped, the clauses are proved anew within `seconds`. The proofs of the labels in `without`
+    are left out, because Rocq refuses them.
     """
     statement = theorem.statement
     example = {name: plain(value) for name, value in parse(statement, theorem.example).items()}
@@ -104,7 +104,7 @@ def export(
         theorems[label], why = _theorem(stated, clause, proofs.get(label))
         if label in without:
             theorems[label], why = "", "Rocq refuses its proof"
-        # Without a hypothesis that is left out the claim is another one, and may be false: it is stated only if proved.
+        # If a hypothesis is not exported, the exported claim is stronger and may be false: it is stated only if proved.
         nothing = label in stated.refused or (stated.left_out and not theorems[label])
         exported = "nothing" if nothing else "proof" if theorems[label] else "statement"
         clauses.append(ClauseExport(label, statement.role(label), exported, why))
@@ -127,7 +127,7 @@ def export(
 
 
 def plain(value: Any) -> Any:
-    """Return a parameter's value as the data of a certificate have it."""
+    """Return a parameter's value in the form that a certificate has."""
     if isinstance(value, tuple | list):
         return [plain(entry) for entry in value]
     return value if isinstance(value, str) else str(Fraction(value))
@@ -141,7 +141,7 @@ def _proofs(theorem: Theorem, seconds: float) -> Mapping[str, Any]:
 
 
 def _theorem(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Return the theorem of a clause, and why there is none."""
+    """Return a clause's theorem with its proof, or "" and the reason why there is none."""
     label = str(clause["label"])
     if label in stated.refused:
         return "", stated.refused[label]
@@ -159,7 +159,7 @@ def _theorem(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
 
 
 def _check(stated: Stated, names: list[str]) -> str:
-    """Return that each proof has exactly the type that the statement gives, and the axioms that all rest on."""
+    """Return the text of `Check.v`: each proof has exactly the type that the statement gives; then print all axioms."""
     lines = [comment(f"{_OURS}each proof is of its claim, digest {stated.digest}"), "Require Statement Proof."]
     lines += [f"Definition accepted_{name} : Statement.{name} := Proof.{name}." for name in names]
     if names:

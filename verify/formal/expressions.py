@@ -1,7 +1,7 @@
 """Expressions of a statement's data as terms over the reals, each with the conditions for it to have a value.
 
-Rocq's functions are total: 1/0 and ln(−1) are numbers there. So a term comes with its needs, such as that a divisor is
-not 0; the statement is that they hold, and then the relation.
+Rocq's functions are total: 1/0 and ln(−1) are numbers there. Therefore a term comes with its needs, such as that a
+divisor is not 0. A relation is exported as the conjunction of its needs and itself.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from verify.errors import TheoremError
 Data: TypeAlias = Sequence["Data | str"]
 Sign = Literal["nonzero", "positive", "nonnegative", "defined", "chosen", "other"]
 MOST_ORDER = 20
-"""The highest order of a derivative that the re-checker reads."""
+"""Maximum order of a derivative that the re-checker reads."""
 RELATIONS: Mapping[str, str] = {"Eq": "=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
 _SUM, _PRODUCT, _PREFIX, _POWER, _CALL, _ATOM = range(6)
 _FUNCTIONS: Mapping[str, str] = {
@@ -35,7 +35,7 @@ OWN: Mapping[str, str] = {
         "  0 < x \\/ (x = 0 /\\ 0 <= y) \\/ (x < 0 /\\ y = IZR (Int_part y))."
     ),
 }
-"""Functions of our own, by the name that a term mentions."""
+"""Definitions in Rocq of functions that its library lacks, by name."""
 
 
 class NotSaidError(TheoremError):
@@ -56,10 +56,10 @@ class Need(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A derivative or a limit of a body in a symbol at a point; `said` are propositions of the variable `name`.
+    """A derivative or a limit of a body in a symbol at a point; `said` are propositions about the variable `name`.
 
-    With an order: the body and its derivatives of lower order have values around the point, and `name` is the
-    derivative. Without: the body has values above the point, and `name` is the limit from above.
+    With an order, `name` is the derivative, and the body and its derivatives of lower order have values around the
+    point. Without an order, `name` is the limit from above, and the body has values near the point and above it.
     """
 
     name: str
@@ -83,9 +83,9 @@ class _Written(NamedTuple):
 class Terms:
     """Writes expressions; `symbols` are the terms of real numbers, `integers` those of integers, by name.
 
-    `definitions` are calls of definitions and of the propositions that they have a value, `bind` gives the variable of
-    a symbol that is bound, `inside` is where functions of ours are defined. Conditions are collected in `needs`,
-    derivatives and limits in `slopes`, functions of ours in `used`.
+    `definitions` has, by name, the call of a definition and the call of the proposition that it has a value. `bind`
+    returns the variable of a bound symbol. `inside` is the prefix of the functions in `OWN`. Conditions are collected
+    in `needs`, derivatives and limits in `slopes`, and the used functions of `OWN` in `used`.
     """
 
     symbols: Mapping[str, str]
@@ -108,9 +108,9 @@ class Terms:
         return f"{left} {RELATIONS[str(data[0])]} {right}"
 
     def holds(self, data: Data) -> str:
-        """Return that a relation is defined and holds, where some numbers are the derivatives and limits in it.
+        """Return the proposition that a relation is defined and holds, and that its derivatives and limits exist.
 
-        Its needs and its derivatives and limits are collected, too.
+        The needs, derivatives and limits of the relation are collected.
         """
         inner = self.inner()
         relation = inner.relation(data)
@@ -122,7 +122,7 @@ class Terms:
         return said
 
     def inner(self) -> "Terms":
-        """Return the same with needs, derivatives and limits of its own."""
+        """Return a writer like this one that collects its own needs, derivatives and limits."""
         return replace(self, needs={}, slopes={})
 
     def _need(self, sign: Sign, of: Data, text: str) -> None:
@@ -172,7 +172,7 @@ class Terms:
         return self._derivative(body, symbol, symbol, times)
 
     def _at_point(self, body: Data, symbols: Data, points: Data) -> _Written:
-        """Return an expression at a point of one symbol; it may be a derivative in that symbol."""
+        """Return an expression at a point of one symbol; the expression may be a derivative in that symbol."""
         if len(symbols) > 1:
             raise NotSaidError("Subs of several symbols is not exported")
         symbol, point = _data(symbols[0]), _data(points[0])
@@ -184,7 +184,7 @@ class Terms:
         return self._written(put(body, {str(symbol[1]): point}))
 
     def _derivative(self, body: Data, symbol: Data, point: Data, times: Data) -> _Written:
-        """Return a variable that is a derivative of a body in a symbol at a point."""
+        """Return a variable for the derivative of a body in a symbol at a point."""
         name = str(symbol[1])
         order = int(str(times[1])) if times[0] == "Integer" else 0
         if not 1 <= order <= MOST_ORDER or name in self.integers:
@@ -202,7 +202,7 @@ class Terms:
         return self._such_that(key, slope)
 
     def _limit(self, body: Data, symbol: Data, point: Data, side: Data) -> _Written:
-        """Return a variable that is the limit of a body as a symbol falls to a point."""
+        """Return a variable for the limit of a body as a symbol tends to a point from above."""
         name, at = str(symbol[1]), self._written(point).at(_ATOM)
         if str(side[1]) != "+" or name in self.integers:
             raise NotSaidError("a limit other than from above, or in an integer, is not exported")
@@ -223,14 +223,14 @@ class Terms:
         return inner.needs, function
 
     def _refuse_defined_of(self, name: str, body: Data) -> None:
-        """Raise NotSaidError for a definition in a body that takes a symbol which is bound around it."""
+        """Raise NotSaidError if a definition in a body depends on a symbol that is bound around the body."""
         outer = self.integers.get(name) or self.symbols.get(name)
         for each in _symbols_in(body) & self.definitions.keys():
             if outer in self.definitions[each][0].split():
                 raise NotSaidError(f"a definition that takes {name}, which is bound around it, is not exported")
 
     def _such_that(self, key: str, slope: Slope) -> _Written:
-        """Return the variable of a derivative or a limit; one that is there twice has one variable."""
+        """Return the variable of a derivative or a limit; equal ones share a variable."""
         return _Written(self.slopes.setdefault(key, slope).name, _ATOM)
 
     def _function(self, head: str, rest: Data) -> _Written:
@@ -278,7 +278,7 @@ class Terms:
         return _Written(text, _PRODUCT)
 
     def _divisor(self, below: Data) -> _Written:
-        """Return a divisor; it needs not to be 0: of an integer power the base is not, of a root it is > 0."""
+        """Return a divisor, and note its need: the base of an integer power is not 0, the base of a root is > 0."""
         base, power = _two(below[1:]) if below[0] == "Pow" else (below, ["Integer", "1"])
         if power[0] not in ("Integer", "Rational") or Fraction(str(power[1])) <= 0:
             base, power = below, ["Integer", "1"]
@@ -317,7 +317,7 @@ class Terms:
         return _Written(f"{self.inside}real_power {inner.at(_ATOM)} ({power.numerator} / {power.denominator})", _CALL)
 
     def _integer(self, data: Data) -> str | None:
-        """Return the integer of an expression that is a polynomial of integers; None of any other."""
+        """Return the integer term of a polynomial of integers; None for any other expression."""
         match data[0]:
             case "Integer":
                 return f"({data[1]})"
@@ -354,7 +354,7 @@ def _number(value: Fraction) -> _Written:
 
 
 def negated(data: Data) -> tuple[str, Data]:
-    """Return the sign of a summand, and the rest: a negative factor is taken out of a product."""
+    """Return the sign of a summand, `+` or `-`, and the rest: the sign of a negative factor is taken out."""
     if data[0] in ("Integer", "Rational") and str(data[1]).startswith("-"):
         return "-", [str(data[0]), str(data[1])[1:]]
     if data[0] == "Mul":
@@ -374,7 +374,7 @@ def _only(pairs: Data) -> tuple[Data, Data]:
 
 
 def inverse(data: Data) -> Data | None:
-    """Return the reciprocal of a power with a negative rational exponent; None of anything else."""
+    """Return the reciprocal of a power with a negative rational exponent; None for any other expression."""
     if data[0] != "Pow" or _data(data[2])[0] not in ("Integer", "Rational"):
         return None
     head, text = str(data[2][0]), str(data[2][1])
@@ -389,7 +389,7 @@ def sides(relation: Data) -> tuple[Data, Data]:
 
 
 def put(data: Data, values: Mapping[str, Data]) -> Data:
-    """Return an expression with other ones in the places of symbols."""
+    """Return an expression with symbols replaced by other expressions."""
     if data[0] == "Symbol":
         return values.get(str(data[1]), data)
     return [data[0], *(part if isinstance(part, str) else put(part, values) for part in data[1:])]
@@ -409,10 +409,10 @@ def _symbols_in(data: Data) -> set[str]:
 
 
 def parts_of(data: Data) -> Iterator[Data]:
-    """Yield an expression and all its parts, arguments after their function."""
+    """Yield an expression and all its parts, each function before its arguments."""
     yield data
     for part in data[1:]:
-        # A primitive has a version, a number.
+        # The data of a primitive include a version, which is a number.
         if isinstance(part, list | tuple):
             yield from parts_of(part)
 

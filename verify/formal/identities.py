@@ -1,4 +1,4 @@
-"""Proofs that two expressions are one rational function, all divisors shown not to be 0."""
+"""Proofs that two expressions are the same rational function, and that no divisor is 0."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,10 @@ from verify.rechecker.nodes import Node
 from verify.rechecker.reading import Rejected
 
 _LONG = 200
-"""Rational functions of more operations, or of a degree above its fourth power, may take minutes to reduce."""
+"""Maximum number of operations of a rational function that is reduced; its degree is at most the fourth power of that.
+
+Larger ones may take minutes.
+"""
 _SAID: Mapping[str, str] = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
 
 
@@ -40,7 +43,7 @@ def by_field(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def _differentiated(clause: Clause, slope: Slope, order: int) -> None:
-    """Write that there is a derivative, and first that the body has a value around the point."""
+    """Write the proof that the body of a derivative has a value around the point, then that the derivative exists."""
     clause.say("eexists; split; [|].", "{")
     if slope.needs:
         needs = list(clause.apart(slope.needs))
@@ -63,7 +66,7 @@ def _differentiated(clause: Clause, slope: Slope, order: int) -> None:
 def in_factors(expression: sp.Expr) -> sp.Expr:
     """Return a rational expression as a product of powers of irreducible polynomials.
 
-    Raises BeyondReachError for one that is not rational or too long, and for one that divides by 0.
+    Raises BeyondReachError for an expression that is not rational, is too long, or divides by 0.
     """
     degree = math.prod(abs(int(part.exp)) for part in expression.atoms(sp.Pow) if part.exp.is_Integer and part.exp != 0)
     if expression.count_ops() > _LONG or degree > _LONG**4:
@@ -76,14 +79,14 @@ def in_factors(expression: sp.Expr) -> sp.Expr:
 
 
 def computed(expression: sp.Expr) -> Data:
-    """Return the data of an expression that was computed, whose numbers nobody wrote."""
+    """Return the data of a computed expression, whose numbers may be longer than those an author may write."""
     return to_data(expression, written=False)  # pyright: ignore[reportReturnType]
 
 
 def _tends(clause: Clause, slope: Slope) -> None:
-    """Write that there is a limit from above 0: that of a rational function which is continuous at 0.
+    """Write the proof that a limit from above at 0 exists, for a body equal to a rational function continuous at 0.
 
-    Above 0, in order, each of the body's needs has its sign, or is the product of a power of the distance and of a
+    Near 0 and above, each need of the body is shown in turn: by its sign, or as a power of the distance to 0 times a
     rational function that is not 0 at 0.
     """
     if clause.resolved(slope.point) != ["Integer", "0"]:
@@ -118,13 +121,13 @@ def _tends(clause: Clause, slope: Slope) -> None:
 
 
 def _also_above(said: str, lines: Sequence[str]) -> list[str]:
-    """Return the proof that something more is so above 0."""
+    """Return the proof that one more proposition holds near 0 and above."""
     block = [f"assert (V : at_right 0 (fun around => {said})).", "{", *(f"  {line}" for line in lines), "}"]
     return [*block, "apply (filter_and _ _ W) in V; clear W; rename V into W."]
 
 
 def _at_0(clause: Clause, slope: Slope, data: Data, written: Terms) -> tuple[int, str, str]:
-    """Return a rational expression's power of the symbol that falls to 0, the other factors, and their value at 0."""
+    """Return a rational expression's power of the limit's symbol, its other factors, and their value at 0."""
     expression = from_data(clause.resolved(data))
     own = next((s for s in expression.free_symbols if s.name == slope.symbol), sp.Symbol(slope.symbol))
     try:
@@ -138,7 +141,7 @@ def _at_0(clause: Clause, slope: Slope, data: Data, written: Terms) -> tuple[int
 
 
 def _everywhere(clause: Clause, slope: Slope, needs: list[Need]) -> list[list[str]] | None:
-    """Return the proofs that a body has a value at every number; None where one is not found."""
+    """Return the proofs of the needs of a body at every number; None if a proof is not found."""
     free = Slacks(clause, signs={slope.symbol: "real"}, texts={slope.symbol: "around"})
     found = [keeps_sign(free, clause.node(need.of, [slope.symbol]), need.sign) for need in needs]
     return [lines for lines in found if lines is not None] if None not in found else None
@@ -156,7 +159,7 @@ def _at_the_point(clause: Clause, slope: Slope, needs: list[Need]) -> list[str]:
 
 
 def keeps_sign(symbols: Slacks, node: Node, sign: str) -> list[str] | None:
-    """Return the proof that something has a sign on the domain, by slacks of one relation; None where none shows it."""
+    """Return a proof that a node has a sign, by slacks of bounds and at most one relation; None if none is found."""
     if node.head == "number":
         return [f"{sign}."]
     given = symbols.clause.given

@@ -16,7 +16,7 @@ _DOUBLED, _DIGITS = 40, 10**9
 
 
 class Signed(NamedTuple):
-    """An expression, and that it is >= 0, > 0 or 0."""
+    """An expression, and its sign: `Ge` for >= 0, `Gt` for > 0, `Eq` for 0."""
 
     of: Data
     sign: str
@@ -45,7 +45,7 @@ def by_constant(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def bounds_of_numbers(clause: Clause, data: Data) -> list[str]:
-    """Return the lines that bound each exponential, each logarithm and each square root of a number in some data."""
+    """Return the lines that bound each exponential, logarithm and square root of a number in an expression."""
     lines = list[str]()
     for head, argument, value in _numbers_in(clause, data):
         text = clause.text(argument)
@@ -76,7 +76,7 @@ def _of_exponential(tactic: str, text: str, x: Fraction) -> str:
 
 
 def bounds_of_logarithm(square: Fraction) -> str:
-    """Return the tactic that bounds a logarithm in the goal, of a number with this square."""
+    """Return the tactic that bounds, in the goal, a logarithm of the number with this square."""
     ends = " ".join(f"({_text(x)}) ({x.numerator})%Z {x.denominator}%Z" for _, x in _around_log(square))
     return f"ln_of_squared ({_text(square)}) {ends} {_DOUBLED}%nat"
 
@@ -92,7 +92,7 @@ def _around_log(value: Fraction) -> list[tuple[str, Fraction]]:
 
 
 def _around_root(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return rational numbers at most, and above, a square root, which are near."""
+    """Return a rational number at most the square root and one above it, both close to it."""
     near = math.isqrt(math.floor(value * _DIGITS**2))
     return Fraction(near, _DIGITS), Fraction(near + 1, _DIGITS)
 
@@ -104,7 +104,7 @@ def _exponential(u: Data) -> tuple[Signed, str]:
 
 
 def _logarithm(u: Data) -> tuple[Signed, str]:
-    """Log u <= u - 1 for u > 0."""
+    """The logarithm: log u <= u - 1 for u > 0."""
     low = ["Add", ["Integer", "1"], ["log", u]]
     shown = "assert (P : 0 < {0}) by positive; pose proof (exp_ineq1_le (ln {0})) as Q; rewrite (exp_ln _ P) in Q; lra."
     return Signed(["Add", u, negative(low)], "Ge"), shown
@@ -118,19 +118,19 @@ def _circle(u: Data) -> tuple[Signed, str]:
 
 
 def _product(u: Data, v: Data) -> tuple[Signed, str]:
-    """Log(uv) = log u + log v for u, v > 0."""
+    """The product: log(uv) = log u + log v for u, v > 0."""
     total = ["Add", ["log", ["Mul", u, v]], negative(["log", u]), negative(["log", v])]
     return Signed(total, "Eq"), "unfold Rdiv; rewrite ln_mult by positive; ring."
 
 
 def _bounded(head: str, turn: int, u: Data) -> tuple[Signed, str]:
-    """1 − t f(u) >= 0, for f the sine or the cosine; t = 1 above, and −1 below."""
+    """1 − t f(u) >= 0 for f the sine or the cosine, with t = 1 for the bound from above and t = −1 from below."""
     fact = Signed(["Add", ["Integer", "1"], ["Mul", ["Integer", str(-turn)], [head, u]]], "Ge")
     return fact, f"pose proof ({head.upper()}_bound {{0}}); lra."
 
 
 def _of_a_sum(head: str, u: Data, v: Data) -> tuple[Signed, str]:
-    """Sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
+    """The sum: sin(u + v) = sin u cos v + cos u sin v, and cos(u + v) = cos u cos v − sin u sin v."""
     pairs = (("sin", "cos"), ("cos", "sin")) if head == "sin" else (("cos", "cos"), ("sin", "sin"))
     first, second = (["Mul", [f, u], [g, v]] for f, g in pairs)
     rest = [negative(first), negative(second) if head == "sin" else second]
@@ -138,7 +138,7 @@ def _of_a_sum(head: str, u: Data, v: Data) -> tuple[Signed, str]:
 
 
 def _floor(turn: int, u: Data) -> tuple[Signed, str]:
-    """U − ⌊u⌋ >= 0 above, and ⌊u⌋ + 1 − u > 0 below."""
+    """The floor: u − ⌊u⌋ >= 0 bounds it from above, and ⌊u⌋ + 1 − u > 0 from below."""
     above = ["Add", u, negative(["floor", u])]
     fact = Signed(above, "Ge") if turn > 0 else Signed(["Add", ["Integer", "1"], negative(above)], "Gt")
     return fact, "unfold Statement.whole_part; pose proof (base_Int_part {0}); lra."
@@ -151,7 +151,7 @@ def _exponential_from(u: Data, v: Data) -> tuple[Signed, str]:
 
 
 def _logarithm_from(u: Data, v: Data) -> tuple[Signed, str]:
-    """Log u <= log v + (u - v)/v for u, v > 0."""
+    """The logarithm from v: log u <= log v + (u - v)/v for u, v > 0."""
     quotient = ["Mul", ["Add", u, negative(v)], ["Pow", v, ["Integer", "-1"]]]
     total = ["Add", ["log", v], negative(["log", u]), quotient]
     return Signed(total, "Ge"), "pose proof (ln_below_tangent {0} ltac:(positive) ltac:(positive)); lra."
@@ -165,7 +165,7 @@ def _mean(*values: Data) -> tuple[Signed, str]:
 
 
 def _arctangent(turn: int, u: Data) -> tuple[Signed, str]:
-    """π/2 - t atan u > 0; t = 1 above, and -1 below."""
+    """π/2 - t atan u > 0, with t = 1 for the bound from above and t = -1 from below."""
     half, value = ["Mul", ["Rational", "1/2"], ["pi"]], ["Mul", ["Integer", str(-turn)], ["atan", u]]
     return Signed(["Add", half, value], "Gt"), "pose proof (atan_bound {0}); lra."
 
@@ -184,4 +184,4 @@ KNOWN: Mapping[str, Callable[..., tuple[Signed, str]]] = {
     "log_from": _logarithm_from,
     "mean": _mean,
 }
-"""The known facts of each function, and their proofs: {0} is for the arguments, {1} for the first, {2} for the rest."""
+"""The known facts, by name, with their proofs: {0} stands for the arguments, {1} for the first, {2} for the rest."""

@@ -1,4 +1,4 @@
-"""Names and comments of a Rocq file: no label and no text of a statement reaches it but through these."""
+"""Names and comments of a Rocq file: labels and texts of a statement reach the file only through these functions."""
 
 import re
 from collections.abc import Collection
@@ -14,7 +14,7 @@ PRINTED = (
     *("Forall", "I", "and_then", "and_flat", "proj1", "of_lt", "of_le", "of_eq", "le_by", "lt_by", "eq_by"),
     *("from_above", "tends", "right_of", "near_apart", "filter_and", "filter_forall", "locally_singleton"),
 )
-"""Global names that a file of ours mentions, which no variable may hide."""
+"""Global names that an exported file mentions: no variable may hide them."""
 KEYWORDS = (
     *("as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in", "let"),
     *("match", "mod", "return", "SProp", "then", "using", "where", "with", "by", "Axiom", "Definition", "Theorem"),
@@ -26,14 +26,17 @@ _SHOWN = re.compile(r"[A-Za-z0-9_ .,:;<>=+/^|\[\]{}!?&%$#@~'-]")
 
 
 class Names:
-    """Gives each name of a kind an identifier of its own: letters, digits and _, no keyword and no name of ours."""
+    """Gives each name an identifier of its own, of letters, digits and _, that is no keyword and no name in `PRINTED`.
+
+    The same name has one identifier for each prefix.
+    """
 
     def __init__(self, taken: Collection[str] = ()) -> None:
         self._taken = {*PRINTED, *KEYWORDS, *taken}
         self._given: dict[tuple[str, str], str] = {}
 
     def of(self, name: str, prefix: str = "") -> str:
-        """Return the identifier of a name, the same each time; two names never share one."""
+        """Return the identifier of a name, the same in every call; two names never share an identifier."""
         key = prefix, name
         if key not in self._given:
             plain = prefix + "".join(c if _LETTER.fullmatch(c) else f"u{ord(c):x}_" for c in name)
@@ -47,7 +50,7 @@ class Names:
 
 
 def comment(text: str) -> str:
-    """Return a text as a comment, which it cannot end: no quotation mark, asterisk or parenthesis of it is left."""
+    """Return a text as a comment that it cannot end: its quotation marks, asterisks and parentheses are replaced."""
     turned = {"*": "·", "(": "[", ")": "]", '"': "'"}
     shown = "".join(turned.get(c, c if _SHOWN.fullmatch(c) else f"u{ord(c):x}") for c in text)
     return f"(* {shown} *)"

@@ -1,4 +1,4 @@
-"""`Proof.v`: a proof of each clause that is proved, from the data that the re-checker accepts."""
+"""The text of `Proof.v`: a proof in Rocq of each proved clause, from the data that the re-checker accepts."""
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -23,7 +23,7 @@ KINDS: Mapping[str, Callable[[Clause, Mapping[str, Any]], None]] = {
     "constant": by_constant,
     "logarithms": by_logarithms,
 }
-"""The kinds of proof that are exported."""
+"""The kinds of proof that are exported, each with the function that writes it."""
 
 
 def proof_of(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any], registry: Registry) -> str:
@@ -44,12 +44,12 @@ def proof_of(stated: Stated, clause: Mapping[str, Any], proof: Mapping[str, Any]
 
 
 def header_of(proofs: Collection[str], *, derives: bool) -> str:
-    """Return the beginning of the file of some proofs: the lemmas and tactics of the files beside this one."""
+    """Return the beginning of `Proof.v` for some proofs: the lemmas and tactics of the `.v` files beside this file."""
     bounds = any(tactic in proof for proof in proofs for tactic in ("exp_bounds", "ln_above", "ln_of_squared"))
     names = ["signs.v", "tactics.v", *["derivatives.v"] * derives, *["numbers.v"] * bounds]
     texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names]
     return "".join(["Require Statement.\n", *texts, _LIMIT])
 
 
-# A step that takes longer is an error at its line.
+# A proof step that takes longer, in seconds, is an error at its line.
 _LIMIT = "Set Default Timeout 60.\n"

@@ -1,4 +1,4 @@
-"""Proofs by slacks: the facts are written as equations with numbers >= 0, in which all coefficients are positive."""
+"""Proofs by slacks: symbols are written by numbers >= 0 (slacks), such that the margin has positive coefficients."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,11 @@ _WHERE, _LOGARITHM = "formal", "the logarithm"
 
 @dataclass
 class Slacks:
-    """Symbols of a clause written in slacks: their substitutions, in order, and the terms of all names."""
+    """A clause whose symbols are written in slacks.
+
+    `steps` are the substitutions in order, `signs` the known signs, `texts` the Rocq terms of all names, and `gone` the
+    symbols already replaced.
+    """
 
     clause: Clause
     steps: tuple[Mapping[Name, Node], ...] = ()
@@ -31,7 +35,7 @@ class Slacks:
         self.texts = {**self.clause.texts, **self.texts}
 
     def with_relation(self, place: int) -> "tuple[Slacks, list[str]]":
-        """Return the same with the symbol that a relation bounds in a slack, and the lines that do so."""
+        """Also write the symbol that a relation bounds in a slack; return the new slacks and the proof's lines."""
         clause, fact = self.clause, self.clause.facts[place]
         relation, signs = clause.relation_node(fact.relation), dict(self.signs)
         values = with_slack(clause.given, relation, place, signs, _WHERE)
@@ -43,7 +47,7 @@ class Slacks:
         return inner.replacing(str(name), fact, f"s_{place}", relation.head in ("Lt", "Gt"), above=above)
 
     def replacing(self, name: str, fact: Fact, slack: str, strict: bool, *, above: bool) -> "tuple[Slacks, list[str]]":
-        """Return the same where a symbol is written in a slack by a fact, and the lines that do so."""
+        """Also replace a symbol by a fact that bounds it and a slack; return the new slacks and the proof's lines."""
         text = self.clause.texts[name]
         if name in self.gone:
             raise NotSaidError(f"a proof that replaces {name} twice")
@@ -54,7 +58,7 @@ class Slacks:
         return replace(self, gone=self.gone | {name}), lines
 
     def with_bounds(self, names: Sequence[str]) -> "tuple[Slacks, list[str]]":
-        """Return the same with parameters as their bounds and slacks, and the lines that do so."""
+        """Also write parameters by their bounds and slacks; return the new slacks and the proof's lines."""
         signs, slacks, lines = dict(self.signs), self, list[str]()
         values = over_bounds(self.clause.given, names, signs)
         texts: dict[Name, str] = {("over", name): f"o_{self.clause.texts[name]}" for name in names}
@@ -67,21 +71,21 @@ class Slacks:
         return slacks, lines
 
     def sign(self, name: Name) -> Sign:
-        """The sign that a symbol is known to have."""
+        """Return the known sign of a symbol."""
         return self.signs.get(name) or self.clause.given.sign_of(name)
 
     def put(self, node: Node) -> Node:
-        """Return a node in slacks."""
+        """Return a node with its symbols written in slacks."""
         for step in self.steps:
             node = self.clause.given.terms.substitute(node, step)
         return node
 
     def values(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
-        """Return nodes, put in slacks, as quotients whose divisors have one sign."""
+        """Write nodes in slacks, and return them as quotients whose divisors have one sign."""
         return self.values_here([self.put(node) for node in nodes])
 
     def values_here(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
-        """Return nodes that are in slacks likewise."""
+        """Return nodes that are already written in slacks as quotients whose divisors have one sign."""
 
         def valued(units: dict[Exponent, int]) -> tuple[Quotients, list[Quotient]]:
             field = Quotients(self.clause.given.effort, self.sign, admit_positive, units)
@@ -90,7 +94,7 @@ class Slacks:
         return with_units(valued)
 
     def leaf(self, sign: str, node: Node) -> list[str]:
-        """Return the proof that something has a sign, by its value in slacks."""
+        """Return the proof that a node has a sign, by its value in slacks."""
         field, (value,) = self.values([node])
         if sign == "nonzero" and value.numerator and field.one_sign(value.numerator) < 0:
             turned = field.times(field.number(Fraction(-1)), value)
@@ -98,12 +102,12 @@ class Slacks:
         return [f"apply ({sign}_as _ ({quotient(field, value, self.texts)})); [equal | {sign}]."]
 
     def keeps_sign(self, node: Node) -> bool:
-        """Whether all coefficients of something's numerator have one sign in slacks."""
+        """Whether all coefficients of the numerator of a node, written in slacks, have one sign."""
         field, (value,) = self.values([node])
         return bool(value.numerator) and field.one_sign(value.numerator) != 0
 
     def margin(self, relation: Data, leaf: Mapping[str, Any], sign: str) -> list[str]:
-        """Return the proof of a relation: squares, and the rest, which times multipliers has a sign."""
+        """Return the proof of a relation: its margin is squares plus a rest that times multipliers has a sign."""
         clause = self.clause
         low, high = sides(clause.relation_node(relation))
         nodes = [clause.given.terms.minus(high, low)]
@@ -142,7 +146,7 @@ class Slacks:
         return self.put(self.clause.given.terms.symbol(name))
 
     def named(self, named: Any) -> Name:
-        """Return the slack of a relation's place or of a name, or a variable."""
+        """Return the slack of a relation, by its place, or of a parameter, by its name; else the variable itself."""
         if isinstance(named, int):
             return ("slack", named)
         over: Name = ("over", str(named))
@@ -161,7 +165,7 @@ def by_slacks(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def _in_slacks(clause: Clause, proof: Mapping[str, Any]) -> tuple[Slacks, list[str]]:
-    """Return a clause in the slacks that a proof lists, and the lines that write it so."""
+    """Write a clause in the slacks that a proof lists; return the slacks and the proof's lines."""
     slacks, lines = Slacks(clause), list[str]()
     for place in proof["relations"]:
         slacks, more = slacks.with_relation(place)
@@ -196,7 +200,7 @@ def by_logarithms(clause: Clause, proof: Mapping[str, Any]) -> None:
 
 
 def _bounded(clause: Clause, margin: Data, of: Data) -> tuple[Data, bool]:
-    """Return a margin with a bound in the place of log u, and whether the margin rises with that."""
+    """Return a margin with log u replaced by its bound, and whether the margin rises with log u."""
     opened = clause.node(_exchanged(clause, margin, of, ["Symbol", _LOGARITHM, "real"]), [_LOGARITHM])
     rises = clause.given.terms.slope(opened, _LOGARITHM).number > 0
     bound = ["Integer", "0"] if rises else ["Add", of, ["Integer", "-1"]]
@@ -204,14 +208,14 @@ def _bounded(clause: Clause, margin: Data, of: Data) -> tuple[Data, bool]:
 
 
 def _exchanged(clause: Clause, data: Data, of: Data, by: Data) -> Data:
-    """Return an expression with another one in the place of log u."""
+    """Return an expression with log u replaced by another expression, where u is `of`."""
     if data[0] == "log" and clause.node(data[1]) is clause.node(of):
         return by
     return [data[0], *(part if isinstance(part, str) else _exchanged(clause, part, of, by) for part in data[1:])]
 
 
 def _separately(clause: Clause, relation: Data, proof: Mapping[str, Any]) -> list[str]:
-    """Return the proof of another relation than the claim."""
+    """Return the proof of a relation other than the claim."""
     slacks, lines = _in_slacks(clause, proof)
     sign = "positive" if relation[0] == "Gt" else "nonnegative"
     end = "lt_by" if relation[0] == "Gt" else "le_by"
@@ -220,7 +224,7 @@ def _separately(clause: Clause, relation: Data, proof: Mapping[str, Any]) -> lis
 
 @dataclass
 class _Cases:
-    """A tree of cases of a relation; `made` counts the slacks that are written anew, each under a name of its own."""
+    """A tree of cases of a relation; `made` counts the slacks written in new ones, to number the new names."""
 
     slacks: Slacks
     relation: Data
@@ -236,7 +240,11 @@ class _Cases:
         return self.slacks.margin(self.relation, tree, self.sign)
 
     def _told_apart(self, tree: Mapping[str, Any]) -> list[str]:
-        """A slack x is 0 or positive; or it is t/(1 + s), s > 0, or t + s, s >= 0, for a number or a multiple t."""
+        """Return the proof by two cases of a slack x.
+
+        Either x is 0 or positive. Or, for a number or a multiple t of a slack, x is t/(1 + s) with a new slack s > 0 or
+        t + s with s >= 0.
+        """
         name, fact = self.slacks.named(tree["slack"]), f"X_{self.made}"
         text, terms = self.slacks.texts[name], self.slacks.clause.given.terms
         if tree["at"] == "0":
@@ -264,7 +272,10 @@ class _Cases:
         return [split, *_block(first + below.lines(tree["below"])), *_block(second + above.lines(tree["above"]))]
 
     def _bounded(self, tree: Mapping[str, Any]) -> list[str]:
-        """The margin h − c x of a relation, for h and c > 0 without the slack x, shows that x is h/c/(1 + s)."""
+        """Return the proof that writes a slack x as h/c/(1 + s), from a relation with margin h − c x.
+
+        The margin is linear in x, with c > 0, and s is a new slack.
+        """
         slacks, clause, name = self.slacks, self.slacks.clause, self.slacks.named(tree["slack"])
         terms, fact, text = clause.given.terms, clause.facts[tree["relation"]], slacks.texts[name]
         relation = clause.relation_node(fact.relation)
@@ -310,7 +321,10 @@ def _block(lines: Sequence[str]) -> list[str]:
 
 
 def polynomial(field: Quotients, terms: Polynomial, texts: Mapping[Name, str]) -> str:
-    """Return a polynomial; `texts` are the terms of symbols. Raises NotSaidError for an atom that is no symbol."""
+    """Return the term of a polynomial, with `texts` for symbols.
+
+    Raises NotSaidError for an atom that is neither a symbol nor an exponential.
+    """
     places = {place: key for key, place in field.atoms.items()}
     parts = list[str]()
     for key, coefficient in sorted(terms.items(), reverse=True):
@@ -342,7 +356,7 @@ def _closed(text: str) -> str:
 
 
 def quotient(field: Quotients, value: Quotient, texts: Mapping[Name, str]) -> str:
-    """Return a quotient, its denominator a product of a number and factors."""
+    """Return the term of a quotient; its denominator is a product of a number and powers of factors."""
     above = polynomial(field, value.numerator, texts)
     below = [f"({polynomial(field, field.factors[place], texts)}) ^ {power}" for place, power in value.factors]
     if value.number != 1:

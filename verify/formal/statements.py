@@ -1,7 +1,8 @@
-"""`Statement.v`: a theorem's statement, each clause as a proposition that it is defined and holds.
+"""The text of `Statement.v`: a theorem's statement, with each clause as a proposition that it is defined and holds.
 
-Parameters are integers, real numbers (where the statement says rational ones, which is to say less), words and lists.
-Definitions and hypotheses are definitions there, and a claim supposes the domain and all hypotheses.
+Parameters are integers, real numbers, words and lists. A rational parameter becomes a real one, so that the exported
+claim says more. Definitions and hypotheses become definitions in Rocq, and a claim supposes the domain and all
+hypotheses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ HEADER = "From Coq Require Import Reals ZArith List.\nLocal Open Scope R_scope.\
 class Stated:
     """A statement as it is exported: `data` is the data that its digest covers, `example` the values of its parameters.
 
-    `refused` says, by the label of a clause, why it is not exported; `claims` are the names of the others.
+    `refused` has the reason why a clause is not exported, by its label; `claims` has the Rocq names of the others.
     """
 
     title: str
@@ -50,7 +51,7 @@ class Stated:
 
     @property
     def clauses(self) -> list[Mapping[str, Any]]:
-        """Claims, then steps."""
+        """The claims, then the steps."""
         return [*self.data["claims"], *self.data["steps"]]
 
     def is_integer(self, name: str) -> bool:
@@ -59,7 +60,7 @@ class Stated:
 
     @cached_property
     def words(self) -> dict[str, tuple[str, list[str]]]:
-        """The variable and the constructors of each parameter that is a word."""
+        """The Rocq variable and the constructors of each word parameter, by the parameter's name."""
         return {
             p["name"]: (self.called[p["name"]], [self.names.of(w, f"word_{p['name']}_") for w in p["words"]])
             for p in self.data["parameters"]
@@ -68,7 +69,7 @@ class Stated:
 
     @cached_property
     def definitions(self) -> dict[str, Data]:
-        """The definitions' data by name, in order."""
+        """The data of each definition's value, by name, in order."""
         return {str(name[1]): value for name, value in self.data["definitions"]}
 
     def definition_name(self, name: str) -> str:
@@ -80,24 +81,24 @@ class Stated:
         return self.names.of(name, "defined_")
 
     def unfolded(self) -> list[str]:
-        """Return the names of all definitions that are exported, the last first, each after its needs."""
+        """Return the names of the exported definitions, last first, each after that of its `defined` proposition."""
         said = [name for name in reversed(self.definitions) if name not in self.unsaid]
         return [each for name in said for each in (self.defined_name(name), self.definition_name(name))]
 
     @cached_property
     def arguments(self) -> str:
-        """The parameters, as arguments."""
+        """The Rocq variables of the parameters, as arguments of a call."""
         return " ".join(self.called[name] for name in self.kinds)
 
     @cached_property
     def symbols(self) -> dict[str, str]:
-        """The terms of real numbers, by name."""
+        """The Rocq terms of parameters and variables as real numbers, by name."""
         reals = [name for name in self.called if self.kinds.get(name) not in ("word", "rationals")]
         return {n: f"IZR {self.called[n]}" if self.is_integer(n) else self.called[n] for n in reals}
 
     @cached_property
     def integers(self) -> dict[str, str]:
-        """The terms of integers, by name."""
+        """The Rocq terms of the integers, by name."""
         return {name: self.called[name] for name in self.called if self.is_integer(name)}
 
     def terms(self) -> Terms:
@@ -107,7 +108,7 @@ class Stated:
         return terms
 
     def using(self, data: Data) -> list[str]:
-        """Return the variables that an expression uses, by itself or by definitions, in order."""
+        """Return the variables that an expression uses, directly or through definitions, in order."""
         used = {str(part[1]) for part in parts_of(data) if part[0] == "Symbol"}
         for name in reversed(self.definitions):
             if name in used:
@@ -115,7 +116,7 @@ class Stated:
         return [name for name in self.variables if name in used]
 
     def typed(self, names: Sequence[str]) -> list[str]:
-        """Return names as typed arguments."""
+        """Return parameters or variables as typed arguments."""
         return [f"({self.called[name]} : {self._type(name)})" for name in names]
 
     def _type(self, name: str) -> str:
@@ -177,7 +178,7 @@ class Stated:
                 raise NotSaidError(f"it uses {part[1]}: {self.unsaid[str(part[1])]}")
 
     def bounds(self) -> list[tuple[str, str]]:
-        """Return the propositions of the parameters' own bounds, by name."""
+        """Return pairs of a parameter's name and the proposition of one of its bounds."""
         found = list[tuple[str, str]]()
         for p in self.data["parameters"]:
             for end, sign in (("minimum", "<="), ("above", "<")):
@@ -278,14 +279,14 @@ class Stated:
         return "\n".join(self.quantified(used, [self._holds(relation) for relation in relations]))
 
     def _holds(self, relation: Data) -> str:
-        """Return that a relation is defined and holds."""
+        """Return the proposition that a relation is defined and holds."""
         terms = self.terms()
         said = terms.holds(relation)
         self.derives |= bool(terms.slopes)
         return said
 
     def quantified(self, used: Sequence[str], said: Sequence[str]) -> list[str]:
-        """Return that the last of some propositions follows from the others, for all parameters and variables."""
+        """Return the proposition that the last of `said` follows from the others, for all parameters and variables."""
         lines = list[str]()
         if self.kinds:
             lines.append(f"  forall {' '.join(self.typed([*self.kinds]))},")
@@ -304,7 +305,7 @@ class Stated:
 
 
 def relations_of(clause: Mapping[str, Any]) -> list[Data]:
-    """Return the relations that a clause supposes, and the one that it claims. Raises NotSaidError for another kind."""
+    """Return the relations that a clause supposes, then the claimed one. Raises NotSaidError for other kinds."""
     match clause["kind"]:
         case "inequality":
             return [clause["relation"]]

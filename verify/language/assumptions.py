@@ -24,12 +24,12 @@ POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
 NATURAL = INTEGRAL | {"nonnegative"}
 """The assumptions that the symbol of an order k = 0, 1, 2, … may have."""
 _OPEN = REAL | {"positive", "negative", "nonzero", "nonnegative", "nonpositive"}
-"""The assumptions that a variable of differentiation may have if it is > 0 or < 0: both sides are inside then."""
+"""The assumptions of a variable of differentiation with an open domain (> 0 or < 0), as the derivative is two-sided."""
 _KINKED = (
     *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.floor, sp.ceiling, sp.factorial, sp.binomial, sp.Piecewise, *SERIES),
     Iterate,
 )
-"""Functions that have no derivative somewhere, or none here."""
+"""Functions that have no derivative at some points, or whose derivatives are outside the language."""
 _STRONGEST = ("even", "odd", "positive", "negative", "integer", "rational")
 
 
@@ -72,7 +72,7 @@ def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
 
 
 def refuse_bound_assumptions(expression: sp.Basic) -> None:
-    """Raise TheoremError for a bound symbol with a forbidden assumption, and for a derivative that is not smooth.
+    """Raise TheoremError for a bound symbol with a forbidden assumption, and for a derivative of a kinked function.
 
     The symbol of a Subs or a Limit is real, and so is a recursion's state; that of a sum or a product is an integer,
     and a recursion's counter one that is not negative. A derivative is two-sided: its symbol may be assumed > 0 or < 0,
@@ -81,7 +81,9 @@ def refuse_bound_assumptions(expression: sp.Basic) -> None:
     for node, symbol in _bound(expression):
         is_derivative = isinstance(node, sp.Derivative)
         if is_derivative and (kinks := node.args[0].atoms(*_KINKED)):
-            raise TheoremError(f"{min(map(str, kinks))} is not differentiated: its derivative is none everywhere")
+            raise TheoremError(
+                f"{min(map(str, kinks))} is not differentiated: its derivative does not exist everywhere"
+            )
         open_side = is_derivative and bool(symbol.is_positive or symbol.is_negative)
         allowed = _OPEN if open_side else REAL | {"nonzero"} if is_derivative else REAL
         if isinstance(node, SERIES) or (isinstance(node, Iterate) and symbol == node.variables[0]):
@@ -98,7 +100,7 @@ def _bound(expression: sp.Basic) -> Iterator[tuple[sp.Basic, Any]]:
 def refuse_misused(
     symbols: Iterable[sp.Symbol], known: dict[str, sp.Symbol], parameters: Mapping[str, Parameter]
 ) -> None:
-    """Add symbols to known ones. Raise TheoremError for two of one name, and a parameter's that assumes too much."""
+    """Add `symbols` to `known`. Raise TheoremError for unequal ones of one name, and for unallowed assumptions."""
     for symbol in sorted(symbols, key=str):
         if known.setdefault(symbol.name, symbol) != symbol:
             raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
@@ -123,5 +125,5 @@ def not_implied(symbol: sp.Symbol, parameter: Parameter) -> str:
             return f"{needed}, but its symbol is declared {assumed}"
     for assumed in ("nonpositive", "even", "odd"):
         if getattr(symbol, f"is_{assumed}"):
-            return f"has a symbol declared {assumed}, which no domain of a parameter says: leave it out of the symbol"
+            return f"has a symbol declared {assumed}, which no parameter's domain says: leave it out of the symbol"
     return ""

@@ -21,10 +21,11 @@ class ClauseData(Protocol):
 
     `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
-    `relation`: the relation that it is, None for another kind. A kind may have `bound_domains(integers, positives)`:
-    the assumptions of bound names' symbols beyond `real`, given the names of integers and of positive numbers; its
-    check allows no more. A shipped kind may have `refuse_in(statement)`, which refuses a statement that does not go
-    with it, and `over_arrays(statement, names, arrays)`, its margins at many points at once for the numerical search.
+    `relation`: the relation, if the clause is one, else None. A kind may have `bound_domains(integers, positives)`: the
+    assumptions that the symbols of bound names may have, given the names of integers and of positive numbers; other
+    symbols may only be `real`. A shipped kind may have `refuse_in(statement)`, which refuses a statement that the
+    clause does not fit, and `over_arrays(statement, names, arrays)`, which returns the function that computes margins
+    at many points at once for the numerical search.
     """
 
     quantifies: ClassVar[bool]
@@ -33,7 +34,7 @@ class ClauseData(Protocol):
 
     @property
     def relation(self) -> sp.core.relational.Relational | None:
-        """The relation between expressions of the parameters that the clause is, None for another kind."""
+        """The relation, if the clause is one between expressions of the parameters; else None."""
         ...
 
     @property
@@ -72,15 +73,15 @@ class Hypothesis:
     text
         The printed text; of a structural hypothesis, the hypothesis itself.
     varies
-        The parameter of kind `word` by which a structural hypothesis is varied: it holds at the first word.
+        The parameter of kind `word` by which a structural hypothesis is varied; the hypothesis holds at the first word.
     supposed_at
-        The name of a parameter of kind `word`, and a word that only supposes the relation of the others, such
-        as `any` in a list of laws: there the hypothesis is `assumed`, unless the relation fails.
+        The name of a parameter of kind `word`, and one of its words, such as `any` in a list of laws, at which the
+        relation is only supposed: the hypothesis is then `assumed`, unless the relation fails.
 
     Raises
     ------
     TheoremError
-        Without a relation and a text, for a relation that a word is to vary, and for `supposed_at` without a relation.
+        If neither a relation nor a text is given, `varies` with a relation, or `supposed_at` without one.
 
     Examples
     --------
@@ -124,7 +125,7 @@ class Hypothesis:
 
     @property
     def slack(self) -> sp.Expr:
-        """Expression that is positive inside and 0 on the boundary."""
+        """Expression that is positive inside and 0 on the boundary; of an equation minus its sides' distance."""
         assert self.relation is not None
         slack = difference(self.relation)
         return -Magnitude(slack) if isinstance(self.relation, sp.Eq) else slack  # pyright: ignore[reportOperatorIssue]
@@ -144,15 +145,16 @@ class FormalText:
     Parameters
     ----------
     propositions
-        The whole name of each, and its text.
+        The full name of each proposition, and its text.
     definitions
-        The whole names of the definitions that they rest on.
+        The full names of the definitions that the propositions rest on.
     digest
-        Of the texts of the propositions and of the definitions.
+        The digest of the texts of the propositions and of the definitions.
     besides
         The sentences in prose, if any, by which the claim follows from the propositions.
     proofs, package
-        The theorem of each proposition, and the package whose files hold all this: no part of the statement.
+        The theorem that proves each proposition, and the package whose files hold all of them. Neither is part of the
+        statement.
 
     Examples
     --------
@@ -179,7 +181,7 @@ class FormalText:
 class Dynamics:
     """A recursion z' = step(z), and a scalar that is observed along it.
 
-    Enclosures grow with repetitions in the written form of `step`: write a contraction as `z*(1 - a) + b`, not as
+    Enclosures get wider if `step` as written repeats a symbol: write a contraction as `z*(1 - a) + b`, not as
     `z - (a*z - b)`.
 
     Parameters
@@ -198,7 +200,7 @@ class Dynamics:
     Raises
     ------
     TheoremError
-        Where the state, its start and its step are not of one length.
+        If the state, its start and its step differ in length.
 
     Examples
     --------
@@ -225,7 +227,7 @@ class Dynamics:
             raise TheoremError("a recursion needs one initial value and one step for each state variable")
 
     def domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
-        """Return the state's assumptions: integer and positive, where the start and the steps are shown to be so."""
+        """Return the assumptions that the state may have: integer or positive if start and steps are shown to be so."""
         parts, names = (*self.initial, *self.step), [symbol.name for symbol in self.state]
         whole = {*integers, *(symbol.name for symbol in self.state if symbol.is_integer)}
         above = {*positives, *(symbol.name for symbol in self.state if symbol.is_positive)}

@@ -1,14 +1,14 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The needs of an expression that is to have a value: its parts as written, kept where rewriting would drop them.
+"""The needs of an expression: parts that must have a value for it to have one, kept if rewriting would drop them.
 
-An expression has a value only where all that it is written with, as SymPy keeps it, has one: no divisor is 0, the
-arguments of logarithms and roots are in their domains, limits exist, and a differentiated function has a value on both
-sides of the point. SymPy simplifies as it puts something in: with d = sqrt(u), d² becomes u, which has a value at u =
-−3. Each rewriting here compares the parts before with the parts after, and keeps the lost ones beside the result:
-`Provided(u, sqrt(u))` is u where sqrt(u) has a value. Inside a limit, a substitution or a derivative it stays inside,
-where the symbol is bound that it may be about.
+An expression has a value only if all its parts, as SymPy stores them, have one: no divisor is 0, the arguments of
+logarithms and roots are in their domains, limits exist, and a differentiated function has a value on both sides of the
+point. SymPy simplifies as it substitutes: with d = sqrt(u), d² becomes u, which has a value at u = −3. Each rewriting
+here compares the parts before with the parts after, and keeps the lost ones beside the result: `Provided(u, sqrt(u))`
+is u where sqrt(u) has a value, and has none elsewhere. A part that is lost inside a limit, a substitution or a
+derivative stays inside, because it may contain the symbol that is bound there.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ from sympy.core.function import AppliedUndef
 from verify.language.heads.scopes import SCOPES, always_computed, changed
 
 Replaced: TypeAlias = Mapping[Any, sp.Basic]
-"""Replacements of symbols or other nodes; a mapping of symbols is none of nodes to a type checker."""
+"""Replacements of symbols or other nodes; the keys are Any, because the key type of a Mapping is invariant."""
 
 
 class Provided(sp.Function):
-    """Provided(e, p_1, …, p_k): e where all p_i have values, and nothing elsewhere."""
+    """Provided(e, p_1, …, p_k): e where all p_i have values; it has no value elsewhere."""
 
     def _eval_derivative(self, s: sp.Symbol) -> sp.Expr:
         value, *needed = self.args
@@ -40,7 +40,7 @@ def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
 
 
 def _without(needed: Iterable[sp.Basic], value: sp.Basic) -> list[sp.Basic]:
-    """Return the needed parts that are not computed with the value, and may have no value themselves."""
+    """Return the needed parts that are not computed whenever the value is."""
     needed = dict.fromkeys(needed)
     there = _computed(value) if needed else frozenset()
     return [part for part in needed if part not in there]
@@ -69,7 +69,7 @@ def needs(node: sp.Basic) -> tuple[sp.Basic, ...]:
 
 
 def _both_sides(inside: Iterable[sp.Basic], symbols: Iterable[sp.Basic]) -> Iterator[sp.Basic]:
-    """Yield log u for each root of a u that changes: a derivative is two-sided, so that u > 0 is needed."""
+    """Yield log u for each non-integer power of a u that depends on `symbols`: a two-sided derivative needs u > 0."""
     for part in inside:
         if isinstance(part, sp.Pow) and not isinstance(part.exp, sp.Integer) and part.base.has(*symbols):
             yield sp.log(part.base)
@@ -90,7 +90,7 @@ def is_partial(node: sp.Basic) -> bool:
 
 
 def _is_none(node: sp.Basic) -> bool:
-    """Whether a number is no finite real one."""
+    """Whether a node is a number that is not finite and real."""
     return isinstance(node, sp.Number | sp.core.numbers.ImaginaryUnit | sp.core.numbers.ComplexInfinity) and (
         node.is_real is not True or node.is_finite is not True
     )
@@ -98,7 +98,7 @@ def _is_none(node: sp.Basic) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _computed(node: sp.Basic) -> frozenset[sp.Basic]:
-    """Return the nodes that are computed where a value is."""
+    """Return the nodes that are computed whenever `node` is."""
     if isinstance(node, sp.Limit):
         inside = (part for part in _computed(node.args[0]) if node.args[1] not in part.free_symbols)
         return frozenset((node, *inside)) | _computed(node.args[2])
@@ -111,7 +111,7 @@ def _computed(node: sp.Basic) -> frozenset[sp.Basic]:
 
 
 def substituted(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
-    """Return an expression with nodes replaced, such that dropped parts are still needed."""
+    """Return an expression with nodes replaced; parts that this drops must still have values."""
     return _substituted(expression, tuple(replaced.items()))
 
 
@@ -133,7 +133,7 @@ def _replaced_in(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
     if result is expression:
         return expression
     parts = (*_outside(expression, replaced), *_inside(expression, replaced))
-    # The replacement of a node may be no number, or need less.
+    # With its nodes replaced, a part may be a number without a value, or have fewer needs.
     return provided(result, (need for part in parts for need in needs(part.xreplace(replaced))))
 
 
@@ -182,14 +182,14 @@ def _inside(node: sp.Basic, replaced: Replaced) -> Iterator[sp.Basic]:
 
 
 def evaluated(before: Sequence[sp.Basic], after: sp.Basic) -> sp.Basic:
-    """Return an expression that was made of others, such that parts dropped on the way are still needed."""
-    # As SymPy makes them anew: else the need of 1/(x − 1·3) would be that, written so, for ever.
+    """Return the expression `after`, made of those in `before`; parts that were dropped must still have values."""
+    # The needs are rebuilt by SymPy: else 1/(x − 1·3) as written would never be found in a result, and stay a need.
     return provided(after, _all(*(needs(_rebuilt(part)) for whole in before for part in needs(whole))))
 
 
 @lru_cache(maxsize=2**12)
 def rebuilt(expression: sp.Basic) -> sp.Basic:
-    """Return an expression as SymPy makes it anew, so that later rewritings drop nothing that is not kept."""
+    """Return an expression as SymPy evaluates it anew; parts that this drops must still have values."""
     return evaluated([expression], _rebuilt(expression))
 
 
@@ -206,7 +206,7 @@ def _rebuilt(node: sp.Basic) -> sp.Basic:
 
 @lru_cache(maxsize=2**12)
 def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
-    """Return an expression without its provisos, and their needs."""
+    """Return an expression with each `Provided` replaced by its value, and the parts that these require."""
     if not expression.has(Provided):
         return expression, ()
     provisos: dict[sp.Basic, None] = {}
@@ -215,7 +215,7 @@ def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
 
 
 def _taken(node: sp.Basic, provisos: dict[sp.Basic, None]) -> sp.Basic:
-    # A part that is computed many times, or not at all, has its needs there alone.
+    # Parts of a sum, a recursion or pieces are computed many times, or not at all: their needs stay inside.
     if not node.has(Provided) or isinstance(node, SCOPES):
         return node
     if isinstance(node, Provided):

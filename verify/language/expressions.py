@@ -59,11 +59,11 @@ class Case(sp.Function):
 
 
 def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: Mapping[str, object]) -> sp.Basic:
-    """Return the expression with every Case chosen by the instance's words; `words` are those that each may be."""
+    """Return the expression with every Case chosen by the instance's words; `words` has each parameter's list."""
     if not expression.has(Case):
         return expression
     if isinstance(expression, sp.core.relational.Relational):
-        # A relation that a word makes trivial stays one.
+        # A relation that a word makes trivial stays a relation.
         sides = (decided(side, words, instance) for side in expression.args)
         return expression.func(*sides, evaluate=False)
 
@@ -75,14 +75,14 @@ def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: 
 
 
 def _outermost(expression: sp.Basic) -> list[sp.Basic]:
-    """Return the Cases of an expression that are in no other one."""
+    """Return the Cases of an expression that are in no other Case."""
     if isinstance(expression, Case):
         return [expression]
     return [case for argument in expression.args for case in _outermost(argument)]
 
 
 class Magnitude(sp.Function):
-    """The absolute value, as it is: SymPy's own looks for its argument's sign, which may take for ever."""
+    """The absolute value, unevaluated: SymPy's own looks for its argument's sign, which may take for ever."""
 
 
 def refuse_no_relation(where: str, given: object) -> None:
@@ -117,7 +117,7 @@ HEADS: dict[str, Any] = {operation.__name__: operation for operation in _OPERATI
 _ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
-# SymPy makes e of exp(1).
+# SymPy evaluates exp(1) to E.
 _CONSTANTS: tuple[tuple[sp.Basic, Data], ...] = (
     (sp.oo, ["Infinity"]),
     (sp.pi, ["pi"]),
@@ -165,9 +165,9 @@ class Contents:
 
 
 def contents(expression: sp.Basic) -> Contents:
-    """Return the contents of an expression, which is traversed once for all callers."""
+    """Return the contents of an expression; they are cached."""
     kept = _contents(expression)
-    # SymPy holds two Subs for equal that bind different symbols: an expression with one is traversed each time.
+    # Two Subs that bind different symbols are equal to SymPy: an expression with a Subs is traversed each time.
     substitutes = any(isinstance(node, sp.Subs) for node in kept.binding)
     return _contents.__wrapped__(expression) if substitutes else kept
 
@@ -180,7 +180,7 @@ def _contents(expression: sp.Basic) -> Contents:
     keeps_zero = False
     while left:
         node = left.pop()
-        # Equal ones are told apart, for the same reason.
+        # Nodes are compared by identity, for the same reason.
         if id(node) not in seen:
             seen.add(id(node))
             if isinstance(node, (sp.Symbol, Case, *_BINDING)):
@@ -189,7 +189,7 @@ def _contents(expression: sp.Basic) -> Contents:
             left += node.args
     kinds = (sp.Symbol, Case, _BINDING)
     symbols, cases, binding = (frozenset(node for node in found if isinstance(node, kind)) for kind in kinds)
-    # One alone is not written as text, which takes long for a limit.
+    # A single node is not written as text, which takes long for a limit.
     ordered = sorted(binding, key=str) if len(binding) > 1 else binding
     return Contents(symbols, cases, tuple(ordered), keeps_zero)
 
@@ -233,7 +233,7 @@ def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
 def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[..., Any]], Primitive]:
     """Register a function that encloses its own value as a primitive of the language, under its own name.
 
-    It is for a value that a computation of its own encloses, whose width does not follow the arithmetic's bits. The
+    Use it if the function encloses its value itself, with a width that does not depend on the engine's precision. The
     function takes Fractions and returns a Fraction or an `Enclosure`; without a value it raises UndefinedError.
 
     Parameters
@@ -273,7 +273,7 @@ def _registered(function: Callable[..., Any], version: int, scan: Callable[..., 
     if name in HEADS or (known and known.evaluate.__module__ != function.__module__):
         raise TheoremError(f"primitive {name}: the name is taken")
     PRIMITIVES[name] = Primitive(name, version, function, sp.Function(name), scan)
-    # Data that were written with another version are not so any more.
+    # Cached data may name another version of the primitive.
     _data.cache_clear()
     return PRIMITIVES[name]
 
@@ -286,9 +286,9 @@ def enclosed_applications(expression: sp.Basic) -> list[tuple[AppliedUndef, Prim
 
 
 def refuse_float(numerator: int, denominator: int) -> None:
-    """Raise TheoremError for a fraction that no one wrote: the expansion or the approximation of a float.
+    """Raise TheoremError for a fraction that looks like the expansion or the approximation of a float.
 
-    Written ones have at most six digits above and below, or are decimals of at most twelve digits.
+    Allowed are fractions with numerator and denominator up to 10^6, and decimals of at most twelve digits.
     """
     common = math.gcd(numerator, denominator) or 1
     numerator, denominator = abs(numerator) // common, abs(denominator) // common
@@ -306,9 +306,10 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     Parameters
     ----------
     expression
-        Of the language.
+        An expression of the language.
     written
-        Whether someone wrote it: then numbers that no one writes are refused. They are read in a search's result.
+        Whether an author wrote it: then fractions like a float's expansion, and long numbers, are refused. A search's
+        result may contain them.
 
     Returns
     -------
@@ -318,7 +319,7 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     Raises
     ------
     TheoremError
-        The error names the part outside the language.
+        For a part outside the language, which the error names.
 
     Examples
     --------
@@ -331,8 +332,8 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
         _refuse_kept(_Same(expression))
     if contents(expression).keeps_zero:
         for product in filter(_has_factor_zero, sp.preorder_traversal(expression)):
-            # SymPy says of it that it is not even. If it finds later that it is 0, in an order that it draws, it raises
-            # InconsistentAssumptions. Asked this first, it knows that 0 is even. Each object knows for itself.
+            # SymPy deduces that the product is not even. If it finds later that the product is 0 (the order is random),
+            # it raises InconsistentAssumptions. Asking for `is_zero` first prevents this, for each object separately.
             _ = product.is_zero
     return _data(expression, written)[0]
 
@@ -342,7 +343,7 @@ def _has_factor_zero(node: sp.Basic) -> bool:
 
 
 class _Same:
-    """An expression that is equal to itself alone."""
+    """An expression that is compared by identity."""
 
     def __init__(self, expression: sp.Basic) -> None:
         self.expression = expression
@@ -358,7 +359,7 @@ class _Same:
 def _refuse_kept(same: _Same) -> None:
     """Raise TheoremError for a Subs of an expression that SymPy was asked not to evaluate.
 
-    SymPy holds two of them for equal where their values are, so that the one would be taken for the other.
+    Two such Subs are equal to SymPy if their values are equal, so that one would be taken for the other.
     """
     for node in (inner for subs in same.expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
         if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:
@@ -367,7 +368,7 @@ def _refuse_kept(same: _Same) -> None:
 
 @lru_cache(maxsize=2**15, typed=True)
 def _data(expression: sp.Basic, written: bool) -> tuple[Data, str]:
-    """Return the data form and its JSON, by which terms are sorted. A theorem's canaries share most of theirs."""
+    """Return the data form and its JSON, by which terms are sorted; cached, because canaries share most of them."""
     data = _form(expression, written)
     return data, json.dumps(data)
 
@@ -434,7 +435,7 @@ def _head_of(expression: sp.Basic) -> str:
 
 
 def bound_symbols(expression: sp.Basic, kinds: tuple[Any, ...] = _BINDING) -> frozenset[sp.Basic]:
-    """Return the symbols that are bound: in a derivative, a limit, a sum, a product or a recursion, or substituted."""
+    """Return the symbols that derivatives, substitutions, limits, sums, products and recursions bind."""
     bound: set[sp.Basic] = set()
     for node in contents(sp.sympify(expression)).binding:
         if isinstance(node, kinds):
@@ -475,7 +476,7 @@ def digest(data: Mapping[str, object]) -> str:
 
 
 def canonical(data: Mapping[str, object]) -> str:
-    """Return a statement's data as the JSON text that its digest is of."""
+    """Return a statement's data as the JSON text from which its digest is computed."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 

@@ -1,6 +1,6 @@
 """Names, labels, ids, titles and sentences: printable characters on one line, and not too many.
 
-Labels and texts are printed beside verdicts. A line break in it would begin a line of its own, such as a second
+Labels and texts are printed beside verdicts. A line break in a text would begin a line of its own, such as a second
 verdict, and a terminal would obey a control character.
 """
 
@@ -12,7 +12,7 @@ NAME, TITLE, SENTENCE = 100, 300, 4000
 """Maximum lengths of a name (also of a label, a word or an id), of a title, and of a sentence, in characters."""
 
 ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
-"""The id of a theorem, an experiment or a finding, which files are named by."""
+"""The form of the id of a theorem, an experiment or a finding; ids are used in the names of files."""
 _TAKEN = ".:;"
 """Signs that separate a paper, a theorem and a claim, as in `wang2024.lemma1:loss`, and the clauses in a line."""
 _SHOWN = 60
@@ -32,7 +32,7 @@ def refuse_bad_text(what: str, text: object, longest: int = SENTENCE, *, empty: 
 
 
 def refuse_bad_label(what: str, label: object) -> None:
-    """Raise TheoremError for a label that is no line of text, is empty, or has a separator of ids; `what` has it."""
+    """Raise TheoremError for a label that is no line of text, is empty, or has a separator; `what` is the object."""
     refuse_bad_text(what, label, NAME, noun="a label")
     if any(each in str(label) for each in _TAKEN):
         raise TheoremError(f"{what} {label}: a label must have no '.', ':' or ';', which separate parts of a line")
@@ -48,13 +48,13 @@ def refuse_bad_name(what: str, name: object) -> None:
 
 
 def refuse_bad_id(what: str, name: object) -> None:
-    """Raise TheoremError for a text that is no id, such as `paper.result`."""
+    """Raise TheoremError for a text that does not have the form of an id; `paper.result` is one."""
     refuse_bad_text(what, name, NAME, noun="an id")
     if not ID.fullmatch(str(name)):
         raise TheoremError(f"{what} {name!r}: an id must be of parts joined by '.', each of A-Z, a-z, 0-9, _ and -")
 
 
 def _around(text: str, strange: str) -> str:
-    """Return the part of a text in which something stands that does not show."""
+    """Return the part of a text around an unprintable character."""
     place = text.index(strange)
     return text if len(text) <= _SHOWN else f"…{text[max(0, place - _SHOWN // 2) : place + _SHOWN // 2]}…"

@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""Limits of rational functions, exactly, by truncated Laurent series over a field of the other symbols.
+"""Exact limits of rational functions, by truncated Laurent series over the field of the other symbols.
 
 SymPy's general limit algorithm is slow on expressions with many symbols, and wrong on some of
 them; a rational function needs only its first non-vanishing coefficient.
@@ -15,17 +15,17 @@ from verify.printing import text_of
 
 _FIRST_TERMS, _LAST_TERMS = 6, 24
 _PROPOSED = 60
-"""The most operations of a limit's expression that SymPy is asked about: of longer ones it may take minutes."""
+"""Maximum number of operations of an expression whose limit SymPy is asked for; longer ones may take it minutes."""
 
 Series = tuple[int, list[Quotient]]
 """x^valuation · Σ coefficients[i] x^i + O(x^(valuation + number of coefficients))."""
 
 
 def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tuple[sp.Expr, list[sp.Expr]]:
-    """Return the limit of an expression rational in all its symbols, and the polynomials it divided by.
+    """Return the limit of an expression rational in all its symbols, and the polynomials that were divided by.
 
-    The limit holds where none of these vanishes. Raises UndefinedError for an infinite limit, TheoremError for an
-    expression that is not rational.
+    The limit is valid where none of these polynomials vanishes. Raises UndefinedError for an infinite limit,
+    TheoremError for an expression that is not rational.
     """
     moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
     others = sorted(moved.free_symbols - {symbol}, key=str)
@@ -47,7 +47,7 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
 
 
 def proposed_limit(inside: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr | None:
-    """Return SymPy's value of a limit, from above at a number; None if it finds no finite one.
+    """Return SymPy's value of a limit, from above if the point is finite; None if SymPy finds no finite value.
 
     The value may be wrong: a proof or a verdict that rests on it counts only if the re-checker finds the limit itself.
     """

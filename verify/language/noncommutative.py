@@ -42,7 +42,7 @@ def matrix(name: str) -> sp.Symbol:
 
 
 def shape_of(expression: sp.Basic, shapes: Mapping[sp.Basic, Shape]) -> Shape | None:
-    """Return the shape of a polynomial in matrices as it is written, expanded; None for a scalar.
+    """Return the shape of a polynomial in matrices, with rows and columns expanded; None for a scalar.
 
     A scalar that is added to square matrices is that multiple of the identity. Raises TheoremError where matrices that
     are written do not fit together, whether or not they cancel.
@@ -61,7 +61,7 @@ def shape_of(expression: sp.Basic, shapes: Mapping[sp.Basic, Shape]) -> Shape | 
         ((_, shape),) = parts
         return shape and (shape[1], shape[0])
     if isinstance(expression, sp.Add | Case):
-        # A number 0 is that of any shape.
+        # The number 0 has any shape.
         found = {shape for part, shape in parts[isinstance(expression, Case) :] if part is not sp.S.Zero}
         square = {shape for shape in found if shape and shape[0] == shape[1]}
         if len(found) > 1 and not (isinstance(expression, sp.Add) and len(square) == 1 and found <= square | {None}):

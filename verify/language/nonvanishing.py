@@ -14,11 +14,11 @@ from verify.language.expressions import STRICT
 from verify.language.parameters import Parameter
 
 _LARGEST_DEGREE = 256
-"""Largest total degree: beyond it FLINT may factor for hours, and no alarm ends it."""
+"""Maximum total degree of a polynomial that is factored: beyond it FLINT may take hours, and no alarm ends it."""
 
 
 def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
-    """Return the constant and the other factors of a polynomial; one of too high a degree stays as it is."""
+    """Return the constant and the other factors of a polynomial; a factor of too high a degree is not split."""
     plain, whole = [], []
     for part in sp.Mul.make_args(polynomial):
         base, _ = part.as_base_exp()
@@ -40,14 +40,14 @@ def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Seque
 
 
 def shown_positive(polynomial: sp.Expr, parameters: Sequence[Parameter], relations: Sequence[sp.Basic]) -> bool:
-    """Whether a polynomial is shown to be > 0, by one of some relations at most: the re-checker tries the same."""
+    """Whether a polynomial is shown to be > 0 by at most one of some relations; the re-checker tries the same."""
     shifted = [polynomial, *(polynomial.subs(*shift) for shift in filter(None, map(_relation_shift, relations)))]
     return any(_one_sign(_over_minimum(each, parameters)) > 0 for each in shifted)  # pyright: ignore[reportArgumentType]
 
 
 @lru_cache(maxsize=4096)
 def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[sp.Basic, ...]) -> int:
-    """Return the sign that a polynomial is shown to have on the domain, 0 where none is."""
+    """Return the sign that a polynomial is shown to have on the domain; 0 if none is shown."""
     constant, factors = factored(polynomial)
     shifts = [{}, *({name: value} for name, value in filter(None, map(_relation_shift, domain)))]
     total = int(sp.sign(constant))
@@ -60,12 +60,12 @@ def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[
 def factor_signs(
     polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]
 ) -> dict[sp.Expr, int | None]:
-    """Return, for each factor of a polynomial, the domain's relation that excludes a zero; −1 if none is needed.
+    """Return, for each factor of a polynomial, the index of a relation that excludes a zero; −1 if none is needed.
 
-    None stands for a factor of which nothing was shown. Each factor is written in the slack of every
-    parameter over its minimum and of every relation b > a or b >= a over a (b a parameter); it has no
-    zero when its coefficients have one sign, the symbols are positive or non-negative, and a term that
-    stays positive is among them.
+    None stands for a factor of which nothing was shown. Each factor is written in the slacks of the
+    parameters over their minima and, for one relation b > a or b >= a at a time (b a symbol), with
+    b = a + slack. It has no zero if its coefficients have one sign, its symbols are all nonnegative,
+    and at least one of its terms never vanishes.
     """
     return dict(_factor_signs(polynomial, tuple(parameters), tuple(domain)))
 
@@ -113,7 +113,7 @@ def _over_minimum(factor: sp.Expr, parameters: Sequence[Parameter]) -> sp.Expr:
 
 
 def _one_sign(factor: sp.Expr) -> int:
-    """Return the sign that all values have of a polynomial in symbols that are not negative, 0 where none is shown."""
+    """Return the sign of all values of a polynomial in nonnegative symbols; 0 if none is shown."""
     symbols = sorted(factor.free_symbols, key=str)
     if not symbols:
         return int(sp.sign(factor))
@@ -122,7 +122,7 @@ def _one_sign(factor: sp.Expr) -> int:
 
 
 def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
-    """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
+    """Return the common sign of all coefficients (0 without any), and whether some term is never 0; None otherwise."""
     symbols = symbols or (sp.Dummy(),)
     try:
         # In the ring's arithmetic: expanding a long expression takes many times as long.

@@ -1,4 +1,4 @@
-"""Parameters of a statement: their domains, and how the text of a value becomes an exact one."""
+"""Parameters of a statement: their domains, and the parsing of text into exact values."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,14 +10,14 @@ from verify.errors import InputError, TheoremError, meant
 from verify.language.labels import NAME, refuse_bad_name, refuse_bad_text
 
 LARGEST_INTEGER = 10**18
-"""Integer parameters lie within ± this; a statement about larger sizes is none about machine learning."""
+"""Maximum absolute value of an integer parameter; no size in machine learning is larger."""
 LARGEST_EXPONENT = 400
-"""Decimal exponents and digits beyond this are refused before they are expanded."""
+"""Maximum decimal exponent; a larger one, or a text of more than twice as many characters, is refused unexpanded."""
 MOST_DIGITS = 3 * LARGEST_EXPONENT
 LONGEST_NUMBER = 10**MOST_DIGITS
-"""Numerators and denominators are below it: those of a text are, and those that Python code gives have to be."""
+"""Bound that numerators and denominators lie below: parsed text always does; numbers from Python code are checked."""
 LONGEST_LIST = 1000
-"""Entries of a list; nothing here is about more."""
+"""Maximum number of entries of a list."""
 
 Value: TypeAlias = int | Fraction | str | tuple[Fraction, ...]
 Instance: TypeAlias = Mapping[str, Value]
@@ -35,8 +35,8 @@ class Parameter:
     name
         The name that the user types before `=`: letters, digits and _, and no digit first.
     kind
-        `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more of
-        them, separated by commas, each in the domain) or `word`.
+        `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more
+        rational numbers, separated by commas, each in the domain) or `word`.
     meaning
         Its meaning, with its unit if it has one.
     minimum, above
@@ -44,13 +44,13 @@ class Parameter:
     words
         The words that a parameter of kind `word` may take; the first is the paper's.
     default
-        An expression of the parameters before it: the value where none is given. It is no part of the claim.
+        The value if none is given: an expression of the parameters without a default. It is no part of the claim.
 
     Raises
     ------
     TheoremError
-        For a name that is none, an unknown kind, words missing or given to another kind, and a default of a parameter
-        that is no number.
+        For an invalid name, an unknown kind, words missing or given to another kind, and a default of a parameter that
+        is no number.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Parameter:
 
     @property
     def domain(self) -> str:
-        """The values that it may have, in short, such as `integer >= 2`."""
+        """The values that the parameter may have, in short, such as `integer >= 2`."""
         nouns = {"rational": "number", "rationals": "list of numbers"}
         return " | ".join(self.words) or f"{nouns.get(self.kind, self.kind)}{self._bound}"
 

@@ -15,7 +15,7 @@ from verify.printing import text_of
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """numerator/denominator in lowest terms; false exactly when it is 0."""
+    """numerator/denominator in lowest terms; falsy exactly if it is 0."""
 
     numerator: flint.fmpq_mpoly
     denominator: flint.fmpq_mpoly
@@ -65,11 +65,11 @@ class QuotientField:
 
     @property
     def divisors(self) -> list[sp.Expr]:
-        """The polynomials by which was divided: where one vanishes, the results mean nothing."""
+        """The polynomials that were divided by; where one vanishes, the results are not valid."""
         return [self._polynomial(divisor) for divisor in {str(d): d for d in self._divisors}.values()]
 
     def from_sympy(self, node: sp.Basic) -> Quotient:
-        """Return a rational expression of the field's symbols; TheoremError for any other."""
+        """Return a rational expression as an element of the field. Raises TheoremError for any other expression."""
         if isinstance(node, sp.Rational):
             return Quotient(self._constant(flint.fmpq(int(node.p), int(node.q))), self.one.numerator)
         if node in self._generators:

@@ -43,7 +43,7 @@ from verify.printing import text_of
 from verify.shown import Formula
 
 _SEQUENCES = ("parameters", "claims", "hypotheses", "domain", "variables", "steps")
-"""The parts of a statement that are tuples; a list is taken for one."""
+"""The parts of a statement that are tuples; a list is converted."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +61,7 @@ class Statement(Formula):
     domain
         Relations without which the parameters mean nothing (`q <= T`): an instance that breaks one is an input error.
     variables
-        Symbols, beside the parameters, that clauses hold for all values of.
+        Symbols beside the parameters; the clauses hold for all their values.
     definitions
         Names for expressions, each in terms of the parameters, the variables and earlier definitions.
     steps
@@ -126,7 +126,7 @@ class Statement(Formula):
         return "step" if any(step.label == label for step in self.steps) else "claim"
 
     def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
-        """Return the statement with each clause changed, in its role; without those of which nothing is left."""
+        """Apply `change` to every clause, keeping its role; drop clauses for which it returns None."""
         claims, steps = (tuple(new for old in part if (new := change(old))) for part in (self.claims, self.steps))
         return replace(self, claims=claims, steps=steps, formal={})
 
@@ -145,21 +145,21 @@ class Statement(Formula):
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce; {nearest}")
 
     def refuse_bound(self, expression: sp.Basic) -> None:
-        """Raise TheoremError for a part outside the language, and for a bound symbol that is a definition's.
+        """Raise TheoremError for a part outside the language, and for a forbidden bound symbol.
 
-        And for a bound symbol with a forbidden assumption.
+        Such a symbol has a forbidden assumption, is a definition or, in `BINDERS`, a parameter or a variable.
         """
         expression = sp.sympify(expression)
         to_data(expression)
         refuse_bound_assumptions(expression)
         if taken := bound_symbols(expression) & set(self.definitions):
-            raise TheoremError(f"{text_of(expression)}: {min(taken, key=str)} is a definition, and so no variable")
+            raise TheoremError(f"{text_of(expression)}: {min(taken, key=str)} is a definition, and cannot be bound")
         names = {*(parameter.name for parameter in self.parameters), *(variable.name for variable in self.variables)}
         if taken := {str(symbol) for symbol in bound_symbols(expression, BINDERS)} & names:
             raise TheoremError(f"{text_of(expression)}: {min(taken)} is bound there, and introduced by the statement")
 
     def refuse_other_symbols(self, *expressions: sp.Basic) -> None:
-        """Raise TheoremError for a symbol that has the name of another one, here or in the statement, and is not equal.
+        """Raise TheoremError for two unequal symbols of the same name, here or in the statement.
 
         A parameter's symbol is refused as well if it assumes more than the parameter's domain implies.
         """
@@ -168,7 +168,7 @@ class Statement(Formula):
         refuse_misused(symbols, known, {parameter.name: parameter for parameter in self.parameters})
 
     def all_expressions(self) -> list[sp.Basic]:
-        """Return all that domain, hypotheses, definitions and clauses are written with."""
+        """Return all expressions of the domain, the hypotheses, the definitions and the clauses."""
         relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
         expressions = [*relations, *self.definitions.values(), *(e for c in self.clauses for e in c.expressions())]
         return [sp.sympify(expression) for expression in expressions]
@@ -186,7 +186,7 @@ class Statement(Formula):
     def for_all(self, clause: ClauseData, *, in_scope: bool, hypotheses: bool) -> bool:
         """Whether a clause proved at an instance's words is so for all words, by the `hypotheses` or without them.
 
-        It is where none chooses or, in scope, such as are fixed. An identity rests on no hypothesis.
+        It is so if all words by which a Case chooses are, in scope, fixed by hypotheses, or if there is no such word.
         """
         parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
         if hypotheses and clause.rests_on_hypotheses:
@@ -196,7 +196,7 @@ class Statement(Formula):
         return not words or (in_scope and words <= fixed)
 
     def specialised(self, instance: Instance) -> "Statement":
-        """Return the statement with every Case decided by the instance's words, which it has to have."""
+        """Return the statement with every Case decided by the instance's words, which must all be given."""
         return self.specialise(self, instance)
 
     def specialise(self, value: Any, instance: Instance) -> Any:
@@ -206,7 +206,7 @@ class Statement(Formula):
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as the data that the digest covers."""
-        # An expression's data are kept for the next statement with it: a copy for whoever changes his.
+        # The data of expressions are cached and shared between statements; a caller may change the copy.
         return deepcopy(self._data())
 
     def _data(self) -> dict[str, Any]:
@@ -234,21 +234,21 @@ class Statement(Formula):
         return text
 
     def __hash__(self) -> int:
-        # With its words decided a statement may keep needs beside an expression, and has no data then.
+        # A statement with its words decided may contain `Provided`, which has no data.
         labels = tuple(clause.label for clause in self.clauses)
         return hash((self.parameters, labels, self.domain, self.definitions))
 
     def expand(self, expression: sp.Basic) -> sp.Basic:
-        """Return the expression with the definitions put in; dropped parts are still needed."""
+        """Return the expression with the definitions put in; parts that this drops must still have values."""
         if isinstance(expression, tuple(RELATIONS.values())):
             return expression.func(*map(self.expand, expression.args), evaluate=False)
         return _expanded(expression, tuple(self.definitions.items()))
 
 
 def unused_hypotheses(statement: Statement) -> list[Hypothesis]:
-    """Return the hypotheses on parameters that no clause, definition, domain or default has to do with.
+    """Return the hypotheses whose parameters occur in no clause, definition, domain, default or used hypothesis.
 
-    One that shares a parameter with a used one is used. Where a clause is in words, which may be about anything, none.
+    The list is empty if a clause is in words, which may be about anything.
     """
     expressions = [list(clause.expressions()) for clause in statement.clauses]
     if not all(expressions):
@@ -279,7 +279,7 @@ def is_builtin(clause: ClauseData) -> bool:
 
 def _lacking(item: object) -> str:
     """Return the attributes that an object lacks to be a clause; "" for a clause."""
-    # The class first: a property of it is not computed.
+    # The class is asked first, so that its properties are not computed.
     return ", ".join(name for name in _CLAUSE if not (hasattr(type(item), name) or hasattr(item, name)))
 
 
@@ -318,7 +318,7 @@ def _refuse_misnamed(statement: Statement) -> None:
     for what, labelled in (("hypothesis", statement.hypotheses), ("clause", statement.clauses)):
         for each in labelled:
             refuse_bad_label(what, each.label)
-            # The text of an expression is as long as the expression is.
+            # Only the author's text is limited: that of an expression is as long as the expression.
             said = each.text if what == "hypothesis" else getattr(each, "says", "")
             refuse_bad_text(f"{what} {each.label}: text", said, empty=True)
     bound = set[str]().union(*(clause.bound_names() for clause in statement.clauses))
@@ -339,7 +339,7 @@ def _refuse_named_twice(statement: Statement) -> None:
 
 
 def _refuse_unknown_names(statement: Statement) -> None:
-    """Refuse symbols that an expression uses and the statement does not introduce, or not for such a place."""
+    """Refuse symbols that the statement does not introduce, or not for the place where they are used."""
     known = {p.name for p in statement.parameters}
     for relation in (*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)):
         statement.refuse_unknown(relation, known, "a hypothesis")
@@ -361,7 +361,7 @@ def _refuse_unknown_in_clause(statement: Statement, clause: ClauseData, known: s
         raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
     for expression in clause.expressions():
         statement.refuse_unknown(expression, known | own, f"clause {clause.label}")
-        # Expressions are expanded only if there are variables: that takes long.
+        # Expressions are expanded only if there are variables, because expanding takes long.
         if variables and not clause.quantifies:
             used = sorted((_free_names(statement.expand(sp.sympify(expression))) - own) & variables)
             if used:
@@ -375,7 +375,7 @@ def _refuse_untold(clause: ClauseData) -> None:
     data, relation = clause.to_data(), clause.relation
     if relation is not None and data.get("relation") != to_data(relation):
         raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
-    # The text beside `proved` is covered by the digest; the shipped kinds write it from their data.
+    # The digest must cover the text printed beside `proved`; the shipped kinds write the text from their data.
     if is_builtin(clause):
         return
     said = data.get("says") or (None if relation is None else text_of(relation))
@@ -442,7 +442,7 @@ def _refuse_unknown_words(hypothesis: Hypothesis, words: Mapping[str, tuple[str,
 
 
 def _refuse_circular_defaults(statement: Statement) -> None:
-    """Refuse a default in anything but parameters that have a value without it."""
+    """Refuse a default that depends on anything but parameters without a default."""
     needed = {parameter.name for parameter in statement.parameters if parameter.default is None}
     for parameter in statement.parameters:
         if parameter.default is not None:
@@ -453,7 +453,7 @@ def _refuse_circular_defaults(statement: Statement) -> None:
 
 @lru_cache(maxsize=4096)
 def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Basic:
-    """Put definitions in, the last first; a theorem's canaries share most of the expansion."""
+    """Put definitions in, the last first; cached, because a theorem's canaries share most expressions."""
     for name, value in reversed(definitions):
         if name in expression.free_symbols:
             expression = substituted(expression, {name: value})

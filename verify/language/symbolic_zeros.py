@@ -49,8 +49,9 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
     """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions.
 
-    Also returns the polynomials by which the limits divided. The result is valid where none vanishes; it does not carry
-    that condition. Raises UndefinedError for a limit that is infinite at almost all values of the other symbols.
+    Also return the polynomials by which the limits divided. The result is valid where none of them vanishes, and does
+    not carry that condition. Raises UndefinedError for a limit that is infinite at almost all values of the other
+    symbols.
     """
     done = differentiate(expression)
     divisors: list[sp.Expr] = []
@@ -78,7 +79,7 @@ def _divided_by(part: sp.Basic, symbol: sp.Symbol) -> sp.Expr:
 
 
 def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
-    """Return the limits of an expression that are in no other one, each once."""
+    """Return the limits of an expression that are in no other limit, each once."""
     if isinstance(expression, sp.Limit):
         return [expression]
     if not expression.has(sp.Limit):
@@ -87,7 +88,7 @@ def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
 
 
 def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, proposed: bool = False) -> sp.Basic:
-    """Return the expression with every limit evaluated whose other symbols all have values.
+    """Return the expression with each limit evaluated if all its other symbols have values.
 
     Substituting first keeps limits correct where a divisor vanishes. With `proposed`, SymPy's value is used for a limit
     that is not rational; the verdict must be re-checked. Raises UndefinedError if a limit is infinite, or if its
@@ -113,11 +114,11 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational], *, 
 
 
 def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
-    """Whether the expression is identically 0, and the polynomials by which it was divided.
+    """Return whether the expression is identically 0, and the polynomials by which it was divided.
 
-    The answer is valid where none of these vanishes. Does not check that the parts as written are defined. Exponentials
-    are replaced by positive symbols (`exp(2C) → w²`), after which the expression must be rational. A `True` is exact; a
-    `False` is exact if the exponents are linearly independent over ℚ.
+    The answer is valid where none of these vanishes; whether the parts as written are defined is not checked.
+    Exponentials are replaced by positive symbols (`exp(2C) → w²`), after which the expression must be rational. True is
+    always correct; False is correct if the exponents are linearly independent over ℚ.
     Raises TheoremError for an expression that is not rational in its symbols and exponentials.
     """
     done, divisors = carry_out(sp.sympify(expression))
@@ -183,9 +184,9 @@ def sample_points(symbols: Iterable[sp.Symbol], count: int = 6) -> Iterable[dict
 
 
 def spread_points(symbols: Iterable[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
-    """Yield small rational points, and ones at which one symbol is much larger or smaller than the others.
+    """Yield small rational points, and points at which one symbol is much larger or smaller than the others.
 
-    Each keeps the symbols' assumptions.
+    Each point satisfies the symbols' assumptions.
     """
     ordered = list(symbols)
     points = list(sample_points(ordered))

@@ -35,7 +35,7 @@ from verify.shown import Result, Shown, Tabled
 
 
 class Labelled(Protocol):
-    """A label and a text, by which a result names its clause."""
+    """Anything with a label and a text, used to name the clause that a result belongs to."""
 
     @property
     def label(self) -> str:
@@ -77,7 +77,7 @@ class Evidence(StrEnum):
     """The evidence of an outcome, strongest first: `proved`, `certified`, `computed`, `simulated`.
 
     `proved`: for all parameters in scope, by a proof that the re-checker accepts. `certified`: at this instance, in
-    exact or ball arithmetic. `computed`: not re-checked: floating point with an error estimate, or a kind of proof
+    exact or ball arithmetic. `computed`: not re-checked, as floating point with an error estimate, or a kind of proof
     that the re-checker does not know. `simulated`: samples or training, or trials of a claim in words.
 
     Examples
@@ -100,12 +100,12 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class HypothesisResult(Shown):
-    """One hypothesis at an instance; `needs` names the parameters that it waits for.
+    """The result of one hypothesis at an instance; `needs` names the parameters whose values are missing.
 
-    `past` is the distance of a failing one's parameter past the limit, such as `20 times the limit`.
+    If the hypothesis fails, `past` tells how far the instance is past the limit, such as `20 times the limit`.
 
-    `assumed` says that nothing varies it, or that the instance's word only supposes it: it is taken to hold, and
-    nothing here could find it to fail.
+    `assumed` means that the hypothesis is taken to hold, and nothing here could find it to fail: no parameter varies
+    it, or the instance's word only supposes it.
     """
 
     label: str
@@ -120,7 +120,7 @@ class HypothesisResult(Shown):
 
     @property
     def status(self) -> str:
-        """`holds`, `fails`, `assumed`, or `needs`: a parameter or, with no `needs`, more digits than were spent."""
+        """`holds`, `fails`, `assumed`, or `needs`: missing parameters or, if `needs` is empty, more digits."""
         if self.assumed:
             return "assumed"
         return "needs" if self.holds is None else "holds" if self.holds else "fails"
@@ -134,9 +134,9 @@ def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ClauseResult(Shown):
-    """One clause at an instance.
+    """The result of one clause at an instance.
 
-    A clause does not set its own evidence: `checking.decide` does, by the re-checker's verdict.
+    `checking.decide` sets the evidence, by the re-checker's verdict; the clause's own evaluation does not.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class ClauseResult(Shown):
     outcome, evidence
         The verdict, and the kind of evidence that it rests on.
     margin
-        Positive where an inequality holds with room.
+        The signed margin: positive if an inequality holds with room.
     detail
         The finding in one line, or the reason why there is none.
     witness
@@ -194,17 +194,17 @@ class ClauseResult(Shown):
 
     @classmethod
     def verified(cls, clause: Labelled, proof: Mapping[str, Any] | None, **fields: Any) -> "ClauseResult":
-        """Return that a clause holds, with the proof if there is one; `margin`, `detail`, `values`, `bits` as found."""
+        """Return the result that a clause holds, with its proof if any; `fields` are other fields, as found."""
         return cls(label=clause.label, claim=clause.text, outcome=Outcome.VERIFIED, proof=proof, **fields)
 
     @classmethod
     def refuted(cls, clause: Labelled, proof: Mapping[str, Any] | None, **fields: Any) -> "ClauseResult":
-        """Return that a clause does not hold, with the proof if there is one; `witness` shows it."""
+        """Return the result that a clause does not hold, with its proof if any; `witness` shows it."""
         return cls(label=clause.label, claim=clause.text, outcome=Outcome.REFUTED, proof=proof, **fields)
 
     @classmethod
     def undecided(cls, clause: Labelled, why: str, **fields: Any) -> "ClauseResult":
-        """Return that a clause is not decided, and why."""
+        """Return the result that a clause is not decided, with the reason."""
         return cls(label=clause.label, claim=clause.text, outcome=Outcome.INCONCLUSIVE, detail=why, **fields)
 
     @property
@@ -233,14 +233,14 @@ def standings(clauses: Iterable[ClauseResult]) -> dict[str, Established]:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CheckResult(Result, Tabled):
-    """A theorem at an instance.
+    """The result of checking a theorem at an instance.
 
     `for_all_parameters` is the claims' standing for all parameters, and `rests_on` that of each theorem that the proof
-    uses. They are no part of the outcome, which is that of the evaluation. `without` gives the reason for each missing
-    value; `rechecked` tells whether the re-checker finds a value too, and `value_trusts` the trusts of that.
-    `scope_confirmed` is whether the re-checker finds all hypotheses to hold; it is None if it was not asked or did not
-    decide, for the reason `scope_doubt`. `scope_trusts` are the trusts of that. `statement` is the checked statement,
-    for formulas and the meaning of parameters in a display.
+    uses. They are no part of the outcome, which comes from the evaluation alone. `without` gives the reason for each
+    missing value. `rechecked` tells for each value whether the re-checker confirms it, and `value_trusts` gives the
+    trusts of that re-check. `scope_confirmed` tells whether the re-checker finds all hypotheses to hold; it is None if
+    the re-checker was not asked or did not decide, and `scope_doubt` is the reason. `scope_trusts` are the trusts of
+    that verdict. `statement` is the checked statement, for formulas and the meaning of parameters in a display.
     """
 
     theorem: str
@@ -270,7 +270,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def established_for(self) -> str:
-        """The parameters for which the claims are established: out of scope the instance is none of these."""
+        """The parameters for which the claims are established, as text; an instance out of scope is not among them."""
         return "for all parameters in scope" if self.in_scope is False else "for all parameters"
 
     @property
@@ -286,7 +286,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def claim_outcome(self) -> Outcome:
-        """The weakest claim's outcome, whatever the hypotheses say."""
+        """The weakest outcome of the claims, whatever the hypotheses say."""
         outcomes = {claim.outcome for claim in self.claims}
         if Outcome.REFUTED in outcomes:
             return Outcome.REFUTED
@@ -294,7 +294,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def outcome(self) -> Outcome:
-        """The headline."""
+        """The headline: the outcome of the check as a whole."""
         if self.in_scope is None:
             return Outcome.INCONCLUSIVE
         if not self.in_scope:
@@ -303,7 +303,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def evidence(self) -> Evidence | None:
-        """The weakest evidence of the claims that decide the headline; None where one has none."""
+        """The weakest evidence of the claims that decide the headline; None if one of them has no evidence."""
         deciding = [claim.evidence for claim in self._deciding]
         if self.in_scope and self.scope_confirmed is None:
             deciding.append(Evidence.COMPUTED)
@@ -316,7 +316,7 @@ class CheckResult(Result, Tabled):
 
     @property
     def trusts(self) -> tuple[Trust, ...]:
-        """The packages that the headline's evidence trusts beside the core, also for that all hypotheses hold."""
+        """The trusts of the headline's evidence beside the core, including those of the verdict on the hypotheses."""
         if self.evidence not in (Evidence.PROVED, Evidence.CERTIFIED):
             return ()
         scope = self.scope_trusts if self.in_scope else ()
@@ -329,9 +329,9 @@ class CheckResult(Result, Tabled):
 
     @property
     def witness(self) -> Mapping[str, Any] | None:
-        """The instance if it refutes the theorem, else None; given to a verb it is the same instance again.
+        """The instance if it refutes the theorem, else None; a verb accepts it as an instance.
 
-        It is None out of scope, where nothing refutes the theorem: a clause's own `witness` refutes that clause.
+        It is None out of scope, where nothing refutes the theorem. A clause's own `witness` refutes that clause.
         """
         return self.instance if self.outcome is Outcome.REFUTED else None
 

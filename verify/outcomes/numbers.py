@@ -14,15 +14,15 @@ DIGITS = 17
 _LONG_BITS = 8192
 """Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
 _WHOLE_RATIO = 100
-"""Ratios from here on are shown whole."""
+"""Smallest ratio that is shown as a whole number."""
 _LARGE_RATIO = 10**6
-"""Ratios from here on are shown in three digits and a power of ten."""
+"""Smallest ratio that is shown in three digits and a power of ten."""
 LONG_TEXT = 20
 """Characters beyond which an exact number is shortened in text."""
 _POSITIONAL = range(-5, 16)
-"""Powers of ten of a leading digit that is shown without an exponent, in a shortened number."""
+"""Powers of ten of the leading digit for which a shortened number is shown without an exponent."""
 _WIDE = 3
-"""Significant digits of the ends of an enclosure of few digits, rounded outward."""
+"""Maximum significant digits of the ends of a wide enclosure, which are rounded outward."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,7 +137,7 @@ def _decimal_exponent(value: Fraction) -> int:
 
 
 def digit_count(size: int) -> int:
-    """Return the number of digits of an integer >= 0, without writing it out: Python refuses that beyond 4300."""
+    """Return the number of digits of an integer >= 0, without its text, which Python refuses beyond 4300 digits."""
     power = math.floor(size.bit_length() * math.log10(2))
     return max(1, power + (size >= 10**power))
 
@@ -152,10 +152,10 @@ def as_float(value: Quantity) -> float | None:
 
 
 def short_text(value: Any, digits: int = 10) -> str:
-    """Return a number for people, shortened; all of it stands in JSON.
+    """Return a number as short text for people; JSON has it in full.
 
-    A fraction of more than 20 characters is given to some digits, after `about`; an enclosure to the digits that it
-    decides, rounded outward, as `midpoint ± radius` or, if it decides none, by its ends.
+    An exact number of more than 20 characters is rounded to `digits` digits, after `about`. An enclosure is shown with
+    the digits that it decides, rounded outward, as `midpoint ± radius` or, if it decides none, by its ends.
     """
     if isinstance(value, Enclosure):
         return _enclosure_text(value, digits)
@@ -249,12 +249,12 @@ def _decimal(mantissa: int, unit: int) -> str:
 
 
 def count_text(count: int, noun: str, plural: str = "") -> str:
-    """Return a number of things, such as `1 instance` and `2 instances`; `plural` where that is not the noun and s."""
+    """Return a count with its noun, such as `1 instance` or `2 instances`; `plural` is for irregular plurals."""
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def times_text(ratio: Fraction) -> str:
-    """Return a ratio to three significant digits; whole from 100 on, with a space between thousands, below 10^6."""
+    """Return a ratio to three significant digits; from 100 to 10^6 as a whole number, with spaces between thousands."""
     if round(ratio) >= _LARGE_RATIO:
         unit = Fraction(10) ** (_decimal_exponent(ratio) - 2)
         return decimal_text(round(ratio / unit) * unit, 3, up=False)
@@ -262,7 +262,7 @@ def times_text(ratio: Fraction) -> str:
 
 
 def assignments_text(values: Mapping[str, Any]) -> str:
-    """Return names and values as they are typed."""
+    """Return names and values as they are typed, as `name=value`."""
     return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
 
 

@@ -9,9 +9,9 @@ from verify.outcomes.numbers import count_text
 
 
 class Trust(NamedTuple):
-    """A second computation, or a kind, of a package, which evidence rests on beside the re-checker's core.
+    """A package's addition to the re-checker's core (a computation, a kind of clause or proof) that evidence rests on.
 
-    `name` and `version` say which, `package` holds them, and `digest` is that of their modules.
+    `name` and `version` identify it, `package` holds it, and `digest` is that of its modules.
 
     Examples
     --------
@@ -39,9 +39,9 @@ def how_sure(evidence: str | None, trusts: Iterable[object]) -> str:
 class ForAll(StrEnum):
     """The standing of a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `stated`, `open`.
 
-    `formal`: a proof assistant's kernel. `proved`: a certificate of the claim itself, which the re-checker accepts.
-    `argued`: an argument in prose whose steps are all proved, for a claim that is evaluated at instances. `stated`: the
-    same for a claim in words that nothing evaluates. `open`: nothing yet.
+    `formal`: accepted by a proof assistant's kernel. `proved`: by a certificate of the claim itself that the re-checker
+    accepts. `argued`: an argument in prose whose steps are all proved, for a claim that is evaluated at instances.
+    `stated`: the same for a claim in words that nothing evaluates. `open`: nothing yet.
 
     Examples
     --------
@@ -63,7 +63,10 @@ class ForAll(StrEnum):
 
 
 class Formal(NamedTuple):
-    """The form of a claim that a proof assistant's kernel accepted, the occasion, and the prose sentences besides.
+    """The acceptance of a claim by a proof assistant's kernel.
+
+    `how` is the form of its statement and `by` the record or run that accepted it. `besides` are the sentences in prose
+    by which the claim follows from the accepted propositions.
 
     Examples
     --------
@@ -78,7 +81,7 @@ class Formal(NamedTuple):
 
     @staticmethod
     def text(parts: "Iterable[Formal]") -> str:
-        """Return the standing of claims that are formal."""
+        """Return the standing of formal claims, as text."""
         parts = sorted(parts)
         how = Formal.stated_text(dict.fromkeys(part.how for part in parts), Formal.prose(parts))
         return f"formal ({how}), {' and '.join(sorted({part.by for part in parts}))}"
@@ -103,13 +106,13 @@ class Established:
     standing
         The kind of standing.
     inferences
-        The inferences that it rests on, as `theorem:label`, those of other theorems included.
+        The inferences that the standing rests on, as `theorem:label`, those of other theorems included.
     why
-        The gap, if it is stated or open.
+        The reason, if the standing is stated or open.
     theorem
         The id of the theorem, whose own inferences are counted apart from those that it inherits.
     trusts
-        The trusts of that, beyond the re-checker's core.
+        The trusts of the proofs, beyond the re-checker's core.
     formal
         The acceptances by a proof assistant's kernel.
 
@@ -159,7 +162,7 @@ class Established:
     def text(self, *, briefly: bool = False) -> str:
         """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits.
 
-        `briefly` leaves out that they are prose, where the claims beside it say so.
+        `briefly` omits `in prose`, for places where the claims beside it say so.
         """
         if self.standing is ForAll.FORMAL:
             return Formal.text(self.formal)

@@ -18,7 +18,7 @@ from verify.language.clause_data import Dynamics
 from verify.language.symbolic_zeros import vanishes
 
 MOST_BOXES = 1000
-"""Parts of the box, certified or waiting: with more the conditions are left undecided."""
+"""Most parts of the box, certified or waiting; with more parts the conditions are left undecided."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class Descent:
-    """Proof data: the observable L never increases, since the step is z' = z − D ∇L(z) in a box.
+    """Proof data: the observable L never increases, because the step is z' = z − D ∇L(z) in a box.
 
-    On a box that the step maps into itself and that is convex in z, and where the scaled Hessian has ‖D^½ ∇²L D^½‖_F
-    ≤ 2, Taylor's formula along the segment from z to z' gives L(z') ≤ L(z) − |D^½∇L|²(1 − ‖·‖/2) ≤ L(z).
+    The box is convex in z, the step maps it into itself, and ‖D^½ ∇²L D^½‖_F ≤ M ≤ 2 on it. Then Taylor's formula along
+    the segment from z to z' gives L(z') ≤ L(z) − |D^½∇L|²(1 − M/2) ≤ L(z).
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ class Descent:
 class DescentResult:
     """Whether the descent lemma's conditions were certified at an instance.
 
-    `why` names the one that was not; `decided`: it fails, so that more bits would not help. `cuts` is
-    the bisection in preorder, the lower half first: the side that was cut, or −1 for a part on which
-    the conditions hold.
+    `why` names the condition that was not certified. If `decided`, it fails, so that more bits would not help. `cuts`
+    is the bisection in preorder, the lower half first: for each part the index of the side that was cut, or −1 if the
+    conditions hold on the part.
     """
 
     holds: bool
@@ -109,7 +109,11 @@ def _is_gradient_step(dynamics: Dynamics, metric: tuple[sp.Expr, ...]) -> bool:
 def _descent_program(
     dynamics: Dynamics, proof: Descent, names: frozenset[str]
 ) -> tuple[list[sp.Symbol], *tuple[Program, ...]]:
-    """Programs for the box: images of the coordinates and the Hessian's norm; the bounds, start and metric."""
+    """Return the symbols with fixed values, and three programs for the box.
+
+    They give the displacements; the images of the coordinates and the square of the Hessian's norm; the bounds, start
+    and metric.
+    """
     pairs = list(zip(dynamics.state, proof.coordinates, strict=True))
     variables = [sp.Dummy(f"u{i}", positive=True) for i in range(len(pairs))]
     chart = {z: c.forward(u) for u, (z, c) in zip(variables, pairs, strict=True)}
@@ -138,7 +142,7 @@ def _descent_program(
 def certify_descent(dynamics: Dynamics, proof: Descent, values: Values, *, deadline: float) -> DescentResult:
     """Certify at an instance, by bisection in interval arithmetic, that the observable never increases.
 
-    `deadline` is a time of `time.monotonic()`. Raises UndecidedError where a bound, the start or the metric is not
+    `deadline` is a time of `time.monotonic()`. Raises UndecidedError if a bound, the start or the metric is not
     enclosed.
     """
     if not _is_gradient_step(dynamics, proof.metric):
@@ -174,7 +178,7 @@ Box = tuple[Interval, ...]
 def _cover(program: Callable[..., tuple[Interval, ...]], box: Box, deadline: float) -> DescentResult:
     """Bisect the box until the conditions hold on each part, cutting the side that helps most.
 
-    Gives up as soon as they fail at a part's centre.
+    Give up as soon as the conditions fail at a part's centre.
     """
     limit = 4
 

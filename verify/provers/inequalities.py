@@ -1,11 +1,17 @@
-"""Inequalities proved for all parameters: in slacks, no negative coefficient, squares and cases aside.
+"""Inequalities proved for all parameters: the margin is written in slacks ≥ 0, and its coefficients show its sign.
 
-Logarithms that occur times a number are bounded first, by 0 and by their tangent at 1. Then forms of proof are tried in
-turn, the cheap ones first, over all relations that may help: no negative coefficient; one square times a factor that is
-not negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken off; cases. Last, a
-slack that another relation bounds is that bound over 1 plus another slack, which goes from the margin's coefficients to
-its Bernstein coefficients. All this is searched for here; that the cases leave nothing out, and that the coefficients
-have the sign, is all that a re-check has to see.
+A logarithm with a rational coefficient is bounded first, by 0 or by its tangent at 1. Then forms of proof are tried,
+the cheap ones first, with all relations that may help:
+
+1. The margin has no negative coefficient.
+2. It has none after one square, times a factor ≥ 0, is subtracted.
+3. It has none after it is multiplied by a power of 1 plus the sum of the slacks.
+4. It has none after several squares are subtracted.
+5. It has none in each of several cases.
+
+Last, a slack with an upper bound b from another relation is written as b/(1 + another slack). That turns the margin's
+coefficients into Bernstein coefficients. A re-check does not search: it checks that the cases are complete and that the
+coefficients have the right sign.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,23 +35,23 @@ from verify.provers.proof_data import Proof, margin_proof
 from verify.provers.slack_variables import Margin, is_shown, margins
 
 _MOST_OPERATIONS = 200
-"""Most operations of a margin; of a longer one only the signs of its coefficients are looked at."""
+"""Most operations of a margin; of a longer margin only the signs of the coefficients are checked."""
 _MOST_EXPANDED = 20_000
-"""Terms that expanding a margin may give; nothing is looked for in a longer one, which may take long."""
+"""Most terms to which a long margin may expand; beyond that no proof is sought, because expanding may take long."""
 _MOST_CHOSEN = 1
-"""Relations chosen as slacks, beside the bounds, in margins of which squares and cases are looked for."""
+"""Most relations, besides the bounds, whose slacks are used in a margin for which squares and cases are sought."""
 _MOST_SEARCHED = 4
-"""Margins of which they are looked for, those with the fewest relations first."""
+"""Most margins for which several squares and cases are sought; margins with the fewest relations come first."""
 _MOST_TERMS = 40
 """Most terms of a numerator for which squares are sought; the squares have some twenty monomials."""
 _MOST_VARIABLES = 6
-"""Most variables of such a numerator: a split is tried for each pair of them."""
+"""Most variables of a numerator for which squares and cases are sought: a split is tried for each pair of variables."""
 _MOST_BOUNDED = 2
-"""Slacks written over their bounds, one after another."""
+"""Most slacks that are written in terms of their upper bounds, one after another."""
 _BOUND = 1000
-"""Work that writing one so counts as."""
+"""Work that writing one slack in terms of its bound counts as."""
 _SQUARES = 3000
-"""Work that a semidefinite program counts as, of the 12 000 that there are: four at most."""
+"""Work that a semidefinite program counts as: the budget of 12 000 allows at most four."""
 _LOGARITHM = sp.Dummy(real=True)
 
 
@@ -56,7 +62,7 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
     """
     if (shown := in_slacks(relation, statement, hypotheses=hypotheses)) is not None:
         return shown
-    # It takes NumPy and SciPy.
+    # Imported here because it loads NumPy and SciPy.
     from verify.provers.deduction.proofs import deduction_proof
 
     return deduction_proof(relation, statement, proof_work(), hypotheses=hypotheses)
@@ -64,7 +70,7 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
 
 @cache
 def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, hypotheses: bool) -> Proof | None:
-    """Return the proof of an inequality of every kind but a deduction, or None."""
+    """Return the proof of an inequality, of any kind except "deduction", or None."""
     if isinstance(relation, sp.Eq):
         return None
     difference, strict = statement.expand(relation.gts) - statement.expand(relation.lts), isinstance(relation, STRICT)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue]
@@ -91,11 +97,11 @@ def in_slacks(relation: sp.core.relational.Relational, statement: Statement, *, 
 
 
 def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | None:
-    """Return a proof with a square, or by cases with squares, of one of some margins, or None."""
+    """Return a proof of one of the margins, by a square or by cases with squares; None if none is found."""
     for margin in few:
         if (square := _square(margin, strict=strict)) is not None:
             return {"kind": "squares", **margin.data(), "squares": [square]}
-    # Some forms need a homogeneous margin: as it stands, where its bounds are more than signs.
+    # Some forms of proof need a homogeneous margin. Bounds other than 0 spoil that: try the margin as stated, too.
     few = [*few[:_MOST_SEARCHED], *(margin.unshifted for margin in few[:1] if any(margin.bounds.values()))]
     for depth in range(_MOST_BOUNDED + 1):
         work = Work()
@@ -110,7 +116,7 @@ def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | Non
 
 
 def _of_numbers(relation: sp.core.relational.Relational, small: sp.Expr, large: sp.Expr) -> Proof | None:
-    """Return the proof of an inequality of numbers that are not all rational, its margin in a ball, or None."""
+    """Return the proof of an inequality between numbers, not all rational, by a ball around its margin, or None."""
     try:
         margin, bits = evaluate_rising(large - small, {}, sign=True)
     except UndefinedError:
@@ -133,7 +139,10 @@ def _most_terms(expression: sp.Basic) -> int:
 
 
 def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypotheses: bool) -> Proof | None:
-    """Return a proof once log u ≥ 0, for u ≥ 1, and log u ≤ u − 1 are used of logarithms that occur times a number."""
+    """Return a proof that bounds each logarithm by log u ≥ 0, for u ≥ 1, or by log u ≤ u − 1; None if there is none.
+
+    Each logarithm has to occur linearly, with a rational coefficient.
+    """
     used = []
     for logarithm in sorted(margin.atoms(sp.log), key=text_of):
         argument, factor = logarithm.args[0], sp.diff(margin.subs(logarithm, _LOGARITHM), _LOGARITHM)
@@ -159,7 +168,10 @@ def _stated(margin: Margin, tree: Proof) -> Proof:
 
 
 def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, Proof] | None:
-    """Return a tree of cases, and the margin with all bounds that it uses; of so many bounded slacks at most."""
+    """Return the margin with all bounds that are used, and a tree of cases; None if none is found.
+
+    At most `depth` slacks are written in terms of their upper bounds.
+    """
     orthant = _orthant(margin, strict, work)
     if orthant is not None and (tree := _leaf(margin, orthant) or orthant.tree()) is not None:
         return margin, tree
@@ -175,13 +187,13 @@ def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Mar
         tree = {"slack": name, "relation": place, "then": parts[0][1]}
         if parts[1] is not None:
             tree = {"slack": name, "at": "0", "times": None, "below": parts[1][1], "above": tree}
-        # A parameter that is written over its bound in one part only does not occur in the other.
+        # If a parameter is shifted by its bound in one part only, it does not occur in the other part.
         return replace(margin, bounds=bounds), tree
     return None
 
 
 def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
-    """Return the margin's numerator as a polynomial with integer coefficients; None if it is none, or too long."""
+    """Return a positive multiple of the margin's numerator with integer coefficients; None for none, or a long one."""
     if margin.parts is None:
         return None
     above, _, symbols = margin.parts
@@ -206,7 +218,7 @@ def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
     if margin.is_bounded:
         return None
     orthant.work.spend(_SQUARES)
-    # It loads NumPy, which most inequalities do without.
+    # Imported here because it loads NumPy, which most inequalities do not need.
     from verify.provers.sums_of_squares import squares_in
 
     if (squares := squares_in(orthant.terms, zeros)) is None:
@@ -235,7 +247,7 @@ def _in_symbols(margin: Margin, factor: sp.Expr, root: sp.Expr) -> Proof:
 
 
 def _square(margin: Margin, *, strict: bool) -> Proof | None:
-    """Return a factor ≥ 0 and a root; the margin less factor · root² is positive."""
+    """Return a factor ≥ 0 and a root such that margin − factor · root² is shown ≥ 0, or > 0 if `strict`; or None."""
     if margin.parts is None or not margin.parts[2]:
         return None
     above, below, symbols = margin.parts
@@ -245,7 +257,7 @@ def _square(margin: Margin, *, strict: bool) -> Proof | None:
     for factor, root in _candidates(polynomial):
         left, divisor = sp.fraction(sp.together(above - factor * root**2))
         (top, below_factor), (_, below_root) = (sp.fraction(sp.together(part)) for part in (factor, root))
-        # The square's divisors are no 0 either, though they may cancel in the rest.
+        # The divisors of the square have to be nonzero too, even if they cancel in the rest.
         if (
             is_shown(top, symbols, strict=False)
             and is_shown(left, symbols, strict=strict)
@@ -258,7 +270,7 @@ def _square(margin: Margin, *, strict: bool) -> Proof | None:
 def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
     """Yield factors and roots of squares that a polynomial may contain.
 
-    Its own square factors; for each symbol, the completed square of the constant, linear and quadratic terms.
+    They are the polynomial's own square factors and, for each symbol, its completed square.
     """
     if len(polynomial.terms()) > _MOST_TERMS:
         return

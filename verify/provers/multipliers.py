@@ -12,22 +12,22 @@ from verify.provers.proof_data import Proof
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Proof data: an inequality's margin is the sum of the slacks of some relations times these, plus a rest ≥ 0.
+    """Proof data: an inequality's margin is the sum of the slacks of some relations times multipliers, plus a rest ≥ 0.
 
-    A slack is the larger less the smaller side of a relation. The multipliers, but those of equations, and the rest are
-    shown to be ≥ 0 as any deduction is shown; the clause names one that is not.
+    The slack of a relation is its larger side minus its smaller side. The rest and the multipliers, except those of
+    equations, are shown to be ≥ 0 by deductions; the clause names the part that is not shown.
 
     Parameters
     ----------
     of
-        By the label of a hypothesis, or of a step or a claim, which is shown first, the multiplier of its slack: an
-        expression, or its text as in a line. A key that is no label is itself an expression that is shown to be
-        ≥ 0, such as `(x - y)**2`.
+        Maps the label of a relation to the multiplier of its slack: an expression, or its text as in a line. The
+        relation is a hypothesis, or a step or a claim, which is then shown first. A key that is no label is itself an
+        expression that is shown to be ≥ 0, such as `(x - y)**2`.
 
     Raises
     ------
     TheoremError
-        For an object that is no mapping, or an empty one.
+        For an object that is not a mapping, or is empty.
 
     Examples
     --------
@@ -47,9 +47,9 @@ class Multipliers:
 
     def prove(self, relation: Any, statement: Statement, *, hypotheses: bool) -> Proof:
         """Return the proof of a relation for all parameters. Raises TheoremError, which says why there is none."""
-        # It takes SciPy.
+        # Imported here because it loads SciPy.
         from verify.provers.deduction.account.multiplied import multiplied_proof
 
         if relation is None:
-            raise TheoremError("by: multipliers show an inequality, or an equation, and this claim is none")
+            raise TheoremError("by: multipliers show an inequality or an equation, and this claim is neither")
         return multiplied_proof(relation, statement, self.of, proof_work(), hypotheses=hypotheses)

@@ -1,10 +1,11 @@
 """Polynomials with integer coefficients on an orthant, shown there by cases to be nowhere negative.
 
-A polynomial is {powers: coefficient}; of its variables, all ≥ 0, some are > 0. If it has negative coefficients, it
-is multiplied with powers of 1 plus the sum of the variables (Pólya), or the orthant is split, where a variable is a
-number or a multiple of another: of x = t/(1 + s) and x = t + s, s ≥ 0, one holds. A polynomial of degree n on x < t has
-for coefficients in s its Bernstein coefficients. Splits go through where the polynomial is smallest for the size of its
-terms. The work is counted, not timed: the result does not depend on the time it takes.
+A polynomial is a mapping {powers: coefficient}. Its variables are ≥ 0, some of them > 0. If it has negative
+coefficients, it is multiplied by powers of 1 plus the sum of the variables (Pólya), or the orthant is split. A split
+compares a variable x with t, which is a number or a multiple of another variable: either x = t/(1 + s) with s > 0, or
+x = t + s with s ≥ 0. In the first case the coefficients in s are Bernstein coefficients. Splits go through points at
+which the polynomial is smallest relative to the size of its terms. The work is counted, not timed: the result does not
+depend on the time it takes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,23 +23,23 @@ Powers = tuple[int, ...]
 Name: TypeAlias = str | int
 """The name of a variable in a certificate."""
 _MOST_POWER = 6
-"""Highest power of 1 plus the sum of the variables: more multiply the terms, and Pólya's grows near a zero."""
+"""Highest power of 1 plus the sum of the variables: higher powers have many terms, and near a zero none is enough."""
 _MOST_DEPTH = 5
-"""Splits one inside another: a sixth would be looked at in 3^6 places."""
+"""Most splits nested in one another: a sixth would be tried at 3^6 places."""
 _MOST_TRIED = 3
-"""Splits tried at a place, those with the fewest negative terms first."""
+"""Most splits tried at a place; those with the fewest negative terms come first."""
 _POINTS = 200
 """Number of points at which the smallest value of a polynomial is sought."""
 _STARTS = 3
-"""The lowest of these, from which Newton's method goes on: there may be several zeros."""
+"""Number of the lowest of these points, from which Newton's method goes on: there may be several zeros."""
 _NEWTON = 30
-"""Maximum number of Newton steps: without a minimum they drift on."""
+"""Maximum number of Newton steps: if there is no minimum, they drift on."""
 _MINIMA = 300
-"""Work that looking for minima counts as, beside that at the points."""
+"""Work that a search for minima counts as, in addition to the work at the points."""
 _ZERO = 1e-9
-"""A logarithm of positive over negative terms below minus this is a negative value, not rounding."""
+"""If ln(positive terms/negative terms) is below minus this, the polynomial is negative; it is not a rounding error."""
 _NEAR = 1e-4
-"""Up to here a minimum may be a zero, whose coordinates are rounded and tried exactly."""
+"""A minimum below this may be a zero, whose coordinates are rounded and tried exactly."""
 _FAR = 12.0
 """Largest logarithm of a variable: e^12 is far enough for one term to be the largest."""
 _STILL = 1e-15
@@ -50,7 +51,7 @@ _CUT_DENOMINATORS = (1, 2, 3, 5, 10, 100, 10**6)
 
 
 class Spent(Exception):  # noqa: N818
-    """The work that may be done is done."""
+    """The budget of work is used up."""
 
 
 @dataclass
@@ -68,7 +69,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Orthant:
-    """A polynomial and, of each variable, its name, and whether it is > 0 everywhere."""
+    """A polynomial and, for each variable, its name and whether it is > 0; if `strict`, it is to be shown > 0."""
 
     terms: Mapping[Powers, int]
     names: tuple[Name, ...]
@@ -77,14 +78,14 @@ class Orthant:
     work: Work = field(default_factory=Work, compare=False)
 
     def is_shown(self) -> bool:
-        """Whether no coefficient is negative, and where needed some term is nowhere 0."""
+        """Whether no coefficient is negative and, if `strict`, some term is nowhere 0."""
         if any(c < 0 for c in self.terms.values()):
             return False
         ends = [i for i, positive in enumerate(self.positive) if not positive]
         return not self.strict or any(not any(powers[i] for i in ends) for powers in self.terms)
 
     def multiplied(self) -> Proof | None:
-        """Return the least power of 1 plus the sum of the variables times which the sign is shown, as a leaf."""
+        """Return a leaf: the least power of 1 plus the sum of the variables that shows the sign; None for none."""
         times, unit = self, (0,) * len(self.names)
         factor = {unit: 1} | {(*unit[:i], 1, *unit[i + 1 :]): 1 for i in range(len(unit))}
         for power in range(_MOST_POWER + 1):
@@ -96,9 +97,9 @@ class Orthant:
         return None
 
     def tree(self, depth: int = _MOST_DEPTH) -> Proof | None:
-        """Return cases, as a certificate states them, that show the sign; None where none are found.
+        """Return cases, as a certificate states them, that show the sign; None if none are found.
 
-        Raises Spent where the work is done.
+        Raises Spent if the budget of work is used up.
         """
         if self.is_shown():
             return {"multipliers": [], "squares": []}
@@ -115,9 +116,12 @@ class Orthant:
         return next((tree for split in ranked if (tree := split.tree(depth - 1)) is not None), None)
 
     def may_be_shown(self) -> bool:
-        """Whether no term that is alone in being largest somewhere far out, or close to 0, is negative."""
+        """Whether there are negative coefficients, but not of the lexicographically first or last term.
+
+        Each of these terms is larger than all others together somewhere.
+        """
         if min(self.terms.values(), default=0) >= 0:
-            # Not positive where a variable is 0.
+            # Either the sign is shown already, or the polynomial is not > 0 where a variable is 0.
             return False
         return self.terms[min(self.terms)] > 0 and self.terms[max(self.terms)] > 0
 
@@ -127,7 +131,7 @@ class Orthant:
         Each is ln(P/N), for the polynomial's positive terms P and its negative ones −N, with the variables there.
         Newton's steps towards the minima end once a value below 0 is seen.
         """
-        # NumPy takes longer to load than most inequalities take to prove, which do without.
+        # Imported here: NumPy takes longer to load than most inequalities, which do not need it, take to prove.
         import numpy as np
 
         self.work.spend(_MINIMA + _POINTS * len(self.terms) // 20)
@@ -168,7 +172,7 @@ class Orthant:
         return None
 
     def zeros(self) -> list[tuple[Fraction, ...]] | None:
-        """Return zeros that are found near minima; None where the claim is seen not to hold somewhere."""
+        """Return zeros that are found near minima; None if the claim is seen not to hold at a point."""
         minima = self.minima()
         if minima[0][0] < -_ZERO:
             return None
@@ -177,7 +181,7 @@ class Orthant:
         return None if any(map(self._excluded, zeros)) else zeros
 
     def _excluded(self, zero: tuple[Fraction, ...]) -> bool:
-        """Whether there is to be no zero here."""
+        """Whether the claim excludes that the polynomial is 0 at this point."""
         return self.strict and all(x or not positive for x, positive in zip(zero, self.positive, strict=True))
 
     def value_at(self, point: tuple[Fraction, ...]) -> Fraction:
@@ -185,7 +189,7 @@ class Orthant:
         return sum((c * monomial(point, powers) for powers, c in self.terms.items()), Fraction(0))
 
     def _splits(self, point: Sequence[float | Fraction], *, exact: bool) -> "Iterator[_Split]":
-        """Yield splits of each variable through a point, at a number and at multiples of the others."""
+        """Yield splits through a point, each comparing a variable with a number or with a multiple of another."""
         mixed = [i for i in range(len(self.names)) if point[i] and any(c < 0 and p[i] for p, c in self.terms.items())]
         fixed = self._fixed()
         for i in mixed:
@@ -196,7 +200,7 @@ class Orthant:
                     yield self._split(i, j, _simple(point[i] / point[j], exact=exact))
 
     def _fixed(self) -> list[bool]:
-        """Whether a variable is the same along all ways of scaling that scale the polynomial, all terms alike."""
+        """Return for each variable whether it is unchanged when variables are scaled so that all terms scale alike."""
         import numpy as np
 
         powers = np.array(list(self.terms), dtype=float)
@@ -213,7 +217,7 @@ class Orthant:
         return _Split(self.names[i], cut, None if j is None else self.names[j], zero, below, above)
 
     def changed(self, terms: Mapping[Powers, int], i: int | None = None, *, positive: bool = False) -> "Orthant":
-        """Return another polynomial, up to a positive factor, a variable's sign being another."""
+        """Return the orthant with other terms, over their content; `positive` is for the i-th variable, if given."""
         self.work.spend(len(terms))
         content = gcd(*terms.values()) or 1
         signs = tuple(positive if k == i else was for k, was in enumerate(self.positive))
@@ -222,7 +226,10 @@ class Orthant:
 
 @dataclass(frozen=True)
 class _Split:
-    """A goal that is left where a variable is told apart from a number, or from a multiple of another variable."""
+    """The goals in the cases of a split: a variable below or above `cut`, or `cut` times the variable `times`.
+
+    `zero` is the goal at 0, None if the variable is > 0.
+    """
 
     name: Name
     cut: Fraction
@@ -237,7 +244,7 @@ class _Split:
         return sum(count / max(1, size) + count / 1000 for count, size in negative)
 
     def tree(self, depth: int) -> Proof | None:
-        """Return the cases, where each is shown."""
+        """Return the cases with their proofs; None if one of them is not shown."""
         tree: Proof = {"slack": self.name, "at": str(self.cut), "times": self.times}
         for side, part in (("below", self.below), ("above", self.above)):
             tree[side] = part.tree(depth)
@@ -283,9 +290,10 @@ def _product(left: Mapping[Powers, int], right: Mapping[Powers, int]) -> dict[Po
 
 
 def _on_side(terms: Mapping[Powers, int], i: int, j: int | None, cut: Fraction, *, below: bool) -> dict[Powers, int]:
-    """Return a polynomial with t/(1 + s) for x, or t + s, where t is the cut, or the cut times the j-th variable.
+    """Return a polynomial with t/(1 + s), if `below`, or t + s put in for the i-th variable.
 
-    It is multiplied with the powers of 1 + s and of the cut's denominator that leave integer coefficients.
+    t is the cut, or the cut times the j-th variable. The result is multiplied by the powers of 1 + s and of the cut's
+    denominator that leave integer coefficients.
     """
     degree = max((powers[i] for powers in terms), default=0)
     result: dict[Powers, int] = {}
@@ -300,5 +308,5 @@ def _on_side(terms: Mapping[Powers, int], i: int, j: int | None, cut: Fraction, 
 
 
 def _moved(powers: Powers, i: int, power: int, j: int | None, more: int) -> Powers:
-    """Return powers with that of i replaced, and that of j raised."""
+    """Return powers with the i-th replaced by `power`, and the j-th raised by `more`."""
     return tuple(power if k == i else p + more if k == j else p for k, p in enumerate(powers))

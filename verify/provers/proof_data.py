@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Proof: TypeAlias = dict[str, Any]
 """A proof, or a part of one, as a certificate states it."""
 _EXTRA_BITS = 64
-"""A re-check works with so many bits more, so that its own roundings matter little."""
+"""Number of extra bits with which a re-check works, so that its own rounding errors matter little."""
 _EVERY = 3
 """Every third of a run's checkpoints is stated."""
 _INFLATION = 4
-"""A checkpoint is wider than the one before by this: another order of operations rounds otherwise."""
+"""Factor by which a checkpoint is wider than the one before: another order of operations rounds differently."""
 
 
 def number(value: Fraction | int) -> str:
@@ -45,7 +45,7 @@ def rational(text: str) -> Fraction:
 
 
 def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> Proof:
-    """Return the proof of an inequality at an instance: its margin, exactly, or in a ball, stated a little wider."""
+    """Return the proof of an inequality at an instance: its margin, exact or as a slightly widened enclosure."""
     if not isinstance(margin, Enclosure):
         return {"kind": "exact", "margin": number(margin)}
     assert bits is not None
@@ -93,7 +93,7 @@ def early_proof(passage: "Passage") -> Proof:
 
 
 def tube_proof(horizon: "Horizon") -> Proof:
-    """Return the proof that a level is first met within some steps, by a tube that a run is in from one of them on."""
+    """Return the proof that a level is first met within some range of steps, by a tube that the run enters before."""
     ends = ((n.slow, *chain.from_iterable(zip(n.lower, n.upper, strict=True))) for n in horizon.nodes)
     return {
         "kind": "tube",
@@ -109,7 +109,7 @@ def tube_proof(horizon: "Horizon") -> Proof:
 
 
 def above_proof(passage: "Passage | None", last: int) -> Proof:
-    """Return the proof that the observable is above the level up to a last step (negative: that there is none)."""
+    """Return the proof that the observable is above the level up to the step `last`; if negative, at no step."""
     run = {"bits": 64, "checkpoints": []} if passage is None else _run(passage)
     return {"kind": "above", "last": last, **run}
 
@@ -152,7 +152,7 @@ def descent_proof(
 
 
 def box_proof(kind: str, centre: Sequence[Fraction], radius: Fraction, bits: int) -> Proof:
-    """Return the proof that a box holds exactly one root, or a critical point, in the unknowns that count."""
+    """Return the proof that a box holds exactly one root."""
     box = {"centre": [number(x) for x in centre], "radius": number(radius)}
     return {"kind": kind, "bits": bits + _EXTRA_BITS, **box}
 
@@ -165,7 +165,7 @@ def residual_proof(polynomial: flint.fmpq_poly, roots: Sequence[Enclosure], mini
 
 
 def inverse_roots(roots: list[list[str]]) -> list[Fraction | Enclosure]:
-    """Return 1/root for each interval of a proof that holds a root, in order: enclosures, or numbers where exact."""
+    """Return 1/root for each of a proof's intervals around a root, in order: an enclosure, or a number if exact."""
     ends = ((1 / Fraction(high), 1 / Fraction(low)) for low, high in roots)
     return [low if low == high else Enclosure(low, high) for low, high in sorted(ends)]
 
@@ -196,7 +196,7 @@ def _around(root: Enclosure) -> list[str]:
 
 
 def empty_box_proof(kind: str, bits: int) -> Proof:
-    """Return the proof that the clause's box holds no root, or no critical point of the claimed kind."""
+    """Return the proof that the clause's box holds no root."""
     return {"kind": kind, "bits": bits + _EXTRA_BITS}
 
 

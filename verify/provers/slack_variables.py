@@ -1,8 +1,8 @@
-"""Margins in slacks: an inequality's symbols are replaced by the slacks of relations and bounds that are used.
+"""Margins in slacks: an inequality's symbols are replaced by the slacks of the relations and bounds that are used.
 
-Relations of the domain and hypotheses with a symbol on one side are used first: the larger side, a symbol, becomes the
-smaller side plus a slack; the smaller side, a positive symbol, becomes the larger side over 1 plus a slack. Then every
-parameter becomes its bound plus a slack. All slacks are ≥ 0, or > 0 where the relation or the bound is strict.
+Relations of the domain and hypotheses with a symbol x on one side are used first. For x ≥ a, x becomes a + s; for
+x ≤ b with x > 0, x becomes b/(1 + s). Then every parameter with a lower bound becomes its bound plus a slack. All
+slacks s are ≥ 0, or > 0 if the relation or the bound is strict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from verify.provers.proof_data import number
 Bound: TypeAlias = Fraction | int
 
 _MOST_RELATIONS = 3
-"""Relations used one after the other, in every order: three of n make n (n − 1) (n − 2) margins."""
+"""Most relations used one after the other, in every order: three of n relations make n (n − 1) (n − 2) margins."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Margin:
     names
         The name of each slack in a certificate: its relation's place, or its parameter.
     bounds
-        The bound that each parameter is written over.
+        The bound of each parameter that is written as its bound plus a slack.
     chosen
-        The relations that were used.
+        The places in `known` of the relations that were used.
     steps
         The substitutions, one after the other.
     known
@@ -69,12 +69,12 @@ class Margin:
 
     @property
     def unshifted(self) -> "Margin":
-        """The margin as it is stated, its symbols for slacks."""
+        """The margin as it is stated, with its own symbols as the slacks."""
         return replace(self, expression=self.stated, meaning={}, names={}, bounds={}, chosen=(), steps=())
 
     @cached_property
     def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
-        """Return numerator, denominator > 0 and symbols ≥ 0; None if it is no such fraction, or has no value."""
+        """The numerator, the denominator > 0 and the symbols ≥ 0; None if it is not such a fraction or has no value."""
         above, below = sp.fraction(sp.together(self.expression))
         symbols = sorted(self.expression.free_symbols, key=str)
         if not _has_value(self.expression) or not above.is_polynomial(*symbols):
@@ -83,9 +83,10 @@ class Margin:
         return (sign[0] * above, sign[0] * below, symbols) if sign and sign[1] else None  # pyright: ignore[reportReturnType]
 
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
-        """Yield slacks that a further relation bounds from above, its place, and the margin in each of two cases.
+        """Yield each slack that a further relation bounds from above, its place, and the margin in two cases.
 
-        In the first the slack is 0 (None for a slack > 0), in the second its bound over 1 plus another.
+        The place is that of the relation. In the first case the slack is 0 (None for a slack > 0), in the second it is
+        its bound over 1 plus a new slack.
         """
         for i, relation in enumerate(self.known):
             if isinstance(relation, sp.Eq) or i in self.chosen:
@@ -107,7 +108,7 @@ class Margin:
 
     @property
     def above(self) -> dict[sp.Symbol, sp.Symbol]:
-        """The slacks, and symbols, that are a symbol minus its lower bound, with that symbol."""
+        """For each slack that is a symbol minus a lower bound, the symbol; a symbol without a slack is its own."""
         replaced = [pair for step in self.steps for pair in step.items()]
         added = {part: symbol for symbol, value in replaced for part in sp.Add.make_args(value) if part in self.meaning}
         return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | added  # pyright: ignore[reportReturnType]
@@ -127,14 +128,14 @@ class Margin:
         return expression
 
     def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Mapping[sp.Symbol, sp.Expr]) -> "Margin":
-        """Return the margin where a slack has a value; `new`: a new slack in its place, if any, and its meaning."""
+        """Return the margin with a slack replaced by a value; `new` has the meaning of the new slack in it, if any."""
         steps, meaning = (*self.steps, {slack: value}), {**self.meaning, **new}
         names = {**self.names, **dict.fromkeys(new, self.name(slack))}
         left, bounded = self.expression.subs(slack, value), self.is_bounded or bool(new)
         return replace(self, expression=left, meaning=meaning, names=names, steps=steps, is_bounded=bounded)
 
     def over(self, ends: Mapping[str, Bound]) -> "Margin":
-        """Return the margin with more parameters written over their bounds."""
+        """Return the margin with more parameters written as their bound plus a slack."""
         slacks = _slacks(self.statement, ends)
         bounds = {symbol: sp.Rational(ends[symbol.name].numerator, ends[symbol.name].denominator) for symbol in slacks}
         substitution = {symbol: bounds[symbol] + slack for symbol, slack in slacks.items()}
@@ -149,9 +150,10 @@ class Margin:
 
 
 def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iterator[Margin]:
-    """Yield the margin over some of the relations that have a symbol of it on one side, then over all bounds.
+    """Yield the margin in the slacks of some relations with one of its symbols on one side, and of all bounds.
 
-    `known` are the relations that may be used; no relation at all comes first, then one, and so on.
+    `known` are the relations that may be used. The margin without any of them comes first, then those with one, and so
+    on.
     """
     usable = [i for i, relation in enumerate(known) if _bounded(relation) is not None]
     for count in range(min(_MOST_RELATIONS, len(usable)) + 1):
@@ -175,7 +177,7 @@ def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iter
 
 
 def _bounded(relation: Any) -> sp.Symbol | None:
-    """Return the symbol that a relation bounds: its larger side, or its smaller one where that is positive."""
+    """Return the symbol that a relation bounds: its larger side, or else its smaller side if that is positive."""
     if isinstance(relation, sp.Eq):
         return None
     if isinstance(relation.gts, sp.Symbol):
@@ -184,7 +186,7 @@ def _bounded(relation: Any) -> sp.Symbol | None:
 
 
 def stated(statement: Statement, names: set[str]) -> list[tuple[str, Bound]]:
-    """Return those of some parameters that have a bound, with it."""
+    """Return the names and lower bounds of those named parameters that have a lower bound."""
     ends = [(p.name, p.minimum if p.minimum is not None else p.above) for p in statement.parameters if p.name in names]
     return [(name, end) for name, end in ends if end is not None]
 
@@ -195,7 +197,7 @@ def _slacks(statement: Statement, ends: Mapping[str, Bound]) -> dict[sp.Symbol, 
 
 
 def _has_value(expression: sp.Expr) -> bool:
-    """Whether an expression is one in symbols ≥ 0, of which no divisor vanishes; one that cancels counts too."""
+    """Whether all symbols are ≥ 0 and no divisor vanishes; divisors that cancel count too."""
     symbols = sorted(expression.free_symbols, key=str)
     divisors = [power.base for power in expression.atoms(sp.Pow) if power.exp.is_negative]
     signs = [sign_of(sp.fraction(sp.together(base))[0], symbols) for base in divisors]
@@ -209,6 +211,6 @@ def _is_positive(quotient: sp.Expr) -> bool:
 
 
 def is_shown(polynomial: sp.Expr, symbols: Sequence[sp.Symbol], *, strict: bool) -> bool:
-    """Whether no coefficient is negative, and where needed some term is never 0."""
+    """Whether no coefficient is negative and, if `strict`, some term is never 0."""
     sign = sign_of(polynomial, symbols)
     return sign is not None and sign[0] >= 0 and (sign[1] or not strict)

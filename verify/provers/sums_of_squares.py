@@ -1,10 +1,10 @@
-"""Sums of squares in a polynomial: the rest when they are taken off has no negative coefficient.
+"""Sums of squares in a polynomial: the remainder after they are subtracted has no negative coefficient.
 
-Squares of combinations of monomials are looked for, times weights that are not negative: on an orthant products of
-distinct variables, else given weights, such as hypotheses. Their coefficients make up positive semidefinite matrices:
-the numerical part is an interior point, with the largest least eigenvalue that a few Newton steps find. Zeros of the
-polynomial are zeros of the squares, which leaves smaller matrices and some equations, solved exactly. The interior
-point is rounded to rationals, and decomposed exactly.
+Each square is that of a combination of monomials, times a weight ≥ 0. On an orthant the weights are products of
+distinct variables; otherwise they are given, such as hypotheses. The coefficients of the squares make up positive
+semidefinite matrices. Zeros of the polynomial are zeros of the squares, which makes the matrices smaller and leaves
+some equations, solved exactly. Newton steps in floats find an interior point, with a large least eigenvalue. It is
+rounded to rationals, and decomposed exactly.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,28 +20,28 @@ from verify.provers.orthant_cases import Powers
 from verify.provers.zeros import Terms, Zeros, value_of
 
 _MOST_MONOMIALS = 20
-"""Rows of all matrices together: the exact decomposition's numbers grow with each."""
+"""Most rows of all matrices together: the numbers of the exact decomposition grow with each row."""
 _MOST_UNKNOWN = 90
-"""Entries of all matrices together: a Newton step solves for as many."""
+"""Most entries of all matrices together: a Newton step solves for as many unknowns."""
 _SEVERAL = 2
-"""Factor on both of these bounds where weights are given."""
+"""Factor on the two bounds above if weights are given."""
 _MOST_CANDIDATES = 600
-"""Monomials that are looked at before any is left out."""
+"""Most candidates, pairs of a weight and a monomial, before any monomial is left out."""
 _STEPS = 40
-"""Newton steps: with the growth below, the weight of the least eigenvalue ends at 1.6^40 ≈ 10^8."""
+"""Number of Newton steps: with the growth below, the weight of the least eigenvalue ends at 1.6^40 ≈ 10^8."""
 _GROWTH = 1.6
 """Factor of that weight from step to step: small enough for one step to follow the central path."""
 _ENOUGH = 0.02
-"""A least eigenvalue, of coefficients scaled to 1, that leaves room for rounding to small denominators."""
+"""A least eigenvalue that leaves room for rounding to small denominators; coefficients are scaled to 1."""
 _ZERO_LENGTH = 1e-6
-"""A step that has to be halved below this leads nowhere."""
+"""The search ends when a step has to be shortened to this share of its length."""
 _DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
 """Denominators to which the numerical point is rounded, in turn: proofs by hand have small ones."""
 
 
 @dataclass(frozen=True)
 class Square:
-    """A factor times a weight, by its place, times the square of a polynomial."""
+    """A factor times a weight times the square of the polynomial `root`; `place` is the weight's place in its list."""
 
     factor: Fraction
     weight: Terms
@@ -50,11 +50,11 @@ class Square:
 
 
 Blocks = list[tuple[Terms, int, list[Powers]]]
-"""Weights, with their places, and the monomials of whose combinations squares are taken with each."""
+"""Each weight, its place, and the monomials whose combinations are squared and multiplied by it."""
 
 
 def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]]) -> list[Square] | None:
-    """Return squares that leave no negative coefficient when they are taken off, or None where none are found.
+    """Return squares that leave no negative coefficient when they are subtracted, or None if none are found.
 
     `zeros` are points of the orthant at which the polynomial is 0.
     """
@@ -64,10 +64,10 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
     weights: list[Terms] = [{w: Fraction(1)} for w in sorted(product((0, 1), repeat=count), key=sum)]
     blocks = _blocks(terms, weights)
     if _is_large(blocks):
-        # Those without a weight alone.
+        # Only the squares without a weight are tried.
         blocks = _blocks(terms, weights[:1])
     if not any(place for _, place, _ in blocks):
-        # A sum of squares on the orthant, without weights and a remainder, is one everywhere.
+        # Without weights and a remainder, a sum of squares on the orthant is one everywhere: other zeros count too.
         flips = (
             tuple(s * x for s, x in zip(signs, zero, strict=True))
             for zero in zeros
@@ -81,16 +81,17 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
 def squares_with(
     terms: Terms, weights: Sequence[Terms], zeros: Zeros, real: Sequence[bool], even: Sequence[bool]
 ) -> list[Square] | None:
-    """Return squares times weights ≥ 0 that leave no negative coefficient, or None where none are found.
+    """Return squares times weights ≥ 0 that leave no negative coefficient, or None if none are found.
 
-    At the zeros the polynomial is 0 and no weight is negative; of variables that are `real` no odd power is left. In
-    those that are `even` the polynomial and the weights are, and so are squares of sums of monomials alike in them.
+    At the zeros the polynomial is 0 and no weight is negative. The remainder has no odd power of a `real` variable. The
+    polynomial and the weights are even functions of the `even` variables; a square then combines only monomials whose
+    powers of these variables have the same parities.
     """
     return _squares(terms, _alike(_blocks(terms, weights), even), zeros, real, _SEVERAL)
 
 
 def _alike(blocks: Blocks, even: Sequence[bool]) -> Blocks:
-    """Return the blocks, each split into monomials whose powers of some variables are odd alike."""
+    """Return the blocks, split into groups of monomials whose powers of `even` variables have the same parities."""
     split: Blocks = []
     for weight, place, monomials in blocks:
         groups: dict[Powers, list[Powers]] = {}
@@ -119,7 +120,7 @@ def _squares(
 
 
 def _blocks(terms: Mapping[Powers, Fraction | int], weights: Sequence[Terms]) -> Blocks:
-    """Return monomials whose products, with a weight, may be there: their squares are, or are cancelled by others."""
+    """Return for each weight the monomials that may occur in a square: its terms are the polynomial's, or cancel."""
     tops = [max(powers[i] for powers in terms) for i in range(len(next(iter(terms))))]
     least, most = (end(map(sum, terms)) for end in (min, max))
     blocks: Blocks = []
@@ -139,7 +140,10 @@ def _is_large(blocks: Blocks, several: int = 1) -> bool:
 
 
 def _pruned(terms: Mapping[Powers, Fraction | int], blocks: Blocks) -> Blocks:
-    """Leave out monomials whose square nothing makes up for, and blocks that are no use for a negative coefficient."""
+    """Leave out monomials whose square no positive term and no mixed product makes up for, and blocks without use.
+
+    No block is left if no mixed product has a term with a negative coefficient of the polynomial.
+    """
     while True:
         mixed = {
             _sum(a, b, w)
@@ -172,7 +176,7 @@ def _vanishing(weight: Terms, monomials: Sequence[Powers], zeros: Zeros) -> list
 def _solved(
     rows: Sequence[Sequence[Fraction]], values: Sequence[Fraction], count: int
 ) -> tuple[list[Fraction], list[list[Fraction]]] | None:
-    """Return a solution of linear equations in so many unknowns, and a basis of their kernel; None if insoluble."""
+    """Return a solution of linear equations in `count` unknowns, and a basis of their kernel; None if insoluble."""
     entries = [flint_rational(x) for row, value in zip(rows, values, strict=True) for x in (*row, value)]
     reduced, rank = fmpq_mat(len(rows), count + 1, entries).rref()
     table = [[exact_fraction(reduced[i, k]) for k in range(count + 1)] for i in range(rank)]
@@ -193,10 +197,10 @@ def _solved(
 
 @dataclass(frozen=True)
 class _Gram:
-    """Symmetric matrices, one a block, with the terms that they take off a polynomial.
+    """Symmetric matrices, one for each block, and the terms that they subtract from a polynomial.
 
-    Their entries are `first` plus any combination of `kernel`. `taken` says, for each entry, which terms it takes off;
-    the rest of the terms in `free` may be positive, that of the others is 0 by the equations.
+    Their entries are `first` plus any combination of `kernel`. `taken` has for each entry the terms that it subtracts.
+    In the remainder, coefficients of terms in `free` may be positive; the others are 0, by the equations.
     """
 
     terms: Terms
@@ -215,7 +219,7 @@ class _Gram:
         zeros: Zeros,
         real: Sequence[bool],
     ) -> "_Gram | None":
-        """Return the matrices of some blocks; None where the equations have no solution."""
+        """Return the matrices of some blocks; None if the equations have no solution."""
         entries, taken = [], []
         for b, (weight, _, basis) in enumerate(blocks):
             for i, k in combinations_with_replacement(range(len(basis)), 2):
@@ -254,9 +258,10 @@ class _Gram:
             yield entries
 
     def _linear_forms(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return the constraints, linear in x: a matrix (len(x), n, n) a block, and a row for each term left.
+        """Return the constraints, linear in x: for each block an array (len(x), n, n), and a row for each term left.
 
-        Matrices and rows are to be positive. x is 1, the combination of the kernel, and a lower bound of them all.
+        The matrices are to be positive definite and the rows positive. x consists of 1, the coefficients of the kernel
+        vectors, and a lower bound of all eigenvalues and terms left.
         """
         directions = np.array([self.first, *self.kernel], dtype=float)
         count = len(directions)
@@ -270,13 +275,13 @@ class _Gram:
             taken = np.array([[float(part.get(powers, 0)) for part in self.taken] for powers in self.free])
             left[:, :count] = -taken @ directions.T
             left[:, 0] += [float(self.terms.get(powers, 0)) for powers in self.free]
-            # Where nothing can be taken off there is nothing to keep positive.
+            # A term from which nothing can be subtracted needs no constraint.
             left = left[np.abs(taken).max(axis=1) > 0]
             left[:, count] = -1
         return matrices, left
 
     def _newton(self) -> np.ndarray | None:
-        """Return a combination of the kernel at which the least eigenvalue and the terms left are about largest."""
+        """Return coefficients of the kernel vectors that make the least eigenvalue, or term left, about largest."""
         matrices, left = self._linear_forms()
         x = np.zeros(left.shape[1])
         x[0] = 1
@@ -302,7 +307,7 @@ class _Gram:
         return x[1:-1] if x[-1] > 0 else None
 
     def decomposed(self, entries: Sequence[Fraction]) -> list[Square] | None:
-        """Return the squares that the matrices are, exactly; None where one is not positive, or too much is taken."""
+        """Return the exact squares of the matrices; None if one is not positive, or a negative coefficient is left."""
         left = _combined([Fraction(1), *(-x for x in entries)], [self.terms, *self.taken])
         if any(c < 0 for c in left.values()):
             return None
@@ -328,7 +333,7 @@ def _combined(shares: Sequence[Fraction], polynomials: Sequence[Terms]) -> dict[
 
 
 def _newton_step(matrices: Sequence[np.ndarray], left: np.ndarray, x: np.ndarray, weight: float) -> np.ndarray:
-    """Return the Newton step from x, 0 in its first entry, for the weighted last entry and the logarithmic barriers."""
+    """Return the Newton step from x that raises the weighted last entry plus logarithmic barriers; it keeps x[0]."""
     count = len(x) - 1
     gradient, hessian = np.zeros(count), 1e-9 * np.eye(count)
     gradient[-1] -= weight
@@ -347,7 +352,7 @@ def _newton_step(matrices: Sequence[np.ndarray], left: np.ndarray, x: np.ndarray
 
 
 def _pivots(matrix: list[list[Fraction]]) -> list[tuple[Fraction, list[Fraction]]] | None:
-    """Return pivots d > 0 and columns c with Σ d c cᵀ the matrix; None if it is not positive semidefinite."""
+    """Return pivots d > 0 and columns c such that the matrix is Σ d c cᵀ; None if it is not positive semidefinite."""
     pivots = []
     for k in range(len(matrix)):
         pivot = matrix[k][k]

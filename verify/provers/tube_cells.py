@@ -1,4 +1,4 @@
-"""A cell of a tube: the enclosures for a step not to leave the tube, and the conditions on them."""
+"""A cell of a tube: its enclosures, and the conditions on them under which no step leaves the tube."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ class Tube:
     slow
         The slow variable of the state.
     observable
-        An expression of the same value as the recursion's observable; enclosures are as good as it is written. One
-        that is small is best a sum of small terms of one sign. None for the recursion's own.
+        An expression equal to the recursion's observable; the width of the enclosures depends on its form. A small
+        observable is best written as a sum of small terms of one sign. None for the recursion's own.
 
     Examples
     --------
@@ -48,13 +48,17 @@ class Tube:
     observable: sp.Expr | None = None
 
     def expanded(self, expand: Callable[[sp.Expr], sp.Expr]) -> "Tube":
-        """Return it with a statement's definitions substituted."""
+        """Return the proof data with a statement's definitions substituted."""
         return self if self.observable is None else Tube(self.slow, expand(self.observable))
 
 
 @cache
 def _programs(dynamics: Dynamics, tube: Tube, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
-    """Programs of (slow, others): moves of the others, of the slow one, observable; and their slopes, then these."""
+    """Return the symbols with fixed values, and two programs of the slow variable and the others.
+
+    The first gives the moves of the others, the move of the slow variable, and the observable. The second gives their
+    derivatives, row by row, then these outputs themselves, and the observable as the recursion states it.
+    """
     if tube.slow not in dynamics.state:
         raise TheoremError(f"{tube.slow}: is not in the recursion's state")
     form = dynamics.observable if tube.observable is None else tube.observable
@@ -75,8 +79,9 @@ def _programs(dynamics: Dynamics, tube: Tube, names: frozenset[str]) -> tuple[li
 class Cell:
     """The enclosures on a cell, in balls.
 
-    For each of the others `slopes` has those of its lower and upper edge, `faces` its move and D on either, and `own`
-    the slopes of its move and of D in itself. D times the slow one's sign is between `lo` and `hi`.
+    D is the move of the slow variable; D times the sign of its direction is between `lo` and `hi`. For each other
+    variable α, `slopes` has the slopes of its lower and upper edge, `faces` has the move of α and D on either edge, and
+    `own` the derivatives in α of the move of α and of D.
     """
 
     slopes: list[Pair]
@@ -87,7 +92,7 @@ class Cell:
     own: list[Pair]
 
     def keeps(self, slopes: Sequence[Pair]) -> bool:
-        """Whether the edges are kept if they go on with some slopes."""
+        """Whether a step from this cell stays between the edges if they go on with the given slopes."""
         return all(
             f_low - low * d_low >= 0
             and f_high - high * d_high <= 0
@@ -100,12 +105,11 @@ class Cell:
 
 
 class Builder:
-    """The encloser of cells, at the bits in force.
+    """Encloses cells, at the current precision.
 
-    `values` and `slopes` are functions of the slow variable and the others, in `order`: the first gives the moves of
-    the others, that of the slow one, and the observable; the second their slopes, row by row, and then these. `sign` is
-    the slow one's way. Raises TheoremError where the slow variable is none of the recursion's, the observable is not
-    shown to be the recursion's, or there are no slopes.
+    `values` and `slopes` are functions of the slow variable and the others, in `order`, as `_programs` gives them.
+    `sign` is the direction of the slow variable. Raises TheoremError if the slow variable is not in the recursion's
+    state, the observable is not shown to be the recursion's, or an output has no derivative in the language.
     """
 
     def __init__(self, dynamics: Dynamics, tube: Tube, values: Values, level: Fraction, arithmetic: Ball) -> None:
@@ -118,7 +122,7 @@ class Builder:
         self.sign = 1
 
     def enclose(self, first: Node, second: Node) -> Cell | None:
-        """Return the enclosures of the cell between two nodes; None where one is unbounded."""
+        """Return the enclosures of the cell between two nodes; None if one is unbounded."""
         number, n = self.arithmetic.number, self.others
         c, e = number(first.slow), number(second.slow)
         middle, cell, width = (c + e) / 2, c.union(e), e - c
@@ -129,7 +133,7 @@ class Builder:
         )
         slopes = [((b - a) / width, (y - x) / width) for (a, b), (x, y) in zip(lows, highs, strict=True)]
         hull = [a.union(b).union(x).union(y) for (a, b), (x, y) in zip(lows, highs, strict=True)]
-        # The outputs too: a function with slopes there has to have values there.
+        # The outputs are checked too: the mean-value form needs values on the whole cell, not only derivatives.
         grid = self.slopes(cell, *hull)
         if not all(x.is_finite() for x in grid):
             return None

@@ -1,8 +1,8 @@
-"""Guesses of a tube's nodes, in midpoints of balls: they are worth nothing until the cells certify them.
+"""Guesses of a tube's nodes, computed with midpoints of balls; the cells certify them afterwards.
 
-The fast variables follow the slow one along dα/dC = f/D, in implicit Euler steps, which also go through the
-fast moves at the start. The edges around them come closer no faster than half as fast as the recursion brings
-states together.
+In a step of the recursion a fast variable α changes by f and the slow variable C by D. The path follows dα/dC = f/D in
+implicit Euler steps, which are stable during the fast moves at the start, too. The edges around the path approach each
+other at most half as fast as the recursion brings states together.
 """
 
 import math
@@ -18,34 +18,34 @@ from verify.evaluation.arithmetic import flint_rational, fraction_of_point
 Program: TypeAlias = Callable[..., Sequence[flint.arb]]
 """A function of the slow variable and the others, as `Builder` compiles it."""
 _NEWTON_STEPS = 4
-"""Newton steps of an implicit Euler step. Their error moves a node, and costs no certainty."""
+"""Number of Newton steps in an implicit Euler step. Their error only moves a node, which is certified afterwards."""
 _NARROW = 1 / 4000
-"""Relative variation of D and of the observable from the middle of the tube to an edge, where most steps are."""
+"""Relative variation of D and the observable from the middle of the tube to an edge, in the cells with most steps."""
 _EDGE = 64
-"""Edges are rounded to this share of the distance between them."""
+"""Edges are rounded to at most one part in this many of the tube's half-width."""
 _FIRST_STEPS = 64
 """Length of the first cell, in steps of the recursion."""
 _FEWEST_STEPS = 2
-"""A cell that is no longer than these steps is not tried."""
+"""A cell that is no longer than this many steps of the recursion is not tried."""
 _GROWTH = 1.5
 """A cell is longer than the one before it by this factor at most."""
 _FASTER = 1.02
-"""Once a cell was shortened that factor is 1, and grows by this one from cell to cell."""
+"""After a cell was shortened, the largest growth factor is 1; it grows by this factor from cell to cell."""
 _DIGITS = 8
 """Binary digits of a cell's length: a certificate states the nodes exactly."""
 _ALONG = 1 / 500
-"""Relative variation of D along a cell, where most steps are."""
+"""Relative variation of D along a cell, in the cells with most steps."""
 _LOOSEST = 32
-"""Elsewhere both variations may be larger, by √(all steps / steps so far), and by no more than this factor."""
+"""In other cells both variations may be larger by √(all steps / steps so far), but at most by this factor."""
 _MOST_GUESSED = 3000
-"""Cells of an estimate: a path that has not met the level by then counts as one that never does."""
+"""Most cells of an estimate: a path that has not met the level by then is taken never to meet it."""
 _SHARP = 16
-"""A cell in which the level may be met is shorter than the others by this."""
+"""A cell in which the level may be met is shorter than the others by this factor."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """An end of a cell: the slow variable, and the lower and upper edges in each of the others."""
+    """An end of a cell: the slow variable, and the lower and upper edge for each other variable."""
 
     slow: Fraction
     lower: tuple[Fraction, ...]
@@ -56,9 +56,9 @@ class Node:
 class PathPoint:
     """A point of the path: its state (slow, others), its moves, and the distances of the edges from it.
 
-    `moves` has the moves of the others, of the slow one, and the observable; `rows` the slopes of each in the state.
-    For each of the others `rooms` is the half-width of the tube, `units` the unit to which its edges are rounded, and
-    `largest` the largest size so far.
+    `moves` has the moves of the other variables, the move of the slow variable, and the observable. `rows` has the
+    derivatives of each of these in the state. For each other variable `rooms` has the half-width of the tube, `units`
+    the unit to which its edges are rounded, and `largest` the variable's largest absolute value so far.
     """
 
     state: tuple[flint.arb, ...]
@@ -70,15 +70,15 @@ class PathPoint:
 
     @property
     def pace(self) -> Fraction:
-        """The size of the slow move; 0 if it is not known."""
+        """The size of the slow variable's move; 0 if it is not known."""
         move = abs(self.moves[-2])
         return lower_end(move) if move.is_finite() else Fraction(0)
 
 
 class Path:
-    """The path from a state; `values` and `slopes` as in `Builder`, `sign` the slow one's way.
+    """The path from a state; `values` and `slopes` are those of `Builder`, `sign` is the slow variable's direction.
 
-    `steps` were made so far, of some that are expected. A cell goes from `current` to `candidate`.
+    `steps` of the `expected` steps were made so far. A cell goes from `current` to `candidate`.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Path:
 
     @property
     def looseness(self) -> float:
-        """The factor by which the current step may vary more than where most steps are."""
+        """The factor by which variations may be larger in the current cell than in the cells with most steps."""
         return min(max(math.sqrt(self.expected / self.steps), 1.0), _LOOSEST)
 
     def _point(self, state: Sequence[flint.arb], before: PathPoint | None, step: flint.arb) -> PathPoint:
@@ -119,18 +119,18 @@ class Path:
             if before is not None:
                 room = max(room, before.rooms[k] / (1 + together))
             rooms.append(room.mid())
-            # Rounded, the edges' slopes differ by less than the allowed amount.
+            # Rounding changes the edges' slopes by less than the allowed amount.
             units.append((room / _EDGE * min(flint.arb(1), together)).mid())
         return PathPoint(tuple(state), moves, rows, rooms, units, largests)
 
     def first(self, slow: flint.arb) -> Node:
-        """Return the node at which the run comes in: a little behind its state."""
+        """Return the node at which the run enters the tube, a little behind its state."""
         unit = _short(self.current.pace, 1) / 2
         behind = lower_end((self.sign * slow).lower()) // unit * unit
         return _node(self.sign * behind, self.current)
 
     def ahead(self, last: Node) -> Node | None:
-        """Return the next node at the length in force; None where that is a few steps only, or nothing is found."""
+        """Return the next node at the current length; None if that is only a few steps long, or no point is found."""
         if not self.length > _FEWEST_STEPS * self.current.pace:
             return None
         slow = last.slow + self.sign * self.length
@@ -163,16 +163,16 @@ class Path:
         return self._point([slow.mid(), *others], self.current, step) if all(x.is_finite() for x in others) else None
 
     def shorten(self) -> None:
-        """Try a shorter cell; those after it grow less for a while."""
+        """Try a shorter cell; the cells after it grow less for a while."""
         self.length, self.growth = self.length / 2, 1.0
 
     def back(self, point: PathPoint, length: Fraction) -> None:
-        """Go back to a point, and try from it a cell shorter than a length."""
+        """Go back to a point, and try a cell of half the given length from there."""
         self.current = self.candidate = point
         self.length, self.growth = length / 2, 1.0
 
     def sharpen(self) -> None:
-        """Go on in short cells of one length: the level is met within a few of the usual ones."""
+        """Go on in short cells of equal length, because the level is met within a few of the usual length."""
         if not self.sharp:
             self.sharp, self.length = True, max(self.usual / _SHARP, 2 * _FEWEST_STEPS * self.current.pace)
 
@@ -193,7 +193,7 @@ class Path:
 
 
 def estimate(values: Program, slopes: Program, state: Sequence[flint.arb], steps: int, level: flint.arb) -> float:
-    """Return an estimate of the number of steps until a run's observable is at a level, by long cells; 0 for no end."""
+    """Return an estimate, by long cells, of the number of steps until the observable is at a level; 0 for never."""
     path = Path(values, slopes, state, steps, math.inf)
     slow = lower_end(path.current.state[0])
     for _ in range(_MOST_GUESSED):
@@ -218,7 +218,7 @@ def _node(slow: Fraction, point: PathPoint) -> Node:
 
 
 def lower_end(ball: flint.arb) -> Fraction:
-    """Return the lower end of a ball: of one without radius, itself."""
+    """Return the lower end of a ball, exactly."""
     return fraction_of_point(ball.lower())
 
 
@@ -227,11 +227,11 @@ def _number(value: Fraction) -> flint.arb:
 
 
 def unit_of(value: Fraction, digits: int) -> Fraction:
-    """Return the power of two in which a positive number has so many binary digits, or one more."""
+    """Return the power of two u for which value/u has `digits` binary digits, or one more; the value is positive."""
     return Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - digits)
 
 
 def _short(value: Fraction, digits: int) -> Fraction:
-    """Return a positive number to so many binary digits."""
+    """Return a positive number rounded down to `digits` binary digits, or to one more."""
     unit = unit_of(value, digits)
     return value // unit * unit

@@ -4,12 +4,12 @@ The slow variable C moves in one direction, by D = C' − C in a step. The other
 h(C) that are linear on the cells c_0, c_1, … of a grid. A step keeps α above l if, for the slopes s of l in the cell
 and in the next one,
 
-    α' − α − s D ≥ 0 on the edge    and    ∂(α' − s D)/∂α ≥ 0 all over the cell,
+    α' − α − s D ≥ 0 on the edge    and    ∂(α' − s D)/∂α ≥ 0 all over the cell.
 
-since l(C') is l(C) + s D for an s between these two slopes, as D is no longer than the next cell. For h the signs are
-reversed. Let D be in [lo, hi], lo > 0. In a cell of length b a run that enters u behind the start of the cell, and the
-next cell v behind its start, makes N steps with N lo ≤ b − u + v ≤ N hi. All these quantities are enclosed by
-mean-value forms.
+The reason is that D is no longer than the next cell: then l(C') = l(C) + s D for an s between these two slopes. For h
+the signs are reversed. Let D be in [lo, hi], lo > 0. Let a run enter a cell of length b at distance u behind its start,
+and the next cell at distance v behind its start. Then it makes N steps in the cell, with N lo ≤ b − u + v ≤ N hi. All
+these quantities are enclosed by mean-value forms.
 """
 
 import math
@@ -79,7 +79,7 @@ def enclose_passage(
     deadline: float,
     progress: Progress | None = None,
 ) -> Passage | Horizon | None:
-    """Return the first passage of a level or, if it is late, a tube that encloses it; None if neither is found.
+    """Return the first passage of a level or, if it takes too many steps, a tube that encloses it; None for neither.
 
     A tube begins at the step up to which the run was followed; by then the slow variable must determine the others.
     After Ctrl-C the followed part of the run is returned. The deadline is a time of `time.monotonic()`.
@@ -115,11 +115,11 @@ def certify_tube(
     progress: Progress | None = None,
     near: int = NEAR,
 ) -> Horizon | str | None:
-    """Return a tube that continues a run, or why none is found; None if the level is near.
+    """Return a tube that continues a run, or the reason why none is found; None if the level is near.
 
     `near` is in steps of the recursion; the deadline is a time of `time.monotonic()`.
     """
-    # A number that is small at the level is a difference of larger ones.
+    # An observable that is small at the level is a difference of larger numbers, which takes more bits.
     bits = max(start.bits, 128) + 4 * max(0, level.denominator.bit_length() - abs(level.numerator).bit_length())
     result: Horizon | str | None = "the level is too small"
     while bits <= LAST_BITS:
@@ -128,7 +128,7 @@ def certify_tube(
                 builder = Builder(dynamics, tube, values, level, arithmetic)
                 result = _build(builder, start, deadline, progress, near)
             except (TheoremError, UndefinedError, UndecidedError, ArithmeticError, ValueError) as error:
-                # Not smooth, or a number that is not finite.
+                # The recursion is not smooth, or a number is not finite.
                 return str(error)
         if not isinstance(result, str) or time.monotonic() > deadline:
             break
@@ -140,8 +140,8 @@ def certify_tube(
 class _Construction:
     """A tube under construction: nodes, the points of the path that they are at, and the cells between them.
 
-    The observable is above the level on the first `above` cells. `undecided` counts those on which that stays open, and
-    `tries` the lengths at which the next cell failed.
+    The observable is above the level on the first `above` cells. `undecided` counts the cells on which this is
+    undecided, and `tries` the lengths at which the next cell failed.
     """
 
     path: Path
@@ -153,13 +153,13 @@ class _Construction:
     tries: int = 0
 
     def fault(self, cell: Cell | None, node: Node, *, landed: bool) -> str:
-        """Return why a cell cannot be the next one, "" if it can."""
+        """Return the reason why a cell cannot be the next one, "" if it can."""
         if cell is None:
             return "the recursion is not enclosed"
         last = self.cells[-1] if self.cells else None
         width = abs(node.slow - self.nodes[-1].slow)
         if last and not (last.keeps(cell.slopes) and lower_end(last.hi) <= width):
-            return "a tube is not kept from cell to cell"
+            return "a step may leave the tube between two cells"
         if landed:
             return ""
         if not cell.lo > 0:
@@ -176,7 +176,7 @@ class _Construction:
         self.tries = 0
 
     def go_on(self) -> None:
-        """Go on behind the last cell, on which the observable is above the level, or not decided."""
+        """Go on behind the last cell, on which the observable is above the level, or this is undecided."""
         self.above += not self.undecided
         self.path.go_on()
         self.points.append(self.path.current)
@@ -194,7 +194,7 @@ class _Construction:
             self.tries = 0
 
     def steps(self, slow: flint.arb, start: int, arithmetic: Ball) -> tuple[int, int]:
-        """Return bounds on the first passage: above the level on the first `above` cells, and before the last ends."""
+        """Return bounds on the first passage: it is after the first `above` cells and before the last cell's end."""
         past = abs(slow - arithmetic.number(self.nodes[0].slow))
         low, high = flint.arb(start), flint.arb(start)
         left = self.cells[:-1]
@@ -235,7 +235,7 @@ def _construct(
     deadline: float,
     progress: Progress | None,
 ) -> Horizon | str:
-    """Return a tube along a path, cell by cell down to the level, or why none is found."""
+    """Return a tube along a path, built cell by cell down to the level, or the reason why none is found."""
     tube, why, level = _Construction(path, [path.first(entry[0])], [path.current]), "", builder.level
     nodes, cells = tube.nodes, tube.cells
     while len(nodes) < MOST_CELLS and time.monotonic() < deadline:
@@ -271,7 +271,7 @@ def _construct(
 
 
 def _inside(entry: Sequence[flint.arb], first: Node, second: Node, cell: Cell, arithmetic: Ball, sign: int) -> bool:
-    """Whether the state with which the run goes on is in the first cell, between the edges."""
+    """Whether the state `entry`, from which the run goes on, is in the first cell, between the edges."""
     number = arithmetic.number
     past = entry[0] - number(first.slow)
     if not (sign * past >= 0 and sign * (number(second.slow) - entry[0]) > 0):

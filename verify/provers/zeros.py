@@ -1,9 +1,9 @@
 """Zeros of a nonnegative polynomial: if it is a sum of squares, each of the squares vanishes at all of them.
 
-Zeros are sought by floats, as minima on spheres, of the polynomial over its largest coefficient. Coordinates need not
-be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. So the echelon
-form of the values of monomials at all zeros is rational, and is rounded. A wrong zero leaves too few squares, but makes
-no wrong proof.
+Zeros are sought in floats, as minima on spheres; the polynomial is divided by its largest coefficient. Coordinates need
+not be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. So the
+echelon form of the values of monomials at all zeros is rational, and the floats are rounded to it. A wrong zero leaves
+too few squares, but makes no wrong proof.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ class Zeros:
         return [*rows, *_echelon(values)]
 
     def _values(self, monomials: Sequence[Powers], degree: float) -> "np.ndarray":
-        """Return the values at all zeros of monomials that are made homogeneous of a degree."""
+        """Return the values of monomials, made homogeneous of a degree, at all zeros: shape (zeros, monomials)."""
         powers = np.array([[*z, degree - sum(z)] for z in monomials], dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.prod(np.where(powers[None] == 0, 1.0, self.rows[:, None, :] ** powers[None]), axis=-1)
@@ -113,7 +113,7 @@ def _echelon(rows: "np.ndarray") -> list[list[Fraction]]:
 
 
 def zeros_of(terms: Terms, real: Sequence[bool]) -> Zeros | None:
-    """Return the zeros that are found, with variables ≥ 0 that are not `real`; None if a negative value is found."""
+    """Return the zeros that are found; None if a negative value is found. A variable is ≥ 0 unless it is `real`."""
     degree = max(map(sum, terms))
     powers = np.array([[*k, degree - sum(k)] for k in terms])
     squared = np.array([*(not each for each in real), True])
@@ -158,7 +158,7 @@ class _Relative:
         self.second = {(i, k): _derived(*self.first[i], k) for i in places for k in places if k <= i}
 
     def _at(self, table: "np.ndarray", part: "tuple[np.ndarray, np.ndarray]") -> "np.ndarray":
-        """Return the values of a polynomial at points of which `table` has the powers."""
+        """Return the values of a polynomial at points; `table` has the powers of their coordinates."""
         powers, coefficients = part
         used = coefficients != 0
         product = np.ones((table.shape[0], int(used.sum())))

@@ -1,4 +1,4 @@
-"""The catalogue that a package ships, `catalogue.json`, from the objects' own ids; `verify pin` writes it."""
+"""The catalogue that a package ships, `catalogue.json`: the objects' places by their ids; `verify pin` writes it."""
 
 import ast
 import json
@@ -36,7 +36,7 @@ def catalogue_text(package: str) -> str:
 
 
 def _modules(package: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the modules of a package, but tests, with the names that each binds at its top level by no import."""
+    """Yield the modules of a package, except tests, with the names that each defines at its top level."""
     folder = package_folder(package)
     for path in sorted(folder.rglob("*.py")):
         inside = path.relative_to(folder).with_suffix("").parts

@@ -1,6 +1,6 @@
 """The command line: `verify VERB …`, the same as `python -m verify VERB …`.
 
-The modules of a verb are imported when it is called, so that the help does without SymPy and the other heavy ones.
+A verb's modules are imported when the verb is called, so that the help loads neither SymPy nor other heavy modules.
 """
 
 import io
@@ -14,7 +14,7 @@ import typer
 from verify.errors import InputError, OutOfTimeError, TheoremError, explained, is_contradiction
 from verify.installed import lacked_by
 
-# Importing them registers the commands, in the order of the help.
+# Importing these modules registers the commands, in the order of the help.
 # isort: off
 from verify.reports.commands import theorems, runs, files, completion  # noqa: F401
 
@@ -51,7 +51,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _unforeseen(error: BaseException, arguments: list[str]) -> int:
-    """Report an error that no command raises by itself, and return the exit code."""
+    """Report an error that no command is expected to raise, and return the exit code."""
     if lacking := lacked_by(error):
         return fail(f"this {lacking}", INPUT_ERROR)
     said = f"{type(error).__name__}: {error}"
@@ -63,25 +63,25 @@ def _unforeseen(error: BaseException, arguments: list[str]) -> int:
 
 
 def _shown(message: str, arguments: list[str]) -> str:
-    """Return a message of the parser in which the typed text shows whole, its line breaks too."""
+    """Return a message of the parser with all typed characters visible, line breaks too."""
     for word in arguments:
         message = message.replace(word, visible(word)) if not word.isprintable() else message
     return message
 
 
 def _plain(message: str, arguments: list[str]) -> str:
-    """Return a message of the parser with the value that it is about, and with the remedy."""
+    """Return a message of the parser, with the refused value and the remedy."""
     verb = arguments[0] if arguments else ""
     if extra := re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message):
         if verb == "list":
             return f"list takes options only: write verify list --paper {extra[1]}"
         if "=" in extra[1]:
-            return f"{verb} takes no values, as it is about all of them: leave out {extra[1]}"
+            return f"{verb} takes no values, as its answer covers all of them: leave out {extra[1]}"
     if option := re.match(r"No such option: (--?([A-Za-z_]\w*))", message):
         after = [b for a, b in pairwise(arguments) if a == option[1]]
         after += [word.partition("=")[2] for word in arguments if word.startswith(f"{option[1]}=")]
         unlike = message == option[0] and after[:1] != [""]
-        # The code of a file is not run for a refused command.
+        # A refused command does not run the code of a user's file.
         named = len(arguments) > 1 and not _OF_A_FILE.search(arguments[1]) and option[2] in _parameters(arguments[1])
         if after and (unlike or named):
             return f"{option[0]}; the value of a parameter is written {option[2]}={after[0]}"
@@ -110,10 +110,10 @@ def main() -> None:
     """Entry point of the console script."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # Where the encoding lacks a letter such as η, show its code rather than fail.
+            # If the encoding lacks a letter such as η, show the letter's code instead of failing.
             stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == [completion.CALL]:
-        # Asked by a shell while a line is typed: nothing is an error.
+        # A shell asks for completions while a line is typed: nothing is reported as an error.
         print("\n".join(map(visible, completion.complete(" ".join(sys.argv[2:])))))  # noqa: T201
         sys.exit(0)
     sys.exit(run(sys.argv[1:]))

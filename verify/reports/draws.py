@@ -1,4 +1,4 @@
-"""The draws of Hypothesis in a test run; importing it needs no pytest, as `verify.load_profile` is a public name."""
+"""The draws of Hypothesis in a test run. `verify.load_profile` is public, so importing this module needs no pytest."""
 
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 def load_profile(config: "pytest.Config") -> None:
-    """Choose Hypothesis's draws in this test run: as many as the options ask for, and the same every time.
+    """Set the number and the seeds of Hypothesis's draws in this test run; only `--fresh` draws differently each time.
 
-    It is for the `pytest_configure` of a folder with crossings. Each test draws from a seed that is made of its id
-    alone, so that it draws the same on every machine, in any order. With `--seed` the number given is part of the seed;
-    `--fresh` draws that number and prints it, and keeps failures in Hypothesis's database. The profile is
+    Call it in the `pytest_configure` of a folder with crossings. Each test draws from a seed that is made of its id
+    alone, so that it draws the same on every machine, in any order. With `--seed` the given number is part of the seed.
+    `--fresh` draws this number at random, prints it, and keeps failures in Hypothesis's database. The profile is
     `quick`, or `full` under `--full`.
 
     Parameters

@@ -26,14 +26,14 @@ Expected = bool | int | Fraction | Enclosure | str | None
 
 @dataclass(frozen=True)
 class Premise:
-    """Something that a finding rests on, and where that is from.
+    """A definition or fact that a finding rests on, and its provenance.
 
     Parameters
     ----------
     text
         A definition or a fact, in one sentence.
     provenance
-        `printed`, `recalled`, `our reading`, `open`, `derived here`, or `observed`: seen in runs, underived.
+        `printed`, `recalled`, `our reading`, `open`, `derived here`, or `observed` (seen in runs, not derived).
 
     Raises
     ------
@@ -90,20 +90,20 @@ class Finding:
     weight
         Its weight against the paper.
     summary, text
-        One plain sentence: the paper's claim, the finding, its evidence. Then the details.
+        One plain sentence with the paper's claim, the finding and its evidence; then the details.
     command
-        The one `verify …` command that reproduces it.
+        The one `verify …` command that reproduces the finding.
     expect
-        Dotted paths in that command's `--json` output, list items by index or by label (`clauses.stays.holds`), and the
-        values there: every number of the text.
+        The expected values in that command's `--json` output, by dotted path with list items by index or by label
+        (`clauses.stays.holds`). They include every number of the text.
     rests_on
-        The definitions and facts without which it would not follow.
+        The definitions and facts without which the finding would not follow.
 
     Raises
     ------
     TheoremError
-        For an id that is none, a field that is no text of one line, a command that is none of `verify` or has `--json`,
-        nothing expected or rested on, and expected floats.
+        For a bad id, a field that is not one line of text, a command that is not of `verify` or has `--json`, an empty
+        `expect` or `rests_on`, and expected floats.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class Finding:
 
     @property
     def under_our_reading(self) -> bool:
-        """Whether it rests on something that the paper does not settle."""
+        """Whether the finding rests on a premise that the paper does not settle."""
         return any(premise.provenance in _OURS for premise in self.rests_on)
 
     @property
@@ -158,7 +158,7 @@ class Finding:
 
 
 def shown(expected: Expected) -> str:
-    """Return an expected value for people: words and null as JSON, an interval by its ends as decimals where short."""
+    """Return an expected value for people: true, false and null as JSON, other values as `number_text` writes them."""
     if isinstance(expected, bool | None):
         return json.dumps(expected)
     return number_text(expected)
@@ -170,7 +170,7 @@ def by_weight(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def findings_pages(findings: Iterable[Finding]) -> dict[str, str]:
-    """Return findings as Markdown files by path: an index by weight, and behind it a page a paper.
+    """Return findings as Markdown files by path: an index by weight, and one page for each paper.
 
     The files are the same for the same findings in any order.
 
@@ -241,7 +241,7 @@ def load_finding(reference: str) -> Finding:
     Parameters
     ----------
     reference
-        Its id.
+        The finding's id.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def load_finding(reference: str) -> Finding:
     Raises
     ------
     InputError
-        If there is none.
+        If no finding has this id.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The ledger's lines: a theorem, a comparison, a finding or a paper each."""
+"""The ledger of a test run: its entries, and its lines about theorems, comparisons, crossings, findings and papers."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from verify.installed import version
 from verify.outcomes import count_text
 
-# They load SymPy.
+# These modules load SymPy.
 if TYPE_CHECKING:
     from verify.checking.theorem import Canary
     from verify.reports.findings import Finding
@@ -36,13 +36,13 @@ def finding_entry(finding: "Finding", failures: Sequence[str]) -> Entry:
 
 
 def canary_entry(theorem: str, canary: "Canary", result: "ExploreResult") -> Entry:
-    """Return the entry of a search against a canary: it is to refute the clause that the canary names."""
+    """Return the entry of a search against a canary, which is killed if the clause that it names is refuted."""
     killed = result.clause is not None and result.clause.label == canary.clause
     return {"kind": "canary", "id": theorem, "label": canary.label, "killed": killed, "needed": result.needed or 0}
 
 
 def summary_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
-    """Yield the ledger on one screen: the unexpected entries in full, a line a crossing, and counts of all else."""
+    """Yield the ledger on one screen: the unexpected entries in full, a line for each crossing, counts of all else."""
     unexpected = [entry for entry in entries if _is_unexpected(entry)]
     theorems, comparisons, findings, canaries, mutants = _by_kind(entries)
     yield from _listed(unexpected)
@@ -66,7 +66,7 @@ def summary_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
 
 
 def _is_unexpected(entry: Entry) -> bool:
-    """Whether an entry says that something is not as the test expected, which has failed then."""
+    """Whether an entry differs from what its test expected, so that the test has failed."""
     match entry["kind"]:
         case "theorem":
             return entry["outcome"] != entry["expected"] or not entry["rechecked"]
@@ -80,14 +80,14 @@ def _is_unexpected(entry: Entry) -> bool:
 
 
 def _outcomes(rows: Sequence[Entry]) -> str:
-    """Return the number of rows with each outcome, as text; "" if none has one."""
+    """Return the number of rows with each outcome, as text; "" if no row has an outcome."""
     found = [str(row["outcome"]) for row in rows if "outcome" in row]
     counts = ", ".join(f"{found.count(each)} {each}" for each in reversed(_WORST) if each in found)
     return f"; instances: {counts}" if counts else ""
 
 
 def _agreeing(rows: Sequence[Entry]) -> Iterator[str]:
-    """Yield a line a crossing that agrees."""
+    """Yield a line for each crossing that agrees."""
     width = max((len(row["of"]) for row in rows), default=0)
     yield from [_MEETING] if rows else []
     for row in rows:
@@ -162,7 +162,7 @@ def _finding(rows: Sequence[Entry]) -> str:
 
 
 def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
-    """Return a row a crossing: the places of its derivation and check, its draws and trainings, its agreement."""
+    """Return a row for each crossing: places of its derivation and check, draws and trainings, and agreement."""
     rows = []
     for name, members in _grouped(entry for entry in entries if entry["kind"] == "crossing"):
         kinds = {what: [row for row in members if row["what"] == what] for what in ("holds", "fails", "planted")}
@@ -180,7 +180,7 @@ def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
                 "test": tests[0],
                 "outcome": "verified" if held and all(row["outcome"] == "as_expected" for row in held) else "not",
                 "draws": sum(row["draws"] for row in held),
-                # The same may be drawn on each device.
+                # Each device may draw the same instances.
                 "instances": max((row["instances"] for row in held), default=0),
                 "trainings": sum(row["trainings"] for row in held),
                 "sizes": sizes,
@@ -202,7 +202,7 @@ def ledger_json(entries: Sequence[Entry], seconds: float) -> str:
 
 
 def _table(rows: Sequence[Entry], heading: str = _MEETING) -> Iterator[str]:
-    """Yield two lines a crossing: its two sides, and their agreement."""
+    """Yield the lines of each crossing: its two sides, their agreement, and the planted errors."""
     if not rows:
         return
     yield heading

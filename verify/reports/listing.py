@@ -1,6 +1,6 @@
 """The list of theorems, with the standing of each, from shipped certificates that the re-checker accepts.
 
-The rows are remembered, of every file that they are made from, so that they are listed before SymPy is loaded.
+The rows are cached together with the state of every file that they depend on, so that listing them need not load SymPy.
 """
 
 import sys
@@ -18,7 +18,7 @@ from verify.outcomes import ForAll, Formal, Trust, count_text, how_sure
 from verify.reports.display.layout import WIDTH, fitted
 from verify.reports.findings import WRITTEN_BY
 
-# They load SymPy.
+# This module loads SymPy.
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def list_rows(
     paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
 ) -> list[dict[str, Any]]:
-    """Return a row a theorem, sorted by id, from memory where nothing has changed that they are made of.
+    """Return a row for each theorem, sorted by id; from the cache if no file has changed that the rows depend on.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def list_rows(
     tell
         `tell(done, total)` is called with the progress, in theorems.
     keep
-        Whether to remember the rows, where nothing of the packages is loaded yet: a loaded module may be older than its
-        file.
+        Whether to cache the rows. They are cached only if they are those of all theorems and no module of the packages
+        was loaded before: a loaded module may be older than its file.
 
     Raises
     ------
@@ -65,8 +65,8 @@ def list_rows(
 
 
 def kept_as() -> str:
-    """Return the name under which the rows are remembered: of the folders from which modules are loaded."""
-    # The path's first entry is the working directory or the script's folder, as the program was begun.
+    """Return the name under which the rows are cached, made from the folders from which modules are loaded."""
+    # The path's first entry depends on how the program was started: the working directory or the script's folder.
     return f"theorems.{remembered.digest_of(repr(sys.path[1:]).encode())[:16]}"
 
 
@@ -89,7 +89,7 @@ def _files(package: str) -> Iterator[tuple[str, Path]]:
     try:
         folder = package_folder(package)
     except InputError:
-        # A module, which has no files beside it.
+        # The package is a single module, which has no files beside it.
         yield from sources(package)
         return
     for path in sorted(folder.rglob("*")):
@@ -98,7 +98,7 @@ def _files(package: str) -> Iterator[tuple[str, Path]]:
 
 
 def _others() -> Iterator[list[Any]]:
-    """Yield the state of every other module that was loaded: SymPy's, and a package's imports from elsewhere."""
+    """Yield the state of the file of every other loaded module, such as SymPy's."""
     ours = {"verify", *packages()}
     files = {
         getattr(module, "__file__", None) for name, module in sys.modules.items() if name.split(".")[0] not in ours

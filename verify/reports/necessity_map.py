@@ -1,9 +1,9 @@
-"""The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, a file a theorem.
+"""The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, one file for each theorem.
 
-For a hypothesis that is needed or redundant a certificate that `verify recheck` accepts is beside it, in
-`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one claim refuted, or with the
-proved clauses, or with the hypothesis itself as the claim, proved; none where other theorems carry all. `verify pin`
-writes them.
+`necessity/ID.LABEL.certificate.json` is the certificate, accepted by `verify recheck`, of a needed or redundant
+hypothesis. If it is needed, the certificate refutes one claim of the statement without the hypothesis. If it is
+redundant, the certificate proves clauses of that statement, or the hypothesis itself from the others; there is no
+certificate if an argument from other theorems alone establishes the claims. `verify pin` writes these files.
 """
 
 import json
@@ -28,12 +28,12 @@ from verify.rechecker import Accepted, Rejected, Unreadable, recheck_text
 from verify.reports.findings import WRITTEN_BY
 from verify.search.narrowing import without
 
-# It loads the searches.
+# Importing this module loads the searches.
 if TYPE_CHECKING:
     from verify.search.necessity import NecessityResult
 
 _SHORT = 20
-"""Characters up to which a number is shown exactly."""
+"""Maximum number of characters of a number that is shown exactly."""
 _EQUALITY = re.compile(r"[^<>=]+ = [^<>=]+")
 _STATUSES = ("needed", "redundant", "undecided")
 
@@ -66,12 +66,12 @@ def folder(theorem_id: str) -> Path:
 
 
 def certificate_path(theorem_id: str, label: str) -> Path:
-    """Return the path of the certificate of a violation."""
+    """Return the path of the certificate about a hypothesis."""
     return folder(theorem_id) / f"{theorem_id}.{label}.certificate.json"
 
 
 def shipped(theorem: Theorem) -> Mapped:
-    """Return the shipped map of a theorem; `why` tells if it is missing or of another statement."""
+    """Return the shipped map of a theorem; `why` says if it is missing, unreadable or of another statement."""
     try:
         path = folder(theorem.id) / f"{theorem.id}.json"
     except InputError:
@@ -81,7 +81,7 @@ def shipped(theorem: Theorem) -> Mapped:
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
         why = "" if body["statement_digest"] == theorem.statement.digest else "the map is of another statement"
-        # In today's words, which the digest does not cover.
+        # The digest does not cover the hypotheses' words: the present ones are shown.
         said = {hypothesis.label: hypothesis.statement for hypothesis in theorem.statement.hypotheses}
         rows = tuple({**row, "statement": said.get(row["label"], row["statement"])} for row in body["hypotheses"])
         return Mapped(theorem.id, rows, body["seconds"], body["seed"], why)
@@ -90,17 +90,18 @@ def shipped(theorem: Theorem) -> Mapped:
 
 
 def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
-    """Return why a certificate does not support a row, needed or redundant; "" if it does.
+    """Return why the shipped certificate does not support a row; "" if it does, or if the row is undecided.
 
-    To support it, the re-checker accepts it, it uses the pinned statements, and its statement is the theorem's without
-    the hypothesis. For a needed one the clause is also refuted at the row's witness, within the other hypotheses and
-    without this one.
+    The certificate supports the row if the re-checker accepts it, it uses the pinned statements, the row names all
+    that it trusts, and its statement is the theorem's without the hypothesis. If the hypothesis is needed, the
+    certificate must also refute the row's clause at the row's witness, which violates this hypothesis alone. A
+    redundant hypothesis needs no certificate if an argument from other theorems alone establishes the claims.
     """
     if row["status"] == "undecided":
         return ""
     path, said = certificate_path(theorem.id, row["label"]), row["why"].partition(", trusting ")[2].split(", ")
     if row["status"] == "redundant" and (established := argued_without(theorem, row["label"], {})):
-        # Other theorems alone carry the claims.
+        # An argument from other theorems alone establishes the claims.
         return _unsaid(established.trusts, said)
     if not path.is_file():
         return "no certificate is shipped"
@@ -111,7 +112,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     pinned = pins()
     if changed := [name for name, digest in accepted.uses if pinned.get(name, digest) != digest]:
         return f"the certificate uses another statement of {changed[0]}"
-    # A proof for all parameters rests on no instance's scope.
+    # A proof for all parameters does not depend on the scope of an instance, nor on what decided the scope.
     trusts = {each for clause in accepted.clauses for each in clause.trusts}
     if unsaid := _unsaid(trusts if row["status"] == "redundant" else accepted.trusts, said):
         return unsaid
@@ -129,7 +130,7 @@ def _unsaid(trusts: Iterable[object], said: Collection[str]) -> str:
 
 
 def _refusal_of_redundance(theorem: Theorem, hypothesis: Hypothesis, statement: Statement, accepted: Accepted) -> str:
-    """Return why a certificate does not show the claims without the hypothesis, nor the hypothesis by the others."""
+    """Return why a certificate proves neither the claims without the hypothesis nor the hypothesis from the others."""
     if not all((clause.outcome, clause.evidence) == ("verified", "proved") for clause in accepted.clauses):
         return "the certificate proves less"
     labels = proved_by(accepted)
@@ -164,7 +165,7 @@ def _refusal_of_need(
 
 
 def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
-    """Write a theorem's map and its certificates, whole, removing those of before.
+    """Write a theorem's map and its certificates, and remove the certificates of an earlier map.
 
     Raises TheoremError for a certificate that is not accepted, and InputError for a name that no file may have.
     """
@@ -179,7 +180,7 @@ def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
         except (Rejected, Unreadable) as error:
             raise TheoremError(f"{theorem.id}: {need.label}: the re-checker does not accept it: {error}") from error
         texts[f"{name}.{name_in_file('label', need.label)}.certificate.json"] = text
-    # A row's trusts stand in its certificate, with digests that may change.
+    # A row's trusts are left out: its certificate has them, and their digests may change.
     rows = [{part: said for part, said in need.to_json().items() if part != "trusts"} for need in result.hypotheses]
     texts[f"{name}.json"] = json.dumps(result.to_json() | {"hypotheses": rows}, ensure_ascii=False, indent=1) + "\n"
     target.mkdir(exist_ok=True)
@@ -196,7 +197,7 @@ def map_text(theorems: Iterable[Theorem]) -> str:
 
 
 def table(maps: Iterable[Mapped]) -> Iterator[str]:
-    """Yield the map as Markdown; a hypothesis that nothing varies is counted, not shown."""
+    """Yield the map as Markdown; hypotheses that are not varied (structural ones) are only counted."""
     yield "# Which hypotheses are needed"
     yield ""
     yield "Each hypothesis is left out in turn (`verify necessity`). *Needed*: the named claim is refuted, certified"
@@ -221,7 +222,7 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
 
 
 def known_text(row: Mapping[str, Any], clause: str = "{}") -> str:
-    """Return the text on a hypothesis, by its row of a map; `clause` is the form of the clause's label."""
+    """Return the text about a hypothesis from its row of a map; `clause` is the format of the clause's label."""
     if row["status"] != "needed":
         return row["why"]
     trusting = row["why"].partition(", trusting ")[2]
@@ -230,12 +231,12 @@ def known_text(row: Mapping[str, Any], clause: str = "{}") -> str:
 
 
 def instance_text(instance: Mapping[str, Any]) -> str:
-    """Return an instance of a JSON object as it is typed, without the floats beside its numbers."""
+    """Return an instance from a JSON object as it is typed, without the floats beside its numbers."""
     return " ".join(f"{name}={_typed(value)}" for name, value in instance.items() if not name.endswith("_float"))
 
 
 def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the thresholds past which violations begin, a line for each way in which they were looked for."""
+    """Yield a line for each threshold beyond which violations begin, as each search found it."""
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "
@@ -249,7 +250,7 @@ def threshold_lines(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _short(row: dict[str, Any], key: str) -> str:
-    """Return a number exactly where that is short, else to seven digits."""
+    """Return a number exactly if that is short, else to seven digits."""
     exact = _typed(row[key])
     return exact if len(exact) <= _SHORT else f"{row[f'{key}_float']:.7g}"
 

@@ -1,8 +1,8 @@
 """`verify pin`: update the files that a package ships beside its theorems.
 
 The files are the catalogue, the digests of the statements, a certificate of each example, a map of each theorem's
-hypotheses, and FINDINGS.md with the pages behind it. A file that matches the theorems is kept. A certificate or a map
-is also kept if it shows more than a new search does.
+hypotheses, and FINDINGS.md with the pages that it links to. A file that matches the theorems is kept. A certificate or
+a map is also kept if it shows more than a new search does.
 """
 
 import json
@@ -267,9 +267,9 @@ def _certify(theorem: "Theorem", path: Path, certificate: "Accepted | str", seco
 
 
 def _refused(theorem: "Theorem", result: "CheckResult", said: "Collection[str]", seconds: float) -> str:
-    """Return why an example is not certified, "" if it may be.
+    """Return why an example cannot be certified; "" if it can.
 
-    The example is out of scope, or a clause is not verified, or the wrong variant of a claim in words is not refuted.
+    It cannot if it is out of scope, a clause is not verified, or the wrong variant of a claim in words is not refuted.
     """
     if any(clause.outcome is not Outcome.VERIFIED for clause in result.clauses) or not result.in_scope:
         return f"the example is {result.outcome}: {result.detail}"
@@ -308,7 +308,7 @@ def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
 
 
 def pages(findings: "Iterable[Finding]", theorems: "Iterable[Theorem]") -> dict[str, str]:
-    """Return the text of FINDINGS.md and of each page behind it, by path."""
+    """Return the text of FINDINGS.md and of each page that it links to, by path."""
     theorems = list(theorems)
     standings, hypotheses = standings_table(map(theorem_row, theorems)), necessity_map.map_text(theorems)
     return findings_pages(findings) | {f"{PAGES}/standing.md": standings, f"{PAGES}/hypotheses.md": hypotheses}

@@ -1,7 +1,7 @@
 """The pytest plugin: `--full`, `--device`, `--fresh`, the fixture `ledger`, and the ledger at the end of the run.
 
-Kept light: it is loaded by every pytest run where the package is installed, so modules that load SymPy, FLINT,
-Hypothesis or torch are imported only by the tests that use them.
+Every pytest run loads this module if the package is installed. So modules that load SymPy, FLINT, Hypothesis or torch
+are imported only by the tests that use them.
 """
 
 import os
@@ -64,10 +64,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def use_all_cores(config: pytest.Config) -> None:
-    """Run whole folders on all cores, where pytest-xdist is there and no number of processes is given.
+    """Run whole folders on all cores, if pytest-xdist is installed and no number of processes is given.
 
-    A process has then one thread of BLAS and of torch, unless OMP_NUM_THREADS says how many.
-    It is for the `pytest_cmdline_main` of a folder, which is to come first.
+    Each process then has one thread of BLAS and of torch, unless OMP_NUM_THREADS is set.
+    Call it in the `pytest_cmdline_main` of a folder, which must run before that of pytest-xdist.
     """
     option = config.option
     given = getattr(option, "numprocesses", 0) is not None or hasattr(config, "workerinput")
@@ -77,15 +77,15 @@ def use_all_cores(config: pytest.Config) -> None:
 
 
 def draw_by_id(config: pytest.Config) -> None:
-    """Let each test draw from a seed that is made of its id; the options and the rest are those of `load_profile`."""
+    """Let each test draw from a seed that is made of its id; `load_profile` describes the options."""
     from hypothesis import settings
 
     fresh = config.getoption("--fresh")
     if fresh and config.getoption("--seed") is None:
-        # Those of a worker are its controller's.
+        # A worker takes the seed of its controller.
         config.option.seed = getattr(config, "workerinput", {}).get(SEED, secrets.randbelow(2**32))
     name = settings.get_current_profile_name()
-    # The draws of a `given` inside a test are repeated by derandomizing alone, which goes with no database.
+    # Only derandomizing repeats the draws of a `given` inside a test; it excludes a database.
     own = not fresh and config.getoption("--hypothesis-seed", None) is None
     database = settings.get_profile("default").database if fresh else None
     settings.register_profile(name, settings.get_profile(name), derandomize=own, database=database, print_blob=False)
@@ -108,12 +108,12 @@ class Draws:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker of pytest-xdist the number that was drawn."""
+        """Pass the seed to a worker of pytest-xdist."""
         node.workerinput[SEED] = self._seed
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Seed a test that draws, unless Hypothesis's own option does, before it runs."""
+        """Before a test runs, seed its draws, unless Hypothesis's own option seeds them."""
         from hypothesis import is_hypothesis_test
 
         from verify.seeded_draws import own_draws, seed_draws, seed_of
@@ -121,7 +121,7 @@ class Draws:
         test = getattr(item, "obj", None)
         test = getattr(test, "__func__", test)
         if is_hypothesis_test(test) and item.config.getoption("--hypothesis-seed", None) is None:
-            # The module's name and not its path, as that depends on where pytest is called.
+            # The module's name is taken, because its path depends on where pytest is called.
             module = item.getparent(pytest.Module)
             name = f"{module.obj.__name__ if module else ''} {item.location[2]}"
             seed_draws(test, seed_of(f"{name} {self._seed or 0}"))
@@ -137,12 +137,12 @@ def full(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> str:
-    """`cpu` or `cuda`, where simulations run; `cuda` without a card is a usage error.
+    """The device on which simulations run, `cpu` or `cuda`; asking for `cuda` without a card is a usage error.
 
-    A test of a crossing runs on each of the two, or on the one that was asked for; without that device it is skipped.
+    A test of a crossing runs on both devices, skipping a missing one, or only on the device that was asked for.
     """
     asked = str(request.config.getoption("--device"))
-    # A quick run is quicker without a card, whose context each worker would have to make.
+    # A quick run is faster without a card, because each worker would have to make the card's context.
     quick = "cpu" if asked == "auto" and not request.config.getoption("--full") else asked
     named = getattr(request, "param", quick)
     try:
@@ -154,16 +154,16 @@ def device(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test of a crossing on both devices, or on the one that was asked for."""
+    """Run each test of a crossing on both devices, or on the device that was asked for."""
     if "crossing" in metafunc.fixturenames:
         asked = str(metafunc.config.getoption("--device"))
-        # One worker has the card.
+        # Only one worker uses the card.
         both = ("cpu", pytest.param("cuda", marks=pytest.mark.xdist_group("cuda")))
         metafunc.parametrize("device", both if asked == "auto" else (asked,), indirect=True)
 
 
 class Ledger:
-    """The entries of a test into the ledger: checks of theorems, comparisons with simulations, findings."""
+    """The ledger as a test enters into it: checks of theorems, comparisons with simulations, findings."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
@@ -179,10 +179,9 @@ class Ledger:
     ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
-        An expected refutation is a finding, and is entered as one. Where nothing evaluates a claim in words, or its
-        evaluation decides nothing at the instance, as `undecided` says, all others have to be verified. A clause that
-        is proved or certified is written down as a certificate, and the test fails where the re-checker does not accept
-        it.
+        Without `expect`, a claim in words is expected to stay undecided if nothing evaluates it, or if its label is in
+        `undecided`; all other clauses must be verified. Proved and certified clauses are written as a certificate, and
+        the test fails if the re-checker does not accept the certificate.
         """
         __tracebackhide__ = True
         from verify.claims.in_words import in_words
@@ -244,9 +243,9 @@ class Ledger:
         return text
 
     def canaries(self, theorem: "Theorem", **effort: Any) -> "list[ExploreResult]":
-        """Search each canary of a theorem and enter it; the test fails unless all are refuted, at the clause they name.
+        """Try to refute each canary of a theorem and enter it; the test fails unless each is refuted at its clause.
 
-        `effort` is that of `verify.search.explore.explore`: `max_examples`, `seconds`, `seed`.
+        `effort` has options of `verify.search.explore.explore`: `max_examples`, `seconds`, `seed`.
         """
         __tracebackhide__ = True
         results, survived = [], []
@@ -263,9 +262,9 @@ class Ledger:
         return results
 
     def mutants(self, theorem: "Theorem", *, most: int, seed: int = 0, **effort: Any) -> "list[Tried]":
-        """Try at most so many mutants of a theorem's statement, and enter their fates: nothing fails.
+        """Try at most `most` mutants of a theorem's statement, and enter their fates; the test does not fail.
 
-        `effort` is that of `verify.search.mutation.fate`: `seconds`, `max_examples`.
+        `effort` has options of `verify.search.mutation.fate`: `seconds`, `max_examples`.
         """
         from verify.search.mutation import fate, sample
 
@@ -278,11 +277,11 @@ class Ledger:
     def compare(
         self, comparison: Comparison, *, expect: Outcome | Sequence[Outcome] | None = None, seed: int | None = None
     ) -> ComparisonResult:
-        """Run a comparison where and as fully as this run asks, and enter it; the seed is `--seed`'s, or 0.
+        """Run a comparison on the device and at the size of this run, and enter it; without `seed` by `--seed`, or 0.
 
-        The test fails unless the outcome is `expect` (verified), or one of several: a printed claim that a check does
-        not confirm is expected otherwise, and one that nobody has run yet may end either way. With the option `--seed`
-        chance may leave a comparison open, which fails nothing, and is not counted as expected.
+        The test fails unless the outcome is `expect` (verified), or one of several. Another outcome is expected of a
+        printed claim that is not confirmed, and several of a comparison that nobody has run yet. With `--seed`, chance
+        may leave a comparison inconclusive: this does not fail the test, and is not counted as expected.
         """
         __tracebackhide__ = True
         device, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
@@ -333,7 +332,7 @@ class Crossed:
         self._held(crossing, instance, "holds", Outcome.VERIFIED)
 
     def fails(self, crossing: Crossing, instance: object) -> None:
-        """Simulate at an instance out of scope, where theory says that it does not hold: it has to be refuted."""
+        """Simulate at a drawn instance out of scope; the test fails unless theory is refuted there."""
         __tracebackhide__ = True
         self._held(crossing, instance, "fails", Outcome.REFUTED)
 
@@ -346,7 +345,7 @@ class Crossed:
             said = "" if what == "holds" else ", expected refuted"
             pytest.fail(f"{crossing.id} at {instance}: {verdict.outcome}{said}: {verdict.detail} ({self._device})")
         if failed:
-            # An instance that Hypothesis tries in simplifying a failure is no draw.
+            # The instances by which Hypothesis simplifies a failure are not counted as draws.
             return
         entry["outcome"] = "as_expected"
         self._seen.add(str(instance))
@@ -367,10 +366,10 @@ class Crossed:
         return self._entries[what]
 
     def catches(self, crossing: Crossing, label: str) -> None:
-        """Hold a planted error against drawn instances; the test fails unless one of them refutes it."""
+        """Simulate at drawn instances to refute a planted error; the test fails unless one of them does."""
         __tracebackhide__ = True
         options = self._request.config.getoption
-        # `--draws` does not lower the number here: an instance that shows the error has to be met.
+        # `--draws` does not lower the number here: an instance that shows the error has to be drawn.
         examples = max(LOOKED_THROUGH, options("--draws") or 0)
         verdict = crossing.caught(label, self._device, examples=examples, seed=options("--seed") or 0)
         caught = verdict.outcome is Outcome.REFUTED
@@ -388,7 +387,7 @@ class Crossed:
 
 @pytest.fixture
 def crossing(request: pytest.FixtureRequest, device: str) -> Crossed:
-    """The fixture with which a test of a crossing holds theory against drawn instances."""
+    """The fixture with which a test of a crossing compares theory with simulations at drawn instances."""
     return Crossed(request, device)
 
 
@@ -396,9 +395,9 @@ _STARTED = pytest.StashKey[float]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Remember when the run began; declare `crossing`, and `xdist_group`, as pytest-xdist may not be there.
+    """Record when the run began; declare the markers `crossing` and, for a run without pytest-xdist, `xdist_group`.
 
-    Raises pytest.UsageError where the ledger would be written over another file, and for a report without its extras.
+    Raises pytest.UsageError if the ledger would overwrite another file, and for a report without its extras.
     """
     config.addinivalue_line("markers", "xdist_group(name): tests that run on one worker, with --dist loadgroup")
     config.addinivalue_line("markers", "crossing(id): the id of the test's crossing, by which -k selects the test")
@@ -418,7 +417,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print the ledger, when a test has written into it."""
+    """Print the ledger, and write the files that were asked for, if a test has entered anything."""
     reports = [report for some in terminalreporter.stats.values() for report in some]
     calls = [report for report in reports if isinstance(report, pytest.TestReport) and report.when == "call"]
     entries = [value for report in calls for name, value in report.user_properties if name == PROPERTY]
@@ -438,7 +437,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         from verify.reports.simulate import usable_store
 
         terminalreporter.write_line(f"report: {file_verbs.report(folder, store=usable_store(None), entries=kept)}")
-    # A folder that cannot be written to ends nothing.
+    # A folder that cannot be written to is no error.
     with suppress(OSError):
         write_whole(path := files.FOLDER / "ledger.txt", "\n".join(map(visible, whole)) + "\n")
         terminalreporter.write_line(f"the whole ledger: {path}, and with -v")

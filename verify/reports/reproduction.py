@@ -1,4 +1,4 @@
-"""A finding's command run again, and its report held against the finding's numbers."""
+"""A finding's command run again, and its report compared with the finding's expected values."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ from verify.reports.findings import Expected, Finding, load_finding, shown
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A finding's command as it ran.
+    """The outcome of a run of a finding's command.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Reproduction:
     failures
         A line for each thing that is not as expected.
     error
-        Its standard error.
+        The command's standard error.
     seconds
-        Its duration, in seconds.
+        The command's duration, in seconds.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
     Returns
     -------
     Reproduction
-        `holds`, and a line for each failure; errors of the command are reported in it.
+        `holds`, and a line for each failure; errors of the command are reported there.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
     started = time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         words = shlex.split(finding.command)[1:]
-        # A stored measurement reproduces nothing.
+        # Reading a stored measurement would reproduce nothing.
         anew = ["--no-cache"] if words[0] == "simulate" and "--no-cache" not in words else []
         code = run([*words, *anew, "--json"])
     if code == INTERRUPTED:
@@ -99,7 +99,7 @@ def reproduce(finding: Finding | str) -> Reproduction:
 
 
 def _why_not(body: object, path: str, expected: Expected) -> str:
-    """Return "" where the value at a path is the expected one, else the fault."""
+    """Return "" if the value at a path is the expected one, else the fault."""
     value: Any = body
     for part in path.split("."):
         if isinstance(value, list):
@@ -114,7 +114,7 @@ def _why_not(body: object, path: str, expected: Expected) -> str:
 
 
 def _sure(said: dict[str, Any]) -> str:
-    """Return an evidence with the second computations that it trusts, as `check` shows it."""
+    """Return the word for an evidence with the second computations that it trusts, as `check` shows them."""
     return how_sure(said["evidence"], [f"{trust['name']}/{trust['version']}" for trust in said.get("trusts", ())])
 
 

@@ -34,7 +34,7 @@ def with_theory(result: ExperimentResult) -> ExperimentResult:
 
 
 def usable_store(path: Path | None) -> Store | None:
-    """Return the store of a file; without one the default store, or None where nothing can be written there."""
+    """Return the store at a path; without a path the default store, or None if nothing can be written there."""
     if path is not None:
         return Store(path)
     default = default_store()
@@ -58,13 +58,13 @@ def announced(experiment: Experiment, store: Store | None) -> Callable[[float], 
 
 
 def duration_text(seconds: float) -> str:
-    """Return a duration, in seconds >= 0, to two digits, in the largest unit of which it has one."""
+    """Return a duration in seconds >= 0 as text: two digits, in the largest unit (h, min, s) that is not longer."""
     size, unit = next((pair for pair in _UNITS if seconds >= pair[0]), _UNITS[-1])
     return f"{float(f'{seconds / size:.2g}'):g} {unit}"
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder to write to, before the run. Raises InputError where nothing can be written in it."""
+    """Make a folder to write to, before the run. Raises InputError if nothing can be written in it."""
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
@@ -95,7 +95,7 @@ def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], 
     Raises InputError if they cannot be written.
     """
     refuse_others(folder, name)
-    # The JSON file first: by it the others are known to be ours, also where the rest is interrupted.
+    # The JSON file first: it marks the other files as ours, even if writing them is interrupted.
     suffixes = sorted(writers, key=lambda suffix: suffix != ".json")
     paths = [folder / f"{name}{suffix}" for suffix in suffixes]
     for path, write in zip(paths, (writers[suffix] for suffix in suffixes), strict=True):
@@ -105,9 +105,9 @@ def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], 
 
 
 def refuse_others(folder: Path, name: str) -> None:
-    """Refuse to write files of a name over others: to be asked before anything is computed.
+    """Raise InputError if files of a name would overwrite other files; call this before anything is computed.
 
-    Those that are there are ours where the JSON file of the name is a result's. Raises InputError.
+    Existing files may be overwritten if they are empty, or if the JSON file of the name is a result's.
     """
     stem = name_in_file("id", name)
     there = [path for suffix in _SUFFIXES if os.path.lexists(path := folder / f"{stem}{suffix}")]

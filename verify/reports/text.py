@@ -32,7 +32,7 @@ from verify.runs.measurements import Measurement
 from verify.runs.sweeps.grids import Axis
 from verify.runs.sweeps.rows import OUTCOMES
 
-# These load NumPy.
+# These modules load NumPy.
 if TYPE_CHECKING:
     from verify.reports.display.summaries import ExperimentSummary, TheoremSummary
     from verify.runs.sweeps.sweep import SweepResult
@@ -43,17 +43,18 @@ if TYPE_CHECKING:
 
 
 _SHORT = 10
-_MOST_PLACES = 8
 """Significant digits of numbers beside a result, and the number of a grid's values shown."""
+_MOST_PLACES = 8
+"""Maximum number of places after or before the point to which a value and its error are rounded."""
 _LONG = 40
-"""Characters of a value that stands in a table; a longer one stands above it."""
+"""Maximum number of characters of a value in a table; a longer value stands only on the line above the table."""
 _LINES = 30
-"""Most lines of a deduction that are printed."""
+"""Maximum number of lines of a deduction that are printed without `--explain`."""
 _STOPPED = {"seconds": "; the time is over", "work": "; the work is spent", "tried": "; all that is known was tried"}
 _ONE = "the one instance of a statement without parameters"
 
 
-_WHOLE = "what stands after “about” is exact with --json"
+_WHOLE = "values after “about” are exact with --json"
 
 
 def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str]:
@@ -77,7 +78,7 @@ def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterat
 
 
 def _whole(*values: Any) -> list[str]:
-    """Return a line that says where to find the whole of shortened texts, if any are."""
+    """Return the line that says where shortened values are exact, if a value is shortened."""
     return [_WHOLE] if any(map(is_shortened, values)) else []
 
 
@@ -156,7 +157,7 @@ def _row(numbers: Iterable[float]) -> str:
 
 
 def experiment_text(result: ExperimentResult, width: int = WIDTH) -> str:
-    """Return the results of an experiment, a line each; a standard error of 0 is not shown."""
+    """Return the results of an experiment, one line for each; a standard error of 0 is not shown."""
     lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
     lines += ["measurements"] if result.measurements else []
     lines += [f"  {name} = {_measured(m)}" for name, m in result.measurements.items()]
@@ -203,7 +204,7 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
     evidence = f" ({clause.how_sure})" if clause.evidence else ""
     line = f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}"
     margin = "" if clause.margin is None else f"margin {short_text(clause.margin, _SHORT)}"
-    # Beside the claim if there is room for it, else in a line of its own.
+    # The margin stands beside the claim if there is room for it, else on its own line.
     beside = margin and len(line) + 3 + len(margin) <= width
     yield f"{line}   {margin}" if beside else line
     yield from [f"      {margin}"] if margin and not beside else []
@@ -315,7 +316,7 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
         counts = (result.claims.get((scope, name), 0) for scope in seen)
         lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
     order = {name: place for place, name in enumerate((*Evidence, "none"))}
-    # Evidence with trusts comes after the same without.
+    # Evidence that trusts a package comes after the same evidence that does not.
     known = sorted(result.evidence, key=lambda name: (order[name.partition(",")[0]], name))
     evidence = [f"{name} {result.evidence[name]}" for name in known]
     lines += [f"evidence: {'; '.join(evidence)}"] if evidence else []

@@ -15,23 +15,23 @@ from verify.errors import InputError
 from verify.files import parts_of, whole
 
 SECONDS_BETWEEN = 30.0
-"""Seconds between two checkpoints: the most that a killed run loses, beside the time that writing takes."""
+"""Seconds between two checkpoints; a killed run loses at most this time, and the time that writing takes."""
 
 
 @dataclass
 class Running:
     """A run of a measurement: its checkpoint, if any, and its progress.
 
-    A measurement has named parts, such as trainings. `left` returns the last state that `keep` wrote for a part, in
-    whatever way the process ended. A state consists of tensors, numbers, strings, lists and dicts. `seconds_before` is
-    the run's time until it was left, in seconds.
+    A measurement has named parts, such as trainings. `left` returns the last state that `keep` wrote for a part,
+    however the process ended. A state consists of tensors, numbers, strings, lists and dicts. `seconds_before` is the
+    run's time up to the checkpoint that an earlier process left, in seconds.
 
     Parameters
     ----------
     file
         The checkpoint; None keeps nothing.
     tell
-        `tell(done, total)`, called as often as `steps` is.
+        `tell(done, total)` is called at each call of `steps`.
     every
         Seconds between two checkpoints.
 
@@ -74,7 +74,7 @@ class Running:
         raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to start over")
 
     def keep(self, part: str, state: Callable[[], object], *, now: bool = False) -> None:
-        """Keep `state()` as the state of a part if it is time to, or `now`; nothing in it may change later on.
+        """Write `state()` as a part's state if `every` seconds have passed, or if `now`; it may not change later.
 
         Raises InputError if the checkpoint cannot be written.
         """
@@ -85,7 +85,7 @@ class Running:
         _write(self.file, self._parts, self.seconds_before + self._kept - self._begun)
 
     def steps(self, done: int, total: int) -> None:
-        """Say how far the run is."""
+        """Report the progress of the run."""
         if self.tell is not None:
             self.tell(done, total)
 
@@ -104,7 +104,7 @@ def _remove_parts(file: Path) -> None:
 
 
 def alike(state: object, like: object) -> bool:
-    """Whether a state has the form of another: types, keys, lengths, the tensors' shapes and kinds of numbers."""
+    """Whether a state has the form of another: types, keys, lengths, and the tensors' shapes and dtypes."""
     if type(state) is not type(like):
         return False
     if isinstance(state, dict) and isinstance(like, dict):
@@ -115,15 +115,15 @@ def alike(state: object, like: object) -> bool:
 
 
 def kept_by(steps: Sequence[int], step: int, count: int) -> bool:
-    """Whether so many readings, at the first of some ascending steps, have been kept when a training is at a step."""
+    """Whether a training at `step` can have kept `count` readings, which it takes at the ascending `steps`."""
     return 0 <= step <= steps[-1] and sum(s < step for s in steps) <= count <= sum(s <= step for s in steps)
 
 
 @contextlib.contextmanager
 def alone(file: Path | None) -> Iterator[None]:
-    """Hold a checkpoint: no two processes go on with one. Raises InputError where another one holds it.
+    """Lock a checkpoint, so that no two processes continue it. Raises InputError if another process has locked it.
 
-    The lock is SQLite's of a file beside it, which the system lets go of however a process ends.
+    The lock is SQLite's, of a file beside the checkpoint; the system releases it however a process ends.
     """
     if file is None:
         yield
@@ -146,7 +146,7 @@ def alone(file: Path | None) -> Iterator[None]:
         try:
             yield
         finally:
-            # Not on Windows, where an open file stays: there it is left.
+            # Windows does not remove an open file: there the lock file is left.
             with contextlib.suppress(OSError):
                 lock.unlink()
                 file.parent.rmdir()
@@ -168,12 +168,12 @@ def _read(file: Path) -> tuple[dict[str, object], float]:
 
 
 def _write(file: Path, parts: Mapping[str, object], seconds: float) -> None:
-    """Write a checkpoint: under its name there is the former one or the new one, whole, whenever the process ends."""
+    """Write a checkpoint; whenever the process ends, its file has the former one or the new one, whole."""
     import torch
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Only this run writes it: a half-written file was left by one that was killed.
+        # Only this run writes the checkpoint: a half-written file was left by a killed process.
         _remove_parts(file)
         with whole(file) as part, part.open("wb") as target:
             torch.save({"parts": parts, "seconds": seconds}, target)

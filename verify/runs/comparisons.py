@@ -15,12 +15,12 @@ from verify.runs.verdicts import Verdict
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonResult:
-    """A comparison as it ran.
+    """The result of a comparison.
 
     Parameters
     ----------
     id, theorem
-        Ids of the comparison and of its theorem; None without one.
+        Ids of the comparison and of its theorem; None without a theorem.
     outcome, evidence
         Whether theory and measurement agree, and the kind of evidence for it.
     detail
@@ -30,7 +30,7 @@ class ComparisonResult:
     device, seed
         The device on which it ran, and the seed of its random numbers.
     seconds
-        Its duration, in seconds.
+        Duration of the comparison, in seconds.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class ComparisonResult:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A theorem's value against a measurement.
+    """A comparison of a theorem's value with a measurement.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class Comparison:
     compare
         `compare(device=…, full=…, seed=…)`, with the device `cpu` or `cuda`; returns a `Verdict`.
     devices
-        The devices on which it can run: asked for another one, it runs on the first of these, and says so.
+        The devices on which it can run. If another is asked for, it runs on the first of these, and the result says so.
 
     Raises
     ------
     TheoremError
-        For an id that is none, and for a title that is no line of text.
+        For a bad id, and for a title that is not one line of text.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Comparison:
         refuse_bad_text(f"comparison {self.id}: title", self.title, TITLE)
 
     def run(self, *, device: str = "auto", full: bool = False, seed: int = 0) -> ComparisonResult:
-        """Compare. Raises InputError for a device that is not there."""
+        """Run the comparison. Raises InputError for a device that is not available."""
         device = device_named(device)
         device = device if device in self.devices else self.devices[0]
         started = time.monotonic()
@@ -113,13 +113,13 @@ class Prediction:
     id, title
         The experiment's id, and one line on the predicted quantities.
     predict
-        `predict(result)`: named curves with the axes of the result's, none where theory has nothing to say of its
-        settings.
+        `predict(result)` returns named curves with the axes of the result's curves; none if theory says nothing about
+        the result's settings.
 
     Raises
     ------
     TheoremError
-        For an id that is none, and for a title that is no line of text.
+        For a bad id, and for a title that is not one line of text.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def load_comparison(reference: str) -> Comparison:
     Parameters
     ----------
     reference
-        Its id.
+        The comparison's id.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def load_comparison(reference: str) -> Comparison:
     Raises
     ------
     InputError
-        If none has this id.
+        If no comparison has this id.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Crossings: a closed form that a theorem gives, held against whole trainings at instances that Hypothesis draws.
+"""Crossings: a closed form that a theorem gives, compared with whole trainings at instances that Hypothesis draws.
 
 A test of a crossing is an ordinary `@given` test with the fixture `crossing`:
 
@@ -6,7 +6,7 @@ A test of a crossing is an ordinary `@given` test with the fixture `crossing`:
     def test_dynamics_against_training(crossing, instance):
         crossing.holds(dynamics, instance)
 
-Hypothesis draws, shrinks and remembers failures; the fixture enters draws, trainings and the largest deviation into
+Hypothesis draws the instances and shrinks failures; the fixture enters draws, trainings and the largest deviation into
 the ledger.
 """
 
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 Theory = TypeVar("Theory")
 
 QUICK = 10
-"""Instances that a crossing's test draws in a quick run: a training takes seconds."""
+"""Number of instances that a crossing's test draws in a quick run: a training takes seconds."""
 FULL = 200
 """The same under `--full`."""
 LOOKED_THROUGH = 4 * QUICK
-"""Instances that are drawn for one that shows a planted error."""
+"""Maximum number of instances that are drawn to find one that shows a planted error."""
 
 
 @dataclass(frozen=True)
 class Crossing(Generic[Theory, Drawn]):
-    """Theory for an object of a paper, against simulation from the definitions at drawn instances.
+    """A comparison of theory for an object of a paper with simulations from the definitions at drawn instances.
 
     Parameters
     ----------
     id, title
         `paper.name`, and one line on the quantities that agree.
     subject
-        The object of the paper, as its row in the table is called.
+        The object of the paper: the name of its row in the ledger's table.
     theorem
         Id of the theorem that the closed form is part of, and in whose file it is derived.
     exact
         Id of the test or comparison that checks the closed form without training.
     instances
-        Strategy of instances: named tuples, whose integers named in `sizes` are shown as ranges.
+        Strategy that draws the instances; they are named tuples if there are `sizes`.
     held
         `held(theory, instance, device)` simulates, on `cpu` or `cuda`, and returns a `Verdict` with its `ratio`.
     theory
         The closed form, as `held` takes it.
     planted
-        Wrong closed forms by label, each of which some instance that is drawn has to refute.
+        Wrong closed forms by label; a drawn instance has to refute each of them.
     sizes
         Names of the instances' integers whose ranges are shown.
 
@@ -90,12 +90,12 @@ class Crossing(Generic[Theory, Drawn]):
 
 
 def in_full() -> bool:
-    """Return whether the Hypothesis profile in force is `full`, with which strategies draw the papers' own sizes.
+    """Return whether Hypothesis's current profile is `full`, under which strategies draw the papers' own sizes.
 
     Returns
     -------
     bool
-        Whether it is.
+        Whether the profile is `full`.
 
     Examples
     --------

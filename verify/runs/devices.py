@@ -24,7 +24,7 @@ def device_named(asked: str) -> str:
 
 
 def machine_of(device: str) -> str:
-    """Return the device with the card's name, under which results are kept: two cards round otherwise."""
+    """Return the device with the card's name, under which results are stored: another card may round differently."""
     if device != "cuda":
         return device
     import torch

@@ -26,7 +26,7 @@ from verify.runs.store import Key, Store, settings_digest
 from verify.shown import Panelled, Shown
 
 _FEWEST = 2
-"""Values of a setting that is varied: one makes no curve."""
+"""Minimum number of values of a varied setting: one value makes no curve."""
 _LARGEST = sys.float_info.max
 """Largest number of a setting: it is simulated in float64."""
 _TAKEN = ("seed", "device", "full")
@@ -81,7 +81,7 @@ class ExperimentResult(Panelled, Shown):
     from_store
         Whether it was measured in an earlier run.
     interrupted
-        Whether Ctrl-C ended it, so that the settings have only those values of the varied one that were measured.
+        Whether Ctrl-C ended the run; the varied setting then has only the values that were measured.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Experiment:
     id, title, source
         `paper.name`, one line, and the source of the simulated result.
     settings
-        The settings; one that is not given takes its quick or full value.
+        The settings; a setting that is not given takes its quick or full value.
     measure
         `measure(settings, seed=…, device=…)` with exact values of all settings and the device `cpu` or
         `cuda`; returns named measurements, curves and heat maps, and raises InputError for settings that do not fit
@@ -137,16 +137,14 @@ class Experiment:
     resumable
         Whether `measure` also takes `running=…`, a `Running` for its progress and its checkpoints.
     expect
-        `expect(settings, device=…)`, about how many seconds a run takes on this machine.
+        `expect(settings, device=…)` returns the estimated seconds of a run on this machine.
     protocols
-        For words of a setting called `protocol`, the values of other settings that stand in the place of their quick
-        and full ones.
+        For words of the setting `protocol`, the values of other settings that replace their quick and full values.
 
     Raises
     ------
     TheoremError
-        For an id that is none, for a setting whose name is taken, or is used twice, and for protocols of a name that is
-        no setting.
+        For a bad id, for a setting whose name is taken or is used twice, and for a protocol that names no setting.
 
     Examples
     --------
@@ -169,7 +167,7 @@ class Experiment:
     def __post_init__(self) -> None:
         refuse_bad_id("experiment", self.id)
         refuse_bad_text(f"experiment {self.id}: title", self.title, TITLE)
-        # Read when a module is loaded, so that a result is kept under the version that ran.
+        # The version is read when a module is loaded, so that a result is stored under the version that ran.
         object.__setattr__(self, "_code", code_version(_module_of(self.measure)))
         names = [setting.parameter.name for setting in self.settings]
         for name in names:
@@ -192,7 +190,7 @@ class Experiment:
                 raise InputError(name, given[name], f"is not a setting of {self.id}, but the option --{name}")
 
     def varied(self, given: Mapping[str, object]) -> str | None:
-        """Return the setting that is given several values, as text with commas; InputError for two of them."""
+        """Return the setting that is given several values, as text with commas. Raises InputError for two of them."""
         lists = {setting.parameter.name for setting in self.settings if setting.parameter.kind == "rationals"}
         several = [name for name, value in given.items() if isinstance(value, str) and "," in value]
         first, *more = [name for name in several if name not in lists] or [None]
@@ -216,8 +214,7 @@ class Experiment:
 
         With a store, a long run that was left unfinished is continued. `tell(done, total)` is called with the progress,
         and `announce(seconds)`, before the run begins, with the expected time. Raises InputError for an unknown
-        setting, a bad value, a long run that another process has begun, and a run that diverges, of which nothing is
-        kept.
+        setting, a bad value, a long run that another process has begun, and a run that diverges, which is not stored.
         """
         chosen = self._chosen(settings, full=full)
         device = device_named(device)
@@ -262,7 +259,7 @@ class Experiment:
             as_written = json.loads(json.dumps(result.to_json(), allow_nan=False))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError("--store", store.path, why) from error
-        # Also a result of other settings, or of a curve whose ends are not its measurements.
+        # A result of other settings is refused too, and so is a curve whose ends are not its measurements.
         same = ("experiment", "settings", "seed", "device", "measurements", "heat_maps", "seconds")
         if set(as_written) != set(kept) or any(as_written[name] != kept[name] for name in same):
             raise InputError("--store", store.path, why)
@@ -300,7 +297,7 @@ class Experiment:
         )
 
     def _key(self, chosen: Instance, seed: int, device: str) -> Key | None:
-        """Return the store's key of a run; None where the code is not found, or has changed since it was loaded."""
+        """Return the store's key of a run; None if the code is not found, or has changed since it was loaded."""
         if not self._code or read_code_version(_module_of(self.measure)) != self._code:
             return None
         return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
@@ -323,10 +320,10 @@ class Experiment:
     ) -> ExperimentResult:
         """Measure at several values of a setting, each with the same seed: curves over the setting.
 
-        A curve of a run gives its last point, and each measurement becomes a curve of its own. `jobs` processes of this
-        machine measure, one value each at a time, or the workers of a Dask scheduler; other options are as in `run`.
-        After Ctrl-C the result has the values that were measured. Raises KeyboardInterrupt if none was, InputError as
-        `run` does, and for values that are not two or more, all different.
+        Each measurement, and the last point of each curve of a run, becomes a curve. `jobs` processes of this machine,
+        or the workers of a Dask scheduler, measure one value each at a time; other options are as in `run`. After
+        Ctrl-C the result has the values that were measured. Raises KeyboardInterrupt if none was measured, and
+        InputError as `run` does and for values that are not two or more, all different.
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
@@ -334,7 +331,7 @@ class Experiment:
         varied = [parameter.parse(value) for value in values]
         if len(varied) < _FEWEST or len(set(varied)) < len(varied):
             raise InputError(name, ",".join(map(str, values)), "must have two values or more, all different")
-        # All are read before the first runs.
+        # All values are read before the first run.
         each = [{**settings, name: value} for value in varied]
         for given in each:
             self._chosen(given, full=full)
@@ -370,7 +367,7 @@ class Experiment:
         tell: Callable[[int, int], None] | None,
         **run: Any,
     ) -> tuple[ExperimentResult, bool]:
-        """Run at one of several values of a setting, in this process; the progress is that of all."""
+        """Run at one of several values of a setting, in this process; the progress is that of all values."""
         of_all = None if tell is None else lambda done, total: tell(place * total + done, count * total)
         return self.run(tell=of_all, **run, **given), False
 
@@ -383,7 +380,7 @@ class Experiment:
         tell: Callable[[int, int], None] | None,
         announce: Callable[[float], None] | None,
     ) -> tuple[list[ExperimentResult], bool]:
-        """Run at several values of a setting in other processes; those of this machine use the store themselves."""
+        """Run at several values of a setting in other processes; processes of this machine use the store themselves."""
         reference = self.id if self._is(self.id) else (held_by_module(self) or ("",))[0]
         if not reference:
             raise InputError(self.id, "", "is in no module: other processes cannot load it")
@@ -401,7 +398,7 @@ class Experiment:
         return found, interrupted
 
     def run_of(self, code: str, /, **options: Any) -> ExperimentResult:
-        """Run code of a version. Raises InputError if the code here is of another, and as `run` does."""
+        """Run, if the code here has this version. Raises InputError if it has another one, and as `run` does."""
         if self._code != code:
             raise InputError(self.id, "", "a worker has another version of the experiment or of lemmascope")
         return self.run(**options)
@@ -439,7 +436,7 @@ def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMa
 
 
 def _over(runs: Sequence[ExperimentResult], over: str, points: Sequence[float]) -> dict[str, Curve]:
-    """Return measurements as curves over the setting that varies, at the runs that have them: of a curve the last."""
+    """Return measurements, and the last values of curves, as curves over the varied setting, at runs that have them."""
     measured = [
         {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
         | {
@@ -466,9 +463,9 @@ def _module_of(measure: Callable[..., object]) -> str:
 def run_elsewhere(
     reference: str, code: str, store: Path | None, options: Mapping[str, Any]
 ) -> tuple[ExperimentResult, bool]:
-    """Run an experiment in another process, which loads it by itself; no Ctrl-C comes there.
+    """Run an experiment in another process, which loads it by itself and gets no Ctrl-C.
 
-    Raises InputError if its version there is another one.
+    Raises InputError if the other process has another version of it.
     """
     return load_experiment(reference).run_of(code, store=store and Store(store), **options), False
 
@@ -479,7 +476,7 @@ def load_experiment(reference: str) -> Experiment:
     Parameters
     ----------
     reference
-        Its id, or `file.py:name`, whose code is run.
+        The experiment's id, or `file.py:name`, whose code is run.
 
     Returns
     -------
@@ -489,7 +486,7 @@ def load_experiment(reference: str) -> Experiment:
     Raises
     ------
     InputError
-        If there is none.
+        If there is no such experiment.
 
     Examples
     --------

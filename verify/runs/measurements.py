@@ -1,4 +1,4 @@
-"""Measurements of a simulation: numbers with standard errors, curves and matrices. Predictions for a curve."""
+"""Measurements of a simulation: numbers with standard errors, curves and matrices; and predictions for curves."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Measurement:
             raise TheoremError("a standard error needs at least two samples")
 
     def band(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0 or unknown."""
+        """Return the 95 % confidence interval of the mean, by Student's t; a point if the error is 0 or unknown."""
         if not self.standard_error:
             return self.value, self.value
         # SciPy is heavy, and many results have no random measurement.
@@ -70,7 +70,7 @@ class Curve:
     points, measured
         The points of the curve, at least one, and a measurement at each.
     logarithmic
-        Whether the vertical axis is logarithmic; the axis of a plot is if one of its curves says so.
+        Whether the vertical axis is logarithmic; one such curve makes the axis of its plot logarithmic.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Results that are kept: one SQLite file, a row for each result: an experiment, or an instance or a block of a sweep.
+"""The store of results: an SQLite file with a row for each experiment, and for each instance or block of a sweep.
 
 A row's key is the request (a digest of an id and its settings), the code that measured it, the seed and the
-device. Only results that were finished are written. Checkpoints of unfinished runs lie beside the file.
+device. Only finished results are written. Checkpoints of unfinished runs lie beside the file.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from verify.language.parameters import Value
 _APPLICATION = int.from_bytes(b"lmsc")
 _FORMAT = 1
 _PATIENCE = 60.0
-"""Seconds for which a writer waits for another one."""
+"""Seconds for which a writer waits for another writer."""
 _TABLE = """CREATE TABLE results (
     digest TEXT NOT NULL, code TEXT NOT NULL, seed TEXT NOT NULL, device TEXT NOT NULL,
     name TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -35,7 +35,7 @@ _BLOCKS = """CREATE TABLE IF NOT EXISTS blocks (
 _INTO = "INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT, _REPLACE = f"INSERT OR IGNORE {_INTO}", f"INSERT OR REPLACE {_INTO}"
 _AT_ONCE = 500
-"""Results that are asked for in one query: SQLite takes 999 marks on every platform."""
+"""Maximum number of results that one query asks for: SQLite takes 999 question marks on every platform."""
 
 
 class Key(NamedTuple):
@@ -58,7 +58,7 @@ def default_store() -> Path:
 
 
 def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
-    """Return a digest of an id and of its settings' exact values, whatever their order."""
+    """Return a digest of an id and of its settings' exact values; their order does not matter."""
     exact = {key: [type(value).__name__, str(value)] for key, value in sorted(settings.items())}
     return hashlib.sha256(json.dumps([name, exact]).encode()).hexdigest()
 
@@ -89,7 +89,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # A folder that is mistyped is not made: rows would lie where nobody looks for them.
+        # A missing folder is not made: its name may be mistyped, and nobody would find the results.
         if not path.parent.is_dir():
             raise InputError("--store", path, f"cannot be written: there is no folder {path.parent}")
         if path.is_dir():
@@ -98,17 +98,17 @@ class Store:
             self._prepare(connection)
 
     def read(self, key: Key) -> dict[str, Any] | None:
-        """Return the result of a key; None without one. Raises InputError for one that is no JSON object."""
+        """Return the result of a key; None without one. Raises InputError for a result that is not a JSON object."""
         return self.read_many([key]).get(key)
 
     def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
-        """Keep a result, whole or not at all; of two for one key, the first. Raises as `write_many`."""
+        """Store a result, whole or not at all; of two for one key the first is kept. Raises as `write_many`."""
         self.write_many(name, [(key, body)])
 
     def read_many(self, keys: Sequence[Key], *, damaged: bool = False) -> dict[Key, dict[str, Any]]:
-        """Return the results of some keys, of one code, seed and device, that have one.
+        """Return the results that are stored for some keys, by key; the keys have the same code, seed and device.
 
-        One that is no JSON object is refused by an InputError, or, where `damaged` are asked for too, an empty one.
+        Raises InputError for a result that is not a JSON object; with `damaged`, it is returned as an empty object.
         """
         assert len({key[1:] for key in keys}) <= 1, "keys of one code, seed and device"
         by_digest = {key.digest: key for key in keys}
@@ -116,7 +116,7 @@ class Store:
         with self._opened() as connection:
             for start in range(0, len(keys), _AT_ONCE):
                 part = keys[start : start + _AT_ONCE]
-                # Nothing but question marks is put together here.
+                # Only question marks are inserted into the query.
                 condition = f"digest IN ({', '.join('?' * len(part))}) AND code = ? AND seed = ? AND device = ?"
                 asked = f"SELECT digest, body FROM results WHERE {condition}"  # noqa: S608
                 for digest, text in connection.execute(asked, (*(k.digest for k in part), *_columns(part[0])[1:])):
@@ -136,9 +136,9 @@ class Store:
         raise self._unreadable(why)
 
     def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]], *, replace: bool = False) -> None:
-        """Keep some results in one transaction: all or none; of two for one key the first, the last with `replace`.
+        """Store results in one transaction, all or none; of two for a key the first is kept, the last with `replace`.
 
-        Raises InputError where the file cannot be written, and ValueError for a number that JSON does not have.
+        Raises InputError if the file cannot be written, and ValueError for NaN and infinity.
         """
         written = [(*_columns(key), name, json.dumps(body, allow_nan=False)) for key, body in rows]
         with self._opened() as connection:
@@ -155,7 +155,7 @@ class Store:
             return connection.execute(asked, _columns(key)).fetchone()
 
     def write_block(self, key: Key, name: str, header: str, data: bytes, *, replace: bool = False) -> None:
-        """Keep a block, whole or not at all; of two for one key the first, the last with `replace`."""
+        """Store a block, whole or not at all; of two for one key the first is kept, the last with `replace`."""
         values = "(digest, code, seed, device, name, header, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
         with self._opened() as connection:
             way = "REPLACE" if replace else "IGNORE"
@@ -168,7 +168,7 @@ class Store:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         application, _ = self._identity(connection)
         if application != _APPLICATION:
-            # If several processes come to an empty file, one makes the table: the others wait here, and look again.
+            # If several processes open an empty file, one makes the table: the others wait here, and look again.
             connection.execute("BEGIN IMMEDIATE")
             application, tables = self._identity(connection)
             if not application and not tables:
@@ -197,7 +197,7 @@ class Store:
 
     @staticmethod
     def _write_ahead(connection: sqlite3.Connection) -> None:
-        """Let readers not wait for a writer. SQLite does not wait for this mode, where others are at the file."""
+        """Set the mode in which readers do not wait for a writer; retry, as SQLite does not, if others use the file."""
         for _ in range(100):
             try:
                 connection.execute("PRAGMA journal_mode = WAL")

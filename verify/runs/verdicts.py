@@ -27,7 +27,7 @@ class Verdict:
     """The agreement of theory and measurement, its evidence, and the size of the difference.
 
     `computed` is for deterministic float64 whose tolerance is derived in a comment; all else is `simulated`. Stronger
-    evidence needs a proof or an enclosure, which a comparison never is.
+    evidence needs a proof or an enclosure; a comparison is neither.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class Verdict:
 
     @staticmethod
     def when(holds: bool, detail: str, evidence: Evidence) -> "Verdict":
-        """Return verified or refuted."""
+        """Return a verified verdict if `holds`, else a refuted one."""
         return Verdict(Outcome.VERIFIED if holds else Outcome.REFUTED, evidence, detail)
 
     @staticmethod
     def within(deviation: float, allowed: float, what: str, evidence: Evidence) -> "Verdict":
-        """Return whether a deviation is within the tolerance, which is above 0; one that is not finite is refuted."""
+        """Return a verified verdict if deviation <= allowed < inf, else a refuted one; the tolerance is above 0."""
         holds = deviation <= allowed < math.inf
         detail = f"{what} off by {deviation:.2e}, allowed {allowed:.2e}"
         ratio = deviation / allowed if math.isfinite(deviation) and 0 < allowed < math.inf else math.inf
@@ -80,15 +80,15 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether it is verified."""
+        """Whether the verdict is verified."""
         return self.outcome is Outcome.VERIFIED
 
 
 def student_bound(samples: int, comparisons: int) -> float:
-    """Return the t that one of several means exceeds by chance with its share of FALSE_ALARM.
+    """Return the bound that |t| of one of several means exceeds by chance with probability FALSE_ALARM / comparisons.
 
-    It is two-sided, of Student's distribution with samples − 1 degrees of freedom; by the union bound the comparisons
-    need not be independent.
+    t has Student's distribution with samples − 1 degrees of freedom. By the union bound the comparisons need not be
+    independent.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def student_bound(samples: int, comparisons: int) -> float:
 
 
 def chance(measured: Measurement, comparisons: int) -> float:
-    """Return the largest deviation of a mean that is put down to chance, at a share of FALSE_ALARM.
+    """Return the largest deviation of a mean that is attributed to chance, at probability FALSE_ALARM / comparisons.
 
     Parameters
     ----------
@@ -162,14 +162,14 @@ def agreement(
     Parameters
     ----------
     theory, measured
-        The value claimed, and the one found.
+        The claimed value, and the measured one.
     comparisons
         Size of the family of comparisons that shares the probability FALSE_ALARM of a false alarm.
     rounding
-        Bound on the rounding in the difference; all that is allowed where the standard error is 0.
+        Bound on the rounding in the difference; it is the whole tolerance if the standard error is 0.
     resolution
-        The largest difference that may pass. Where chance alone could hide more, agreement is
-        inconclusive; a difference beyond chance is refuted all the same.
+        The largest tolerance at which agreement is verified; above it, agreement is inconclusive. A difference beyond
+        the tolerance is refuted in any case.
 
     Returns
     -------
@@ -202,9 +202,9 @@ def agreement(
 
 
 def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
-    """Return the worst outcome of some named verdicts on one instance, with the name and detail of the first of it.
+    """Return the worst outcome of some named verdicts on one instance, with the first such verdict's name and detail.
 
-    The verdicts are asked for one by one, and none after a refuted one. The last speaks if all hold.
+    The verdicts are read one by one, and none after a refuted one. If all hold, the name and detail are the last's.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     Returns
     -------
     Verdict
-        The worst, its detail after its name; inconclusive without any.
+        The worst outcome, with the verdict's detail after its name; inconclusive without any verdict.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
 
 
 def over_instances(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
-    """Return the worst outcome of some verdicts on distinct instances, by which they are named, as `all_of` does.
+    """Return the worst outcome of some verdicts on distinct instances, named by their instances, as `all_of` does.
 
     Parameters
     ----------
@@ -251,7 +251,8 @@ def over_instances(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     Returns
     -------
     Verdict
-        The worst, with its instance, and the numbers of instances and trainings; inconclusive without any.
+        The worst outcome, with its instance, and the numbers of instances and trainings; inconclusive without any
+        verdict.
 
     Examples
     --------
@@ -287,8 +288,8 @@ def over_drawn(
 ) -> Verdict:
     """Compare at instances that a Hypothesis strategy draws.
 
-    It is inconclusive where fewer than `examples` instances could be drawn, or one is inconclusive. Draws should be
-    cheap; work belongs in `compare`.
+    Unless an instance is refuted, the verdict is inconclusive if fewer than `examples` instances could be drawn, or if
+    one of them is inconclusive. Draws should be cheap; work belongs in `compare`.
 
     Parameters
     ----------
@@ -306,7 +307,7 @@ def over_drawn(
     Returns
     -------
     Verdict
-        The worst, with the instance that it is of.
+        The worst outcome, with its instance.
 
     Examples
     --------
@@ -342,7 +343,7 @@ def over_drawn(
         with own_draws():
             every()
     except (_RefutedError, Flaky):
-        # The last refuted one is the simplest; flaky where the same instance passed when run again (CUDA).
+        # The last refuted instance is the simplest. Flaky is raised if the same instance passes on CUDA when run again.
         name, refuted = [pair for pair in tried if pair[1].outcome is Outcome.REFUTED][-1]
         return replace(refuted, detail=f"{name}: {refuted.detail}", instances=_distinct(tried))
     if len(tried) < examples:

@@ -1,1 +1,1 @@
-"""Counterexamples, needless hypotheses and how sharp a bound is."""
+"""Searches for counterexamples, for hypotheses that are not needed, and for the sharpness of bounds."""

@@ -52,46 +52,46 @@ def explore(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> ExploreResult:
-    """Search for an instance that satisfies the hypotheses, but those dropped, and refutes a clause.
+    """Search for an instance that satisfies the hypotheses, except the dropped ones, and refutes a clause.
 
-    A claim, or a step that no certificate in the theorem's package proves for all instances in scope; a claim alone,
-    where hypotheses are dropped.
+    The clauses searched are the claims, and the steps that no certificate in the theorem's package proves for all
+    instances in scope. If a hypothesis is dropped, only the claims are searched.
 
     Parameters
     ----------
     given
         Values of parameters that are to stay fixed.
     drop
-        Labels of hypotheses to leave out, or one label; a structural one only where a parameter varies it.
+        Labels of hypotheses to leave out, or one label; a structural hypothesis only if a parameter varies it.
     max_examples, seconds
-        The effort: wall-clock time, and instances: those that a numerical search in float64 suspects (it evaluates 100
-        points for each, where a clause is an inequality or an equation of the parameters, and 20 where one is about a
-        recursion), one in general position for
-        each word, the simplest one, up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a
-        quarter of them, or 50 and no more than half, and drawn ones. Beside these as many again at most, and no more
-        than 300, polish the nearest miss of each clause, and as many make that one simple. Verdicts that float64 cannot
-        give take as long again at most. A search repeats itself, unless the time ended it, or the numerical search's
-        quarter of it, which `stopped` says too, or left something undecided.
+        Maximum number of instances, and wall-clock time. At most a quarter of the instances (or 50 if that is more, but
+        no more than half of them) are tried first: suspects of a numerical search in float64, one instance in general
+        position for each word, the simplest one, and up to 12 leaps and 30 steps from the nearest miss of each clause.
+        The others are random draws. The numerical search evaluates 100 points for each instance if a clause is an
+        inequality or an equation of the parameters, and 20 if a clause is about a recursion. In addition,
+        `max_examples` instances, at most 300, polish the nearest miss of each clause, and as many simplify it. Verdicts
+        that float64 cannot give take at most as long again. A search is repeatable unless the time left something
+        undecided, or ended it or its numerical part (a quarter of the time; `stopped` says so too).
     seed
         Seed of the draws.
     keep
         Whether a counterexample is kept in `.lemmascope` of the working directory, and tried first the next time.
     guided
-        Whether instances are tried before and after the draws, and a quarter of these are near the nearest misses;
-        without it the gain can be measured.
+        Whether instances are also tried before and after the draws, and a quarter of the draws are near the nearest
+        misses. Without guidance, its gain can be measured.
     jobs, scheduler
-        Number of processes of this machine that look at instances, or the address of a Dask scheduler whose workers do.
-        The instances and the result do not depend on the number.
+        Number of local processes that look at instances, or the address of a Dask scheduler whose workers do. The
+        instances and the result do not depend on it.
     progress
         Called with the number of instances tried.
 
     Raises
     ------
     InputError
-        For a hypothesis that is unknown or cannot be dropped, a bad value, an empty effort, a scheduler that does not
-        answer, and a theorem that other processes cannot load.
+        If a hypothesis is unknown or cannot be dropped, a value is bad, an effort is not positive, the scheduler does
+        not answer, or other processes cannot load the theorem.
     NoInstanceError
-        Where no instance was found that keeps the hypotheses.
+        If no instance was found that keeps the hypotheses.
     """
     drop = (drop,) if isinstance(drop, str) else drop
     require_effort(max_examples=max_examples, seconds=seconds)
@@ -103,7 +103,7 @@ def explore(
     said = () if drop or theorem.is_variant else _evaluations(theorem)
     state.deadline -= seconds * (EXPLORE.few_verdicts if state.tally.takes_little() else EXPLORE.verdicts)
     state.deadline -= seconds * (PROVE.in_words if said else 0)
-    # The seed is part of the key: a search repeats itself, whatever others have found.
+    # The seed is part of the key, so that a search does not depend on finds with other seeds.
     searching = f"{theorem.statement.digest} {sorted(drop)} {sorted(fixed.items())} {seed}"
     key = remembered.digest_of(searching.encode()) if keep else ""
     with workers(jobs, scheduler) as others, told_to_drop(statement, given):
@@ -204,7 +204,7 @@ def _evaluate(state: Search, labels: Sequence[str]) -> None:
 
 
 def _counted(state: Search) -> list[Tried]:
-    """Return the instances that the limit on their number counts, and the refuted one, wherever it was met."""
+    """Return the instances that `max_examples` limits, and the refuted one even if it was met after them."""
     tried = list(state.tried.values())
     counted = tried if state.limited is None else tried[: state.limited]
     first = state.refuted
@@ -222,7 +222,7 @@ def _judge(state: Search) -> None:
 
 
 def _search(state: Search, look: Look, key: str, *, most: int, seed: int, sharp: bool) -> None:
-    """Go through the ways to find a counterexample; the state holds it, whatever ends the search."""
+    """Try the ways to find a counterexample in turn. The state holds a counterexample, whatever ends the search."""
     statement, guided = state.statement, state.guided
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     with_defaults = partial(completed, statement, scan=True)
@@ -252,7 +252,7 @@ class _EnoughError(Exception):
 
 
 def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
-    """Yield the suspects of the numerical search that are instances, in its part of the time."""
+    """Yield the suspects of the numerical search that the plan admits, in its part of the time."""
     ends = time.monotonic() + NUMERICAL.share * (state.deadline - time.monotonic())
 
     def tick() -> None:
@@ -272,7 +272,7 @@ def _suspects(state: Search, most: int, seed: int) -> Iterator[Suspect]:
 def _numerically(state: Search, most: int, before_draws: int, seed: int, silent: list[Suspect]) -> bool:
     """Whether a clause is refuted at a suspect of the numerical search.
 
-    Where one has no value in float64 it is looked at for a moment, and added to those that are `silent`.
+    Suspects without a value in float64 are added to `silent`, and given a short time after the others.
     """
     for found in _suspects(state, most, seed):
         if len(state.tried) + len(silent) >= before_draws:
@@ -285,14 +285,14 @@ def _numerically(state: Search, most: int, before_draws: int, seed: int, silent:
 
 
 def _confirms(state: Search, suspected: Iterable[Suspect], *, last: bool) -> bool:
-    """Whether a clause is refuted where no scan sees that; it is given more time in the `last` round."""
+    """Whether rigorous arithmetic refutes a clause at a suspect, without a scan; the `last` round has more time."""
     seconds = NUMERICAL.silent_seconds[last]
     found = ((s.instance, state.confirm(s.label, s.instance, seconds, (s.point,))) for s in suspected)
     return any(state.takes(*each) for each in found)
 
 
 def _reconsiders(state: Search) -> bool:
-    """Whether a clause is refuted at an instance at which it seemed to fail, and was not decided in little time."""
+    """Whether a clause is refuted at an instance at which it seemed to fail and little time did not decide it."""
     doubtful = [(each.instance, label) for each in state.tried.values() for label in sorted(each.doubtful)]
     return any(state.takes(instance, state.confirm(label, instance)) for instance, label in doubtful)
 
@@ -311,12 +311,12 @@ def _kept(state: Search, key: str) -> Iterator[Instance]:
 def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
     """Yield the most telling instances: in general position, where a false claim is seldom true, and the simplest.
 
-    Leaps follow from the nearest miss of each clause, one parameter at a time, as long as they help; then a descent.
+    Then come leaps from the nearest miss of each clause, one parameter at a time, as long as they help, and a descent.
     """
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
     yield islice(chain(general, simple), max(0, most - len(state.tried)))
-    # Where evaluations are slow, most of the time is for the draws as well.
+    # If evaluations are slow, most of the time is still left for the draws.
     ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
         last = min(most, len(state.tried) + EXPLORE.leaps)
@@ -331,10 +331,9 @@ def _first(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
 
 
 def _drawn(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
-    """Yield instances that are drawn, until so many have been tried in all or nothing new is drawn.
+    """Yield groups of drawn instances, until `most` instances have been tried in all or nothing new is drawn.
 
-    Some are near the nearest misses, as these are before so many draws are looked at. They leave some time for doubtful
-    instances.
+    Some draws are near the nearest misses known before the group. The draws leave some time for doubtful instances.
     """
     source, fruitless = random.Random(seed), 0
     ends = time.monotonic() + (1 - EXPLORE.confirming) * (state.deadline - time.monotonic())
@@ -363,9 +362,9 @@ def _drawn(state: Search, most: int, seed: int) -> Iterator[Iterable[Instance]]:
 
 
 def _polish(state: Search, look: Look, most: int) -> bool:
-    """Descend from the nearest miss of each clause, look at it rigorously, and make it simple; whether one is refuted.
+    """Whether a clause is refuted in a descent from its nearest miss, which is decided rigorously and simplified.
 
-    A margin may be positive by rounding alone.
+    The nearest miss is decided even if its margin is positive, because rounding alone may make a margin positive.
     """
     for label in list(state.nearest):
         if any(map(look, _descent(state, label, len(state.tried) + most))):
@@ -382,10 +381,10 @@ def _polish(state: Search, look: Look, most: int) -> bool:
 
 
 def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> Iterator[Iterable[Instance]]:
-    """Yield instances down from a clause's nearest miss, one parameter at a time, by factors and steps that shrink.
+    """Yield instances near a clause's nearest miss, with one parameter moved, by steps that shrink when none improves.
 
-    Until so many instances have been tried in all, or the time is over. A parameter with a default is moved as well: it
-    may have other values.
+    End when `last` instances have been tried in all, or the time is over. A parameter with a default is moved as well:
+    it may have other values.
     """
     for share in EXPLORE.shares:
         improved = True
@@ -396,7 +395,7 @@ def _descent(state: Search, label: str, last: int, ends: float = math.inf) -> It
 
 
 def _admitted(state: Search, instances: Iterable[Instance], last: int) -> Iterator[Instance]:
-    """Yield the instances that are admitted, until with those that are new so many have been tried in all."""
+    """Yield the admitted instances, until the instances tried and the new ones are `last` in all."""
     new, most = set[tuple[Value, ...]](), last - len(state.tried)
     for instance in instances:
         if len(new) >= most:
@@ -408,14 +407,14 @@ def _admitted(state: Search, instances: Iterable[Instance], last: int) -> Iterat
 
 
 def _simplify(state: Search) -> None:
-    """Make the counterexample readable, guided by margins in float64; where these mislead, by confirming each."""
+    """Simplify the counterexample, guided by float64 margins or, if these mislead, by confirming each instance."""
     assert state.counterexample is not None
     start, refuted = state.counterexample
     label = refuted.label
 
     def fails(instance: Instance) -> bool:
         margin = state.margins(instance)[label]
-        # At 0 a relation may hold: a bound that is reached would end the path.
+        # At margin 0 a relation may hold with equality: rigorous arithmetic decides.
         return margin < 0 or (margin == 0 and state.refutes(instance, label) is not None)
 
     path = simplest(state.plan, start, fails)

@@ -1,8 +1,8 @@
 """Ranges of a theorem's claims beyond a hypothesis, at an instance: shown, refuted, and open.
 
-Shown: other theorems conclude the claims there, by inferences of `Theorem.extensions`, whose hypotheses are solved
-exactly. Refuted: a violation that the re-checker accepts, with the other parameters as given. Neither says more than
-its evidence, and the open range between the two is reported.
+A range is shown if other theorems conclude the claims there, by inferences of `Theorem.extensions` whose hypotheses are
+solved exactly, or if the theorem's own argument does not use the hypothesis. A value is refuted if the re-checker
+accepts a violation there, with the other parameters as given. The range between the two is reported as open.
 """
 
 import time
@@ -36,7 +36,7 @@ from verify.search.thresholds import Approach, Attempts, Ray, checked, values_pa
 def shown_ranges(theorem: Theorem, given: Mapping[str, Any]) -> tuple[ExtendedRange, ...]:
     """Return the ranges shown beyond each parametric hypothesis at a partial instance; no violation is looked for.
 
-    Raises InputError for a value that is not understood or outside its domain.
+    Raises InputError for a value that cannot be parsed or is outside its domain.
     """
     instance = _instance(theorem.statement, given)
     parametric = (h for h in theorem.statement.hypotheses if h.relation is not None)
@@ -52,25 +52,25 @@ def extended_ranges(
     scheduler: str | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> ExtendedRanges:
-    """Return the range of the claims beyond each parametric hypothesis, and the first violation that is found.
+    """Return the range of the claims beyond each parametric hypothesis, and the nearest violation that is found.
 
     Parameters
     ----------
     given
-        Values of some parameters; a violation is looked for where no other one is missing.
+        Values of some parameters. A violation is looked for along a parameter if all other parameters have values.
     seconds
-        Seconds of search for each hypothesis; a violation is certified in the rest of them, or in 0.4 of them.
+        Seconds of search per hypothesis. Certifying a violation may take the time left, or 0.4 · `seconds` if longer.
     jobs, scheduler
-        Number of processes of this machine that search, one hypothesis each at a time, or the address of a Dask
-        scheduler whose workers do.
+        Number of local processes that search, or the address of a Dask scheduler whose workers do. Each process
+        searches for one hypothesis at a time.
     tell
-        `tell(done, total)` hears of the progress, in hypotheses.
+        Called as `tell(done, total)` with the progress, in hypotheses.
 
     Raises
     ------
     InputError
-        For an empty effort, for a value that is not understood or outside its domain, for a scheduler that does not
-        answer, and for a theorem that other processes cannot load.
+        If `seconds` is not positive, a value cannot be parsed or is outside its domain, the scheduler does not answer,
+        or other processes cannot load the theorem.
     """
     require_effort(seconds=seconds)
     started = time.monotonic()
@@ -103,7 +103,7 @@ def _beyond(
 
 
 def _instance(statement: Statement, given: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values with the paper's words and the defaults that they determine."""
+    """Return the given values with the paper's words and, if they can be computed, the defaults."""
     instance = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, instance)
     words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
@@ -114,7 +114,7 @@ def _instance(statement: Statement, given: Mapping[str, Any]) -> dict[str, Value
 
 
 def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> list[Parameter]:
-    """Return the numbers along which a hypothesis may end, that which stands alone on a side first, known others."""
+    """Return the numeric parameters of a hypothesis whose other parameters are known, first one alone on a side."""
     relation = hypothesis.relation
     assert relation is not None
     alone = {str(side) for side in relation.args if isinstance(side, sp.Symbol)}
@@ -126,7 +126,7 @@ def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> 
 
 @dataclass(frozen=True)
 class _Region:
-    """The region, along a parameter, in which every claim is concluded, by which theorems; else `why` there is none."""
+    """The region along a parameter in which every claim is shown, and the theorems that show it; or why it is empty."""
 
     ranges: Ranges = ()
     established: Established | None = None
@@ -138,7 +138,7 @@ class _Region:
 
 @dataclass(frozen=True)
 class _Supposed:
-    """A condition, its statement, and the claim that needs it; `domain`: without it the claim has no meaning."""
+    """A condition, its statement, the name `by` of the part that needs it, and whether it belongs to a `domain`."""
 
     by: str
     statement: Statement
@@ -168,9 +168,9 @@ class _Beyond:
             rays = (self._ray(parameter) for parameter in numbers)
             ray = next((ray for ray in rays if ray is not None), None)
         except UndecidedError as error:
-            return replace(plain, why=f"where it ends here is undecided: {error}")
+            return replace(plain, why=f"its end at this instance is undecided: {error}")
         if ray is None:
-            return replace(plain, why="where it ends here is not found exactly")
+            return replace(plain, why="its end at this instance is not found exactly")
         relation = ("<" if ray.strict else "<=") if ray.upward else (">" if ray.strict else ">=")
         end = ray.value(ray.start)
         at = replace(plain, parameter=ray.parameter.name, relation=relation, end=end)
@@ -179,9 +179,9 @@ class _Beyond:
         return self._shown_along(ray, at)
 
     def _ray(self, parameter: Parameter) -> Ray | None:
-        """Return the ray outwards from where the hypothesis ends along a parameter, nearest to the given value.
+        """Return the ray outwards from the hypothesis's end along a parameter that is nearest to the given value.
 
-        It is None if that is not found exactly. Raises UndecidedError.
+        The ray is None if no end is found exactly. Raises UndecidedError.
         """
         relation = self.theorem.statement.specialise(self.hypothesis, self.instance).relation
         others = self._others(parameter)
@@ -201,7 +201,7 @@ class _Beyond:
         return {name: x for name, x in self.instance.items() if name != parameter.name}
 
     def _domain(self, ray: Ray) -> tuple[Ranges | None, str]:
-        """Return the theorem's domain along a parameter; None, and the reason, if it is not solved exactly."""
+        """Return the theorem's domain along a parameter; None and the reason if it is not solved exactly."""
         statement = self.theorem.statement
         relations = (Hypothesis("domain", relation) for relation in statement.domain)
         supposed = [
@@ -235,14 +235,14 @@ class _Beyond:
             return best
         whys = [region.why for region in regions if region.why]
         if any(ray.past(meet(region.ranges, domain)) for region in regions):
-            whys.append("what is proved further out does not begin where it ends")
+            whys.append("the range proved further out does not begin at its end")
         unreadable = any(region.unreadable for region in regions)
         return replace(at, why="; ".join(dict.fromkeys(whys)), unreadable=unreadable)
 
     def _by_own_argument(self, ray: Ray) -> _Region:
-        """Return the region in which the theorem's own argument concludes the claims: where all other hypotheses hold.
+        """Return the region in which all other hypotheses hold, if the theorem's argument does not use the hypothesis.
 
-        The region is empty if the argument uses the hypothesis, or if one of the others is not solved exactly.
+        The region is empty if the argument uses the hypothesis, or if another hypothesis is not solved exactly.
         """
         theorem = self.theorem
         if not theorem.argument:
@@ -265,7 +265,7 @@ class _Beyond:
     def _by_inferences(self, ray: Ray) -> _Region:
         """Return the region in which inferences beyond the hypotheses conclude every claim.
 
-        The region is empty, with the reason, if a claim has no such inference without the hypothesis, or is open.
+        The region is empty, with the reason, if a claim has no such inference that is shown without the hypothesis.
         """
         region: Ranges = (domain_of(ray.parameter),)
         carriers, by, why, unreadable = list[Established](), list[str](), "", False
@@ -294,7 +294,7 @@ class _Beyond:
         return _Region(region, Established.by_all(carriers, self.theorem.id), tuple(dict.fromkeys(by)))
 
     def _supposed(self, extension: Inference, parameter: Parameter) -> tuple[Ranges, str]:
-        """Return the region where an inference beyond the hypotheses has all its suppositions, or why it is empty."""
+        """Return the region in which all suppositions of an inference hold, and the reason if the region is empty."""
         statement, others = self.theorem.statement, self._others(parameter)
         own = {h.label: h for h in statement.hypotheses if h.label in extension.uses}
         names = list(dict.fromkeys(filter(None, map(theorem_of, extension.uses))))
@@ -372,7 +372,7 @@ class _Beyond:
     def _nearest(
         self, found: ExtendedRange, nearest: Approach, violated: Fraction | int, seconds: float
     ) -> ExtendedRange:
-        """Return the range with the violation inside the hypothesis if one is certified, else with a given one."""
+        """Return the range with a certified violation inside the hypothesis if there is one, else with `violated`."""
         if nearest.inside is not None:
             assert found.parameter is not None
             inside = self._certified(found, nearest, nearest.inside[found.parameter], seconds)  # pyright: ignore[reportArgumentType]
@@ -383,7 +383,7 @@ class _Beyond:
     def _certified(
         self, found: ExtendedRange, nearest: Approach, violated: Fraction | int, seconds: float
     ) -> ExtendedRange:
-        """Return the range with the violation if it is certified, else with the value at which it was met."""
+        """Return the range with the violation if it is certified, else with its value as `met`."""
         from verify.checking.certificates import certificate
 
         assert found.parameter is not None
@@ -400,7 +400,7 @@ class _Beyond:
 
 @dataclass(frozen=True)
 class _Shown:
-    """The region in which an inference beyond the hypotheses concludes a claim, its standing, and theorems used."""
+    """The region in which an inference beyond the hypotheses concludes a claim, its standing, and the theorems used."""
 
     parts: Ranges
     established: Established
@@ -411,7 +411,7 @@ class _Shown:
 
 
 def _needed(shown: Sequence[_Shown]) -> list[_Shown]:
-    """Leave out a region that another one contains; of two equal ones the later."""
+    """Return the regions that no other region contains; of equal regions, the first."""
 
     def needless(place: int) -> bool:
         one = shown[place]
@@ -424,10 +424,10 @@ def _needed(shown: Sequence[_Shown]) -> list[_Shown]:
 def _where(
     supposed: Sequence[_Supposed], parameter: Parameter, others: Instance, region: Ranges, *, supposing: bool = False
 ) -> tuple[Ranges, tuple[str, ...], str]:
-    """Return the part of a region in which all suppositions hold, those that are open, and why it is empty.
+    """Return the part of a region in which all suppositions hold, the open suppositions, and why the part is empty.
 
-    A condition that does not depend on the parameter, and is not known here, is open with `supposing`; else the part is
-    empty.
+    With `supposing`, a condition that does not depend on the parameter and is undecided at the instance is open.
+    Without it, such a condition makes the part empty.
     """
     open_ = list[str]()
     for each in supposed:
@@ -461,12 +461,12 @@ def _where(
 
 
 def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, others: Instance) -> str:
-    """Return why another statement is not about an instance, whatever the parameter is; "" if it is."""
+    """Return the reason why another statement does not apply to an instance, for any value of `parameter`; else ""."""
     own = {each.name: each for each in statement.parameters}
     for each in other.parameters:
         same = own.get(each.name)
         if same is None or (same.kind, same.words) != (each.kind, each.words):
-            return f"its parameter {each.name} is none here"
+            return f"this theorem has no parameter {each.name}"
         if each.name == parameter.name or (same.minimum, same.above) == (each.minimum, each.above):
             continue
         if each.name not in others:
@@ -477,7 +477,7 @@ def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, 
 
 
 def _failing(result: CheckResult) -> str:
-    """Return the text on the hypotheses that do not hold, or are undecided."""
+    """Return a text that names the hypotheses that do not hold or, if there are none, the undecided ones."""
     fail = [h.label for h in result.hypotheses if h.holds is False]
     if fail:
         return f"{' and '.join(fail)} do{'es' * (len(fail) == 1)} not hold"

@@ -8,96 +8,98 @@ from fractions import Fraction
 class ExploreLimits:
     """The numbers of a search for a counterexample."""
 
-    # Wall-clock time where no other is given, and instances where no other number is given.
+    # Default wall-clock time in seconds, and default maximum number of instances.
     seconds: float = 30
     max_examples: int = 1000
-    # Part of the time in which the certificate's steps are re-checked; those not re-checked are searched.
+    # Fraction of the time in which the certificate's steps are re-checked; steps not re-checked by then are searched.
     settling: float = 0.25
 
-    # Instances in general position, and around the nearest misses, before any draw: a quarter of all at most, or so
-    # many where that is more, and half of all at most.
+    # Instances tried before any draw (suspects, in general position, around the nearest misses): at most a quarter of
+    # `max_examples`, or this number if that is larger, but then at most half of them.
     before_draws: int = 50
-    # Instances that the leaps from each clause's nearest miss may try, and the steps after them.
+    # Maximum number of instances tried by leaps from each clause's nearest miss, and by the steps after them.
     leaps: int = 12
     steps: int = 30
-    # Share of draws near a nearest miss: half of the draws cost more than they found.
+    # Fraction of draws near a nearest miss. With one half, these draws cost more than they found.
     near: float = 0.25
-    # Draws before their results guide others: so many, or, where that is more, this part of the instances tried.
+    # Number of draws before their results guide later ones: this number, or this fraction of the instances tried if
+    # that is larger.
     drawn_at_once: int = 64
     drawn_share: float = 0.25
-    # Draws in a row that meet a dead end or a tried instance, after which little is left to draw.
+    # Number of draws in a row without a new instance after which drawing ends: little is left to draw.
     fruitless: int = 500
 
     # Maximum number of instances of the descent from each clause's nearest miss.
     polished: int = 300
-    # Parts of a value by which the descent moves; the last moves any integer by 1.
+    # Relative step sizes of the descent; the last moves every integer by 1.
     shares: tuple[Fraction, ...] = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
-    # Seconds for the nearest miss of each clause where floats see nothing wrong: it is seldom refuted.
+    # Seconds to decide a clause at its nearest miss if its float64 margin is positive: it is seldom refuted there.
     nearest_seconds: float = 1
-    # The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this.
+    # The nearest miss is replaced by the simplest instance whose relative margin is larger by at most this number.
     as_near: float = 1e-9
 
-    # Orders in which parameters are drawn that are looked at: all those of six.
+    # Maximum number of orders of the parameters among which a plan is chosen: all orders of six parameters.
     orders: int = 720
-    # The same before any draw, for relations that are solved exactly.
+    # Maximum number of orders among which the plan before any draw is chosen, by their relations solved exactly.
     quick_orders: int = 24
-    # Walks by which an order's dead ends are counted.
+    # Number of random walks in which the dead ends of an order are counted.
     trials: int = 40
-    # Walks to an instance in general position: the first that meets no dead end.
+    # Maximum number of walks for one instance in general position; the first without a dead end gives it.
     walks: int = 5
-    # Entries of a list that is drawn.
+    # Maximum number of entries of a list that is drawn.
     longest: int = 5
-    # How often a number of an instance near another one is that one's, or beside it, and the power of 2 by which that
-    # is divided at most to move it.
+    # In a draw near an instance: the probability that a number is that of the instance, or close to it; and the largest
+    # k such that the number is moved by a fraction 2^-k of itself.
     kept: float = 0.75
     halvings: int = 20
-    # Factor by which a leap goes, where no bound is nearer: a constant that is wrong shows at large values.
+    # Factor of a leap if no bound is nearer. Large values reveal a wrong constant.
     far: int = 16
 
-    # Instances that are tried to make one simple: each takes an evaluation of the clause.
+    # Maximum number of instances tried to simplify one; each takes a float64 evaluation of the clause.
     simpler: int = 300
-    # The same where margins mislead: each takes a decision in rigorous arithmetic.
+    # The same if margins mislead; each instance takes a decision in rigorous arithmetic.
     confirmed: int = 60
-    # Relative distances at which the simplest number near a value is tried, the farthest first, and that of a small
-    # step.
+    # Relative distances within which the simplest number near a value is tried, the largest first; and the distance of
+    # a small step.
     distances: tuple[Fraction, ...] = tuple(Fraction(1, k) for k in (1, 2, 10, 100))
     small_distance: Fraction = Fraction(1, 10_000)
-    # Simpler values of each of two parameters that are tried together: nine pairs of them.
+    # Number of simpler values of each of two parameters that are tried together: nine pairs.
     paired: int = 3
 
-    # The part of the time that is left for verdicts on the instances tried, and where float64 or one proof gives most.
+    # Fraction of the time reserved for verdicts on the instances tried; and the fraction if float64 or one proof
+    # decides each clause.
     verdicts: float = 0.1
     few_verdicts: float = 0.02
-    # Seconds for verdicts, out of the rest of the time; where the search itself took longer, as long again.
+    # Verdicts may take this many seconds, or as long as the search took if that is longer, within the time left.
     least_verdicts: float = 1
-    # For one instance that seems to be a counterexample: when it is met, and, where that does not decide it, after the
-    # draws, for which part of the time is left then.
+    # Seconds to decide a clause at a seeming counterexample when it is met; seconds after the draws if it is not
+    # decided by then; and the fraction of the time that the draws leave for this.
     suspect_seconds: float = 2
     confirm_seconds: float = 10
     confirming: float = 0.25
-    # For one clause at one instance, round by round: quick clauses are decided before slow ones are begun.
+    # Seconds to decide one clause at one instance, in each round. Quick clauses are decided before slow ones.
     clause_seconds: tuple[float, ...] = (0.1, 1, 10)
-    # A round gives a clause up that was not decided in time at so many instances in a row.
+    # Number of instances in a row without a decision in time after which a round gives up a clause.
     misses: int = 3
-    # The part of the rest of the time in which a proof for all parameters is looked for, for a clause.
+    # Fraction of the time left in which a proof of a clause for all parameters is looked for.
     proof_share: float = 0.25
-    # The part of the time in which a recursion is followed; in the rest it is re-checked.
+    # Fraction of the time in which a recursion is followed; in the rest it is re-checked.
     followed: float = 0.6
-    # Seconds after the time is over at which code that does not look at the clock is ended.
+    # Seconds after the deadline at which code that does not look at the clock is ended.
     grace: float = 0.3
-    # The margin of a clause that seemed to fail and does not, or is not decided: large, so that nothing is steered by
-    # it.
+    # Margin given to a clause that seemed to fail and then held or stayed undecided: large, so that it does not steer
+    # the search.
     rounded: float = 1
-    # Number of instances at which a clause is decided exactly since its limit degenerates there, and floats have no
-    # value.
+    # Maximum number of exact decisions of clauses whose limit degenerates at an instance, so that they have no value in
+    # float64.
     degenerate: int = 40
-    # Instances that are timed before any is sent to other processes; seconds of work that are worth sending; seconds of
-    # work sent at once, and instances at most.
+    # Number of instances that are timed before any is sent to other processes; least seconds of work that are sent;
+    # seconds of work in one message; and the maximum number of instances in it.
     timed: int = 3
     worth_sending: float = 0.5
     sent_seconds: float = 0.2
     most_sent: int = 512
-    # The part of the examples reached that has to be clean: else it says nothing that none refutes.
+    # Fraction of the examples reached that must be clean for the absence of a counterexample to count.
     fewest_clean: Fraction = Fraction(1, 10)
 
 
@@ -105,49 +107,51 @@ class ExploreLimits:
 class NecessityLimits:
     """The numbers of a search for violations without a hypothesis, and for the range of claims beyond it."""
 
-    # To look, for each hypothesis, where no other time is given.
+    # Default seconds of search for each hypothesis.
     seconds: float = 60
-    # For one check on the way; a clause that is not decided by then is no violation.
+    # Maximum seconds of one check on the way; a clause not decided by then is no violation.
     check_seconds: float = 10
-    # For a check or a search that is begun when the time is over.
+    # Minimum seconds of a check or search, granted even after the deadline.
     least_seconds: float = 0.1
-    # The part of the time that there is, if need be after it, to certify a violation.
+    # Fraction of the time granted to certify a violation, even after the deadline.
     certifying: float = 0.4
 
-    # Distances past the hypothesis at which to look from the example, relative to its end.
+    # Distances past the hypothesis's end, relative to the end, of the values tried from the example.
     past: tuple[Fraction, ...] = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
-    # Values that are tried past the end, each twice as far as the one before, relative to the hypothesis's end.
+    # Number of values tried past the hypothesis's end, each twice as far as the one before.
     doublings: int = 24
-    # Values that are tried towards the end of a domain, each half as far from it as the one before.
+    # Maximum number of values tried towards the end of a domain, each half as far from it as the one before, with the
+    # end.
     closing: int = 5
 
-    # Halvings of the way from the hypothesis's end to the violation: two integers are less than 2^61 apart.
+    # Maximum number of bisections between the hypothesis's end and the violation: two integers are less than 2^61
+    # apart.
     halvings: int = 64
-    # Relative distance up to which two rationals are not told apart: each halving takes a check.
+    # Relative distance at which the bisection between two rationals ends: each step takes a check.
     close: Fraction = Fraction(1, 100)
-    # Relative distance at which a simpler violation is looked for.
+    # Relative distance within which a shorter number is tried as the violation.
     nearby: Fraction = Fraction(1, 10**6)
-    # Searches at smaller factors, each in half of the time that is left.
+    # Maximum number of searches at smaller factors, each in half of the time left.
     rounds: int = 4
-    # Two factors are told apart where their ratio exceeds this.
+    # Ratio of two factors below which the search between them ends.
     tight: float = 1.05
 
 
 @dataclass(frozen=True)
 class ProveLimits:
-    """The numbers of `prove`: proofs, and then a search where a claim stays open."""
+    """The numbers of `prove`: proofs, then a search for a counterexample to the claims not proved."""
 
-    # For both, where no other time is given, and the part of it to prove in.
+    # Default seconds for proofs and search together, and the fraction of them for proofs.
     seconds: float = 60
     proving: float = 0.6
-    # The work that each search for a deduction may take, in columns of linear programs: some ten seconds.
+    # Maximum work of each search for a deduction, in columns of linear programs: some ten seconds.
     work: int = 40_000
-    # Instances that are searched where a claim is not proved: `explore` goes farther.
+    # Maximum number of instances searched if a claim is open: `explore` goes farther.
     max_examples: int = 100
-    # The same where all claims are argued.
+    # Maximum number of instances searched if no claim is open.
     argued_examples: int = 2
-    # Instances that claims in words are evaluated at, the part of the time for that, the seconds that one may take,
-    # and the trials that each draws.
+    # Maximum number of instances at which claims in words are evaluated; the fraction of the time for that; maximum
+    # seconds of one evaluation; and its number of random trials.
     instances_in_words: int = 200
     in_words: float = 0.15
     evaluation: float = 1
@@ -158,9 +162,9 @@ class ProveLimits:
 class MutationLimits:
     """The numbers of the attempts against one mutant; mutants are many."""
 
-    # For the check at the theorem's example.
+    # Maximum seconds of the check at the theorem's example.
     check_seconds: float = 30
-    # For the search that follows, where no other time is given, and its instances.
+    # Default seconds and default maximum number of instances of the search that follows.
     seconds: float = 6
     max_examples: int = 300
 

@@ -1,9 +1,9 @@
 """Mutants of a statement: one small change each, to see whether the toolkit refutes them.
 
-A change is made in the serialised form of an expression: a constant becomes one more, one less or twice itself, a
-relation is flipped, a hypothesis dropped, two parameters swapped, an index shifted by one. A mutant is killed by a
-certified refutation; equivalent where every clause of it is proved for all parameters, so that there is nothing to
-refute (the re-checker has accepted the proofs); else it survives. Mutants that are not statements are not counted.
+A constant becomes one more, one less or twice itself; a relation is flipped; a hypothesis is dropped; two parameters
+are swapped; or an index is shifted by one. A mutant is killed if it is refuted. It is equivalent if every clause of it
+is proved for all parameters, by proofs that the re-checker accepts, so that there is nothing to refute. Otherwise it
+survives. Mutants that are not statements are not counted.
 """
 
 import random
@@ -55,18 +55,19 @@ class Tried:
 
 
 def mutants(statement: Statement) -> Iterator[Mutant]:
-    """Yield the mutants of a statement, each another statement than it and than those before.
+    """Yield the mutants of a statement, all different from it and from each other.
 
-    A changed clause stands alone: the others would be as in the statement. Claims in words are left out.
+    A mutant with a changed clause has that clause alone, because the others are unchanged. Claims in words are left
+    out.
     """
     statement = _evaluated(statement)
     yield from _built(statement, _changes(statement))
 
 
 def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
-    """Return at most so many mutants, drawn with equal shares for the operators as far as these have any.
+    """Return at most `most` random mutants, taken from the operators in turn.
 
-    Those of an operator come from clauses and hypotheses in turn.
+    The mutants of an operator come in turn from clauses and from the other parts of the statement.
     """
     statement = _evaluated(statement)
     claim = {clause.label for clause in statement.clauses}
@@ -77,14 +78,14 @@ def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
         source.shuffle(group)
         parts = ([c for c in group if c[1] in claim], [c for c in group if c[1] not in claim])
         groups[name] = [change for pair in zip_longest(*parts) for change in pair if change is not None]
-    # One of each operator in turn; only those that are taken are built.
+    # One mutant of each operator in turn; only the mutants that are taken are built.
     longest = max(map(len, groups.values()), default=0)
     in_turn = (group[i] for i in range(longest) for group in groups.values() if i < len(group))
     return list(islice(_built(statement, in_turn), most))
 
 
 def _evaluated(statement: Statement) -> Statement:
-    """Return the statement that claims the evaluated clauses of one, steps as well: each is refuted if changed."""
+    """Return the statement that claims all clauses except those in words, the steps too: each is to be refuted."""
     said = in_words(statement)
     return statement.alone(*(clause for clause in statement.clauses if clause.label not in said))
 
@@ -95,7 +96,7 @@ def _built(statement: Statement, changes: "Iterable[_Change]") -> Iterator[Mutan
         try:
             mutated = build()
         except (TheoremError, InputError, ZeroDivisionError, ValueError, TypeError):
-            # Not a statement: both sides the same, a relation that became True, a division by 0.
+            # The change gives no statement: equal sides, a relation that became True, or a division by 0.
             continue
         if mutated.digest not in seen:
             seen.add(mutated.digest)
@@ -110,23 +111,23 @@ def fate(
     max_examples: int = MUTATION.max_examples,
     seed: int = 0,
 ) -> Tried:
-    """Return the fate of a mutant: it is checked at the theorem's example within 30 seconds, and then searched.
+    """Return the fate of a mutant: check it at the theorem's example within 30 seconds, then search it.
 
-    `seconds` and `max_examples` are the search's effort.
-    An example that the mutant's domain excludes is not looked at, and nothing is searched then.
+    `seconds` and `max_examples` limit the search. If the example is not in the mutant's domain, the mutant survives
+    without a search.
     """
     variant = replace(theorem.variant(mutant.statement), values={})
     try:
         result = check(variant, theorem.example, seconds=MUTATION.check_seconds)
     except InputError as error:
-        return Tried(mutant, "survived", f"the example is none of it: {error}")
+        return Tried(mutant, "survived", f"the example does not fit it: {error}")
     if result.outcome is Outcome.REFUTED:
         return Tried(mutant, "killed", "refuted at the example")
     open_ = [c.label for c in result.clauses if not (c.holds and c.evidence is Evidence.PROVED)]
     if not open_:
         trusts = sorted({trust for clause in result.clauses for trust in clause.trusts})
         return Tried(mutant, "equivalent", how_sure("proved for all parameters", trusts))
-    # A proved clause is not searched.
+    # Only the clauses that are not proved are searched.
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
     searched = variant.variant(mutant.statement.alone(*clauses))
     try:
@@ -156,7 +157,7 @@ def _changes(statement: Statement) -> Iterator[_Change]:
 
 
 def _with_part(statement: Statement, label: str, part: _Part) -> Statement:
-    """Return the statement with the hypothesis or definition of that name exchanged, or with that clause alone."""
+    """Return the statement with the hypothesis or definition `label` replaced by `part`, or with the clause alone."""
     if isinstance(part, Hypothesis):
         return replace(statement, hypotheses=tuple(part if h.label == label else h for h in statement.hypotheses))
     if isinstance(part, sp.Basic):
@@ -166,7 +167,7 @@ def _with_part(statement: Statement, label: str, part: _Part) -> Statement:
 
 
 def _of_part(part: _Part, statement: Statement) -> Iterator[tuple[str, str, Callable[[], _Part]]]:
-    """Yield the changes of a clause, a hypothesis or an expression: operator, from what to what, and how."""
+    """Yield the changes of a clause, hypothesis or expression: the operator, the old and new form, and a builder."""
     expressions: list[sp.Basic] = []
     bound = set() if isinstance(part, Hypothesis | sp.Basic) else part.bound_names()
     rewritten(part, lambda expression: (expressions.append(expression), expression)[1])
@@ -176,7 +177,7 @@ def _of_part(part: _Part, statement: Statement) -> Iterator[tuple[str, str, Call
         except TheoremError:
             continue
         if isinstance(expression, sp.Symbol) and expression.name in bound:
-            # A name, such as that of a running index.
+            # A bound name, such as a running index, is not changed.
             continue
         for leaf, with_leaf in _leaves(data):
             for operator, value in _of_leaf(leaf):
@@ -210,7 +211,7 @@ def _replaced(part: _Part, place: int, data: Data) -> _Part:
 
 
 def _checked(part: Any) -> _Part:
-    """Return a part after its own checks, which rewriting passes by; a printed text would be that of the old part."""
+    """Return a part after its own checks, which rewriting skips, and without the printed text of the old part."""
     if isinstance(part, sp.Basic):
         return part
     if hasattr(part, "says"):
@@ -230,7 +231,7 @@ def _of_leaf(leaf: Data) -> Iterator[tuple[str, Data]]:
 
 
 def _leaves(data: Data) -> Iterator[tuple[Data, Callable[[Data], Data]]]:
-    """Yield the numbers and symbols of an expression, each with the function that replaces it."""
+    """Yield the numbers and symbols of an expression, each with a function that returns the expression with another."""
     if data[0] in ("Integer", "Rational", "Symbol"):
         yield data, lambda other: other
         return

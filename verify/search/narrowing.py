@@ -1,4 +1,4 @@
-"""The options of a search: hypotheses that are left out, and values that stay fixed."""
+"""The options of a search: the hypotheses that are left out, and the values that stay fixed."""
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,9 +31,10 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
 
 
 def searched(theorem: Theorem, dropped: Sequence[str], settled: Collection[str]) -> Statement:
-    """Return the statement to search: without its settled steps; without any step where hypotheses are dropped.
+    """Return the statement to search, without the dropped hypotheses and without the settled steps.
 
-    A step of a proof may need a hypothesis that no claim needs. Raises InputError as `without`.
+    If a hypothesis is dropped, all steps are left out: a step of a proof may need a hypothesis that no claim needs.
+    Raises InputError as `without` does.
     """
     weaker = without(theorem.statement, dropped)
     left_out = {step.label for step in weaker.steps if dropped or step.label in settled}
@@ -41,7 +42,7 @@ def searched(theorem: Theorem, dropped: Sequence[str], settled: Collection[str])
 
 
 def settled_in_time(theorem: Theorem, seconds: float) -> frozenset[str]:
-    """Return the steps that need no search, none where the certificate is not re-checked in so many seconds."""
+    """Return the steps that need no search; none if the certificate is not re-checked within `seconds`."""
     try:
         return ended(time.monotonic() + seconds, settled_steps, theorem)
     except OutOfTimeError:
@@ -54,7 +55,7 @@ def _droppable(hypothesis: Hypothesis) -> bool:
 
 @contextmanager
 def told_to_drop(statement: Statement, given: Mapping[str, object]) -> Iterator[None]:
-    """Name, in the error that no instance is found, the hypotheses on the given values that can be dropped."""
+    """Add to the text of a NoInstanceError the options `--drop` for the hypotheses about the given values."""
     try:
         yield
     except NoInstanceError as error:
@@ -65,9 +66,10 @@ def told_to_drop(statement: Statement, given: Mapping[str, object]) -> Iterator[
 
 
 def fixed_values(statement: Statement, given: Mapping[str, object]) -> dict[str, Value]:
-    """Return the values that stay fixed: the given ones, and the paper's words where a kept hypothesis fixes them.
+    """Return the values that stay fixed: the given ones, and the words that the kept hypotheses fix.
 
-    Raises InputError for a value that is not understood, is outside the domain, or breaks a hypothesis by itself.
+    Raises InputError for a value that cannot be parsed or is outside the domain, and for values that break a hypothesis
+    on them alone.
     """
     fixed = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, fixed)

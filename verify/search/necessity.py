@@ -1,8 +1,8 @@
-"""The need for each hypothesis of a theorem: left out in turn, proved without, searched past, its limit looked for.
+"""The need for each hypothesis of a theorem, found by leaving out one hypothesis at a time.
 
-Needed: an instance that keeps all other hypotheses and breaks this one refutes a claim, certified. Redundant: every
-claim is proved for all parameters without it, or argued without using it, or the others imply it. Else undecided, with
-the effort that was made.
+A hypothesis is needed if an instance that breaks it and keeps all others refutes a claim, certified. It is redundant if
+every claim is proved for all parameters without it or argued without using it, or if the others imply it. Otherwise it
+is undecided, and the result reports the effort.
 """
 
 import math
@@ -59,14 +59,15 @@ class Need(Shown):
     status, why
         needed, redundant or undecided; the reason in words, with the effort if it is undecided.
     varied
-        Whether it can be left out: a relation can, a structural hypothesis only where a parameter varies it.
+        Whether it can be left out: a relation can, a structural hypothesis only if a parameter varies it.
     clause, witness, slack
         The clause that is refuted, the instance, and the hypothesis's slack there.
     thresholds, relaxed
-        The values past which violations begin; empty and None where nothing was to be moved.
+        The values of each parameter between which violations begin, and the relaxed hypothesis; empty and None if
+        they were not found.
     certificate
-        The certificate of the statement without the hypothesis. Of a needed one, it has that clause alone, refuted at
-        the witness; of a redundant one, the proved clauses, or the hypothesis itself as the clause, proved.
+        The certificate of the statement without the hypothesis. If the hypothesis is needed, the only clause is
+        `clause`, refuted at the witness. If it is redundant, the clauses are the proved ones, or the hypothesis itself.
     trusts
         The certificate's trusts beyond the re-checker's core.
     """
@@ -86,7 +87,7 @@ class Need(Shown):
     trusts: tuple[Trust, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """Return it as an object of `verify necessity --json`."""
+        """Return the result as an object of `verify necessity --json`."""
         plain = ("label", "kind", "statement", "status", "why", "varied", "clause")
         return {
             **{name: getattr(self, name) for name in plain},
@@ -100,7 +101,7 @@ class Need(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NecessityResult(Result, Tabled):
-    """The result for each hypothesis of a theorem; after an interrupt, for those that were decided."""
+    """The result for each hypothesis of a theorem; after an interrupt, for the hypotheses decided before it."""
 
     theorem: str
     statement_digest: str
@@ -130,24 +131,25 @@ def necessity(
     scheduler: str | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> NecessityResult:
-    """Decide for each hypothesis whether it is needed, redundant, or neither was found.
+    """Decide whether each hypothesis is needed, redundant or undecided.
 
     Parameters
     ----------
     seconds
-        Seconds of search for each hypothesis; a violation is certified in the rest of them, or in 0.4 of them.
+        Seconds of search for each hypothesis. Certifying a violation may take the time left, or 0.4 · `seconds` if
+        that is longer.
     seed
         Seed of the draws.
     jobs, scheduler
-        Number of processes of this machine that decide hypotheses, one each at a time, or the address of a Dask
-        scheduler whose workers do.
+        Number of local processes that decide hypotheses, or the address of a Dask scheduler whose workers do. Each
+        process decides one hypothesis at a time.
     tell
-        `tell(done, total)` hears of the progress, in hypotheses.
+        Called as `tell(done, total)` with the progress, in hypotheses.
 
     Raises
     ------
     InputError
-        For an empty effort, a scheduler that does not answer, and a theorem that other processes cannot load.
+        If `seconds` is not positive, the scheduler does not answer, or other processes cannot load the theorem.
     """
     require_effort(seconds=seconds)
     started, hypotheses = time.monotonic(), theorem.statement.hypotheses
@@ -170,13 +172,13 @@ def _decided_by_label(theorem: Theorem | Located, label: str, seconds: float, se
 
 
 def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int) -> tuple[Need, bool]:
-    """Return the finding on a hypothesis, and whether Ctrl-C came after it."""
+    """Return the finding on a hypothesis, and whether Ctrl-C stopped the work on it."""
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
         return Need(*shown, "undecided", "structural: not tested", varied=False), False
     weaker = without(theorem.statement, [hypothesis.label])
-    # A step may need a hypothesis that the claims do not, and be shown without one that they need.
+    # Steps are left out: a step may need a hypothesis that no claim needs, or hold without one that a claim needs.
     statement = weaker.alone(*weaker.claims)
     if proof := shown_without(theorem, statement, hypothesis, deadline):
         return _redundant(shown, *proof), False
@@ -186,12 +188,12 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     except OutOfTimeError as error:
         label, violation, effort = "", None, f"beside the example {error}"
     if violation is None:
-        # All that is left: the rest after a violation is for coming near to the hypothesis.
+        # The search may take all the time left. After a violation, the rest is spent on approaching the hypothesis.
         left = max(deadline - time.monotonic(), 1.0)
         label, violation, searched = _searched(theorem, statement, hypothesis, left, seed)
         effort = ", ".join(filter(None, (effort, searched)))
     if violation is None:
-        # After the search: prose is weaker than a violation that is certified.
+        # Arguments come after the search: prose is weaker evidence than a certified violation.
         if proof := argued_anyway(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1)):
             return _redundant(shown, *proof), False
         return Need(*shown, "undecided", f"no violation found: {effort}"), False
@@ -201,7 +203,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
         with until(deadline):
             ended(deadline, approach.run, seed)
     except OutOfTimeError:
-        # The results so far stay, as after Ctrl-C.
+        # The results so far are kept, as after Ctrl-C.
         pass
     except KeyboardInterrupt:
         stopped = True
@@ -239,14 +241,14 @@ def _redundant(
 
 
 def _trusts(clauses: Iterable[ClauseResult]) -> set[Trust]:
-    """Return the trusts of proofs for all parameters; those of the hypotheses at an instance are no part of them."""
+    """Return the trusts of proofs for all parameters, without the trusts of the hypotheses at an instance."""
     return {trust for clause in clauses for trust in clause.trusts}
 
 
 def shown_without(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object], set[Trust]] | None:
-    """Return why a hypothesis is not needed, the proof, and its trusts; None if it is not shown to be needless."""
+    """Return the reason why a hypothesis is not needed, the proof, and its trusts; None if no proof is found."""
     ways = [(_EVERY_CLAIM, statement)]
     if hypothesis.relation is not None:
         implied = statement.alone(Inequality(hypothesis.label, hypothesis.relation))
@@ -258,7 +260,7 @@ def shown_without(
             try:
                 result = checked(variant, theorem.example, seconds)
             except InputError:
-                # A default of the example takes longer than there is.
+                # A default of the example takes longer to compute than the time left.
                 continue
             if all(clause.evidence is Evidence.PROVED and clause.holds for clause in result.clauses):
                 return why, certificate(variant, result), _trusts(result.clauses)
@@ -268,9 +270,10 @@ def shown_without(
 def argued_anyway(
     theorem: Theorem, weaker: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object] | None, set[Trust]] | None:
-    """Return why the claims are argued without a hypothesis, the proof of the proved part, and the trusts.
+    """Return the reason why every claim holds without a hypothesis, the proof of the proved part, and the trusts.
 
-    It is None if they are not argued. There is no proof where the argument uses other theorems alone.
+    The result is None if the argument does not establish the claims without it. The proof is None if no clause is
+    proved, as when the argument uses only other theorems.
     """
     seconds = min(NECESSITY.check_seconds, deadline - time.monotonic())
     if not theorem.argument or seconds <= 0:
@@ -294,9 +297,9 @@ def argued_anyway(
 def _beside_the_example(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Instance | None, str]:
-    """Look past the hypothesis from the theorem's example, along each of its parameters in turn.
+    """Look for a violation past the hypothesis from the theorem's example, along each of its parameters in turn.
 
-    Returns the clause that is refuted and where, None where none is, and the effort in words.
+    Return the refuted clause ("" for none), the instance (None for none), and the effort in words.
     """
     half = time.monotonic() + (deadline - time.monotonic()) / 2
     try:
@@ -328,7 +331,7 @@ def _beside_the_example(
 
 
 def _effort(result: ExploreResult) -> str:
-    """Return in words the effort of a search, with the verdicts where not all are clean, and its end."""
+    """Return the effort of a search in words: instances, verdicts unless all are clean, seed, and a timeout."""
     late = result.stopped == "seconds"
     if late and not result.examples:
         return "in the search the time ran out before the first instance"
@@ -337,7 +340,7 @@ def _effort(result: ExploreResult) -> str:
 
 
 def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult) -> str:
-    """Return the clause that is refuted where the other hypotheses hold and this one fails; "" where none is."""
+    """Return the first clause refuted at an instance that breaks the hypothesis and keeps the others; else ""."""
     specialised = theorem.statement.specialise(hypothesis, result.instance)
     refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
     past = refuted and result.in_scope and evaluate_hypothesis(specialised, result.instance).holds is False
@@ -347,9 +350,10 @@ def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult)
 def _searched(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, seconds: float, seed: int
 ) -> tuple[str, Instance | None, str]:
-    """Search past the hypothesis, and, where that is no inequality or draws nothing, without it.
+    """Search among instances that break the hypothesis.
 
-    Returns as `_beside_the_example`.
+    If the hypothesis is not an inequality, or no such instance is drawn, search the statement without the hypothesis.
+    The result has the form of `_beside_the_example`'s.
     """
     past, deadline = broken(hypothesis), time.monotonic() + seconds
     within = [] if past is None else [replace(statement, hypotheses=(*statement.hypotheses, past))]

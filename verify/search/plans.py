@@ -1,7 +1,7 @@
-"""Draws of instances that satisfy given relations by construction, not by filtering, from a generator that is seeded.
+"""Seeded random draws of instances that satisfy given relations by construction, not by filtering.
 
-The parameters are drawn one after the other. A relation bounds the last of its parameters, and is
-solved for it at the values drawn before; an order is chosen in which no range comes out empty.
+The parameters are drawn one after the other. A relation bounds the last of its parameters, and is solved for it at the
+values drawn before. The order of the parameters is chosen such that ranges are seldom empty.
 """
 
 import math
@@ -25,7 +25,7 @@ from verify.search.limits import EXPLORE
 
 @dataclass(frozen=True)
 class ByWord:
-    """A relation in which words choose, to be solved for one of its parameters once they are drawn."""
+    """A relation that depends on words; it is solved for one of its parameters once the words are drawn."""
 
     relation: Relational
     unknown: str
@@ -34,7 +34,7 @@ class ByWord:
 
     @cached_property
     def exact(self) -> bool:
-        """Whether it is solved by roots of polynomials, at the first of the words."""
+        """Whether the relation is solved by roots of polynomials, at the first word of each parameter."""
         return self._solved_at({name: words[0] for name, words in self.words.items()}).exact
 
     def _solved_at(self, values: Mapping[str, Value]) -> Solvable:
@@ -45,7 +45,7 @@ class ByWord:
         return self._solved_at(values).ranges(values, within)
 
     def satisfied(self, values: Mapping[str, Value]) -> bool:
-        """Whether the relation holds, as `Solvable`."""
+        """Whether the relation holds, as `Solvable` does."""
         return self._solved_at(values).satisfied(values)
 
 
@@ -53,7 +53,7 @@ class ByWord:
 class Plan:
     """Parameters in the order in which they are drawn, with the bounds on each.
 
-    Those with a default come last and take it: `completed` returns an instance with the defaults of missing parameters.
+    Parameters with a default come last and take it; `completed` returns an instance with the defaults of missing ones.
     """
 
     parameters: tuple[Parameter, ...]
@@ -68,7 +68,7 @@ class Plan:
     def ranges(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Ranges:
         """Return the admissible values of a parameter at those drawn before it, as a union of intervals.
 
-        Those of a list are the values of each entry.
+        For a list, these are the admissible values of each entry.
         """
         domain = domain_of(parameter)
         if parameter.kind == "integer":
@@ -97,10 +97,10 @@ class Plan:
         near: Mapping[str, Value] | None = None,
         rejected: Callable[[Relational | None], None] = lambda relation: None,
     ) -> dict[str, Value] | None:
-        """Return an instance that is drawn; None at a dead end.
+        """Return a random instance; None at a dead end.
 
-        `near` is an instance whose numbers are kept or moved a little, three of four, where that is admissible. At a
-        dead end `rejected` is called with the relation that leaves no value, None where no relation is known to.
+        With an instance `near`, three of four numbers are taken from it or are close to its numbers, if admissible. At
+        a dead end, `rejected` is called with the relation that leaves no value, or None if no such relation is known.
         """
 
         def number(parameter: Parameter, parts: Ranges) -> Value:
@@ -116,12 +116,12 @@ class Plan:
         return self._walk(source.choice, number, rejected)
 
     def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
-        """Yield instances away from ends and from simple values, where special cases hide; each word has its turn."""
+        """Yield instances with each word in turn, away from ends and simple values, which may be special cases."""
         free = [p for p in self.parameters if p.kind == "word" and p.name not in self.given]
         longest = max((len(parameter.words) for parameter in free), default=1)
         first = source.randrange(longest)
         for turn in range(first, first + longest):
-            # Steps of their own, so that few integers are the same.
+            # The integers get different steps, so that few of them are equal.
             steps = cycle(source.sample((2, 3, 4), 3))
             number = partial(_in_general, source=source, steps=steps)
             walks = (
@@ -134,10 +134,10 @@ class Plan:
         return self._walk(lambda words: words[0], _simplest)
 
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
-        """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
+        """Return the instance with one number moved to the end of its range, close to an open end, or far if unbounded.
 
-        The range is that which the parameters before leave it; those after stay, but for defaults. The result is None
-        if the value is no number, or there already.
+        The range is the one at the values of earlier parameters. Later parameters keep their values, except defaults.
+        The result is None if the value is not a number or cannot be moved.
         """
         parameter = next(parameter for parameter in self.parameters if parameter.name == name)
         value = instance[name]
@@ -161,7 +161,7 @@ class Plan:
         return None if filled is None else {each: filled[each] for each in instance}
 
     def _filled(self, drawn: Mapping[str, Value]) -> dict[str, Value] | None:
-        """Return an instance with the defaults of missing parameters; None where these are not defined."""
+        """Return an instance with the defaults of missing parameters; None if a default is not defined."""
         try:
             return self.completed(drawn)
         except InputError:
@@ -173,7 +173,7 @@ class Plan:
         number: Callable[[Parameter, Ranges], Value],
         rejected: Callable[[Relational | None], None] = lambda relation: None,
     ) -> dict[str, Value] | None:
-        """Return the instance that is made of each parameter's admissible values, one by one; None at a dead end."""
+        """Return the instance built from an admissible value of one parameter after the other; None at a dead end."""
         drawn: dict[str, Value] = {}
         for parameter in self.parameters:
             after = self._after(parameter, drawn, word, number)
@@ -194,7 +194,7 @@ class Plan:
         word: Callable[[Sequence[str]], str],
         number: Callable[[Parameter, Ranges], Value],
     ) -> dict[str, Value] | None:
-        """Return the values with that of one more parameter; None where no value is left for it."""
+        """Return the drawn values with a value of one more parameter; None if no value is left for it."""
         name = parameter.name
         if name in self.given:
             return {**drawn, name: self.given[name]}
@@ -202,14 +202,14 @@ class Plan:
             return self._filled(drawn)
         if parameter.kind == "word":
             words = [each for each in parameter.words if self._satisfied(parameter, {**drawn, name: each})]
-            # A given value, or a word before, may leave none.
+            # A given value or an earlier word may leave no word.
             return {**drawn, name: word(words)} if words else None
         parts = self.ranges(parameter, drawn)
-        # Seldom empty: an order in which the fewest trials met an empty range was chosen.
+        # The ranges are seldom empty: the order was chosen because the fewest trials met an empty range.
         return {**drawn, name: number(parameter, parts)} if parts else None
 
     def _against(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Relational | None:
-        """Return a relation that leaves a parameter no value, or not that drawn: one that alone does, or the last."""
+        """Return a relation that excludes a parameter's drawn value, or all values: alone if possible, or the last."""
         if self.defaulted(parameter) and parameter.name not in drawn:
             return None
         bounds = self.bounds[parameter.name]
@@ -225,7 +225,7 @@ class Plan:
 
 
 def drawn_rational(admissible: Range, source: random.Random) -> Fraction:
-    """Return a number of a range: an end, a small or simple one near it, or one of any order of magnitude."""
+    """Return a random number of a range: an end, a small or simple number near it, or one of any order of magnitude."""
     low, high = admissible.low, admissible.high
     if low is None:
         upward = Range(Fraction(0) if high is None else -high, None, low_open=admissible.high_open)
@@ -239,7 +239,7 @@ def drawn_rational(admissible: Range, source: random.Random) -> Fraction:
             lambda: Fraction(2) ** source.randint(-30, 30) * source.randint(65, 127) / 64,
         ]
     else:
-        # Parts of the width.
+        # Fractions of the width.
         steps = [
             lambda: Fraction(source.randint(1, 15), 16),
             lambda: Fraction(1, 2 ** source.randint(1, 40)),
@@ -253,7 +253,7 @@ def drawn_rational(admissible: Range, source: random.Random) -> Fraction:
 
 
 def drawn_integer(admissible: Range, source: random.Random) -> int:
-    """Return an integer of a range that has ends: one near that which is nearest to 0, or a far one."""
+    """Return a random integer of a bounded range: one near the integer nearest to 0, or a far one."""
     start, up, down = _room(admissible)
     upward = not down or (up > 0 and source.random() < 0.5)
     furthest = up if upward else down
@@ -263,7 +263,7 @@ def drawn_integer(admissible: Range, source: random.Random) -> int:
 
 
 def _drawn_step(furthest: int, source: random.Random, *, bounded: bool) -> int:
-    """Return 0 to `furthest`: a small number, one of any size, or, where that is a bound, one near it."""
+    """Return a random number from 0 to `furthest`: small, of any size, or, if `bounded`, near `furthest`."""
     orders = furthest.bit_length() - 1
     steps = [lambda reach=reach: source.randint(0, min(furthest, reach)) for reach in (3, 30, 1000)]
     if furthest > 3:
@@ -275,7 +275,7 @@ def _drawn_step(furthest: int, source: random.Random, *, bounded: bool) -> int:
 
 
 def _beside(number: Value, source: random.Random) -> int | Fraction:
-    """Return a number, or one that is moved by a part of it, an integer by 1 at least."""
+    """Return a number itself, or moved by a fraction of itself, an integer by at least 1."""
     assert isinstance(number, int | Fraction)
     part = number * Fraction(source.choice((0, 0, 1, -1)), 2 ** source.randint(0, EXPLORE.halvings))
     if isinstance(number, Fraction):
@@ -295,9 +295,9 @@ def plan(
     tick: Callable[[], None] = lambda: None,
     completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
 ) -> Plan:
-    """Return a plan in which random walks met no empty range, or the fewest; NoInstanceError when all of them did.
+    """Return the plan in whose order the fewest random walks meet an empty range; NoInstanceError if all walks do.
 
-    The parameters that are given come first, then the words, those with a default last; `completed` fills these in.
+    Given parameters come first, then words; parameters with a default come last, and `completed` fills them in.
     `tick` is called now and then, and may raise to end the work.
     """
     fixed, free, last = _grouped(parameters, given)
@@ -329,7 +329,7 @@ def quick_plan(
     *,
     completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
 ) -> Plan:
-    """Return the plan of the first order whose relations are solved exactly, or most are, whatever its dead ends."""
+    """Return the plan of the first order with the most relations solved exactly, whatever its dead ends."""
     fixed, free, last = _grouped(parameters, given)
     orders, known = islice(permutations(free), EXPLORE.quick_orders), {}
     plans = [_bounded((*fixed, *order, *last), relations, given, known) for order in orders]
@@ -337,9 +337,9 @@ def quick_plan(
 
 
 def _orders(free: Sequence[Parameter]) -> Iterator[tuple[Parameter, ...]]:
-    """Yield all orders; for too many parameters, in turns with orders in which those without a lower bound come last.
+    """Yield all orders; if they are too many, in turn with orders that have parameters without a lower bound last.
 
-    Relations mostly have a value for their last parameter if it has no lower bound.
+    A relation mostly leaves its last parameter a value if that parameter has no lower bound.
     """
     if math.factorial(len(free)) <= EXPLORE.orders:
         yield from permutations(free)
@@ -357,7 +357,7 @@ def _inexact(order: Plan) -> int:
 
 
 def _grouped(parameters: Sequence[Parameter], given: Mapping[str, Value]) -> tuple[list[Parameter], ...]:
-    """Return the parameters that are given and the words, those that are drawn, and those with a default."""
+    """Return three groups: given parameters and words, drawn parameters, and parameters with a default."""
     fixed = [p for p in parameters if p.name in given or p.kind == "word"]
     fixed.sort(key=lambda p: p.name not in given)
     drawn = [p for p in parameters if p not in fixed]
@@ -370,7 +370,7 @@ def _bounded(
     given: Mapping[str, Value],
     known: dict[tuple[str, frozenset[str]], tuple[Solvable | ByWord, ...]],
 ) -> Plan:
-    """Return the plan of one order; `known` holds the bounds on a parameter after others, for all orders."""
+    """Return the plan of one order; `known` caches the bounds on a parameter by the set of those before it."""
     bounds: dict[str, tuple[Solvable | ByWord, ...]] = {}
     before: frozenset[str] = frozenset()
     names = frozenset(parameter.name for parameter in order)
@@ -394,9 +394,9 @@ def _bounded(
 
 
 def _dead_ends(plan: Plan, fewest: int, tick: Callable[[], None], known: _Steps) -> int:
-    """Return the number of random walks with an empty range, at most `fewest`; all orders share their steps."""
+    """Return the number of random walks that meet an empty range, at most `fewest`; `known` caches their steps."""
     steps = [parameter for parameter in plan.parameters if parameter.name not in plan.given]
-    # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
+    # Lists and defaults are not walked: no relation bounds a list, and no order avoids a dead end at a default.
     steps = [step for step in steps if step.kind != "rationals" and not plan.defaulted(step)]
     walking = {seed: dict(plan.given) for seed in range(EXPLORE.trials)}
     path: tuple[str, ...] = ()
@@ -459,7 +459,7 @@ def _general_value(admissible: Range, source: random.Random) -> Fraction:
 
 
 def _apart(admissible: Range, step: int) -> int:
-    """Return the integer that is a step from the one that is nearest to 0, or the last on the way there."""
+    """Return the integer `step` away from the one nearest to 0, or the last integer of the range on that side."""
     start, up, down = _room(admissible)
     return start + min(step, up) if up >= down else start - min(step, down)
 

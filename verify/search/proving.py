@@ -1,4 +1,4 @@
-"""A theorem's standing for all parameters, with the gaps, and a counterexample where one is met."""
+"""A theorem's standing for all parameters, with the gaps, and a counterexample if one is found."""
 
 import math
 import time
@@ -44,25 +44,25 @@ class ProveResult(Result):
     Parameters
     ----------
     clauses
-        Each clause as it is at the theorem's example, with its standing for all parameters.
+        The result of each clause at the theorem's example, with its standing for all parameters.
     for_all_parameters
         The standing of the claims.
     argument, extensions
-        The theorem's inferences, and those by which claims hold without some of its hypotheses.
+        The theorem's inferences, and the inferences by which claims hold without some of its hypotheses.
     established_extensions
-        The standing of the conclusion of each of `extensions`, where all that it supposes holds.
+        The standing of the conclusion of each extension, given everything that the extension supposes.
     counterexample, refuted
-        An instance in scope that refutes a claim, and the claim there; None where none was met.
+        An instance in scope that refutes a claim, and the claim's result there; None if none was found.
     refuted_steps
-        The steps that are refuted in scope, and where: all that rests on them is open.
+        The steps that are refuted in scope, each with the instance. Everything that rests on such a step is open.
     checked
-        The check at the example, of which a certificate can be written.
+        The check at the example, from which a certificate can be written.
     shipped
         Proofs for all parameters that the theorem's package ships, by clause.
     told
-        The deduction of each clause that is proved by one: lines, each as text and in LaTeX.
+        The deduction of each clause that is proved by a deduction: its lines, each as text and in LaTeX.
     explained
-        Whether these lines explain every inference.
+        Whether the lines of `told` explain every inference.
     reasons
         For each inequality that is open and not refuted, the attempts, the open parts and advice.
     searched
@@ -102,24 +102,27 @@ class ProveResult(Result):
 
     @property
     def witness(self) -> Instance | None:
-        """The counterexample, by the name that it has in every result; None without one."""
+        """The counterexample, under the name that every kind of result uses; None without one."""
         return self.counterexample
 
     @property
     def exit_code(self) -> int:
-        """1 for a counterexample, 3 where a claim is stated or open, else 0."""
+        """1 for a counterexample, 3 if a claim is only stated or is open, else 0."""
         if self.counterexample is not None:
             return Outcome.REFUTED.exit_code
         return (Outcome.VERIFIED if self.for_all_parameters.standing.is_shown else Outcome.INCONCLUSIVE).exit_code
 
     @property
     def deductions(self) -> Mapping[str, tuple[str, ...]]:
-        """The deduction of each clause that is proved by one, line by line, as text."""
+        """The deduction of each clause that is proved by a deduction, line by line, as text."""
         return {label: tuple(text for text, _ in lines) for label, lines in self.told.items()}
 
     @property
     def stopped(self) -> str:
-        """The end: `proved`, `refuted`, `seconds`, `work`, `tried` (all that is known), or `open` (nothing was)."""
+        """The cause of the end: `refuted`, `proved`, `seconds`, `work`, `tried` or `open`.
+
+        `tried` says that every known way to prove a clause was tried, `open` that no deduction was looked for.
+        """
         if self.counterexample is not None:
             return "refuted"
         if self.for_all_parameters.standing.is_shown:
@@ -134,7 +137,7 @@ class ProveResult(Result):
         return "work" if "work" in ends else "tried" if self.reasons else "open"
 
     def how(self, clause: ClauseResult) -> str:
-        """Return the means that establish a clause: its proof's kind, `argument` or `rocq`; "" if it is open."""
+        """Return the means that establish a clause: its proof's kind, `argument` or `rocq`; "" if it is not shown."""
         standing = clause.for_all_parameters.standing
         if standing is ForAll.ARGUED:
             return "argument"
@@ -146,7 +149,7 @@ class ProveResult(Result):
         return "" if found is None else str(found["kind"])
 
     def detail(self, clause: ClauseResult) -> str:
-        """Return the reasons why a clause is open; "" for one that is not."""
+        """Return the reasons why a clause is open; "" for a clause that is shown."""
         established, detail = clause.for_all_parameters, clause.detail
         elsewhere = self.refuted is not None and self.refuted.label == clause.label
         if detail and elsewhere and clause.outcome is Outcome.VERIFIED:
@@ -219,22 +222,22 @@ def prove(
 ) -> ProveResult:
     """Report a theorem's standing for all parameters: a proof of each claim, an argument, or open.
 
-    Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
-    of the time is for a search of a counterexample to the claims that are neither proved nor formal, a short one where
-    all are argued.
+    Proofs are looked for at the theorem's example. Of the example they use only the values of the word parameters. The
+    rest of the time is spent on a search for a counterexample to the claims that are neither proved nor formal; the
+    search is short if all claims are argued.
     `kernel` is a proof assistant's verdict, by default the one on record.
 
     Raises
     ------
     InputError
-        For an empty effort, and for an example that has no values.
+        If `seconds` is not positive, or the example has no values.
     """
     require_effort(seconds=seconds)
     started = time.monotonic()
     with proving(PROVE.work):
         checked = check(theorem, theorem.example, seconds=PROVE.proving * seconds)
     refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)
-    # A counterexample rests on the scope too.
+    # A counterexample also rests on the hypotheses' results: its trusts are those of the whole check.
     refuted = None if refuted is None else replace(refuted, trusts=checked.trusts)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
     proved = {clause.label: clause.trusts for clause in checked.clauses if clause.evidence is Evidence.PROVED}
@@ -248,7 +251,7 @@ def prove(
     left, seen = seconds - (time.monotonic() - started), None
     if counterexample is None and searched and left > 0 and not checked.interrupted:
         claimed = theorem.variant(theorem.statement.alone(*searched))
-        # No instance is in scope to search: open claims stay open.
+        # If no instance in scope is found, open claims stay open.
         with suppress(NoInstanceError):
             found = explore(claimed, {}, seconds=left, max_examples=most, progress=progress)
             counterexample, refuted = found.counterexample, found.clause
@@ -298,9 +301,10 @@ def prove(
 
 
 def _with_sound_evaluations(theorem: Theorem, stands: Evaluated | None) -> tuple[Theorem, bool]:
-    """Return a theorem without the evaluations that show nothing, and whether there is such a one.
+    """Return a theorem without the evaluations that show nothing, and whether there are any.
 
-    One that was tried nowhere, or that does not refute its wrong variant at the example.
+    An evaluation shows nothing if its claim stands at no instance tried, or if the evaluation does not refute the
+    claim's wrong variant at the example.
     """
     counted = stands.instances if stands is not None else {}
     sound = {
@@ -323,7 +327,7 @@ def _reasons(
 
 
 def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return the deduction of each clause that is shown by one: lines, each as text and in LaTeX."""
+    """Return the deduction of each clause that is proved by a deduction: its lines, each as text and in LaTeX."""
     from verify.provers.deduction.text import lines_of
     from verify.rechecker.kinds.deductions import RULES
 
@@ -340,7 +344,7 @@ def _told(theorem: Theorem, checked: CheckResult, *, explain: bool) -> Mapping[s
 
 
 def _refuted_step(theorem: Theorem, steps: Sequence[Any], seconds: float) -> Mapping[str, Instance]:
-    """Return a step that is refuted in scope, and where; an empty mapping where none is found."""
+    """Return a step that is refuted in scope, with the instance; an empty mapping if none is found."""
     if not steps:
         return {}
     with suppress(NoInstanceError):

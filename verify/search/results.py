@@ -29,27 +29,30 @@ _UNREACHED = {"seconds": "not reached in time", "examples": "not reached in the 
 class ExploreResult(Result):
     """The result of a search, with its effort: examples, seconds, seed, and the cause of its end.
 
-    `examples` are the instances that `max_examples` limits, and the refuted one; `polished` are those tried after them,
-    beside the nearest miss of each clause and to simplify the counterexample. A counterexample is always confirmed in
-    exact or ball arithmetic; it is certified where the re-checker accepts that it refutes the clause and keeps the
-    hypotheses.
+    `examples` counts the instances that `max_examples` limits, with the refuted one. `polished` counts the instances
+    tried after them, around the nearest miss of each clause and to simplify the counterexample. A counterexample is
+    always confirmed in exact or ball arithmetic. It is certified if the re-checker accepts that it refutes the clause
+    and keeps the hypotheses.
 
-    An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin beyond a running
-    bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `settled` are the steps that
-    are not searched, as the certificate in the theorem's package proves them; where a hypothesis is dropped no step
-    is searched, and none is listed. `refuted` is 1 or 0, as the first refutation ends a search; `without_value` are
-    those at which a clause has no value, and `undecided` the others, of which `not_reached` are those without an
-    answer when the search ended or its time for verdicts was over: that no counterexample was found is said of the
-    clean ones alone. `in_words` are the claims in words; where all claims are such, no instance is clean. Those that
-    have an evaluation were evaluated, and not violated, at so many instances (`evaluated`, by label).
+    An example is `clean` if every clause of `looked_at` is known to hold there: by a float64 margin that exceeds a
+    running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1 or 0,
+    because the first refutation ends a search. `without_value` counts the examples at which a clause has no value, and
+    `undecided` the others. `not_reached` counts the undecided examples without a rigorous answer when the time for
+    verdicts was over. The headline of a search without a counterexample counts only clean examples.
 
-    `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative to
-    the size of the compared sides, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
-    counterexample they are its. `needed` is the number of instances up to the first one that was refuted; `sharpness`
-    has an entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
-    `replayed`: the counterexample was kept from an earlier search with the same seed. Of `drawn` draws the `rejected`
-    ones came to no instance, as a relation left a parameter no value; they are counted by the hypothesis's label, the
-    most frequent one first.
+    `settled` lists the steps that are not searched because the certificate in the theorem's package proves them. If a
+    hypothesis is dropped, no step is searched and none is listed. `in_words` lists the claims in words; if all claims
+    are in words, no instance is clean. `evaluated` has the number of instances at which a claim in words with an
+    evaluation was evaluated and not violated, by label.
+
+    `smallest_margin` is the smallest float64 margin of a clause, other than an equality, that is known to hold. It is
+    relative to the size of the compared sides, and 0 if only rigorous arithmetic shows that the clause holds. `nearest`
+    is its instance. With a counterexample, both are those of the clause nearest to failing in float64. `needed` is the
+    number of instances tried up to the first refuted one. `sharpness` has an entry for each clause that bounds one
+    quantity by another, if no hypothesis was dropped and no counterexample found. `replayed` says that the
+    counterexample was kept from an earlier search with the same seed. Of `drawn` draws, the `rejected` ones gave no
+    instance, because a relation left a parameter no value. They are counted by the hypothesis's label, the most
+    frequent first.
     """
 
     theorem: str
@@ -81,12 +84,12 @@ class ExploreResult(Result):
 
     @property
     def witness(self) -> Instance | None:
-        """The counterexample, by the name that it has in every result; None without one."""
+        """The counterexample, under the name that every kind of result uses; None without one."""
         return self.counterexample
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it."""
+        """Whether Ctrl-C ended the search."""
         return self.stopped == "interrupted"
 
     @property
@@ -96,14 +99,14 @@ class ExploreResult(Result):
 
     @property
     def exit_code(self) -> int:
-        """1 for a counterexample, 0 where a tenth of the examples that were reached is clean, else 3."""
+        """1 for a counterexample, 0 if at least a tenth of the examples reached is clean, else 3."""
         if self.counterexample is not None:
             return Outcome.REFUTED.exit_code
         return (Outcome.VERIFIED if self.found_clean else Outcome.INCONCLUSIVE).exit_code
 
     @property
     def found_clean(self) -> bool:
-        """Whether so many examples are clean that it says something that none refutes."""
+        """Whether enough examples are clean for the absence of a counterexample to count."""
         return bool(self.clean) and self.clean >= EXPLORE.fewest_clean * self._reached
 
     @property
@@ -122,7 +125,7 @@ class ExploreResult(Result):
 
     @property
     def verdicts(self) -> str:
-        """The counts of the verdicts that were met."""
+        """The number of examples with each verdict, as text, without zeros."""
         counts = {"clean": self.clean, "refuted": self.refuted, "undecided": self.undecided}
         counts["without a value"] = self.without_value
         counts["undecided"] -= self.not_reached
@@ -131,7 +134,7 @@ class ExploreResult(Result):
 
     @property
     def dead_ends(self) -> str:
-        """The number of rejected draws, where that is more than half, and their most frequent cause; else ""."""
+        """The number of rejected draws and their most frequent cause, if more than half were rejected; else ""."""
         count = sum(self.rejected.values())
         if 2 * count <= self.drawn:
             return ""
@@ -168,43 +171,46 @@ class ExploreResult(Result):
 
 NOTHING_LEFT = "nothing is left beyond"
 _FURTHEST = 3
-"""Values at which the claims are certified that a line names."""
+"""Maximum number of values with certified claims that a line of text names."""
 
 
 @dataclass(frozen=True, repr=False)
 class ExtendedRange(Shown):
-    """The range of the claims beyond one hypothesis, along one of its parameters, the others as given.
+    """The range of the claims beyond one hypothesis, along one of its parameters, with the others as given.
 
     Parameters
     ----------
     hypothesis, statement
-        Its label, and its text.
+        The hypothesis's label and text.
     parameter, relation, end
-        The parameter, `<=`, `<`, `>=` or `>`, and its bound at the instance; None if that is not found.
+        The bound that the hypothesis puts on the parameter at the instance: `parameter relation end`, where the
+        relation is `<=`, `<`, `>=` or `>`. `end` is None if the bound is not found.
     given
         The parameter's own value at the instance, if any.
     established, by
-        The standing of the claims beyond the end, and the theorems that show them; None if nothing does.
+        The standing of the claims beyond the end, and the theorems that show them; None and empty if nothing does.
     shown_to, shown_open
-        The last value for which the claims are shown, None for no limit; whether that value is left out.
+        The last value up to which the claims are shown, None for no limit; whether that value is excluded.
     domain_ends
-        Whether the theorem's domain ends there too, so that the claims are shown on all of it.
+        Whether the theorem's domain ends at `shown_to` too, so that the claims are shown on all of it.
     supposing
-        Other hypotheses that this rests on. They do not depend on the parameter, and the instance does not decide them.
+        Other hypotheses on which `established` rests. They do not depend on the parameter, and the instance does not
+        decide them.
     verified_at
-        Values past that at which all claims were certified, with the other hypotheses.
+        Values past `shown_to` at which all claims were certified under the other hypotheses.
     clause, violated
-        The claim of a certified refutation, and the value at which it is refuted, nearest to the end; None without one.
+        The claim of a certified refutation, and the refuting value found nearest to the end; None without one.
     inside
-        Whether the hypothesis holds at that value, so that it refutes the theorem.
+        Whether the hypothesis holds at `violated`, so that the instance refutes the theorem.
     met
-        The value at which a violation was met that is not certified.
+        The value at which a violation was found but not certified.
     looked
-        Whether a violation was looked for. `effort` describes the search, `further` the open part if none was found.
+        Whether a violation was looked for. `effort` describes the search; `further` describes the open part if no
+        violation was found.
     why
-        The reason why the end, or the claims beyond it, are not known.
+        The reason why the end, or the standing of the claims beyond it, is not known.
     unreadable
-        Whether the reason is an inference, which would show more, that cannot be read.
+        Whether the reason is that an inference cannot be read which might show more.
     certificate
         The violation's certificate, for `verify recheck`.
     trusts, verified_trusts
@@ -239,11 +245,11 @@ class ExtendedRange(Shown):
 
     @property
     def unlimited(self) -> bool:
-        """Whether the claims are shown as far as the theorem's domain goes along the parameter."""
+        """Whether the claims are shown up to the end of the theorem's domain along the parameter."""
         return self.established is not None and (self.shown_to is None or self.domain_ends)
 
     def to_json(self) -> dict[str, object]:
-        """Return it as an object of `verify necessity --json` and `verify conditions --json`."""
+        """Return the range as an object of `verify necessity --json` and `verify conditions --json`."""
         numbers = {name: getattr(self, name) for name in ("end", "given", "shown_to", "violated", "met")}
         numbers["verified_at"] = list(self.verified_at)
         return {
@@ -264,7 +270,7 @@ class ExtendedRange(Shown):
         }
 
     def text(self) -> str:
-        """Return it in one line; ratios are to the end of the hypothesis."""
+        """Return the range in one line of text; ratios are to the end of the hypothesis."""
         if self.end is None:
             return f"{self.hypothesis}: {self.statement}; {self.why}"
         known = f"{self.hypothesis}: {self.parameter} {self.relation} {short_text(self.end)}"
@@ -298,7 +304,7 @@ class ExtendedRange(Shown):
             )
         elif self.violated is not None:
             yield f"{self.clause} refuted at {self._shown(self.violated)}, {how_sure(Evidence.CERTIFIED, self.trusts)}"
-            yield "between these it is open"
+            yield "the range between these values is open"
         elif self.met is not None:
             yield f"a violation at {self._shown(self.met)} was met and is not certified"
             yield "open beyond"
@@ -322,7 +328,7 @@ class ExtendedRange(Shown):
         return f"{short_text(value)} ({ratio})" if ratio else short_text(value)
 
     def _ratio(self, value: Fraction | int) -> str:
-        """Return the ratio of a value to the end; "" if the value is not past the end, or one of them is ≤ 0."""
+        """Return the ratio of a value to the end; "" if the value is not past the end, or the value or end is ≤ 0."""
         assert self.end is not None
         upward = self.relation in ("<=", "<")
         if self.end <= 0 or value <= 0 or (value <= self.end if upward else value >= self.end):
@@ -333,7 +339,7 @@ class ExtendedRange(Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExtendedRanges(Result, Tabled):
-    """The ranges of a theorem's claims beyond each parametric hypothesis, at an instance, which may be partial."""
+    """The ranges of a theorem's claims beyond each parametric hypothesis, at a (possibly partial) instance."""
 
     theorem: str
     statement_digest: str

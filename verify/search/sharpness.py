@@ -1,4 +1,4 @@
-"""Sharpness of a clause's bound: claimed, best proved, worst found, free, and the end of its vacuous range."""
+"""The sharpness of a clause's bound: its ratio to the value found, the best proved bound, and the trivial bound."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ from verify.search.plans import Plan
 
 @dataclass(frozen=True)
 class Sharpness:
-    """An inequality's two sides at the instance where a search found them closest.
+    """The two sides of an inequality at the instance at which a search found them closest.
 
-    `reached` ≤ `claimed` there, `ratio` = reached/claimed, as exact numbers or enclosures: no bound that is smaller
-    than ratio·claimed holds at that instance. `best_proved` and `free` are the values of the theorem's `Bound` there,
-    None without one; `vacuous` says that the free bound is no larger. `bites` is where along one parameter, the others
-    as at the instance, the claimed bound is the smaller.
+    The inequality states `reached` ≤ `claimed`, and `ratio` = `reached`/`claimed`; these are exact numbers or
+    enclosures. No bound smaller than ratio · claimed holds at the instance. `best_proved` and `free` are the values of
+    the theorem's `Bound` there, None without one. `vacuous` says whether `free` ≤ `claimed`. `bites` is the range of
+    one parameter in which the claimed bound is smaller than the free one, with the other parameters as at the instance.
     """
 
     clause: str
@@ -42,7 +42,7 @@ class Sharpness:
     bites: str | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Return it as an object of `verify explore --json`."""
+        """Return the sharpness as an object of `verify explore --json`."""
         numbers = {"claimed": self.claimed, "found": self.reached, "ratio": self.ratio}
         numbers |= {"best_proved": self.best_proved, "free": self.free}
         return {
@@ -72,7 +72,7 @@ def _measured(label: str, theorem: Theorem, plan: Plan, instance: Mapping[str, V
     assert relation is not None
     small, large = relation.lts, relation.gts  # pyright: ignore[reportAttributeAccessIssue]
     if symbols_by_name(statement.expand(relation)).keys() - instance.keys():
-        # For all values of some variables: there is no one bound.
+        # The claim is for all values of some variables: it has no single bound.
         return None
     question = Question(statement, instance)
     claimed, reached = question.value(large), question.value(small)
@@ -105,7 +105,7 @@ def _held_against(
 
 
 def _range_text(relation: sp.Basic, along: str, instance: Mapping[str, Value], plan: Plan) -> str:
-    """Return the values of one parameter at which the relation holds, the others as they are, as text."""
+    """Return, as text, the values of one parameter at which the relation holds with the others as at the instance."""
     parameter = next(p for p in plan.parameters if p.name == along)
     parts = plan.ranges(parameter, instance)
     for each in (relation, *(bound.relation for bounds in plan.bounds.values() for bound in bounds)):
@@ -125,12 +125,12 @@ def _text(part: Range, name: str) -> str:
 
 
 def _short(end: Fraction) -> str:
-    """Return an end exactly if it is short, else to seven digits."""
+    """Return the exact text of an end if it is short, else its value to seven digits."""
     return f"{number:.7g}" if is_shortened(end) and (number := as_float(end)) else short_text(end, 7)
 
 
 def least(value: Quantity) -> Fraction | int:
-    """Return a number, or the lower end of its enclosure, which has to be known."""
+    """Return a number itself, or the lower end of an enclosure, which must have one."""
     lower = value.lower if isinstance(value, Enclosure) else value
     assert lower is not None
     return lower

@@ -1,4 +1,4 @@
-"""Readable instances: which of two is simpler, and the simplest one nearby for which something still holds."""
+"""Simplification of instances: values are replaced by simpler ones as long as a condition still holds."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,16 +16,16 @@ from verify.search.plans import Plan
 
 Instance = dict[str, Value]
 _PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
-"""Numbers that are tried in place of any value, if they are simpler."""
+"""Numbers that are tried in place of any rational, if they are simpler than it."""
 
 
 def simplest(
     plan: Plan, start: Instance, holds: Callable[[Instance], bool], *, most_trials: int = EXPLORE.simpler
 ) -> list[Instance]:
-    """Return instances for which `holds`, each simpler than the one before, from `start` to one that none improves.
+    """Return instances that satisfy `holds`, each simpler than the last, from `start` to one that is not improved.
 
-    Values are replaced one by one and two by two; those drawn after a replaced one stay, or go to the
-    same place of their new range: an end stays an end. Ends after `most_trials`.
+    A candidate replaces one or two values. A value drawn after a replaced one stays, or moves to the same relative
+    place in its new range, so that an end stays an end. At most `most_trials` candidates are tried.
     """
     path, failed = [start], set[tuple[Value, ...]]()
 
@@ -40,7 +40,7 @@ def simplest(
         failed.add(tuple(candidate.values()))
         return False
 
-    # Small steps once large ones and those of two values have ended, lest they use up the trials.
+    # Small steps come after large steps and changes of two values, so that they do not use up the trials.
     before = 0
     while len(path) > before:
         before = len(path)
@@ -51,7 +51,7 @@ def simplest(
 
 
 def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Instance]:
-    """Yield simpler instances."""
+    """Yield instances simpler than `instance`; `small` chooses small changes of one value."""
     completed = partial(_completed, plan, instance, cache(lambda parameter: plan.ranges(parameter, instance)))
     free = [name for name in (p.name for p in plan.parameters) if name not in plan.given]
     simpler = smaller_values if small else simpler_values
@@ -71,7 +71,7 @@ def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Inst
 
 
 def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
-    """Yield two numbers in the same ratio, or nearly: a claim that is false of a ratio is false of those as well."""
+    """Yield pairs of numbers in the same ratio, or nearly: a claim that fails because of the ratio fails there too."""
     one_by_one = {value.denominator for value in pair.values()}
     for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}):
         yield {name: value * whole for name, value in pair.items()}
@@ -85,9 +85,10 @@ def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
 def _completed(
     plan: Plan, instance: Instance, ranges: Callable[[Parameter], Ranges], changes: Mapping[str, Value]
 ) -> Iterator[Instance]:
-    """Yield the instance with some values changed, where that is simpler.
+    """Yield the instances with some values changed that are admitted and simpler than `instance`.
 
-    The others stay as they were, then move into their new ranges: those that left them, then all.
+    At first all other values stay. If that instance is not yielded, values outside their new ranges are then moved into
+    them. Last, all values drawn later are moved with their ranges.
     """
     plain = {**instance, **changes}
     seen, admitted = [plain], simplicity(plain) < simplicity(instance) and plan.admits(plain)
@@ -104,8 +105,9 @@ def _completed(
 def _moved(
     plan: Plan, ranges: Callable[[Parameter], Ranges], plain: Instance, changes: Mapping[str, Value], *, always: bool
 ) -> Instance | None:
-    """Return the changed instance, in which later values that left their ranges, or all later ones, moved with them.
+    """Return the changed instance with later values moved to their new ranges; None if a value has no place there.
 
+    With `always` every later value whose range changed is moved, else only the values outside their new ranges.
     `ranges` gives the admissible values of a parameter before the change.
     """
     moved: Instance = {}
@@ -132,7 +134,7 @@ def _moved(
 
 
 def _placed(value: Value, before: Range, after: Range) -> Value:
-    """Return a value at about the same place of another range, as simple as it can be."""
+    """Return a simple value at about the same relative place in another range."""
     assert not isinstance(value, str | tuple)
     if isinstance(value, int):
         if value in (before.low, before.high) and before.low != before.high:
@@ -176,7 +178,11 @@ def simpler_values(value: Value) -> Iterator[Value]:
 
 
 def smaller_values(value: Value) -> Iterator[Value]:
-    """Yield values that are a little smaller: one less, or one part more, and steps between these and larger ones."""
+    """Yield values that are a little simpler.
+
+    An integer loses a small part of its size, and so does the denominator of a unit fraction. A fraction is replaced by
+    the simplest number close to it.
+    """
 
     def integers(number: int) -> Iterator[int]:
         sign = 1 if number > 0 else -1
@@ -196,7 +202,7 @@ def smaller_values(value: Value) -> Iterator[Value]:
 def _exchanged(
     value: Value, integers: Callable[[int], Iterable[int]], fractions: Callable[[Fraction], Iterable[Fraction]]
 ) -> Iterator[Value]:
-    """Yield others of a number, or lists with others of one of its entries; fractions are yielded where simpler."""
+    """Yield replacements of a number, or lists with one entry replaced; a fraction only by simpler fractions."""
 
     def simpler(number: Fraction) -> Iterator[Fraction]:
         others = dict.fromkeys(fractions(number))
@@ -216,13 +222,13 @@ def _nearby(value: Fraction, share: Fraction) -> Fraction:
 
 
 def _a_little_less(size: int) -> list[int]:
-    """Return a size less a tenth, a hundredth, … of it, and less 1: in all, any smaller size is a few steps away."""
+    """Return a size minus 1, and minus a tenth, a hundredth, … of it: few such steps lead to any smaller size."""
     powers = (10**k for k in range(1, digit_count(size)))
     return sorted({size - size // power for power in powers} | {size - 1})
 
 
 def neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterator[Instance]:
-    """Yield the instances with one number moved by a share of it either way, an integer by 1 at least; words stay."""
+    """Yield the instances with one number moved up or down by a share of itself, an integer by at least 1."""
     for name, value in instance.items():
         if name in fixed or isinstance(value, str):
             continue

@@ -1,7 +1,7 @@
 """Searches for the values at which violations begin: from a violation towards its hypothesis, or past a shown range.
 
 Each step checks one clause under the other hypotheses. A range is called clear if no violation was found at the points
-that were checked, which is no proof.
+checked; this is not a proof.
 """
 
 import math
@@ -43,9 +43,9 @@ _OPPOSITE = {"LessThan": sp.Gt, "StrictLessThan": sp.Ge, "GreaterThan": sp.Lt, "
 class Threshold:
     """The values of one parameter between which violations begin; the other parameters are as at the witness.
 
-    The hypothesis holds up to `end`. At `violated` the clause is refuted, certified. `clear` is the value nearest to
-    `violated` at which a check did not refute the clause, and `clear_outcome` the outcome there. Both are None if no
-    such value was found past the end.
+    The hypothesis holds up to `end`. At `violated` the clause is refuted. `clear` is the value nearest to `violated` at
+    which a check did not refute the clause, and `clear_outcome` is the outcome there. Both are None if no such value
+    was found past the end.
     """
 
     parameter: str
@@ -64,9 +64,9 @@ class Threshold:
 class Relaxed:
     """The hypothesis small <= large, relaxed to small <= factor · large, over all instances with large > 0.
 
-    A violation at the factor `violated` is certified. A search past the hypothesis, up to the factor `clear`, found no
-    violation, and `examples` instances at which the clause is known to hold. Without such a search below `violated`,
-    `clear` is 1 and `examples` 0.
+    A violation was found at the factor `violated`. A search past the hypothesis, up to the factor `clear`, found no
+    violation, and `examples` instances at which the clause is known to hold. Without such a search, `clear` is 1 and
+    `examples` is 0.
     """
 
     clear: Quantity
@@ -79,7 +79,7 @@ class Relaxed:
 
 
 def checked(theorem: Theorem, instance: Mapping[str, Value], seconds: float) -> CheckResult:
-    """Return the check of a theorem at an instance, in `seconds` at most.
+    """Check a theorem at an instance within `seconds`, and return the result.
 
     Raises InputError for a bad instance, and KeyboardInterrupt if the check was interrupted.
     """
@@ -110,7 +110,7 @@ def _end(statement: Statement, hypothesis: Hypothesis, name: str, instance: Mapp
         return None
     value = instance[name]
     assert isinstance(value, int | Fraction)
-    # The lower end of the domain is no end of the hypothesis.
+    # The lower end of the domain is not an end of the hypothesis.
     inner = [
         end for part in parts for end in (part.low if part.low != domain.low else None, part.high) if end is not None
     ]
@@ -127,7 +127,7 @@ def broken(hypothesis: Hypothesis) -> Hypothesis | None:
 
 
 def weakened_id(theorem_id: str, label: str) -> str:
-    """Return the id of a theorem without one of its hypotheses. The theorem's own id is kept for its own statement."""
+    """Return the id of a theorem's variant without the hypothesis `label`."""
     return f"{theorem_id}{WITHOUT}{label}"
 
 
@@ -143,7 +143,7 @@ class Approach:
         violation: Instance,
         deadline: float,
     ) -> None:
-        """Begin at a violation of the clause `label`; `statement` is the theorem's without the hypothesis."""
+        """Begin at a violation of the clause `label`; `statement` is the theorem's statement without the hypothesis."""
         clause = next(clause for clause in statement.clauses if clause.label == label)
         weakened = theorem.variant(statement.alone(clause))
         self.weakened = replace(weakened, id=weakened_id(theorem.id, hypothesis.label), values={})
@@ -151,13 +151,13 @@ class Approach:
         self.witness, self.thresholds = violation, dict[str, Threshold]()
         self.relaxed: Relaxed | None = None
         self.inside: Instance | None = None
-        """An instance that refutes the clause although the hypothesis holds: leaving it out is not the cause."""
+        """An instance that refutes the clause although the hypothesis holds: the clause fails with it as well."""
 
     def run(self, seed: int) -> None:
         """Move the witness towards the hypothesis. Raises KeyboardInterrupt; the results so far are kept."""
         self._approach(seed)
         for name, value in self.witness.items():
-            # A search also draws ends of ranges, which may be roots to 150 digits. A shorter number may do as well.
+            # A search also draws ends of ranges, such as roots to 150 digits. A shorter number may refute as well.
             if isinstance(value, Fraction) and is_shortened(value) and time.monotonic() < self.deadline:
                 near = sorted((value * (1 - NECESSITY.nearby), value * (1 + NECESSITY.nearby)))
                 shorter = {**self.witness, name: simplest_between(*near)}
@@ -190,7 +190,7 @@ class Approach:
                 self._along_each(dict(result.counterexample or {}))
                 moved = self._factor(self.witness)
                 factor = moved if moved is not None and _above(moved) < _above(factor) else factor
-                # A search that missed a violation up to `clear` does not count.
+                # A search up to `clear` that missed a violation does not count.
                 clear, examples = (clear, examples) if clear < least(factor) else (Fraction(1), 0)
             elif result.counterexample is None and result.found_clean:
                 clear, examples = tried, result.clean
@@ -201,7 +201,7 @@ class Approach:
     def _along_each(self, witness: Instance) -> None:
         self.witness, self.thresholds = witness, {}
         for name, end in ends(self.statement, self.hypothesis, witness):
-            # The end is sought again: the witness may have been moved along another parameter.
+            # The end is computed again: the witness may have been moved along another parameter.
             nearest = _end(self.statement, self.hypothesis, name, self.witness) or end
             threshold = self.along(name, nearest, self.witness)
             if threshold.violated != self.witness[name]:
@@ -244,7 +244,7 @@ class Approach:
     def certified(self, witness: Instance, seconds: float) -> tuple[CheckResult, HypothesisResult, bool]:
         """Return a check at a violation, the hypothesis's result there, and whether the refutation is certified.
 
-        The check has the time up to the deadline, or the part `NECESSITY.certifying` of `seconds` if that is longer.
+        The check may take until the deadline, or `NECESSITY.certifying` · `seconds` if that is longer.
         """
         left = max(NECESSITY.certifying * seconds, self.deadline - time.monotonic())
         result = check(self.weakened, witness, seconds=left)
@@ -281,7 +281,7 @@ class Approach:
         return factor if _above(factor) > 1 else None
 
     def _within(self, factor: Fraction) -> Theorem:
-        """Return the weakened theorem where small <= large fails, small <= factor · large and large > 0."""
+        """Return the weakened theorem where small <= large fails, but small <= factor · large and large > 0 hold."""
         relation = self.hypothesis.relation
         assert relation is not None
         large, past = sp.Rational(factor.numerator, factor.denominator) * relation.gts, broken(self.hypothesis)  # pyright: ignore[reportAttributeAccessIssue]
@@ -300,9 +300,10 @@ def _above(value: Quantity) -> Fraction:
 
 @dataclass(frozen=True)
 class Ray:
-    """The values of a parameter past the end of a hypothesis or of a shown range. If `strict`, the end is one of them.
+    """The values of a parameter past the end of a hypothesis or of a shown range, with the end itself if `strict`.
 
-    An outward value is the parameter's value if `upward`, else its negative: it grows away from the end.
+    The values are also given as outward values, which grow away from the end: the parameter's value if `upward`, else
+    its negative.
     """
 
     parameter: Parameter
@@ -316,7 +317,7 @@ class Ray:
         return self.end if self.upward else -self.end
 
     def past(self, ranges: Ranges) -> tuple[Range, ...]:
-        """Return the parts of some ranges that are past the end, as ranges of outward values, in order."""
+        """Return the parts of `ranges` that are past the end, as ranges of outward values, in ascending order."""
         start = self.start
         if self.parameter.kind == "integer":
             first = start.__ceil__() if self.strict else start.__floor__() + 1
@@ -334,10 +335,10 @@ class Ray:
         return int(value) if self.parameter.kind == "integer" and value.denominator == 1 else value
 
     def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
-        """Return the last part of a region before its first gap, and whether the region has no gap.
+        """Return the last part of a region before its first gap past the end, and whether it has no gap.
 
-        A gap is a part of the domain past the end that is not in the region. The part is None if a gap begins at the
-        end, or if the domain has nothing past the end.
+        A gap is a part of the domain past the end that is not in the region. The first result is None if a gap begins
+        at the end, or if the domain has no value past the end.
         """
         parts, far = self.past(region), None
         for place in self.past(domain):
@@ -356,7 +357,7 @@ def _mirrored(part: Range) -> Range:
 
 
 def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -> Iterator[Fraction | int]:
-    """Yield values in the ranges `left` past an end, from near to far, with the given one if it is among them."""
+    """Yield values in the ranges `left` past an end, from near to far, with the value `given` if it is in them."""
     if not left:
         return
     start, first, last = ray.start, left[0].low, left[-1].high
@@ -382,7 +383,7 @@ def values_past(ray: Ray, left: Sequence[Range], given: Fraction | int | None) -
 
 
 def _doubled(ray: Ray, first: Fraction) -> set[Fraction]:
-    """Return outward values spaced by powers of 2, from the end; for an integer, from the first one that is left."""
+    """Return outward values spaced by powers of 2 from the end; for an integer, from the first value left."""
     start = ray.start
     if ray.parameter.kind == "integer":
         return {first + 2**k - 1 for k in range(NECESSITY.doublings)}
@@ -396,7 +397,7 @@ def _doubled(ray: Ray, first: Fraction) -> set[Fraction]:
 
 
 def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
-    """Return a number with few digits near `value`, in `left` and past `start` and `done`; if none, `value`."""
+    """Return a number with few digits near `value` that is in `left` and past `start` and `done`, else `value`."""
     before = start if done is None else max(start, done)
     for near in (abs(value), value - before):
         short = simplest_between(value - near / 100, value + near / 100) if near > 0 else value
@@ -407,7 +408,11 @@ def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequ
 
 @dataclass
 class Attempts:
-    """The values at which a search has looked for a violation so far, and the reason why it ended."""
+    """The values at which a search has looked for a violation so far, and the reason why it ended.
+
+    `verified` are the values with certified claims, and `trusts` the trusts of those. The reason is `failing`, the
+    other hypotheses that fail, or `refused`, an error; `ended` says that all values were tried up to the domain's end.
+    """
 
     values: list[Fraction | int] = field(default_factory=list)
     verified: list[Fraction | int] = field(default_factory=list)
@@ -417,7 +422,7 @@ class Attempts:
     ended: bool = False
 
     def noted(self, shown: ExtendedRange, left: Sequence[Range], seconds: float) -> ExtendedRange:
-        """Return the shown range with these attempts beyond it, and with the part that is open."""
+        """Return the shown range with these attempts and a description of the open part."""
         count = len(self.values)
         if not count:
             why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""
@@ -425,10 +430,10 @@ class Attempts:
         further = f"further out {self.failing}" if self.failing else "open beyond"
         further = f"further out nothing is checked: {self.refused}" if self.refused else further
         if self.ended:
-            # If every integer that was left has been tried, nothing between them is open.
+            # If every integer in `left` has been tried, nothing between the values is open.
             size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
             all_tried = all(isinstance(value, int) for value in self.values) and size == count
-            further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"
+            further = NOTHING_LEFT if all_tried else f"the range between these values is open, {NOTHING_LEFT}"
         effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
         verified = tuple(self.verified)
         trusts = tuple(sorted(self.trusts))

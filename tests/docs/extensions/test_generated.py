@@ -5,7 +5,7 @@ import pytest
 from docs.extensions import generated, picture
 
 PAGES = [
-    # The objects of all verbs are printed for it.
+    # This page needs the objects of all verbs.
     pytest.param(path, id=path.stem, marks=pytest.mark.audit if path.stem == "json" else ())
     for path in generated.with_parts()
 ]

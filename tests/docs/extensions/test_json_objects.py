@@ -1,4 +1,4 @@
-"""The JSON reference shows the keys that commands print, and speaks of no other."""
+"""The JSON reference shows the keys that commands print, and mentions no others."""
 
 import re
 
@@ -9,7 +9,7 @@ from docs.extensions import json_objects
 from tests.pages import PAGES
 from verify.reports.commands.frame import app
 
-# Words and options that the page's text has between backticks, beside keys.
+# Words and options that the page has between backticks and that are not keys.
 WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
     *("formal", "argued", "stated", "by", "besides", "rocq", "open", "tried", "work", "refused"),
@@ -29,7 +29,7 @@ def test_the_shape_of_an_object():
 
 def test_every_verb_that_prints_an_object_has_an_example():
     verbs = {command.name for command in app.registered_commands}
-    # pin writes into a package, report a page, and completion prints a script.
+    # pin writes into a package, report writes a page, and completion prints a script.
     assert set(json_objects.EXAMPLES) == verbs - {"pin", "report", "completion"}
 
 
@@ -42,7 +42,7 @@ def test_the_page_speaks_of_keys_that_are_printed():
 
     page = PAGES["docs/reference/json.md"].read_text(encoding="utf-8")
     spoken = set(re.findall(r"`([a-z_]+)`", page)) - WORDS - set(json_objects.EXAMPLES)
-    # No deduction is looked for of a statement of this length, so that it is open at once, with its reasons.
+    # A statement of this length is open at once, with reasons, because no deduction is looked for.
     long = f"{' + '.join(f'sin(x + {n})' for n in range(99))} <= 99"
     printed = keys([json_objects.objects(), verify.prove(long, seconds=5).to_json()])
     # Keys of objects that the examples do not meet.

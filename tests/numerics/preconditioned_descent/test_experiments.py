@@ -73,7 +73,7 @@ def test_the_loss_of_relu_attention_by_hand(device):
     # f = E w^2 (a^2 E x^4 E x'^2 / 2 - 2 a E x^2 E x'^2 / 2 + E x'^2) = 3 a^2/2 - a + 1.
     found = relu_transformer.run(device=device, seed=2, d=1, n=1, a="1/2", prompts=100_000).measurements
     assert agreement(3 / 8 - 1 / 2 + 1, found["loss"], comparisons=2, resolution=1 / 4).holds
-    # With a = 0 nothing is predicted: E <w*, x'>^2 = d.
+    # With a = 0 the prediction is 0: the loss is E <w*, x'>^2 = d.
     found = relu_transformer.run(device=device, seed=2, d=3, n=4, a=0, prompts=100_000).measurements
     assert agreement(3, found["loss"], comparisons=2, resolution=1 / 2).holds
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 5: measurements, settings that are refused, and the same bits again, also after a run is killed."""
+"""Figures 1 to 5: measurements, refused settings, and the same bits again, even after a run is killed."""
 
 import math
 
@@ -119,7 +119,7 @@ def test_several_runs_give_the_spread_of_runs():
     assert found.curves["log_loss"].measured[-1].value == pytest.approx(logs)
     low, high = (found.measurements[f"A0_{end}"].value for end in ("least", "largest"))
     assert low < found.curves["A0"].measured[-1].value < high
-    # The first of several runs is the run with runs=1: each run has a Σ of its own.
+    # The first of several runs is the run with runs=1. Each run has its own Σ.
     assert run(NAMES[2], runs=1).measurements["test_loss"] == each[0]
     assert found.curves["whitened_A0"].quantity == found.curves["whitened_A1"].quantity
     assert found.curves["A0"].quantity == "Dist(A_ℓ, I)" and found.curves["B0"].quantity == "Dist(B_ℓ, I)"

@@ -1,4 +1,4 @@
-"""The expected loss by Gauss rules against other quadrature and its own differences; ends, counts, bad input."""
+"""The expected loss by Gauss rules against other quadrature and finite differences; ends, counts, bad input."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ def drawn(L, d, n, count, with_B):
     return matrices, tokens, weights
 
 
-# Blocks that are not full, and more than a chunk of them; more dimensions than the paper's, and fewer.
+# Blocks that are not full, and more than one chunk of blocks; more dimensions than the paper's, and fewer.
 @pytest.mark.parametrize("with_B", [False, True])
 @pytest.mark.parametrize(
     ("L", "d", "n", "count"),
@@ -39,7 +39,7 @@ def test_losses_and_gradients_are_the_references(L, d, n, count, with_B):
     for one, other in zip(found, slopes, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-11 * float(other.abs().max()))
     assert float(slopes[0].abs().max()) > 1e-3
-    # The last B moves tokens that nothing reads.
+    # The last B moves tokens that no layer reads.
     assert not with_B or (not found[1][-1].any() and (L == 1 or float(slopes[1][0].abs().max()) > 1e-3))
 
 
@@ -65,7 +65,7 @@ def test_the_slope_is_that_of_the_loss(with_B):
         for sign in (1, -1)
     )
     slope = sum(float((one * move).sum()) for one, move in zip(found, step, strict=True))
-    # Central differences are right to the square of the step, and to roundings of the loss.
+    # Central differences are accurate up to the square of the step and roundings of the loss.
     assert abs(float(up - down) / 2 - slope) < 1e-9 * float(loss)
     assert abs(slope) > 1e-7 * float(loss)
 

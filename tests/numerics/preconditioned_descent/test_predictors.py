@@ -62,16 +62,16 @@ def test_no_other_step_sizes_are_better_on_the_prompts(K, n):
     searched = min(
         float((torch.tensor(np.poly([a, b])) @ errors).square().mean()) for i, a in enumerate(grid) for b in grid[i:]
     )
-    # A grid of fiftieths is at most 1/100 away in each.
+    # A grid of fiftieths is at most 1/100 away in each step size.
     assert least <= searched <= least * 1.02
-    # No slope is left in the coefficients.
+    # The slope in each coefficient is 0.
     slopes = errors[1:] @ (best @ errors) / errors.shape[1]
     assert float(slopes.abs().max()) < 1e-10 * float(errors.square().mean())
 
 
 @pytest.mark.parametrize("steps", [(0.5 + 0.1j, 0.5 - 0.1j), (0.5 + 0.3j, 0.5 - 0.3j, 2.0)], ids=["two", "three"])
 def test_where_the_best_polynomial_has_complex_roots_the_best_real_steps_are_found(steps):
-    # Errors whose least p is that of these steps: φ_0 = −Σ c_j φ_j and a rest apart from these.
+    # Errors for which the polynomial p of these steps is best: φ_0 = −Σ c_j φ_j plus a part orthogonal to the φ_j.
     c = np.poly(np.array(steps)).real
     rows = torch.randn(len(steps), 400, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
     rest = torch.randn(400, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
@@ -88,7 +88,7 @@ def test_where_the_best_polynomial_has_complex_roots_the_best_real_steps_are_fou
     near = found + 0.05 * np.random.default_rng(0).standard_normal((200, len(steps)))
     spread = np.random.default_rng(1).uniform(-1, 3, (3000, len(steps)))
     assert loss(found) <= min(map(loss, [*near, *spread]))
-    # Steps that are real are the polynomial's.
+    # If the best polynomial's steps are real, they are the best real steps.
     real, none = best_real_steps(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2))
     expected = step_sizes(best_coefficients(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2)))
     assert none == 0 and np.allclose(real, expected)
@@ -125,7 +125,7 @@ def test_conjugate_gradients_end_at_the_solution_and_stay():
 def test_solving_errors_are_rounding_or_not():
     tokens, weights = sampled(300, 4)
     assert float(solving_errors(tokens, weights).max()) <= 1
-    # With fewer examples than entries there is no such error as rounding.
+    # With fewer examples than entries the error is not only rounding.
     tokens, weights = sampled(300, 2)
     assert float(solving_errors(tokens, weights).median()) > 1e6
 
@@ -156,7 +156,7 @@ def test_least_squares_with_enough_examples_is_exact():
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_the_loss_of_least_sigma_norm_by_hand(n):
-    # After whitening, the part of N(0, I) outside a uniformly random n-dimensional space: d − n.
+    # After whitening, the loss is the mean square of N(0, I) outside a uniformly random n-dimensional space: d − n.
     errors = least_norm_losses(reduced(*sampled(100_000, n)), n, ROOT)
     loss = Measurement(float(errors.mean()), float(errors.std()) / math.sqrt(len(errors)), len(errors))
     assert agreement(3 - n, loss, comparisons=2, resolution=0.1).holds

@@ -41,7 +41,7 @@ def test_losses_and_gradients_are_the_references(L, d, n, with_B, device):
     leaves = [(gaussian(source, L, d, d) / 3).requires_grad_() for _ in range(1 + with_B)]
     A, B = leaves[0], leaves[1] if with_B else None
     errors = in_context_errors(pattern(A, B), tokens, weights)
-    # Leaves of the CPU, and the tensors made of them on the device.
+    # The leaves are on the CPU; copies on the device are made from them.
     moved = [leaf.to(device) for leaf in leaves]
     found = losses(moved[0], moved[1] if with_B else None, reduced(tokens.to(device), weights.to(device))).cpu()
     # Some thousand roundings of numbers of the size of the largest.
@@ -61,7 +61,7 @@ def test_the_mean_over_weights_and_query_is_the_average_of_losses(with_B):
     root = vectors @ values.sqrt().diag() @ vectors.T
     A, B = 0.4 * gaussian(source, 2, 2, 2), 0.4 * gaussian(source, 2, 2, 2) if with_B else None
     S = draw(3, 4, covariance, inverse, 3).second_moment
-    # Losses are bilinear in w* and x: columns of root^{-1} and root have the covariances of these.
+    # The mean over w* and x of a squared bilinear error is its sum over the columns of root^{-1} and of root.
     expected = torch.zeros(3, dtype=torch.float64)
     for w in torch.linalg.inv(root).T:
         for x in root.T:
@@ -93,7 +93,7 @@ def test_a_layer_in_another_order_would_be_seen():
 
 
 def entries(prompts):
-    """Numbers that tell second moments, weights and query apart: each entry, and a trace, determinant and square."""
+    """Return functions of a draw to compare: each entry, and a trace, determinant and square."""
     S, w, x = prompts
     d = len(S)
     matrices = S.permute(2, 0, 1)
@@ -109,11 +109,11 @@ def test_bartletts_second_moments_have_the_distribution_of_sampled_ones(n):
     count = 20_000
     drawn = entries(draw(count, n, covariance, inverse, 6))
     sampled = entries(reduced(*sample(count, n, covariance, inverse, generator(7))))
-    # Kolmogorov and Smirnov's test of each, with a false alarm in 10⁶ over all of the five sizes.
+    # The Kolmogorov-Smirnov test of each, with a false alarm in 10⁶ over all five sizes.
     for name, values in drawn.items():
         found = stats.ks_2samp(values.numpy(), sampled[name].numpy(), method="asymp")
         assert found.pvalue > 1e-6 / 5 / len(drawn), name
-    # S and the rest are independent, to the second order: correlations are N(0, 1/count).
+    # S, weights and query are uncorrelated: sample correlations are N(0, 1/count).
     cross = torch.corrcoef(torch.stack([drawn["S10"], drawn["w0"], drawn["x0"], drawn["trace"]]))
     assert (cross - torch.diag(cross.diagonal()))[1:3].abs().max() < 6 / math.sqrt(count)
 

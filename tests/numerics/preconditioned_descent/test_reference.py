@@ -87,7 +87,7 @@ def test_states_prediction_and_errors_equal_scalar_loops(activation, L, d, n):
             Z[d, i] = sum(w[a] * x[a, i] for a in range(d)) if i < n else 0.0
         for depth in range(L + 1):
             expected = naive_forward(Z, layers.P[:depth].numpy(), layers.Q[:depth].numpy(), activation)
-            # Each layer sums <= n D^3 < 200 products of three entries; an error of a layer grows by <= 100 a layer.
+            # Each layer sums <= n D^3 < 200 products of three entries; each later layer magnifies an error by <= 100.
             tolerance = 200 * 100**depth * EPS * max(1, abs(expected).max())
             assert np.allclose(states[depth, k].numpy(), expected, rtol=0, atol=tolerance)
         assert np.allclose(last[k].numpy(), expected, rtol=0, atol=tolerance)  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -239,7 +239,7 @@ def test_nodes_follow_the_degrees(L, d):
 
 
 def test_nodes_of_layers_that_do_nothing():
-    # TF = 0: the error is <w*, x_{n+1}>^2. The degree of its derivative is no larger.
+    # TF = 0: the squared error is <w*, x_{n+1}>^2. Its derivative has no larger degree.
     nothing = Layers(torch.zeros(2, 3, 3).double(), torch.zeros(2, 3, 3).double())
     assert quadrature_nodes(nothing, gradient=False) == quadrature_nodes(nothing, gradient=True) == (1, 2, 2)
     expected = (COVARIANCE @ PRIOR).trace().item()
@@ -280,7 +280,7 @@ def test_more_nodes_change_nothing_and_fewer_do(kind, L, d, n):
 
 @pytest.mark.parametrize(("kind", "L", "d", "n"), CASES)
 def test_quadrature_agrees_with_samples(kind, L, d, n):
-    # Entries are small enough for samples to estimate the mean of the squared error, of degree 32 at most.
+    # Entries are so small that samples can estimate the mean of the squared error, whose degree is at most 32.
     layers = random_layers(kind, L, d, scale=0.1 if kind == "full" else 0.3)
     value = exact_loss(layers, n, *distributions(d)).item()
     found = in_context_loss(layers, *sample(100_000, n, *distributions(d), generator(9)))
@@ -316,7 +316,7 @@ def test_gradients_are_exact_in_the_whole_parameter_space(kind, L, d, n):
 
 
 def test_fewer_nodes_than_the_gradient_needs_are_noticed():
-    # Nodes that serve the loss at P_l = diag(0, 1) do not serve derivatives in other entries.
+    # Nodes that are enough for the loss at P_l = diag(0, 1) are not enough for derivatives in other entries.
     layers = random_layers("A", 2, 1)
     found = exact_gradient(layers, 1, *distributions(1))
     fewer = exact_gradient(layers, 1, *distributions(1), nodes=quadrature_nodes(layers, gradient=False))

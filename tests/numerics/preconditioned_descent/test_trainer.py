@@ -1,4 +1,4 @@
-"""The trainer: its gradient is the reference's, its steps PyTorch's Adam, a resumed run has the same bits."""
+"""The trainer: its gradient is the reference's, its steps are those of PyTorch's Adam, resuming gives the same bits."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def test_steps_are_adams_on_clipped_gradients(plan):
             leaf.grad = clipped(slope, plan.clip)
         adam.step()
         training.advance()
-        # It is clipped here: the norms of a layer's gradients are above.
+        # Clipping matters here: a layer's gradient has a norm above the limit.
         assert torch.linalg.matrix_norm(slopes[0]).max() > plan.clip
     for found, expected in zip(training.matrices, leaves, strict=True):
         # Adam divides by the root of squares; entries are of the size of one.
@@ -75,7 +75,7 @@ def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
     ours, theirs = Training(plan, 3, "cpu"), Training(plan, 3, device)
     for _ in range(8):
         ours.advance()
-    # Without the compiled gradients and words of the CPU, as on a card.
+    # As on a card, the CPU's compiled gradients and words are not used.
     monkeypatch.setattr(theirs, "device", "meta")
     monkeypatch.setattr(philox_tensors, "words", by_tensors)
     for _ in range(8):
@@ -88,7 +88,7 @@ def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
 
 
 def by_tensors(key, steps, samples, count, device):
-    """The words of a card."""
+    """Return the words as a card computes them."""
     return philox_tensors.by_tensors(key, steps, samples, -(-count // 4), device).flatten(2)[:, :, :count]
 
 
@@ -146,7 +146,7 @@ def test_resumed_training_ends_at_the_same_bits(plan):
     for step in range(8):
         whole.advance()
         broken.advance()
-        # In the middle of a batch, and at its end.
+        # The run is interrupted in the middle of a batch, and at its end.
         if step in (1, 2, 6):
             state = broken.state()
             broken.advance()

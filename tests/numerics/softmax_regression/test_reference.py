@@ -1,4 +1,4 @@
-"""Softmax regression and the layer against NumPy by loops, and arguments that do not fit."""
+"""Softmax regression and the layer against NumPy loops, and arguments that do not fit."""
 
 import math
 

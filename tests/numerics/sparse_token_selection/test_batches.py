@@ -1,4 +1,4 @@
-"""Batches that are counted: the same by the compiled draw and by tensors, of the right distribution."""
+"""Batches by a counter-based generator: compiled draws and tensors agree, and have the right distribution."""
 
 import math
 from itertools import combinations
@@ -34,7 +34,7 @@ def test_by_tensors_a_batch_is_the_compiled_one(monkeypatch, sizes, step, device
     monkeypatch.setattr(Batches, "_compiled", Batches.by_tensors)
     found = Batch(*(part.cpu() for part in batches(*sizes, device=device).drawn(step)))
     assert torch.equal(found.encodings, expected.encodings) and torch.equal(found.members, expected.members)
-    # Radii are below 7: roundings of the logarithm, the root and the angle's functions.
+    # Radii are below 7. The errors are roundings of the logarithm, the root and the angle's functions.
     torch.testing.assert_close(found.tokens, expected.tokens, rtol=0, atol=7 * 8 * torch.finfo(torch.float64).eps)
 
 
@@ -62,15 +62,15 @@ def test_signs_are_fair_and_independent():
     encodings, tokens, _ = batches(n, T, 2, 2, d_e).drawn(0)
     signs = encodings * math.sqrt(d_e)
     assert signs.shape == (n, d_e, T) and bool((signs.abs() - 1).abs().max() < 1e-15)
-    # Means of n fair signs have standard deviation 1/√n; 117 of them, and the products of two of them and of one and a
-    # Gaussian, some 9000: z = 6 has a probability of 2e-9 each.
+    # Means of n fair signs have standard deviation 1/√n. There are 117 signs, and some 9000 products of two signs or of
+    # a sign and a Gaussian: each exceeds z = 6 with a probability of 2e-9.
     flat = torch.cat([signs.reshape(n, -1), tokens.reshape(n, -1)], dim=1)
     products = flat.T @ flat / n
     assert flat[:, : d_e * T].mean(dim=0).abs().max() < 6 / math.sqrt(n)
     products.diagonal()[:] -= 1
     # A Gaussian's square has variance 2.
     assert products.abs().max() < 6 * math.sqrt(2 / n)
-    # Batches of two steps are independent: products of an entry of one and the same of the other.
+    # Batches of two steps are independent: the products of the same entry in both have mean 0.
     later = batches(n, T, 2, 2, d_e).drawn(1)[0] * math.sqrt(d_e)
     assert (signs * later).mean(dim=0).abs().max() < 6 / math.sqrt(n)
 

@@ -42,7 +42,7 @@ def test_the_harmonic_frame_reaches_the_least_mean_square(T, d_e):
 def test_simplices_have_two_inner_products():
     vectors = simplex_frame(13, 10)
     products = vectors.T @ vectors
-    # 5 + 4 + 4 vertices.
+    # Three simplices, of 5, 4 and 4 vertices.
     expected = torch.block_diag(*(torch.full((g, g), -1 / (g - 1), dtype=torch.float64) for g in (5, 4, 4)))
     assert torch.allclose(products, expected.fill_diagonal_(1))
 
@@ -58,7 +58,7 @@ def test_frames_that_do_not_exist_are_refused(frame, T, d_e):
 
 def test_gaussian_encodings():
     drawn = gaussian_encodings(400, 5, 50, torch.Generator().manual_seed(0))
-    # 10⁵ squares: a standard error of √2/√10⁵.
+    # A mean of 10⁵ squares has a standard error of √2/√10⁵.
     assert abs(float(drawn.square().sum(dim=1).mean()) - 1) < 6 * math.sqrt(2 / 1e5)
     with pytest.raises(InputError, match="n = 0"):
         gaussian_encodings(0, 5, 50, torch.Generator())
@@ -94,7 +94,7 @@ def test_the_standard_error_is_that_of_repeated_draws():
     found = [least_loss(layers, 3, 2, "tokens")[0] for layers in runs]
     spread = torch.tensor([each.value for each in found]).std()
     claimed = torch.tensor([each.standard_error for each in found]).mean()
-    # A sample deviation of 30 draws is within a factor of 2, but for a chance below 10⁻⁶; C adds little.
+    # The sample deviation of 30 draws is right within a factor of 2, except with probability below 10⁻⁶; C adds little.
     assert claimed / 2 < spread < 2 * claimed
 
 

@@ -43,8 +43,8 @@ def test_the_gradient_at_zero_value(device):
 def test_the_gradient_moves_attention_to_what_is_selected():
     # W = 0, V = (I, 0): dL/dW = −k (I − 11ᵀ/T), k > 0. By the softmax's derivative at uniform attention,
     # for one token selected of two, d = 1: f = (x_1 + x_2)/2, f − x_1 = (x_2 − x_1)/2, and with a = W_11 − W_21
-    # df/da = (x_1 − x_2)/4, so dL/da = −E(x_1 − x_2)²/8 = −1/4. W_11 − W_21 and W_22 − W_12 each act for one of
-    # the two subsets, so that dL/dW_11 = −1/8 = −dL/dW_21: the diagonal less the rest is −1/4.
+    # df/da = (x_1 − x_2)/4, so dL/da = −E(x_1 − x_2)²/8 = −1/4. W_11 − W_21 and W_22 − W_12 each act for one of the two
+    # subsets, so dL/dW_11 = −1/8 = −dL/dW_21: the diagonal minus the off-diagonal is −1/4.
     found = one_hot_gradient.run(device="cpu", seed=4, T=2, q=1, d=1, W=0, V=1, batch_size=500).measurements
     assert agreement(-1 / 4, found["gradient_W"], comparisons=2, resolution=1 / 10).holds
     # L = E(x_2 − x_1)²/8 = 1/4.
@@ -76,7 +76,7 @@ def test_the_first_step_of_training(device):
 def test_training_comes_down_to_the_level_and_measures_what_follows():
     found = one_hot_training.run(device="cpu", T=4, q=1, d=1, steps=60, window=10, eps="1/10").measurements
     reached = int(found["steps_to_epsilon"].value)
-    # The loss falls at this step size: it is highest, after it came down, at that very step.
+    # The loss falls at this step size: among the losses at or below the level, that at this step is the largest.
     before, at = (
         one_hot_training.run(device="cpu", T=4, q=1, d=1, steps=n, window=1).measurements["loss"].value
         for n in (reached - 1, reached)
@@ -92,7 +92,7 @@ def test_a_level_that_is_not_reached_is_not_reported():
 
 
 def test_the_odds_of_all_tokens_are_none():
-    # q = T: α → 1, where the loss is an exact 0 at some time and its inverse is not measured.
+    # q = T: α → 1, where the loss becomes exactly 0 at some step, so its inverse is not measured.
     found = one_hot_training.run(device="cpu", T=2, q=2, d=1, steps=200, window=10).measurements
     assert found["odds_after"].value == 0 and found["loss"].value < 1e-25
     assert ("inverse_loss_slope" in found) is (found["loss"].value > 0)
@@ -106,7 +106,7 @@ def test_cosines_from_random_matrices(device):
     value = {name: measured.value for name, measured in found.items()}
     assert all(-1 <= cosine <= 1 for cosine in value.values())
     assert value["W_centred_start"] < value["W_centred_end"] and value["V_start"] < value["V_end"]
-    # The part of I along I − 11ᵀ/T: the cosine with I cannot exceed it by more than W's part along 11ᵀ.
+    # The cosine with I can exceed the part of I along I − 11ᵀ/T only by W's part along 11ᵀ.
     assert value["W_centred_end"] > 0.9
     assert value["W_identity_end"] == pytest.approx(math.sqrt(1 - 1 / 6) * value["W_centred_end"], abs=0.1)
 
@@ -137,9 +137,9 @@ def test_fixed_encodings_are_the_first_of_one_draw():
 
 
 def test_fixed_encodings_have_a_loss_of_their_own():
-    # One dimension: every encoding is ±1, and for large C attention is uniform over the tokens with the query's
-    # sign. k others have it: ½((1 − 1/(k+1))² + k/(k+1)²) = k/(2(k+1)). Of three tokens all have one sign, and
-    # the loss is 1/3, or two have, and the loss is 1/4 for two of the three subsets.
+    # In one dimension every encoding is ±1, and for large C attention is uniform over the tokens with the query's sign.
+    # If k others have this sign, the loss is ½((1 − 1/(k+1))² + k/(k+1)²) = k/(2(k+1)). Of three tokens either all have
+    # the same sign, and the loss is 1/3, or two have, and it is 1/4 for two of the three subsets.
     settings = {"T": 3, "q": 1, "T_test": 3, "q_test": 1, "d": 1, "d_e": 1, "alpha": 1, "C": 50, "samples": 1000}
     kinds = set()
     for seed in range(20):
@@ -151,7 +151,7 @@ def test_fixed_encodings_have_a_loss_of_their_own():
             else:
                 assert agreement(1 / 6, measured, comparisons=40, resolution=1 / 20).holds
     assert kinds == {True, False}
-    # Fresh ones have every sign with equal probability: 1/2 · 1/4 + 1/4 · 1/3.
+    # Fresh encodings have either sign with equal probability: the loss is 1/2 · 1/4 + 1/4 · 1/3.
     for measured in length_generalisation.run(device="cpu", **settings).measurements.values():
         assert agreement(5 / 24, measured, comparisons=2, resolution=1 / 20).holds
 
@@ -161,7 +161,7 @@ def test_next_to_the_ground_truth():
     W, V = 4 * truth.W, 2 * truth.V
     W[0, 0], W[1, 3], V[1, 2] = 9, -0.5, 0.25
     found = _pattern(W, V, truth)
-    # W[:, :2] is read by nothing; the cosines know of it.
+    # No attention score reads W[:, :2], but the cosines do.
     assert (found["alpha"], found["C"], found["off_pattern_V"], found["off_pattern_W"]) == (2, 4, 0.25, 0.5)
     assert found["cosine_W"] == pytest.approx(12 / math.sqrt(3 * (48 + 81 + 1 / 4)), rel=1e-14)
     assert found["cosine_V"] == pytest.approx(4 / math.sqrt(2 * (8 + 1 / 16)), rel=1e-14)
@@ -189,10 +189,10 @@ def test_the_step_size_changes_once():
     def run(**settings):
         return stochastic_training.run(device="cpu", **{**SHORT, "steps": 6}, **settings).measurements
 
-    # A batch more is drawn if the step size changes, so that runs agree if it does not.
+    # A late step size that begins at the end of the run, or later, has no effect.
     assert run(eta=1, eta_late=7, late=6) == run(eta=1, eta_late=9, late=100)
     assert run(eta=2, eta_late=1, late=0)["C"] != run(eta=1, eta_late=2, late=0)["C"]
-    # So small a step does nothing: all moves are in the other half.
+    # Steps this small change nothing: all moves are in the other half.
     still = run(eta="1e-30", eta_late="1e-30", late=3)
     assert (
         run(eta="1e-30", eta_late=1, late=3)["alpha"] != still["alpha"] != run(eta=1, eta_late="1e-30", late=3)["alpha"]

@@ -117,7 +117,7 @@ def test_several_runs_give_the_spread_of_runs():
     single = run("wang2024.figure1")
     assert {(m.samples, m.standard_error) for m in single.curves["C"].measured} == {(1, None)}
     assert all(m.samples == 20 and m.standard_error > 0 for m in single.curves["loss"].measured)
-    # A run of several is the run of its own seed.
+    # Each of several runs is the run of its own seed.
     seeds = list(seeds_of_runs(0, 3))
     ends = [run("wang2024.figure1", seed=seed).measurements["loss_end"].value for seed in seeds]
     assert found.measurements["loss_end"].value == pytest.approx(sum(ends) / 3) and len(set(seeds)) == 3
@@ -151,7 +151,7 @@ def test_the_late_change_is_that_of_the_last_quarter_run_by_run():
     readings = [torch.tensor([x, x + 1], dtype=torch.float64) for x in (9.0, 5.0, 3.0, 2.0, 1.5)]
     other = [reading + 7 for reading in readings]
     one, two = late_change([readings]), late_change([readings, other])
-    # Each point, and each run, moves by as much: their differences are not in the change.
+    # Every point and every run moves by the same amount, so the differences between them do not affect the change.
     assert (one.value, one.standard_error, one.samples) == (-0.5, 0, 2)
     assert (two.value, two.standard_error, two.samples) == (-0.5, 0, 2)
     assert late_change([readings[:2]]).value == -4
@@ -217,7 +217,7 @@ def test_the_expected_time_counts_steps_and_readings(monkeypatch, name, training
     monkeypatch.setattr(figures, "timed", lambda *_: next(times))
     experiment = load_experiment(name)
     chosen = experiment._chosen({**TINY, **PAIR.get(name, {})}, full=False)
-    # 12 steps of 2 seconds; 4 readings of 3 seconds on each set, twice: sets may be of longer sequences.
+    # 12 steps of 2 seconds; 4 readings of 3 seconds on each set, counted twice because sets may have longer sequences.
     assert experiment.expect(chosen, device="cpu") == trainings * (12 * 2 + 2 * sets * 4 * 3)
 
 

@@ -1,4 +1,4 @@
-"""Nets and first layers against plain loops over their weights; decoders that see a first layer's outputs alone."""
+"""Nets and first layers against plain loops over their weights; decoders that see only a first layer's outputs."""
 
 import math
 from itertools import combinations
@@ -58,7 +58,7 @@ def test_a_net_is_what_its_weights_say(reads, depth):
 
 @pytest.mark.parametrize("reads", READINGS)
 def test_only_the_first_layer_reads_the_tokens(reads):
-    # A move of X in the kernel of the first layer's weights on it does not move the output.
+    # A change of X in the kernel of the first layer's weights on X does not change the output.
     net, (tokens, subsets) = made(3, reads=reads), sample_batch(5, T, Q, D, generator(4))
     on_X = net.first.weight.detach()[:, : D * T]
     kernel = torch.linalg.svd(on_X)[2][len(on_X) :]
@@ -92,7 +92,7 @@ def test_the_initialisation_is_that_of_its_seed_and_fills_its_range():
     weight = one.others[1].weight.detach()
     largest = float(weight.abs().max())
     assert 0.99 / 20 < largest < 1 / 20
-    # A uniform spread: the variance is a third of the square of the end; 160000 entries, some 3 in 1000.
+    # Uniform entries: their variance is a third of the square of the largest; 160000 entries show it to some 3 in 1000.
     assert math.isclose(float(weight.var()) * 400 * 3, 1, rel_tol=0.02)
 
 
@@ -120,7 +120,7 @@ def test_a_first_layer_is_read_off(design, activation):
     outputs = ACTIVATIONS[activation].function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
     read, place = read_off(design, activation, outputs, T, Q, spacing=spacing)
     assert torch.equal(all_subsets(T, Q)[place], subsets)
-    # Inverting loses what the activation's slope, at least 10⁻⁴ of its scale, makes of a rounding of 10⁻¹⁶.
+    # Inverting multiplies a rounding of 10⁻¹⁶ by the inverse of the activation's slope, which is at least 10⁻⁴.
     assert torch.allclose(read, tokens.flatten(1) @ MEASUREMENTS.T, rtol=0, atol=1e-8)
 
 
@@ -176,7 +176,7 @@ def test_a_decoder_has_the_loss_that_is_left(device):
     for design, activation, spacing in (("one_more", "tanh", 0), ("pairs", "relu", 0), ("none_more", "sine", 30)):
         losses = decoded_losses(design, activation, A, tokens, subsets, spacing=spacing)
         assert abs(float(losses.mean()) - left) < 6 * float(losses.std()) / 200
-    # Codes one apart, a standard deviation of the measurement: often read wrongly.
+    # Codes that are only one standard deviation of the measurement apart are often read wrongly.
     near = decoded_losses("none_more", "linear", A, tokens, subsets, spacing=1)
     assert float(near.mean()) > left + 20 * float(near.std()) / 200
 

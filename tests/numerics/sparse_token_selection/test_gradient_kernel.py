@@ -50,8 +50,8 @@ def by_autograd(W, V, drawn, attend):
 def close(sizes, dtype):
     """Tolerance of a gradient, relative to its norm.
 
-    Its sums are of at most 2 (d + d_e) + T terms in all, whose roundings, of either sign, add up like a random walk;
-    four of the sums follow on each other, of terms at most about twice as large as their sum.
+    Its sums have at most 2 (d + d_e) + T terms in all, whose roundings, of either sign, add up like a random walk. Four
+    of the sums follow each other, and their terms are at most about twice as large as the sum.
     """
     return 8 * math.sqrt(2 * (sizes.d + sizes.d_e) + sizes.T) * torch.finfo(dtype).eps
 
@@ -74,7 +74,7 @@ def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype, sha
     assert all(each.dtype == dtype for each in found)
     bound = close(sizes, dtype)
     assert relative(found.loss, loss) < bound
-    # With one token that is all there is, nothing is learned about where to look.
+    # With a single token in all, the gradient in W is 0.
     if sizes.T == 1 and attend == "tokens":
         assert not slope_W.any() and found.W.abs().max() < bound
     else:

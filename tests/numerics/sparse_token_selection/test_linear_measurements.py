@@ -44,7 +44,7 @@ def test_all_subsets_are_there_once():
 def test_sampled_subsets_are_uniform():
     found = sampled_subsets(60_000, 4, 2, generator(1))
     counts = (found @ (2.0 ** torch.arange(4, dtype=torch.float64))).unique(return_counts=True)[1]
-    # Six subsets, 10000 each; a standard deviation of 91.
+    # Each of six subsets is drawn 10000 times in the mean, with a standard deviation of 91.
     assert len(counts) == 6 and (counts - 10_000).abs().max() < 6 * 91
 
 
@@ -79,13 +79,13 @@ def test_the_regression_leaves_what_is_said_and_no_other_prediction_less(device)
         errors = truth - measured @ M.T
         losses = errors.square().sum(dim=1) / 2
         assert abs(losses.mean() - claimed) < 6 * losses.std() / math.sqrt(len(losses))
-        # The remainder does not correlate with the measurements.
+        # The remainder is uncorrelated with the measurements.
         products = errors[:, :, None] * measured[:, None]
         assert (products.mean(dim=0).abs() < 6 * products.std(dim=0) / math.sqrt(len(losses))).all()
 
 
 def test_by_hand():
-    # One token of two, d = 1: x_1 leaves nothing for y = {1}, all of x_2 for y = {2}; the mean leaves 1/4 of either.
+    # One token of two, d = 1: x_1 leaves nothing for y = {1} and 1/2 for y = {2}; the mean leaves 1/4 for each.
     subsets = all_subsets(2, 1)
     assert conditional_variance(torch.tensor([[3.0, 0.0]], dtype=torch.float64), subsets).tolist() == [0, 1 / 2]
     mean = conditional_variance(torch.tensor([[1.0, 1.0]], dtype=torch.float64), subsets)
@@ -132,7 +132,7 @@ def test_descent_goes_down_and_repeats_itself(device):
     assert found.loss < before and torch.equal(found.loss, descend(start, subsets, steps=100).loss)
     assert torch.allclose(found.loss, conditional_variance(found.measurements, subsets).mean(), rtol=1e-10)
     assert torch.equal(start, random_measurements("gaussian", 3, 4, 2, generator(7, device)))
-    # One measurement of one token of two: the mean leaves 1/4, and so does every other.
+    # One measurement of two tokens, one of which is selected: every measurement leaves 1/4.
     one = descend(torch.tensor([[1.0, 0.2]], dtype=torch.float64), all_subsets(2, 1), steps=10)
     assert math.isclose(one.loss, 1 / 4, rel_tol=1e-12)
     empty = descend(torch.zeros(0, 4, dtype=torch.float64), all_subsets(4, 2), steps=5)

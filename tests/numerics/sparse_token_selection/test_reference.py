@@ -148,7 +148,7 @@ def test_cubature_equals_gauss_hermite_quadrature(T, q, d, d_e, nodes):
     tolerance = math.sqrt(200 * 100) * 50 * 100 * EPS
     for name, value, reference in zip(Gradient._fields, found, expected, strict=True):
         assert np.allclose(value.numpy(), reference, rtol=0, atol=tolerance), name
-    # The comparison sees every block: none of them is 0 but for the columns that x_query = 0 removes.
+    # The comparison sees every block: only the columns that x_query = 0 removes are 0.
     assert found.W[:, :d].abs().max() == 0
     assert min(block.abs().max() for block in (found.W[:d, d:], found.W[d:, d:], found.V[:, :d], found.V[:, d:])) > 1e-3
 
@@ -157,7 +157,7 @@ def test_cubature_ignores_columns_that_the_zero_query_removes():
     W, V = random_parameters(9, 2, 3, block_only=True)
     first = cubature_gradient(W, V, one_hot_encodings(3), 2)
     W[:, :2] = torch.randn(5, 2, generator=generator(10), dtype=torch.float64)
-    # Equal operations on equal numbers: 0 * finite = 0 is added.
+    # The operations and numbers are the same; the changed columns only add 0 * finite = 0.
     assert all(torch.equal(*pair) for pair in zip(first, cubature_gradient(W, V, one_hot_encodings(3), 2), strict=True))
 
 
@@ -253,7 +253,7 @@ def test_training_from_zero_lowers_the_loss_and_stays_where_cubature_is_exact():
     losses = [iterate.loss.item() for iterate in run]
     assert all(later < earlier for earlier, later in pairwise(losses))
     assert losses[-1] < losses[0] / 2
-    # Odd moments cancel to the last bit, else cubature_gradient would have refused the second W.
+    # Odd moments cancel to the last bit; otherwise cubature_gradient would have refused the second W.
     assert all((iterate.W[:d, d:] == 0).all() and (iterate.V[:, d:] == 0).all() for iterate in run)
     assert run[-1].W[d:, d:].abs().max() > 0.1
 
@@ -271,8 +271,8 @@ def test_train_accepts_sampled_gradients_and_asks_for_them_one_by_one():
     assert len(calls) == 1
     *_, last = run
     assert len(calls) == 21
-    # A loss here is a mean of 1000 terms: at the start of x^2 / 2, x ~ N(0, 1), with variance 1/2; at the end of a
-    # smaller residual's. Rejects that the population loss has not fallen.
+    # A loss here is a mean of 1000 terms: at the start of x^2 / 2, x ~ N(0, 1), with variance 1/2, at the end of a
+    # smaller residual's. The test rejects the hypothesis that the population loss has not fallen.
     assert first.loss - last.loss > stats.norm.isf(FALSE_ALARM) * math.sqrt(2 * 0.5 / 1000)
 
 

@@ -17,7 +17,7 @@ def test_the_full_training_is_the_papers():
 def test_settings_are_changed_by_their_names():
     both = {s.parameter.name: (s.quick, s.full) for s in changed(TRAINING, steps=(4, 8), dtype=("float32", "float32"))}
     before = {s.parameter.name: (s.quick, s.full) for s in TRAINING}
-    # A word is one, and a number is kept exactly.
+    # A word stays a word, and a number is stored exactly.
     assert both == before | {"steps": (4, 8), "dtype": ("float32", "float32")}
 
 

@@ -73,12 +73,12 @@ def test_encodings_are_independent_unit_vectors(draw, device):
     n, T, d_e = 20_000, 3, 4
     drawn = draw(n, T, d_e, generator(1, device))
     assert drawn.shape == (n, d_e, T) and drawn.dtype == torch.float64 and drawn.device.type == device
-    # A square root, a division and a sum of four squares.
+    # The roundings of a square root, a division and a sum of four squares.
     assert (drawn.square().sum(dim=1) - 1).abs().max() < 8 * EPS
     if draw is sign_encodings:
         assert set(drawn.unique().tolist()) == {-1 / 2, 1 / 2}
     else:
-        # The share of one coordinate in the whole: Beta(1/2, 3/2).
+        # The square of one coordinate has the distribution Beta(1/2, 3/2).
         share = drawn[:, 0, 0].square().cpu().numpy()
         assert stats.kstest(share, stats.beta(1 / 2, 3 / 2).cdf).pvalue > FALSE_ALARM
     # Entries, products of two entries, and inner products of two encodings: mean 0, and 1/d_e for squared ones.
@@ -157,14 +157,14 @@ def test_symmetries(attend):
     assert (layer_output(W, V, e[:, :, order], x[:, :, order], y[:, order], attend=attend) - output).abs().max() < (
         tolerance
     )
-    # Signs S of the encodings' coordinates move to W and V; at multiples of the ground truth they do nothing.
+    # Signs S of the encodings' coordinates can be moved to W and V; they do not change multiples of the ground truth.
     S = torch.cat([torch.ones(d), torch.tensor([1, -1, -1, 1])]).double().diag()
     turned = S[d:, d:] @ e
     assert (layer_output(S @ W @ S, V @ S, turned, x, y, attend=attend) - output).abs().max() < tolerance
     truth = ground_truth(d_e, d)
     values = [layer_output(3 * truth.W, 2 * truth.V, encodings, x, y, attend=attend) for encodings in (e, turned)]
     assert (values[0] - values[1]).abs().max() < tolerance
-    # There f is odd in X, to the last bit.
+    # At multiples of the ground truth f is odd in X, to the last bit.
     assert torch.equal(layer_output(3 * truth.W, 2 * truth.V, e, -x, y, attend=attend), -values[0])
 
 
@@ -318,6 +318,6 @@ def test_the_cubature_over_all_signs_is_the_mean_of_those_over_each(attend):
         generator=(source := generator(2)),
         attend=attend,
     )
-    # 17 entries and the loss, 50 batches: 8 standard errors are never chance.
+    # 17 entries and the loss, 50 batches: a deviation of 8 standard errors is practically never chance.
     for found, mean, error in zip(whole, sampled.mean, sampled.standard_error, strict=True):
         assert bool(((found - mean).abs() <= 8 * error + 1e-12).all())

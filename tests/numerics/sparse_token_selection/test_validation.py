@@ -12,7 +12,7 @@ def test_signs_are_fair_and_independent():
     n, T = 4000, 9
     drawn = source(n, T, torch.Generator().manual_seed(0)) * math.sqrt(13)
     assert drawn.shape == (n, 13, T) and bool((drawn.abs() - 1).abs().max() < 1e-15)
-    # Means of n fair signs have standard deviation 1/√n; 117 of them, and the 6786 products of two: z = 6.
+    # Means of n fair signs have standard deviation 1/√n; 117 signs and the 6786 products of two are compared at z = 6.
     flat = drawn.reshape(n, -1)
     products = flat.T @ flat / n
     assert flat.mean(dim=0).abs().max() < 6 / math.sqrt(n)

@@ -1,4 +1,4 @@
-"""Bounds of E[w/X] and E[w/X²] against laws with finitely many values, where the means are sums."""
+"""Bounds of E[w/X] and E[w/X²] against distributions with finitely many values, for which the means are sums."""
 
 from fractions import Fraction
 
@@ -42,7 +42,7 @@ def test_the_mean_lies_between_the_bounds(law: list[tuple[Fraction, Fraction]], 
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_as_many_moments_as_values_determine_the_mean(power: int) -> None:
-    # Three values, one of them the least: six moments fix three nodes, and two nodes beside the least value.
+    # Three values: six moments determine three nodes, or two nodes besides the least value.
     law = [(Fraction(1), Fraction(1, 2)), (Fraction(2), Fraction(1, 3)), (Fraction(5), Fraction(1, 6))]
     with flint.ctx.workprec(256):
         found = mean(law, power)
@@ -52,7 +52,7 @@ def test_as_many_moments_as_values_determine_the_mean(power: int) -> None:
 
 
 def test_an_upper_bound_needs_the_least_value_to_be_one() -> None:
-    # X is 1 or 4, said to be at least 3: the result is no bound of E[1/X] = 5/8.
+    # X is 1 or 4, but declared to be at least 3: the result does not bound E[1/X] = 5/8.
     law = [(Fraction(1), Fraction(1, 2)), (Fraction(4), Fraction(1, 2))]
     with flint.ctx.workprec(128):
         with pytest.raises(UndecidedError):

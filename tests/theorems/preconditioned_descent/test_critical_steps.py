@@ -14,7 +14,7 @@ from verify.outcomes import as_float
 
 
 def integral(moments, *factors):
-    """∫ of a product of polynomials, coefficients ascending."""
+    """Return the integral of a product of polynomials, whose coefficients ascend."""
     product = np.ones(1)
     for factor in factors:
         product = np.convolve(product, factor)
@@ -22,7 +22,7 @@ def integral(moments, *factors):
 
 
 def slopes(moments, steps):
-    """∫ s p²/(1 − a_l s) dμ for each l, over the sum of the sizes of its terms."""
+    """Return ∫ s p²/(1 − a_l s) dμ for each l, divided by the sum of the absolute values of its terms."""
     base = [np.array([1, -a]) for a in steps]
     at = []
     for l in range(len(steps)):  # noqa: E741
@@ -45,7 +45,7 @@ def test_slopes_vanish_and_there_is_one_for_each_order_of_multiplicities(L, d, n
     assert sorted(point.multiplicities for point in points) == sorted(compositions(L)) and len(points) == 2 ** (L - 1)
     assert complete == (L <= 3)
     for point in points:
-        # Terms of both signs in floats.
+        # Floating-point sums of terms of both signs.
         assert abs(slopes(moments, spelled_out(point))).max() < 1e-12
         assert all(x.upper < y.lower for x, y in pairwise(point.steps))
         assert all(x.upper - x.lower < 1e-15 for x in (*point.steps, point.loss))
@@ -64,7 +64,7 @@ def test_the_lowest_is_theorem_3s_point_and_the_only_local_minimum(L, d, n):
 
 
 def test_random_starts_find_these_four_and_no_others():
-    # Newton's method in all three steps, its second derivatives by differences of the slopes.
+    # Newton's method in the three step sizes, with second derivatives by differences of the slopes.
     moments, rng = np.array([float(m) for m in trace_moments(6, 20, 5)]), np.random.default_rng(0)
     known = np.array([sorted(spelled_out(point)) for point in critical_points(3, 5, 20).points])
     seen = set()

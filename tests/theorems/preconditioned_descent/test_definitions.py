@@ -1,6 +1,6 @@
-"""Lemmas 1, 4, 5 and 6 from the definitions, at small sizes, all entries of all matrices symbols.
+"""Lemmas 1, 4, 5 and 6 from the definitions, at small sizes; all entries of all matrices are symbols.
 
-Z, M, P and Q are written out as matrices; the library's letters are used only in the tests of them.
+Z, M, P and Q are written out as matrices; the library's matrix letters are used only in their own tests.
 """
 
 import pytest
@@ -26,7 +26,7 @@ def prompt(d, n, label=0):
 
 
 def patterns(L, d, *, tokens_move):
-    """P_l and Q_l of pattern (8), or (11) where the tokens move; all entries of A_l and B_l symbols."""
+    """Yield P_l and Q_l of pattern (8), or of (11) if the tokens move; all entries of A_l and B_l are symbols."""
     for i in range(L):
         B = symbols(f"B{i}", d, d) if tokens_move else sp.zeros(d)
         yield sp.diag(B, 1), -sp.diag(symbols(f"A{i}", d, d), 0)

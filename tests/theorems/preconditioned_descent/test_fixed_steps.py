@@ -17,7 +17,7 @@ from verify import InputError
 
 
 def integral(square, examples, size):
-    """∫ q dμ at a number of examples, of the coefficients of q."""
+    """Return ∫ q dμ at a number of examples, from the coefficients of q."""
     return sum(c * m for c, m in zip(square, trace_moments(len(square) - 1, examples, size), strict=True))
 
 
@@ -32,7 +32,7 @@ def squared(coefficients):
 
 @pytest.fixture(scope="module")
 def three():
-    """p² of the three steps, by Theorem 3's certificate."""
+    """Return p² for the best three steps, from Theorem 3's certificate."""
     proof = verify.check(theorem3, L=3, d=5, n=20).clauses[0].proof
     polynomial = [Fraction(c) for c in proof["polynomial"]]
     return squared([c / polynomial[0] for c in polynomial])
@@ -52,7 +52,7 @@ def test_the_loss_of_three_steps_is_least_at_57_examples(three):
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 8), (9, 2)])
 def test_one_layer_in_one_dimension(n, m):
-    # S is a chi-square with m degrees of freedom over m, of variance 2/m.
+    # S is a chi-square variable with m degrees of freedom divided by m, and has variance 2/m.
     a = Fraction(n, n + 2)
     expected = (1 - a) ** 2 + a**2 * Fraction(2, m)
     assert verify.check(fixed_steps, d=1, n=n, m=m).values["one_layer_loss"] == expected

@@ -35,7 +35,7 @@ def test_the_excess_is_what_the_best_q_leaves(size, examples, at):
 
 
 def zeros(size, examples):
-    """Number of positive zeros of K: two where another local minimum is, at Σ = I and d of 3 or more."""
+    """Return the number of positive zeros of K: two if there is another local minimum, at Σ = I and d ≥ 3."""
     return sp.Poly(rise(z).subs({d: size, n: examples}), z).count_roots(0, sp.oo)
 
 

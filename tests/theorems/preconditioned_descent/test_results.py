@@ -18,7 +18,7 @@ from verify import Outcome
 
 
 def on_a_grid(L, d, n, points):
-    """The least ∫ ∏(1 − a_l s)² dμ over a grid of steps, in floats from the moments."""
+    """Return the least ∫ ∏(1 − a_l s)² dμ over a grid of steps, in floats from the moments."""
     moments = np.array([float(m) for m in trace_moments(2 * L, n, d)])
     steps = np.linspace(0, 3, points)
     best = math.inf
@@ -34,7 +34,7 @@ def on_a_grid(L, d, n, points):
 def test_no_step_on_a_grid_does_better(L, d, n):
     least = float(verify.check(theorem3, L=L, d=d, n=n).values["minimum_loss"])
     found = on_a_grid(L, d, n, 121)
-    # Steps 1/40 apart: a quadratic minimum is met to a few times (1/80)², times the curvature, some d.
+    # The grid's steps are 1/40 apart: it misses a minimum by a few times (1/80)² times the curvature, of order d.
     assert least <= found <= least * (1 + 0.01)
 
 
@@ -67,7 +67,7 @@ def test_finite_sizes_tend_to_the_limit_like_their_inverse():
     gaps = [
         verify.check(theorem3, L=3, d=5 * k, n=20 * k).values["minimum_loss"] / (5 * k) - limit for k in (8, 16, 32)
     ]
-    # Odd powers of 1/n and even ones: halving the size's inverse halves the gap, nearly.
+    # The gap is a series in 1/n: halving 1/n nearly halves the gap.
     assert all(1.9 < one / other < 2.2 for one, other in pairwise(gaps))
 
 
@@ -114,7 +114,7 @@ def test_the_relu_loss_in_one_dimension_and_one_example():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_last_row_of_q_does_better(seed):
-    # The lower bound at random norms with |ρ| ≤ uv: the excess is never negative.
+    # At random norms with |ρ| ≤ uv the excess over the lower bound is never negative.
     source = np.random.default_rng(seed)
     for d in (1, 2, 3, 10):
         u, v, s = abs(source.normal()), abs(source.normal()), source.uniform(-1, 1)

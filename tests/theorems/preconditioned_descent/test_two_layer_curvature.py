@@ -19,7 +19,7 @@ SIZES = [(2, 1), (2, 7), (3, 2), (5, 20), (40, 2)]
 
 
 def by_formula(sign, dimension, examples, first, second):
-    """The matrix of second derivatives along a kind, in floats."""
+    """Return the matrix of second derivatives along a kind of directions, in floats."""
     at = {module.d: dimension, module.n: examples, module.a: first, module.b: second}
     one, mixed, other = (float(value.subs(at)) for value in module.second_derivatives(sign))
     return np.array([[one, mixed], [mixed, other]])

@@ -45,7 +45,7 @@ def test_theorem_3_certifies_the_same(dimension, examples):
 
 @pytest.mark.parametrize("examples", [1, 2, 9])
 def test_in_one_dimension_the_steps_are_inverse_roots_of_laguerres_polynomial(examples):
-    # s = x/(n/2) with density x^{n/2 − 1} e^{−x}: s dμ has that of L^{(n/2)}.
+    # s = x/(n/2) with density x^{n/2 − 1} e^{−x}: s dμ has the weight of the Laguerre polynomials L^{(n/2)}.
     roots, _ = roots_genlaguerre(2, examples / 2)
     small, large, least = values(1, examples)
     assert np.allclose(sorted(examples / 2 / roots), (small, large), rtol=1e-12)

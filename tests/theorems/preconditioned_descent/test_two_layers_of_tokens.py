@@ -1,4 +1,4 @@
-"""Theorem 4 at two layers: critical points at many sizes, the least loss by other means, the limit loss by a grid."""
+"""Theorem 4 at two layers: critical points at many sizes, the least loss in another way, the limit loss on a grid."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ from verify.outcomes import as_float
 
 
 def one_dimension(examples):
-    """Nodes and weights of Gauss's rule for s = x/n, x chi-squared with n degrees of freedom."""
+    """Return nodes and weights of Gauss's rule for s = x/n, where x is chi-squared with n degrees of freedom."""
     nodes, weights = roots_genlaguerre(12, examples / 2 - 1)
     return 2 * nodes / examples, weights / weights.sum()
 
@@ -94,7 +94,7 @@ def test_random_weights_of_three_layers_in_one_dimension_are_not_below_the_bound
     result = verify.check(token_layers_between, L=3, d=1, n=examples)
     bound, at_rest = (float(result.values[name]) for name in ("lower_bound", "theorem3_loss"))
     assert all_hold(result) and bound < at_rest
-    # The reciprocal of the sum of squares at 0 of Laguerre's orthonormal polynomials of degree 0 to 13: a product.
+    # 1 over the sum of squares at 0, each a product, of Laguerre's orthonormal polynomials of degree 0 to 13.
     alpha = examples / 2 - 1
     squares = sum(np.prod([(j + alpha) / j for j in range(1, degree + 1)]) for degree in range(14))
     assert bound == pytest.approx(1 / squares, rel=1e-12)

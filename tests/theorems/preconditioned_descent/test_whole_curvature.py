@@ -1,4 +1,4 @@
-"""Second derivatives over all matrices: by differences of the gradient by quadrature, in several directions a kind."""
+"""Second derivatives over all matrices against differences of the gradient by quadrature, along each kind."""
 
 from fractions import Fraction
 
@@ -15,13 +15,13 @@ from verify import InputError
 
 STEPS, RATES = (Fraction(2, 5), Fraction(7, 10)), (Fraction(1, 2), Fraction(0))
 DIRECTIONS = [(0, [[1, 0], [0, 1]]), (1, [[1, 0], [0, -1]]), (1, [[3, 4], [4, -3]]), (2, [[0, 1], [-1, 0]])]
-"""Each of the kind of a number, in the order in which the second derivatives come."""
+"""Directions with the number of their kind, which is its place in the list of second derivatives."""
 IN_THREE = 2, [[0, 1, 2], [-1, 0, 2], [-2, -2, 0]]
 MOVE = 1e-5
 
 
 def by_differences(direction, *, tokens, n):
-    """The second derivatives along one matrix in each A_l, and in B_0 where tokens move; also what leaves the kind."""
+    """Return second derivatives along a matrix in each A_l, and in B_0 if tokens move; and the part off the kind."""
     M = torch.as_tensor(direction, dtype=torch.float64)
     identity, M = torch.eye(len(M), dtype=torch.float64), M / M.norm()
     at = torch.tensor([*map(float, STEPS), *(map(float, RATES) if tokens else ())], dtype=torch.float64)
@@ -62,7 +62,7 @@ def test_they_are_those_of_the_definition(tokens, n, kind, direction):
 @pytest.mark.parametrize(("d", "n"), [(2, 2), (3, 2), (3, 20)])
 def test_along_symmetric_matrices_they_are_those_of_two_layers_in_traces(d, n):
     x, y = sp.symbols("x y")
-    # Diagonal matrices commute: traces of words are power sums.
+    # Diagonal matrices commute, so traces of words are power sums.
     for kind, diagonal in enumerate(([1] * d, [1, -1] + [0] * (d - 2))):
         size = sp.sqrt(sum(m * m for m in diagonal))
         entries = [(sp.Rational(2, 5) + x * m / size, sp.Rational(7, 10) + y * m / size) for m in diagonal]
@@ -83,7 +83,7 @@ def test_one_dimension_has_no_other_directions():
 
 
 def test_a_direction_down_on_the_set_makes_it_no_minimum():
-    # Equal steps, moved apart.
+    # The loss falls if equal steps are moved apart.
     found = curvature((Fraction(1, 2), Fraction(1, 2)), None, 2, 20)
     assert found.on_set is False and found.local_minimum is False
 

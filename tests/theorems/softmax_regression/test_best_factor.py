@@ -28,7 +28,7 @@ def test_of_three_rows_no_angle_of_the_logits_is_better(R):
     u, w = np.array([1, 1, -2]) / math.sqrt(6), np.array([1, -1, 0]) / math.sqrt(2)
     angles = np.linspace(0, 2 * math.pi, 2001)
     found = max(radius * largest(radius**2 * (math.cos(a) * u + math.sin(a) * w)) for a in angles)
-    # The grid has the angle 0, that of the pair.
+    # The grid contains the angle 0, at which the best logits are: a pair of equal ones.
     assert math.isclose(as_number(verify.check(best_factor, n=3, R=R).values["best_factor"]), found, rel_tol=1e-12)
 
 
@@ -56,7 +56,7 @@ def test_out_of_reach_it_is_enclosed(n, R):
 
 @pytest.mark.parametrize(("n", "logarithm"), [(3, -3), (10, 0), (1000, 0), (1000, 3), (10**5, 5)])
 def test_no_two_logits_above_the_others_are_better_at_any_radius(n, logarithm):
-    """By the eigenvalues of three levels: the 2 x 2 and the sums are those of J, at R^2 from below to above log n."""
+    """By the eigenvalues of J at logits of three levels, for R^2 from below log n to above it."""
     for squared in math.exp(logarithm / 3) * np.array([0.3, 1, 3]):
         R = Fraction(math.sqrt(squared)).limit_denominator(1000)
         most = as_number(verify.check(best_factor, n=n, R=R).values["best_factor_at_most"])
@@ -65,7 +65,7 @@ def test_no_two_logits_above_the_others_are_better_at_any_radius(n, logarithm):
             z = z - z @ counts / n
             z *= float(R) ** 2 / math.sqrt(z**2 @ counts)
             p = np.exp(z - z.max()) / (np.exp(z - z.max()) @ counts)
-            # J on vectors that are the same on equal logits, in an orthonormal basis of these.
+            # J on vectors that are constant on equal logits, in an orthonormal basis of these vectors.
             J = np.diag(p) - np.outer(p * np.sqrt(counts), p * np.sqrt(counts))
             assert float(R) * np.linalg.eigvalsh(J)[-1] <= most * (1 + 1e-12)
 

@@ -1,4 +1,4 @@
-"""The layer with small scores beside a gradient step, in NumPy; the derivatives by differences."""
+"""The layer with small scores compared with a gradient step, in NumPy; derivatives by differences."""
 
 from fractions import Fraction
 from functools import partial
@@ -38,7 +38,7 @@ def test_within_the_stated_distance_with_any_preconditioner(n, d, w):
 
 
 def four_columns(n, kappa, w):
-    """The predictions' first two entries at n columns in four groups, G = 1, eta beta = kappa, by hand."""
+    """Return the first two entries of the predictions at n columns in four groups, G = 1, eta beta = kappa, by hand."""
     behind = kappa / (2 * w)
     first = behind * np.tanh(w / 4) ** 2
     logits = np.array([first, -first, *(n - 2) * [-behind * np.tanh(w / 2)]])
@@ -68,7 +68,7 @@ def test_the_mixed_moment_has_the_bound_that_the_proof_uses():
         c, s = (np.round(source.random(size)) if source.random() < 0.5 else source.random(size) for _ in range(2))
         found.append(mixed_moment(c, s, source.dirichlet(np.ones(size))))
     assert -most < min(found) < -0.95 * most and 0.95 * most < max(found) < most
-    # Reached where c = s is 1 with this chance.
+    # The bound is reached if c = s is 1 with this probability.
     m = (3 - 3**0.5) / 6
     assert mixed_moment(np.array([0, 1]), np.array([0, 1]), np.array([1 - m, m])) == pytest.approx(most, rel=1e-12)
 
@@ -80,7 +80,8 @@ def test_two_rows_differ_by_nine_sixty_fourths_at_most():
         p = np.full(8, 1 / 8)
         most = max(most, mixed_moment(c, first, p) - mixed_moment(c, second, p))
     assert most <= 9 / 64
-    # Reached at a quarter of the columns: one row is 1 in these, the other half 0 and half 1 in the rest.
+    # The bound is reached if one row is 1 in a quarter of the columns and 0 elsewhere, and the other row is 1/2 in
+    # these columns and 0 or 1, half each, elsewhere.
     c, first = np.repeat([1, 0], [2, 6]), np.repeat([1, 0], [2, 6])
     second = np.array([0.5, 0.5, 0, 0, 0, 1, 1, 1])
     assert mixed_moment(c, first, p) - mixed_moment(c, second, p) == pytest.approx(9 / 64, rel=1e-12)
@@ -92,7 +93,7 @@ def test_one_row_is_not_in_its_domain():
 
 
 def test_the_mean_loss_tends_to_the_steps_on_data_without_a_bound():
-    # |a_i|² has no mean under this law: tasks of Cauchy sizes.
+    # The sizes of the tasks have a Cauchy distribution, so |a_i|² has no mean.
     source, n, d, eta = np.random.default_rng(1), 6, 3, 3
     tasks = [(source.standard_cauchy() * A, b) for A, b in (task(source, n, d) for _ in range(2000))]
 

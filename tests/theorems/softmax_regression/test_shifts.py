@@ -36,7 +36,7 @@ def test_no_logits_exceed_the_upper_bound_and_the_family_is_reached(theorem, n, 
     most = float(as_number(values["best_factor_at_most"]))
     found = max(radius * np.linalg.norm(jacobian(in_ball(source, n, radius**2)), 2) for _ in range(500))
     reached = float(as_number(values["reached_factor"]))
-    # Differences of softmax are off by 10⁻¹⁰ relative to R.
+    # Differences of softmax have an error of 10⁻¹⁰ relative to R.
     assert found <= most + 1e-8 * radius and reached <= most <= float(values["sharp_factor"])
     if n > 2:
         assert math.isclose(radius * max(slope_of_a_pair(n, radius**2), slope_of_a_row(n, radius**2)), reached)
@@ -96,7 +96,7 @@ def test_the_pair_is_reached_by_a_matrix_and_weights_of_norm_r():
 def test_one_column_is_reached_by_one_row(n, R):
     radius = float(Fraction(R))
     a = radius * (np.eye(n)[0] - 1 / n) / math.sqrt(1 - 1 / n)
-    # Weights on a grid, up to the largest that is admitted.
+    # A grid of weights, up to the largest admitted weight.
     grid = np.linspace(0, radius, 20_001)
     best = max(np.linalg.norm((p := softmax(x * a)) * a - p * (p @ a)) for x in grid)
     found = float(as_number(verify.check(weight_shift, n=n, d=1, R=R).values["reached_factor"]))

@@ -34,8 +34,8 @@ def test_the_enclosure_contains_a_scan_of_all_signs(T: int, q: int, D: int, quer
     # Sums of at most 2^12 terms in float64, each off by some 10⁻¹⁶.
     rounding = 1e-12
     assert best <= float(gain.upper) + rounding
-    # A supremum that is a limit is what ties leave: for q = 2 the v_i differ by multiples of 4/D, so that at C = 200
-    # tokens off the largest have less than e^{−200·4/3} < 10⁻¹¹⁵ of its attention.
+    # If the supremum is a limit, ties determine it: for q = 2 the v_i differ by multiples of 4/D, so at C = 200 tokens
+    # below the largest have less than e^{−200·4/3} < 10⁻¹¹⁵ of its attention.
     P, R = means(T, q, D, query, 200 if gain.C is None else float(gain.C))
     reached = P * P / (q * R)
     assert float(gain.lower) - rounding <= reached <= float(gain.upper) + rounding
@@ -43,7 +43,7 @@ def test_the_enclosure_contains_a_scan_of_all_signs(T: int, q: int, D: int, quer
 
 @pytest.mark.parametrize(("T", "q", "D"), [(6, 2, 5), (9, 2, 3), (5, 1, 3)])
 def test_one_or_two_selected_tokens_win_up_to_ties(T: int, q: int, D: int) -> None:
-    """E[q/(q+k)], k the others that attain the selected logit, which is the largest: counted by simulation."""
+    """The gain is E[q/(q+k)], where k other tokens attain the selected logit, which is the largest; by simulation."""
     n = 200_000
     rng = np.random.default_rng(0)
     signs = rng.choice([-1, 1], size=(n, T, D))
@@ -87,7 +87,7 @@ def test_all_tokens_selected() -> None:
 def test_the_estimate_is_near(sizes: tuple[int, int, int, bool]) -> None:
     gain = greatest_gain(*sizes)
     found, C = estimated_gain(*sizes)
-    # The distance to 1, to the estimate's few per cent.
+    # The distances to 1 agree within a few per cent.
     assert 1 - found == pytest.approx(float(1 - gain.lower), rel=0.1)
     assert pytest.approx(float(gain.C), rel=0.35) == C
 

@@ -1,4 +1,4 @@
-"""Descent attending to [Z, z_query]: its argument's claims on P and R, at small sizes over all signs."""
+"""Descent attending to [Z, z_query]: the claims of its argument about P and R, at small sizes over all signs."""
 
 import itertools
 import math

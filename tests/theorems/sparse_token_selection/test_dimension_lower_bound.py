@@ -1,4 +1,4 @@
-"""The bound from below: against sums over all signs and sampled encodings, its closed forms, refusals."""
+"""The lower bound against sums over all signs and sampled encodings; its closed forms; refusals."""
 
 import math
 from fractions import Fraction
@@ -16,7 +16,7 @@ SCALES = np.linspace(-4, 12, 65)
 
 
 def shares(T, q, D, r):
-    """Return the two bounds of the proof, of E m at the scale r in base 2: by the selected tokens, and the others."""
+    """Return the proof's lower bounds of E m at the scale r in base 2: by the selected tokens, and by the others."""
     return min(r * r * (q - 2) / D, 1 / 3) / 16, min(1.0, 4.0**-r * (T - q) / q) / 16
 
 
@@ -49,7 +49,7 @@ def test_the_two_bounds_of_the_proof_against_sampled_encodings(law, T, q, D):
     for r in SCALES:
         found = lost(v, q, r)
         assert found.mean() - 6 * found.std() / math.sqrt(len(v)) >= max(shares(T, q, D, r))
-    # The selected tokens' part is right up to a factor: at a large d_e the rest is mostly theirs.
+    # The bound by the selected tokens is right up to a factor: at a large d_e most of the loss is theirs.
     r = math.log2(T / q)
     assert lost(v, q, r).mean() <= 30 * max(shares(T, q, D, r))
 
@@ -69,7 +69,7 @@ def test_the_bound_holds_for_every_s(s, attend):
     result = verify.check(THEOREM, **SIZES, s=s, attend=attend)
     assert result.outcome is Outcome.VERIFIED
     bound = float(result.values["loss_bound"])
-    # d/(2q) by what the two bounds of the proof leave at the split, the harmonic mean of which is below their minimum.
+    # The bound is at most d/(2q) times the smaller of the proof's two bounds, as it uses a mean that is below both.
     selected, others = shares(40, 3, 100, float(s))
     assert 0 <= bound <= 5 / 6 * min(selected, others)
     assert bound <= float(result.values["loss_floor"].lower)

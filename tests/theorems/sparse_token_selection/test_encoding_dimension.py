@@ -1,4 +1,4 @@
-"""The dimension at which the least loss comes down to a level: a crossing, against the enclosures on both sides."""
+"""The dimension at which the least loss falls to a level, against the enclosures of the loss on both sides."""
 
 from fractions import Fraction
 
@@ -22,17 +22,17 @@ from verify.errors import UndefinedError
 def test_the_least_dimension_is_where_the_loss_crosses(sizes: tuple[int, int, bool], d: int, eps: Fraction) -> None:
     T, q, query = sizes
     lower, upper = least_dimension(T, q, d, eps, query)
-    # The requirement on the ends: 3 per cent and three dimensions apart.
+    # The ends must be at most 3 per cent and three dimensions apart.
     assert lower <= upper <= 1.03 * lower + 3
     assert Fraction(d, 2 * q) * (1 - greatest_gain(T, q, upper, query).lower) <= eps
-    # A dimension less moves the loss by more than the enclosure's width.
+    # One dimension less changes the loss by more than the enclosure's width.
     below = greatest_gain(T, q, lower - 1, query, Fraction(1, 500))
     assert Fraction(d, 2 * q) * (1 - below.upper) > eps
 
 
 @pytest.mark.parametrize("eps", [Fraction(1, 5), Fraction(1, 100), Fraction(1, 10**6)])
 def test_two_selected_tokens_in_closed_form(eps: Fraction) -> None:
-    """d/4 E[k/(2+k)], k binomial given the coordinates in which u is not 0, summed here in full."""
+    """The loss is d/4 E[k/(2+k)], with k binomial given the number of coordinates with u ≠ 0; summed in full."""
     from math import comb
 
     T, d = 12, 3
@@ -66,7 +66,7 @@ def test_more_dimensions_than_are_computed_with_are_refused() -> None:
 @pytest.mark.parametrize("T", [3, 4, 5])
 @pytest.mark.parametrize("D", [1, 2, 3])
 def test_a_loss_that_is_reached_exactly(T: int, D: int) -> None:
-    """E[k/(2+k)], k binomial given the coordinates in which u is not 0, as a rational number."""
+    """The share E[k/(2+k)], with k binomial given the number of coordinates with u ≠ 0, is a rational number."""
     from math import comb
 
     floor = Fraction(0)
@@ -93,7 +93,7 @@ def test_the_work_is_bounded_whatever_the_clock_says(
     most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In few dimensions the bounds are wide: a claim that cannot be shown is not tried for longer than one that can."""
+    """In few dimensions the bounds are wide: claims that cannot be shown take no more work than others."""
     calls, moments = [], SignAttention.exponential_moments
     monkeypatch.setattr(SignAttention, "exponential_moments", lambda *arguments: calls.append(1) or moments(*arguments))
     T, q, query = sizes

@@ -1,4 +1,4 @@
-"""Trials of layers at two lengths: the loss by counts against all sequences, wrong bounds, sizes; the two groups."""
+"""Trials of layers at two lengths: the loss by counts against all sequences, wrong bounds, sizes, the two groups."""
 
 from itertools import product
 
@@ -85,7 +85,7 @@ def lost(selected, others, own, alpha):
 
 
 def test_a_sequence_loses_no_more_than_its_two_groups_and_two_sevenths():
-    # The heart of `length_generalization`, for weights, the query's weight and alpha of any sizes.
+    # The main inequality of `length_generalization`, for any weights, any weight of the query and any alpha.
     random = np.random.default_rng(0)
     for _ in range(10_000):
         q, n = int(random.integers(1, 4)), int(10 ** random.uniform(0, 2.5))
@@ -101,7 +101,7 @@ def test_a_sequence_loses_no_more_than_its_two_groups_and_two_sevenths():
 
 
 def test_two_sevenths_are_lost_where_the_shares_halve():
-    # 10^6 others share 100 times the weight of the one that is selected; alpha is 6/7 of what makes up for that.
+    # 10^6 others share 100 times the weight of the selected token; alpha is 6/7 of the value that makes up for this.
     others, alpha = np.full(10**6, 1e-4), 6 / 7 * 101
     one, all_of_them = np.ones(1), np.concatenate([others, others])
     beyond = lost(one, all_of_them, 0, alpha) - 2 * lost(one, others, 0, alpha)

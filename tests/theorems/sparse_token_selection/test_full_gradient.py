@@ -1,4 +1,4 @@
-"""The full gradient at and beside the set of Lemma 2: against autograd at the definitions, and its zero blocks."""
+"""The full gradient on the set of Lemma 2 and near it, against autograd from the definitions; its zero blocks."""
 
 import itertools
 from fractions import Fraction
@@ -36,7 +36,7 @@ SIZES = [(3, 2, 1, 2), (2, 1, 2, 2), (3, 1, 2, 1)]
 
 
 def by_autograd(model, alpha, C):
-    """Loss, dL/dW and dL/dV of the layer, over all encodings, subsets and the points ±√(T d) u_k for X, u_k unit."""
+    """Return loss, dL/dW and dL/dV over all encodings, subsets and points ±√(T d) u_k for X, with unit vectors u_k."""
     T, q, d, D = model[:4]
     kappa = D if model.law != AXES else 1
     drawn = torch.tensor(encodings(model)).double() / kappa**0.5
@@ -55,7 +55,7 @@ def by_autograd(model, alpha, C):
 
 
 def summed(model, alpha, C):
-    """The same three by the sums over all samples."""
+    """Return loss, dL/dW and dL/dV by the sums over all samples."""
     of, alpha, one, d, D = means(model), Fraction(alpha), Fraction(1), model.d, model.d_e
     kappa = D if model.law != AXES else 1
     parts = [
@@ -65,7 +65,7 @@ def summed(model, alpha, C):
     ]
     with flint.ctx.workprec(128):
         loss, W, V = ([float(x) for x in worth(combined(part), Fraction(C) / kappa)] for part in parts)
-    # Nothing is left of the zero entries.
+    # Entries that are exactly 0 are missing from the sums.
     W, V = np.array(W or np.zeros((d + D) ** 2)).reshape(d + D, d + D), np.array(V).reshape(d, d + D)
     W[d:] /= kappa**0.5
     W[:, d:] /= kappa**0.5

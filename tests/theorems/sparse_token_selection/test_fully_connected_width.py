@@ -18,16 +18,16 @@ SIZES = [(T, q, d) for T in range(2, 6) for q in range(1, T + 1) for d in (1, 2)
 
 
 def second_moment(T, q):
-    """E 1_y 1_yᵀ/q² over all q-subsets, exactly."""
+    """Return E 1_y 1_yᵀ/q² over all q-subsets, exactly."""
     subsets = list(combinations(range(T), q))
     share = Fraction(1, len(subsets) * q * q)
     return [[share * sum(i in y and j in y for y in subsets) for j in range(T)] for i in range(T)]
 
 
 def losses_by_hand(T, q, d):
-    """Half the sum of the Td − m smallest eigenvalues, for m = 0 … Td, after these are checked by hand."""
+    """Return half the sum of the Td − m smallest eigenvalues for m = 0 … Td; check the eigenvalues by eigenvectors."""
     moment = second_moment(T, q)
-    # On 1 and on e_1 − e_j, exactly: T vectors that span all.
+    # The eigenvectors 1 and e_1 − e_j, T vectors that span the whole space, exactly.
     first, rest = Fraction(1, T), Fraction(T - q, q * T * (T - 1))
     assert [sum(row) for row in moment] == [first] * T
     for j in range(1, T):
@@ -63,10 +63,10 @@ def test_by_hand_at_the_papers_sizes():
     # T = 200, q = 3, d = 5: (1000 − 500)·197/(2·3·200·199), and 1000 − m <= 2·3·200·199/(10·197) = 121.2….
     found = values(T=200, q=3, d=5, m=500, eps="1/10")
     assert found == {"loss_lower_bound": Fraction(500 * 197, 6 * 200 * 199), "width_lower_bound": 1000 - 121}
-    # No measurements: half the target's variance, d/q; all of them: nothing left.
+    # Without measurements the loss is half the target's variance d/q; with all of them it is 0.
     assert values(T=200, q=3, d=5, m=0)["loss_lower_bound"] == Fraction(5, 6)
     assert values(T=200, q=3, d=5, m=1000)["loss_lower_bound"] == 0
-    # One of the sums, of variance 1/T in each component.
+    # One measurement is one component of the sum of all tokens, which removes the variance 1/T.
     assert values(T=200, q=3, d=5, m=1)["loss_lower_bound"] == Fraction(5, 6) - Fraction(1, 400)
 
 
@@ -93,10 +93,10 @@ def test_with_one_token_selected_all_measurements_are_alike():
 
 @pytest.mark.parametrize("sizes", [{"T": 10**6, "q": 3, "d": 5}, {"T": 10**15, "q": 10**7, "d": 10**3}])
 def test_large_sizes_cost_no_more(sizes):
-    # Some 70 evaluations of one expression; one for each token would take a lifetime.
+    # A check evaluates one expression some 70 times; an evaluation for each token would not end.
     result = verify.check(fcn_width, **sizes, m=10**6, eps="1/1000000")
     assert {(clause.outcome, clause.evidence) for clause in evaluated(result)} == {(Outcome.VERIFIED, Evidence.PROVED)}
-    # The trials of the claims in words measure as many numbers as there are: they say so, and decide nothing.
+    # The trials of the claims in words would have to measure m numbers: at these sizes they decide nothing, and say so.
     said = {clause.label: clause.outcome for clause in result.clauses if clause.label in ("smallest", "nets")}
     assert said == dict.fromkeys(("smallest", "nets"), Outcome.INCONCLUSIVE)
 

@@ -58,7 +58,7 @@ def test_a_search_sees_approximations() -> None:
         assert primitive.scan(60.0, 4.0, 300.0, 3.0, 0.0) == pytest.approx(float(value.midpoint), rel=1e-3)
     dimension = least_encoding_dimension.evaluate(*map(Fraction, (60, 4, 5, Fraction(1, 20), 0)))
     assert least_encoding_dimension.scan(60.0, 4.0, 5.0, 0.05, 0.0) == pytest.approx(float(dimension.upper), rel=0.1)
-    # Where no dimension is needed: the loss of the mean of all tokens.
+    # No dimension is needed for a loss that the mean of all tokens has.
     assert least_encoding_dimension.scan(60.0, 4.0, 5.0, 0.6, 0.0) == 1
 
 

@@ -38,7 +38,7 @@ def test_only_a_square_matrix_has_one():
 
 
 def test_the_slope_in_the_logit_scale_is_the_one_of_the_loss():
-    """(1/d_e) dL/dC, by central differences of P and R, each a mean over all signs."""
+    """The slope (1/d_e) dL/dC, by central differences of P and R, which are means over all signs."""
     T, q, d, D, a, C, h = 4, 3, 2, 3, 1.3, 0.8, 1e-4
     (low_P, low_R), (high_P, high_R), (at_P, at_R) = (means(T, q, D, False, c) for c in (C - h, C + h, C))
 

@@ -21,7 +21,7 @@ def test_increments_far_along_a_run(length, subset, size, rate):
         mpmath.mpf(x.numerator) / x.denominator for x in (theory["inverse_loss_slope"], theory["correction"])
     )
     with mpmath.workdps(50):
-        # r = 1e-4 is where a run is after some 1e8 steps; from there the lag settles as (1 − η/q)^t, to e^{−60}.
+        # A run has the odds r = 1e-4 after some 1e8 steps; from there the lag settles like (1 − η/q)^t, to e^{−60}.
         odds = mpmath.mpf(10) ** -4
         at = (mpmath.mpf(1), mpmath.log((length - subset) / (subset * odds)))
         for _ in range(int(60 * subset / sp.Rational(rate))):

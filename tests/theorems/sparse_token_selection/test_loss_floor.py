@@ -24,7 +24,7 @@ def logarithm(T, q, share, query):
 
 
 def formula(T, q, share, query):
-    """Return the docstring's number of dimensions."""
+    """Return the number of dimensions by the formula in the theorem's docstring."""
     if query:
         least = (q - 1) * (2 * q - 3) / share + q * (3 * q + 1) / 8
     else:
@@ -33,7 +33,7 @@ def formula(T, q, share, query):
 
 
 def bound(T, q, D, C, query):
-    """Return a bound of qα²R − 2αP + 1 at the argument's α, from one coordinate's exact means."""
+    """Return a bound of qα²R − 2αP + 1 at the α of the theorem's argument, from one coordinate's exact means."""
     mean, pick = dict.fromkeys(("own", "own_squared", "other_squared", "both"), mpmath.mpf(0)), math.comb
     less = (lambda s: s * s) if query else (lambda s: mpmath.mpf(s * s) / q)
     for k in range(q + 1):
@@ -154,7 +154,7 @@ def test_a_step_size_is_held_against_the_largest():
     values = verify.check(THEOREM, **SIZES, eta="1/4").values
     # 2/(1 + 9·5·(200 + 2/3)/(8·170)) − 1/4.
     assert values["step_size_margin"] == 2 / (1 + Fraction(45 * 602, 3 * 1360)) - Fraction(1, 4)
-    # The figures' step size where none is given; attending to the query's token no bound is known.
+    # If no step size is given, it is that of the figures; attending to the query's token, no bound is known.
     assert verify.check(THEOREM, **SIZES).instance["eta"] == 1
     assert verify.check(THEOREM, **SIZES, attend="tokens_and_query").values["step_size_margin"] is None
     with pytest.raises(InputError, match="eta"):

@@ -15,7 +15,7 @@ from verify.provers.descent_lemma import certify_descent
 
 
 def textbook_steps(T, q, d, eta, eps, digits=50):
-    """The first step with L ≤ ε and the loss there, by the gradient as written, in many decimal digits."""
+    """Return the first step with L ≤ ε and the loss there, by the gradient as written, in many decimal digits."""
     with mpmath.workdps(digits):
         eta, eps = mpmath.mpf(eta.numerator) / eta.denominator, mpmath.mpf(eps.numerator) / eps.denominator
         alpha, C, step = mpmath.mpf(0), mpmath.mpf(0), 0
@@ -50,14 +50,14 @@ def agree(instance):
     found = result.values["steps_to_epsilon"]
     assert (found.lower, found.upper) == (step, step)
     margin = result.clauses[0].margin
-    # The enclosure contains the 50-digit value up to that value's own error.
+    # The enclosure contains the 50-digit value, up to the error of that value.
     exact = instance["eps"] - Fraction(mpmath.nstr(loss, 48))
     assert margin.lower - Fraction(1, 10**40) <= exact <= margin.upper + Fraction(1, 10**40)
-    # Bits rise until the comparison is decided, so that the width is less than the margin itself.
+    # The precision is raised until the comparison is decided, so the width is at most the margin.
     assert 0 <= margin.upper - margin.lower <= margin.upper
 
 
-# The example is close: its run is re-checked without the checkpoints, which are wider than its margin.
+# The example has a small margin: its run is re-checked without checkpoints, because these are wider than the margin.
 @settings(max_examples=8)
 @example({"T": 46, "q": 2, "d": 1, "eta": Fraction(1, 2), "eps": Fraction(23, 13200)})
 @given(quick_instances())

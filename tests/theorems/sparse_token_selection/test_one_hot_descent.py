@@ -23,7 +23,7 @@ SMALL = [(2, 1, 1), (2, 1, 30), (2, 2, 3), (3, 1, 2), (3, 2, 100), (4, 3, 1), (5
 
 
 def softmax_loss(length, subset, a, c):
-    """Return 2qL/d from the shares themselves: d/2 Σ_i (α p_i − 1_y/q)², and E over y is over in."""
+    """Return 2qL/d from the shares p_i, with L = d/2 Σ_i (α p_i − 1_y/q)², which is the same for every y."""
     logits = np.where(np.arange(length) < subset, c, 0.0)
     shares = np.exp(logits - logits.max())
     shares /= shares.sum()
@@ -69,7 +69,7 @@ def test_no_curvature_in_the_box_is_above_the_bound_and_slopes_dominate_the_loss
 
 
 def run(length, subset, dimension, step_size, steps):
-    """Yield α, C and ℓ at the steps of the recursion; ℓ as a sum of terms that are no larger than it."""
+    """Yield α, C and ℓ at the steps of the recursion; ℓ is a sum of terms that are at most ℓ."""
     a = c = 0.0
     for _ in range(steps):
         weight = math.exp(-c)
@@ -140,7 +140,7 @@ def test_with_all_tokens_selected_it_is_reached_and_stays(sizes):
 
 @pytest.mark.audit
 def test_its_steps_are_proved_and_the_papers_step_size_is_within_it():
-    # At 1/500 the bound is nearer to the number than the tube that encloses it is wide.
+    # At 1/500 the bound would be nearer to the number of steps than the width of the tube's enclosure.
     for sizes in (THEOREM.example, {"T": 200, "q": 3, "d": 5, "eta": "1/20", "eps": "1e-9"}):
         result = verify.check(THEOREM, **sizes)
         assert result.outcome is Outcome.VERIFIED
@@ -154,7 +154,7 @@ def test_its_steps_are_proved_and_the_papers_step_size_is_within_it():
 
 
 def test_a_last_step_before_the_run_is_down_is_refuted():
-    # From 2.48·10¹³ steps on, by the tube.
+    # The level is reached after some 2.48·10¹³ steps, by the tube.
     sizes = {"T": 200, "q": 3, "d": 5, "eta": "1/500", "eps": "1e-9"}
     for within, holds in ((10**13, False), (25 * 10**12, True)):
         claim = replace(REACHED, within=sp.Integer(within), says="")

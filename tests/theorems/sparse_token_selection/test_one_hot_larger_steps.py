@@ -16,7 +16,7 @@ from verify.outcomes import ForAll
 
 
 def loss(sizes, a, c):
-    """Return the loss from the softmax's shares, and complex where a or c is."""
+    """Return the loss from the softmax's shares; it is complex if a or c is."""
     length, subset, dimension = sizes
     other = 1 / (subset * np.exp(c) + length - subset)
     on, off = a * np.exp(c) * other - 1 / subset, a * other

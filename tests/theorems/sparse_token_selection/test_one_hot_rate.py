@@ -28,7 +28,8 @@ def first_steps(length, subset, dimension, eta, levels):
             step += 1
 
 
-# ε N exceeds its limit (T−1)/(4η) by a share of the order of the squared odds at ε, 2(T−q)ε/d, and by the first steps.
+# For N steps to ε, ε N exceeds its limit (T−1)/(4η) relatively by the order of the squared odds at ε, 2(T−q)ε/d, and by
+# the first steps.
 @pytest.mark.parametrize(
     ("sizes", "eta"), [((9, 2, 3), "1/2"), ((5, 4, 2), "1"), ((4, 1, 1), "4/7"), ((20, 3, 5), "1")]
 )

@@ -1,4 +1,4 @@
-"""The steps to ε from both sides: C never falls, the potential's rise on runs, the bound on counts from the softmax."""
+"""The number of steps to ε from both sides: C never falls, the potential rises on runs, and counts obey the bound."""
 
 import math
 from dataclasses import replace

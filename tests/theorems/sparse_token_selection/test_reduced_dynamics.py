@@ -15,13 +15,13 @@ GAUSSIAN = {0: 1, 1: 0, 2: 1, 3: 0, 4: 3, 5: 0, 6: 15}
 
 
 def population_mean(polynomial, symbols, moments):
-    """E of a polynomial of i.i.d. symbols with the given moments: Isserlis, one variable at a time."""
+    """Return the mean of a polynomial in i.i.d. symbols with the given moments, monomial by monomial."""
     terms = sp.Poly(sp.expand(polynomial), *symbols).terms()
     return sum((c * prod(moments[k] for k in powers) for powers, c in terms), sp.Integer(0))
 
 
 def full_gradient(length, subset_size, size, moments):
-    """Loss and gradient (W, V) of the full layer at V = (αI, 0), W = diag(0, log(2) I), over all subsets and X."""
+    """Return the full layer's loss and gradient (W, V) at V = (αI, 0), W = diag(0, log(2) I), over subsets and X."""
     X = sp.Matrix(size, length, sp.symbols(f"x:{size * length}"))
     side, t = size + length, sp.Symbol("t")
     # The identity block differs from I − 11ᵀ/T by a shift that softmax does not see.
@@ -82,7 +82,7 @@ def test_the_blocks_that_vanish_do_so_by_odd_moments_only():
 
     assert {gradient_W[0, j] for j in range(1, 4)} == {claimed(reduced.W_TOKEN_ROWS)} != {0}  # pyright: ignore[reportUnhashable]
     assert gradient_V[0, 0] == claimed(reduced.V_DIAGONAL)
-    # E over subsets of p_k: a token has attention 2/4 when selected, else 1/4.
+    # The mean of p_k over subsets: a token has attention 2/4 if it is selected, and 1/4 if not.
     mean_attention = sp.Rational(1, 3) * sp.Rational(1, 2) + sp.Rational(2, 3) * sp.Rational(1, 4)
     assert {gradient_V[0, j] for j in range(1, 4)} == {claimed(reduced.V_POSITIONAL.subs(reduced.p_k, mean_attention))}  # pyright: ignore[reportUnhashable]
     assert gradient_V[0, 1] != 0

@@ -1,4 +1,4 @@
-"""The separation's two widths, each against the theorem that it is from."""
+"""The separation's two widths, each against the theorem that it comes from."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,7 @@ def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
     assert result.outcome is Outcome.VERIFIED
     eps = share * d / (2 * q)
     nets = verify.check(load_theorem("wang2024.fcn_width"), T=T, q=q, d=d, m=0, eps=eps).values["width_lower_bound"]
-    # The formula of m >= d; at a loss below that of m = d it is the larger.
+    # The formula for m >= d; at a loss below that of m = d its width is the larger one.
     assert math.ceil(result.values["fully_connected_width"]) == nets
     required = verify.check(load_theorem("wang2024.theorem2"), T=T, q=q, d=d, d_e=1, eps=eps).values["d_e_required"]
     width = result.values["attention_width"]
@@ -33,7 +33,7 @@ def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
 @pytest.mark.parametrize(
     ("given", "fails"),
     [
-        # Attention is not known to be narrower; the sequence is shorter than the first.
+        # Attention is not known to be narrower; T is less than T_0.
         ({"T": 60, "q": 3, "d": 1, "share": "1/8"}, "long_enough"),
         ({"T": 12, "T_0": 13, "q": 2, "d": 20, "share": "1/2"}, "later"),
     ],
@@ -60,7 +60,7 @@ def test_attention_is_narrower_from_280_tokens_on():
         assert (least <= 5 * T * (1 - (T - 1) / (8 * (T - 3)))) is narrower
         found = verify.conditions(THEOREM, T=T, T_0=T, q=3, d=5, share="1/8", attend="tokens_and_query")
         assert {h.label: h.holds for h in found.hypotheses}["long_enough"] is narrower
-    # From one length on for all: T_0 is in scope, and T is far beyond.
+    # The claim holds for all lengths from T_0 on: T_0 is in scope, and T is far beyond.
     result = verify.check(THEOREM, T=5000, T_0=280, q=3, d=5, share="1/8")
     assert result.outcome is Outcome.VERIFIED and str(result.for_all_parameters.standing) == "argued"
 
@@ -83,7 +83,8 @@ def test_with_the_query_attention_is_wider_at_the_figures_length():
     nets = 5 * 200 * (1 - Fraction(199, 8 * 197))
     width = result.values["attention_width"]
     assert result.values["fully_connected_width"] == nets and nets < width.lower
-    # By sampled encodings the least loss is above 5/48 in 869 dimensions, as nets are 873.7 wide, and below in 940.
+    # By sampled encodings the least loss is above 5/48 in 869 dimensions, where attention is as wide as nets (873.7),
+    # and below 5/48 in 940.
     (before, error), (after, other) = _least_loss(200, 869), _least_loss(200, 940)
     assert before - 4 * error > 5 / 48 > after + 4 * other and 869 + 5 < width.lower and width.upper < 940 + 5
 
@@ -101,7 +102,7 @@ def test_with_the_query_the_widths_cross_between_211_and_215_tokens(T, narrower)
 def _least_loss(T, D, samples=40_000):
     """Return d/(2q) (1 - P²/(qR)) at q = 3, d = 5, least over C, with the query's token, and its standard error.
 
-    In a coordinate three signs agree with chance 1/4, and else one differs, so that u is ±3/√D or ±1/√D there.
+    In a coordinate the three signs agree with probability 1/4, and otherwise one differs: u is ±3/√D or ±1/√D there.
     """
     source = np.random.default_rng(0)
     same = source.binomial(D, 1 / 4, samples)
@@ -114,7 +115,7 @@ def _least_loss(T, D, samples=40_000):
         own, rest = np.exp(C * selected), np.exp(C * others)
         norm = own.sum(1) + rest.sum(1) + np.exp(C * query)
         P, R = own.sum(1) / norm, ((own**2).sum(1) + (rest**2).sum(1)) / norm**2
-        # To first order the gain is off by the mean of 2P/E P - R/E R, times itself.
+        # To first order the relative error of the gain is the error of the mean of 2P/E P - R/E R.
         off = (2 * P / P.mean() - R / R.mean()).std() / samples**0.5
         gains.append((P.mean() ** 2 / (3 * R.mean()), off))
     gain, off = max(gains)

@@ -47,7 +47,7 @@ def test_the_enclosures_contain_the_sum_over_all_signs(T: int, q: int, D: int, C
             least, most = map(float, outer(*model.squares(arb(C), effort)))
             assert least - rounding <= R <= most + rounding
             widths.append(most - least + high - low)
-    # The denominator varies most for few dimensions and large C: there 12 moments leave a tenth.
+    # The denominator varies most for few dimensions and large C, where 12 moments leave a width of a tenth.
     assert widths[-1] < (2e-3 if C <= 1 else 0.1)
     assert widths[-1] <= widths[0] + rounding
 
@@ -93,7 +93,7 @@ def test_the_variance_is_bounded(T: int, q: int, D: int, C: float) -> None:
     p = np.exp(C * v)
     p /= p.sum(axis=1, keepdims=True)
     exact = ((p * v * v).sum(axis=1) - (p * v).sum(axis=1) ** 2).mean()
-    # x² ≤ 2cosh(x) − 2 at x = v_i − m: e^{−m} up + e^m down − 2, least where both terms are equal.
+    # x² ≤ 2cosh(x) − 2 at x = v_i − m gives e^{−m} up + e^m down − 2, which is least if both terms are equal.
     up, down = ((p * np.exp(turn * v)).sum(axis=1).mean() for turn in (1, -1))
     bound = 2 * math.sqrt(up * down) - 2
     with flint.ctx.workprec(BITS):
@@ -103,6 +103,7 @@ def test_the_variance_is_bounded(T: int, q: int, D: int, C: float) -> None:
     rounding = 1e-12
     assert exact <= bound + rounding
     assert bound <= min(found) + rounding
-    # The moments leave a part of up and down open, which is added; more of them leave less, and 12 a fiftieth at C = 2.
+    # The moments determine up and down only up to a part, which is added; more moments leave a smaller part, and 12
+    # leave a fiftieth at C = 2.
     assert all(more <= fewer + rounding for fewer, more in pairwise(found))
     assert found[-1] <= bound * (1.02 if C > 1 else 1 + 1e-5)

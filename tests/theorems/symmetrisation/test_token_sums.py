@@ -1,4 +1,4 @@
-"""The means against enumeration of a finite law, index by index."""
+"""The means against the enumeration of a finite distribution, index by index."""
 
 from itertools import product
 

@@ -30,7 +30,7 @@ def completed(left, shapes, normal, random, traces, **more):
 
 _square, _columns = {A: (d, d), B: (d, d)}, {x: (d, 1), z: (d, 1), v: (d, 1), w: (d, 1)}
 CASES = {
-    # Of a matrix that is not symmetric, with its transpose in other places.
+    # A matrix that is not symmetric, with its transpose in other places.
     "two words": completed(
         f,
         {X: (d, n), A: (d, d)},
@@ -61,7 +61,7 @@ CASES = {
         {f: X * A, g: X * t(X), h: A * X * A * X},
         {A * t(A): a},
     ),
-    # A word that two columns cut into two numbers.
+    # A word that is a product of two numbers, because it contains two columns.
     "columns": completed(
         f**2 + g * h,
         {X: (d, n), **dict.fromkeys((x, v, w), (d, 1)), A: (d, d), C: (d, d)},
@@ -87,9 +87,9 @@ CASES = {
     ),
 }
 DATA = {A: [[1, -2], [3, 2]], B: [[2, -1], [-1, 3]], v: [[2], [-1]], w: [[1], [3]], C: [[1, 2], [2, 5]]}
-"""Matrices of a size up to 2×2, cut to the size."""
+"""Matrices of size up to 2×2; for smaller sizes their leading blocks are used."""
 ROOT = sp.Matrix([[1, 0], [2, 1]])
-"""A root of C; its leading block is one of C's leading block."""
+"""A root of C; its leading block is a root of C's leading block."""
 
 
 def entry_by_entry(clause, sizes):
@@ -122,14 +122,14 @@ def entry_by_entry(clause, sizes):
 
 @cache
 def normal(power, beside=None):
-    """Return E s^power, or where a number stands beside it E s^power 1(s beside > 0), by the integral."""
+    """Return E s^power or, if `beside` is given, E s^power 1(s beside > 0), by the integral."""
     s = sp.Symbol("s", real=True)
     ends = (-sp.oo, sp.oo) if beside is None else (0, sp.oo) if beside > 0 else (-sp.oo, 0)
     return sp.integrate(s**power * sp.exp(-(s**2) / 2), (s, *ends)) / sp.sqrt(2 * sp.pi)
 
 
 def evaluated(expression, letters):
-    """Return a polynomial in matrices at matrices."""
+    """Return the value of a polynomial in matrix letters at given matrices."""
     if expression in letters:
         return letters[expression]
     if expression.is_commutative:

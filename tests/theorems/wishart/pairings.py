@@ -1,4 +1,4 @@
-"""Pairings, over which Wick's formula sums: the moments' tests go through them."""
+"""Pairings, over which Wick's formula sums; tests of moments enumerate them."""
 
 
 def pairings(slots):
@@ -13,7 +13,7 @@ def pairings(slots):
 
 
 def classes(size, pairs):
-    """The number of classes that the pairs leave of 0 … size − 1."""
+    """Return the number of classes of 0 … size − 1 when the numbers of each pair are identified."""
     label = list(range(size))
     for a, b in pairs:
         label = [label[a] if x == label[b] else x for x in label]

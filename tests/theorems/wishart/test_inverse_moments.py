@@ -30,13 +30,13 @@ WORDS = [[[A]], [[A, B]], [[A], [B]], [[A, A.T]], [[A, B, C]], [[A, B], [C]], [[
 
 
 def by_bartlett(product, samples):
-    """The mean of product(S⁻¹) at d = 2, for W = L T Tᵀ Lᵀ: a² and b² chi-squares, c standard Gaussian.
+    """Return the mean of product(S⁻¹) at d = 2, for W = L T Tᵀ Lᵀ with chi-squares a² and b² and a standard Gaussian c.
 
     T = [[a, 0], [c, b]] has n and n − 1 degrees of freedom on its diagonal; E a^(−2k) = 1/((n − 2) … (n − 2k)).
     """
     a, b, c = sp.symbols("a b c", positive=True)
     half = sp.Matrix([[a, 0], [-c * b * a, b]]) * L.inv()
-    # a and b stand for the inverses of T's diagonal.
+    # In `half` the symbols a and b are the inverses of T's diagonal entries.
     found = product((samples * half.T * half).expand())
     entries = found if isinstance(found, sp.MatrixBase) else sp.Matrix([[found]])
 
@@ -97,7 +97,7 @@ def test_a_formula_is_a_row_of_the_inverse_of_weingartens_matrix(order, samples,
     # The pairing of 2p with 2p + 1: both sides of the same factor.
     straight = found.index([(2 * p, 2 * p + 1) for p in range(order)])
     counts = gram.inv()[straight, :]
-    # All letters are different: each pairing has a product of traces of its own.
+    # All letters are different, so each pairing has its own product of traces.
     formula = inverse_word_formula(["ABC"[:order]])
     values = sorted(coefficient.subs({n: samples, d: dimension}) for coefficient in formula.values())
     assert values == sorted(samples**order * count for count in counts)
@@ -165,7 +165,7 @@ def test_with_many_samples_it_is_the_inverse_covariance(words):
 
 @pytest.mark.parametrize("words", [[[A]], [[A, B]], [[A], [C]]])
 def test_against_samples(words):
-    # The fourth moments are finite, so that the standard error is one: n is above d + 8k − 1.
+    # n is above d + 8k − 1, so the fourth moments are finite and the standard error can be trusted.
     draws, samples = 100_000, 25
     g = np.random.default_rng(11).standard_normal((draws, 2, samples))
     X = np.array(L, dtype=float) @ g

@@ -15,7 +15,7 @@ from verify.rechecker.reading import Effort, Rejected
 
 @pytest.mark.parametrize("order", range(1, 8))
 def test_the_limit_of_the_trace_moments(order):
-    # Of n^order E tr S^order the terms of total degree order + 1 stay: c^(power of d, less one).
+    # In the limit only the terms of total degree order + 1 of n^order E tr S^order remain, each as c^(power of d − 1).
     leading = {powers: int(c) for powers, c in trace_moment_polynomial([order]).terms() if sum(powers) == order + 1}
     c = Fraction(2, 7)
     assert sum(count * c ** (d - 1) for (_, d), count in leading.items()) == marchenko_pastur(order, c)

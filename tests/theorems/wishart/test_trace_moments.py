@@ -77,7 +77,7 @@ def by_zonal_polynomials(k, samples, dimension):
 
 
 def by_the_largest_first(parts, samples, dimension, known):
-    """E ∏ tr W^k by the same integration by parts, of another trace."""
+    """Return E ∏ tr W^k by the same integration by parts, applied to another trace."""
     parts = tuple(sorted(parts))
     if not parts:
         return 1
@@ -97,7 +97,7 @@ def by_the_largest_first(parts, samples, dimension, known):
 
 
 def rising(start, order):
-    """The product of start, start + 2, …, of `order` factors: E (chi-square with `start` degrees)^order."""
+    """Return the product start (start + 2) … of `order` factors, which is E (chi-square with `start` degrees)^order."""
     return prod(start + 2 * j for j in range(order))
 
 
@@ -160,7 +160,7 @@ def test_samples_and_dimension_change_roles(parts):
     polynomial = trace_moment_polynomial(parts)
     swapped = {(b, a): c for (a, b), c in polynomial.terms()}
     assert dict(polynomial.terms()) == swapped
-    # Turned into pairings: every coefficient counts some, and all of them are counted.
+    # Every coefficient counts some pairings, and together they count all of them.
     assert all(c > 0 for c in swapped.values())
     assert polynomial.eval({n: 1, d: 1}) == sp.factorial2(2 * sum(parts) - 1)
 

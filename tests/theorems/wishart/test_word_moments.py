@@ -65,7 +65,7 @@ def chain(S, matrices):
 
 
 def cycles(pairs, links):
-    """The cycles of two perfect matchings, each as the slots from which a link is taken."""
+    """Return the cycles of two perfect matchings, each as the list of slots from which a link is taken."""
     partner = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
     across = {a: b for link in links for a, b in (link, link[::-1])}
     left, found = set(across), []
@@ -99,7 +99,7 @@ def by_pairings(words, samples, covariance):
 
 
 def evaluated(formula, letters, samples, covariance):
-    """A formula of `word_formula` at matrices."""
+    """Return the value of a formula of `word_formula` at matrices."""
     total = sp.Integer(0)
     for traces, coefficient in formula.items():
         values = []
@@ -322,5 +322,5 @@ def test_matrix_formulas_that_are_refused():
 
 
 def test_equal_letters_make_high_orders_possible():
-    # 316234143225 pairings; the coefficients at n = 1 count them.
+    # There are 316234143225 pairings, which the coefficients at n = 1 count.
     assert sum(word_formula(["I" * 12], {"I"}).values()).subs(n, 1) == sp.factorial2(23)

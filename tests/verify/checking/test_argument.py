@@ -60,7 +60,7 @@ def test_a_claim_in_words_that_nothing_evaluates_is_stated():
     clauses, for_all = established(made, {"square": ()})
     assert (clauses["claim"].standing, for_all.text()) == (ForAll.STATED, "stated")
     assert (for_all.why, for_all.standing.is_shown) == ("nothing evaluates claim", False)
-    # So is what another inference has from it.
+    # A claim that another inference derives from it is stated too.
     claims = (CLAIM, OTHER)
     both = replace(theorem(*SOUND, inference("cube", "claim"), claims=claims), evaluations={})
     assert established(both, {"square": ()})[0]["cube"].standing is ForAll.STATED
@@ -192,7 +192,7 @@ def test_claims_used_of_another_theorem_are_among_its_claims(name):
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_no_step_of_the_library_is_left_unused(name):
-    # The rest is refused as a theorem is made.
+    # Other unused parts are refused when a theorem is made.
     made = verify.load_theorem(name)
     assert not made.statement.steps or made.argument
 
@@ -204,7 +204,7 @@ def test_each_rule_is_used_in_the_library():
 
 
 def _led_to_claims(theorem):
-    """Return the labels of the inferences that a claim rests on; one that is proved by itself rests on none."""
+    """Return the labels of the inferences that claims rest on; a claim that is proved by itself rests on none."""
     argument, known = {inference.label: inference for inference in theorem.argument}, standing(theorem).clauses
     claims = [claim.label for claim in theorem.statement.claims]
     left, found = [label for label in claims if known[label].standing is ForAll.ARGUED], set()
@@ -216,12 +216,12 @@ def _led_to_claims(theorem):
 
 
 def test_the_inferences_of_the_library_are_counted(ledger):
-    """Their number is the figure to bring down; the ledger shows it."""
+    """The number of inferences, which the ledger shows, should fall over time."""
     theorems = [verify.load_theorem(name) for name in LIBRARY]
     argued = [theorem for theorem in theorems if standing(theorem).for_all_parameters.standing is ForAll.ARGUED]
     for theorem in argued:
         assert standing(theorem).for_all_parameters.own == len(_led_to_claims(theorem)), theorem.id
-    # Some of their inferences lead to a claim that is proved by itself, or that is formal.
+    # In these theorems some inferences lead only to a claim that is proved by itself, or that is formal.
     by_itself = ["ahn2023.theorem4", "wang2024.one_hot_descent"]
     assert [t.id for t in argued if len(_led_to_claims(t)) < len(t.argument)] == by_itself
     total = sum(standing(theorem).for_all_parameters.own for theorem in theorems)

@@ -32,7 +32,7 @@ from verify.rechecker import Rejected, recheck_file, recheck_text
 x, z = sp.Symbol("x", positive=True), sp.Symbol("z", real=True)
 y = sp.Symbol("y", real=True)
 DOWN = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2)
-# Up to 3, then down towards 0, and up again.
+# From 3 down by 1 a step, so that the observable falls to 0 and rises again.
 BACK = Dynamics((y,), (sp.Integer(3),), (y - 1,), y**2)
 MAP = Dynamics((z,), (sp.Rational(1, 2),), (sp.Rational(16, 5) * z * (1 - z),), z)
 
@@ -111,7 +111,7 @@ UNDECIDED = sp.log(x) + sp.log(y) - sp.log(4)
 
 @pytest.mark.parametrize("relation", [sp.Le(UNDECIDED, 0), sp.Lt(UNDECIDED, 0), sp.Eq(UNDECIDED, 0)])
 def test_a_hypothesis_that_is_not_decided_leaves_no_certificate(make_theorem, relation):
-    # log 2 + log 2 − log 4 is 0 in no ball.
+    # log 2 + log 2 − log 4 is 0, which no ball shows.
     parameters = (Parameter("x", "rational", "x", above=0), Parameter("y", "rational", "y"))
     theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), parameters=parameters, hypotheses=(Hypothesis("h", relation),))
     result = verify.check(theorem, x=2, y=2)
@@ -274,7 +274,7 @@ def test_a_word_that_a_hypothesis_fixes_is_for_all_in_scope(make_theorem, clause
     assert tuple(c.evidence for c in result.clauses) == evidence
     data = certificate(theorem, result)
     assert tuple(clause.evidence for clause in recheck_text(json.dumps(data).encode()).clauses) == evidence
-    # The converse: a claim that the engine does not make, the checker does not accept.
+    # Conversely, the re-checker does not accept evidence that the engine does not claim.
     for clause in data["clauses"]:
         clause["evidence"] = "proved"
         clause["proof"] = {"kind": "identity", "scope": "all", "factors": []}

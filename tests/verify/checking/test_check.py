@@ -51,7 +51,7 @@ def test_out_of_scope_the_clauses_are_evaluated_all_the_same(make_theorem, bound
     result = check(make_theorem(Inequality("c", sp.Lt(x, bound)), hypotheses=(SMALL,)), {"x": 5})
     assert (result.outcome, result.in_scope, result.claim_outcome) == (Outcome.OUT_OF_SCOPE, False, claim)
     assert result.clauses[0].margin == bound - 5
-    # Nothing refutes the theorem there: a clause's witness is the clause's own.
+    # Nothing refutes the theorem there: the witness belongs to the clause alone.
     assert result.witness is None and dict(result.clauses[0].witness) == ({"x": 5} if bound == 3 else {})
     assert result.detail == "small: x < 2 does not hold"
 
@@ -122,7 +122,7 @@ def test_a_relation_among_the_values_says_whether_it_holds(make_theorem):
 
 
 def test_a_float_among_the_values_is_refused(make_theorem):
-    # Reported values are under the language's rules too.
+    # The rules of the language also apply to reported values.
     with pytest.raises(ValueError, match="float"):
         check(make_theorem(Inequality("c", sp.Lt(x, 3)), values={"v": sp.Rational(0.1) * x}), {"x": 1})
 
@@ -159,7 +159,7 @@ def test_digits_are_from_1_to_1000(make_theorem):
 
 
 POSITIVE = sp.Symbol("z", positive=True)
-# Of a state that is assumed to be positive nothing is deduced: it is followed until the time is over.
+# For a state that is assumed to be positive nothing is deduced, so the run is followed until the time is over.
 STUCK = Dynamics((POSITIVE,), (sp.Integer(1),), (POSITIVE,), POSITIVE)
 
 
@@ -167,7 +167,7 @@ def test_the_time_is_kept(clock, make_theorem):
     started = clock.now
     result = check(make_theorem(Reaches("r", STUCK, x)), {"x": "1/2"}, seconds=0.2)
     assert result.outcome is Outcome.INCONCLUSIVE and not result.interrupted
-    # The run may take four fifths of the budget, and leaves the rest for the steps after.
+    # The run may take four fifths of the budget, and leaves the rest for what follows.
     assert 0.16 <= result.seconds <= clock.now - started < 0.2
 
 
@@ -194,7 +194,7 @@ def test_an_interrupted_check_says_so_and_keeps_what_was_found(make_theorem):
     result = check(theorem, {"x": "1/2"}, progress=interrupt)
     assert result.interrupted
     assert [clause.outcome for clause in result.clauses] == [Outcome.VERIFIED, Outcome.INCONCLUSIVE]
-    # The progress is told after step 1024 was found to be above.
+    # The progress is reported after step 1024 is found to be above the level.
     assert result.clauses[1].values["steps"].lower in (1024, 1025)
 
 
@@ -230,7 +230,7 @@ def test_clauses_are_proved_only_if_the_rechecker_accepts_the_proof(make_theorem
 
 
 def test_clause_without_a_value_at_a_point_is_not_proved_for_all(make_theorem):
-    # 1/(p − 3) is in both sides: they have no value at p = 3, where the difference is 0.
+    # 1/(p − 3) occurs in both sides, so they have no value at p = 3, although their difference simplifies.
     some = Identity("some", (p + 1) ** 2 + 1 / (p - 3), p**2 + 2 * p + 1 + 1 / (p - 3))
     theorem = make_theorem(*PROVED, some, parameters=POSITIVE, variables=(v,))
     result = verify.check(theorem, p=2)

@@ -1,4 +1,4 @@
-"""Derivations: right steps pass, wrong ones are named, and each form of a step is written."""
+"""Derivations: right steps pass, wrong steps are named, and every output format shows the steps."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""Doors: the modules behind one, their allowed imports, their digest, and that nothing else is run."""
+"""Doors: the modules behind a door, their allowed imports, their digest, and that no other module is run."""
 
 import sys
 from importlib import metadata
@@ -184,7 +184,7 @@ def test_a_declared_encoding_does_not_change_what_is_run(package):
 
 
 def test_the_names_of_a_folder_come_before_its_modules(package):
-    """A name that the folder's __init__ takes from its module is a function, as Python has it."""
+    """A name that the folder's __init__ takes from a module is the function, as in Python, and not the module."""
     door_text = DOOR.replace("from .other", "from .sub")
     files = {"inside/sub/__init__": "from .double import double\n", "inside/sub/double": OTHER}
     found = package(inside__door=door_text, **files)

@@ -1,4 +1,4 @@
-"""A certificate about another statement than the one that its theorem's id is pinned for is rejected."""
+"""A certificate is rejected if the id of its theorem is pinned to another statement."""
 
 import json
 

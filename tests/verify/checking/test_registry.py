@@ -58,7 +58,7 @@ def catalogue_of(**listed):
 
 @pytest.fixture(params=["catalogue", "group"])
 def installed(request, monkeypatch, tmp_path):
-    """Another package, with a catalogue, or with entry points in the group of a kind."""
+    """Install another package, with a catalogue or with entry points in the group of a kind."""
 
     def install(name, kind, value, text=None):
         info, folder = tmp_path / f"{name}-1.dist-info", tmp_path / f"{name}_catalogued"
@@ -145,7 +145,7 @@ def test_a_catalogue_that_is_none_says_so(installed, text, why):
         verify.ids("finding")
     with pytest.raises(InputError, match=rf"lemmascope\.catalogue = others_catalogued: .*{why}"):
         verify.load_finding("zeta2025.thing")
-    # The entries of others are there all the same.
+    # The entries of other packages are found all the same.
     assert verify.load_finding(ours).id == ours and load_theorem("wang2024.lemma1").id == "wang2024.lemma1"
 
 
@@ -252,7 +252,7 @@ def test_a_file_may_import_its_neighbours(theorem_file, tmp_path):
 def test_a_file_that_is_not_understood_says_where(theorem_file, monkeypatch, tmp_path, body, why, relative):
     path = theorem_file(body, "broken.py", header="")
     if relative:
-        # The frames of an exception carry the absolute path.
+        # The frames of an exception have the absolute path.
         monkeypatch.chdir(tmp_path)
         path = "broken.py"
     for reference in (path, f"{path}:name"):

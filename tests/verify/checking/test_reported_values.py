@@ -1,4 +1,4 @@
-"""Reported values: the least value of a parameter that is enough, the largest of expressions, and errors in them."""
+"""Reported values: the least sufficient value of a parameter, the largest of some expressions, and errors in them."""
 
 import json
 from fractions import Fraction
@@ -60,7 +60,7 @@ def missing(checked):
         (10, 5, 5),
         (10, "9/2", 6),
         (10, "11/2", 5),
-        # At both ends, and in a range of one.
+        # At both ends of the range, and in a range of one integer.
         (10, 10, 0),
         (10, "1/100", 10),
         (0, 1, 0),
@@ -128,7 +128,7 @@ def test_time_that_runs_out_is_named(make_theorem):
 
 def test_the_least_value_is_so_where_the_expressions_rise_and_fall(least, missing):
     cubic = (n - 3) * (n - 7) * (40 - n)
-    # 840 at 0, 0 at 3, not positive up to 7 and from 40 on.
+    # The cubic is positive below 3 and between 7 and 40, and at most 0 elsewhere.
     assert least(cubic, level=0, lowest=0, highest=50) == 3
     assert least(cubic, level=0, lowest=8, highest=50) == 40 and least(cubic, level=0, lowest=5, highest=6) == 5
     assert missing(cubic, level=0, lowest=8, highest=39) == "no integer from 8 to 39 is enough"
@@ -146,7 +146,7 @@ def test_a_long_range_without_roots_is_not_gone_through_to_its_end(missing):
 
 
 def test_large_ranges_cost_nothing(least):
-    # A search one by one would take a lifetime.
+    # Trying the integers one by one would not end.
     assert least(10**17 / (n + 1), k=10**18, x="1/10") == 10**18 - 1
     assert least(sp.Integer(10) ** 30 / (n + 1), highest=k**2, k=10**18, x="1/7") == 7 * 10**30 - 1
 

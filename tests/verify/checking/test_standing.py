@@ -1,4 +1,4 @@
-"""The evidence graph: a theorem stands no higher than the weakest that its proof uses, down to the leaves."""
+"""The evidence graph: no theorem has a better standing than the weakest theorem that its proof uses, at any depth."""
 
 import os
 import shutil
@@ -83,7 +83,7 @@ def test_a_theorem_is_known_by_its_weakest_claim_and_what_it_uses(shelf):
     proved = Established(ForAll.PROVED, theorem="u.leaf")
     assert shelf.standing_of("u.leaf") == Standing("u.leaf", {"i": proved}, proved, Evidence.PROVED)
     assert for_all(shelf, "u.middle") is ForAll.PROVED
-    # Certified at its example, and so open for all.
+    # The claim is certified at its example only, and so open for all parameters.
     top = shelf.standing_of("u.top")
     assert (top.evidence, top.for_all_parameters) == (
         Evidence.CERTIFIED,
@@ -119,7 +119,7 @@ def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
         established = shelf.standing_of(name).for_all_parameters
         assert established.standing is ForAll.OPEN and why in established.why
     assert shelf.standing_of("u.leaf").evidence is None
-    # Its own evidence at its example stays.
+    # The theorem keeps its own evidence at its example.
     assert shelf.standing_of("u.middle").evidence is Evidence.PROVED
     assert for_all(shelf, "u.apart") is ForAll.PROVED
 
@@ -186,7 +186,7 @@ def test_a_check_says_what_its_proof_uses(monkeypatch):
     assert sound.rests_on["wang2024.one_hot_descent"].standing is ForAll.ARGUED
     monkeypatch.setattr("verify.checking.standing.rechecked", lambda _: "broken")
     broken = verify.check(steps, **steps.example)
-    # The verdict at the instance does not rest on it; the standing for all parameters does.
+    # The verdict at the instance does not rest on the broken theorem; the standing for all parameters does.
     assert (broken.outcome, broken.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     assert broken.for_all_parameters.standing is ForAll.OPEN and "broken" in broken.for_all_parameters.why
     body = broken.to_json()
@@ -212,7 +212,7 @@ def test_unreadable_certificates_ship_no_proof(monkeypatch, tmp_path):
 
 
 def _beyond(statement, *uses, monkeypatch, label="i", other=PROVED):
-    """Return the standing of a claim beyond its hypotheses, by a theorem of x that claims `other` and is proved."""
+    """Return the standing of a claim beyond its hypotheses, by a proved theorem about x that claims `other`."""
     shelf = Shelf(theorem("user.other", other))
     monkeypatch.setattr(module, "load_theorem", shelf.theorems.__getitem__)
     monkeypatch.setattr(module, "rechecked", shelf.certificates.__getitem__)
@@ -252,7 +252,7 @@ CHOSEN = Inequality("i", sp.Ge((x + 1) ** 2, Case(sp.Symbol("w"), 2 * x, (x + 1)
     ("here", "there", "same"),
     [
         (Statement((*X, WORD), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), True),
-        # The claim is of the first word there, and of the second here.
+        # One claim is about the first word, the other about the second.
         (Statement((*X, replace(WORD, words=("two", "one"))), (CHOSEN,)), Statement((*X, WORD), (CHOSEN,)), False),
         (Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), Statement(X, (PROVED,)), True),
         (Statement(X, (PROVED,)), Statement(X, (PROVED,), domain=(sp.Ge(x, 1),)), False),
@@ -297,7 +297,7 @@ def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used,
 
 @pytest.fixture
 def counted(monkeypatch, tmp_path, memory):
-    """A shipped certificate, and how often the re-checker is asked; a process's own cache is left out."""
+    """A shipped certificate, and the number of calls of the re-checker, without a process's own cache."""
     leaf, asked = theorem("u.leaf", PROVED), []
     path = tmp_path / "u.leaf.json"
     path.write_text(certificate_text(leaf, verify.check(leaf, x=1)))

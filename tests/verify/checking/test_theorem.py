@@ -1,4 +1,4 @@
-"""Theorems: an ill-formed part is refused when the theorem is made, in one line with the remedy."""
+"""Theorems: an ill-formed part is refused when the theorem is made, in one line that says what to do."""
 
 from dataclasses import replace
 
@@ -76,7 +76,7 @@ def test_a_default_and_a_word_may_be_left_out():
     [
         ([Hypothesis("low", sp.Le(x, 1))], []),
         ([Hypothesis("low", sp.Le(y, 1))], ["low"]),
-        # y bounds x, of which the clause is.
+        # y bounds x, which the clause is about.
         ([Hypothesis("low", sp.Le(y, 1)), Hypothesis("below", sp.Le(x, y))], []),
         ([Hypothesis("text", text="of anything")], []),
         ([Hypothesis("noise", text="the noise is Gaussian", varies=WORD)], ["noise"]),

@@ -1,4 +1,4 @@
-"""Kinds of clause: the methods that each provides, and one from outside that works wherever the shipped ones do."""
+"""Kinds of clause: the methods of each, and an outside kind that works wherever the shipped kinds do."""
 
 import json
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from verify.rechecker.clauses import CLAUSES, IN_WORDS, KINDS
 
 x = sp.Symbol("x", positive=True)
 X = (Parameter("x", "rational", "a number", above=0),)
-# 1/(x + 1) is within 1/2 of 0 where x is 1 at least, and equal to 1/2 at 1; within 2/5 from 3/2 on.
+# 1/(x + 1) is within 1/2 of 0 for x ≥ 1, with equality at x = 1, and within 2/5 for x ≥ 3/2.
 SMALL = Within("small", 1 / (x + 1), sp.Integer(0), sp.Rational(1, 2))
 LARGE = Hypothesis("large", sp.Ge(x, 1))
 
@@ -50,7 +50,7 @@ def test_a_search_finds_its_counterexample_and_how_sharp_it_is(shares):
     assert found.certified and found.clause.label == "small"
     assert 1 <= found.counterexample["x"] < Fraction(3, 2)
     true = verify.explore(shares(), max_examples=300, seconds=20)
-    # At x = 1 it is an equality: the ratio of the sides is 1.
+    # At x = 1 both sides are equal, so their ratio is 1.
     assert true.counterexample is None and true.sharpness[0].ratio == 1
 
 
@@ -82,7 +82,7 @@ def test_its_certificate_text_and_json(theorem_file, cli, tmp_path):
 
 @dataclass(frozen=True)
 class Unlowered(Within):
-    """The same, in data that the re-checker does not know."""
+    """The same kind of clause, with data that the re-checker does not know."""
 
     relation = None  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 

@@ -1,4 +1,4 @@
-"""Clauses about recursions: reached in how many steps, and staying there, with the witnesses of each refutation."""
+"""Clauses about recursions: reaching a level in a number of steps, staying there, and witnesses of refutations."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from verify.language.expressions import primitive
 z, y = sp.symbols("z y", real=True)
 x, a, b = sp.symbols("x a b", real=True)
 DOWN = Dynamics((z,), (sp.Integer(100),), (z - 1,), z)
-# A rotation by 10⁻⁹ a step: about cos(10⁻⁹ t). No argument covers it, so it is iterated.
+# A rotation by 10⁻⁹ a step, with the observable cos(10⁻⁹ t), about. No proof covers it, so it is iterated.
 SLOW = Dynamics((z, y), (sp.Integer(1), sp.Integer(0)), (z - y / 10**9, y + z / 10**9), z)
 HALVING = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(1, 2),), z)
 # (t − 3)²: 9, 4, 1, 0, 1, 4, …
@@ -39,7 +39,7 @@ def test_a_level_is_reached_at_its_first_step(evaluate, level, step):
     result = evaluate(Reaches("r", HALVING, x), x=level)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     assert result.values["steps"] == Enclosure(step, step)
-    # The margin is the level less 2^-t, both exact.
+    # The margin is the level minus 2^-t, both exact.
     assert result.margin.lower == result.margin.upper == Fraction(level) - Fraction(1, 2**step)
 
 
@@ -129,10 +129,10 @@ def test_a_run_that_comes_down_for_good_stays(evaluate):
         Reaches("r", BOWL, x), Stays("s", BOWL, reached=x, level=x), proofs={"s": BOWL_PROOF}, x="1/10"
     )
     assert (stays.outcome, stays.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # ½(9/16)^t ≤ 1/10 first at t = 3, where it is 729/8192.
+    # The first t with ½(9/16)^t ≤ 1/10 is 3, where the observable is 729/8192.
     assert reached.values["steps"] == Enclosure(3, 3)
     assert stays.margin.lower <= Fraction(1, 10) - Fraction(729, 8192) <= stays.margin.upper
-    # A handful of roundings of 128 bits in values below 1.
+    # The width comes from a few roundings of 128 bits in values below 1.
     assert stays.margin.upper - stays.margin.lower < Fraction(1, 2**115)
     assert "never increases on an invariant box" in stays.detail
 
@@ -173,7 +173,7 @@ def test_a_run_that_comes_back_up_is_refuted_by_its_first_step_above(evaluate):
 
 
 def test_an_undecided_comparison_does_not_refute(evaluate):
-    # 1, then √a·√b = 2 for good: never above 2, which no precision shows.
+    # The state is 1, and then √a·√b = 2 for ever: it is never above 2, but no precision shows this.
     touching = Dynamics((z,), (sp.Integer(1),), (sp.sqrt(a) * sp.sqrt(b) + 0 * z,), z)
     result = evaluate(Stays("s", touching, sp.Rational(3, 2), sp.Integer(2)), a=2, b=2)
     assert result.outcome is Outcome.INCONCLUSIVE
@@ -213,7 +213,7 @@ def test_staying_may_be_certified_before_the_level_is_reached(clock, evaluate):
     level = sp.Rational(1, 10)
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # Of later steps only L ≤ 1/10 is known.
+    # Only L ≤ 1/10 is known about later steps.
     assert result.margin == Enclosure(0, None)
 
 
@@ -224,7 +224,7 @@ def test_the_margin_of_what_is_not_reached_yet_supposes_nothing_about_the_sign(c
     result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
     assert result.outcome is Outcome.VERIFIED
     if result.margin is not None and result.margin.upper is not None:
-        # In the end the observable is −1, with a margin of 1/4.
+        # The observable ends at −1, with a margin of 1/4.
         assert result.margin.lower <= Fraction(1, 4) <= result.margin.upper
 
 
@@ -238,7 +238,7 @@ def test_clauses_on_one_recursion_follow_it_once(evaluate):
 
     dynamics = Dynamics((z,), (sp.Integer(1),), (z / 2,), counted(z))
     evaluate(Reaches("r", dynamics, x), Reaches("again", dynamics, x), x="1/100")
-    # 2^-7 ≤ 1/100 < 2^-6: steps 0 to 7, once.
+    # 2^-7 ≤ 1/100 < 2^-6: steps 0 to 7 are each computed once.
     assert len(calls) == 8
 
 

@@ -1,4 +1,4 @@
-"""float64 decides an inequality where the margin is beyond its error, and nothing else."""
+"""float64 decides an inequality only where the margin exceeds its error bound."""
 
 from fractions import Fraction
 
@@ -47,7 +47,7 @@ def test_a_margin_beyond_its_error_is_sure_and_another_is_not():
     clause, statement, _ = clause_of(sp.Gt(w**2, x))
     points = [(3, 2), (3, 9), (3, Fraction(9) - Fraction(1, 10**15)), (1, 2), (3, 10**400), (0, Fraction(1, 10**9))]
     instances = [{"n": 1, "w": Fraction(a), "x": Fraction(b)} for a, b in points]
-    # Equal, within rounding, false, beyond float64, false.
+    # The points after the first: equal, within rounding, false, beyond float64, false.
     assert surely_hold(clause, statement, instances) == [True, False, False, False, False, False]
     assert surely_hold(clause, statement, []) == []
 
@@ -57,5 +57,5 @@ def test_nothing_is_sure_where_there_is_no_value():
     instances = [{"n": 1, "w": Fraction(a), "x": Fraction(5)} for a in (2, 0, -1)]
     assert surely_hold(clause, statement, instances) == [True, False, False]
     clause, statement, _ = clause_of(sp.Lt(sp.exp(sp.Integer(10**6), evaluate=False) * w, x))
-    # Nor where a constant is beyond float64.
+    # Nothing is sure either if a constant is beyond float64.
     assert surely_hold(clause, statement, instances) == [False] * 3

@@ -1,4 +1,4 @@
-"""A relation under conditions: deduced for all values of the variables, or refuted by a point that keeps them."""
+"""A relation under conditions: deduced for all values of the variables, or refuted by a point that satisfies them."""
 
 import json
 from fractions import Fraction
@@ -16,7 +16,7 @@ u, v = sp.symbols("u v", real=True)
 n = sp.Symbol("n", integer=True, positive=True)
 N = (Parameter("n", "integer", "a number", minimum=2),)
 HALF = sp.Rational(1, 2)
-# Where u > 0 and u v² ≤ u, v is at most 1, and may be 1.
+# If u > 0 and u v² ≤ u, then v ≤ 1, and 1 is attained.
 BOUNDED = Implication("bounded", (u > 0, sp.Le(u * v**2, u)), sp.Le(v, 1))
 SHARPER = Implication("bounded", (u > 0, sp.Le(u * v**2, u)), sp.Le(v, HALF))
 NEAR = Implication("near", (sp.Le((u - sp.Rational(5, 7)) ** 2, sp.Rational(1, 10**6)),), sp.Le(u**2, HALF))
@@ -60,7 +60,7 @@ def test_a_false_conclusion_is_refuted_at_a_point_under_the_conditions(decided):
 
 
 def test_a_point_under_narrow_conditions_is_searched(decided):
-    # The conditions leave an interval of the length 2/1000 about 5/7, and there the square is above 1/2.
+    # The conditions leave an interval of length 2/1000 about 5/7, in which the square is above 1/2.
     result = decided(NEAR)
     assert result.outcome is Outcome.REFUTED
     assert abs(result.witness["u"] - Fraction(5, 7)) <= Fraction(1, 1000) and result.witness["u"] ** 2 > Fraction(1, 2)
@@ -75,14 +75,14 @@ def test_a_hypothesis_counts_as_used_and_a_condition_does_not(theorem):
     needs = Implication("needs", (u > 0,), sp.Ge(n * u, 5 * u))
     inside, outside = (verify.check(theorem(needs, hypotheses=(large,)), n=k) for k in (6, 3))
     assert inside.clauses[0].evidence is Evidence.PROVED
-    # Beyond the hypothesis it is false, at any u.
+    # Beyond the hypothesis the clause is false at every u.
     assert (outside.in_scope, outside.clauses[0].outcome) == (False, Outcome.REFUTED)
     without = verify.check(theorem(BOUNDED, needs, hypotheses=(large,)), n=3).clauses[0]
     assert without.evidence is Evidence.PROVED
 
 
 def test_a_search_finds_where_it_fails(theorem):
-    # True for n = 2 alone.
+    # The clause is true only for n = 2.
     only = Implication("only", (u > 0,), sp.Le(n * u, 2 * u))
     found = verify.explore(theorem(only), max_examples=20)
     assert found.certified and found.counterexample["n"] > 2
@@ -113,7 +113,7 @@ def test_its_proof_is_told_with_its_conditions(theorem):
 
 
 def _forged(made, change):
-    """The certificate of a check, changed."""
+    """Return the certificate of a check with a changed proof."""
     data = certificate(made, verify.check(made, n=3))
     change(data["clauses"][0]["proof"])
     return json.dumps(data).encode()
@@ -131,7 +131,7 @@ def test_the_re_checker_accepts_it_and_refuses_forgeries(theorem):
     for relations, why in refused:
         with pytest.raises(Rejected, match=why):
             recheck_text(_forged(made, lambda proof, relations=relations: proof.update(relations=relations)))
-    # u = −1 keeps no condition, and u = 1, v = 3/4 is the end of none: at v = 1/4 the relation holds.
+    # u = −1 and v = 2 violate a condition each; at u = 1, v = 1/4 the relation holds.
     for point, why in (
         ({"u": "-1", "v": "3/4"}, r"does not keep clause.conditions\[0\]"),
         ({"u": "1", "v": "2"}, r"does not keep clause.conditions\[1\]"),
@@ -181,7 +181,7 @@ def test_its_data_cover_the_conditions(theorem):
 @pytest.mark.parametrize(
     ("conditions", "point"),
     [
-        # Both give all values; of u v = 0 and u^2 > 0 it is v that vanishes.
+        # The equations determine all values; for u v = 0 and u^2 > 0 it is v that vanishes.
         ((sp.Eq(u, -u),), {"u": 0}),
         ((sp.Eq(u * n, 7), sp.Eq(v, 2 * u)), {"u": Fraction(7, 3), "v": Fraction(14, 3)}),
         ((sp.Gt(u**2, 0), sp.Eq(u * v, 0)), {"u": 1, "v": 0}),
@@ -191,6 +191,6 @@ def test_conditions_that_are_equations_are_kept_exactly(decided, conditions, poi
     result = decided(Implication("false", conditions, sp.Lt(1, 0, evaluate=False)))
     assert (result.outcome, result.evidence) == (Outcome.REFUTED, Evidence.CERTIFIED)
     assert {name: result.witness[name] for name in point} == point
-    # Where nothing keeps the conditions, nothing refutes.
+    # If no point satisfies the conditions, nothing refutes the clause.
     never = Implication("never", (*conditions, sp.Lt(u**2, 0, evaluate=False)), sp.Lt(1, 0, evaluate=False))
     assert decided(never).outcome is not Outcome.REFUTED

@@ -28,7 +28,7 @@ def above(least):
 
 
 def listed(*margins, error=0):
-    """Return trials that have these margins, wherever."""
+    """Return trials that have these margins at every instance."""
     return lambda instance, random: (Trial(m, error, {"place": i}) for i, m in enumerate(margins))
 
 
@@ -48,7 +48,7 @@ def test_a_claim_that_no_drawn_trial_violates_is_verified_by_simulation(evaluate
     result = evaluate(DRAWN)
     assert (result.outcome, result.evidence, result.rechecked) == (Outcome.VERIFIED, Evidence.SIMULATED, False)
     assert (result.draws, result.detail) == (50, "no violation in 50 trials")
-    # u² + 1/8 is at least 1/8, and of 50 draws of u one is within 1/2 of 0 but with probability 2⁻⁵⁰.
+    # u² + 1/8 is at least 1/8, and except with probability 2⁻⁵⁰ one of 50 draws of u is within 1/2 of 0.
     assert Fraction(1, 8) <= result.margin.upper and result.margin.lower < Fraction(3, 8)
 
 

@@ -29,7 +29,7 @@ def test_a_square_root_is_isolated_and_narrowed(check):
     result = check(root_of_a(R(7, 5), R(1, 10)), a=2)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
     found = result.values["x"]
-    # Squares of the ends, exactly: the enclosure holds √2 and is narrow.
+    # By exact squares of its ends, the enclosure contains √2 and is narrow.
     assert found.lower**2 < 2 < found.upper**2 and found.upper - found.lower < R(1, 10**30)
 
 
@@ -59,12 +59,12 @@ def test_a_box_without_one_simple_root_is_never_verified(check, equation, centre
 
 
 def test_a_root_on_the_edge_is_not_verified(check):
-    # |1 − 9/10| = 1/10 exactly: in the closed box, but the test needs the interior.
+    # |1 − 9/10| = 1/10 exactly: the root is on the boundary of the box, and the test needs the interior.
     assert check(root_of_a(R(9, 10), R(1, 10)), a=1).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_root_is_what_its_symbol_assumes(check):
-    # The root is the centre; all points within 1 have to be as assumed.
+    # The root is the centre, and all points within 1 of it must satisfy the assumption.
     wanted = {"positive": {2}, "nonnegative": {2, 1}, "nonzero": {2, -2}, "real": {2, -2, 1, 0}}
     for assumption, centres in wanted.items():
         s = sp.Symbol("s", **{assumption: True})
@@ -76,7 +76,7 @@ def test_a_root_is_what_its_symbol_assumes(check):
 
 
 def test_outside_of_what_is_assumed_no_root_is_missed(check):
-    # The expression typed as √(s²) − 3 is s − 3 then, and has a root in the box all the same.
+    # SymPy writes √(s²) − 3 as s − 3 for a positive s; the box is about −3, a root of √(s²) − 3 without the assumption.
     s = sp.Symbol("s", positive=True)
     result = check(IsolatedRoot("r", (sp.sqrt(s**2) - 3,), (s,), (sp.Integer(-3),), sp.Integer(1)), a=1)
     assert result.outcome is Outcome.INCONCLUSIVE and "the assumptions of s exclude" in result.detail

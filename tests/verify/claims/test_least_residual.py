@@ -1,4 +1,4 @@
-"""Least residual polynomials: measures whose answer is known otherwise, claims that are wrong, and refusals."""
+"""Least residual polynomials: measures with known answers, wrong claims, and refusals."""
 
 from fractions import Fraction
 
@@ -49,13 +49,13 @@ def test_one_factor_is_exact(check):
 
 
 def test_a_measure_on_as_many_points_as_factors_is_annihilated(check):
-    # Half at 1, half at 2: (1 − s)(1 − s/2) vanishes there.
+    # Half the mass is at 1 and half at 2, where (1 − s)(1 − s/2) vanishes.
     result = check(2, (1 + 2**k) / 2)
     assert result.values == {"a": [Fraction(1, 2), 1], "minimum": 0, "attained": True}
 
 
 def test_an_atom_at_zero_stays(check):
-    # A quarter at 0 cannot be removed: p(0) = 1.
+    # The mass of a quarter at 0 cannot be removed, because p(0) = 1.
     moment = (sp.Integer(3) ** k + 3 * sp.Integer(0) ** k) / 4
     assert check(1, moment).values["minimum"] == Fraction(3, 4)
 

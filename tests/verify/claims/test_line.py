@@ -1,4 +1,4 @@
-"""A statement in a line goes the way of any other: checked, proved, searched, certified."""
+"""A statement in a line is checked, proved, searched and certified like any other."""
 
 import json
 from fractions import Fraction
@@ -34,7 +34,7 @@ def test_a_line_is_the_same_theorem_each_time():
 
 
 def test_an_example_is_in_scope():
-    # x² = 4 and x < 0 at one number alone; a list of simple ones has it.
+    # Only x = −2 has x² = 4 and x < 0, and it is in the list of simple numbers.
     assert example_of(statement_of("x < y if x**2 == 4, x < 0 for y >= 1")) == {"x": -2, "y": 1}
     found = example_of(statement_of("x < y if y <= x + 1/9 for 5/2 <= x < 3"))
     assert found and Fraction(5, 2) <= found["x"] < 3 and found["y"] <= found["x"] + Fraction(1, 9)
@@ -67,7 +67,7 @@ def test_the_language_of_a_line_is_listed(cli):
     rows = json.loads(out)["language"]
     assert code == 0 and rows == verify.list_language() and all(row["form"] and row["says"] for row in rows)
     forms = " ".join(row["form"] for row in rows)
-    # A refusal lists the functions that there are, and the list has them all.
+    # A refusal lists the available functions, and this listing has all of them.
     with pytest.raises(verify.InputError, match=rf"{len(FUNCTIONS)} in all"):
         verify.claim("zeta(x) <= 1")
     assert all(f"{name}(" in forms for name in FUNCTIONS) and all(f" {name} " in forms for name in CONSTANTS)
@@ -94,7 +94,7 @@ def test_an_example_solves_equations_for_what_is_affine_in_them():
     found = example_of(statement_of("u*x <= 1 if p + q + r == 1, x*y + 2*u == p for p >= 0, q >= 0, r >= 0, x >= 1"))
     assert found and found["p"] + found["q"] + found["r"] == 1
     assert found["x"] * found["y"] + 2 * found["u"] == found["p"]
-    # It is affine in neither; at p = q = 1/2 of the simple values it holds.
+    # The equation is affine in neither parameter; it holds at the simple values p = q = 1/2.
     found = example_of(statement_of("p <= 1 if p**2 + q**2 == 1/2 for p >= 0, q >= 0"))
     assert found and found["p"] ** 2 + found["q"] ** 2 == Fraction(1, 2)
 

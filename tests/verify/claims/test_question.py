@@ -17,7 +17,7 @@ a, b, n = sp.symbols("a b n", real=True)
 
 @pytest.fixture
 def evaluate(make_theorem):
-    """Evaluate one clause at an instance; names that the instance lacks are variables of the statement."""
+    """Evaluate a clause at an instance; names without a value in the instance are variables of the statement."""
 
     def run(clause, variables=(), definitions=None, **instance):
         names = " ".join(instance) or "unused"
@@ -74,7 +74,7 @@ def test_an_identity_that_is_not_rational_is_inconclusive_when_no_point_refutes_
 
 
 def test_an_identity_that_is_rational_only_at_the_instance_is_decided_there(evaluate):
-    # A symbolic power is not rational; at n = 2 it is (1 + x)² = 1 + 2x + x².
+    # With a symbolic exponent the power is not rational; at n = 2 the identity is (1 + x)² = 1 + 2x + x².
     result = evaluate(Identity("i", (1 + x) ** n, 1 + 2 * x + x**2), variables=(x,), n=2)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
 
@@ -95,7 +95,7 @@ def test_a_definition_is_put_in_before_an_identity_is_tested(evaluate):
 
 
 def test_the_symbol_of_a_limit_is_its_own(evaluate):
-    # The limit is y + 1 for any x: at x = 3, y = 2 it is not x + y, at which it would be with x = 3 inside it.
+    # The limit is y + 1 for every x. At x = 3, y = 2 the x inside the limit must not be replaced by 3.
     limit = sp.Limit(x + y + 1 / (1 + x), x, 0)
     assert evaluate(Identity("i", limit, y + 1), x=3, y=2).evidence is Evidence.PROVED
     here = evaluate(Identity("i", limit, x), x=3, y=2)
@@ -103,7 +103,7 @@ def test_the_symbol_of_a_limit_is_its_own(evaluate):
     for right in (x + y, x + y + sp.Rational(1, 4), x - 1):
         wrong = evaluate(Identity("i", limit, right), x=3, y=2)
         assert (wrong.outcome, wrong.margin) == (Outcome.REFUTED, 3 - right.subs({x: 3, y: 2}))
-    # Beside the limit the same symbol is any number.
+    # Outside the limit the same symbol is an ordinary variable.
     assert evaluate(Identity("i", limit + x, y + 1 + x), variables=(x,), y=2).evidence is Evidence.PROVED
     refuted = evaluate(Identity("i", limit + x, y + 1 + 2 * x), variables=(x,), y=2)
     assert refuted.outcome is Outcome.REFUTED and refuted.margin == -refuted.witness["x"]
@@ -141,7 +141,7 @@ def test_the_margin_of_a_transcendental_inequality_is_enclosed(value):
         if value:
             lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in (result.margin.lower, result.margin.upper))
             assert lower <= true <= upper
-            # e^x ≤ e³ < 2^5: four roundings of 128 bits at that size.
+            # e^x ≤ e³ < 2^5, with four roundings of 128 bits at that size.
             assert upper - lower < mpmath.mpf(2) ** -118
         else:
             assert result.margin == 2
@@ -151,7 +151,7 @@ def test_bits_rise_until_the_sign_is_decided(evaluate):
     gap = Fraction(1, 10**60)
     for sign in (1, -1):
         result = evaluate(Inequality("c", sp.Gt(sp.exp(a), sp.exp(b))), a=1 + sign * gap, b=1)
-        # The sign hangs on a gap of 10^-60 = 2^-199.3: 256 bits.
+        # The sign depends on a gap of 10^-60 = 2^-199.3, which takes 256 bits.
         assert (result.holds, result.bits) == (sign > 0, 256)
 
 

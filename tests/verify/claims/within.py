@@ -1,7 +1,7 @@
-"""A kind of clause that is no part of `verify`: two numbers differ by a tolerance at most.
+"""A kind of clause that is not part of `verify`: two numbers differ by at most a tolerance.
 
-It lowers to an inequality between squares. Its digest, its proof and the re-checker are about that inequality; its own
-are the words, and the number that is shown.
+It lowers to an inequality between squares. Digest, proof and re-check are those of that inequality; only the text and
+the displayed number belong to this kind.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ class Within:
 
     @property
     def lowered(self) -> Inequality:
-        """The same in a kind that is part of `verify`."""
+        """The same claim as an `Inequality`, a kind that is part of `verify`."""
         squares = sp.Le((self.left - self.right) ** 2, sp.sympify(self.tolerance) ** 2, evaluate=False)
         return Inequality(self.label, squares, says=self.text)
 

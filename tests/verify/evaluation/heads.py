@@ -33,7 +33,7 @@ STATEMENTS = {
     "real power": "y**(1/3) - x >= 0 for y >= 0",
     "along": "x - y*t along x -> x/2 + y*t from a, y -> -x/3 from 1",
     "along sines": "x - y along x -> sin(x) + abs(y)/2 from a, y -> Max(x, y)/3 from a",
-    # No number that comes up is 10/7, where balls would have to be exact.
+    # No state is equal to 10/7, where a decision in balls would need exactness.
     "along pieces": "x along x -> Piecewise((2*x, x < 10/7), (x/3, True)) from a**2",
 }
 STATEMENTS |= {name: text.replace(" along", " >= 0 along") for name, text in STATEMENTS.items() if " along" in text}

@@ -27,7 +27,7 @@ HALVES = sorted({Fraction(p, q) for q in (1, 2, 3, 4, 7) for p in range(-5 * q, 
 
 
 def value(expression, values):
-    """An expression's exact value, by hand: one rule for each of +, · and whole powers."""
+    """Return an expression's exact value by three rules: for sums, products and integer powers."""
     if expression.is_Rational:
         return Fraction(int(expression.p), int(expression.q))
     if expression.is_Symbol:
@@ -86,7 +86,7 @@ def test_points_of_the_intersection_are_those_in_both(one, other):
 
 @given(RANGES)
 def test_a_range_is_empty_where_nothing_is_in_it(found):
-    # Between two different ends with denominators up to 3 lies a fraction p/7, or an end itself.
+    # A range between two different ends with denominators up to 3 contains a fraction p/7, or an end.
     assert found.empty == (not any(point in found for point in HALVES))
 
 
@@ -120,7 +120,7 @@ ROOTS = st.lists(st.fractions(-4, 4, max_denominator=4), max_size=2)
 
 @st.composite
 def products(draw):
-    """A polynomial of degree at most 5: often with rational roots, double ones, and irrational ones."""
+    """Draw a polynomial of degree at most 5, often with rational, double and irrational roots."""
     roots = draw(ROOTS)
     powers = [draw(st.integers(1, 2)) for _ in roots]
     rest = draw(COEFFICIENTS)[: 6 - sum(powers)]
@@ -129,10 +129,10 @@ def products(draw):
 
 
 def agrees(operator, left, right, more=(), **values):
-    """Solve a relation and compare with its truth at the fractions, at the ends and just beside them."""
+    """Solve a relation, and compare the solution with its truth at fractions, at the ends and just beside them."""
     found = solve(relation(operator, left, right), **values)
     assert in_order(found)
-    # Irrational ends are enclosed to 10^-150, so that 10^-120 beside one is beside the root.
+    # Irrational ends are enclosed to 10^-150, so a point at a distance of 10^-120 is on the same side of the root.
     exact = [end for end in ends(found) if end.denominator < 10**20]
     near = exact + [end + step for end in ends(found) for step in (Fraction(1, 10**120), -Fraction(1, 10**120))]
     for point in (*HALVES, *more, *near):
@@ -160,7 +160,7 @@ def test_rational_relations(above, below, right, operator):
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        # The written form has no value at 0, −1 or 1, where the simplified one has.
+        # As written, these have no value at 0, −1 or 1, where the simplified forms have one.
         (1 / (1 / x + 1), sp.Rational(1, 3)),
         ((x - 1) * (1 / (x - 1) + 1), 2),
         ((x - 1) * (1 / (x - 1) + 1), 0),
@@ -214,7 +214,7 @@ def test_integers_beside_an_irrational_end_are_exact(power, level, strict):
 def test_a_square_root_of_many_digits():
     (found,) = solve(relation("<=", n**2, 2 * 10**17), "n")
     assert (found.integers().low, found.integers().high) == (-447213595, 447213595)
-    # By integer arithmetic, √(2·10^17) = 447213595.4999…; 512 bits of it leave an error of about 10^-145.
+    # By integer arithmetic √(2·10^17) = 447213595.4999…; with 512 bits the error is about 10^-145.
     root = math.isqrt(2 * 10**17 * 10**300)
     assert abs(found.high * 10**150 - root) < 10**7 and found.high**2 < 2 * 10**17
 
@@ -234,7 +234,7 @@ COUPLED = [
 @settings(max_examples=150)
 @given(st.sampled_from(COUPLED), SMALL, SMALL, st.sampled_from(list(RELATIONS)))
 def test_coefficients_that_depend_on_other_parameters(sides, one, other, operator):
-    # Among them coefficients that vanish, and divisions by zero, at the values.
+    # At the values, some coefficients vanish and some divisors are zero.
     agrees(operator, sides[0], sp.sympify(sides[1]), (Fraction(one), Fraction(other)), a=one, b=other)
 
 
@@ -288,14 +288,14 @@ def test_relations_that_are_not_rational_are_solved_from_inside(name):
     for point in points:
         if point is not None and (point not in (within.low, within.high) or point in part):
             assert _true(found, x=point), point
-    # Sixty halvings of a gap between probes, of the order of the end, and 53 bits of `low` and `high` here.
+    # The error comes from sixty halvings of a gap between probes, and from the 53 bits of `low` and `high` here.
     for end, true in ((part.low, low), (part.high, high)):
         if true is not None and end not in (within.low, within.high):
             assert abs(mpmath.mpf(end.numerator) / end.denominator - true) < 1e-11 * max(1, abs(true))
 
 
 def _true(found, **values):
-    """Whether a relation holds, in 60 digits."""
+    """Whether a relation holds, computed with 60 digits."""
     with mpmath.workdps(60):
         numbers = {s: sp.Rational(values[s.name].numerator, values[s.name].denominator) for s in found.free_symbols}
         left, right = (sp.N(side.subs(numbers), 60) for side in found.args)
@@ -323,7 +323,7 @@ def test_an_exponent_may_be_the_unknown():
 
 
 def test_nothing_is_claimed_beyond_the_furthest_probe():
-    # Holds at all probes, but not beyond e^100.
+    # The relation holds at all probes, but not beyond e^100.
     above = solve(relation("<", sp.log(x), 100), within=POSITIVE)
     assert above and all(part.high is not None and sp.log(part.high).evalf() < 100 for part in above)
     below = solve(relation("<", sp.log(-x), 100), within=Range(None, Fraction(-1)))

@@ -82,8 +82,8 @@ def test_a_ball_of_a_rational_contains_it_and_is_narrow(value, bits):
     with balls(bits) as ball:
         found = enclosure_of_ball(ball.number(value))
     assert found.lower <= value <= found.upper
-    # Rounding to `bits` bits errs by less than 1 ulp ≤ 2^(1−bits)|x|; both sides of it, and each end rounded
-    # outwards by at most 1 ulp more: 4 · 2^(1−bits)|x|, and a factor 2 for the radius' own 30 bits.
+    # Rounding to `bits` bits has an error below 1 ulp ≤ 2^(1−bits)|x|, on both sides; each end is rounded outwards by
+    # at most 1 ulp more: 4 · 2^(1−bits)|x|, and a factor 2 for the 30 bits of the radius.
     assert found.upper - found.lower <= abs(value) * Fraction(1, 2 ** (bits - 4))
 
 
@@ -94,7 +94,7 @@ def test_a_function_of_a_ball_contains_the_true_value_and_is_narrow(value, name,
         found = enclosure_of_ball(getattr(ball, name)(ball.number(value)))
     with mpmath.workprec(2 * bits + 100):
         true = getattr(mpmath, name)(_mp(value))
-        # mpmath errs by 2^-(2·bits) relative to values within e^±50; far less than the ball's own width.
+        # mpmath has a relative error of 2^-(2·bits) at values within e^±50, far less than the width of the ball.
         slop = mpmath.mpf(2) ** (-2 * bits) * (1 + abs(true))
         assert _mp(found.lower) - slop <= true <= _mp(found.upper) + slop
         # The argument's relative error 2^(1−bits) moves exp by x·e^x, log by 1 and sqrt by √x/2 times that;

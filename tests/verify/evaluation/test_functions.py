@@ -1,4 +1,4 @@
-"""The functions of the language: held against a second reading of the same text, in every arithmetic."""
+"""The functions of the language against a second reader of the same text, in every arithmetic."""
 
 import random
 from fractions import Fraction
@@ -25,7 +25,7 @@ from verify.rechecker.reading import Effort
 
 DRAWN = 40
 BITS = 200
-# At 60 digits, and near 0 by the size of what cancels, which is below 10^6 here.
+# For 60 digits; near 0 the error is relative to the terms that cancel, which are below 10^6 here.
 NEAR = Fraction(1, 10**48)
 
 
@@ -61,7 +61,7 @@ def _fraction(value):
 
 
 def assert_close(enclosure, value, *, exact=False):
-    """The enclosure, of two ends, is narrow and contains the value, or a number near it; exactly, it is the value."""
+    """Assert that an enclosure is narrow and contains a number near the value; if exact, that it is the value."""
     lower, upper = enclosure
     room = 0 if exact else NEAR * max(1, abs(value))
     assert lower - room <= value <= upper + room

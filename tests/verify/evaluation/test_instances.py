@@ -30,12 +30,12 @@ HOLDS = Inequality("c", sp.Gt(x, -99))
 
 
 def _holds(T, q, d, eta, eps):
-    """The hypotheses of Theorem 1 and q ≤ T, cleared of denominators by hand."""
+    """Whether the hypotheses of Theorem 1 and q ≤ T hold, with denominators cleared by hand."""
     return q >= 2 and 4 * q < T and q < T and 100 * (T - q) * q * eps < d * T and 20 * d * d * eta <= 1
 
 
 def _inside(text, name, value):
-    """Whether a value is in a range as `conditions` writes it."""
+    """Whether a value is in a range that `conditions` has written."""
     text = text.removesuffix(", integer")
     if text == f"no value of {name}":
         return False
@@ -206,7 +206,7 @@ def test_an_irrational_slack_is_enclosed_with_its_sign():
 
 
 def test_a_hypothesis_that_no_precision_decides_is_not_called_false():
-    # √a·√b ≤ 2 at a = b = 2: it holds, on the boundary, and every ball about the slack contains 0.
+    # √a·√b ≤ 2 holds with equality at a = b = 2, and every ball around the slack contains 0.
     result = evaluate_hypothesis(Hypothesis("h", sp.Le(sp.sqrt(a) * sp.sqrt(b), 2)), {"a": 2, "b": 2})
     assert result.holds is not False
 
@@ -308,7 +308,7 @@ def test_hypotheses_that_sympy_cannot_solve_are_shown_unsolved(make_theorem):
         (sp.Le(a, b / 20), {"a": 1, "b": 1}, "20 times the limit"),
         (sp.Ge(a, 8), {"a": 2}, "1/4 of the limit"),
         (sp.Lt(a, sp.sqrt(b)), {"a": 3, "b": 2}, "2.12 times the limit"),
-        # The side that is limited: the left one, but for a symbol against an expression, or any against a number.
+        # The limited side: the only side that is a symbol, or that has symbols; otherwise the left one.
         (sp.Ge(a, b), {"a": 10, "b": 20}, "1/2 of the limit"),
         (sp.Le(a, b), {"a": 20, "b": 10}, "2 times the limit"),
         (sp.Gt(b / 20, a, evaluate=False), {"a": 1, "b": 1}, "20 times the limit"),

@@ -84,7 +84,7 @@ def test_ends_that_are_rounded_are_points_outside_the_value(values, operation):
         assert result.lo.is_exact() and result.hi.is_exact()
         low, high = _ends(result)
     assert low <= operation(*values) <= high
-    # Two enclosures of 8·2^-96·9 and, for a product, times 9; the result's own rounding is less.
+    # Two enclosures of width 8·2^-96·9, times 9 for a product; the rounding of the result is less.
     assert high - low <= Fraction(9 * 9 * 8 * 4, 2**BITS)
 
 
@@ -94,7 +94,7 @@ def test_zero_times_anything_is_zero_and_a_touched_bound_is_decided():
         assert _ends(zero * wide) == [0, 0]
         assert arithmetic.sign(zero * wide) == 0
         box = _interval([Fraction(0), Fraction(3)])
-        # The point of these intervals: (1 − s)·[0, A] does not leak below 0.
+        # The purpose of these intervals: (1 − s)·[0, A] does not extend below 0.
         assert (box * arithmetic.rational(2, 3)).lo == 0
 
 

@@ -28,7 +28,7 @@ z, a, b = sp.symbols("z a b", real=True)
 alpha, C = sp.symbols("alpha C", real=True)
 T, q, d, eta = sp.symbols("T q d eta", positive=True)
 
-# The recursion of one attention layer, as a textbook would write it and with the products multiplied out.
+# The recursion of an attention layer, in textbook form and with the products multiplied out.
 w = sp.exp(-C)
 P = q / (q + (T - q) * w)
 S = P + (1 - P) * w
@@ -52,12 +52,12 @@ INSTANCES = st.fixed_dictionaries(
 
 
 def _soon():
-    """A deadline that no right answer needs, so that a wrong one ends."""
+    """Return a deadline that no right answer needs, so that a wrong run ends."""
     return time.monotonic() + 60
 
 
 def _naive(values, steps, dps=50):
-    """Losses at steps 0, 1, … by the textbook recursion, rounding ignored."""
+    """Return the losses at steps 0, 1, … by the textbook recursion, without rounding bounds."""
     with mpmath.workdps(dps):
         T, q, d = (mpmath.mpf(values[name]) for name in "Tqd")
         eta = mpmath.mpf(values["eta"].numerator) / values["eta"].denominator
@@ -91,10 +91,10 @@ def test_the_first_step_at_or_below_a_level_is_that_of_naive_iteration(values, p
             mpmath.mpf(e.numerator) / e.denominator for e in (found.observable.lower, found.observable.upper)
         )
         true = losses[found.step]
-        # 50 digits lose at most 500 steps · 30 roundings: 10^-44 is safe.
+        # With 50 digits, at most 500 steps · 30 roundings have an error below 10^-44.
         assert lower - mpmath.mpf(10) ** -44 <= true <= upper + mpmath.mpf(10) ** -44
-        # 128 bits, at most 500 steps · 40 roundings ≤ 2^15, in a recursion that contracts: errors below 2^-110 of
-        # the values, which are below 2^5; so 2^-90 has room for 15 bits of conditioning of a step.
+        # 128 bits and at most 500 steps · 40 roundings ≤ 2^15 in a contracting recursion give relative errors below
+        # 2^-110 of values below 2^5; 2^-90 leaves 15 bits for the conditioning of a step.
         assert upper - lower < mpmath.mpf(2) ** -90
     again = first_passage(EXPANDED, level, values, deadline=_soon(), last_step=last)
     assert (again.reached, again.step) == (found.reached, found.step)
@@ -112,8 +112,8 @@ def test_a_longer_run_stops_where_naive_iteration_does():
 
 @pytest.mark.parametrize("power", [10, 200, 700])
 def test_an_expanding_form_gets_more_bits_and_the_same_answer(power):
-    # z' = 2z/3 from 1 comes down to (2/3)^p at step p. Written z − a·z with a = 1/3, the ball's radius grows by 4/3 a
-    # step while z shrinks by 2/3, so that b bits are worth b − t of them after t steps.
+    # z' = 2z/3 from 1 comes down to (2/3)^p at step p. Written as z − a·z with a = 1/3, the ball's radius grows by 4/3
+    # a step while z shrinks by 2/3, so b − t of b bits are left after t steps.
     values, level = {"a": Fraction(1, 3)}, Fraction(2, 3) ** power * Fraction(6, 5)
     forms = (z * (1 - a), z - (a * z - a + 3 * a**2))
     runs = [
@@ -137,7 +137,7 @@ def test_a_level_that_is_met_exactly_is_reached():
 
 
 def test_level_that_rounding_cannot_decide_is_not_reached():
-    # √a·√b is 2 = the level, and no number of bits shows it.
+    # √a·√b is equal to the level 2, which no number of bits shows.
     constant = Dynamics((z,), (sp.sqrt(a) * sp.sqrt(b),), (z,), z)
     found = first_passage(constant, Fraction(2), {"a": 2, "b": 2}, deadline=_soon())
     assert (found.reached, found.step, found.why, found.bits) == (False, 0, "undecided", 4096)
@@ -191,12 +191,12 @@ def test_a_recursion_may_use_primitives():
 
 
 def test_first_excess_finds_the_first_later_step_above():
-    # 10, 5, 0 (reached), 1, 2, 3, … : down by 5 while above 0, then up by 1, as (z² terms) would do it in a theorem.
+    # The observable (t − 3)² is 9, 4, 1 (reached), 0, 1, 4, 9, …: it falls to the level and rises again.
     up_again = Dynamics((z, b), (sp.Integer(-3), sp.Integer(0)), (z + 1, b), z**2)
     start = first_passage(up_again, Fraction(1), {}, deadline=_soon())
     assert start.step == 2
     step, value, _ = first_excess(up_again, Fraction(1), Fraction(8), {}, start, steps=100, deadline=_soon())  # pyright: ignore[reportGeneralTypeIssues]
-    # z_t = t − 3, so that z² > 8 first at t = 6, where it is 9.
+    # z_t = t − 3, so the first t > 2 with z² > 8 is 6, where z² = 9.
     assert (step, value.lower, value.upper) == (6, 9, 9)
     assert first_excess(up_again, Fraction(1), Fraction(8), {}, start, steps=4, deadline=_soon()) is None
     assert first_excess(up_again, Fraction(1), Fraction(8), {}, start, steps=5, deadline=_soon()) is not None
@@ -263,10 +263,10 @@ def test_a_scan_by_leaps_follows_a_slow_run(rate):
     found, direct = scan_trajectory(PARABOLIC, {"a": rate}, last), _direct(PARABOLIC, {"a": rate}, last)
     assert [count for count, _ in found[: EXACT_STEPS + 1]] == list(range(EXACT_STEPS + 1))
     assert [value for _, value in found[: EXACT_STEPS + 1]] == direct[: EXACT_STEPS + 1]
-    # A leap of n/50 steps is a Euler step of that length in log n: an error below 1/100 each, and of one sign.
+    # A leap of n/50 steps is an Euler step in log n; each has an error below 1/100, of the same sign.
     assert all(abs(value / direct[count] - 1) < 0.03 for count, value in found)
     assert len(found) < 5000 and 0.95 * last < found[-1][0] <= last
-    # 1/z grows by a(1 + a z + …) a step: to 1 + a t, with a logarithm of it.
+    # 1/z grows by a(1 + a z + …) a step: after t steps it is 1 + a t plus a logarithmic term.
     count, value = found[-1]
     assert 0.95 < value * (1 + float(rate) * (count + math.log(count))) < 1.05
 
@@ -274,7 +274,7 @@ def test_a_scan_by_leaps_follows_a_slow_run(rate):
 @pytest.mark.parametrize(
     ("values", "furthest"),
     [
-        # Fast in the difference of its two numbers, slow along the curve where that is gone.
+        # The difference of the two states decays fast; then the run is slow along the curve where it vanishes.
         ({"T": 9, "q": 2, "d": 1, "eta": Fraction(1, 20)}, 4 * MOST_EVALUATIONS),
         ({"T": 200, "q": 3, "d": 5, "eta": Fraction(1, 500)}, 55_000),
     ],
@@ -296,7 +296,7 @@ def test_a_scan_ends_at_its_last_step(steps):
 @pytest.mark.parametrize(
     ("step", "ends"),
     [
-        # 2^(2^t): 2^512 is finite, the square of it is not.
+        # 2^(2^t): 2^512 is finite in float64, and its square is not.
         (z**2, 10),
         (1 / (z - 1), 1),
         (sp.sqrt(z - 2), 1),

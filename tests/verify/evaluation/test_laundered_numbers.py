@@ -1,4 +1,4 @@
-"""Numbers that left the arithmetic, or never were in it: whatever happens, nothing is certified or proved."""
+"""Numbers that left the engine's arithmetic, or were never in it, lead to no certified or proved clause."""
 
 import pytest
 
@@ -38,7 +38,7 @@ mine = theorem_of(Inequality("c", sp.Gt(sp.sqrt(1 + laundered(x)), sp.Rational(1
 def test_a_laundered_number_is_never_certified(cli, theorem_file, what):
     path = theorem_file(PRIMITIVE.format(body=LAUNDERED[what]))
     code, out, err = cli("check", path, "x=2", "--json")
-    # NumPy meets the number before the guard does, and raises an error of its own.
+    # NumPy sees the number before the guard does, and raises its own error.
     assert code == 2 or (what == "numpy" and code == 70)
     assert out == "" and err.count("\n") == 1
     assert any(word in err for word in ("arithmetic", "float", "Number", "rational"))

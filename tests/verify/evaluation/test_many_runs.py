@@ -1,4 +1,4 @@
-"""A recursion at many instances: as in one, however many there are."""
+"""A recursion at many instances gives the same as at each one alone, for any number of instances."""
 
 import math
 
@@ -12,7 +12,7 @@ from verify.evaluation.iteration import scan_trajectory
 from verify.evaluation.many_runs import observe
 
 x, y, a, b = sp.symbols("x y a b")
-# Every function and every power that a program may have.
+# A recursion with every function and every kind of power that a program may have.
 MIXED = Dynamics(
     (x, y),
     (a, sp.exp(-a)),
@@ -38,7 +38,7 @@ def test_each_instance_is_what_it_is_alone(count):
     assert found.shape == (3, count)
     for place in {0, count // 2, count - 1}:
         one = {"a": points["a"][place], "b": 0.5}
-        # 20 steps of a few roundings each, in a recursion that does not expand: far below 1e-12.
+        # 20 steps of a few roundings each, in a recursion that does not expand, have an error far below 1e-12.
         assert found[:, place] == pytest.approx([directly(one, steps) for steps in (0, 1, 20)], rel=1e-12)
 
 

@@ -76,8 +76,8 @@ def test_an_expression_in_balls_contains_the_value_that_mpmath_gives(expression,
         lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
         slop = (1 + abs(true)) * mpmath.mpf(2) ** (-2 * bits)
         assert lower - slop <= true <= upper + slop
-        # At most some 30 roundings, in values that stay below 2^40 and above 2^-40 here: 2^-100 is far from tight
-        # and far below what an operation left unevaluated in floats would give.
+        # At most some 30 roundings in values between 2^-40 and 2^40: the bound 2^-100 is not tight, but far below the
+        # error of an operation in floats.
         assert upper - lower <= (1 + abs(true)) * mpmath.mpf(2) ** -100
 
 
@@ -132,7 +132,7 @@ def test_expressions_that_cannot_be_evaluated_are_refused(expression):
 
 @pytest.mark.parametrize("expression", [sp.I * x, sp.oo * x, -sp.oo * x, sp.zoo * x, sp.nan])
 def test_infinite_and_complex_constants_have_no_value(expression):
-    # No one writes these: the language has none of them. They come up as something is put in.
+    # The language has no such constants: they arise when values are substituted.
     with pytest.raises(UndefinedError, match="there is a"):
         compile_program([expression], (x,))
 
@@ -176,7 +176,7 @@ def test_a_power_with_a_symbolic_exponent_goes_through_the_logarithm():
 
 
 def test_a_power_too_long_to_be_written_out_is_enclosed():
-    # FLINT ends the process where the memory for an exact power is missing.
+    # FLINT would end the process if the memory for an exact power were missing.
     (number,) = compile_program([(1 + x) ** 10**9], [x]).bind(EXACT)(flint.fmpq(-2))
     assert number == 1
     with pytest.raises(NotExactError, match="too long"):

@@ -1,4 +1,4 @@
-"""float64 with errors: the error bounds the distance to the exact value and is not loose; undefined is NaN."""
+"""float64 with error bounds: the bound covers the distance to the exact value and is not loose; undefined is NaN."""
 
 import math
 from fractions import Fraction
@@ -43,7 +43,7 @@ def test_the_error_bounds_the_distance_and_is_small(name, a, b):
     exact, _ = evaluate_rising(EXPRESSIONS[name], {"x": a, "y": b}, digits=30)
     low, high = (exact.lower, exact.upper) if isinstance(exact, Enclosure) else (exact, exact)
     assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) <= 2 * Fraction(error)
-    # The largest intermediate, 51^7, times some thirty units in the last place.
+    # The bound allows some thirty units in the last place of the largest intermediate value, up to 51^7.
     scale = max(1.0, abs(value), float((1 + a + b) ** 2), float((1 + a) ** 7) if name == "power" else 1.0)
     assert error <= 1e-13 * scale * (50 if name == "real power" else 1)
 
@@ -63,7 +63,7 @@ STEEP = {
     "logarithm": sp.log(x) - y,
     "root": sp.sqrt(x) * y,
 }
-# Of 40 draws; measured were 28, 12, 33, 29 and 36 of those that overflow, and all of the others.
+# The least number of bounded draws of 40; measured were 28, 12, 33, 29 and 36 for those listed, and 40 for the others.
 LEAST_BOUNDED = dict.fromkeys(STEEP, 36) | {
     "integer power": 20, "large power": 6, "small quotient": 26, "cancelling": 21, "root": 30,
 }  # fmt: skip
@@ -96,7 +96,7 @@ def test_the_error_bounds_the_distance_where_numbers_are_huge_or_underflow(name)
 @pytest.mark.parametrize("expression", [3 ** (y - x), 4 ** (y - x) / 5])
 def test_underflowing_powers_keep_the_error_of_their_exponent(expression):
     value, error = estimated(expression, x=10**18 + 705, y=10**18 + 63)
-    # Computed from y - x = -768, and so 0; it is -642, for 4 no float either.
+    # In floats y - x is -768, which gives the value 0; the exact difference is -642, and the error must cover this.
     assert value == 0 and 2 * Fraction(error) >= Fraction(str(expression.subs({x: 705, y: 63})))
 
 

@@ -1,4 +1,4 @@
-"""Values at an instance: exact, enclosed to the digits asked for, without a value; signs, and values in float64."""
+"""Values at an instance: exact, enclosed to the requested digits, or missing; signs, and values in float64."""
 
 import math
 from fractions import Fraction
@@ -35,12 +35,13 @@ def test_digits_are_what_was_asked_for(digits):
     with mpmath.workdps(400):
         lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
         assert lower <= mpmath.e <= upper
-        # 3.33 bits a digit are at least that many digits; e < 3.
+        # The relative width is at most 10^(1 − digits), and e < 3.
         assert upper - lower <= 3 * mpmath.mpf(10) ** (-digits + 1)
 
 
 def test_digits_survive_cancellation():
-    # e·(e^gap − 1) with gap = 10^-60: 200 bits cancel. 17 digits are 57 bits, so the width is at most 2^-55 of it.
+    # The value is e·(e^gap − 1) with gap = 10^-60, where 200 bits cancel. 17 digits are 57 bits, so its relative width
+    # is at most 2^-55.
     gap = Fraction(1, 10**60)
     found, bits = evaluate_rising(sp.exp(a) - sp.exp(b), {"a": 1 + gap, "b": 1}, digits=17)
     assert bits in (256, 512)

@@ -1,4 +1,4 @@
-"""The exponential is the C library's."""
+"""The compiled exponential is within two units in the last place of the C library's."""
 
 import math
 

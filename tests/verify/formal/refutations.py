@@ -1,8 +1,8 @@
 """False clauses for Rocq: the negation of each is proved at the instance and the point that refute it.
 
-Were the translation to say less than a statement does, the kernel would accept what is false. So the false variants of
-a theorem, each refuted by a search, are exported as the theorem is, in one file, and there each of them is proved to be
-false: the values that refute it are put in, and numbers are compared.
+If the translation said less than a statement does, the kernel could accept false statements. So the false variants of a
+theorem, each refuted by a search, are exported in the same way as the theorem, and each is proved to be false: the
+values that refute it are substituted, and numbers are compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ _OPPOSITE: Mapping[str, tuple[str, str]] = {
     "Ge": ("?a >= ?b", "a < b"),
     "Gt": ("?a > ?b", "a <= b"),
 }
-"""A relation, and the one that holds if it does not."""
+"""Each relation, as a pattern, and the relation that holds if it does not."""
 _LONG = 60
-"""The most operations of a function whose limit Rocq's `field` is asked for: of 95 it does not find it."""
+"""The largest number of operations in a function whose limit Rocq's `field` is asked for; with 95 it fails."""
 _FLAT = 'repeat match type of H with _ /\\ _ => let N := fresh "N" in destruct H as [N H] end.'
 _THERE = """From Interval Require Import Tactic.
 Ltac there := first [here | left; here | right; here | simpl; lra | interval with (i_prec 100)].
 """
-"""Relations between numbers; those with exponentials, logarithms and roots in the machine arithmetic of Interval."""
+"""Tactic for relations between numbers; exponentials, logarithms and roots are in Interval's machine arithmetic."""
 _AT_POINTS = """Ltac at_points H :=
   repeat match type of H with
   | exists _, _ => let s := fresh "s" in destruct H as [s H]
@@ -64,14 +64,14 @@ Ltac tends_to H g l :=
     | apply (filterlim_locally_unique f _ _ D) in E; rewrite E in H; clear D E ]
   end.
 """
-"""A function has one derivative at a point, and one limit: those that a clause says there are have the values that are
-computed. A limit is that of a rational function in lowest terms, which is continuous at 0."""
+"""Tactics for derivatives and limits: these are unique, so those that a clause asserts have the computed values. A
+limit is that of a rational function in lowest terms, which is continuous at 0."""
 
 
 class Refuted(NamedTuple):
     """A clause of a statement, and the instance and the point of its variables at which it is false.
 
-    Of an equation `difference` is its left side less its right one there; its sign is what counts.
+    For an equation, `difference` is its left side minus its right side there; only its sign matters.
     """
 
     statement: Statement
@@ -82,7 +82,7 @@ class Refuted(NamedTuple):
 
 
 class Refutations(NamedTuple):
-    """The files with the negations of some clauses, and why the others, by their places, have none."""
+    """The files with the negations of some clauses, and the reasons why the other clauses, by place, have none."""
 
     files: Mapping[str, str]
     left_out: Mapping[int, str]
@@ -180,7 +180,7 @@ def _tends_to(refuted: Refuted, slope: Slope) -> str:
 
 
 def _read(stated: Stated, name: str, value: str) -> str:
-    """Return a value of a parameter or a variable as it is read outside the statement."""
+    """Return the text by which a file other than Statement.v writes a value of a parameter or variable."""
     if stated.kinds.get(name) == "word":
         return f"Statement.{value}"
     return f"{value}%Z" if stated.is_integer(name) else f"{value}%R"

@@ -1,4 +1,4 @@
-"""The files of an export, its refusals, and its account of them."""
+"""The files of an export, its refusals, and the reasons that it gives."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_a_hypothesis_that_is_not_exported_is_not_supposed(tmp_path):
     enclosed = verify.Hypothesis("enclosed", sp.Gt(x, attention_gain(3, 3, 2, 1)), text="x is large")
     square, sign = verify.Inequality("square", sp.Ge(x**2, 2 * x - 1)), verify.Inequality("sign", sp.Ge(x, 0))
     found = verify.export(theorem_of(square, sign, hypotheses=(enclosed,)), to="rocq", out=tmp_path, seconds=20)
-    # The claim that has a proof without it is another one, and stronger; the other one may be false without it.
+    # Without the hypothesis the claim with a proof is stronger, and is exported; the other claim may be false.
     assert [(c.label, c.exported) for c in found.clauses] == [("square", "proof"), ("sign", "nothing")]
     text = found.files["Statement.v"]
     assert "Not exported, and so not supposed below: enclosed: Primitive is not exported" in text
@@ -97,7 +97,7 @@ t = sp.Symbol("t", real=True)
 @pytest.mark.parametrize(
     "relation",
     [
-        # A logarithm of a bound symbol, one of 0, and one of no rational square at x = 2.
+        # A logarithm of a bound symbol, a logarithm of 0 at x = 2, and a logarithm of an irrational number there.
         sp.Subs(sp.Derivative(sp.log(t**2 * (x**2 + 1) + 1), t), t, 2) > 0,
         sp.log(x - 2) + x > 0,
         sp.log(1 + sp.exp(x)) > 1,

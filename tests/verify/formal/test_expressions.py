@@ -139,7 +139,7 @@ LIMIT_IN_Y = ["Limit", ["Add", X, Y], Y, ["Integer", "0"], ["Symbol", "+"]]
     [
         (SLOPE_IN_Y, X, Y),
         (LIMIT_IN_Y, X, Y),
-        # Only the first Y is the symbol of Subs: the derivative's is bound.
+        # Only the first Y is the symbol of Subs; the derivative's Y is bound.
         (["Add", Y, SLOPE_IN_Y], Y, ["Integer", "0"]),
         (["Mul", Y, LIMIT_IN_Y], Y, X),
     ],

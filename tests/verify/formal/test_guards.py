@@ -1,4 +1,4 @@
-"""Guards of the export to Rocq: each has a planted error that would make "accepted" say nothing, and is refused."""
+"""Guards of the export to Rocq: each refuses a planted error that would make "accepted" meaningless."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_a_translator_with_another_relation_does_not_refute_a_false_statement(
 
 
 def test_a_translator_without_definedness_does_not_refute_what_has_no_value(tmp_path, monkeypatch):
-    # At −1 it has no value; in Rocq sqrt(−1) is 0.
+    # At −1 the line has no value; in Rocq sqrt(−1) is 0.
     line = "sqrt(x) >= 0"
     assert "0 <= x" in export(verify.claim(line), seconds=1).files["Statement.v"]
     assert undefined(line, "(- 1)", tmp_path / "right").accepted
@@ -83,7 +83,7 @@ def test_the_check_takes_the_statement_and_the_proof_by_qualified_names(tmp_path
     assert [line for line in lines if re.search("Require|Import|Export|Open|Notation", line)] == [
         "Require Statement Proof."
     ]
-    # A statement of the proof's own does not stand for the exported one.
+    # A module Statement inside the proof must not replace the exported one.
     text = (
         "Require Statement.\nModule Statement. Definition claim_claim := True. Definition example_in_scope := True.\n"
         "End Statement.\nTheorem claim_claim : Statement.claim_claim. exact I. Qed.\n"
@@ -106,7 +106,7 @@ def test_a_check_of_the_kernel_that_is_switched_off_is_seen(tmp_path, check):
     proof = "Theorem claim_claim : Statement.claim_claim. destruct no. Qed.\n"
     text = f"Require Statement.\nUnset {check} Checking.\n{SWITCHED_OFF[check]}{proof}{EXAMPLE}"
     (tmp_path / "it" / "Proof.v").write_text(text, encoding="utf-8")
-    assert compiled(tmp_path / "it").refused == "Proof.bad is assumed, which is none of Rocq's real numbers"
+    assert compiled(tmp_path / "it").refused == "Proof.bad is assumed, which is not an axiom of Rocq's real numbers"
 
 
 def test_the_checker_sees_a_universe_check_that_is_switched_off(tmp_path):
@@ -116,7 +116,7 @@ def test_the_checker_sees_a_universe_check_that_is_switched_off(tmp_path):
     text = path.read_text(encoding="utf-8")
     universe = "Definition inconsistent : Type := let U := Type in (U : U).\n"
     path.write_text(text + universe, encoding="utf-8")
-    # Coq lists whatever was compiled without the check, and its checker refuses the file.
+    # Coq lists the definitions that were compiled without the check, and its checker refuses the file.
     assert "is assumed" in compiled(tmp_path / "it").refused
     name = logical_name(tmp_path / "it")
     refused = checked_alone(tmp_path / "it", ["-R", str(tmp_path / "it"), name], [f"{name}.Proof"])

@@ -49,7 +49,7 @@ def test_a_false_statement_is_proved_to_be_false(tmp_path, line, witness, differ
     [
         (sp.Derivative(x**3 / (1 + x), x), 3 * x**2, Fraction(-7, 4), True),
         (sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), 2 * x, Fraction(-1), True),
-        # True at x = 1.
+        # These are true at x = 1.
         (sp.Derivative(x**3 / (1 + x), x), 5 * x**2 / 4, Fraction(-1), False),
         (sp.Limit((x * u + u**2) / (u + 3 * u**2), u, 0, "+"), x**2, Fraction(-1), False),
     ],
@@ -72,7 +72,7 @@ def test_numbers_with_exponentials_are_compared_in_machine_arithmetic(tmp_path):
 @pytest.mark.parametrize(
     ("witness", "change"),
     [
-        # The relation, the hypothesis or the domain is another than the statement's.
+        # The relation, the hypothesis or the domain differs from the statement's.
         ("1/2", ("x ^ 2 >= x", "x ^ 2 >= - x")),
         ("1/2", ("x >= 1 / 4", "x >= 3 / 4")),
         ("1/2", ("0 < x", "1 < x")),

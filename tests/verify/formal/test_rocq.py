@@ -38,7 +38,7 @@ def written(line, folder, **more):
 
 
 def changed(folder, name, old, new):
-    """Put another text into a file, which has the old one."""
+    """Replace a text that a file contains by another one."""
     path = folder / name
     text = path.read_text(encoding="utf-8")
     assert old in text
@@ -50,11 +50,11 @@ def changed(folder, name, old, new):
     [
         SQUARES,
         RATIO,
-        # Numbers, whose exponentials and logarithms have bounds.
+        # Relations between numbers, in which exponentials and logarithms have bounds.
         "exp(3/5) <= 183/100",
         "log(2) > 693147/1000000",
         "sqrt(3)/18 >= 1/16",
-        # A logarithm that is bounded alone.
+        # A logarithm that is bounded by itself.
         "4*log(t) <= t**2 for t > 0",
         # The mean of three numbers is at least the cube root of their product.
         "x**3 + y**3 + z**3 >= 3*x*y*z for x >= 0, y >= 0, z >= 0",
@@ -107,7 +107,7 @@ def test_natural_numbers_are_not_accepted_for_integers(tmp_path):
     for old, new in (("n : Z", "n : nat"), ("IZR n", "INR n")):
         changed(tmp_path / "wrong", "Statement.v", old, new)
     refused = compiled(tmp_path / "wrong").refused
-    # The statement of natural numbers is one, and not that which is proved.
+    # The statement about natural numbers compiles, but it is not the one that is proved.
     assert "Proof.v" in refused or "Check.v" in refused
 
 
@@ -202,7 +202,7 @@ def test_a_limit_whose_proof_is_not_exported_says_why(inside, value, why):
 @pytest.mark.parametrize("name", ["at_right", "W", "I"])
 def test_a_limit_has_a_proof_whatever_the_names_of_parameters(tmp_path, name):
     named = sp.Symbol(name, rational=True)
-    # Numbers that nobody wrote: 1/1009 and 1/1013 have the product 1/1022117.
+    # A number that is not in the statement: the product of 1/1009 and 1/1013 is 1/1022117.
     inside = (named * u + u / 1009) * (u + sp.Rational(1, 1013)) / u
     theorem = equation(1009 * 1013 * sp.Limit(inside, u, 0, "+"), 1009 * named + 1, parameter=name)
     export(theorem).write(tmp_path)
@@ -215,7 +215,7 @@ def test_a_limit_has_a_proof_whatever_the_names_of_parameters(tmp_path, name):
     [
         ("x**2 >= x for x > 0", "(1 / 2)", "lra."),
         ("x**2 > 0", "0", "lra."),
-        # At 1 it has no value; 1/0 = 0 satisfies the relation in Rocq.
+        # At 1 the claim has no value; 1/0 = 0 satisfies the relation in Rocq.
         ("1/(x - 1) >= 0 if x >= 1", "1", "destruct H as [H _]; apply H; lra."),
         ("sqrt(x) >= 0", "(- 1)", "destruct H as [H _]; lra."),
     ],
@@ -243,7 +243,7 @@ MEAN = {"rule": "known", "name": "mean", "then": {**SUM, "terms": [[["Integer", 
         ("exp(2) <= 37/5", CONSTANT, ""),
         ("exp(2) <= 7", CONSTANT, "lra."),
         ("sqrt(3)/18 >= 1/10", CONSTANT, "lra."),
-        # The mean of x and 1 is at least 1 where x >= 1, and not everywhere.
+        # The mean of x and 1 is at least 1 only for x >= 1.
         ("x + 1 >= 2 if x >= 1 for x >= 0", ["Integer", "1"], ""),
         ("x + 1 >= 4 if x >= 1 for x >= 0", ["Integer", "2"], "by_mean (2)"),
     ],
@@ -316,4 +316,4 @@ def test_a_file_read_without_its_libraries_may_have_no_axiom(tmp_path):
     text = (folder / "Proof.v").read_text(encoding="utf-8")
     (folder / "Proof.v").write_text(f"{text}\nAxiom bad : False.\n", encoding="utf-8")
     assert compiled(folder).accepted
-    assert checked_alone(folder, root, [name]) == f"{name}.bad is assumed, which is none of Rocq's real numbers"
+    assert checked_alone(folder, root, [name]) == f"{name}.bad is assumed, which is not an axiom of Rocq's real numbers"

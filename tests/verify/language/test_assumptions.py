@@ -1,4 +1,4 @@
-"""The assumptions that a symbol may have: SymPy simplifies by them as an expression is typed, before any check."""
+"""The assumptions that a symbol may have: SymPy simplifies by them when an expression is typed, before any check."""
 
 from dataclasses import replace
 
@@ -100,14 +100,14 @@ def test_both_sides_of_a_point_are_where_is_differentiated(assumed):
 
 @pytest.mark.parametrize("assumed", ["nonnegative", "nonpositive", "integer", "rational", "even"])
 def test_a_derivative_is_in_no_symbol_with_an_end_or_gaps(assumed):
-    # sqrt(v²) is typed as v for v ≥ 0, whose slope at 0 is 1; that of |v| has none there.
+    # SymPy writes sqrt(v²) as v for v ≥ 0, which has the slope 1 at 0; |v| has no slope there.
     v = sp.Symbol("v", **{assumed: True})
     with pytest.raises(TheoremError, match=f"Derivative: the bound symbol v is declared {assumed}"):
         bounded(sp.Derivative(x * v, v), variables=(v,))
 
 
 def test_a_bound_symbol_is_refused_after_an_equal_expression_was_accepted():
-    # SymPy holds two Subs for equal that bind symbols of one name with other assumptions.
+    # SymPy treats two Subs as equal if they bind symbols of the same name with different assumptions.
     def slope(v):
         return sp.Subs(sp.Derivative(v**3 * x, v), v, x)
 
@@ -193,7 +193,7 @@ e, s = sp.Symbol("e", positive=True), sp.Symbol("s", positive=True)
 
 @pytest.fixture
 def beside(make_theorem):
-    """A theorem with something beside its statement, which has x and n real and integer."""
+    """Make a theorem with expressions beside its statement, in which x is real and n is an integer."""
 
     def make(default=None, **more):
         parameters = EXTRA if default is None else (*EXTRA, Parameter("y", "rational", "y", default=default))
@@ -230,7 +230,7 @@ def summed(expression):
 def test_expressions_beside_the_claims_have_the_symbols_of_the_statement(beside, place):
     assert beside(**place(x**2 + n))
     other = sp.Symbol("x", positive=True)
-    # It is typed as x, and is -x at x = -3.
+    # SymPy writes sqrt(x²) as x, but at x = -3 it is -x.
     for expression in (sp.sqrt(other**2), other + 1):
         with pytest.raises(TheoremError, match="x: two symbols of this name with different assumptions"):
             beside(**place(expression))

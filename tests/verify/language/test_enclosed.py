@@ -1,4 +1,4 @@
-"""Primitives that are enclosed by a computation of their own: in clauses, in searches, and where they have no value."""
+"""Primitives that enclose their own values: in clauses, in searches, and where they have no value."""
 
 import math
 import random
@@ -26,7 +26,7 @@ calls: list[Fraction] = []
 
 @enclosed(version=1, scan=math.sqrt)
 def rough_root(x: Fraction) -> Enclosure | Fraction:
-    """Return the square root of an integer: exactly if it is an integer, else between the next two."""
+    """Return the square root of an integer: exactly if the root is an integer, else between two integers."""
     calls.append(x)
     if x < 0:
         raise UndefinedError("no root")
@@ -52,7 +52,7 @@ def test_the_margin_is_as_wide_as_the_enclosure(level: str, outcome: str, margin
     result = verify.check(root_at_most_eps(), n=5, eps=level)
     (clause,) = result.clauses
     assert result.outcome.value == outcome
-    # Affine in the one enclosure: its ends are exact.
+    # The margin is affine in the single enclosure, so its ends are exact.
     assert (clause.margin.lower, clause.margin.upper) == margin
 
 
@@ -111,7 +111,7 @@ def with_hypothesis(relation: sp.Basic, claim: sp.Basic, *parameters: Parameter)
 
 
 def test_a_hypothesis_is_drawn_by_the_approximation_and_confirmed_by_the_enclosure() -> None:
-    # ε ≥ √n is all that a scan asks for; the enclosure asks for ε ≥ 3 at n = 5.
+    # A scan requires only ε ≥ √n; the enclosure requires ε ≥ 3 at n = 5.
     theorem = with_hypothesis(sp.Ge(eps, rough_root(n)), sp.Ge(eps**2, n))
     assert verify.explore(theorem, max_examples=60).counterexample is None
     false = with_hypothesis(sp.Ge(eps, rough_root(n)), sp.Ge(eps**2, n + 1))
@@ -120,7 +120,7 @@ def test_a_hypothesis_is_drawn_by_the_approximation_and_confirmed_by_the_enclosu
     result = verify.check(false, **found)
     assert result.in_scope is True
     assert result.outcome.value == "refuted"
-    # False at n = 5 for 9/4 ≤ ε < 3 alone, where the enclosure does not say that the hypothesis holds.
+    # At n = 5 the claim is false only for ε near 5/2, where the enclosure does not show that the hypothesis holds.
     between = with_hypothesis(sp.Ge(eps, rough_root(n)), sp.Gt((eps - sp.Rational(5, 2)) ** 2, sp.Rational(1, 100)))
     assert verify.explore(between, max_examples=100, n=5).counterexample is None
 
@@ -176,7 +176,7 @@ def test_a_parameter_takes_its_default() -> None:
         verify.check(theorem, n=5)
     with pytest.raises(InputError, match="n: missing"):
         verify.check(theorem)
-    # A search takes the approximation, unless something simpler does: with 1 for √2 the claim fails.
+    # A search takes the approximation, unless a simpler value satisfies the hypotheses: with 1 for √2 the claim fails.
     found = plan(statement.parameters, [], {"word": "one"}, completed=partial(completed, statement, scan=True))
     drawn = [found.draw(random.Random(seed)) for seed in range(99)]
     assert {"n": 5, "word": "one", "root": Fraction(math.sqrt(5))} in drawn
@@ -198,5 +198,5 @@ def test_a_default_keeps_the_domain_and_may_stay_open() -> None:
         verify.check(theorem, n=9)
     with pytest.raises(InputError, match=r"root = 3.*must satisfy"):
         verify.conditions(theorem, n=9)
-    # No rational root: what is not given stays open.
+    # There is no rational root, so the parameter that is not given stays open.
     assert verify.conditions(theorem, n=5).ranges["root"] == "0 < root <= 2"

@@ -51,13 +51,13 @@ def test_of_a_factor_0_that_is_kept_sympy_does_not_contradict_itself(name, monke
     assumptions = sys.modules["sympy.core.assumptions"]
     facts = sorted({*sp.Symbol("all", zero=True).assumptions0, "antihermitian"})
     for leaf in (sp.S.Zero, sp.S.One, sp.S.NegativeOne, x):
-        # The facts that SymPy knows of these do not depend on what ran before.
+        # All facts about these leaves are computed first, so they do not depend on what ran before.
         assert all(hasattr(leaf, f"is_{fact}") for fact in facts)
 
     def contradictions(prepare):
         count = 0
         for seed in range(500):
-            # SymPy draws the order in which it asks; here each seed has its own. Earlier answers are forgotten.
+            # SymPy asks for facts in a random order; here each seed has its own order. Earlier answers are forgotten.
             order = random.Random(seed).sample(facts, len(facts))
             monkeypatch.setattr(assumptions, "shuffle", lambda asked, order=order: asked.sort(key=order.index))
             clear_cache()
@@ -105,7 +105,7 @@ def test_each_head_comes_back_from_its_data(expression):
 
 @pytest.mark.parametrize("assumption", ["integer", "positive", "nonnegative", "real", "negative", "nonzero", "even"])
 def test_the_assumptions_of_a_symbol_come_back(assumption):
-    # Else two statements that differ in an assumption would have one digest.
+    # Otherwise two statements that differ only in an assumption would have the same digest.
     symbol = sp.Symbol("s", **{assumption: True})
     assert from_data(to_data(symbol)) == symbol
 
@@ -172,7 +172,7 @@ def test_malformed_data_are_refused(data):
         from_data(data)
 
 
-# A float of 53 significant bits whose numerator has more than 40 of them is recognised.
+# A float is recognised if its numerator has between 41 and 53 bits.
 @given(st.integers(2**40 + 1, 2**53 - 1).map(lambda k: k | 1), st.integers(1, 200))
 def test_the_expansion_of_a_float_is_refused(numerator, power):
     with pytest.raises(TheoremError, match="float's expansion"):

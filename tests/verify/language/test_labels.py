@@ -1,4 +1,4 @@
-"""Labels, names, ids, titles and sentences: one line that shows, of bounded length, wherever one is written."""
+"""Labels, names, ids, titles and sentences must be one visible line of bounded length, wherever they are written."""
 
 from dataclasses import replace
 

@@ -40,7 +40,7 @@ def test_a_known_limit_is_found(expression, point, limit):
 
 @pytest.mark.parametrize("depth", [1, 6, 7, 12, 13, 20])
 def test_cancellation_of_any_depth_up_to_the_last_is_seen_through(depth):
-    # 1/(1 − x) = Σ x^k, so that what is left after `depth` terms begins with x^depth.
+    # 1/(1 − x) = Σ x^k, so the remainder after `depth` terms begins with x^depth.
     tail = 1 / (1 - x) - sp.Add(*(x**k for k in range(depth)))
     assert rational_limit(tail / x**depth, x, 0) == 1
     assert rational_limit(tail / x ** (depth - 1), x, 0) == 0
@@ -80,7 +80,7 @@ def test_the_limit_at_a_common_root_is_that_of_the_cofactors(above, below, root,
     p, q = (sp.Poly(coefficients, x).as_expr() for coefficients in (above, below))
     top, bottom = p.subs(x, root), q.subs(x, root)
     assume(top and bottom)
-    # Expanded, so that the factors (x − root) do not cancel by themselves.
+    # Both parts are expanded, so that SymPy does not cancel the factors (x − root).
     quotient = sp.expand(p * (x - root) ** zeros) / sp.expand(q * (x - root) ** poles)
     if poles > zeros:
         with pytest.raises(UndefinedError, match="infinite"):

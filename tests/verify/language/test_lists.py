@@ -27,7 +27,7 @@ def theorem(make_theorem):
 
 def test_values_over_a_list_are_in_its_order(theorem):
     result = verify.check(theorem, n=3, values="2,1,1/2")
-    # n·u/Σu, and Σ(u² + Σ1/u) = 21/4 + 3·(1/2 + 1 + 2).
+    # The values are n·u/Σu, and Σ(u² + Σ1/u) = 21/4 + 3·(1/2 + 1 + 2).
     assert result.values == {"share": [Fraction(12, 7), Fraction(6, 7), Fraction(3, 7)], "total": Fraction(63, 4)}
     assert result.instance["values"] == (2, 1, Fraction(1, 2))
 

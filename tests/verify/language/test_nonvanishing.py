@@ -1,4 +1,4 @@
-"""The signs of polynomials' coefficients: the implied signs of values at symbols that are not negative."""
+"""The signs of polynomials' coefficients, and the signs of values that they imply at nonnegative symbols."""
 
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ z = sp.Symbol("z", positive=True)
         ((x + 1) ** 2 - x**2 - 2 * x - 1, (x,), (0, False)),
         (sp.Rational(-3, 7), (), (-1, True)),
         (sp.Integer(0), (), (0, False)),
-        # Neither a symbol in an exponent nor a coefficient that is not rational is looked into.
+        # Expressions with a symbol in an exponent or an irrational coefficient are not analysed.
         (2**x + 1, (x,), None),
         (sp.sqrt(2) * x, (x,), None),
         (1 / z, (z,), None),
@@ -34,7 +34,7 @@ def test_the_sign_of_all_coefficients(polynomial, symbols, known):
 
 
 def test_a_long_product_is_no_trouble():
-    # Some 10 000 terms, which SymPy's expand takes half a minute for.
+    # The product has some 10 000 terms, for which SymPy's expand takes half a minute.
     product = (1 + x + y + z) ** 12 * (2 + x * y + z**2) ** 8
     assert sign_of(product, (x, y, z)) == (1, True)
 
@@ -44,12 +44,12 @@ def test_polynomials_of_high_degree_are_not_factored():
     assert factored(3 * (E**2 - 1)) == (3, [(E - 1, 1), (E + 1, 1)])
     large = E**100_001 + 7 * E**50_000 + 1
     assert factored(large) == (1, [(large, 1)]) and nowhere_zero(large, [], [])
-    # A product is looked at factor by factor: nothing is multiplied out.
+    # The sign of a product is found factor by factor, without multiplying out.
     assert factored((E + 1) ** 100_000) == (1, [(E + 1, 100_000)])
 
 
 def test_an_identity_with_high_exponents_is_shown_without_factoring():
-    # FLINT factors for hours here, and no alarm ends it.
+    # FLINT would factor for hours here, and an alarm cannot interrupt it.
     r, s, u, t, K, y = sp.symbols("r s u t K y", positive=True)
     parameters = tuple(Parameter(name, "rational", "", above=0) for name in ("r", "s", "u", "K", "y"))
     rate = r * s * u + r * u + s

@@ -1,4 +1,4 @@
-"""Statements and theorems: an ill-formed one is refused when it is written."""
+"""Statements and theorems: an ill-formed one is refused when it is made."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -91,21 +91,21 @@ def test_expressions_outside_the_language_are_refused_when_written(parts):
 
 @pytest.mark.parametrize("expression", [sp.Derivative(w * v, w), sp.Subs(w * v, w, x), sp.Limit(w * v, w, 0)])
 def test_a_definition_is_no_variable(expression):
-    # With w := v put in, the derivative v would be 2v.
+    # With v substituted for w, the derivative v would become 2v.
     parts = {"variables": (v,), "definitions": {w: v}}
     for clause in (Identity("c", expression + x, x * v), Inequality("c", sp.Lt(expression, 2))):
-        with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
+        with pytest.raises(TheoremError, match="w is a definition, and cannot be bound"):
             Statement((X,), (clause,), **parts)
-    with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
+    with pytest.raises(TheoremError, match="w is a definition, and cannot be bound"):
         Statement((X,), (CLAUSE,), **parts | {"definitions": {w: v, y: expression}})
-    with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
+    with pytest.raises(TheoremError, match="w is a definition, and cannot be bound"):
         Theorem(
             "u", "u", Source("1", "derived here"), Statement((X,), (CLAUSE,), **parts), {"x": 1}, {"value": expression}
         )
 
 
 def test_a_definition_may_not_take_the_name_of_a_parameter():
-    # It would replace the parameter: x > 100 would be verified at x = 1, as 1000 > 100.
+    # The definition would replace the parameter: x > 100 would be verified at x = 1, because 1000 > 100.
     with pytest.raises(TheoremError):
         Statement((X,), (Inequality("c", sp.Gt(x, 100)),), definitions={x: sp.Integer(1000)})
 
@@ -118,8 +118,8 @@ def test_a_definition_may_not_take_the_name_of_a_parameter():
     ],
 )
 def test_one_name_is_one_symbol(clause, more):
-    # SymPy takes symbols of one name and different assumptions for two: as such, the second claim, which is true,
-    # would be refuted with a value of w.
+    # SymPy takes symbols of one name with different assumptions for different symbols: then the second claim, which is
+    # true, would be refuted with a value of w.
     try:
         statement = Statement((X,), (clause,), **more)
     except TheoremError:
@@ -129,7 +129,7 @@ def test_one_name_is_one_symbol(clause, more):
 
 
 def test_a_symbol_does_not_assume_more_than_its_parameter():
-    # SymPy writes √(x²) + 1 as x + 1 at once for a positive x; the true claim would be refuted at x = −3.
+    # For a positive x SymPy writes √(x²) + 1 as x + 1 at once, and the true claim would be refuted at x = −3.
     positive = sp.Symbol("x", positive=True)
     try:
         statement = Statement((X,), (Inequality("c", sp.Gt(sp.sqrt(positive**2) + 1, 0, evaluate=False)),))
@@ -236,7 +236,7 @@ def test_a_case_is_decided_wherever_it_stands():
     assert (stays.reached, stays.level) == (2 * x, 8 * x)
     assert (identity.left, identity.right) == (w + 6, v)
     assert decided.definitions == {w: 1 + 2 * x, v: w**2}
-    # The statement itself is as it was.
+    # The original statement is unchanged.
     assert statement.definitions[w] == 1 + inside and statement.clauses[0].dynamics == dynamics
 
 
@@ -329,7 +329,7 @@ def test_a_hypothesis_may_depend_on_a_word_and_the_domain_may_not():
     [
         X,
         Parameter("other", "word", "not a parameter here", words=("a", "b")),
-        # Of the same name, and another word first: which of them the paper's is would not be told.
+        # The same name with another first word: it would be unclear which word is the paper's.
         Parameter("kind", "word", "the noise", words=("uniform", "gaussian", "none")),
     ],
 )
@@ -387,7 +387,7 @@ def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
         with pytest.raises(TheoremError, match=message):
             replace(theorem, boundaries={"user.other": hypothesis})
     with_boundary = replace(theorem, boundaries={"user.other": Hypothesis("other", sp.Lt(sp.Symbol("x"), 2))})
-    # A line in a plot is no part of the claim.
+    # A boundary, which is a line in a plot, is not part of the claim.
     assert with_boundary.statement.digest == theorem.statement.digest
 
 

@@ -80,7 +80,7 @@ def test_shared_exponentials_mean_what_they_replace(terms):
     with mpmath.workdps(50):
         at = (mpmath.mpf(2) / 3, mpmath.mpf(5) / 7, mpmath.mpf(-3) / 5)
         values = [sp.lambdify((x, y, C), e, "mpmath")(*at) for e in (expression, restored)]
-        # 50 digits, values below e^20 ~ 10^9, a few roundings.
+        # A few roundings at 50 digits, of values below e^20 ~ 10^9.
         assert abs(values[0] - values[1]) < mpmath.mpf(10) ** -35
 
 

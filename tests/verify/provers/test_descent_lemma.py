@@ -1,4 +1,4 @@
-"""The descent certificate holds and fails in the cases in which it should, and is sound on drawn instances."""
+"""The descent certificate is found exactly in the expected cases, and is sound on drawn instances."""
 
 import math
 import random
@@ -66,7 +66,7 @@ def test_a_start_outside_the_box_is_named(start):
 
 
 def test_a_box_that_the_step_leaves_is_not_certified():
-    # L = (x − 3)²/2 pulls towards 3, out of [−1, 1]; s is dyadic, so that 3 is kept exactly.
+    # L = (x − 3)²/2 pulls towards 3, out of [−1, 1]; s is dyadic, so 3 stays exact.
     dynamics = Dynamics((x,), (sp.Integer(0),), (x * (1 - s) + 3 * s,), (x - 3) ** 2 / 2)
     leaving = Descent((s,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
     staying = Descent((s,), (Coordinate(sp.Integer(-1), sp.Integer(3)),))
@@ -98,7 +98,7 @@ def test_no_time_means_no_certificate():
 
 
 def test_box_that_bisection_does_not_decide_is_not_certified():
-    # The start of the box is kept exactly by x' = (1 − s)x, but written x − s·x its enclosure leaks below it.
+    # x' = (1 − s)x keeps the lower end of the box exactly, but written as x − s·x its enclosure extends below it.
     dynamics = Dynamics((x,), (sp.Integer(1),), (x - s * x,), x**2 / 2)
     proof = Descent((s,), (Coordinate(sp.Integer(0), sp.Integer(1)),))
     result = _certify(dynamics, proof, {"s": Fraction(1, 3)})
@@ -117,9 +117,9 @@ def _losses(T, q, d, eta, steps):
 
 
 def test_where_descent_is_certified_no_simulated_run_rises():
-    # L here is a sum of two squares (1 − 2aP + a²PS = (1 − aP)² + a²PQw), each rounded to a few ulps relative to
-    # itself, but 1 − aP also carries the rounding of a and of P, some 8·2^-53·(1 + aP) in all: L errs by at most
-    # d/(2q)·2·|1 − aP|·2^-49·(1 + aP), and aP ≤ √(T/q). Two losses are compared: a factor 2.
+    # L is computed as a sum of two squares (1 − 2aP + a²PS = (1 − aP)² + a²PQw), each with a relative error of a few
+    # ulps. The difference 1 − aP also has the rounding errors of a and P, some 8·2^-53·(1 + aP) in all, so the error of
+    # L is at most d/(2q)·2·|1 − aP|·2^-49·(1 + aP), and aP ≤ √(T/q). Two losses are compared: a factor 2.
     draw = random.Random(20240)
     certified = rejected = 0
     for _ in range(60):
@@ -139,7 +139,7 @@ def test_where_descent_is_certified_no_simulated_run_rises():
         room = 2 * d / (2 * q) * 2 * 2.0**-49 * (1 + math.sqrt(T / q)) ** 2
         losses = list(_losses(T, q, d, float(values["eta"]), 2000))
         assert all(after <= before + room for before, after in pairwise(losses)), values
-    # Both kinds were drawn, or the test would show nothing.
+    # Without draws of both kinds the test would show nothing.
     assert certified >= 15 and rejected >= 10
 
 

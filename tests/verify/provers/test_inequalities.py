@@ -1,4 +1,4 @@
-"""Inequalities proved for all parameters, and those that only look as if they were."""
+"""Inequalities that are proved for all parameters, and similar ones that are not."""
 
 import json
 
@@ -80,7 +80,7 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
 @pytest.mark.parametrize(
     ("relation", "instance"),
     [
-        # An irrational coefficient, and one of a square; a logarithm times a factor that is no number.
+        # An irrational coefficient, also of a square; a logarithm times a factor that is not a number.
         (gt(sp.sqrt(2) * x, -(x**2)), {"x": 1}),
         (sp.Ge(x**2 + y**2, sp.sqrt(2) * x * y, evaluate=False), {"x": 1, "y": 1}),
         (gt(x * y, y * sp.log(x)), {"x": 2, "y": 1}),
@@ -94,23 +94,23 @@ def test_inequalities_that_coefficients_do_not_show_are_deduced(evidence, relati
 @pytest.mark.parametrize(
     ("relation", "instance", "hypotheses"),
     [
-        # True for whole numbers alone.
+        # True only for integers.
         (sp.Ge(n**2, 3 * n - 2, evaluate=False), {"n": 3}, ()),
         # Strict, and 0 at x = y = 1; at an end of the range; negative close to the split, between 1 and 1001/1000.
         (gt(x**2 * y + x * y**2 + 1, 3 * x * y), {"x": 3, "y": 1}, ()),
         (gt(m, m**2), {"m": "1/2"}, AT_MOST_ONE),
         (sp.Ge((1000 * x - 1000) * (1000 * x - 1001), 0, evaluate=False), {"x": 3}, ()),
-        # Equality at x = 1, and a strict claim that the square does not make.
+        # Equality at x = 1: the square does not prove the strict claim.
         (gt(x + 1 / x, 2), {"x": 3}, ()),
-        # x ≤ 2y says nothing of a lower bound.
+        # x ≤ 2y gives no lower bound on x.
         (gt(x, y / 2), {"x": 1, "y": 1}, SMALLER),
         # Undefined at m = 2, where the divisor cancels.
         (gt(x * (m - 2) / (2 * m - 4) + x, 0), {"x": 1, "m": 1}, ()),
         # True at the first word, false at the second.
         (gt(Case(w, x, -x), 0), {"x": 2, "w": "one"}, ()),
-        # Equality at x = y is left by x >= y.
+        # x >= y allows x = y, where both sides are equal.
         (gt(x**2, x * y), {"x": 3, "y": 1}, (Hypothesis("larger", sp.Ge(x, y)),)),
-        # True here, not for all.
+        # True at this instance, but not for all parameters.
         (gt(x, 1), {"x": 2}, ()),
         (gt(sp.log(x), -5), {"x": 2}, ()),
         # A square of a logarithm.
@@ -128,21 +128,21 @@ def test_inequalities_not_shown_for_all_are_certified_only(evidence, relation, i
         # (x² − 1)² + (xy − 1)².
         (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
         (sp.Ge(x**4 * y**2 + x**2 * y**4 + 1, 3 * x**2 * y**2, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
-        # A root with a divisor that may be 0 is none.
+        # A root of a square with a divisor that may be 0 is not used.
         (
             sp.Ge(4 * m**2 * x**2 + m + 10, 12 * m * x, evaluate=False),
             {"m": 1, "x": 3},
             (),
             "squares",
         ),
-        # By no bound that n is above.
+        # The proof does not use n's lower bound.
         (sp.Ge(n**3 + x**3 + y**3, 3 * n * x * y, evaluate=False), {"n": 3, "x": 3, "y": 2}, (), "squares"),
-        # Squares with numbers that no one would write.
+        # Squares with coefficients that are not simple.
         (gt(x**3 + y**3 + m + sp.Rational(1, 2), x * y), {"x": 3, "y": 2, "m": 0}, (), "squares"),
         (gt(x**3 + y**3 + 3, x * y), {"x": 3, "y": 2}, (), "multipliers"),
         (sp.Ge(x**2 * y + x * y**2 + 1, 3 * x * y, evaluate=False), {"x": 3, "y": 2}, (), "at"),
         (gt(m**2 * y + m * y**2 + sp.Rational(11, 10), 3 * m * y), {"m": 3, "y": 2}, (), "at"),
-        # On [0, 1]; below a bound in other symbols, at most and less; of two of [0, 1]; above a bound, and below one.
+        # On [0, 1]; below a bound in other symbols, with ≤ and with <; two variables in [0, 1]; between two bounds.
         (sp.Ge(m, m**2, evaluate=False), {"m": "1/2"}, AT_MOST_ONE, "relation"),
         (gt(x * (y + 1), x**2), {"x": 1, "y": 1}, (Hypothesis("less", sp.Le(x, y)),), ""),
         (gt(x * (2 - x * (1 + y)), 0), {"x": "1/2", "y": 1}, (Hypothesis("less", sp.Lt(x * (1 + y), 2)),), "relation"),
@@ -160,10 +160,10 @@ def test_other_forms_are_proofs_too(evidence, relation, instance, hypotheses, fo
 
 
 def test_of_a_long_margin_the_signs_of_its_coefficients_are_looked_at(evidence):
-    # Of (k + 1)(k + 2)/2 terms for degree k; n ≥ 1 leaves no negative one.
+    # A polynomial of degree k has (k + 1)(k + 2)/2 terms; with n ≥ 1 none has a negative coefficient.
     terms = [n**i * m**j for i in range(20) for j in range(20 - i)]
     assert evidence(gt(sum(terms), 1 - m), n=2, m=1) == (Outcome.VERIFIED, Evidence.PROVED)
-    # Positive too, but by a square, which is not looked for; and with too many terms to expand.
+    # Also positive, but by a square, which is not searched, or with too many terms to expand.
     for margin in ((n - m) ** 2 * sum(terms) + 1, (1 + n + m) ** 200 + sum(terms)):
         assert evidence(gt(margin, 0), n=2, m=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
 
@@ -171,7 +171,7 @@ def test_of_a_long_margin_the_signs_of_its_coefficients_are_looked_at(evidence):
 def test_a_variable_is_decided_by_a_proof_alone(evidence):
     assert evidence(gt(x + v, 0), variables=(v,), x=1) == (Outcome.VERIFIED, Evidence.PROVED)
     assert evidence(gt(x + 1, v), variables=(v,), x=1) == (Outcome.REFUTED, Evidence.CERTIFIED)
-    # log 6 − log 2 − log 3 is 0, which its form does not show.
+    # log 6 − log 2 − log 3 is 0, but its form does not show this.
     zero = sp.log(6) - sp.log(2) - sp.log(3)
     assert evidence(gt(zero * v, 0), variables=(v,), x=1) == (Outcome.INCONCLUSIVE, None)
 
@@ -181,9 +181,9 @@ def test_inequalities_of_numbers_are_proved_for_all_parameters(evidence):
     root = sp.exp(sp.Rational(1, 2))
     assert evidence(sp.Le(root, sp.Rational(5, 3), evaluate=False), x=1) == (Outcome.VERIFIED, Evidence.PROVED)
     assert evidence(sp.Le(root, sp.Rational(8, 5), evaluate=False), x=1) == (Outcome.REFUTED, Evidence.CERTIFIED)
-    # A number that is left beside a logarithm is not proved with it; the instance is certified.
+    # A transcendental number beside a logarithm prevents the proof; the instance is certified.
     assert evidence(gt(sp.log(x) + root, 1), x=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    # Of a parameter it is said at the instance alone.
+    # With a parameter in the exponential the claim is certified only at the instance.
     assert evidence(sp.Le(sp.exp(x), 3, evaluate=False), x=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
 
 
@@ -212,6 +212,6 @@ def test_a_definition_that_makes_the_relation_evident_hides_no_variable(make_the
     "sign", ["if 0 < eta, eta <= 1/mu, mu > 0", "if 0 < eta <= 1/mu, 0 < mu", "if eta <= 1/mu for eta > 0, mu > 0"]
 )
 def test_a_divisor_that_cancels_needs_a_sign_too(sign):
-    # In slacks η = (1/μ)/(1 + s), so that ημ = 1/(1 + s) has no μ: the certificate divides by it all the same.
+    # In slacks η = (1/μ)/(1 + s), so ημ = 1/(1 + s) has no μ; the certificate divides by μ all the same.
     result = verify.prove(f"(1 - eta*mu)**2 <= 1 - eta*mu {sign}")
     assert result.for_all_parameters.standing is ForAll.PROVED and not result.detail(result.clauses[0])

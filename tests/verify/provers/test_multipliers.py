@@ -40,17 +40,17 @@ def test_the_margin_is_the_sum_that_was_given():
 @pytest.mark.parametrize(
     ("line", "by"),
     [
-        # The rest is searched for, or is a number.
+        # A proof of the rest is searched, or the rest is a number.
         (DESCENT, {"hypothesis 1": 1}),
         ("x > y if x >= y + 1", {"hypothesis 1": 1}),
         # A strict hypothesis makes the claim strict.
         ("x > y if x > z, z >= y", {"hypothesis 1": 1, "hypothesis 2": 1}),
-        # Of an equation the multiplier has any sign.
+        # The multiplier of an equation may have any sign.
         ("x == y if x == z, y == z", {"hypothesis 1": 1, "hypothesis 2": -1}),
         ("x*y <= z if x == z/2 for y <= 2, z > 0", {"hypothesis 1": "-y"}),
-        # A sign that the re-check does not see by itself is shown first.
+        # A sign that the re-checker does not see by itself is proved first.
         ("exp(x)*y >= y + x*y if y >= 0", {"hypothesis 1": "exp(x) - 1 - x"}),
-        # A key that is no label is an expression that is shown to be at least 0.
+        # A key that is not a label is an expression, which is shown to be at least 0.
         ("x**2 + y**2 >= 2*x*y + z if z <= 0", {"hypothesis 1": 1, "(x - y)**2": 1}),
         ("exp(x) >= 1 + x + z if z <= 0", {"hypothesis 1": 1, "exp(x) - 1 - x": 1}),
     ],
@@ -71,7 +71,7 @@ def test_rest_after_the_multipliers_is_shown(line, by):
         (DESCENT, BY | {"hypothesis 2": "L*e*s**2"}, "by: the rest, L*e**2*s**2/2 - e*s**2/2, is not shown to be >= 0"),
         (DESCENT, {"hypotesis 1": 1}, "by: there is no hypotesis 1; did you mean hypothesis 1"),
         (DESCENT, {"hypothesis 1": "zeta"}, "by: the multiplier of hypothesis 1: column 1: zeta is not introduced"),
-        # 0 is not > 0.
+        # The rest is 0, and a strict claim needs a positive rest.
         ("x > y if x >= y, x - y >= z for z > 0", {"hypothesis 1": 1}, "by: the rest, 0, is not shown to be > 0"),
         (
             "x >= y if log(x) <= 1, x >= y",
@@ -119,7 +119,7 @@ def test_a_theorem_has_them_with_its_proofs_and_steps_are_shown_first(by):
 @pytest.mark.parametrize(
     ("by", "why"),
     [
-        ({"same": 1}, "by: same is no relation"),
+        ({"same": 1}, "by: same is not a relation"),
         ({"smooth": 1.5}, "by: the multiplier of smooth: "),
         ({"smooth": sp.Symbol("s", positive=True)}, "by: the multiplier of smooth: "),
     ],

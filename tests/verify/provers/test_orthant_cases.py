@@ -1,4 +1,4 @@
-"""Polynomials on an orthant: by a multiplier, by splits, and those that are negative or 0 somewhere."""
+"""Polynomials on an orthant: proved by a multiplier or by splits, or negative or 0 somewhere."""
 
 import random
 from dataclasses import replace
@@ -27,7 +27,7 @@ def splits(tree):
 
 
 def leaves(tree, point):
-    """The leaves that a tree has for a point, each with the point's coordinates there; one in all."""
+    """Return the leaves of a tree for a point, each with the point's coordinates there; there should be one."""
     if "at" not in tree:
         return [(tree, point)]
     name, times = tree["slack"], tree["times"]
@@ -48,10 +48,10 @@ def leaves(tree, point):
         (3 * x**2 - 3 * x + 1, True, 1),
         ((x - 1) ** 2, False, 1),
         (100 * (x - 1) ** 2 + 1, True, 1),
-        # The means of three numbers, in their own names and as Motzkin has them: no sum of squares.
+        # The inequality of means for three numbers, directly and as Motzkin's polynomial, which is no sum of squares.
         (x**2 * y + x * y**2 + 1 - 3 * x * y, False, 3),
         (x**4 * y**2 + x**2 * y**4 + 1 - 3 * x**2 * y**2, False, 3),
-        # By the order of two variables.
+        # Cases by the order of two variables.
         ((x - y) ** 2 * (x + y) + 1, True, 1),
         (x**3 + y**3 + z**3 - 3 * x * y * z, False, 3),
         ((3 * x - 1) ** 2 * (y - 2) ** 2, False, 3),
@@ -103,7 +103,7 @@ def test_polynomials_with_a_zero_are_not_positive():
     for expression in ((x - 1) ** 2, x**2 * y + x * y**2 + 1 - 3 * x * y):
         assert orthant(expression, strict=True).zeros() is None
         assert orthant(expression, strict=True).tree() is None
-    # At x = 0: excluded by x > 0 alone.
+    # The zero is at x = 0, which only x > 0 excludes.
     assert orthant(x * ((x - 1) ** 2 + 1), strict=True).tree() is not None
     assert orthant(x * ((x - 1) ** 2 + 1), strict=True, positive=False).tree() is None
 
@@ -118,7 +118,7 @@ def test_the_work_ends_the_search():
     expression = x**2 * y + x * y**2 + 1 - 3 * x * y
     given, again = orthant(expression), orthant(expression)
     assert given.tree() is not None
-    # As much each time, whatever else runs.
+    # The work is the same each time, whatever else runs.
     assert again.tree() == replace(given, work=Work()).tree()
     assert again.work.left == given.work.left > 0
     with pytest.raises(Spent):

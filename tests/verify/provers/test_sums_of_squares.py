@@ -29,10 +29,10 @@ def value(terms, symbols):
     [
         (3 * x**2 - 3 * x + 1, 1),
         ((2 * x**2 - 6 * x + 5) * (x - 5) ** 2 + 2, 2),
-        # With a zero, where all squares are 0.
+        # Polynomials with a zero, at which all squares are 0.
         ((x**2 - 1) ** 2 + (x * y - 1) ** 2, 2),
         (x**4 + y**4 + z**4 + 1 - 4 * x * y * z, 3),
-        # On the orthant alone: squares times variables.
+        # Polynomials that are nonnegative only on the orthant: squares times variables.
         (x**4 * y**2 + x**2 * y**4 + 1 - 3 * x**2 * y**2, 3),
         (x**3 + y**3 + z**3 - 3 * x * y * z, 3),
         (x * ((y - 1) ** 2 + (x - y) ** 2), 2),

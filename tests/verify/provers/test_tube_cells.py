@@ -1,4 +1,4 @@
-"""Cells of a tube: the enclosures contain the values at points, and edges that are crossed are refused."""
+"""Cells of a tube: the enclosures contain the values at points, and edges that a step crosses are refused."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -67,7 +67,7 @@ def test_edges_around_the_slow_curve_are_kept_and_others_are_not():
     for nodes in (above, below):
         moved = enclosed(*nodes[:2])
         assert not moved.keeps(moved.slopes)
-    # An edge that turns up steeply at the next node is crossed before it.
+    # If an edge turns up steeply at the next node, a step crosses it.
     steep = [(slope + 100, high) for slope, high in cell.slopes]
     assert not cell.keeps(steep)
 

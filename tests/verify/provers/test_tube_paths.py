@@ -1,4 +1,4 @@
-"""Nodes of a tube: the run goes between them, the estimate is near, and edges are short numbers."""
+"""Nodes of a tube: the run passes between them, the estimated number of steps is near, and edges are short numbers."""
 
 import math
 import time
@@ -73,5 +73,5 @@ def test_the_estimate_is_near_and_nothing_where_the_level_is_not_met(start):
         state = [start.state[i] for i in builder.order]
         guessed = estimate(builder.values, builder.slopes, state, start.step, builder.level)
         assert estimate(builder.values, builder.slopes, state, start.step, arithmetic.number(-1)) == 0
-    # 1/L_t grows by 4 eta/(T − 1) = 1/40 a step in the end: some 40 000 steps, of which a tenth at the start.
+    # 1/L_t finally grows by 4 eta/(T − 1) = 1/40 a step: some 40 000 steps, a tenth of them at the start.
     assert 36_000 < guessed < 48_000

@@ -1,4 +1,4 @@
-"""Tubes: they contain a direct iteration's values, cost little more for much longer runs, and prove nothing else."""
+"""Tubes contain the values of a direct iteration, cost little more for much longer runs, and prove nothing false."""
 
 import time
 from fractions import Fraction
@@ -19,7 +19,7 @@ z, u, v, x, y = sp.symbols("z u v x y", real=True)
 # 1/z grows by about x a step; e^z by about x.
 FALLING = Dynamics((z,), (sp.S.One,), (z - x * z**2,), z)
 RISING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.exp(-z)) / 2), u + sp.exp(-z))
-# The slow variable falls, and stands between those that go along with it; CHAIN: one goes along with the other.
+# The slow variable falls, and is listed between the fast ones, which follow it; in CHAIN one follows the other.
 THREE = Dynamics(
     (u, z, v),
     (sp.S.Zero, sp.S.One, sp.S.Zero),
@@ -51,7 +51,7 @@ def one_hot(T, q, d, eta, eps):
         (FALLING, z, "1/1000", "1/60", None),
         (RISING, z, "1/1000", "1/30", None),
         (THREE, z, "1/1000", "1/60", None),
-        # 1/z is 1 + t/10^12 but for a logarithm: t = 10^18 (1 − 10^−6 …).
+        # 1/z is 1 + t/10^12 up to a logarithmic term: t = 10^18 (1 − 10^−6 …).
         (FALLING, z, "1/1000000000000", "1/1000001", 10**18),
     ],
     ids=["one falling", "two rising", "three", "10^18 steps"],
@@ -89,7 +89,7 @@ def test_a_tube_contains_the_step_at_drawn_instances():
             assert horizon.width < WIDEST
 
     hold()
-    # 7 of 8; a run that is not enclosed is not wrong.
+    # A run enclosed 7 of 8; an instance that is not enclosed is no error.
     assert sum(enclosed) >= 5
 
 
@@ -102,7 +102,7 @@ def test_a_tube_is_found_at_instances_of_all_kinds(instance):
 
 
 def test_a_long_run_is_enclosed_within_one_per_cent():
-    # Step by step the first passage is at 303823: `verify check wang2024.theorem1 T=20 q=3 d=5 eta=1/500 eps=1/100`.
+    # Iterated step by step it is 303823: `verify check wang2024.theorem1 T=20 q=3 d=5 eta=1/500 eps=1/100`.
     horizon = found(DYNAMICS, TUBE, Fraction(1, 100), one_hot(20, 3, 5, "1/500", "1/100"), last=2**14)
     assert horizon.steps[0] <= 303823 <= horizon.steps[1]
     assert horizon.width < WIDEST
@@ -116,7 +116,7 @@ def test_the_cost_grows_like_the_logarithm_of_the_level():
         cells.append(len(horizon.nodes))
         steps.append(horizon.steps[1])
         assert horizon.width < WIDEST
-    # L_t is about 40/t: 10^6 times as many steps, then 10^12 times.
+    # L_t is about 40/t, so there are 10^6 times as many steps, then 10^12 times.
     assert 0.9e6 < steps[1] / steps[0] < 1.1e6 and 0.9e12 < steps[2] / steps[1] < 1.1e12
     assert max(cells) < 2500
     assert cells[2] - cells[1] < 3 * max(cells[1] - cells[0], 100)
@@ -141,7 +141,7 @@ def test_state_that_follows_a_fast_state_is_not_enclosed():
 
 
 def test_a_recursion_that_turns_the_fast_one_round_is_not_enclosed():
-    # u' − e^{−z} = −(u − e^{−z})/2: the edges change places.
+    # u' − e^{−z} = −(u − e^{−z})/2: a step exchanges the edges.
     turning = Dynamics(RISING.state, RISING.initial, (RISING.step[0], (3 * sp.exp(-z) - u) / 2), RISING.observable)
     assert "kept" in found(turning, Tube(z), Fraction(1, 30), {"x": Fraction(1, 1000)})
 

@@ -1,4 +1,4 @@
-"""Zeros of polynomials: found by floats, also at infinity; forms that vanish at irrational ones are rational."""
+"""Zeros of polynomials, found in floats, also at infinity; forms that vanish at irrational zeros are rational."""
 
 from fractions import Fraction
 
@@ -44,13 +44,13 @@ def test_a_positive_one_has_none_either():
 
 
 def test_a_zero_may_be_at_infinity():
-    # (x − y)² + 1, for the size of its terms, far out on the diagonal.
+    # (x − y)² + 1 is small relative to its terms far out on the diagonal.
     found = zeros_of(polynomial({(2, 0): 1, (1, 1): -2, (0, 2): 1, (0, 0): 1}), [True, True])
     assert equations(found, [(1, 0), (0, 1), (0, 0)]) == [["1", "1", "0"]]
 
 
 def test_zeros_of_a_weight_do_not_count():
-    # y (x − y)² is 0 where y is.
+    # y (x − y)² is also 0 at y = 0.
     found = zeros_of(polynomial({(2, 1): 1, (1, 2): -2, (0, 3): 1}), [False, False])
     assert equations(found, [(1, 0), (0, 1)], {(0, 1): Fraction(1)}) == [["1", "1"]]
 

@@ -52,9 +52,10 @@ EVERYWHERE = [
 
 
 def _paths(value, path=()):
-    """All paths below a value; of long lists the first, the second and the last entries, of many clauses one.
+    """Yield the paths below a value; of long lists only the first, the second and the last entry, of many clauses one.
 
-    Of a symbol or a number in an expression only its name or value: the list that it is loses and repeats the others.
+    For a symbol or a number in an expression only its name or value is visited; changes of the list itself remove or
+    repeat the other entries.
     """
     yield path
     if isinstance(value, dict):
@@ -74,7 +75,7 @@ def _at(made, path):
 
 
 def _replacements(value):
-    """Values to put in the place of one."""
+    """Yield values that replace a value."""
     yield from (other for other in _others(value) if other != value or type(other) is not type(value))
 
 
@@ -96,7 +97,7 @@ def _others(value):
 
 def _other_texts(value):
     yield from (*NO_NUMBERS, HUGE, f"1/{HUGE}", value + " ", value + "\n", value.upper(), 1)
-    # In the place of a word of the format any other of its words; elsewhere one word is as good as another.
+    # A word of the format is replaced by every other word of the format; any other text by two of them.
     yield from WORDS if value in WORDS else WORDS[:2]
     if re.fullmatch(r"-?\d+(/\d+)?", value):
         x = Fraction(value)
@@ -126,7 +127,7 @@ def _mutants(made, donors):
     twice = proofs[0]["kind"] == "cycle" and proofs[0] == proofs[-1]
     for path in _paths({key: value for key, value in made.items() if key != "statement"}):
         if twice and path[:3] == ("clauses", 1, "proof"):
-            # The same proof as of the first clause, mutated there.
+            # This is the proof of the first clause again, which has been mutated there.
             continue
         original = _at(made, path)
         name = ".".join(map(str, path))
@@ -147,7 +148,7 @@ def _mutants(made, donors):
 
 
 def _with_other_outcomes(made):
-    """Yield the certificate with all clauses of one outcome said to be of the other."""
+    """Yield the certificate with the outcome `verified` replaced by `refuted` everywhere, and the other way round."""
     for label, outcome in (("verified", "refuted"), ("refuted", "verified")):
         text = json.dumps(made)
         if f'"{label}"' in text:
@@ -165,7 +166,7 @@ def _with_proof_of_kind(made, i, kind, donors):
 
 @cache
 def _proofs(make):
-    """The proofs of a certificate, which nobody changes: each certificate that is mutated asks for all others'."""
+    """Return the proofs of a certificate, which must not be changed: all certificates share them for their mutants."""
     return [clause["proof"] for clause in make()["clauses"]]
 
 
@@ -200,7 +201,7 @@ def _named(names, name):
 
 
 def refuse_mutants(name, made, harmless, donors):
-    """Assert that no mutant of a certificate is accepted but for harmless ones; `donors` make proofs of other kinds."""
+    """Assert that only harmless mutants of a certificate are accepted; `donors` make proofs of other kinds."""
     original = verdict(json.dumps(made))
     assert original is not None
     tried, accepted, known = Counter(), Counter(), _known(made, original)
@@ -214,7 +215,7 @@ def refuse_mutants(name, made, harmless, donors):
         why = _allowed(name, field, harmless)
         assert why, f"{field} was changed and accepted: {text[-3000:]}"
         accepted[f"{field}: {why}"] += 1
-        # After any change the claim is the same, or the result says what else it is about.
+        # After an accepted change the claims are the same, and the instance is, unless it was changed.
         same = (found.statement_digest, found.clauses) == (original.statement_digest, original.clauses)
         assert same and (found.instance == original.instance or field.startswith("instance."))
     kinds = sorted({c["proof"]["kind"] for c in made["clauses"]})
@@ -225,9 +226,9 @@ def refuse_mutants(name, made, harmless, donors):
 
 
 def _known(made, original):
-    """The check of a clause, which answers at once for a clause of the original where another one was changed.
+    """Return a check of clauses that answers at once for the clauses of the original that a mutant did not change.
 
-    That one is often a run of thousands of steps, which would be followed again for each mutant.
+    Such a clause is often about a run of thousands of steps, which would be iterated again for each mutant.
     """
     shown = {json.dumps(clause): found for clause, found in zip(made["clauses"], original.clauses, strict=True)}
 
@@ -253,7 +254,7 @@ def see_changes(name, made):
                 mutant["statement"] = value
             tried += 1
             assert verdict(json.dumps(mutant)) is None, path
-            # With its digest it may be a certificate of another statement, which the digest tells.
+            # With a new digest the mutant may be a certificate of another statement, which the digest names.
             try:
                 mutant["statement_digest"] = digest(mutant["statement"])
             except ValueError:

@@ -1,4 +1,4 @@
-"""Expressions, clauses and proofs as the files have them that are made to exhaust the re-checker."""
+"""The data of expressions, clauses and proofs for files that are made to exhaust the re-checker."""
 
 import hashlib
 import json
@@ -179,4 +179,4 @@ def contracting(size: int) -> Data:
     return recursion([add(["exp", mul(num(-1), z)], *[mul(fraction(1, 16), s) for s in state]) for z in state])
 
 
-# Expressions that grow far beyond their text; each takes a size.
+# Functions of a size, whose expressions grow far beyond their text.

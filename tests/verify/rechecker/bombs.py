@@ -1,4 +1,4 @@
-"""Certificates that are made to exhaust the re-checker, and those of them that have a name."""
+"""Certificates that are made to exhaust the re-checker, and the list of them by name."""
 
 import random
 from collections.abc import Callable
@@ -101,13 +101,13 @@ def long_product(count: int) -> Data:
 
 
 def roots_of(count: int) -> Data:
-    """A product of two roots each of many sums, which are collected in pairs."""
+    """Return a product of the roots of many sums, each twice, which are collected in pairs."""
     kept = [["Pow", add(X, num(i + 1)), fraction(1, 2)] for i in range(count)]
     return mul(*kept, *kept)
 
 
 def nothing_to_a_power(depth: int, exponent: int = 100) -> Data:
-    """Powers of powers of cancelling sums, so that no word is too long."""
+    """Return powers of powers of a sum that cancels, so that no word is too long."""
     last = add(letter("A"), mul(num(-1), letter("A")))
     for _ in range(depth):
         last = power(last, exponent)
@@ -150,7 +150,7 @@ def many_parameters(count: int) -> bytes:
 
 
 def turned_words(depth: int, copies: int = 1) -> bytes:
-    """Transposes in each other of many long words, in a sum of them."""
+    """Return nested transposes of sums of many long words."""
     last = mul(power(add(letter("A"), letter("B")), 12), *[power(letter("A"), 93)] * 2)
     for _ in range(depth):
         last = ["transpose", last]
@@ -158,7 +158,7 @@ def turned_words(depth: int, copies: int = 1) -> bytes:
 
 
 def many_substitutions(count: int, names: int) -> bytes:
-    """Substitutions, in each of which many definitions are put in beside many variables."""
+    """Return many substitutions; many definitions and variables are replaced in each."""
     defined = [[["Symbol", f"d{i}"], add(X, num(i))] for i in range(names)]
     point = ["Tuple", ["Symbol", "d0"]]
     parts = [["Subs", add(W, mul(num(i + 2), Y)), ["Tuple", W], point] for i in range(count)]
@@ -167,7 +167,7 @@ def many_substitutions(count: int, names: int) -> bytes:
 
 
 def sparse_limit(terms: int, gap: int, exponent: int) -> bytes:
-    """A limit of powers whose exponents are far apart, in the variable and in others."""
+    """Return a limit of powers whose exponents are far apart, in the limit's variable and in other variables."""
     t, listed = ["Symbol", "t"], [["Symbol", f"s{i}", "real"] for i in range(terms)]
     parts = [mul(power(s, gap * i + 1), *[power(t, 97)] * (gap * i % 50), power(t, i)) for i, s in enumerate(listed)]
     inner = add(power(add(*parts, V), exponent), power(mul(t, add(V, *parts)), exponent))
@@ -176,13 +176,13 @@ def sparse_limit(terms: int, gap: int, exponent: int) -> bytes:
 
 
 def half_negative(count: int, start: Data | None = None) -> bytes:
-    """A recursion whose step is a sum of which half is subtracted."""
+    """Return a recursion whose step is a sum in which half of the terms are subtracted."""
     parts = [mul(fraction((-1) ** i, i + 2), power(Z, i + 1)) for i in range(count)]
     return passage(recursion([add(*parts)], start=start or fraction(1, 2000)), 0)
 
 
 def many_choices(clauses: int, cases: int) -> bytes:
-    """Clauses for each of which the names of many words that choose are looked at."""
+    """Return many clauses; for each the names of many parameters that are words are looked at."""
     size = ["Symbol", "n", "integer", "rational", "positive", "nonnegative", "nonzero", "real"]
     claim = {"kind": "matrix_identity", "says": "", "left": letter("A"), "right": letter("A")}
     claims = [claim | {"label": f"c{i}", "shapes": [[letter("A"), size, size]]} for i in range(clauses)]
@@ -191,7 +191,7 @@ def many_choices(clauses: int, cases: int) -> bytes:
 
 
 def many_shapes(letters: int, relations: int) -> bytes:
-    """Matrices whose sizes are shown to be at least 1 by the last of many relations alone."""
+    """Return matrices whose sizes only the last of many relations shows to be at least 1."""
     n = ["Symbol", "n", "integer", "rational", "nonnegative", "real"]
     claim = {"kind": "matrix_identity", "label": "c", "says": "", "left": letter("M0"), "right": letter("M0")}
     claim["shapes"] = [[letter(f"M{i}"), n, n] for i in range(letters)]
@@ -201,13 +201,13 @@ def many_shapes(letters: int, relations: int) -> bytes:
 
 
 def many_divisors(count: int, relations: int) -> bytes:
-    """Divisors that cancel, each held against every relation of the domain."""
+    """Return divisors that cancel, each of which is compared with every relation of the domain."""
     parts = [mul(num(0), power(add(X, num(i + 1)), -1)) for i in range(count)]
     return the_same(add(*parts, X), domain=[["Ge", add(X, num(1)), num(0)]] * relations)
 
 
 def many_squares(count: int, names: int) -> bytes:
-    """Squares in a proof, in each of which many definitions are put in beside many variables."""
+    """Return a proof with many squares; many definitions and variables are replaced in each."""
     defined = [[["Symbol", f"d{i}"], add(X, num(i))] for i in range(names)]
     proof = POSITIVE | {"kind": "squares", "squares": [{"factor": num(1), "root": X}] * count}
     listed = tuple(f"s{i}" for i in range(names))
@@ -215,14 +215,14 @@ def many_squares(count: int, names: int) -> bytes:
 
 
 def many_signs(clauses: int, names: int) -> bytes:
-    """Proofs, for each of which the signs of all variables are looked up."""
+    """Return many proofs; for each the signs of all variables are looked up."""
     claims = [relation(num(1)) | {"label": f"c{i}"} for i in range(clauses)]
     listed = tuple(f"s{i}" for i in range(names))
     return certificate(claims[0], POSITIVE, evidence="proved", claims=claims, variables=listed)
 
 
 def many_lists(count: int, depth: int) -> bytes:
-    """Lists among matrices, in which letters are looked for."""
+    """Return nested lists among matrices, in which letters are looked for."""
     inner: Data = [[]] * count
     for _ in range(depth):
         inner = [inner]
@@ -230,13 +230,13 @@ def many_lists(count: int, depth: int) -> bytes:
 
 
 def apart(count: int, digits: int) -> list[str]:
-    """Return rationals whose denominators have no common divisor but a small one."""
+    """Return rationals whose denominators have only small common divisors."""
     source = random.Random(0)
     return [f"1/{''.join(source.choices('123456789', k=digits - 1))}7" for _ in range(count)]
 
 
 def matrices_apart(size: int, digits: int) -> bytes:
-    """Matrices of rationals that have no denominator in common."""
+    """Return matrices of rationals whose denominators have only small common divisors."""
     listed = apart(2 * size * size, digits)
     rows = [listed[i : i + size] for i in range(0, len(listed), size)]
     put = {"A": rows[:size], "B": rows[size:]}
@@ -246,7 +246,7 @@ def matrices_apart(size: int, digits: int) -> bytes:
 
 
 def quotients_in_exponents(terms: int, divisors: int) -> bytes:
-    """An exponential of many terms over a divisor of many."""
+    """Return an exponential of a quotient with many terms and a divisor of many terms."""
     p = ["Symbol", "p", "nonnegative", "real"]
     over = add(*[mul(num(i + 2), power(p, i)) for i in range(1, divisors)], num(1))
     left = ["exp", mul(add(*[power(V, i + 1) for i in range(terms)]), power(over, -1))]

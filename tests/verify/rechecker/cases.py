@@ -57,12 +57,12 @@ def ball():
 
 
 def identities(statement):
-    """The same with every clause that is an identity as a claim, and no other."""
+    """Return the statement whose claims are all its identities, without its other clauses."""
     return statement.alone(*(clause for clause in statement.clauses if isinstance(clause, Identity)))
 
 
 def symbolic(name="wang2024.lemma1"):
-    """All identities of a theorem: T − 1, T − q, N and M in w = e^(−C), T − q + qr², 1 + r and 1 + b are divided by."""
+    """Prove a theorem's identities; the divisors: T − 1, T − q, N and M in w = e^(−C), T − q + qr², 1 + r, 1 + b."""
     statement = identities(load_theorem(name).statement)
     T, q, C = (next((s for s in statement.symbols() if s.name == name), sp.Symbol(name)) for name in ("T", "q", "C"))
     factors = [{"factor": to_data(T - 1), "shift": None}]
@@ -83,7 +83,7 @@ def symbolic(name="wang2024.lemma1"):
 
 
 def identity():
-    # Defined for k >= 1 and n > k: k − n, k + 2 and k are divided by. Half exponents, definitions.
+    # Defined for k >= 1 and n > k; the divisors are k − n, k + 2 and k. Half exponents, definitions.
     word = Parameter("w", "word", "w", words=("one", "other"))
     root = sp.exp(z / 2) + sp.exp(-z / 2)
     big = Parameter("n", "rational", "n", above=0)
@@ -125,7 +125,7 @@ def point_in_balls():
 
 
 def root():
-    # x² + y² = n and x = y: (1, 1) at n = 2, alone within 1/4 of (9/8, 7/8).
+    # x² + y² = n and x = y: (1, 1) at n = 2 is the only root within 1/4 of (9/8, 7/8).
     data = one_clause(Inequality("roots", sp.Lt(0, n)), N).to_data()
     data["claims"] = [
         {
@@ -153,7 +153,7 @@ def no_root():
 
 
 def positive():
-    # (x + k)/(x + 1) >= 1 for k >= 1, x >= 0; strict, where x >= 2k: x/k > 1 since x/k − 1 >= 1.
+    # (x + k)/(x + 1) >= 1 for k >= 1, x >= 0; the strict claim x/k > 1 if x >= 2k, because x/k − 1 >= 1.
     size = Parameter("x", "rational", "x", minimum=0)
     a = sp.Symbol("x", nonnegative=True)
     statement = Statement(
@@ -185,7 +185,7 @@ def squares():
 
 
 def by_cases():
-    # (x − 2k)² (x + k) ≥ 0, by which of x and 2k is larger; z − z² ≥ 0 on [0, 1]; x² + z² + 1 > x z, by a multiplier.
+    # (x − 2k)² (x + k) ≥ 0, by cases x ≤ 2k and x ≥ 2k; z − z² ≥ 0 on [0, 1]; x² + z² + 1 > x z, by a multiplier.
     size, a = Parameter("x", "rational", "x", above=0), sp.Symbol("x", positive=True)
     share, c = Parameter("z", "rational", "z", minimum=0), sp.Symbol("z", nonnegative=True)
     statement = Statement(
@@ -263,7 +263,7 @@ SHAPES = {LETTERS["A"]: (K, K), LETTERS["B"]: (K, K), LETTERS["v"]: (K, 1)}
 
 
 def words():
-    # (A + sB)ᵀ v = Aᵀv + s Bᵀv, s a variable; the word picks A at its first.
+    # (A + sB)ᵀ v = Aᵀv + s Bᵀv for a variable s; the first word chooses A.
     A, B, v = LETTERS.values()
     word = Parameter("w", "word", "w", words=("A", "B"))
     left = sp.transpose(Case(sp.Symbol("w"), A, B) + u * B) * v
@@ -274,7 +274,7 @@ def words():
 
 
 def words_here():
-    # h·(1/h)·A = A where h ≠ 0, here at h = 3, by a definition that has no value at 0.
+    # h·(1/h)·A = A for h ≠ 0, here at h = 3; 1/h is a definition that has no value at 0.
     A, B, v = LETTERS.values()
     h, inverse = sp.Symbol("h", real=True), sp.Symbol("inverse")
     clause = MatrixIdentity("same", inverse * h * A * v + u * B * v, A * v + u * B * v, SHAPES)
@@ -329,7 +329,7 @@ def residual_of_wishart():
 
 
 def point_of_an_inequality():
-    # 2z < z² fails at z = 1/2, by 1/4 − 1; the list is only read.
+    # 2z < z² fails at z = 1/2, where the margin is 1/4 − 1; the list is only read.
     listed = Parameter("v", "rationals", "a list", above=0)
     statement = one_clause(Inequality("bound", sp.Lt(2 * z, x * z**2)), X, listed, variables=(z,))
     proof = {"kind": "point", "bits": None, "point": {"z": "1/2"}, "difference": "-3/4"}

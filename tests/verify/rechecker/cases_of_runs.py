@@ -41,7 +41,7 @@ def _fraction(point):
 
 
 def _cuts(given, clause, proof):
-    """Return a bisection that covers the box; it cuts the side that is longest relative to the box."""
+    """Return a bisection that covers the box; it cuts the side that is longest relative to the box's side."""
     with ctx.workprec(proof["bits"]):
         box = boxes.read_box(given, clause, proof, "proof", proof["bits"])
         waiting, cuts = [box.whole], []
@@ -149,7 +149,7 @@ def cycle():
 
 
 def _parabola():
-    # Gradient descent on w²/2 from 1, by steps of x: it falls by x (2 − x) w²/2 at each.
+    # Gradient descent on w²/2 from 1 with step size x: each step lowers w²/2 by x (2 − x) w²/2.
     w = sp.Symbol("w", real=True)
     dynamics = Dynamics((w,), (sp.Integer(1),), ((1 - x) * w,), w**2 / 2)
     level, small = Parameter("y", "rational", "y", above=0), Hypothesis("small", sp.Lt(x, 2))
@@ -174,7 +174,7 @@ def falls():
 
 def kept():
     w, statement = _parabola()
-    # At x = 3 a step makes w²/2 − 1/2 to 4 (w²/2 − 1/2) + 3/2.
+    # At x = 3 a step takes w²/2 − 1/2 to 4 (w²/2 − 1/2) + 3/2.
     proof = {"kind": "kept", "invariants": [to_data(sp.Ge(w**2 / 2, sp.Rational(1, 2)))], "values": [_sum(), _sum()]}
     proof |= {"start": [_sum()], "step": [_sum((4, [0]), (sp.Rational(3, 2), []))]}
     proof |= {"above": _sum((1, [0]), (sp.Rational(7, 18), []))}
@@ -182,7 +182,7 @@ def kept():
 
 
 def small_descent():
-    # L = e^(−z) on z ≥ 0, z' = z + s e^(−z): L'' ≤ 1, so that s = 19/10 < 2 will do.
+    # L = e^(−z) on z ≥ 0, z' = z + s e^(−z): L'' ≤ 1, so s = 19/10 < 2 is small enough.
     dynamics = Dynamics((z,), (sp.Integer(0),), (z + x * sp.exp(-z),), sp.exp(-z))
     level = Parameter("y", "rational", "y", above=0)
     statement = one_clause(Stays("stays", dynamics, reached=y, level=2 * y), X, level)
@@ -196,7 +196,7 @@ FADING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.ex
 
 def tube():
     # e^z rises by about x a step, and u is soon near e^(−z): the observable, about 2/(1 + t/100), is 1/4 near t = 700.
-    # The tube extends a tenth of e^(−z) to either side, in cells of length 1/4. It begins at t = 20, where z is about
+    # The tube extends a tenth of e^(−z) to each side, in cells of length 1/4. It begins at t = 20, where z is about
     # log(6/5) = 0.182.
     statement = one_clause(Reaches("reached", FADING, y), X, Y)
     nodes = []

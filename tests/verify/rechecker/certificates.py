@@ -1,4 +1,4 @@
-"""Certificates of small statements: written, re-checked, and changed in one place; the symbols that they share."""
+"""Helpers that write certificates of small statements, re-check them and change them in one place; shared symbols."""
 
 import ast
 import copy
@@ -40,7 +40,7 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
 
 
 def trusts_of(data, *proofs):
-    """Return the doors that bring the primitives, the kinds of claim and the kinds of proof in some data."""
+    """Return the doors that provide the primitives, the kinds of claim and the kinds of proof in some data."""
     brought, named = with_doors()[0].brought, {("primitives", name) for name in primitives(data)}
     named |= {("clauses", name) for name in kinds(data["claims"])} | {("proofs", name) for name in kinds(proofs)}
     return [each._asdict() for each in sorted({brought[name] for name in named & brought.keys()})]

@@ -1,9 +1,9 @@
 # ruff: noqa: T201 -- a command that prints, and draws that are no secrets
-"""Files that are drawn to exhaust the re-checker, each answered in a process of its own with 1.5 GB of addresses.
+"""Random files made to exhaust the re-checker, each answered in its own process with 1.5 GB of address space.
 
-`python -m tests.verify.rechecker.fuzz --count 300 --seed 0` draws so many; `--named` answers those of `bombs`. It
-prints for each the verdict, the work and the bytes that were counted, seconds and megabytes, at the end the largest of
-each, and exits with 1 where one was not answered.
+`python -m tests.verify.rechecker.fuzz --count 300 --seed 0` draws 300 files; `--named` answers those of `bombs`. For
+each file it prints the verdict, the counted work and bytes, seconds and megabytes; at the end it prints the largest of
+each number. It exits with 1 if a file was not answered.
 """
 
 import argparse
@@ -71,13 +71,13 @@ from verify.rechecker import Doors
 from verify.rechecker.registry import closed
 
 ADDRESSES = 1536 * 2**20
-"""Bytes of addresses that the process has which answers a file."""
+"""Bytes of address space of the process that answers a file."""
 SECONDS = 300
 """Processor time after which a file counts as not answered."""
 
 
 class Drawn:
-    """The parts that a file is drawn of; sizes are drawn over magnitudes."""
+    """A generator of the parts of a file; sizes are drawn over several magnitudes."""
 
     def __init__(self, source: random.Random) -> None:
         self.source = source
@@ -124,7 +124,7 @@ class Drawn:
         return self.source.choice([add, mul])(*parts, num(1), X)
 
     def grown(self) -> tuple[Data, list[Data]]:
-        """Return an expression made of amplifiers, and its definitions."""
+        """Return an expression made of parts that grow beyond their text, and its definitions."""
         starts = [
             lambda: self.tree(self.source.randint(0, 5)),
             self.wide,
@@ -170,7 +170,7 @@ class Drawn:
                 return certificate(identity(last), proof, outcome="refuted", definitions=definitions)
 
     def deduced(self, last: Data, depth: int) -> Data:
-        """Return a tree of rules, most about an expression."""
+        """Return a tree of rules, most of them about a given expression."""
         source = self.source
         then, leaf = (self.deduced(last, depth - 1), self.deduced(last, 0)) if depth else (None, None)
         one = [num(1), [source.randrange(depth + 1)], source.choice([None, last])]
@@ -259,7 +259,7 @@ class Drawn:
 
 
 def answer(made: Callable[[], bytes], door: Doors) -> dict[str, Data]:
-    """Return the verdict on a file and its cost, by a process of its own; nothing if that dies."""
+    """Return the verdict on a file and its cost, from its own process; an empty dict if the process dies."""
     read, write = os.pipe()
     if not (child := os.fork()):
         os.close(read)
@@ -273,7 +273,7 @@ def answer(made: Callable[[], bytes], door: Doors) -> dict[str, Data]:
         except BaseException:
             traceback.print_exc()
         finally:
-            # The code beyond this is the parent's.
+            # Only the parent runs the code below.
             os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:

@@ -1,7 +1,7 @@
 """Attacks on the re-checker: mutants of accepted certificates. `test_exhaustion.py` has the files made to exhaust it.
 
-A mutant is rejected, or it is listed as harmless with the reason: a different proof of the same
-claim that holds too, a claim about something else that says so, or a name that is carried through.
+A mutant is rejected, or it is listed as harmless with the reason: it is another valid proof of the same claim, its
+claim is about something else and says so, or the changed name is only copied into the result.
 """
 
 import json
@@ -14,7 +14,8 @@ from verify.language.expressions import digest
 
 pytestmark = pytest.mark.audit
 
-# Mutants that may be accepted: certificate, field, and why that is no harm. A mutant outside this list fails.
+# Mutants that may be accepted: certificate, field, and the reason why they are harmless. Any other accepted mutant
+# fails the test.
 HARMLESS = [
     ("ball|constant", r"clauses\.0\.proof\.margin.*", SAME + ": a wider interval that decides"),
     (

@@ -30,13 +30,13 @@ AT_ONCE = {
     "a sum of transposes": "bytes of what is made",
     "matrices of many denominators": "microseconds of work, nominally",
 }
-"""Files that are answered before much is done, with the quantity that is too large."""
+"""Files that are answered after little work, with the quantity that is too large."""
 ACCEPTED = {
     *("a limit of long powers", "a sum half subtracted", "clauses of many parameters", "hypotheses of many parameters"),
     *("many signs", "many slacks, cubed", "many words of parameters", "many words that choose"),
     "matrices to powers that cancel",
 }
-"""Files that prove their claims, and ask for less than is allowed."""
+"""Files that prove their claims, and need less than is allowed."""
 
 
 @pytest.mark.parametrize("name", AT_ONCE)
@@ -96,7 +96,7 @@ def test_a_few_drawn_files_are_answered():
 def test_every_file_is_answered_in_a_process_of_15_gigabytes(arguments, record_property):
     rows, largest = answers(FUZZ, *arguments)
     record_property("largest", largest)
-    # Memory is counted a little after it is taken: one operation's overshoot.
+    # Memory is counted after it is allocated, so it may exceed the limit by that of one operation.
     assert len(rows) == (300 if "--count" in arguments else len(BOMBS)) and largest["made"] < 1.5 * reading.MOST_MADE
     accepted = {row["name"] for row in rows if row["verdict"] == "accepted"}
     if arguments == ["--named"]:
@@ -104,7 +104,7 @@ def test_every_file_is_answered_in_a_process_of_15_gigabytes(arguments, record_p
 
 
 def test_no_bomb_is_a_certificate_of_another_version():
-    # A version that is not read would be answered at once, and nothing be tried.
+    # A file of a version that is not read would be answered at once, and would test nothing.
     for name, made in BOMBS.items():
         text = made() if name in AT_ONCE else b""
         if text.startswith(b'{"format"'):

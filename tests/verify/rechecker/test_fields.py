@@ -1,4 +1,4 @@
-"""Values in a field: a number is exact or not known to be; limits."""
+"""Values in a field: a number is rational only if this is known exactly; limits."""
 
 from fractions import Fraction
 

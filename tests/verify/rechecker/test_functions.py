@@ -1,4 +1,4 @@
-"""The re-checker's functions, pieces, sums, products and recursions: right values pass, wrong ones and forms do not."""
+"""The re-checker's functions, pieces, sums, products and recursions: right values pass; wrong values and forms fail."""
 
 import copy
 import json
@@ -90,7 +90,7 @@ def holds(relation, instance, *parameters):
 
 
 def test_bound_symbols_are_local_to_their_binder():
-    # x is the parameter, and the symbol of the inner sum is summed over again in the outer one.
+    # x is the parameter; in `shadowed` the outer sum binds the symbol of the inner sum again.
     inner = sp.Sum(k * x, (k, 1, 3))
     nested = sp.Sum(sp.Symbol("j", integer=True) + inner, (sp.Symbol("j", integer=True), 1, 2))
     assert holds(sp.Eq(nested, 3 + 12 * x, evaluate=False), {"x": "5"}, X)

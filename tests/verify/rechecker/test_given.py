@@ -22,7 +22,7 @@ from verify.rechecker import Rejected
 
 
 def _everywhere(value, put):
-    """Yield, for each place of the symbol x in a value, a copy with `put` in that place."""
+    """Yield, for each place of the symbol x in a value, a copy with `put` instead."""
     if value == ["Symbol", "x", "real"]:
         yield put
     elif isinstance(value, list | dict):

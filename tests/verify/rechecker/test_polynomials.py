@@ -1,4 +1,4 @@
-"""Rational functions vanish where those of another program do."""
+"""Rational functions vanish exactly if another program says so."""
 
 import random
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The re-checker as a whole: each kind of proof is accepted, no malformed file is a crash; its imports."""
+"""The re-checker as a whole: it accepts each kind of proof, and does not crash on malformed files; its imports."""
 
 import contextlib
 import json
@@ -37,7 +37,7 @@ def test_the_symbolic_theorems_are_proved_again_in_seconds():
     started = time.monotonic()
     clauses = [clause for name in SYMBOLIC for clause in recheck(symbolic(name)).clauses]
     assert {(clause.evidence, clause.trusts) for clause in clauses} == {("proved", ())}
-    # About a second on the machine that this was written on.
+    # On an idle machine it took about a second.
     assert time.monotonic() - started < 10
 
 
@@ -73,7 +73,7 @@ def test_some_clauses_are_checked_by_themselves():
         return Instance(data, instance).verdict(clause or claim[stated["label"]], stated)
 
     assert verdict(strict) == verdict(weak) == Verdict("proved")
-    # A proof at an instance makes a clause certified, whatever is stated.
+    # The kind of proof, and not the stated evidence, decides the evidence.
     assert verdict(weak | {"evidence": "certified"}).evidence == "proved"
     wrong = verdict(strict | {"proof": strict["proof"] | {"relations": []}})
     assert (wrong.evidence, wrong.rejected) == (None, True) and "not all positive" in wrong.why
@@ -95,7 +95,7 @@ def test_unknown_parts_are_told_from_wrong_ones():
     clause = data["claims"][0]
     unknown = ["Primitive", "mine", 1, ["Integer", "1"]]
     bound = data | {"definitions": [[["Symbol", "mine"], unknown]]}
-    # A definition that no one uses is no harm; one that is used is.
+    # An unknown primitive in an unused definition does not matter; in a used definition it does.
     assert Instance(bound, instance).verdict(clause, weak) == Verdict("proved")
     uses = clause | {"relation": ["Le", ["Symbol", "mine"], ["Integer", "2"]]}
     for data_, clause_ in ((bound, uses), (data, clause | {"relation": ["Le", unknown, ["Integer", "2"]]})):
@@ -176,7 +176,7 @@ def test_the_checker_imports_nothing_of_the_engine():
         "print(bad, ours)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    # The public page comes with any module of `verify`, and says how results show themselves.
+    # Any module of `verify` loads the package itself, which loads the display of results.
     assert done.stdout.strip() == "[] ['verify', 'verify.shown']"
 
 
@@ -197,7 +197,7 @@ sys.exit(any(m.split(".")[0] in ("verify", "theorems", "sympy") for m in sys.mod
 
 
 def test_the_folder_works_alone(tmp_path):
-    """It accepts certificates that rest on its core; those that rest on a package's help are unknown to it."""
+    """The folder alone accepts certificates that rest on its core; those that need a package are `unknown`."""
     shutil.copytree(Path(rechecker.__file__).parent, tmp_path / "alone", ignore=shutil.ignore_patterns("__pycache__"))
     folder = Path(str(resources.files("theorems"))) / "certificates"
     (tmp_path / "run.py").write_text(ALONE)

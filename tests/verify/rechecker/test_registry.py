@@ -57,7 +57,7 @@ def test_the_hypotheses_that_a_check_used_have_to_be_said():
 
 
 def brought(rechecks, name="mine.help", package="mine", digest="0" * 64):
-    """Return a look-up in which this door alone is installed, and the door's entry in a certificate."""
+    """Return a look-up in which only this door is installed, and the door's entry in a certificate."""
     doors = {name: Door(name, package, digest, lambda: rechecks)}
     return doors.__getitem__, Trusted(name, rechecks.version, package, digest)._asdict()
 
@@ -151,7 +151,7 @@ def test_a_kind_of_proof_of_a_package_is_trusted_where_it_is_used():
     assert (claim.kind, claim.evidence, [str(each) for each in claim.trusts]) == ("believed", "proved", ["mine.help/3"])
     with pytest.raises(Unknown, match="'believed' is not a kind of proof that this program knows"):
         recheck_text(text_of(made), door=at_hand)
-    # The verdict of a check is held against the stated one.
+    # The verdict of the check is compared with the stated verdict.
     other = replace(BELIEVED, check=lambda *_: Checked(False, hypotheses_used=False))
     at_hand, trusted = brought(Rechecks(3, proofs={"believed": other}))
     with pytest.raises(Rejected, match="the check finds otherwise"):
@@ -159,7 +159,7 @@ def test_a_kind_of_proof_of_a_package_is_trusted_where_it_is_used():
 
 
 def at_one(statement, clause, proof, **brought):
-    """The doors that the re-checker's verdict at x = 1 rests on, and those of the scope."""
+    """Return the doors that the re-checker's verdict at x = 1 rests on, and the doors that the scope rests on."""
     registry = CORE.with_rechecks(Trusted("mine.help", 1, "mine", "0" * 64), Rechecks(1, **brought))
     instance = Instance(statement.to_data(), {"x": "1"}, registry=registry)
     verdict = instance.verdict(clause.to_data(), {"label": clause.label, "outcome": "verified", "proof": proof})

@@ -286,7 +286,7 @@ def test_a_certificate_with_one_changed_field_is_rejected(name, path, value, why
 def test_every_kind_is_rejected_in_five_ways():
     kinds = {name: [c["proof"]["kind"] for c in made()["clauses"]] for name, made in ACCEPTED.items()}
     counts = dict.fromkeys(KINDS, 0)
-    # Tubes are forged in a file of their own.
+    # Forged tubes are in their own file.
     counts["tube"] = len(test_tubes.FORGED)
     for name, path, *_ in REJECTED:
         counts[kinds[name][1 if path.startswith(("clauses.1", "statement.claims.1")) else 0]] += 1

@@ -1,4 +1,4 @@
-"""Expressions against SymPy and against the data as they are written: derivatives, definitions, cancelling parts."""
+"""Expressions against SymPy and against a direct evaluation of their data: derivatives, definitions, cancelling."""
 
 import contextlib
 import random
@@ -17,7 +17,7 @@ from verify.rechecker.kinds import runs
 
 
 def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():
-    # d(y²)/du with y := u is 0 for y held fixed and 2u along it: the two readings are not guessed between.
+    # d(y²)/du with y := u is 0 if y is held fixed, and 2u otherwise: the re-checker does not guess which is meant.
     clause = Identity("same", sp.Derivative(y**2, u), sp.Integer(0))
     statement = one_clause(clause, X, variables=(u,), definitions={y: u})
     proof = {"kind": "identity", "scope": "all", "factors": []}
@@ -28,7 +28,7 @@ def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():
 @pytest.mark.parametrize("expression", [sp.Derivative(y * u, y), sp.Subs(y * u, y, x), sp.Limit(y * u, y, 0)])
 @pytest.mark.parametrize("value", [u, u**2, x + 1, sp.Integer(1)])
 def test_a_definition_is_no_variable(expression, value):
-    # d(yu)/dy is u for any y, as are its meanings with something put in for y: nothing else is accepted.
+    # d(yu)/dy is u for any y; a definition must not be substituted for the variable y, so nothing else is accepted.
     meanings = {sp.Derivative: u, sp.Subs: x * u, sp.Limit: sp.Integer(0)}
     data = one_clause(Identity("same", x, u), X, variables=(u,), definitions={y: value}).to_data()
     proof = {"kind": "identity", "scope": "all", "factors": []}
@@ -44,7 +44,7 @@ def test_a_definition_is_no_variable(expression, value):
 
 
 def _enclosures(found, reference):
-    """Whether a ball contains a number known to 60 digits, and is no wider than 2^-60 of it."""
+    """Whether a ball contains a number known to 60 digits, and has a relative width of at most 2^-60."""
     value = arb(str(reference))
     slack = abs(value) * arb(10) ** -50 + arb(10) ** -50
     return abs(found - value) <= slack and found.rad() <= abs(value) * arb(2) ** -60 + arb(2) ** -60
@@ -93,7 +93,7 @@ _VANISHING = {
 
 
 def _vanishing(how, what, minimum=None):
-    """A statement about an expression that is 0 whenever it has a value."""
+    """Return a statement about an expression that is 0 whenever it has a value."""
     p = _PARTIAL[what]
     parameters = (Parameter("x", "rational", "x", minimum=minimum), Parameter("u", "rational", "u"))
     data = one_clause(Inequality("c", sp.Lt(x, 1)), *parameters).to_data() | {"definitions": [[_M, p]]}
@@ -132,7 +132,7 @@ def test_cancelling_parts_of_an_identity_need_a_value_for_all(how, what):
 
 
 def _plain(data, values):
-    """The value of an expression, computed as it is written; ZeroDivisionError if it has none."""
+    """Return the value of an expression, computed as it is written. Raise ZeroDivisionError if it has none."""
     head, *args = data
     if head in ("Integer", "Rational"):
         return Fraction(args[0])

@@ -1,4 +1,4 @@
-"""Whole folders are tested on all cores, by processes of one thread each."""
+"""Whole folders are tested on all cores, by processes with one thread each."""
 
 import os
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from verify.reports.pytest_plugin import use_all_cores
 
 @pytest.mark.parametrize(("given", "processes", "threads"), [(0, "auto", "1"), (2, 2, None)])
 def test_processes_on_all_cores_have_one_thread_each(monkeypatch, tmp_path, given, processes, threads):
-    # A variable that was set is put back.
+    # By these two calls the variable is restored after the test.
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.delenv("OMP_NUM_THREADS")
     option = SimpleNamespace(numprocesses=given or None, collectonly=False, usepdb=False)

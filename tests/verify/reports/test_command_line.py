@@ -24,7 +24,7 @@ INSTANCES = {
     "T=": ("T", "is empty"),
     "T= ": ("T", "is empty"),
     "T=1e999999": ("T = 1e999999", "10^18"),
-    # Would not fit into any memory if it were expanded.
+    # The expanded number would not fit into any memory.
     "T=1e999999999999": ("T = 1e999999999999", "10^18"),
     "T=10000000000000000000": ("T = 10000000000000000000", "10^18"),
     "T=" + "9" * 5000: ("T = 9999", "characters"),
@@ -41,7 +41,7 @@ INSTANCES = {
     "eps=inf": ("eps = inf", "must be a number"),
     "eps=1e-999999": ("eps = 1e-999999", "exponents are limited"),
     "depth=3": ("depth = 3", "is not a parameter", "T, q, d, eta, eps"),
-    # Names of arguments inside the program are no parameters either.
+    # Names of arguments inside the program are not parameters either.
     "self=3": ("self = 3", "is not a parameter"),
     "theorem=3": ("theorem = 3", "is not a parameter"),
     "=3": ("=3", "name=value"),
@@ -173,7 +173,7 @@ def test_every_verbs_help_has_an_example_of_its_own_arguments(cli):
     for name, command in commands.items():
         (example,) = re.findall(r"Example: verify (.*)", command.epilog)
         assert example.split()[0] == name and "Example: verify" in cli(name, "--help")[1]
-        # The example is understood as it stands; nothing is run.
+        # The example is parsed as it stands, and not run.
         with command.make_context(name, example.split()[1:]) as context:
             assert context.params
         with pytest.raises(typer.TyperException):
@@ -210,7 +210,7 @@ CONTRADICTED = r"the assumptions of .* contradict each other \(zero=\w+\): leave
     [
         (contradicted, "", 2, f"verify: theorem: {CONTRADICTED}"),
         (contradicted, ":mine", 2, f"verify: theorem: {CONTRADICTED}"),
-        # Of a theorem of ours the same is an error of ours.
+        # In a theorem of the library the same is an internal error.
         (contradicted, None, 70, f"{OURS}{CONTRADICTED}"),
         (broken, None, 70, f"{OURS}RuntimeError: two lines\n"),
     ],
@@ -236,7 +236,7 @@ def test_both_ways_to_start_it_do_the_same(command):
 
 
 def test_output_in_another_encoding_is_no_error_of_ours():
-    # As when piped on Windows, whose encoding has no α.
+    # Like a pipe on Windows, whose encoding has no α.
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     command = [sys.executable, "-m", "verify", "derive", "wang2024.stationary_points"]
     done = subprocess.run(command, capture_output=True, env=environment, check=False)

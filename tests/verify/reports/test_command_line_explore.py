@@ -1,4 +1,4 @@
-"""`verify explore`: replays, the time it keeps, an interrupt, and statements that cannot be searched."""
+"""`verify explore`: replays, time limits, interrupts, and statements that cannot be searched."""
 
 import os
 import signal
@@ -105,7 +105,7 @@ def test_control_c_ends_a_search_with_what_it_met(theorem_file, tmp_path, as_jso
     running = subprocess.Popen(
         [*command, *(["--json"] if as_json else [])],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,
-        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
+        # A process that a shell runs in the background ignores the signal, and so do its child processes.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
     try:
@@ -122,7 +122,7 @@ def test_control_c_ends_a_search_with_what_it_met(theorem_file, tmp_path, as_jso
         assert (body["stopped"], body["counterexample"]) == ("interrupted", None)
         assert 5 <= body["examples"] < 500 and body["undecided"] == body["examples"]
     else:
-        # Nothing is said of instances whose margins no error bounds.
+        # A margin without an error bound is not reported.
         assert "no instance is clean" in out and "interrupted" in out and "smallest relative margin" not in out
 
 

@@ -1,4 +1,4 @@
-"""The command line replaces files of its own only, and a refused command runs nothing."""
+"""The command line replaces only files of its own, and a refused command runs nothing."""
 
 import json
 
@@ -21,7 +21,7 @@ mine = Theorem("{id}", "a title", Source("1", "derived here"),
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """Write a theorem file whose code leaves a trace when it is run, and go to its folder."""
+    """Write a theorem file whose code leaves a trace when it runs, and change to its folder."""
 
     def write(identifier="user.mine"):
         path = tmp_path / "mine.py"

@@ -79,7 +79,7 @@ def test_a_check_in_scope(cli):
         assert clause["holds"] is True and clause["evidence"] == "certified"
         assert clause["rechecked"] is True and clause["unchecked"] == ""
         low, high = Fraction(clause["margin"]["lower"]), Fraction(clause["margin"]["upper"])
-        # 12 digits: the ends differ by at most 2 units of the last.
+        # With 12 digits the ends differ by at most 2 units of the last digit.
         assert 0 < low <= high <= low * (1 + Fraction(2, 10**11))
         assert len(clause["margin"]["lower"].split("e")[0].replace(".", "")) <= 12
     # The limit of 1/(t·L_t) is 4η/(T − 1) = 1/40.
@@ -87,7 +87,7 @@ def test_a_check_in_scope(cli):
 
 
 def test_the_number_of_steps_is_that_of_naive_iteration(cli):
-    # The textbook recursion at 40 digits; some 10^4 steps of 30 roundings leave 34 of them.
+    # The textbook recursion at 40 digits; after some 10^4 steps of 30 roundings 34 digits are right.
     with mpmath.workdps(40):
         T, q, d, eta, eps = 9, 2, 1, mpmath.mpf(1) / 20, mpmath.mpf(1) / 200
         a = C = mpmath.mpf(0)
@@ -111,9 +111,9 @@ def test_the_number_of_steps_is_that_of_naive_iteration(cli):
 def test_the_number_of_steps_of_the_design_example(cli):
     code, out, _ = cli("check", THEOREM, "T=20", "q=3", "d=5", "eta=1/500", "eps=1/100", "--json")
     found = body_of(out)["values"]["steps_to_epsilon"]
-    # In doubles: 3·10^5 steps whose roundings of 1e-16 add up, at worst, to 3·10^5 · 30 · 1e-16 = 1e-9 in C and α;
-    # dL/dC ~ 2L = 0.02 makes it 2e-11 in L, and dL/dα vanishes nearly. L falls by L²·4η/(T−1) = 4e-8 a step, and
-    # both neighbours of the step that is found are asserted to be farther than 1e-9 from ε: the doubles decide.
+    # In doubles the roundings of 3·10^5 steps add up, at worst, to 3·10^5 · 30 · 1e-16 = 1e-9 in C and α, and with
+    # dL/dC ~ 2L = 0.02 to 2e-11 in L; dL/dα nearly vanishes. L falls by L²·4η/(T−1) = 4e-8 a step. The losses at the
+    # found step and before it are asserted to differ from ε by more than 1e-9, so doubles decide.
     T, q, d, eta, eps = 20, 3, 5, 0.002, 0.01
     a = C = 0.0
     steps, before = 0, math.inf
@@ -239,7 +239,7 @@ def test_an_interrupt_prints_what_was_found(cli, monkeypatch):
     assert (code, err, body["outcome"]) == (130, "", "inconclusive")
     assert "interrupted at step 2048" in body["clauses"][0]["detail"]
     assert body["values"]["steps_to_epsilon"]["lower"] in (2048, 2049)
-    # A claim that does not need the rest of the run is there: staying is certified by the invariant box.
+    # A claim that does not need the rest of the run is decided: `stays` is certified by the invariant box.
     assert body["clauses"][1]["evidence"] == "certified"
 
 

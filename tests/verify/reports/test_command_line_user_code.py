@@ -48,7 +48,7 @@ VERBS = (("check", "x=1"), ("explore", "--seconds", "2"), ("sweep", "--over", "x
 
 
 def made(text, **parts):
-    """Return a theorem file whose primitive has a new name, as compiled programs are cached by names."""
+    """Return a theorem file whose primitive has a new name, because compiled programs are cached by name."""
     return text.format(name=f"own{next(NUMBER)}", **parts)
 
 

@@ -1,4 +1,4 @@
-"""Text of a file or of a user is shown as it is, at every door by which text leaves the program."""
+"""Text of a file or of a user is shown as plain text in every form of the program's output."""
 
 import io
 import json
@@ -47,7 +47,7 @@ x = sp.Symbol("x", real=True)
 
 
 def shows(text):
-    """Whether all of a text but its line breaks shows."""
+    """Whether all characters of a text except its line breaks are printable."""
     return all(line.isprintable() for line in text.split("\n"))
 
 
@@ -75,7 +75,7 @@ def test_a_line_of_text_stays_one(spoof):
 
 
 def _checked(make_theorem, spoof):
-    """A check's result, each text of which is spoofed."""
+    """Return a check's result in which every text is replaced by `spoof`."""
     theorem = make_theorem(Inequality("c", sp.Le(x, 2)), hypotheses=(Hypothesis("h", sp.Le(x, 2)),))
     result = verify.check(theorem, x=1)
     clause = replace(result.clauses[0], label=f"c{spoof}", claim=f"claim{spoof}", detail=f"detail{spoof}")
@@ -133,7 +133,7 @@ def test_a_table_of_markdown_keeps_its_cells(spoof):
     assert shows(said) and "<script" not in said
     rows = [line for line in said.split("\n") if line.startswith("|")]
     assert len(rows) == 4 and all(len(re.findall(r"(?<!\\)\|", row)) == 3 for row in rows)
-    # Outside of the formula nothing is code or mathematics.
+    # Outside the formula nothing is code or mathematics.
     assert not re.search(r"(?<!\\)[`$]", said.replace("$x^{2}$", ""))
 
 
@@ -145,7 +145,7 @@ def test_latex_has_no_command_of_it(spoof):
         assert not re.search(r"\\input|\\alert", text)
         bare = re.sub(r"\\[{}]", "", text)
         assert bare.count("{") == bare.count("}")
-    # The signs of mathematics that are there are pairs: of the formula, and of letters that stand in it.
+    # The remaining $ signs come in pairs: around the formula, and around letters in mathematics.
     assert len(re.findall(r"(?<!\\)\$", document)) % 2 == 0
 
 
@@ -171,7 +171,7 @@ def test_an_error_is_a_line_with_what_was_typed(spoof):
 
 @contextmanager
 def _terminal(monkeypatch):
-    """Yield standard error that is a terminal on which everything is late enough to be shown."""
+    """Yield a standard error that is a terminal, with a clock by which every bar is late enough to be shown."""
 
     class Terminal(io.StringIO):
         def isatty(self):

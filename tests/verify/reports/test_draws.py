@@ -1,4 +1,4 @@
-"""The draws of a run of pytest: of each test the same everywhere, or anew from a number that is printed."""
+"""The draws of a pytest run: for each test the same on every machine, or new ones from a seed that is printed."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ CONSTANTS = "numbers = [" + ", ".join(map(str, range(10_007, 10_907, 3))) + "]"
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Run the three tests in a process of their own; return its lines and the draws of each."""
+    """Run three tests in their own process; return its lines and the draws of each test."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
 
     def run(*arguments, limit="float('inf')", more="", hash_seed="0"):
@@ -81,7 +81,7 @@ def test_fresh_draws_are_others_and_their_number_repeats_them(drawn):
     _, first = drawn()
     lines, fresh = drawn("--fresh", "-n", "2")
     (seed,) = [line.split()[3] for line in lines if line.startswith("draws: fresh; --seed ")]
-    # The draws within a test, as in c, have no seed that could be given.
+    # Draws of a `given` inside a test, as in c, do not depend on the given seed.
     again, other = drawn("--seed", seed)[1], drawn("--fresh")[1]
     assert all(again[name] == fresh[name] and first[name] != fresh[name] != other[name] for name in "ab")
 

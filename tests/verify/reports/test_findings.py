@@ -1,4 +1,4 @@
-"""Findings: the values expected of a command are there, or the difference is reported; and the files of findings."""
+"""Findings: a command has the expected values, or the difference is reported; and the files of findings."""
 
 import json
 import sys
@@ -58,7 +58,7 @@ def test_expected_values_that_are_there_hold(path, expected):
     [
         ("outcome", "verified", 'is "out_of_scope", expected verified'),
         ("in_scope", True, "is false, expected true"),
-        # JSON's false is not the number 0, nor 1 true.
+        # JSON's false is not the number 0, and true is not 1.
         ("in_scope", 0, "is false, expected 0"),
         ("in_scope", None, "is false, expected null"),
         ("in_scope", Enclosure(-1, 1), "is false, expected between -1 and 1"),

@@ -1,4 +1,4 @@
-"""The ledger's lines, from entries as tests write them."""
+"""The lines of the ledger, from entries in the form that tests write."""
 
 import pytest
 
@@ -75,7 +75,7 @@ FINDING = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures
             ],
             "p.a inconclusive - 1 instance, re-checked, in words: global, 1.0 s; for all: argued (2 inferences)",
         ),
-        # An expected refutation is counted apart; a surprise is none, nor what nobody expected.
+        # An expected refutation is counted separately; a surprise, or a refutation that was not expected, is not.
         (
             [_theorem("p.a"), REFUTED],
             "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s; for all: proved",
@@ -89,7 +89,7 @@ FINDING = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures
             [_theorem("p.a"), _theorem("p.a", outcome="refuted")],
             "p.a refuted certified 2 instances, re-checked, 2.0 s; for all: proved",
         ),
-        # A comparison says where it ran, and whether it is as expected; of two, one was not.
+        # A comparison says on which devices it ran, and whether each result is as expected.
         ([_comparison("c"), _comparison("c", instances=3)], "c verified simulated 4 instances, cpu, cuda: not run"),
         ([_comparison("c", device="cuda")], "c verified simulated 1 instance, cpu: not run, cuda"),
         ([_comparison("c"), _comparison("c", "refuted", "cuda")], "c refuted simulated 2 instances, cpu, cuda"),

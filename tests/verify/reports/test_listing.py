@@ -191,7 +191,7 @@ one = Theorem("listed.one", "a title", Source("1", "derived here"), STATEMENT, {
 
 
 class Listed:
-    """A package with a theorem, its certificate, and the certificates that are re-checked as it is listed."""
+    """A package with a theorem and its certificate, and the certificates that are re-checked when it is listed."""
 
     def __init__(self, folder, monkeypatch):
         self.folder, self.asked = folder / "listed_package", []
@@ -212,13 +212,13 @@ class Listed:
 
     @staticmethod
     def forget():
-        """Forget the modules and certificates of it that the process has loaded and accepted."""
+        """Forget the package's modules and certificates that the process has loaded and accepted."""
         for name in [name for name in sys.modules if name.split(".")[0] in ("listed_package", "elsewhere")]:
             del sys.modules[name]
         evidence._rechecked.cache_clear()
 
     def rows(self, *, keep=True):
-        """List as a process does that has just begun."""
+        """List the theorems as a new process would."""
         self.forget()
         return list_rows(keep=keep)
 

@@ -1,4 +1,4 @@
-"""The files that a package ships are written anew if they no longer fit, and else left as they are."""
+"""The files that a package ships are rewritten if they no longer fit, and otherwise left as they are."""
 
 import importlib
 import json
@@ -54,7 +54,7 @@ def forget():
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A project with a package of two theorems and a finding; its modules end with the test."""
+    """A project with a package of two theorems and a finding; its modules are unloaded after the test."""
     folder, info = tmp_path / "zeta_of_a_test", tmp_path / "zeta-1.dist-info"
     folder.mkdir()
     info.mkdir()
@@ -120,7 +120,7 @@ def test_files_of_a_changed_theorem_alone_are_written(package, cli, monkeypatch)
     after = contents(package)
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     assert {name for name in changed if SECOND not in name} == {"statement_digests.json"}
-    # Another example is another certificate, and no more.
+    # Another example changes only the certificate.
     monkeypatch.setattr("zeta_of_a_test.theorems.second", replace(theorem, statement=weaker, example={"x": 2}))
     code, out, _ = cli("pin")
     assert (code, out.count("\n")) == (0, 1) and "it is of another instance than the example" in out
@@ -159,7 +159,7 @@ def test_a_certificate_that_is_no_longer_accepted_is_written_anew(package, cli):
     path = package / "certificates" / f"{FIRST}.json"
     right = path.read_bytes()
     path.write_bytes(right.replace(b'"verified"', b'"refuted"'))
-    # The second one's proof uses the first: its own certificate fits all the same.
+    # The second theorem's proof uses the first theorem, but its certificate still fits.
     assert pin(cli) == (0, [("certificate", FIRST)], []) and path.read_bytes() == right
 
 
@@ -204,7 +204,7 @@ def test_an_uncertified_example_is_reported_and_other_files_are_written(package,
     assert (code, out) == (3, "") and err.count("\n") == 1
     assert f"not written: certificate of {FIRST}: the example is inconclusive" in err
     assert "(before: no certificate is shipped)" in err
-    # The second one's certificate fits; its standing for all parameters rests on one that is not there.
+    # The second theorem's certificate fits; its standing for all parameters rests on a certificate that is missing.
     assert verify.list_theorems("zeta2025")[1]["for_all_parameters"] == "open"
 
 
@@ -226,14 +226,14 @@ def test_a_claim_in_words_is_pinned_where_it_is_evaluated_and_its_wrong_variant_
     assert failed == [("certificate", FIRST)] and "the wrong variant of w is verified at the example" in line
     assert pinned(evaluations={"w": replace(known, trials=known.wrong_trials)})[0] == [("certificate", FIRST)]
     assert pinned(evaluations={"w": known}) == ([], "")
-    # The evidence of a claim in words is none of the certificate's.
+    # A certificate has no evidence of a claim in words.
     assert standing(verify.load_theorem(FIRST)).for_all_parameters.standing == "argued"
 
 
 def test_a_shipped_certificate_is_not_replaced_by_weaker_evidence(package, cli, monkeypatch):
     pin(cli)
     before, theorem = contents(package), verify.load_theorem(FIRST)
-    # At x = 2 the bound that is proved holds as well, but no proof is found now.
+    # At x = 2 the bound holds too, but now no proof is found.
     monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, example={"x": 2}))
     monkeypatch.setattr("verify.provers.inequalities.positive_proof", lambda *_, **__: None)
     code, written, failed = pin(cli)
@@ -276,7 +276,7 @@ def _interrupted(*_, **__):
     [
         ("verify.claims.inequality.Inequality.evaluate", _interrupted, 2),
         ("verify.reports.pinned_files.necessity", _interrupted, 4),
-        # The statuses of some hypotheses are no map of all.
+        # If some hypotheses have no status, there is no map of all hypotheses.
         (
             "verify.reports.pinned_files.necessity",
             lambda theorem, **effort: replace(necessity(theorem, **effort), interrupted=True),

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-# pytester forgets what is first imported inside it, and these two cannot be loaded a second time.
+# pytester forgets modules that are first imported inside it, and these two cannot be loaded a second time.
 import numpy  # noqa: F401
 import pytest
 import torch  # noqa: F401
@@ -66,7 +66,7 @@ def test_nothing(ledger):
 
 @pytest.fixture
 def inner(pytester):
-    """Run pytest on a file of its own, in process unless asked otherwise."""
+    """Run pytest on a file, in this process unless `apart` is true."""
 
     def run(source, *arguments, apart=False):
         pytester.makepyfile(test_inner=source)
@@ -144,7 +144,7 @@ def test_said(ledger, x, undecided):
 
 
 def test_claims_in_words_that_are_undecided_are_those_that_are_said_to_be(inner):
-    # Its trials are empty from 0 down: there it is undecided, and nowhere else; at 3 the other claim is false.
+    # One claim has no trials for x ≤ 0, and is undecided only there; at 3 the other claim is false.
     result = inner(THEOREM + IN_WORDS)
     result.assert_outcomes(passed=2, failed=3)
 
@@ -262,7 +262,7 @@ def test_full_is_what_was_asked_for(inner, arguments, full):
         ("cuda", True, "cuda"),
         ("auto", True, "cpu"),
         ("auto", False, "cpu"),
-        # Under --full a card is taken if the machine has one.
+        # With --full a card is used if the machine has one.
         ("auto --full", True, "cuda"),
         ("auto --full", False, "cpu"),
     ],
@@ -349,7 +349,7 @@ def test_planted_errors_are_caught(crossing, label):
 
 @pytest.fixture
 def crossed(pytester, inner):
-    """Run the tests of a crossing whose theory is off by a factor; only those that are selected."""
+    """Run the selected tests of a crossing whose theory is wrong by a factor."""
 
     def run(factor, *arguments, select="against_training", apart=False):
         pytester.makeconftest(CONFTEST)
@@ -472,7 +472,7 @@ def test_a_report_has_what_the_run_has_entered(pytester, inner):
     assert "report: report.html" in result.outlines
     told = (pytester.path / "told").read_text()
     assert told == "comparison zeta2025.training finding zeta2025.small"
-    # Another run's, of another thing, stand beside it.
+    # The entries of a run of another test are added to these.
     inner(PASSING, "--report", ".", "-k", "test_finding")
     assert (pytester.path / "told").read_text() == f"{told} theorem zeta2025.below"
 

@@ -1,4 +1,4 @@
-"""`verify simulate`: an experiment from the command line, its JSON, its file, and input that it does not understand."""
+"""`verify simulate`: an experiment from the command line, its JSON, its file, and input that is refused."""
 
 import io
 import json
@@ -53,7 +53,7 @@ def test_an_experiment_of_a_file(cli, tmp_path):
         body = json.loads(out)
         assert (code, err, body["experiment"]) == (0, "", "user.halves")
         assert body["measurements"]["half"]["value"] == 3
-    # A store keeps it by the file's own text.
+    # In a store its key includes the text of the file.
     code, out, _ = cli("simulate", str(path), "--device", "cpu", "--json", "--store", str(tmp_path / "kept"))
     again = cli("simulate", str(path), "--device", "cpu", "--json", "--store", str(tmp_path / "kept"))
     assert code == 0 and json.loads(again[1])["from_store"]
@@ -217,7 +217,7 @@ def test_an_interrupted_run_is_gone_on_with(cli, monkeypatch):
 
 
 def late(monkeypatch):
-    """Let standard error be a terminal; return it, and the clock, which is set by hand."""
+    """Let standard error be a terminal; return it and a clock that the test sets."""
 
     class Terminal(io.StringIO):
         def isatty(self):

@@ -1,4 +1,4 @@
-"""Results for people."""
+"""Results as text for people."""
 
 from dataclasses import replace
 
@@ -108,7 +108,7 @@ def test_a_slack_is_one_number_in_every_form(make_theorem):
     theorem = make_theorem(Inequality("low", sp.Lt(x, 1)), hypotheses=hypotheses)
     result, said = verify.check(theorem, x="1/3000000000000000000001"), "about 0.9999999999"
     assert f"x < 1  {said}\n" in check_text(result) and f"& {said} " in document(page_of(result))
-    assert "\nwhat stands after “about” is exact with --json\n" in check_text(result)
+    assert "\nvalues after “about” are exact with --json\n" in check_text(result)
     assert "with --json" not in check_text(verify.check(theorem, x="1/3"))
     assert f"slack {said}" in repr(result.hypotheses[0]) and said in result._repr_html_()
 

@@ -1,4 +1,4 @@
-"""Checkpoints: a run goes on from a killed process's state, to the last bit; an unreadable state is refused."""
+"""Checkpoints: a run resumes from a killed process's state, to the last bit; an unreadable state is refused."""
 
 import signal
 import subprocess
@@ -58,14 +58,14 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
         killed = run(tmp_path / "other", step)
         assert killed.returncode == -signal.SIGKILL and killed.stdout == ""
         assert len(list((tmp_path / "other" / "store" / "s.unfinished").glob("*.pt"))) == 1
-    # The file of a process that is killed as it writes is in the next one's way no more than its lock.
+    # Neither the lock of a killed process nor its half-written file hinders the next process.
     (kept,) = (tmp_path / "other" / "store" / "s.unfinished").glob("*.pt")
     kept.with_name(kept.name + ".0123456789abcdef.part").write_bytes(b"half of a checkpoint")
     resumed = run(tmp_path / "other", -1)
     *numbers, begun = eval(whole.stdout)
     assert eval(resumed.stdout) == [*numbers, float(23).hex()] and float.fromhex(begun) == 0, resumed.stderr
     assert not (tmp_path / "other" / "store" / "s.unfinished").exists()
-    # It is in the store now: the run that would be killed does not begin.
+    # The result is in the store now, so the run that would be killed does not begin.
     assert run(tmp_path / "other", 0).stdout == resumed.stdout
 
 
@@ -203,7 +203,7 @@ def test_progress_and_the_expected_time_are_told(tmp_path):
     )
     store = Store(tmp_path / "s")
     for _ in range(2):
-        # The second is served by the store, and takes no time.
+        # The second run is served by the store, and takes no time.
         experiment.run(device="cpu", store=store, tell=lambda *x: told.append(x), announce=announced.append)
     assert told == [(1, 2)] and announced == [60.0]
 

@@ -1,4 +1,4 @@
-"""Comparisons: outcomes, evidence, the bound on chance, and instances that are drawn."""
+"""Comparisons: outcomes, evidence, the bound on chance, and drawn instances."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Devices of simulations: the word that is asked for, and the card that is there or not."""
+"""Devices of simulations: the requested device, with a card in the machine or without."""
 
 import pytest
 

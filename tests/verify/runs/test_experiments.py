@@ -69,7 +69,7 @@ def test_a_protocol_stands_in_the_place_of_quick_and_full_values():
             "rate": rate,
             "attend": "all" if full else "tokens",
         }
-    # A given value stands before a protocol's.
+    # A given value takes precedence over the protocol's.
     assert made.run(device="cpu", protocol="text", n=8).settings["n"] == 8
     with pytest.raises(InputError, match="protocol = paper: must be one of code, text, quick"):
         made.run(device="cpu", protocol="paper")
@@ -127,7 +127,7 @@ def test_a_standard_error_that_is_not_known_is_not_0():
     assert measured != Measurement(1.0) and measured.band() == (1.0, 1.0)
     assert chance(measured, 1) == math.inf and chance(Measurement(1.0), 1) == 0
     assert chance(Measurement(1.0, 0.1, 5), 1) == 0.1 * student_bound(5, 1)
-    # It agrees with nothing, and disagrees with nothing.
+    # Such a measurement neither agrees nor disagrees with any theory.
     for theory in (1.0, 2.0):
         assert agreement(theory, measured, comparisons=1).outcome is Outcome.INCONCLUSIVE
     assert agreement(2.0, Measurement(1.0), comparisons=1).outcome is Outcome.REFUTED

@@ -205,7 +205,7 @@ def test_code_that_was_edited_since_it_was_loaded_is_not_kept(tmp_path, monkeypa
     experiment = Experiment("user.edited", "a title", Source("1", "derived here"), SETTINGS, measure)
     (tmp_path / "edited_later.py").write_text("edited = True\n")
     store = Store(tmp_path / "s")
-    # The loaded code is the former one: under neither version is it kept, or served.
+    # The loaded code is the old version: a result is neither kept nor served under either version.
     assert not any(experiment.run(device="cpu", store=store).from_store for _ in range(2))
     with closing(sqlite3.connect(store.path)) as connection:
         assert connection.execute("SELECT count(*) FROM results").fetchone() == (0,)
@@ -337,7 +337,7 @@ def test_without_a_name_it_is_in_the_working_directory(cli, tmp_path, monkeypatc
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: tmp_path / ".lemmascope" / "results.sqlite")
     assert "from the store" not in cli(*WORDS)[1] and "from the store" in cli(*WORDS)[1]
     (tmp_path / "file").write_text("")
-    # If nothing can be written, there is no store, and it is measured all the same.
+    # If the store cannot be written, the experiment is run without it.
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: tmp_path / "file" / "results.sqlite")
     assert all(cli(*WORDS)[0] == 0 and "from the store" not in cli(*WORDS)[1] for _ in range(2))
 
@@ -360,7 +360,7 @@ def test_many_are_written_and_read_at_once(tmp_path):
     store.write_many("user.thing", ((key, {"value": i}) for i, key in enumerate(keys[:1100])))
     found = store.read_many(keys)
     assert set(found) == set(keys[:1100]) and found[keys[7]] == {"value": 7} == store.read(keys[7])
-    # Of two for one key, the first; with another code, seed or device nothing is there.
+    # Of two rows with the same key the first is kept.
     store.write_many("user.thing", [(keys[7], {"value": -1}), (keys[1150], {"value": 1150})])
     assert store.read(keys[7]) == {"value": 7} and store.read(keys[1150]) == {"value": 1150}
     for other in ({"code": "x"}, {"seed": 1}, {"device": "cuda"}):

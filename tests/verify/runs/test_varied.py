@@ -1,4 +1,4 @@
-"""Experiments along a setting in several processes: the curves of one process, and Ctrl-C leaves those so far."""
+"""Experiments along a setting in several processes: the same curves as in one; Ctrl-C leaves the values so far."""
 
 import os
 import signal
@@ -66,7 +66,7 @@ def test_control_c_leaves_the_values_that_were_measured(slow, tmp_path, jobs):
         [sys.executable, "-m", "verify", "simulate", path, f"n={values}", "--device", "cpu", "--jobs", jobs, "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT},
         start_new_session=True,
-        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
+        # A process that a shell runs in the background ignores the signal, and so do its child processes.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
     try:
@@ -92,7 +92,7 @@ def test_runs_that_other_processes_cannot_do_are_refused(cli, slow):
     assert_one_line(cli(*words, "--jobs", "0"), "jobs = 0: must be an integer >= 1")
     assert_one_line(cli(*words, "--jobs", "2", "--scheduler", "tcp://x:1"), "jobs = 2", "this machine")
     assert_one_line(cli(*words, "--scheduler", "bogus"), "--scheduler = bogus", "tcp://HOST:PORT")
-    # So is a single run, which one process does.
+    # A scheduler is refused for a single run too, which one process does.
     assert_one_line(cli("simulate", path, "--device", "cpu", "--scheduler", "bogus"), "--scheduler = bogus")
     with pytest.raises(InputError, match=r"user\.slow: is in no module: other processes cannot load it"):
         verify.simulate(replace(load_experiment(path)), n="1,2", device="cpu", jobs=2)

@@ -52,7 +52,7 @@ FALSE = {
     "off by one": (theorem((N,), sp.Le(n + 1, 2 * n - 1)), {"n": 1}),
     "strict at its boundary": (theorem((N,), sp.Gt(n, 1, evaluate=False)), {"n": 1}),
     "strict at a closed end": (theorem((AT_LEAST_ONE,), sp.Gt(x, 1, evaluate=False)), {"x": 1}),
-    # x + 1/x ≥ 2, with equality at 1; 2.02 is wrong there.
+    # x + 1/x ≥ 2, with equality at x = 1, where the bound 2.02 fails.
     "a constant wrong by 1 %": (theorem((X,), sp.Ge(x + 1 / x, sp.Rational(101, 50))), {"x": 1}),
     # (x + y)² ≥ 4xy, with equality at x = y.
     "in two parameters": (theorem((X, Y), sp.Ge((x + y) ** 2, sp.Rational(101, 25) * x * y)), {"x": 1, "y": 1}),
@@ -106,7 +106,7 @@ def test_a_claim_that_is_false_at_extreme_ratios_only():
     for left, right in ((x, y), (y, x)):
         ratio = explore(theorem((X, Y), sp.Le(left, 10**5 * right)), {}).counterexample
         assert 10**5 < ratio[left.name] / ratio[right.name]
-        # As simple as 1 and 1/100001, if not more.
+        # The counterexample is at least as simple as 1 and 1/100001.
         assert simplicity(ratio) <= simplicity({"x": 1, "y": Fraction(1, 10**5 + 1)})
 
 
@@ -123,7 +123,7 @@ def test_the_margin_leads_to_a_single_integer(at, draws, seeds):
     results = [explore(single, {}, seed=seed, max_examples=draws) for seed in range(seeds)]
     assert all(result.counterexample == {"n": at} for result in results)
     assert max(result.needed for result in results) < 60
-    # Drawn blindly it would take 10^4 and more.
+    # Without guidance it would take 10^4 draws and more.
     blind = [explore(single, {}, seed=seed, guided=False, max_examples=draws) for seed in range(seeds)]
     assert all(result.needed is None for result in blind)
 
@@ -229,7 +229,7 @@ def test_an_empty_effort_is_refused(effort):
 def test_true_statements_survive():
     result = explore(theorem((X,), sp.Ge(x + 1 / x, 2)), {}, max_examples=300)
     assert result.counterexample is None and result.exit_code == 0
-    # Guided to the place of equality.
+    # The margin guides the search to the point of equality.
     assert 0 <= result.smallest_margin < 1e-9 and result.nearest == {"x": 1}
 
 
@@ -255,7 +255,7 @@ def test_steps_that_the_certificate_proves_are_not_searched():
     claims, steps = ([clause.label for clause in part] for part in (theorem.statement.claims, theorem.statement.steps))
     found = explore(theorem, {}, max_examples=3)
     assert (list(found.looked_at), list(found.settled)) == (claims, steps) and found.clean > 0
-    # A false step is searched, whatever the certificate says of the step with its label.
+    # A false step is searched, although the certificate proves the step with the same label.
     step = replace(theorem.statement.steps[0], left=theorem.statement.steps[0].left + 1)
     planted = theorem.variant(replace(theorem.statement, steps=(step, *theorem.statement.steps[1:])))
     found = explore(planted, {}, max_examples=3)
@@ -267,7 +267,7 @@ def test_steps_that_the_certificate_proves_are_not_searched():
 
 
 def test_nothing_is_found_in_scope():
-    # Runs of thousands of steps in balls: how many are decided in the time is the machine's, and one instance is.
+    # The runs have thousands of steps in balls: how many are decided in time depends on the machine.
     whole = explore(load_theorem("wang2024.theorem1"), {}, max_examples=30, seconds=5)
     assert whole.counterexample is None
     example = {"T": 9, "q": 2, "d": 1, "eta": Fraction(1, 20), "eps": Fraction(1, 200)}
@@ -341,7 +341,7 @@ def test_a_recursion_that_leaves_the_reals_is_no_error():
 
 
 def test_a_power_of_a_negative_number_is_no_error():
-    # Of the real w^y, those with an odd y ≥ 3 and w = −2 are the first below −5.
+    # The simplest real w^y below −5 have w = −2 and an odd y ≥ 3.
     result = explore(theorem((W, Y), sp.Gt(w**y, -5)), {})
     assert result.counterexample is not None
     assert result.counterexample["w"] ** int(result.counterexample["y"]) <= -5
@@ -350,7 +350,7 @@ def test_a_power_of_a_negative_number_is_no_error():
 def test_a_claim_without_a_value_is_no_counterexample():
     result = explore(theorem((W,), sp.Gt(1 / w**2, 0, evaluate=False)), {}, max_examples=60)
     assert result.counterexample is None and result.exit_code == 0
-    # At 0 alone.
+    # The claim has no value at 0 alone.
     assert (result.clean, result.without_value, result.undecided) == (result.examples - 1, 1, 0)
     root = explore(theorem((W,), sp.Ge(sp.sqrt(w), 0, evaluate=False)), {}, max_examples=60)
     assert root.counterexample is None and min(root.clean, root.without_value) > 5 and root.undecided == 0
@@ -366,11 +366,11 @@ FOREVER = Dynamics((POSITIVE,), (sp.Integer(2),), (POSITIVE,), POSITIVE)
     [
         (sp.Ge(NOWHERE, 0, evaluate=False), (), "without_value"),
         (InWords("claim", "something"), (), "undecided"),
-        # It stays at 2, which no number of steps shows; of a state that is assumed to be positive nothing is deduced.
+        # The run stays at 2, which no number of steps shows; nothing is deduced for a state assumed to be positive.
         (Reaches("claim", FOREVER, sp.Integer(1)), (), "undecided"),
-        # √2 + √3 = √(5 + 2√6), which balls do not tell.
+        # √2 + √3 = √(5 + 2√6), which balls do not show.
         (sp.Le(sp.sqrt(2) + sp.sqrt(3), sp.sqrt(5 + 2 * sp.sqrt(6)), evaluate=False), (), "undecided"),
-        # False near v = √2 alone, nearer than any float.
+        # The claim is false only near v = √2, closer than any float.
         (sp.Ge(10**36 * (v - sp.sqrt(2)) ** 2, 1, evaluate=False), (v,), "undecided"),
     ],
     ids=["undefined", "in words", "never reached", "equal roots", "for all values"],
@@ -391,7 +391,7 @@ def test_a_run_that_stays_above_the_level_is_a_counterexample():
 
 
 def test_where_fewer_than_a_tenth_are_clean_nothing_is_said(no_deduction):
-    # Both sides are equal, which exact arithmetic tells only if all roots are rational.
+    # Both sides are equal, which exact arithmetic shows only if all roots are rational.
     x = sp.Symbol("x", positive=True)
     under = [x + 2, x + 3, x + 7]
     products = sum(2 * sp.sqrt(a * b) for a, b in combinations(under, 2))
@@ -415,8 +415,8 @@ def test_unreached_instances_count_neither_way_and_say_why(stopped, why):
 
 
 def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over():
-    # The loss falls by a part in 10^9 a step: each verdict takes longer than the search does.
-    # Of a state that is assumed to be positive nothing is deduced.
+    # The loss falls by a part in 10^9 a step, so each verdict takes longer than the search. Nothing is deduced for a
+    # state that is assumed to be positive.
     slow = Dynamics((POSITIVE,), (1 + sp.exp(w),), (POSITIVE * (1 - sp.Rational(1, 10**9)),), POSITIVE)
     result = explore(theorem((W,), Reaches("claim", slow, sp.Rational(1, 2))), {}, max_examples=20, seconds=30)
     assert result.stopped == "examples" and result.seconds < 20 and result.not_reached > 0
@@ -435,11 +435,11 @@ def test_a_claim_in_words_is_left_aside_where_another_is_evaluated():
     both = replace(made, statement=replace(made.statement, claims=(*made.statement.claims, *SQUARE.statement.claims)))
     result = explore(both, {}, max_examples=20)
     assert (result.clean, result.looked_at, result.in_words) == (result.examples, ("claim",), ("words",))
-    # A step is no claim: that it holds makes nothing clean.
+    # A step is not a claim: its truth makes no instance clean.
     step = replace(made, statement=replace(made.statement, steps=SQUARE.statement.claims))
     stepped = explore(step, {}, max_examples=20)
     assert (stepped.clean, stepped.exit_code) == (0, 3)
-    # No verdict was out of time.
+    # No verdict ran out of time.
     assert (stepped.not_reached, stepped.verdicts) == (0, f"{stepped.examples} undecided")
 
 
@@ -447,7 +447,7 @@ SQUARE = theorem((W,), sp.Ge(w**2, 0, evaluate=False))
 
 
 def test_a_margin_that_is_lost_in_rounding_is_decided_and_refuted():
-    # In float64 9 + 10^-40 is 9, so that both margins are 0.
+    # In float64 9 + 10^-40 is 9, so both margins are 0.
     lost = {"w": 3, "x": Fraction(1, 10**40)}
     true = explore(theorem((W, X), sp.Gt(w**2 + x, w**2, evaluate=False)), lost)
     assert (true.clean, true.examples, true.smallest_margin) == (1, 1, 0.0)
@@ -456,7 +456,7 @@ def test_a_margin_that_is_lost_in_rounding_is_decided_and_refuted():
 
 
 def test_a_claim_without_a_value_in_floats_is_decided_all_the_same():
-    # e^(w^2) is beyond float64 at w = 100, where it is not below 2.
+    # e^(w^2) is beyond float64 at w = 100, and not below 2.
     huge = lambda relation: explore(theorem((W,), relation), {"w": 100})  # noqa: E731
     assert huge(sp.Ge(sp.exp(w**2), 2, evaluate=False)).clean == 1
     found = huge(sp.Le(sp.exp(w**2), 2, evaluate=False))
@@ -472,7 +472,7 @@ def test_hypotheses_that_nothing_satisfies_are_an_error():
 
 
 def test_a_claim_false_nearly_everywhere_falls_at_the_first_instance():
-    # At the simplest instances it holds.
+    # At the simplest instances the claim holds.
     identity = theorem((N, M), sp.Eq((n + m) ** 3, n**3 + m**3 + 3 * n * m * (n + m) + (n - 1) * (m - 1) * (n - m)))
     guided, unguided = ([explore(identity, {}, seed=seed, guided=way) for seed in range(9)] for way in (True, False))
     assert [result.needed for result in guided] == [1] * 9
@@ -483,6 +483,6 @@ def test_a_leap_finds_what_is_false_at_a_far_end(monkeypatch):
     monkeypatch.setattr("verify.search.explore.suspects", lambda *_: iter(()))
     bounded = theorem((N, X), sp.Le(n, 10**6 * (1 + x)))
     result = explore(bounded, {"x": 1}, max_examples=20)
-    # In general position at most 5, the simplest, and leaps to 17 times as much.
+    # The search tries at most 5 general positions, the simplest instance, and leaps to 17 times as large values.
     assert result.needed <= 8 and result.counterexample == {"n": 2 * 10**6 + 1, "x": 1}
     assert explore(bounded, {"x": 1}, max_examples=1).needed is None

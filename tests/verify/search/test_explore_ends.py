@@ -59,7 +59,7 @@ def test_an_interrupt_while_it_is_made_readable_keeps_what_was_found():
 
 
 def _slow(sleep, seconds):
-    """Return a theorem whose every evaluation takes some time."""
+    """Return a theorem of which each evaluation takes some time."""
 
     @primitive(1)
     def slowly(arithmetic, number):
@@ -70,7 +70,7 @@ def _slow(sleep, seconds):
 
 
 def test_a_verdict_that_is_ended_with_the_search_is_no_interrupt(clock, monkeypatch):
-    # Longer than the search itself has.
+    # A verdict takes longer than the search itself may take.
     monkeypatch.setattr(Inequality, "evaluate", lambda *_: clock.sleep(1000))
     result = explore(theorem((X,), sp.Ge(x, x, evaluate=False)), {}, max_examples=10)
     assert (result.stopped, result.interrupted, result.clean) == ("seconds", False, 0)
@@ -86,19 +86,19 @@ def test_the_time_is_kept(clock, each):
 
 
 def test_the_time_is_kept_where_an_instance_takes_long_to_confirm(clock):
-    # Comes down to no level but 0, by halves of a tenth: 1 − 10^-9 a step, for ever.
+    # The state shrinks by the factor 1 − 10^-9 a step, so it reaches 1/2 only after some 7·10^8 steps.
     falling = Dynamics((z,), (sp.Integer(1),), (z * (1 - sp.Rational(1, 10**9)),), z)
     statement = theorem((N,), Reaches("claim", falling, sp.Rational(1, 2), within=10**9 / n))
     started = clock.now
     clock.tick = 0.01
     result = explore(statement, {}, seconds=1)
-    # It holds nowhere; that is decided at a large n, if it comes to one in time.
+    # No instance is shown in time; at a large n the claim is refuted, if the search comes to one.
     assert clock.now - started < 2.5 and result.clean == 0
     assert result.stopped == ("seconds" if result.counterexample is None else "found")
 
 
 def test_a_found_counterexample_is_not_confirmed_twice(monkeypatch):
-    # Were it decided again, as when time is short, it might be undecided then.
+    # If it were decided again when time is short, it might be undecided.
     confirmed, confirm = [], Search.confirm
 
     def once(state, label, instance, *more):
@@ -125,7 +125,7 @@ def test_a_clock_that_is_looked_at_anywhere_ends_it(monkeypatch, place):
 
 
 def test_no_more_instances_are_tried_than_are_allowed():
-    # But for the polish, of as many, and its end made simple, which are counted apart.
+    # The polish, of as many instances, and the simplification of its end are counted separately.
     for most in (1, 2, 5, 20):
         result = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most)
         assert result.examples == result.clean <= most and result.polished <= 2 * most

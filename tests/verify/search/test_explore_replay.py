@@ -1,4 +1,4 @@
-"""A search keeps and replays counterexamples of the same statement that still are some."""
+"""A search keeps counterexamples, and replays those of the same statement that still refute it."""
 
 import pytest
 import sympy as sp
@@ -14,10 +14,10 @@ def test_a_found_counterexample_is_replayed(kept):
     assert not explore(BELOW_50, {}).replayed and not kept.exists()
     first = explore(BELOW_50, {}, keep=True)
     assert first.counterexample == {"n": 50} and not first.replayed
-    # It is replayed with one example too.
+    # It is replayed even if only one example is allowed.
     again = explore(BELOW_50, {}, keep=True, max_examples=1)
     assert (again.counterexample, again.needed, again.stopped, again.replayed) == ({"n": 50}, 1, "found", True)
-    # Another seed is another search: each repeats itself, whatever others have found.
+    # A search with another seed repeats only its own counterexamples.
     other, alone = (explore(BELOW_50, {}, keep=keep, seed=5) for keep in (True, False))
     assert without_the_clock(other) == without_the_clock(alone) and not other.replayed
 
@@ -26,7 +26,7 @@ def test_nothing_is_replayed_where_the_statement_was_changed():
     explore(BELOW_50, {}, keep=True)
     changed = theorem((N,), sp.Lt(n, 51))
     assert not explore(changed, {}, keep=True).replayed
-    # Nor for other given values, nor if a hypothesis is dropped.
+    # Nothing is replayed either for other given values, or if a hypothesis is dropped.
     pair = theorem((N, M), sp.Lt(n, 48 + m), Hypothesis("even", sp.Ge(m, 2)))
     assert not explore(pair, {"m": 2}, keep=True).replayed
     assert explore(pair, {"m": 2}, keep=True).replayed
@@ -37,7 +37,7 @@ def test_nothing_is_replayed_where_the_statement_was_changed():
 
 @pytest.mark.parametrize("kept_as", [{"n": 49}, {"n": 50, "m": 1}, {"n": 0}, {}, [50], "fifty"])
 def test_a_kept_instance_that_is_no_counterexample_is_not_replayed(monkeypatch, kept_as):
-    # As an older version of this program may have kept it.
+    # An older version of this program may have kept such an instance.
     explore(BELOW_50, {}, keep=True)
     monkeypatch.setattr(remembered.Memory, "recall", lambda *_: kept_as)
     result = explore(BELOW_50, {}, keep=True)

@@ -1,4 +1,4 @@
-"""Ranges of claims beyond a hypothesis: theorems whose answer is known by hand, and wrong answers that are refused."""
+"""Ranges of claims beyond a hypothesis: theorems with ranges known by hand, and wrong ranges that are refused."""
 
 import json
 import re
@@ -44,7 +44,7 @@ LARGE = theorem(Hypothesis("larger", sp.Le(x, 2 * y)), Hypothesis("bounded", sp.
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    """The other theorem, and its standing."""
+    """Make the other theorem known, with its standing."""
     monkeypatch.setattr(module, "load_theorem", lambda name: {"user.large": LARGE}[name])
     established = Established(ForAll.ARGUED, frozenset({"user.large:a", "user.small:extension:square"}))
     monkeypatch.setattr(module, "established_by_extension", lambda *_: established)
@@ -62,7 +62,7 @@ def test_shown_by_another_and_refuted_further_out():
     assert text.startswith(
         "small: x <= 1/100; holds up to 2 (200 times), argued by user.large (1 own + 1 inherited inference); square "
     )
-    assert text.endswith(" times), certified; between these it is open")
+    assert text.endswith(" times), certified; the range between these values is open")
     accepted = recheck_text(json.dumps(found.certificate).encode())
     assert accepted.in_scope and [row[:2] for row in accepted.clauses] == [("square", "refuted")]
 
@@ -73,7 +73,7 @@ def test_values_certified_before_the_violation_are_listed():
     assert "nothing is proved beyond it; all claims certified at " in found.text()
     last, nearer = found.verified_at[-1], len(found.verified_at) - 3
     assert f", {last} ({float(100 * last):.0f} times) and {nearer} nearer values; square refuted at " in found.text()
-    assert found.text().endswith("certified; between these it is open")
+    assert found.text().endswith("certified; the range between these values is open")
 
 
 def test_the_given_value_is_told_and_tried():
@@ -87,12 +87,12 @@ def test_the_given_value_is_told_and_tried():
 @pytest.mark.parametrize(
     ("given", "uses", "other", "why"),
     [
-        # The other's own hypotheses are evaluated at the instance, and not taken on trust.
+        # The other theorem's own hypotheses are evaluated at the instance, and not assumed.
         ({"y": 5}, ("tidy",), LARGE, "user.large needs bounded, which does not hold here"),
         ({"y": 1}, (), LARGE, "user.large supposes tidy, which is not supposed here"),
         ({"y": 1}, ("tidy", "small"), LARGE, ""),
         ({"y": 1}, ("tidy", "far"), LARGE, "user.large needs far, which does not hold here"),
-        ({"y": 1}, ("tidy",), theorem(TIDY, parameters=(X, Y, N)), "user.large: its parameter n is none here"),
+        ({"y": 1}, ("tidy",), theorem(TIDY, parameters=(X, Y, N)), "user.large: this theorem has no parameter n"),
         ({"y": 3}, ("tidy",), theorem(TIDY, parameters=(X, TALL)), "user.large: y is outside its domain"),
         ({"y": 1}, ("tidy",), theorem(replace(TIDY, text="other")), "user.large supposes tidy, which is not"),
     ],
@@ -112,7 +112,7 @@ def test_the_others_domain_ends_it_too(monkeypatch):
     )
     made = theorem(Hypothesis("small", sp.Le(x, y / 100)), TIDY, extensions=(extension("tidy"),))
     assert shown_ranges(made, {"y": 1})[0].shown_to == 2
-    # From 1/200 on it says something, which is past 1/1000.
+    # The other theorem's domain begins at 1/200, which is beyond 1/1000.
     assert shown_ranges(made, {"y": Fraction(1, 10)})[0].established is None
 
 
@@ -141,7 +141,7 @@ def test_of_two_that_show_a_claim_those_are_named_that_are_needed(monkeypatch):
         (found,) = shown_ranges(theorem(SMALL, TIDY, extensions=tuple(beyond[name] for name in names)), {"y": 1})
         return found.shown_to, found.by
 
-    # A claim that (0, 2] shows is shown by (0, 3] too, in either order.
+    # A theorem for (0, 3] shows everything that one for (0, 2] shows, in either order.
     assert shown("user.large", "user.larger") == shown("user.larger", "user.large") == (3, ("user.larger",))
     assert shown("user.large", "user.large") == (2, ("user.large",))
 
@@ -217,7 +217,8 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch):
 def test_a_line_without_a_ratio():
     line = ExtendedRange("low", "x <= 0", "x", "<=", 0, violated=2, clause="c", looked=True)
     assert (
-        line.text() == "low: x <= 0; nothing is proved beyond it; c refuted at 2, certified; between these it is open"
+        line.text()
+        == "low: x <= 0; nothing is proved beyond it; c refuted at 2, certified; the range between these values is open"
     )
 
 
@@ -237,7 +238,7 @@ def test_its_own_argument_holds_where_the_other_hypotheses_do():
     assert (
         "holds up to 5/2 (2.5 times), argued by its own argument, which does not use it (1 inference); " in found.text()
     )
-    # A need of one of the others is not known: nothing is claimed.
+    # A parameter that another hypothesis needs is not given, so nothing is claimed.
     found = shown_ranges(made, {"x": Fraction(1, 2)})[0]
     assert (found.established, found.why) == (None, "its own argument needs n")
 
@@ -249,7 +250,7 @@ def test_its_own_argument_holds_where_the_other_hypotheses_do():
             Hypothesis("grows", sp.Le(sp.exp(x), 100)),
             "its own argument is not shown: grows is not solved exactly along x",
         ),
-        (Hypothesis("late", sp.Ge(x, 2)), "what is proved further out does not begin where it ends"),
+        (Hypothesis("late", sp.Ge(x, 2)), "the range proved further out does not begin at its end"),
     ],
 )
 def test_its_own_argument_begins_where_the_hypothesis_ends_and_the_others_are_solved(other, why):
@@ -302,7 +303,7 @@ class TestTheDomain:
 
     @pytest.mark.parametrize(
         ("domain", "shown_to"),
-        # It goes further than the shown range; the part that it leaves and enters again is open.
+        # A domain that extends further than the shown range; a domain that is left and entered again, which stays open.
         [(sp.Le(x, 5), 2), (sp.Ge((x - 1) * (x - 3), 0), 1)],
     )
     def test_a_domain_beyond_the_shown_range_leaves_it_limited(self, domain, shown_to):
@@ -412,7 +413,7 @@ def test_roots_that_are_not_told_apart_are_undecided(monkeypatch):
     found = module.solvable
     monkeypatch.setattr(module, "solvable", lambda *_: Undecided())
     (line,) = shown_ranges(theorem(SMALL), {"y": 1})
-    assert line.why == "where it ends here is undecided: roots that lie too close together"
+    assert line.why == "its end at this instance is undecided: roots that lie too close together"
     monkeypatch.setattr(
         module,
         "solvable",
@@ -456,7 +457,7 @@ class TestTheLibrary:
         body = body_of(cli("conditions", "wang2024.theorem1", *given, "--json")[1])
         (row,) = [row for row in body["reaches"] if row["hypothesis"] == "step_size"]
         assert (row["shown_to"], row["by"]) == ("1592/259", ["wang2024.one_hot_larger_steps"])
-        # It is the same claim, of which Rocq accepts the proof for the larger steps.
+        # It is the same claim, and Rocq accepts its proof for the larger steps.
         assert row["for_all_parameters"] == "formal" and row["inferences_argued"] == 0
 
     def test_beyond_the_other_ones_step_nothing_is_said_of_the_accuracy(self):
@@ -464,7 +465,7 @@ class TestTheLibrary:
             line.hypothesis: line
             for line in verify.conditions("wang2024.theorem1", T=200, q=4, d=10, eta=7).extended_ranges
         }
-        # That of the subset is said, as from q = 5 on the other one's limit is above 7.
+        # The range of the subset's hypothesis is shown, because from q = 5 on the other theorem's limit is above 7.
         assert set(lines) == {"subset_below_quarter", "step_size"}
         assert lines["subset_below_quarter"].shown_to == 200
 

@@ -1,4 +1,4 @@
-"""Mutants of small statements: their list, counted by hand, and their fates."""
+"""Mutants of small statements: the list of mutants, compared with a list by hand, and their fates."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ SMALL = Hypothesis("small", sp.Le(x, 1))
 def theorem(clause, *hypotheses, parameters=(X, Y), **example):
     statement = Statement(parameters, (clause,), hypotheses)
     example = example_of(parameters) | example
-    # A variant may have a hypothesis on which nothing depends.
+    # Only a variant may have a hypothesis that no clause depends on.
     return Theorem("user.t", "t", Source("t", "derived here"), statement, example=example, is_variant=True)
 
 
@@ -64,7 +64,7 @@ def test_a_mutant_says_what_it_is_and_not_what_was_printed():
 
 
 def test_mutants_that_are_no_statement_are_left_out():
-    # x - y = 0 with 1 for -1 has the same sides; a hypothesis 1 <= 1 is no relation.
+    # A change that leaves both sides equal makes no mutant; a hypothesis 1 <= 1 is not a relation.
     clause = Identity("same", (x + 1) ** 2, x**2 + 2 * x + 1)
     sides = [(mutant.statement.clauses[0].left, mutant.statement.clauses[0].right) for mutant in mutants_of(clause)]
     assert sides and all(left != right for left, right in sides)
@@ -97,13 +97,13 @@ def test_killed_at_the_example_by_a_search_proved_or_not_refuted(no_deduction):
     weaker = theorem(Inequality("bound", sp.Ge(x + 2, 1, evaluate=False)), x=1, y=1)
     (twice,) = [m for m in mutants(weaker.statement) if m.label == "bound: constant one less: 2 -> 1"]
     assert fate(weaker, twice, seconds=3).fate == "equivalent"
-    # True, and not provable by the engine: e^(-x) < 2.
+    # e^(-x) < 2 is true, but the engine does not prove it.
     true = theorem(Inequality("bound", sp.Lt(sp.exp(-x), 1, evaluate=False)), SMALL, x=1, y=1)
     (more,) = [m for m in mutants(true.statement) if m.label == "bound: constant one more: 1 -> 2"]
     found = fate(true, more, seconds=1)
     assert found.fate == "survived" and "not refuted in" in found.why
     assert fate(true, more, seconds=9, max_examples=3).why == "not refuted in 3 instances"
-    # A step of the proof that is proved is not searched with the others.
+    # A step that is proved is not searched with the other clauses.
     proved = Inequality("proved", sp.Gt(x + y, x, evaluate=False))
     both = replace(true, statement=replace(true.statement, steps=(proved,)))
     (more,) = [m for m in mutants(both.statement) if m.label == "small: hypothesis dropped: left out"]

@@ -1,4 +1,4 @@
-"""The need for hypotheses: theorems whose answer is known by hand, and wrong answers that are refused."""
+"""The need for hypotheses: theorems with answers known by hand, and wrong answers that are refused."""
 
 import json
 import re
@@ -34,7 +34,7 @@ FALLING = Inequality("falling", sp.Lt(sp.exp(-t), 1, evaluate=False))
 def theorem(clauses, *hypotheses, parameters=SIZES, **example):
     given = dict.fromkeys((p.name for p in parameters), 1) | example
     statement = Statement(parameters, tuple(clauses), hypotheses)
-    # A variant may have a hypothesis on which nothing depends.
+    # Only a variant may have a hypothesis that no clause depends on.
     return Theorem("user.t", "t", Source("t", "derived here"), statement, example=given, is_variant=True)
 
 
@@ -44,7 +44,7 @@ def found(made, label, seconds=4, **more):
 
 
 def test_a_violation_begins_where_it_does_by_hand():
-    # x <= 1, where x² <= 9 holds up to 3.
+    # The hypothesis is x <= 1, and x² <= 9 holds up to 3.
     need = found(theorem([SQUARE], Hypothesis("small", sp.Le(x, 1))), "small")
     assert (need.status, need.clause) == ("needed", "square")
     (threshold,) = need.thresholds
@@ -76,7 +76,7 @@ def test_next_to_the_end_of_the_hypothesis():
         (sp.Le(n**2, 30, evaluate=False), 2, 5),
         # The hypothesis ends at the least value of the domain.
         (sp.Le(n**2, 30, evaluate=False), 1, 5),
-        # A large one is found to the last.
+        # A large end is found exactly.
         (sp.Le(n, 10**6, evaluate=False), 2, 10**6),
     ],
 )
@@ -197,7 +197,7 @@ def test_hypotheses_that_no_instance_is_found_for_end_nothing(no_deduction):
 @pytest.mark.parametrize("seconds", [0.01, 0.5])
 def test_little_time_is_no_error(no_deduction, seconds):
     result = necessity(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), seconds=seconds)
-    # On a quiet machine 1.0 s: so much it has to certify with, however little is given.
+    # On an idle machine 1.0 s: certifying gets at least this time, however little is given.
     assert result.hypotheses[0].status == "undecided" and result.seconds < 3.1
 
 
@@ -319,7 +319,7 @@ def test_a_shipped_redundant_hypothesis_is_checked_again(tmp_path, monkeypatch):
     assert [row["status"] for row in rows.values()] == ["needed", "redundant", "redundant"]
     assert {label: refusal(made, row) for label, row in rows.items()} == dict.fromkeys(rows, "")
     assert refusal(made, {**rows["large"], "status": "redundant"}) == "the certificate proves less"
-    # The weaker one's proof is of itself, and not of the other.
+    # The certificate of `weaker` proves nothing about `other`.
     (tmp_path / "user.t.other.certificate.json").write_text((tmp_path / "user.t.weaker.certificate.json").read_text())
     assert refusal(made, rows["other"]) == "the certificate is of another statement"
 
@@ -360,7 +360,7 @@ def test_a_hypothesis_in_which_a_word_chooses():
 
 
 def test_an_end_of_the_domain_is_no_end_of_the_hypothesis():
-    # x > 0 is the domain: of 1 <= x the end is 1, of x (x - 1) <= 0 also.
+    # The domain is x > 0. The hypotheses 1 <= x and x² >= x both end at 1.
     low = Inequality("low", sp.Ge(2 * x, 1, evaluate=False))
     for relation in (sp.Ge(x, 1), sp.Ge(x * x, x, evaluate=False)):
         (threshold,) = found(theorem([low], Hypothesis("large", relation)), "large").thresholds
@@ -368,14 +368,14 @@ def test_an_end_of_the_domain_is_no_end_of_the_hypothesis():
 
 
 def test_beside_the_example_numbers_are_short():
-    # The hypothesis ends at the root of 2: the values tried past it are not that root's digits.
+    # The hypothesis ends at √2: the values that are tried past it are short, and not digits of √2.
     need = found(theorem([SQUARE], Hypothesis("root", sp.Le(x**2, 2, evaluate=False))), "root")
     assert need.status == "needed" and len(str(need.witness["x"])) < 12
 
 
 @pytest.fixture
 def helped():
-    """A theorem whose domain, and so every claim, is read with a package's second computation."""
+    """A theorem whose domain, and so every claim, needs a package's second computation."""
     statement = Statement(
         (Parameter("x", "rational", "x", above=0),),
         (Inequality("c", sp.Ge(x + 1, 0, evaluate=False)), Inequality("d", sp.Le(x, 5, evaluate=False))),

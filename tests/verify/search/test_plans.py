@@ -1,4 +1,4 @@
-"""Drawn instances satisfy their relations by construction, ends and extreme ratios included."""
+"""Drawn instances satisfy their relations by construction; they include ends and extreme ratios."""
 
 import random
 from fractions import Fraction
@@ -47,7 +47,7 @@ def in_scope(instance):
 
 
 def drawn(planned, count=200):
-    """Return a number of instances; fewer if most draws are dead ends."""
+    """Return up to `count` instances; fewer if most draws are dead ends."""
     source = random.Random(0)
     instances = (planned.draw(source) for _ in range(10 * count))
     return list(islice((instance for instance in instances if instance is not None), count))
@@ -60,7 +60,7 @@ def numbers(draw, part, count):
 
 
 def defaulted(default, relations, first=W):
-    """A plan of a parameter and of z, which has a default."""
+    """Return a plan for a parameter and for z, which has a default."""
     parameters = (first, Parameter("z", "rational", "", default=default))
     (symbol,) = default.free_symbols
     statement = Statement(parameters, (Inequality("claim", le(0, symbol**2)),))
@@ -100,7 +100,7 @@ def test_a_parameter_that_occurs_squared_is_bounded():
 
 def test_a_parameter_in_a_quadratic_is_bounded():
     found = plan(THEOREM.statement.parameters, RELATIONS, {"eps": Fraction(1, 50), "T": 1000, "d": 50})
-    # (1000 − q) q < 25000 up to 25, and again from 975 on, which is no q < T/4.
+    # (1000 − q) q < 25000 holds up to q = 25, and again from 975 on, where q < T/4 fails.
     seen = {instance["q"] for instance in drawn(found, 60)}
     assert {2, 25} <= seen <= set(range(2, 26))
 
@@ -174,7 +174,7 @@ def test_integers_of_every_size_are_drawn():
     for sign in (1, -1):
         for size in (1, 10, 10**3, 10**5, 10**9, 10**15):
             assert any(size <= sign * value < 9 * size for value in seen), (sign, size)
-    # Not powers of 2 alone, nor small ones alone.
+    # Not only powers of 2, and not only small integers, are drawn.
     assert any(10**6 < value < 10**9 and value % 64 not in (0, 1) for value in seen)
     assert all(abs(value) <= LARGEST_INTEGER for value in seen)
 
@@ -211,7 +211,7 @@ def test_relations_that_no_real_number_satisfies_have_no_plan():
 
 
 def test_an_order_without_dead_ends_is_chosen():
-    # Drawn first, n has an m with m² = n only if n is a square; drawn after m, it always has.
+    # If n is drawn first, there is an m with m² = n only if n is a square; if m is drawn first, there always is an n.
     found = plan((N, M), [sp.Eq(m**2, n)], {})
     assert [parameter.name for parameter in found.parameters] == ["m", "n"]
     assert all(instance["n"] == instance["m"] ** 2 for instance in drawn(found, 40))
@@ -240,7 +240,7 @@ def test_relations_that_are_not_rational_hold_at_what_is_drawn(relation, holds):
 
 
 def test_a_range_between_two_probes_is_not_drawn_from():
-    # Fails on a thousandth around 1.7·2^k for no probe 2^k: a draw there is rejected.
+    # The relation fails near x = 1.69, between two probes 2^k: a draw there is rejected.
     narrow = sp.Gt((sp.sqrt(x) - sp.Rational(13, 10)) ** 2, sp.Rational(1, 10**6), evaluate=False)
     found = plan((X,), [narrow], {})
     assert not found.admits({"x": Fraction(169, 100)})
@@ -287,7 +287,7 @@ def test_drawn_instances_satisfy_random_relations():
             assert planned.admits(instance)
 
     hold()
-    # All 12 have a plan, and 15 instances each.
+    # In a run all 12 had a plan and 15 instances each.
     assert sum(count == 15 for count in satisfied) >= 10
 
 
@@ -300,7 +300,7 @@ def test_an_end_of_many_digits_is_drawn_from():
 def test_general_positions_are_in_scope_and_away_from_what_is_simple(seed):
     (found,) = plan(THEOREM.statement.parameters, RELATIONS, {}).in_general_position(random.Random(seed))
     assert in_scope(found) and found["d"] > 1 and found["q"] > 2 and found["T"] > 4 * found["q"] + 1
-    # Neither an end nor a half of it.
+    # η is neither at the end of its range nor at half of it.
     assert found["eta"] * 20 * found["d"] ** 2 not in (1, Fraction(1, 2)) and found["eta"].denominator > 20
     free = plan((X, W, N, M), [], {"n": 7}).in_general_position(random.Random(seed))
     for instance in free:
@@ -316,7 +316,7 @@ def test_every_word_has_its_turn_in_a_general_position():
 
 
 def test_general_positions_and_the_simplest_may_be_dead_ends():
-    # No word is left whatever is given, and no default is defined.
+    # In the first plan no word is possible, and in the second no default is defined.
     asked = Case(sp.Symbol("kind"), 2, 3, 5)
     for found in (
         plan((WORD, N), [ge(n, asked)], {"n": 1}),
@@ -334,7 +334,7 @@ def test_a_word_that_what_is_given_leaves_no_place_is_not_drawn():
 
 
 def test_of_seven_parameters_those_without_a_bound_are_drawn_last():
-    # More orders than are looked at; of those that begin with u, none has few dead ends.
+    # There are more orders than are tried, and every order that begins with u has many dead ends.
     u = Parameter("u", "rational", "")
     bounded = [Parameter(name, "rational", "", above=0) for name in "abcdef"]
     a, b, c, d, e, f, last = sp.symbols("a b c d e f u", real=True)
@@ -356,7 +356,7 @@ def test_a_leap_goes_to_an_end_or_far():
     found = plan((N, M, X), [le(n, 20), sp.Lt(x, 3, evaluate=False)], {"m": 5})
     at = {"n": 4, "m": 5, "x": Fraction(1)}
     assert found.leap(at, "n", up=True) == at | {"n": 20} and found.leap(at, "n", up=False) == at | {"n": 1}
-    # Open ends are not reached: sixteen times as near.
+    # A leap does not reach an open end: the distance to the end becomes a sixteenth.
     assert found.leap(at, "x", up=True) == at | {"x": Fraction(23, 8)}
     assert found.leap(at, "x", up=False) == at | {"x": Fraction(1, 16)}
     assert found.leap(at, "m", up=True) is None and found.leap(at | {"n": 20}, "n", up=True) is None
@@ -364,7 +364,7 @@ def test_a_leap_goes_to_an_end_or_far():
     here = {"n": 0, "w": Fraction(-3), "kind": "one"}
     assert endless.leap(here, "n", up=False) == here | {"n": -16}
     assert endless.leap(here, "w", up=True) == here | {"w": 45} and endless.leap(here, "kind", up=True) is None
-    # The largest integers that are drawn are not left.
+    # A leap does not exceed the largest integer that is drawn.
     assert endless.leap(here | {"n": LARGEST_INTEGER - 1}, "n", up=True)["n"] == LARGEST_INTEGER
 
 
@@ -377,9 +377,9 @@ def test_a_leap_takes_defaults_along():
 @pytest.mark.parametrize(
     ("relations", "against"),
     [
-        # Of two that leave nothing together, the last.
+        # If two relations together leave no value, the last one is named.
         ([sp.Ge(x, 2 * y), sp.Le(x, y)], sp.Le(x, y)),
-        # That which leaves nothing alone.
+        # A relation that leaves no value by itself is named.
         ([sp.Lt(x**2, -y), sp.Le(x, y)], sp.Lt(x**2, -y)),
         # An interval without an integer.
         ([sp.Ge(2 * n, 2 * y + 1), sp.Le(2 * n, 2 * y + 1)], sp.Le(2 * n, 2 * y + 1)),

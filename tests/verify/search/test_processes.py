@@ -64,13 +64,13 @@ def start(*words, cwd):
         [sys.executable, "-m", "verify", *words, "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd, env={**os.environ, "PYTHONPATH": ROOT},
         start_new_session=True,
-        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
+        # A process that a shell runs in the background ignores the signal, and so do its child processes.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
 
 
 def interrupted(running, condition):
-    """Press Ctrl-C once a condition holds, as a terminal does: for all of its processes; return the output."""
+    """Send Ctrl-C to all processes of the group once a condition holds, as a terminal does; return the output."""
     try:
         until = time.monotonic() + 120
         while not condition():
@@ -105,7 +105,7 @@ def test_control_c_leaves_the_hypotheses_that_were_decided(theorem_file, tmp_pat
     trace = tmp_path / "trace"
     path = theorem_file(SLOW.format(trace=str(trace), seconds=0.05) + OPEN)
     running = start("necessity", path, "--jobs", "2", "--seconds", "300", cwd=tmp_path)
-    # Two processes look at two hypotheses, long after the first one was decided.
+    # Now two processes work on two hypotheses, long after the first hypothesis was decided.
     body, seconds = interrupted(running, lambda: sorted(Counter(told(trace)).values())[-2:-1] >= [20])
     assert body["interrupted"] and [need["label"] for need in body["hypotheses"]] == ["drawn"] and seconds < 20
 
@@ -118,7 +118,7 @@ def test_a_search_finds_what_it_finds_in_one_process(theorem_file, tmp_path, nam
     one = verify.explore(f"{path}:{name}", **effort).to_json()
     assert set(told(trace)) == {os.getpid()} and (one["counterexample"] is not None) == (name == "seldom")
     two = verify.explore(f"{path}:{name}", jobs=2, **effort).to_json()
-    # How many verdicts there are in the time depends on the machine.
+    # The number of verdicts in the time depends on the machine.
     same = ("counterexample", "clause", "certified", "examples", "polished", "needed", "stopped")
     assert [one[key] for key in same] == [two[key] for key in same] and len(set(told(trace))) == 3
 

@@ -1,4 +1,4 @@
-"""The standing of a theorem for all parameters, as `prove` says it, in Python and on the command line."""
+"""The standing of a theorem for all parameters, as `prove` reports it, in Python and on the command line."""
 
 import json
 from dataclasses import replace
@@ -30,7 +30,7 @@ from verify.reports.text import prove_text
 
 x = sp.Symbol("x", positive=True)
 PROVED = Identity("square", (x + 1) ** 2, x**2 + 2 * x + 1)
-# True for all x > 0, and beyond the provers.
+# True for all x > 0, but the provers do not prove it.
 OPEN = Inequality("open", sp.Lt(sp.exp(-x), 1, evaluate=False))
 FALSE = Inequality("false", sp.Le(x, 10, evaluate=False))
 WORDS = InWords("words", "so it is")
@@ -65,14 +65,14 @@ def test_a_claim_in_words_that_a_drawn_instance_violates_is_refuted():
     claim = Evaluation(below, "x <= u - 9 for a u in [0, 1]", evaluations("words")["words"].wrong_trials, draws=1)
     argument = (Inference("words", "as it says", ("square",), "application"),)
     made = replace(theorem(WORDS, steps=(PROVED,), argument=argument), evaluations={"words": claim})
-    # It stands at x = 1, and falls wherever x > 2.
+    # The claim holds at x = 1, and is violated for x > 2.
     result = verify.prove(made)
     assert (result.exit_code, result.for_all_parameters.standing, result.refuted.label) == (1, ForAll.OPEN, "words")
     assert result.counterexample["x"] > 1 and result.refuted.evidence == "simulated"
     body = result.to_json()
     assert (body["clause"], body["certified"], body["evaluated"]) == ("words", False, None)
     stands = verify.prove(theorem(WORDS, steps=(PROVED,), argument=argument))
-    # All 200 instances were drawn, some of them twice.
+    # 200 instances were drawn, some of them twice.
     assert 100 < stands.to_json()["evaluated"]["words"] <= 200
     assert f"evaluated, and not violated: words at {stands.evaluated.instances['words']} instances" in prove_text(
         stands
@@ -116,7 +116,7 @@ def test_a_claim_that_is_refuted_elsewhere_says_of_the_example_that_it_is_one():
     )
     (reached,) = result.clauses
     assert result.counterexample is not None and 2 <= result.counterexample["x"] <= 3
-    # z_t = 2^-t, so that z_4^2 = 1/256 is the first below 1/100.
+    # z_t = 2^-t, so z_4^2 = 1/256 is the first value below 1/100.
     assert result.detail(reached).partition("; ")[2].startswith("at the example: reached at step 4,")
 
 
@@ -191,7 +191,7 @@ def test_the_command_line(cli, tmp_path):
         ),
     }
     assert cli("recheck", str(file))[0] == 0
-    # Its proof uses no other theorem.
+    # The proof of this theorem uses no other theorem.
     inferences = len(verify.load_theorem("ahn2023.theorem5").argument)
     code, out, _ = cli("prove", "ahn2023.theorem5")
     assert (
@@ -215,7 +215,7 @@ def test_standings_of_inferences_beyond_the_hypotheses_are_shown(uses, standing,
     (row,) = result.to_json()["beyond"]
     assert (row["status"], row["label"]) == (standing, "square") and row["detail"].startswith(why)
     told = f"  1. square: it is the same\n      {result.established_extensions[0].text()}"
-    # A standing that is another theorem's has that one's hypotheses.
+    # A standing that comes from another theorem holds under that theorem's hypotheses.
     assert f"beyond the hypotheses, under those of the theorems used\n{told}" in prove_text(result)
     assert not why or f"      open: {why}" in prove_text(result)
 

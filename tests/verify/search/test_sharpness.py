@@ -1,4 +1,4 @@
-"""Sharpness of a bound: worked by hand, at chosen instances and at those that a search comes to."""
+"""Sharpness of a bound against values by hand, at chosen instances and at those that a search finds."""
 
 from fractions import Fraction
 
@@ -46,7 +46,7 @@ def at(made, instance, label="claim"):
     return sharpness(made, found, {label: instance})
 
 
-# x ≤ n x: at n = 3, x = 1/2 it is 1/2 ≤ 3/2.
+# x ≤ n x, which is 1/2 ≤ 3/2 at n = 3, x = 1/2.
 LOOSE = sp.Le(x, n * x, evaluate=False)
 HERE = {"n": 3, "x": Fraction(1, 2)}
 
@@ -56,7 +56,7 @@ def test_both_sides_and_their_ratio():
     assert (found.clause, found.instance) == ("claim", HERE)
     assert (found.claimed, found.reached, found.ratio) == (Fraction(3, 2), Fraction(1, 2), Fraction(1, 3))
     assert (found.best_proved, found.free, found.vacuous, found.bites) == (None, None, None, None)
-    # The same, written the other way round.
+    # The same relation, written the other way round.
     assert at(theorem(sp.Ge(n * x, x, evaluate=False)), HERE) == (found,)
 
 
@@ -75,7 +75,7 @@ def test_numbers_that_are_not_rational_are_enclosed():
         (sp.Rational(5, 4), True, "n", "1 <= n <= 2"),
         (sp.Rational(5, 4), True, "x", "0 < x < 5/12"),
         (sp.Integer(2), False, "n", "1 <= n <= 3"),
-        # If the two bounds are equal, the claim says no more than nothing.
+        # If the two bounds are equal here, the claim is vacuous.
         (sp.Rational(3, 2), True, "n", "1 <= n <= 2"),
         (sp.Rational(1, 2), True, "n", "no value of n"),
         # 3x < 1 + x²: below (3 − √5)/2 = 0.381966 and above (3 + √5)/2 = 2.618034.
@@ -102,7 +102,7 @@ def test_a_bound_bites_nowhere_or_everywhere_where_the_parameter_does_not_matter
 
 
 def test_a_bound_bites_in_scope_only():
-    # Of n/2 < 5/2, what n x ≤ 2 leaves: n ≤ 4, whichever of the two was drawn first.
+    # The part of n/2 < 5/2 in which n x ≤ 2 holds: n ≤ 4, for either form of the hypothesis.
     for relation in (sp.Le(n * x, 2), sp.Le(x, 2 / n)):
         made = theorem(LOOSE, Bound(free=sp.Rational(5, 2), along="n"), hypotheses=(Hypothesis("small", relation),))
         (found,) = at(made, HERE)
@@ -114,7 +114,7 @@ def test_a_bound_bites_in_scope_only():
 def test_the_best_proved_bound():
     (found,) = at(theorem(LOOSE, Bound(proved=x * (n + 1) / 2)), HERE)
     assert found.best_proved == 1 and found.free is None
-    # The definitions of the statement are put in.
+    # The definitions of the statement are substituted.
     (found,) = at(theorem(LOOSE, Bound(proved=y), definitions={y: x * (n + 2)}), HERE)
     assert found.best_proved == Fraction(5, 2)
 

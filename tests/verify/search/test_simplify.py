@@ -1,4 +1,4 @@
-"""Readable instances: a strictly simpler path of admitted instances, and the simplest fraction by trying all."""
+"""Readable instances: a path of admitted, ever simpler instances; the simplest fraction, by brute force."""
 
 import random
 from fractions import Fraction
@@ -25,7 +25,7 @@ WORD = Parameter("kind", "word", "", words=("one", "two"))
 
 
 def follow(found, start, holds, **more):
-    """Simplify, and hold the path to its promises."""
+    """Simplify an instance, check that the path is admitted and ever simpler, and return its end."""
     path = simplest(found, start, holds, **more)
     assert path[0] == start
     for before, after in pairwise(path):
@@ -77,7 +77,7 @@ def test_a_ratio_is_written_in_whole_numbers():
     assert same == {"x": 3, "y": 2}
     same = follow(found, {"x": Fraction(1, 2), "y": Fraction(1, 3)}, lambda at: at["x"] * 2 == at["y"] * 3)
     assert same == {"x": 3, "y": 2}
-    # Neither can become simpler alone.
+    # Neither value can become simpler by itself.
     start = {"x": Fraction(83, 31), "y": Fraction(8300592, 31)}
     same = follow(found, start, lambda at: at["y"] > 10**5 * at["x"])
     assert same == {"x": 1, "y": 100_001}
@@ -122,7 +122,7 @@ def test_fractions_become_short():
     found = plan((X,), [], {})
     assert follow(found, start, lambda _: True) == {"x": Fraction(1)}
     assert follow(found, start, lambda i: i["x"] > 2) == {"x": Fraction(3)}
-    # Between 2 and 3; of the halves, thirds … it is the half.
+    # Between 2 and 3 the simplest fraction is the half.
     assert follow(found, start, lambda i: 2 < i["x"] < 3) == {"x": Fraction(5, 2)}
     small = {"x": Fraction(1001, 10**9 + 7)}
     short = follow(found, small, lambda i: 0 < i["x"] < Fraction(1, 500))["x"]
@@ -130,7 +130,7 @@ def test_fractions_become_short():
 
 
 def test_two_values_are_replaced_together():
-    # On the diagonal neither can move alone.
+    # On the diagonal neither value can change by itself.
     start = {"n": 4001, "m": 4001}
     assert follow(plan((N, M), [], {}), start, lambda i: i["n"] == i["m"]) == {"n": 1, "m": 1}
     pair = {"x": Fraction(355, 113), "y": Fraction(355, 113)}
@@ -138,11 +138,11 @@ def test_two_values_are_replaced_together():
 
 
 def test_later_values_are_carried_into_their_new_range():
-    # n ≤ m ≤ 2n: a smaller n alone leaves m outside, which is then the nearer end.
+    # n ≤ m ≤ 2n: if n becomes smaller, m is outside its range and moves to the nearer end.
     found = plan((N, M), [sp.Le(n, m), sp.Le(m, 2 * n)], {})
     assert [p.name for p in found.parameters] == ["n", "m"]
     assert follow(found, {"n": 5000, "m": 9000}, lambda i: i["m"] >= i["n"] + 3) == {"n": 3, "m": 6}
-    # n ≤ m ≤ 2n, m at its end: it stays there though it could keep its value.
+    # n ≤ m ≤ 2n with m at its end 2n: m stays at the end, although it could keep its value.
     assert follow(found, {"n": 5000, "m": 10_000}, lambda i: i["m"] == 2 * i["n"] > 12) == {"n": 7, "m": 14}
     # 0 < y ≤ 1/(20 x²): y keeps its place in the range, the end.
     steps = plan((X, Y), [sp.Le(y, 1 / (20 * x**2))], {})
@@ -152,7 +152,7 @@ def test_later_values_are_carried_into_their_new_range():
 
 
 def test_a_value_beyond_an_end_keeps_its_share_of_it():
-    # y is 1001/1000 of its least value x: if y came to x + 1/2, x would be halved time and again.
+    # y is 1001/1000 of its least value x: if y became x + 1/2, x would be halved again and again.
     found = plan([X, Y], [sp.Ge(y, x)], {})
     start = {"x": Fraction(10**6), "y": Fraction(1001 * 10**3)}
     end = follow(found, start, lambda instance: 0 < instance["y"] - instance["x"] < instance["x"] / 100, most_trials=20)
@@ -160,7 +160,7 @@ def test_a_value_beyond_an_end_keeps_its_share_of_it():
 
 
 def test_an_open_end_is_not_carried_to():
-    # (x − n)/(x − 2) ≥ 0 from n on, and for n = 2 above 2, where it has no value.
+    # (x − n)/(x − 2) ≥ 0 from n on; for n = 2 only above 2, where it has no value.
     two = Fraction(2)
     found = plan(
         (Parameter("n", "integer", "", minimum=2), Parameter("x", "rational", "", minimum=two)),
@@ -236,5 +236,5 @@ def test_paths_are_admitted_whatever_the_ranges():
             simplified.extend([above != start, below != start])
 
     hold()
-    # All 40 have a start, and 79 of 80 paths lead somewhere.
+    # In a run all 40 had a start, and 79 of 80 paths led to a simpler instance.
     assert sum(started) >= 36 and sum(simplified) >= 65

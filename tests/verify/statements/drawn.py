@@ -1,4 +1,4 @@
-"""All categories of drawn statements, and how a statement is drawn again from its name."""
+"""All categories of drawn statements, and the drawing of a statement from its name."""
 
 import random
 from collections.abc import Callable
@@ -27,17 +27,17 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
     "lists": (reported.lists, 5),
     "reported": (reported.reported, 10),
 }
-"""The draw of each category of statements, and the category's share."""
+"""The function that draws each category of statements, and the category's share."""
 
 
 def drawn(name: str) -> Specimen:
-    """Return the statement of a name such as `limits:17`; one that SymPy does not keep as written is drawn anew."""
+    """Return the statement with a name such as `limits:17`; draw again if SymPy does not keep it as written."""
     category, _, _ = name.partition(":")
     return drawn_by(CATEGORIES[category][0], name)
 
 
 def drawn_by(make: Draw, name: str) -> Specimen:
-    """Return the statement of a name that a function draws."""
+    """Return the statement that a function draws for a name."""
     for attempt in range(200):
         draw = random.Random(f"{name}:{attempt}")
         try:
@@ -48,9 +48,9 @@ def drawn_by(make: Draw, name: str) -> Specimen:
 
 
 def names(count: int) -> list[str]:
-    """Return the names of so many statements, each category by its share."""
+    """Return the names of `count` statements, divided among the categories by their shares."""
     whole = sum(share for _, share in CATEGORIES.values())
     counts = {category: count * share // whole for category, (_, share) in CATEGORIES.items()}
-    # The remainder of rounding goes to the first.
+    # The remainder of the rounding goes to the first category.
     counts["relations"] += count - sum(counts.values())
     return [f"{category}:{i}" for category, number in counts.items() for i in range(number)]

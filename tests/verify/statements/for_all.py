@@ -1,4 +1,4 @@
-"""Identities and inequalities for all values of variables: true by how they are built, false at a point."""
+"""Identities and inequalities for all values of variables, which are true by construction or false at a point."""
 
 import random
 from fractions import Fraction
@@ -22,12 +22,12 @@ GRIDS = {
     "nonzero": tuple(x for x in _ALL if x),
     "integer": tuple(map(Fraction, range(-4, 6))),
 }
-"""Values of a variable that is assumed to be so; a singular claim here is so at one of them."""
+"""Values of a variable with each assumption; a claim that has no value somewhere has none at one of them."""
 _MORE_POINTS = 9
 
 
 def points_of(assumed: dict[str, str], values: Values) -> list[dict[str, Any]]:
-    """Return points at which an identity is looked at: small ones, and those with the parameters' values."""
+    """Return points at which an identity is evaluated: small ones, and points with the parameters' values."""
     numbers = [v for v in values.values() if isinstance(v, Fraction)]
     axes = []
     for assumption in assumed.values():
@@ -39,15 +39,15 @@ def points_of(assumed: dict[str, str], values: Values) -> list[dict[str, Any]]:
         allowed = [v for v in allowed if assumption != "nonzero" or v]
         axes.append(sorted({*GRIDS[assumption], *allowed}))
     found = [dict(zip(assumed, point, strict=True)) for point in product(*axes)]
-    # All at which but one is 1 or all are the same, of which one is where something here is singular, and some more.
+    # All points with at most one coordinate ≠ 1 or with equal coordinates, which include singular ones, and some more.
     crossed = [p for p in found if sum(v != 1 for v in p.values()) <= 1 or len(set(p.values())) == 1]
     return [{**values, **point} for point in [*crossed, *found[:: max(1, len(found) // _MORE_POINTS)]]]
 
 
 def for_all(claim: Claim, assumed: dict[str, str], values: Values, definitions: dict[str, Tree]) -> bool | None:
-    """Return whether a claim holds at all values of its variables: False where a point is found, else as it was built.
+    """Return whether a claim holds at all values of its variables: False if a point refutes it, else as it was built.
 
-    None where a side has no value somewhere, and no point is found at which both have one and it fails.
+    Return None if a side has no value somewhere, and no point is found at which both have a value and the claim fails.
     """
     missing = False
     for point in points_of(assumed, values):
@@ -79,7 +79,7 @@ def statement_for_all(
     degenerate: bool = False,
     hard: bool = False,
 ) -> Specimen:
-    """Return a claim for all values of its variables; it is an identity where the relation is equality."""
+    """Return a claim for all values of its variables, which is an identity if the relation is equality."""
     values, definitions = values or {"p": Fraction(1)}, definitions or {}
     used = [claim.left, claim.right, *definitions.values(), *map(symbol, [*values, *assumed, *definitions])]
     symbols = symbols_of(used, {v: {a: True} for v, a in assumed.items() if a})
@@ -121,7 +121,7 @@ Polynomial = dict[tuple[int, ...], Fraction]
 
 
 def polynomial(draw: random.Random, count: int, terms: int, *, positive: bool = False) -> Polynomial:
-    """Return a random polynomial in so many symbols, by exponents."""
+    """Return a random polynomial in `count` symbols, as coefficients by exponents."""
     made: Polynomial = {}
     for _ in range(terms):
         powers = tuple(draw.choice((0, 0, 1, 1, 2)) for _ in range(count))
@@ -237,7 +237,7 @@ def identities(draw: random.Random) -> Specimen:
     if draw.random() < 0.25:
         right, kind = right + draw.choice([tree(1), X, X * Y, tree(Fraction(1, 7)), X**2]), kind + ", changed"
     claim = Claim(left, "==", right, equal=True)
-    # That a divisor has no zero on the domain is not found everywhere.
+    # It is not always shown that a divisor has no zero on the domain.
     hard = kind.startswith("lim")
     return statement_for_all(
         draw, "identities", kind, claim, assumed=assumed, values=values, definitions=definitions, hard=hard
@@ -289,6 +289,6 @@ def inequalities(draw: random.Random) -> Specimen:
         if draw.random() < 0.3:
             left, right, kind = left / bad + 1 / z, right + 1 / z, kind + " on both sides"
     claim = Claim(left, relation, right, equal=kind.startswith("clean"))
-    # A proof for all is not found of all that is true: not of what cancels, nor of long sums of squares.
+    # Some true claims are not proved for all values: those with cancelling parts, and long sums of squares.
     hard = kind.startswith("clean") and ("cancelled" in kind or ("real" in assumed.values() and len(squares) > 2))
     return statement_for_all(draw, "inequalities", kind, claim, assumed=assumed, values=values, hard=hard)

@@ -1,4 +1,4 @@
-"""The verdict of a check on a drawn statement, held against the truth."""
+"""The verdict of a check on a drawn statement, compared with the truth."""
 
 import warnings
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ class Fault:
 
 
 def judged(specimen: Specimen, check: Any) -> tuple[list[Fault], bool, Any]:
-    """Check a statement; return its wrong verdicts, whether all that has a truth was decided, and the result."""
+    """Check a statement; return its wrong verdicts, whether all with a known truth was decided, and the result."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = check(specimen.theorem, specimen.instance, seconds=SECONDS)
     except (InputError, TheoremError) as error:
-        # Where the domain is kept, a refused clause is not decided, and nothing wrong is said of it.
+        # Inside the domain a refused clause is not decided, but nothing false is said about it.
         return [], specimen.refused and isinstance(error, InputError), error
     except Exception as error:
         return [Fault(RAISED, f"{type(error).__name__}: {error}")], False, error
@@ -64,7 +64,7 @@ def _clauses(specimen: Specimen, result: Any) -> list[Fault]:
 
 
 def _for_all(specimen: Specimen, label: str) -> list[Fault]:
-    """Look at other instances in scope: there too, a clause proved for all parameters has to hold."""
+    """Return the faults at other instances in scope, where a clause that is proved for all parameters must hold too."""
     for other in specimen.others:
         try:
             right = not specimen.in_scope(other) or specimen.clauses[label](other)
@@ -89,7 +89,7 @@ def _values(specimen: Specimen, result: Any) -> list[Fault]:
 
 
 def agrees(reported: Any, right: Any) -> bool:
-    """Whether a reported value is the right one; an enclosure has to hold it."""
+    """Whether a reported value is right; an enclosure must contain the right value."""
     if right is None:
         return False
     if isinstance(right, tuple) and right and right[0] == "any of":
@@ -105,13 +105,13 @@ def agrees(reported: Any, right: Any) -> bool:
         return (low is None or (low > right) is not True) and (high is None or (high < right) is not True)
     if isinstance(right, Fraction | int):
         return reported == right
-    # Another number is in so narrow an interval around it by accident alone.
+    # Another number is in such a narrow interval only by accident.
     exact = lifted(Fraction(reported))
     return (exact < right) is not True and (exact > right) is not True
 
 
 def _headline(specimen: Specimen, result: Any) -> list[Fault]:
-    """The headline follows from the parts: it may not say more than they do."""
+    """Return the faults of the headline, which must not claim more than the clauses."""
     truths = [truth(specimen.instance) for truth in specimen.clauses.values()]
     scope = specimen.in_scope(specimen.instance)
     if result.outcome is Outcome.VERIFIED and not (scope and all(truth is True for truth in truths)):

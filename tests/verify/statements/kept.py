@@ -1,4 +1,4 @@
-"""Expressions that are kept as they are written, zeros and ones and all, and the text of one read back as a tree."""
+"""Expressions that are kept as they are written, with zeros and ones, and their text read back as a tree."""
 
 import ast
 import random
@@ -15,7 +15,7 @@ _NUMBERS += [Fraction(n, d) for n, d in ((1, 2), (-1, 2), (2, 3), (-7, 4))]
 
 
 def kept_tree(draw: random.Random, depth: int) -> Tree:
-    """Return a random tree of sums, products, powers, exponentials and logarithms, to be written with nothing done."""
+    """Return a random tree of sums, products, powers, exponentials and logarithms, to be written unevaluated."""
     if depth == 0 or draw.random() < 0.1:
         return symbol(draw.choice(NAMES)) if draw.random() < 0.5 else tree(draw.choice(_NUMBERS))
     part = lambda: kept_tree(draw, depth - 1)  # noqa: E731
@@ -33,7 +33,7 @@ def kept_tree(draw: random.Random, depth: int) -> Tree:
 
 
 def read_text(text: str) -> Tree:
-    """Return the tree of a text, read as Python reads it."""
+    """Return the tree of a text, by Python's grammar."""
     return _read(ast.parse(text, mode="eval").body)
 
 
@@ -68,7 +68,7 @@ def _joined(operation: ast.operator, left: Tree, right: Tree) -> Tree:
 
 
 def _number(node: Tree) -> Tree:
-    """Return a fraction, a product to Python, as the number that it is: a root of it is then taken exactly."""
+    """Return a fraction, which Python parses as a product, as one number, so that its root is taken exactly."""
     if node.op == "mul" and all(part.op == "number" for part in node.parts):
         return tree(reduce(lambda x, y: x * y, (part.label for part in node.parts)))
     inverse = node.op == "mul" and node.parts[1].op == "power" and node.parts[0].op == "number"

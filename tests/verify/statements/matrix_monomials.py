@@ -1,4 +1,4 @@
-"""Equalities of polynomials in matrices: true by expanding products, false at matrices that are tried."""
+"""Equalities of polynomials in matrices: true by expanding products, false by evaluation at matrices."""
 
 import random
 from fractions import Fraction
@@ -14,7 +14,7 @@ from verify import MatrixIdentity, Parameter, Statement, matrix
 
 Letter = tuple[str, bool]
 Term = tuple[Tree, tuple[Letter, ...]]
-"""A scalar, and letters in order, each with whether it is transposed."""
+"""A scalar, and a list of letters, each with whether it is transposed."""
 Matrix = list[list[Fraction]]
 V = symbol("v")
 
@@ -30,7 +30,7 @@ def multiplied(x: Matrix, y: Matrix) -> Matrix:
 def value_of(
     terms: list[Term], matrices: dict[str, Matrix], values: Values, definitions: dict[str, Tree]
 ) -> Matrix | None:
-    """Return a sum of monomials at some matrices, None where a scalar has no value."""
+    """Return a sum of monomials at some matrices; None if a scalar has no value."""
     total: Matrix | None = None
     for scalar, letters in terms:
         factor = value_at(scalar, values, definitions)
@@ -54,7 +54,7 @@ def value_of(
 def equal_polynomials(
     left: list[Term], right: list[Term], sizes: Any, variables: Any, values: Values, definitions: Any
 ) -> bool | None:
-    """Return whether two sums are equal at all that is tried, None where a scalar has no value somewhere."""
+    """Return whether two sums are equal at all matrices that are tried; None if a scalar has no value somewhere."""
     source, missing = random.Random(1), False
     for i in range(8):
         point = {**values, "v": Fraction(i - 3) if variables else Fraction(1)}
@@ -87,7 +87,7 @@ def matrix_identity(draw: random.Random) -> Specimen:
     n = draw.choice((1, 2, 2, 3))
     values = {"n": Fraction(n), "a": Fraction(draw.choice((0, 0, 1, 2, -1)))}
     sizes = dict.fromkeys("PQR", (n, n))
-    # All the letters are square of one size, so that any monomial fits.
+    # All letters are square and of the same size, so all monomials fit.
     scalars = [tree(1), tree(2), tree(-1), symbol("a"), symbol("a") ** 2, V, symbol("a") + 1]
     definitions: dict[str, Tree] = {}
 
@@ -114,7 +114,7 @@ def matrix_identity(draw: random.Random) -> Specimen:
         if draw.random() < 0.7:
             below = draw.choice([symbol("a"), symbol("a") - 1, symbol("a") ** 2 - symbol("a")])
             definitions["d"] = 1 / below
-            # Multiplied out, so that SymPy does not cancel it by itself.
+            # The product is expanded, so that SymPy does not cancel it.
             bad = symbol("d") * below
             kind += ", d = 1/scalar"
         else:
@@ -184,7 +184,7 @@ def _specimen(
         tuple(parameters.values()), (clause,), variables=tuple(symbols[v] for v in variables), definitions=put
     )
     truth = lambda at: equal_polynomials(left, right, sizes, variables, at, definitions)  # noqa: E731
-    # At 1 by 1 matrices letters commute, and a scalar may be 0; that is true, and need not be found.
+    # 1 by 1 matrices commute, and a scalar may be 0: the equality is then true, but a check need not find this.
     hard = truth(values) is True and ("reverse" in kind or "changed" in kind)
     instance = {name: int(v) if name == "n" else v for name, v in values.items()}
     return Specimen(

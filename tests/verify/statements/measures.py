@@ -1,4 +1,4 @@
-"""Roots of polynomials that are known, and measures with finitely many points, some of which are none."""
+"""Polynomials with known roots, and weights at finitely many points, some of which are no measures."""
 
 import random
 from fractions import Fraction
@@ -37,7 +37,7 @@ def roots(draw: random.Random) -> Specimen:
     spoil, singular_at = draw.random() < 0.85, None
     kind, zero_at = "polynomial", None
     if spoil:
-        # Where the only root in the box cancels, none is left.
+        # If the only root in the box cancels, no root is left.
         place = draw.choice([min(known, key=lambda root: abs(root - centre)), centre + 3])
         choices = [
             (equation * kept(P * kept(1 / P)), 0, None, "p/p"),
@@ -63,7 +63,7 @@ def roots(draw: random.Random) -> Specimen:
     clause = IsolatedRoot(
         "c0", (faithful(equation, SYMBOLS, points),), (SYMBOLS["x"],), (in_sympy(centre),), in_sympy(radius)
     )
-    # Krawczyk's test needs a slope of one sign; a double root, one on the edge, and two are not told apart from one.
+    # Krawczyk's test needs a slope of one sign; it does not decide on a double root, a root on the edge, or two.
     slopes = [_slope(known, centre + step * radius / 2) for step in range(-4, 5)]
     simple = len(inside) <= 1 and all(abs(root - centre) < radius for root in inside)
     simple &= min(slopes) > max(slopes) / 3 > 0 or max(slopes) < min(slopes) / 3 < 0
@@ -111,7 +111,7 @@ def determinant(rows: list[list[Fraction]]) -> Fraction:
 
 
 def solved(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
-    """Return the solution of linear equations by Cramer's rule, None if there is not exactly one."""
+    """Return the solution of linear equations by Cramer's rule; None if there is not exactly one solution."""
     whole = determinant(rows)
     if not whole:
         return None
@@ -122,7 +122,7 @@ def solved(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] 
 
 
 def is_measure(found: list[Fraction], factors: int) -> bool:
-    """Whether some moments can be those of a measure: no Hankel matrix of theirs has a negative minor in its corner."""
+    """Whether some moments can be those of a measure: no leading minor of their Hankel matrix is negative."""
     corners = range(1, factors + 2)
     return all(determinant([[found[i + j] for j in range(n)] for i in range(n)]) >= 0 for n in corners)
 
@@ -150,7 +150,7 @@ def moment_of(points: dict[Fraction, Fraction], spoil: Tree | None) -> Tree:
 
 
 def drawn_spoil(draw: random.Random) -> tuple[Tree | None, Any]:
-    """Return a factor 1 that has no value at some instance, and at which."""
+    """Return a factor 1 that has no value at some instance, and this instance's value of the parameter."""
     if draw.random() > 0.45:
         return None, None
     return draw.choice(
@@ -159,7 +159,7 @@ def drawn_spoil(draw: random.Random) -> tuple[Tree | None, Any]:
 
 
 def residuals(draw: random.Random) -> Specimen:
-    """Return a claim of the least residual polynomial for a measure of finitely many points, or for none."""
+    """Return a claim about the least residual polynomial of weights at finitely many points, a measure or not."""
     at = {"p": Fraction(draw.choice((0, 1, 2)))}
     factors = draw.randint(1, 3)
     points, positive = drawn_measure(draw, factors)
@@ -201,7 +201,7 @@ def residuals(draw: random.Random) -> Specimen:
     others = tuple({"p": Fraction(a)} for a in (0, 1, 2))
     kind = "measure" if positive else "weights of both signs"
     unusual = truth(at) is None
-    # Weights of both signs may have moments that a measure has too.
+    # Weights of both signs may have the moments of a measure.
     hard = not positive or exact is None
     return Specimen(
         "residuals",

@@ -1,4 +1,4 @@
-"""Numbers of the evaluator, Fractions or intervals of mpmath that hold a number for certain, and series of them."""
+"""Numbers of the evaluator, which are Fractions or mpmath intervals that contain a number; series of such numbers."""
 
 from fractions import Fraction
 from math import isqrt
@@ -15,7 +15,7 @@ class NoValueError(ArithmeticError):
 
 
 class UnsureError(ArithmeticError):
-    """Intervals do not say, or this evaluator does not go that far; such a statement is not used."""
+    """The intervals do not decide, or this evaluator does not support the expression; such a statement is not used."""
 
 
 def lifted(x: Any) -> Any:
@@ -41,7 +41,7 @@ def times(x: Any, y: Any) -> Any:
 
 
 def sign(x: Any) -> int:
-    """Return the sign of a number. Raises UnsureError where its interval does not say."""
+    """Return the sign of a number. Raise UnsureError if its interval does not decide it."""
     if isinstance(x, Fraction):
         return (x.numerator > 0) - (x.numerator < 0)
     if (x > 0) is True:
@@ -135,7 +135,7 @@ def convolved(x: list[Any], y: list[Any]) -> list[Any]:
 
 
 def is_constant(x: list[Any]) -> bool:
-    """Whether a series is its first term."""
+    """Whether all terms of a series but the first are 0."""
     return all(isinstance(c, Fraction) and c == 0 for c in x[1:])
 
 

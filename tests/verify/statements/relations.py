@@ -1,4 +1,4 @@
-"""Relations between two expressions at an instance, and definitions in them: the evaluator tells the true ones."""
+"""Relations between two expressions at an instance, with definitions; the evaluator decides which are true."""
 
 import random
 from collections.abc import Mapping
@@ -88,7 +88,7 @@ def spoiled(draw: random.Random, node: Tree, values: Mapping[str, Fraction]) -> 
 
 
 def compare(draw: random.Random, node: Tree, found: Any, other: Tree, equal: Tree | None = None) -> Claim:
-    """Return a claim of a tree with a value: with another tree, a number near by, its own value, or an equal tree."""
+    """Return a claim that compares a tree with another tree, a nearby number, its own value, or an equal tree."""
     kind = draw.randrange(4)
     if kind == 0 and equal is not None:
         return Claim(node, draw.choice(("==", "<=", ">=", "<", ">")), equal, equal=True)
@@ -102,7 +102,7 @@ def compare(draw: random.Random, node: Tree, found: Any, other: Tree, equal: Tre
 
 
 def turned(draw: random.Random, claim: Claim) -> Claim:
-    """Return the claim with its sides changed, at times."""
+    """Return the claim, at times with its sides exchanged."""
     opposite = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
     if draw.random() < 0.5:
         return claim
@@ -168,7 +168,7 @@ def _relation(
 
 
 def even_root(draw: random.Random) -> Specimen:
-    """Return a square of a square root that SymPy was asked to keep: no value at a negative number."""
+    """Return a claim with the square of a square root that SymPy keeps: it has no value at a negative number."""
     u = symbol("u")
     values = {"u": draw.choice([Fraction(-1), small(draw), Fraction(4)])}
     claim = Claim(kept(sqrt(u) ** 2), draw.choice((">=", ">")), tree(-1))
@@ -176,7 +176,7 @@ def even_root(draw: random.Random) -> Specimen:
 
 
 def factor_one(draw: random.Random) -> Specimen:
-    """Return sums with factors 1 and terms 0 that SymPy was asked to keep."""
+    """Return a claim with factors 1 and terms 0 that SymPy keeps."""
     x, values = symbol("x"), {"x": small(draw)}
     n, c = draw.choice((1, 2, 3)), draw.randint(-3, 3)
     left = draw.choice(
@@ -195,12 +195,12 @@ def relations(draw: random.Random) -> Specimen:
 
 
 def definitions(draw: random.Random) -> Specimen:
-    """Return a claim that uses definitions: a definition that is used has to have a value, an unused one has not."""
+    """Return a claim that uses definitions: a definition that is used must have a value, an unused one need not."""
     return draw.choice((_inverse_pair, _inverse_pair, _chain, _random_definitions, _random_definitions))(draw)
 
 
 def _inverse_pair(draw: random.Random) -> Specimen:
-    """Return d = f(u) and a claim in which f is undone, often where f has no value."""
+    """Return a claim with d = f(u) in which the inverse of f is applied to d, often where f has no value."""
     u, d = symbol("u"), symbol("d")
     first, use, kind, without = draw.choice(
         [
@@ -217,7 +217,7 @@ def _inverse_pair(draw: random.Random) -> Specimen:
     at = Fraction(draw.choice(without)) if draw.random() < 0.5 else small(draw)
     left, right = use
     claim = Claim(left, draw.choice(("==", "==", "<=", ">=")), right, equal=True)
-    # Of irrational numbers no digits tell that they are equal.
+    # Digits do not show that irrational numbers are equal.
     hard = not kind.startswith("d = 1/")
     if draw.random() < 0.3:
         claim, hard = Claim(left, draw.choice(RELATIONS), right + draw.choice((-1, 1))), False
@@ -226,7 +226,7 @@ def _inverse_pair(draw: random.Random) -> Specimen:
 
 
 def _chain(draw: random.Random) -> Specimen:
-    """Return a chain of definitions of which a claim uses the last, at times such that the first cancels."""
+    """Return a claim that uses the last of a chain of definitions, at times so that the first cancels."""
     values = instance_of(draw, "xy")
     names = "".join(values)
     first = (
@@ -242,7 +242,7 @@ def _chain(draw: random.Random) -> Specimen:
 
 
 def _random_definitions(draw: random.Random) -> Specimen:
-    """Return two definitions and a claim of them; one may have no value, and may be used or not."""
+    """Return a claim with two definitions; one of them may have no value, and may be used or not."""
     values = instance_of(draw, "xy")
     names = "".join(values)
     good = with_value(draw, lambda: rational(draw, names, 2), values)[0]

@@ -1,4 +1,4 @@
-"""Values that a check reports: over lists, the least that is enough, the largest, relations, where something holds."""
+"""Values that a check reports: over lists, least sufficient values, largest values, relations, conditional values."""
 
 import random
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def _specimen(
     degenerate: bool = False,
     hard: bool = False,
 ) -> Specimen:
-    """Return a statement whose clause is plain, and the values reported beside it."""
+    """Return a statement with a simple clause, and the values that are reported beside it."""
     name = next(n for n, p in parameters.items() if p.kind != "rationals")
     assumed = {"integer": True} if parameters[name].kind == "integer" else {}
     s = sp.Symbol(name, **assumed)
@@ -78,7 +78,7 @@ def lists(draw: random.Random) -> Specimen:
         found = [value_at(inner, {**here, "u": x}) for x in entries]
         if None in found:
             return None
-        # A number not known to be rational may be so: then it is held against an interval.
+        # A number that is not known to be rational is compared as an interval.
         return summed(found) if total else found
 
     symbols = symbols_of([inner, term, U, T, N])
@@ -164,7 +164,7 @@ def _largest(nodes: list[Tree], at: Values, definitions: dict[str, Tree]) -> Any
 
 
 def _of_first_case(cases: list[Tree], applies: Callable[[int, Values], Any], at: Values) -> Any:
-    """Return the value of the first case that applies; none if it is not known whether an earlier one does."""
+    """Return the value of the first case that applies; None if it is not known whether an earlier case does."""
     for i, case in enumerate(cases):
         known = applies(i, at)
         if known is None:
@@ -175,7 +175,7 @@ def _of_first_case(cases: list[Tree], applies: Callable[[int, Values], Any], at:
 
 
 def plain(draw: random.Random) -> Specimen:
-    """Return a value that is an expression, a relation, the largest of some, or one where relations hold."""
+    """Return a value: an expression, a relation, the largest of some expressions, or a value under conditions."""
     values = instance_of(draw, "xy")
     names = "".join(values)
     kind = draw.choice(("expression", "irrational", "relation", "largest", "where", "cases", "definition", "kept"))
@@ -191,7 +191,7 @@ def plain(draw: random.Random) -> Specimen:
         d = symbol("d")
         nodes[0] = draw.choice([d + 1, kept(d**0) + X, nodes[0], d * 2 - kept(d * 1), kept(d - kept(d * 1))])
     if kind == "kept":
-        # A factor 1 or a term 0 that SymPy was asked to keep.
+        # A factor 1 or a term 0 that SymPy keeps.
         c = draw.randint(-3, 3)
         nodes[0] = draw.choice(
             [kept(kept(1 * X**3) + c * X), kept(kept(1 * X**2) + (c * X + Y)), kept(X**1 + c * X**2)]

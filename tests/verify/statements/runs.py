@@ -1,4 +1,4 @@
-"""Recursions whose course is known: followed exactly for some steps, or by their closed form."""
+"""Recursions whose states are known: by exact iteration for some steps, or by a closed form."""
 
 import random
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from verify import ClauseValue, Dynamics, Parameter, Reaches, Statement, Stays
 
 A, P, Z, W, D = map(symbol, "apzwd")
 _FAR, _LONG = 40, 2**4000
-"""A run that is followed is followed so far, and while its numbers are not longer."""
+"""The largest number of steps for which a run is iterated, and the largest size of its numbers."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Run:
     definitions: dict[str, Tree]
 
     def observed(self, values: Values, steps: int) -> Iterator[Any]:
-        """Yield the observable step by step; the last is None where something has no value."""
+        """Yield the observable step by step; the last is None if something has no value."""
         point = Point(values, self.definitions)
         try:
             state = [point.value(start) for start in self.initial]
@@ -38,14 +38,14 @@ class Run:
                 if any(isinstance(z, Fraction) and z.denominator * abs(z) > _LONG for z in state):
                     raise UnsureError("numbers too long to be followed")
                 yield here.value(self.observable)
-                # Nothing after the last step is asked for.
+                # After the last step no further state is computed.
                 state = [here.value(step) for step in self.step] if count < steps else []
         except NoValueError:
             yield None
 
 
 def passage(run: Run, level: Tree, values: Values, steps: int) -> tuple[str, int]:
-    """Return the end of a run of some steps, "reached", "above" or "without a value", and its last step."""
+    """Return the end of a run of some steps ("reached", "above" or "without a value") and its last step."""
     for bits in PRECISIONS:
         iv.prec = bits
         try:
@@ -126,7 +126,7 @@ def _reaches(level: Tree, within: Tree | None) -> Any:
 def _within(
     draw: random.Random, kind: str, values: dict[str, Fraction], run: Run, level: Tree, within: Tree
 ) -> Specimen:
-    """Return the claim that a level is reached within some steps, which are followed."""
+    """Return the claim that a level is reached within some steps, which are iterated."""
 
     def ends(at: Values) -> tuple[str, int]:
         last = value_at(within, at, run.definitions)
@@ -163,7 +163,7 @@ def _within(
 
 
 def _followed(draw: random.Random) -> Specimen:
-    """Return a run that is followed: linear, of two coordinates, logistic, or with an exponential."""
+    """Return a claim about a run that is iterated: linear, with two coordinates, logistic, or with an exponential."""
     values = {"a": abs(small(draw, zero=False)) + 2, "p": Fraction(draw.choice((1, 2, 3)), 4)}
     last = draw.randint(0, 12)
     run, top = draw.choice(
@@ -189,7 +189,7 @@ def _followed(draw: random.Random) -> Specimen:
 
 
 def _singular(draw: random.Random) -> Specimen:
-    """Return a run that may come to a step without a value, or has none at its start, or in a cancelling part."""
+    """Return a claim about a run that may have no value at a step, at its start, or in a cancelling part."""
     values = {"a": Fraction(draw.choice((1, 2, 3, 3, 4))), "p": Fraction(draw.choice((0, 0, 0, 1, 1, 2)))}
     run = draw.choice(
         [
@@ -215,7 +215,7 @@ def _singular(draw: random.Random) -> Specimen:
 
 
 def _contraction(draw: random.Random) -> Specimen:
-    """Return z → r z + b from above its limit b/(1 − r): a level is reached if it is above the limit."""
+    """Return a claim about z → r z + b from above its limit b/(1 − r): a level above the limit is reached."""
     r, b = Fraction(draw.choice((1, 2, 3)), 4), small(draw)
     values = {"a": b / (1 - r) + draw.choice((1, 3)), "p": r}
     end = b / (1 - r)
@@ -237,11 +237,11 @@ def _contraction(draw: random.Random) -> Specimen:
 
 
 def _stays(draw: random.Random) -> Specimen:
-    """Return a claim that a run stays below a level, which it leaves again, or which it may be shown not to leave."""
+    """Return a claim that a run stays below a level; either it rises again, or a proof may show that it stays."""
     up = draw.random() < 0.75
     values = {"a": Fraction(draw.randint(3, 6)), "p": Fraction(draw.randint(2, 4))}
     if up:
-        # Down by 1 until it is below p, and then up.
+        # The state falls by 1 until it is below p, and then rises.
         run = draw.choice(
             [
                 Run(("z", "w"), (A, tree(-1)), (Z + W, W + Fraction(1, 4)), Z, {}),

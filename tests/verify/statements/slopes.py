@@ -41,7 +41,7 @@ def _polynomial(draw: random.Random, degree: int) -> tuple[Tree, list[Tree]]:
 
 
 def _limit(draw: random.Random) -> tuple[Tree, list[Tree], list[Tree]]:
-    """Return a limit of a rational function, generically its value, and what vanishes where that is not its value."""
+    """Return a limit of a rational function, its generic values, and the coefficients that vanish where these fail."""
     degree = draw.randint(1, 2)
     above, p = _polynomial(draw, degree)
     below, q = _polynomial(draw, degree)
@@ -96,7 +96,7 @@ def limits(draw: random.Random) -> Specimen:
 
 
 def _planted(draw: random.Random, values: dict[str, Fraction]) -> Specimen:
-    """Return one of the limits that change where a coefficient vanishes."""
+    """Return a claim with a limit that changes where a coefficient vanishes."""
     first = limit((A * T + 1) / (A * T + 2), "t", INFINITY)
     second = limit(T / (T + A), "t", tree(0))
     third = limit((A * T + 1) / (T + A), "t", INFINITY)
@@ -141,12 +141,12 @@ def _with_slope(draw: random.Random) -> tuple[Tree, Tree]:
 
 
 def derivatives(draw: random.Random) -> Specimen:
-    """Return a claim of a derivative at an instance, at times where the inner has no value."""
+    """Return a claim about a derivative at an instance, at times where the function has no value."""
     values = {
         "u": draw.choice((Fraction(-3), Fraction(0), Fraction(1), small(draw), -abs(small(draw)), abs(small(draw)) + 1))
     }
     if draw.random() < 0.15:
-        # The derivative of a logarithm has a value where the logarithm has none.
+        # The formula of a logarithm's derivative also has a value where the logarithm has none.
         inner, slope = draw.choice([(log(U), 1 / U), (log(U - 1), 1 / (U - 1)), (log(1 / U), -1 / U)])
         claim = turned(draw, Claim(derivative(inner, "u"), draw.choice(("==", "<=")), slope, equal=True))
         return statement_at(draw, "derivatives", "of a logarithm", values, [claim])
@@ -189,7 +189,7 @@ def _renamed(node: Tree, name: str, other: str) -> Tree:
 
 
 def hypotheses(draw: random.Random) -> Specimen:
-    """Return a statement with hypotheses, and at times a domain, that may have no value: they do not hold then."""
+    """Return a statement with hypotheses, and at times a domain, which do not hold if they have no value."""
     values = instance_of(draw, "xy", zero=draw.random() < 0.5)
     names = "".join(values)
     assumed, domain = [], []
@@ -215,7 +215,7 @@ def hypotheses(draw: random.Random) -> Specimen:
 
 
 def cases(draw: random.Random) -> Specimen:
-    """Return a statement with a word: the cases that the word does not choose count for nothing."""
+    """Return a statement with a word: the cases that the word does not choose do not matter."""
     words = ("plain", "scaled", "none")[: draw.randint(2, 3)]
     numbers = instance_of(draw, "xy")
     names = "".join(numbers)

@@ -1,4 +1,4 @@
-"""A drawn statement at an instance, with the true verdicts on it; and statements that consist of relations."""
+"""A drawn statement at an instance, with the right verdicts; and statements that consist of relations."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -20,11 +20,12 @@ Values = Mapping[str, Any]
 
 @dataclass
 class Specimen:
-    """A theorem, an instance, and by label the truth at an instance: None where something has no value.
+    """A theorem, an instance, and functions that return each clause's truth at an instance; None if it has no value.
 
-    `values` return the values to be reported, None where none may be. `degenerate`: something has no value, or a
-    leading coefficient vanishes. `hard`: true or false, and known to be, but not asked to be decided. `others` are
-    further instances, at which clauses proved for all parameters are looked at. `refused`: outside the domain.
+    The functions `values` return the values to be reported, None if no value may be. `degenerate`: something has no
+    value, or a leading coefficient vanishes. `hard`: the truth is known, but a check need not decide it. `others` are
+    further instances, at which clauses that are proved for all parameters are tested. `refused`: the instance is
+    outside the domain.
     """
 
     category: str
@@ -46,7 +47,7 @@ class Specimen:
 
 @dataclass(frozen=True)
 class Claim:
-    """A relation between two trees; `equal` says that the sides are equal by construction where both have a value."""
+    """A relation between two trees; with `equal` the sides are equal by construction wherever both have a value."""
 
     left: Tree
     relation: str
@@ -54,20 +55,20 @@ class Claim:
     equal: bool = False
 
     def truth(self, values: Values, definitions: Mapping[str, Tree] | None = None) -> bool | None:
-        """Return whether it holds, None where a side has no value."""
+        """Return whether the claim holds; None if a side has no value."""
         return truth(self.left, self.relation, self.right, values, definitions, equal=self.equal)
 
 
 def theorem_of(statement: Statement, values: Mapping[str, Any] | None = None, **more: Any) -> Theorem:
-    """Return a theorem that says no more than the statement."""
-    # A drawn statement may suppose something that nothing depends on, as a variant may.
+    """Return a theorem that consists of the statement alone."""
+    # Like a variant, a drawn statement may have hypotheses that no clause depends on.
     return Theorem("user.drawn", "drawn", SOURCE, statement, {}, values or {}, is_variant=True, **more)
 
 
 def written_claim(
     claim: Claim, symbols: Mapping[str, sp.Symbol], points: Any, definitions: Any = None, words: Any = None
 ) -> Any:
-    """Return a claim as a relation of SymPy that keeps its parts."""
+    """Return a claim as a SymPy relation that keeps its parts."""
     sides = [faithful(side, symbols, points, definitions, words) for side in (claim.left, claim.right)]
     return relation_of(sides[0], claim.relation, sides[1])
 
@@ -118,7 +119,7 @@ def statement_at(
     assumed |= {n: {"integer": True} for n in names if listed[n].kind == "integer"}
     symbols = symbols_of([*trees, *map(symbol, [*instance, *definitions])], assumed)
     others = tuple(_other(draw, instance, listed) for _ in range(4))
-    # A search goes to simple numbers, at any words: there, too, what is written has to be what is meant.
+    # A search tries simple numbers with any words, so SymPy's expressions must have the trees' values there too.
     numbers = [(n, Fraction(x)) for n in names if listed[n].kind != "rationals" for x in (0, 1, -1)]
     chosen = [dict(zip(words, some, strict=True)) for some in product(*words.values())]
     points = [instance, *others, *({**instance, **some, n: x} for some in chosen for n, x in numbers)]
@@ -165,7 +166,7 @@ def _holds(claim: Claim, values: Values) -> bool:
 
 
 def _other(draw: random.Random, instance: Values, listed: Mapping[str, Parameter]) -> dict[str, Any]:
-    """Return another instance, in the domain; 0 and whole numbers are likely."""
+    """Return another instance in the domain; 0 and integers are likely."""
     other: dict[str, Any] = {}
     for name, parameter in listed.items():
         if parameter.words:
@@ -180,7 +181,7 @@ def _other(draw: random.Random, instance: Values, listed: Mapping[str, Parameter
 
 
 def small(draw: random.Random, *, zero: bool = True) -> Fraction:
-    """Return a small number, often a whole one."""
+    """Return a small number, often an integer."""
     while True:
         x = Fraction(draw.randint(-4, 4), draw.choice((1, 1, 1, 2, 3)))
         if x or zero:

@@ -1,4 +1,4 @@
-"""Drawn statements: the evaluator is tested on values by hand, truths by brute force, the judge on planted results."""
+"""Drawn statements: the evaluator against values by hand, truths against brute force, the judge on planted results."""
 
 import random
 from dataclasses import replace
@@ -190,7 +190,7 @@ def test_names_are_shared_out():
 
 
 def _says(outcome, holds):
-    """Return a check that gives all clauses, hypotheses and relations the same result, and all values 12345."""
+    """Return a fake check that gives all clauses, hypotheses and relations the same result, and all values 12345."""
 
     def fake(theorem, instance, *, seconds):
         result = check(theorem, instance, seconds=seconds)
@@ -209,7 +209,7 @@ def test_a_check_that_says_the_same_of_all_is_caught(category):
         for specimen in specimens:
             faults, _, result = judged(specimen, _says(outcome, holds))
             truths = [at(specimen.instance) for at in specimen.clauses.values()]
-            # A refused statement has no results that could be at fault.
+            # A refused statement has no results that could be wrong.
             if not isinstance(result, Exception) and any(t is not (outcome is Outcome.VERIFIED) for t in truths):
                 assert faults
             seen |= any(fault.kind == kind for fault in faults)

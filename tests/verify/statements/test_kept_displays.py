@@ -1,4 +1,4 @@
-"""Every display shows each expression that is kept unevaluated, and its text has its meaning."""
+"""Every display shows each unevaluated expression, and the text of the expression has the same meaning."""
 
 import os
 import random

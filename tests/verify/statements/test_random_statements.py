@@ -1,7 +1,8 @@
 # ruff: noqa: T201 -- the counts are what is asked of an audit
 """The audit of random statements of known truth: none is wrongly verified, and none wrongly refuted.
 
-`make audit` draws 2 000, with the environment's AUDIT=full ten times as many, and with AUDIT=limits:17 that one alone.
+`make audit` draws 2 000 statements. With AUDIT=full in the environment it draws ten times as many, and with
+AUDIT=limits:17 only that statement.
 """
 
 import os
@@ -71,7 +72,7 @@ def test_no_statement_is_wrongly_decided(category, capsys):
 
 @pytest.mark.parametrize("category", OF_RELATIONS)
 def test_a_counterexample_is_one(category, capsys):
-    """Search from the same statements: a counterexample is in scope, has values, and fails."""
+    """Search the same statements: a counterexample must be in scope, have values, and refute the claim."""
     tried = certified = 0
     wrong = []
     for name in _names(category)[:: max(1, len(_names(category)) // _EXPLORED)]:

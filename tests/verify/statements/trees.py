@@ -1,7 +1,7 @@
-"""Expressions as trees of our own and their values, by a small evaluator that shares nothing with the engine.
+"""Expressions as trees, and their values by a small evaluator that shares nothing with the engine.
 
-A value is a Fraction, or an interval of mpmath that holds it for certain. An expression has a value only where all of
-its parts as written have one: also one that later cancels, and each definition that is used. x**0 is 1, 0**0 too.
+A value is a Fraction, or an mpmath interval that contains the value. An expression has a value only if all of its parts
+as written have one, including parts that cancel and all definitions that are used. x**0 is 1, and so is 0**0.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ from tests.verify.statements.numbers import (
 class Tree:
     """An operation and its parts; `label` is a leaf's number or name, or the symbol that an operation binds.
 
-    `kept` asks that SymPy keeps the node as it is written.
+    If `kept` is true, SymPy must keep the node as it is written.
     """
 
     op: str
@@ -75,13 +75,13 @@ class Tree:
         return tree(other) / self
 
     def names(self) -> frozenset[str]:
-        """Return the names of all symbols in it, bound ones too."""
+        """Return the names of all symbols in the tree, including bound ones."""
         mine = frozenset((self.label,)) if self.op == "symbol" else frozenset()
         return mine.union(*(part.names() for part in self.parts))
 
 
 def tree(value: "Tree | Fraction | int") -> Tree:
-    """Return a number as a tree, and a tree as it is."""
+    """Return a number as a tree; return a tree unchanged."""
     return value if isinstance(value, Tree) else Tree("number", (), Fraction(value))
 
 
@@ -91,7 +91,7 @@ def symbol(name: str) -> Tree:
 
 
 def kept(node: Tree) -> Tree:
-    """Return the node, to be kept as it is written."""
+    """Return the node, marked to be kept as it is written."""
     return Tree(node.op, node.parts, node.label, True)
 
 
@@ -124,12 +124,12 @@ def derivative(inner: Tree, name: str, order: int = 1) -> Tree:
 
 
 def subs(inner: Tree, name: str, at: Tree) -> Tree:
-    """Return the expression with something put for a symbol."""
+    """Return the expression with a symbol replaced by another expression."""
     return Tree("subs", (tree(inner), tree(at)), name)
 
 
 def case(name: str, words: tuple[str, ...], *choices: Tree) -> Tree:
-    """Return the choice that belongs to the word that a parameter is."""
+    """Return the choice for the word that a parameter has."""
     return Tree("case", tuple(map(tree, choices)), (name, words))
 
 
@@ -166,7 +166,7 @@ class Point:
         return self.series(node, None, 0)[0]
 
     def with_values(self, **values: Any) -> "Point":
-        """Return the same point with more values."""
+        """Return the point with more values."""
         return Point(self.values | values, self.definitions)
 
     def series(self, node: Tree, name: str | None, order: int) -> list[Any]:
@@ -329,9 +329,9 @@ def _moved(p: list[Fraction], place: Fraction) -> list[Fraction]:
 
 
 def value_at(node: Tree, values: Mapping[str, Any], definitions: Mapping[str, Tree] | None = None) -> Any:
-    """Return the value, a fraction or an interval, or None if there is none.
+    """Return the value of a tree, a fraction or an interval, or None if there is none.
 
-    Raises UnsureError if the intervals do not decide.
+    Raise UnsureError if the intervals do not decide.
     """
     for bits in PRECISIONS:
         iv.prec = bits
@@ -349,7 +349,7 @@ RELATIONS = ("<", "<=", ">", ">=", "==")
 
 
 def compared(left: Any, relation: str, right: Any) -> bool:
-    """Return whether two values are in a relation. Raises UnsureError where their intervals do not say."""
+    """Return whether two values satisfy a relation. Raise UnsureError if their intervals do not decide it."""
     return _in_relation(sign(plus(left, times(Fraction(-1), right))), relation)
 
 
@@ -372,9 +372,9 @@ def truth(
     *,
     equal: bool = False,
 ) -> bool | None:
-    """Return whether a relation holds, None where a side has no value. Raises UnsureError where that is not known.
+    """Return whether a relation holds; None if a side has no value. Raise UnsureError if this is not known.
 
-    `equal` says that the sides are equal by construction; intervals that overlap then are.
+    With `equal` the sides are equal by construction, so overlapping intervals count as equal.
     """
     for bits in PRECISIONS:
         iv.prec = bits
@@ -390,7 +390,7 @@ def truth(
         return _in_relation(difference, relation)
     if not equal:
         raise UnsureError("the sides are too close to each other")
-    # Both have values: a side without one is known by now, or never was.
+    # The loop above may not have met a missing value, so both sides are evaluated here.
     if None in (value_at(left, values, definitions), value_at(right, values, definitions)):
         return None
     return _in_relation(0, relation)

@@ -1,6 +1,6 @@
 """Statements that must be refused: symbols with unfounded assumptions, and matrices that do not fit and cancel.
 
-Whether a drawn one may be stated is known by construction, or from numbers in place of the sizes.
+Whether a drawn statement is allowed is known by construction, or by an evaluation with numbers for the sizes.
 """
 
 import random
@@ -26,14 +26,14 @@ def integral(draw: random.Random, depth: int) -> sp.Expr:
 
 
 def assumed(draw: random.Random) -> tuple[Callable[[], Statement], bool, str]:
-    """Return a maker of a statement in which a symbol assumes something, whether it may, and a description."""
+    """Return a maker of a statement with an assumption on a symbol, whether it is allowed, and a description."""
     beyond, role = draw.choice([*BEYOND, "real", ""]), draw.choice(["definition", "state", "Subs", "Limit"])
     symbol = sp.Symbol("D", **({beyond: True} if beyond else {}))
     whole = integral(draw, 3)
     value = draw.choice([whole, whole + X, whole * X + 1, whole / 2 + N / 3, sp.sqrt(X**2 + 1) + whole])
     is_whole = value is whole or isinstance(value, sp.Integer)
     shown = is_whole and role in ("definition", "state") and beyond in ("integer", "rational")
-    # A state that is rational and no integer by its symbol has no whole step.
+    # A state whose symbol is rational, but not an integer, has no step that is shown to be an integer.
     shown = shown and not (role == "state" and beyond == "rational")
 
     def made() -> Statement:
@@ -67,7 +67,7 @@ def product(draw: random.Random, depth: int) -> Kept:
 
 
 def shape(part: Kept) -> tuple[int, int] | None:
-    """Return rows and columns, by numbers in place of the sizes; None where matrices do not fit."""
+    """Return the numbers of rows and columns, with numbers for the sizes; None if matrices do not fit."""
     head, *rest = part
     if head == "letter":
         rows, columns = (SIZES[side] for side in LETTERS[rest[0]])
@@ -87,7 +87,7 @@ def shape(part: Kept) -> tuple[int, int] | None:
 
 
 def as_sympy(part: Kept) -> sp.Expr:
-    """Return it for SymPy, kept from being evaluated."""
+    """Return the polynomial as an unevaluated SymPy expression."""
     head, *rest = part
     if head == "letter":
         return matrix(rest[0])
@@ -100,7 +100,7 @@ def as_sympy(part: Kept) -> sp.Expr:
 
 
 def as_data(part: Kept) -> Any:
-    """Return it as the data of a certificate."""
+    """Return the polynomial as the data of a certificate."""
     head, *rest = part
     if head == "letter":
         return ["Symbol", rest[0], "noncommutative"]
@@ -109,7 +109,7 @@ def as_data(part: Kept) -> Any:
 
 
 def cancelled(part: Kept) -> Kept:
-    """Return A and something that cancels."""
+    """Return A plus terms that cancel."""
     return ("Add", ("Add", part, ("scaled", part, -1)), ("letter", "A"))
 
 
@@ -121,7 +121,7 @@ def identity(part: Kept) -> MatrixIdentity:
 
 
 def certificate_data(part: Kept) -> dict[str, Any]:
-    """Return the statement's data that a forger would write, and the proof that says that the words are the same."""
+    """Return the data of a statement and a proof by equal words, as a forger would write them."""
     names = {
         side: ["Symbol", side, "integer", "rational", "positive", "nonnegative", "nonzero", "real"] for side in "nm"
     }

@@ -1,4 +1,4 @@
-"""Trees of our own as SymPy's expressions, written so that nothing cancels on the way, and read back."""
+"""The evaluator's trees as SymPy expressions, written so that nothing cancels, and read back."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -15,11 +15,11 @@ HEADS = {"<": "Lt", "<=": "Le", ">": "Gt", ">=": "Ge", "==": "Eq"}
 
 
 class NotWrittenError(ValueError):
-    """SymPy does not keep the expression as it is meant."""
+    """SymPy does not keep the meaning of the expression."""
 
 
 def written(node: Tree, symbols: Mapping[str, sp.Symbol], *, keep: bool = False) -> Any:
-    """Return the tree in SymPy; with `keep` nothing is evaluated, else only marked parts are kept."""
+    """Return the tree as a SymPy expression; with `keep` nothing is evaluated, else only marked parts are kept."""
     name = node.label
     if node.op == "number":
         return sp.Rational(name.numerator, name.denominator)
@@ -41,7 +41,7 @@ def written(node: Tree, symbols: Mapping[str, sp.Symbol], *, keep: bool = False)
 
 
 def read(expression: Any, words: Mapping[str, tuple[str, ...]]) -> Tree:
-    """Return SymPy's expression, node by node as it holds it, as a tree."""
+    """Return a SymPy expression as a tree, node by node as SymPy stores it."""
     if isinstance(expression, sp.Rational):
         return Tree("number", (), Fraction(int(expression.p), int(expression.q)))
     if expression is sp.oo:
@@ -74,9 +74,9 @@ def faithful(
     definitions: Mapping[str, Tree] | None = None,
     words: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Any:
-    """Return the tree in SymPy such that, as SymPy holds it, it has a value where the tree has, and no other.
+    """Return the tree as a SymPy expression that, as stored, has a value exactly where the tree has, and the same one.
 
-    Nothing is evaluated where SymPy would cancel. Raises NotWrittenError where that does not help either.
+    If SymPy would cancel, nothing is evaluated. Raise NotWrittenError if that does not help either.
     """
     expected = []
     for point in points:
@@ -96,12 +96,12 @@ def faithful(
 
 
 def same(x: Any, y: Any) -> bool:
-    """Whether two values, or two that are none, may be one."""
+    """Whether two values may be equal; two missing values are."""
     if x is None or y is None:
         return x is y
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x == y
-    # Two intervals of one number overlap.
+    # Two intervals that contain the same number overlap.
     x, y = lifted(x), lifted(y)
     return (x < y) is not True and (x > y) is not True
 

@@ -1,4 +1,4 @@
-"""Trials of the claims in words: code that evaluates them at an instance, from the definitions."""
+"""Trials of the claims in words: code that evaluates these claims at an instance, from the definitions."""
 
 import sympy as sp
 

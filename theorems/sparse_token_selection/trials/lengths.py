@@ -24,13 +24,13 @@ Array: TypeAlias = "Any"
 """A NumPy array."""
 _EPS = 2.0**-52
 _MOST_CELLS, _MOST_LARGE = 10**6, 500
-"""Pairs of numbers of tokens that are gone through; tokens whose encodings are drawn, and a token's entries."""
+"""Maximum number of pairs (h, g) in `_loss`; maximum of T if encodings are drawn, and of d."""
 _SUBSETS = 40
-"""Drawn subsets of each kind."""
+"""Number of drawn subsets of each kind."""
 _LARGE = 60.0
 """C of layers that have learnt a draw: exp(−60) is far below a rounding."""
 _REPEATS = 1e-12
-"""The chance of two tokens with one encoding, where encodings are taken to be distinct."""
+"""Bound on the probability that two tokens have the same encoding, if encodings are taken to be distinct."""
 
 
 def _sizes(instance: Instance) -> tuple[int, ...]:
@@ -48,9 +48,9 @@ def _log_binomial(n: int, chance: float) -> Array:
 
 
 def _loss(T: int, q: int, A: Array, encodings: Array, chance: float, M: Array, query: bool) -> float:
-    """Return the loss where each encoding is the first of two with a given probability, else the second.
+    """Return the loss if each encoding is the first of two with a given probability, else the second.
 
-    Of the selected tokens h have the first, and of the others g: two binomial numbers.
+    The numbers h of selected tokens and g of other tokens that have the first encoding are binomial.
     """
     import numpy as np
 
@@ -71,7 +71,7 @@ def _loss(T: int, q: int, A: Array, encodings: Array, chance: float, M: Array, q
 
 
 def _of_two(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], float, dict[str, float]]:
-    """Return the losses at both lengths of a random layer for a random law of two encodings, and a sum's size."""
+    """Return the losses at both lengths of a random layer for a random law of two encodings, |A|², and details."""
     import numpy as np
 
     T, T_test, q, d = sizes
@@ -87,7 +87,7 @@ def _of_two(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], f
 def _of_many(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], float, dict[str, float]]:
     """Return the same for M = C I and encodings that are nearly always orthonormal, with about the best A = αI at T.
 
-    The law is uniform on so many orthonormal vectors that two tokens have the same with a probability below 1e-12.
+    The law is uniform on so many orthonormal vectors that two tokens have the same one with a probability below 1e-12.
     """
     T, T_test, q, d = sizes
     C = float(random.uniform(0, 8))
@@ -100,22 +100,23 @@ def _of_many(sizes: tuple[int, ...], random: "Generator") -> tuple[list[float], 
 
 
 def _distinct_shares(n: int, q: int, w: float, own: float) -> tuple[float, float]:
-    """Return the share of a selected token and of another one, whose weight is w times as large; `own`: the query's."""
+    """Return the share of a selected token and of another, whose weight is w times as large; `own` is the query's."""
     total = q + (n - q) * w + own
     return 1 / total, w / total
 
 
 def _distinct_loss(n: int, q: int, d: int, alpha: float, w: float, own: float) -> float:
-    """Return the loss of A = αI at such shares."""
+    """Return the loss of A = αI at the shares of `_distinct_shares`."""
     selected, other = _distinct_shares(n, q, w, own)
     return d / 2 * (q * (alpha * selected - 1 / q) ** 2 + (n - q) * (alpha * other) ** 2)
 
 
 def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
-    """Return trials of the loss at T_test tokens: at most `longer` times that at T, `shorter` times where T_test ≤ T.
+    """Return trials of a bound of the loss at T_test tokens: `longer` times the loss at T, or `shorter` if T_test ≤ T.
 
-    Every second one is of a law of two random encodings, in one to three dimensions, with random matrices; the others
-    are of nearly orthonormal encodings, where the factor is reached up to q + 1/2. Attending to Z or to [Z, z_query].
+    Every second trial is of a law of two random encodings, in one to three dimensions, with random matrices. The others
+    are of nearly orthonormal encodings, at which the factor is sharp up to q + 1/2. The layers attend to Z or to
+    [Z, z_query].
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -125,8 +126,8 @@ def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
         times = value_at(longer if T_test > T else shorter, instance)
         for draw in cycle((_of_two, _of_many)):
             losses, square, detail = draw(sizes, random)
-            # A sum of T terms, each rounded by some T ulps of |A|² + d/q, which is far above what the logits' rounding
-            # does to shares of at most 1. Tokens with the same encoding change a loss by |A|² + d/q at most.
+            # A sum of T terms, each rounded by some T ulps of |A|² + d/q, which is far above the effect of the logits'
+            # rounding on shares of at most 1. Tokens with the same encoding change a loss by at most |A|² + d/q.
             error = (64 * _EPS * max(T, T_test) + _REPEATS) * (1 + times) * (square + d / q)
             yield Trial(times * losses[0] - losses[1], error, {"loss": losses[0], "loss_test": losses[1]} | detail)
 
@@ -136,8 +137,8 @@ def fresh(longer: sp.Expr, shorter: sp.Expr) -> "Trials":
 def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
     """Return trials of layers that have learnt T encodings: their loss is nearly 0 at T, and the claimed one at T + 1.
 
-    The encodings are T + 1 random unit vectors of dimension 2T + 2, and C = 60. The claim is `on_the_new` for q ≥ 2,
-    else `one_selected`, which is of the attention to Z alone.
+    The encodings are T + 1 random unit vectors of dimension 2T + 2, and C = 60. The claimed loss is `on_the_new` for
+    q ≥ 2, else `one_selected`, which holds for attention to Z alone.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -165,9 +166,10 @@ def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
 
 
 def _mean_loss(E: Array, M: Array, q: int, d: int, random: "Generator", chance: float, query: bool) -> float:
-    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets that have the last token by a chance, and not.
+    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets; `chance` is the last token's probability.
 
-    All subsets of one kind have the same sum, as the logits are those of three kinds of tokens; some are drawn.
+    All subsets with the last token have the same sum, and so have all without it, as the logits are those of three
+    kinds of tokens; some of each kind are drawn.
     """
     import numpy as np
 

@@ -1,9 +1,9 @@
-"""Losses of functions of y and of linear measurements of X, and trials of the least of them.
+"""Losses of functions of y and of linear measurements of X, and trials of the least loss.
 
-A measurement is a combination of the entries x_ib of the tokens, X being T×d here. Measurements are held as an
-orthonormal basis U of their span, Td×m, or, where that has fewer columns, of the rest of the space. Given y, the
-target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q, and the part that the measurements leave of it is its part in the
-rest.
+A measurement is a linear combination of the entries x_ib of the tokens; X is T×d here. Measurements are held as an
+orthonormal basis U of their span, Td×m, or of the rest of the space (the orthogonal complement) if that basis has
+fewer columns. Given y, the target's component b is ⟨X, u ⊗ e_b⟩ with u = 1_y/q; the measurements do not determine its
+part in the rest.
 """
 
 import math
@@ -74,7 +74,7 @@ class Task:
         return within / 2 if self.rest else (self.entries * self.moments[0] - within) / 2
 
     def basis(self, columns: Array) -> Array:
-        """Return an orthonormal basis of a span."""
+        """Return an orthonormal basis of the span of the columns."""
         import numpy as np
 
         return np.linalg.qr(columns)[0]
@@ -99,7 +99,7 @@ class Task:
         return self.basis(random.standard_normal((self.entries, self.columns)))
 
     def moved(self, random: "Generator") -> Array:
-        """Return the basis of a span that is a random move of norm 1e-4 to 1, an entry of a column, from the best."""
+        """Return the basis of the best span after a random move of its basis vectors, each by about 1e-4 to 1."""
         size = 10 ** random.uniform(-4, 0)
         return self.basis(
             self.sums_first() + size * random.standard_normal((self.entries, self.columns)) / math.sqrt(self.entries)
@@ -109,7 +109,8 @@ class Task:
         """Return the basis of a random span after three steps of descent of the loss, of random length."""
         U, step = self.drawn(random), self.T * random.uniform(0, 1)
         for _ in range(3):
-            # The largest eigenvalue of the second moment is 1/T: on the rest it is damped, on the measured it grows.
+            # The largest eigenvalue of the second moment is 1/T; a basis of the rest is to have less of its
+            # eigenvectors, a basis of the measured part more.
             U = self.basis(U - step * self.second_moment(U) if self.rest else U + 30 * step * self.second_moment(U))
         return U
 
@@ -129,7 +130,7 @@ class Task:
         return ((flat - part) if self.rest else part).reshape(X.shape)
 
     def target(self, X: Array, y: Array) -> Array:
-        """Return the mean of the selected tokens, of each X: also the best function of a measured part."""
+        """Return the mean of the selected tokens of each X. At measured parts it is the best function of these."""
         import numpy as np
 
         return np.einsum("nt,ntd->nd", y, X) / self.q
@@ -143,7 +144,7 @@ def _task(instance: Instance) -> Task:
 
 
 def _claimed(instance: Instance, few: sp.Expr, many: sp.Expr) -> float:
-    """Return the value that a claim has for the least loss: `few` for m <= d, else `many`."""
+    """Return the claimed least loss: `few` for m <= d, else `many`."""
     expression = few if instance["m"] <= instance["d"] else many  # pyright: ignore[reportOperatorIssue]
     values = {symbol: sp.Rational(instance[str(symbol)]) for symbol in expression.free_symbols}
     return float(expression.subs(values))  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -155,7 +156,7 @@ def _mean(values: Array) -> tuple[float, float]:
 
 
 def _other_function(task: Task, U: Array, random: "Generator") -> Trial:
-    """Return a trial of a function that is not the target of the measured part, at the same sample."""
+    """Return a trial that a random function has no less loss than the best one, at the same sample."""
     import numpy as np
 
     X, y = task.sample(random, _SAMPLES)
@@ -169,10 +170,10 @@ def _other_function(task: Task, U: Array, random: "Generator") -> Trial:
 
 
 def smallest(few: sp.Expr, many: sp.Expr) -> "Trials":
-    """Return trials of the least loss: that of sums and contrasts equals it, and no other that is tried is below.
+    """Return trials of the least loss: the loss of sums and contrasts equals it, and no other loss tried is below it.
 
-    The others are random measurements, moves of the best of norm 1e-4 to 1, and three steps of descent from random
-    ones, each with the best function of them; and random functions of the best measurements.
+    The others are those of random measurements, of moves of the best by 1e-4 to 1, and of three steps of descent from
+    random ones, each with the best function of the measurements; and of random functions of the best measurements.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -189,10 +190,11 @@ def smallest(few: sp.Expr, many: sp.Expr) -> "Trials":
 
 
 def nets(few: sp.Expr, many: sp.Expr) -> "Trials":
-    """Return trials of the least loss of nets: none that is tried is below.
+    """Return trials of the least loss of nets: none that is tried is below it.
 
-    Their first layers are leaky ReLU units of X and y, with the best function of y and these units after them, at the
-    best measurements, moves of these and random ones; and ReLU units that are trained with a linear layer after them.
+    Two of three nets have a first layer of leaky ReLU units of X and y, at the best measurements, moves of these or
+    random ones, and then the best function of y and these units. Every third one has ReLU units and a linear layer that
+    are trained.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

@@ -12,18 +12,18 @@ State: TypeAlias = tuple[float, float]
 Move: TypeAlias = Callable[[float, float], State]
 """The increments of the two numbers in a step."""
 Mark: TypeAlias = Callable[[float, float], float]
-"""A function of the two numbers that is positive before a place is reached, and 0 there."""
+"""A function of the two numbers that is positive until the run reaches a place, and 0 there."""
 
 ACCURACY = 1e-6
 """Bound on the relative error of numbers read off a state that `reached` returns. The integrator is asked for 1e-8 a
-step; from runs step by step the deviations are below 1e-7 (`test_long_runs`)."""
+step; its results differ from those of runs step by step by less than 1e-7 (`test_long_runs`)."""
 _STEPS, _MOST_STEPS = 10_000, 100_000
 _SMOOTH, _TOLERANCE, _MOST_VELOCITIES = 0.01, 1e-8, 30_000
 
 
 @dataclass(frozen=True)
 class Reached:
-    """A state of a run, and the step at which it is reached: a whole number up to 1, as the steps are joined."""
+    """A state of a run, and the step at which it is reached, to within 1, as a curve joins the steps."""
 
     step: float
     state: State
@@ -44,7 +44,7 @@ def after(move: Move, state: State, steps: int) -> State:
 
 
 def velocity(move: Move, x: float, y: float) -> State:
-    """Return the velocity of the curve through the iterates: Δ − Δ²/2 + Δ³/3, of the logarithm of 1 + Δ = e^D.
+    """Return the velocity of the curve through the iterates: Δ − Δ²/2 + Δ³/3, the first terms of D = log(1 + Δ).
 
     D is the derivative along the curve, and Δ the difference of a step.
     """
@@ -55,7 +55,7 @@ def velocity(move: Move, x: float, y: float) -> State:
 
 
 def _is_smooth(move: Move, state: State) -> bool:
-    """Return whether the next term of the series, Δ⁴/4, is at most 1 % of the first, or none, in both numbers."""
+    """Whether the next term of the series, Δ⁴/4, is at most 1 % of the first, or negligible, in both numbers."""
     moves, (x, y), none = [], state, 1e-12 * (1 + max(map(abs, state)))
     for _ in range(4):
         moves.append(move(x, y))
@@ -65,7 +65,7 @@ def _is_smooth(move: Move, state: State) -> bool:
 
 
 def smooth(move: Move, start: State) -> Reached:
-    """Return the first checked state at which a run is smooth, by single steps. Raises UndefinedError for none."""
+    """Return the first checked state at which a run is smooth, by single steps. Raises UndefinedError if none is."""
     state, step = after(move, start, _STEPS), _STEPS
     while not _is_smooth(move, state):
         if step >= _MOST_STEPS:
@@ -75,7 +75,7 @@ def smooth(move: Move, start: State) -> Reached:
 
 
 def reached(move: Move, start: Reached, marks: Sequence[Mark], least: State, last_step: float = 1e30) -> list[Reached]:
-    """Return the first zeros of some functions of the state along the run, in the given order, which is that in time.
+    """Return the first zeros of some functions of the state along the run; they are given in the order of these zeros.
 
     The curve through the iterates is integrated from a state where the run is smooth, in the logarithm of the step.
     `least` are the sizes of the two numbers below which their relative error does not matter.

@@ -20,7 +20,7 @@ Array: TypeAlias = "Any"
 """A NumPy array."""
 _SIGMAS, _ROUNDING = 6, 1e-12
 _SCALES = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)
-"""−C. Beyond, the attention is to the tokens of the least logit alone."""
+"""Values of −C. Beyond them only the tokens of the least logit get attention."""
 
 
 def _sample(instance: Instance, random: "Generator") -> SignSample:
@@ -66,7 +66,7 @@ def loss(least: sp.Expr) -> "Trials":
 
 
 def lower(sign: int) -> "Trials":
-    """Return trials of L at some C ≤ 0 against its least value over C ≥ 0, or with the signs exchanged for −1."""
+    """Return trials of L at some C ≤ 0 against its least value over C ≥ 0; for `sign` −1 with the signs exchanged."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         sample = _sample(instance, random)

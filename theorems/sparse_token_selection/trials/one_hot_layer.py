@@ -28,7 +28,7 @@ _EPS, _LONGEST, _ENTRIES, _MOST_STEPS = 2.0**-52, 1_000, 450, 3_000
 
 
 def tokens(T: int, d: int) -> Array:
-    """Return the 2Td matrices X, of shape (2Td, d, T), whose means are Gaussian ones up to the third degree."""
+    """Return the 2Td matrices X, of shape (2Td, d, T), whose moments are the Gaussian ones up to the third."""
     import numpy as np
 
     ends = math.sqrt(T * d) * np.eye(T * d).reshape(T * d, d, T)
@@ -44,7 +44,7 @@ def softmax(logits: Array) -> Array:
 
 
 def residuals(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[Array, Array, Array]:
-    """Return (Xp, p), to which the layer attends, its output and f − STS; with sign 1 and |X|, |V| their sizes."""
+    """Return (Xp, p), to which the layer attends, its output f and f − STS; with sign 1 and |X|, |V| sums of sizes."""
     import numpy as np
 
     attended = np.concatenate([X @ p, np.broadcast_to(p, (len(X), len(p)))], axis=1)
@@ -53,9 +53,10 @@ def residuals(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tup
 
 
 def slopes(X: Array, V: Array, p: Array, y: Array, sign: float = -1.0) -> tuple[Array, Array]:
-    """Return the means over X of a subset's slopes in V, and of Σ_k (slope in logit k) z_k, times z_query that in W.
+    """Return the means over X of a subset's slopes in V, and of Σ_k (slope in logit k) z_k, the column of that in W.
 
-    The slope in logit k is p_k ⟨V z_k − f, f − STS⟩. With sign 1 and |X|, |V| the sums are of sizes.
+    The slope in W is this column times z_queryᵀ, and the slope in logit k is p_k ⟨V z_k − f, f − STS⟩. With sign 1 and
+    |X|, |V| the sums are of the terms' sizes.
     """
     import numpy as np
 
@@ -92,9 +93,9 @@ def on_the_set(T: int, d: int, alpha: float, C: float) -> tuple[Array, Array]:
 
 
 def _sizes(instance: Instance, random: "Generator") -> tuple[int, int, int, Array]:
-    """Return T, q, a drawn d <= 3, less where T is large, and a drawn subset as its indicator.
+    """Return T, q, a drawn d <= 3 (smaller if T is large), and a drawn subset as its indicator.
 
-    Raises UndefinedError where T is too large.
+    Raises UndefinedError if T is too large.
     """
     import numpy as np
 
@@ -153,7 +154,7 @@ def kept(step_alpha: sp.Expr, step_C: sp.Expr) -> "Trials":
 def population_loss(closed: sp.Expr) -> "Trials":
     """Return trials of a closed form of the loss on Lemma 1's set, at drawn d, α, C and subsets.
 
-    The loss of each subset is that of all, as its tokens are like any others.
+    All subsets have the same loss, by symmetry in the tokens.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

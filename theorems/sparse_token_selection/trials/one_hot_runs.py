@@ -73,10 +73,10 @@ class OneHotRun:
 
 
 def _far(instance: Instance) -> tuple[OneHotRun, list[Reached]]:
-    """Return the run, and where its odds fall to r_0, r_0/10, r_0/100 and r_0/1000.
+    """Return the run, and its states at which the odds have fallen to r_0, r_0/10, r_0/100 and r_0/1000.
 
-    The expansions of `inverse_loss_rate` are in r d/(T−1) and r q/(T−q): r_0 is a tenth of where these are of order 1,
-    or half of the odds from where on the steps are joined.
+    The expansions of `inverse_loss_rate` are in r d/(T−1) and r q/(T−q). r_0 is a tenth of the odds at which these are
+    of order 1, or half of the odds at which the run becomes smooth if that is less.
     """
     T, q, d, eta = (float(instance[name]) for name in ("T", "q", "d", "eta"))
     run = OneHotRun(T, q, d, eta)
@@ -89,7 +89,7 @@ def _nearer(distances: Iterator[tuple[float, dict[str, float]]]) -> Iterator[Tri
     """Yield a trial for each distance from a limit but the first, and one for the last.
 
     Each is at most half of the one before, or 2e-4, and the last is at most 2e-4. The distances are of order r (the
-    lag) or r² log t (the slope), so that they fall by 10 or nearly 100 where the odds fall by 10; the lag's first term,
+    lag) or r² log t (the slope), so that they fall by 10 or nearly 100 when the odds fall by 10; the lag's first term,
     |1 − d/(T−1)| r, is below 1e-4 at the last odds.
     """
     before, tried = next(distances)
@@ -127,7 +127,7 @@ def steps(product: sp.Expr) -> "Trials":
 
 
 def limits(lag: sp.Expr) -> "Trials":
-    """Return trials of r → 0 and h → `lag`: r is at four steps a tenth each time, and h nearer each time."""
+    """Return trials of r → 0 and h → `lag`: at four steps r falls to a tenth each time, and h is nearer each time."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         run, states = _far(instance)

@@ -91,9 +91,9 @@ class SignSample:
 
 
 def draw(sizes: Sizes, random: "Generator") -> SignSample:
-    """Return a sample of encodings. Raises UndefinedError where T or d_e is too large for one.
+    """Return a sample of encodings. Raises UndefinedError if T or d_e is too large for a sample.
 
-    Given the selected tokens' signs, of the sum s in each coordinate, another token's logit is Σ ± s/D: of the
+    Given the selected tokens' signs, with the sum s in each coordinate, another token's logit over C is Σ ± s/D: of the
     coordinates with |s| = j, a binomial number has the sign +.
     """
     import numpy as np
@@ -170,7 +170,7 @@ class Interpolated:
         return sizes.loss(alpha, *self.shares(C)[:2])
 
     def gradient(self, a: float, c: float) -> State:
-        """Return its gradient there."""
+        """Return the gradient of the loss at (√d α, √D C)."""
         alpha, C = self.sample.sizes.pair(a, c)
         return self.sample.sizes.gradient(alpha, *self.shares(C))
 

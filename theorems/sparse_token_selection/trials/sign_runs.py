@@ -1,8 +1,8 @@
 """Trials of population gradient descent on the set of Lemma 2, from zero, with the mean over drawn sign encodings.
 
-The claim is tried for the mean over a sample in place of the population's: falls and signs with the sample's
-standard errors, limits as they are for the sample, its P and R interpolated in C. The runs are gone through for 10⁴
-steps, and then on the curve through their iterates.
+The claims are tried for the mean over a sample in place of the population mean: falls and signs within the sample's
+standard errors; limits as they are for the sample, with its P and R interpolated in C. The runs are followed for 10⁴
+single steps, and then along the curve through their iterates.
 """
 
 import math
@@ -49,7 +49,7 @@ class Descent:
 
     @cached_property
     def later(self) -> list[Reached]:
-        """The states from there on, 64 in each 16-fold of the step, until it settles or is not followed farther."""
+        """The states from `start` on, 64 while the step grows 16-fold, until the run settles or cannot be followed."""
         states = [self.start]
         while not self._settled(states) and states[-1].step < _LONGEST / self.means.sample.sizes.eta:
             steps = [states[-1].step * 16 ** (k / _A_TIME) for k in range(1, _A_TIME + 1)]
@@ -62,7 +62,7 @@ class Descent:
         return states
 
     def _settled(self, states: list[Reached]) -> bool:
-        """Return whether the last 16-fold changes a state by 1e-7 or less, or the gradient is 1e-10 of the first."""
+        """Whether the last 16-fold changes the state by at most 1e-7, or the gradient is at most 1e-10 of the first."""
         end = states[-1].state
         gradient = _norm(*self.means.gradient(*end))
         if len(states) > 1 and self.distance(end, states[-1 - _A_TIME].state) <= _SETTLED * (1 + _norm(*end)):
@@ -76,7 +76,7 @@ class Descent:
 
     @property
     def seen(self) -> list[Reached]:
-        """Two of the later states in each 16-fold of the step, the last among them."""
+        """Two of the later states for each 16-fold growth of the step, the last state included."""
         return self.later[:: _A_TIME // 2]
 
     def logit_scale(self, at: Reached) -> float:
@@ -85,7 +85,7 @@ class Descent:
 
     @property
     def grows(self) -> bool:
-        """Whether |C| rises by 0.3 % in the last 4-fold of the step, where a logarithm of 10¹⁰ rises by 6 %."""
+        """Whether |C| rises by 0.3 % while the step grows 4-fold at the end; the logarithm of 10¹⁰ rises by 6 %."""
         before, end = (abs(self.logit_scale(at)) for at in (self.seen[-2:][0], self.later[-1]))
         return end - before > 0.003 * (1 + before)
 
@@ -99,7 +99,7 @@ class Descent:
         return float(found.x[0]), float(found.x[1])
 
     def off_a_stationary_point(self, state: State, other: State) -> float:
-        """Return the distance from one that is found from a state, or from another one where none is."""
+        """Return a state's distance from the stationary point found from it, or from `other` if none is found."""
         try:
             return self.distance(state, self.stationary(state))
         except UndefinedError:
@@ -207,9 +207,9 @@ def vanishes(query: bool, bound: sp.Expr) -> "Trials":
 
 
 def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -> "Trials":
-    """Return trials of C >= least, and of α with the query: at each of the first 40 steps but 0.
+    """Return trials of C >= least, and with the query of α >= least, at each of the first 40 steps but step 0.
 
-    Where the slack is negative nothing is claimed: the one trial is that it is.
+    If the slack is negative, nothing is claimed, and the one trial is that the slack is negative.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -234,9 +234,9 @@ def nonnegative(query: bool, least: float = 0.0, slack: sp.Expr | None = None) -
 def converges(query: bool, place: float = 1.0, bounded: Callable[[Instance], bool] | None = None) -> "Trials":
     """Return trials of the alternative at the end of a run.
 
-    Either (α, place · C) is within 1e-4 of a stationary point, and nearer to it from 4-fold step to step, or |C| rises.
-    It must not rise where the loss is below all at larger |C|, of those at powers of 2, nor where `bounded` says so.
-    With the query, α and C are positive at that point.
+    Either (α, place · C) is within 1e-4 of a stationary point, and nearer to it whenever the step has grown √2-fold, or
+    |C| rises. It must not rise if the loss is below those at C times powers of 2 of either sign, nor if `bounded` is
+    true. With the query, α and C are positive at the stationary point.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -245,7 +245,7 @@ def converges(query: bool, place: float = 1.0, bounded: Callable[[Instance], boo
             yield from _rising(descent, bounded is not None and bounded(instance))
             return
         if not descent.settled:
-            raise UndefinedError("the run has not settled where it ends to be followed")
+            raise UndefinedError("the run has not settled at the last step that is followed")
         end = descent.later[-1]
         moved, point = (end.state[0], place * end.state[1]), descent.stationary(end.state)
         size, off = 1 + _norm(*point), descent.off_a_stationary_point(moved, point)
@@ -261,9 +261,9 @@ def converges(query: bool, place: float = 1.0, bounded: Callable[[Instance], boo
 
 
 def rises(*, query: bool = True, least: float = 0.0) -> "Trials":
-    """Return trials of a rise of C, but in the first step, by at least η_t `least`, and of α with the query.
+    """Return trials that C rises by at least η_t `least` in each step but the first, and with the query α in every one.
 
-    At the first 40 steps the sizes are drawn in (0, η]; later ones are those of the run with η.
+    For the first 40 steps the step sizes are drawn in (0, η]; the later steps are those of the run with η.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -308,7 +308,7 @@ def ends_at_the_least_loss(*, query: bool = True, place: float = 1.0) -> "Trials
             yield Trial(-1.0, 0, _tried(descent, end))
             return
         if not descent.settled:
-            raise UndefinedError("the run has not settled where it ends to be followed")
+            raise UndefinedError("the run has not settled at the last step that is followed")
         point, sample = descent.stationary(end.state), descent.means.sample
         size, off = 1 + _norm(*point), descent.distance((end.state[0], place * end.state[1]), point)
         yield Trial(_AT_LIMIT * size - off, 1e-6 * size, {**_tried(descent, end), "distance": off})
@@ -337,10 +337,10 @@ def _least_loss(sample: SignSample, C: float) -> float:
 
 
 def geometric(query: bool, rate: Callable[[float, float, float], float]) -> "Trials":
-    """Return trials of `rate(η, λ, Λ)` at the limit: a step from states at a distance of 1e-7 to 1e-3 from it.
+    """Return trials of the rate `rate(η, λ, Λ)` at the limit, by steps from states at a distance of 1e-7 to 1e-3.
 
-    A step's derivative on the way to the limit differs from that there by η times the difference of the Hessians: twice
-    that at the state is allowed for.
+    A step's derivative on the way to the limit differs from that at the limit by η times the difference of the
+    Hessians: twice this product at the state is allowed for.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -350,7 +350,7 @@ def geometric(query: bool, rate: Callable[[float, float, float], float]) -> "Tri
         if descent.grows:
             raise UndefinedError("|C| rises along the run: there is no limit at which a rate is claimed")
         if not descent.settled:
-            raise UndefinedError("the run has not settled where it ends to be followed")
+            raise UndefinedError("the run has not settled at the last step that is followed")
         point, eta = descent.stationary(descent.later[-1].state), descent.means.sample.sizes.eta
         size, hessian = 1 + _norm(*point), descent.hessian(point)
         least, largest = (float(value) for value in np.linalg.eigvalsh(hessian))

@@ -1,7 +1,7 @@
 """The formal text of a claim: propositions of Rocq, and the definitions that they rest on, read from `.v` files.
 
-A file with propositions, and all that it requires of the package, holds definitions alone. The digest is of the
-sentences that a proposition rests on, so that a change of one shows in the digest of the statement.
+A file with propositions, and each file of the package that it requires, may contain definitions only. The digest covers
+the sentences that a proposition rests on, so that a change of one changes the digest of the statement.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _DEFINITION = re.compile(r"(?:Definition|Fixpoint|Inductive|Record)\s+([\w']+)(?
 _ALWAYS = ("Inductive", "Record")
 """Kinds of definition that others use by the names of their parts: they count as used wherever they are at hand."""
 _MORE = re.compile(r"\bwhere\b|\bmatch\b|\bwith\b")
-"""Words that a definition of several names has: `where` before a notation, and a `with` that is of no `match`."""
+"""Words by which a definition may define several names: `where`, before a notation, and a `with` without a `match`."""
 _OTHER = re.compile(r"(?:From|Require|Import|Export|Open Scope|Local Open Scope|Section|End|Variables?)\b.*", re.DOTALL)
 _WORD = re.compile(r"[\w']+")
 _NAME = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z][\w']*)+", re.ASCII)
@@ -35,7 +35,7 @@ class Definition(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The term or the proposition that is named."""
+        """The term or the proposition that the definition names."""
         return self.sentence.partition(":=")[2].strip()
 
 
@@ -45,7 +45,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     Parameters
     ----------
     package
-        The package whose `.v` files hold it.
+        The package whose `.v` files hold the propositions.
     proofs
         Propositions, such as `Halves.claims.positive`, each with the name of its theorem.
     besides
@@ -59,7 +59,7 @@ def formal_text(package: str, proofs: Mapping[str, str], *, besides: Iterable[st
     Raises
     ------
     TheoremError
-        For a name of no proposition, and where a file that it rests on holds more than definitions.
+        If a name is not that of a proposition, or a file that a proposition rests on holds more than definitions.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def modules_of(texts: Mapping[str, FormalText]) -> list[str]:
 
 
 def check_text(texts: Mapping[str, FormalText]) -> str:
-    """Return a file that Rocq accepts where each proof is of exactly its proposition; it prints the axioms of all."""
+    """Return a file that Rocq accepts only if each proof proves exactly its proposition, and that prints all axioms."""
     pairs = dict[str, str]()
     for text in texts.values():
         pairs |= zip(dict(text.propositions), text.proofs, strict=True)
@@ -110,7 +110,7 @@ def check_text(texts: Mapping[str, FormalText]) -> str:
 
 @cache
 def sources_of(package: str) -> Sources:
-    """Return the `.v` files of a package. Raises InputError for one that can hold no files."""
+    """Return the `.v` files of a package. Raises InputError for a package that can hold no files."""
     return Sources(package_folder(package))
 
 
@@ -132,7 +132,7 @@ def definitions(sources: Sources, module: str) -> Iterator[Definition]:
 def rests_on(sources: Sources, proposition: Definition) -> set[Definition]:
     """Return a proposition with all definitions that it rests on.
 
-    A definition counts as used where its name occurs, whatever the name means there: none is left out.
+    A definition counts as used wherever its name occurs, whatever the name means there, so that none is missed.
     """
     known = [each for module in sources.closure([proposition.module]) for each in definitions(sources, module)]
     words = set(_WORD.findall(proposition.sentence))
@@ -145,7 +145,7 @@ def rests_on(sources: Sources, proposition: Definition) -> set[Definition]:
 
 
 def _parts(sources: Sources, module: str) -> Iterator[Definition | str]:
-    """Yield a file's sentences, and those that are definitions as such."""
+    """Yield a file's sentences in order: definitions as `Definition`, the others as text."""
     for sentence in sentences(sources.files[module].read_text(encoding="utf-8")):
         if named := _DEFINITION.fullmatch(sentence):
             words = Counter(_MORE.findall(sentence))
@@ -163,7 +163,7 @@ def _refuse(sources: Sources, module: str, why: str) -> NoReturn:
 
 
 def _read(sources: Sources, module: str, used: Collection[Definition]) -> list[str]:
-    """Return a file's sentences without definitions that are not used, and without sections that have no other."""
+    """Return a file's sentences without unused definitions, and without sections that contain no used one."""
     kept = list[Definition | str]()
     for part in _parts(sources, module):
         if not isinstance(part, Definition) or part in used:

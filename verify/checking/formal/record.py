@@ -39,7 +39,7 @@ NOTHING = Kernel()
 def entries(package: str) -> Mapping[str, Any]:
     """Return the entries that a package records, by theorem; none if it has no folder. Raises InputError.
 
-    They are read once, and are not to be changed.
+    The result is cached, and must not be changed.
     """
     try:
         path = package_folder(package) / RECORD

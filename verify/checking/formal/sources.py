@@ -1,4 +1,4 @@
-"""The `.v` files of a package, which others each needs, and a digest of them: read as text, without Rocq.
+"""The `.v` files of a package, the files that each needs, and a digest of them, read as text without Rocq.
 
 Each folder of the package that holds such files is a root, named by the folder's words: `finite_sums/bounds.v` is
 `FiniteSums.bounds`.
@@ -90,7 +90,7 @@ class Sources:
         return digest.hexdigest()
 
     def copied(self, folder: Path) -> "Sources":
-        """Copy the files to another folder, but those that are there already."""
+        """Copy the files to another folder, except those that are there already, unchanged."""
         for path in self.files.values():
             to = folder / path.relative_to(self.folder)
             to.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Versions of the code that computed a result: results that are kept, or computed elsewhere, are of the same one."""
+"""The version of the code that computed a result; stored results, and other processes' results, must have the same."""
 
 import ast
 import hashlib
@@ -21,17 +21,17 @@ _NUMERICAL = ("torch", "numpy", "numba", "python-flint", "sympy")
 
 @cache
 def code_version(module: str) -> str:
-    """Return `read_code_version` as it was when it was first asked for in this process."""
+    """Return the value of `read_code_version` at its first call in this process."""
     return read_code_version(module)
 
 
 def read_code_version(module: str) -> str:
     """Return our version, those of numerical packages, and a digest of the sources that a result depends on.
 
-    These are ours, those of the module's top package and those behind every door: edited code is never served an old
-    result. "" where the sources are not to be found: nothing is kept then.
+    The sources are ours, those of the module's top-level package and those behind every door, so that edited code never
+    gets an old result. The version is "" if sources are not found: no result is then stored.
     """
-    # It loads the re-checker.
+    # This import loads the re-checker.
     from verify.checking.doors import doors
 
     if not module:
@@ -56,8 +56,8 @@ def read_code_version(module: str) -> str:
 def code_of(theorem: "Theorem", reference: str, module: str) -> str:
     """Return the version of all code that computes a theorem's rows, also outside of its statement.
 
-    A lone file is read anew, as it may be edited and loaded again; our files, and its imports from beside it, are as
-    they were when this process first asked. "" where sources are not to be found.
+    A theorem's file given by its path is read anew, because it may be edited and loaded again. Our files, and the
+    modules that it imports from its folder, are read once per process. The version is "" if sources are not found.
     """
     path = Path(reference.rpartition(":")[0]) if ".py:" in reference else None
     lone = path is not None and "." not in module and path.name != "__init__.py"
@@ -66,13 +66,13 @@ def code_of(theorem: "Theorem", reference: str, module: str) -> str:
         if not path.is_file():
             return ""
         parts.append(_with_imported(path))
-    # An address in a text is another one in each process.
+    # An object's address in a text differs between processes.
     data = re.sub(r" at 0x[0-9a-fA-F]+", "", repr((sorted(theorem.values.items()), sorted(theorem.proofs.items()))))
     return " ".join([*parts, hashlib.sha256(data.encode()).hexdigest()]) if parts[0] else ""
 
 
 def _with_imported(path: Path) -> str:
-    """Return a digest of a file and of the modules beside it that it imports by an import statement, and so on."""
+    """Return a digest of a file and of the modules beside it that import statements reach, directly or indirectly."""
     digest, seen, left = hashlib.sha256(), {path.resolve()}, [(path.name, path.read_bytes())]
     while left:
         name, content = left.pop()
@@ -88,7 +88,7 @@ def _with_imported(path: Path) -> str:
 
 @cache
 def _as_loaded(path: Path) -> bytes:
-    """Return a module's source as it was when it was first asked for: an import is not loaded again."""
+    """Return a module's source as it was at its first reading: an imported module is not loaded again."""
     return path.read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""A theorem's reference for loading in another process, and the versions by which it is the same there."""
+"""A theorem's reference for loading in another process, and the versions that must agree there."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ class Located:
     code: str
 
     def loaded(self) -> Theorem:
-        """Load the theorem in another process. Raises InputError if its version there is another one."""
+        """Load the theorem in another process. Raises InputError if its version there is a different one."""
         return _loaded(self)
 
 

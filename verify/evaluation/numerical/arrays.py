@@ -125,6 +125,6 @@ class Arrays:
 
 
 def _most(count: np.ndarray) -> int:
-    """Return the largest number of steps, of the points that have a value."""
+    """Return the largest number of steps among the points that have a value."""
     few = count[np.isfinite(count) & (count <= NUMERICAL.terms)]
     return int(few.max()) if few.size and few.max() > 0 else 0

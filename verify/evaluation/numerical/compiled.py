@@ -44,11 +44,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A statement at words, compiled.
+    """A statement at a choice of words, compiled.
 
-    `free` are the parameters that a point has values of, in its order; `solved` those that an equation gives, exactly;
-    `given` are the numbers of those that are `fixed`. `runs` give the margins of the clauses that are about recursions,
-    by their places; the others are relations.
+    A point has values of the `free` parameters, in their order. `solved` has the parameters that equations give
+    exactly, and `given` the numbers among the `fixed` values. `runs` has the margins of the clauses about recursions,
+    by place; the other clauses are relations.
     """
 
     labels: tuple[str, ...]
@@ -89,7 +89,7 @@ class Compiled:
         return Scores(violation, *(np.stack([pair[i] for pair in margins], axis=1) for i in (0, 1)))
 
     def _named(self, points: np.ndarray, solved: Sequence[Any], where: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the values at some of the points, by name."""
+        """Return the values, by name, at the points where the mask `where` is true."""
         names = (*(p.name for p in (*self.free, *self.solved)), *_numbers(self.fixed))
         columns = (*points.T, *solved, *self.given)
         return {
@@ -105,7 +105,7 @@ class Compiled:
         return relative, relative
 
     def instance(self, values: Sequence[Fraction]) -> dict[str, Value] | None:
-        """Return the instance of exact values of free parameters; None where a solved one has none in its domain."""
+        """Return the instance of exact values of free parameters; None if a parameter has no value in its domain."""
         exact = Exact()
         try:
             found = self.solve_exactly(*map(exact.number, (*values, *_numbers(self.fixed).values())))
@@ -143,9 +143,9 @@ def _outside(parameter: Parameter, values: np.ndarray) -> np.ndarray:
 
 
 def _margins(low: np.ndarray, high: np.ndarray, equation: bool, strict: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return relative and absolute margins; that of an equation is negative where its sides differ.
+    """Return relative and absolute margins; the margin of an equation is negative where its sides differ.
 
-    Where both sides are 0 and the relation holds, it is as far from failing as can be: nothing is to be found nearby.
+    Where both sides are 0 and the relation holds, the relative margin is 1, the largest: a search nearby finds nothing.
     """
     margin, size = high - low, np.abs(high) + np.abs(low)
     if equation:
@@ -162,12 +162,13 @@ def compiled(
     tick: Callable[[], None],
     conditions: Sequence[Relational] = (),
 ) -> Compiled | None:
-    """Return some clauses of a statement, specialised to words, compiled; those of parameters and variables alone.
+    """Return the clauses of a statement, specialised to words, that are about parameters and variables alone, compiled.
 
-    Points keep some conditions beside its domain and hypotheses. Variables, for all values of which a clause is
-    claimed, are as free parameters. `tick` is called now and then, and may raise to end an evaluation.
+    Points have to satisfy `conditions` besides the domain and the hypotheses. Variables, for all values of which a
+    clause is claimed, are treated as free parameters. `tick` is called now and then, and may raise to end an
+    evaluation.
 
-    None if there is no such clause, if a parameter that is not `fixed` is a list or has a default, and if an expression
+    None if there is no such clause, if a parameter that is not `fixed` is a list or has a default, or if an expression
     is not computed over arrays, or has a number beyond float64.
     """
     ranging = [p for p in map(_as_parameter, statement.variables) if p is not None]
@@ -190,7 +191,7 @@ def compiled(
 
 
 def _as_parameter(variable: sp.Symbol) -> Parameter | None:
-    """Return a variable as a parameter in the range of its assumptions; None where that is more than a lower bound."""
+    """Return a variable as a parameter in the range of its assumptions; None if these say more than a lower bound."""
     above = 0 if variable.is_positive else None
     minimum = 0 if variable.is_nonnegative and above is None else None
     signs = {"positive": True} if above == 0 else {"nonnegative": True} if minimum == 0 else {"real": True}
@@ -202,7 +203,7 @@ def _as_parameter(variable: sp.Symbol) -> Parameter | None:
 
 
 def _is_over_arrays(clause: ClauseData) -> bool:
-    """Whether a clause is a relation, or a kind of clause that has its margins over arrays."""
+    """Whether a clause is a relation, or of a kind that computes its margins over arrays."""
     return clause.relation is not None or hasattr(clause, "over_arrays")
 
 
@@ -275,7 +276,7 @@ def _compiled(
 
 
 def _relative(relation: Any, slack: sp.Expr, statement: Statement) -> sp.Expr:
-    """Return a relation's slack, that of an equation over the sizes of its sides."""
+    """Return a relation's slack; that of an equation is divided by the sizes of its sides."""
     if not isinstance(relation, sp.Eq):
         return slack
     left, right = (Magnitude(statement.expand(side)) for side in relation.args)
@@ -294,7 +295,7 @@ def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any
         end, is_open = Fraction(str(-slack.subs(symbol, 0) / slope)), isinstance(relation, STRICT)
         within = within.meet(Range(end, None, low_open=is_open) if slope > 0 else Range(None, end, high_open=is_open))
     for end in (within.low, within.high):
-        # Raises OverflowError for one that is beyond float64.
+        # Raises OverflowError for an end that is beyond float64.
         float(end or 0)
     return Box(within.integers() if parameter.kind == "integer" else within, parameter.kind == "integer")
 
@@ -302,9 +303,10 @@ def _box(parameter: Parameter, symbol: sp.Symbol | None, relations: Sequence[Any
 def _solution(
     slack: Any, left: Sequence[Parameter], symbols: Mapping[str, sp.Symbol], others: sp.Tuple
 ) -> tuple[str, sp.Expr] | None:
-    """Return a parameter that an equation gives, and its value; an integer only where no other number is divided by.
+    """Return a parameter that an equation gives, and its value; an integer only if its factor is 1 or −1.
 
-    One whose factor is a number first, then one that is in few of the other relations: of a b = 0 and a > 0 it is b.
+    Parameters whose factor is a number come first, then those in few of the other relations: for a b = 0 and a > 0 the
+    result is b.
     """
     found: list[tuple[bool, int, str, sp.Expr]] = []
     for parameter in reversed(left):

@@ -23,7 +23,7 @@ class Box:
     integer: bool
 
     def simple(self, most: int) -> list[Fraction]:
-        """Return so many values at most, the simplest first."""
+        """Return at most `most` values, the simplest first."""
         plain = _plain_integers() if self.integer else _plain()
         low = self.range.low
         if low is None or low in (0, 1):
@@ -31,7 +31,7 @@ class Box:
             far = far[: most // NUMERICAL.far]
             near = (value for value in plain if value in self.range and value not in far)
             return [*far, *islice(near, most - len(far))]
-        # About the bound as well.
+        # Simple distances from the bound are tried as well.
         both = chain.from_iterable((value, low + value) for value in plain)
         inside = dict.fromkeys(value for value in both if value in self.range)
         return sorted(islice(inside, most), key=_height)
@@ -64,7 +64,7 @@ class Box:
 
     @np.errstate(all="ignore")
     def coordinates(self, values: np.ndarray) -> np.ndarray:
-        """Return the coordinates of a parameter's values, at ends those of the last value before."""
+        """Return the coordinates of a parameter's values, clipped to their range."""
         low, high = (None if end is None else float(end) for end in (self.range.low, self.range.high))
         if low is not None and high is not None and not self.integer:
             share = (values - low) / (high - low)
@@ -83,9 +83,10 @@ _FAR = tuple(Fraction(10) ** k * sign for k in (3, -3, 6, -6, 2, -2) for sign in
 
 
 def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[list[Fraction]]]]:
-    """Yield all points of simple values, of the simplest first: indices of shape (n, parameters), and the values.
+    """Yield lattices of simple values, the simplest points first: indices of shape (n, parameters), and the values.
 
-    At most `most` points; all where these are no more, and none where two values of each parameter are more.
+    If there are at most `most` points in all, the only lattice has all of them. There is no lattice if two values of
+    each parameter make more than `most` points.
     """
     every = all_values(boxes, most)
     for share in NUMERICAL.lattices if every is None else (1,):
@@ -100,7 +101,7 @@ def lattice(boxes: Sequence[Box], most: int) -> Iterator[tuple[np.ndarray, list[
 
 
 def all_values(boxes: Sequence[Box], most: int) -> list[list[Fraction]] | None:
-    """Return the values of each parameter, the simplest first, where these make at most `most` points; else None."""
+    """Return the values of each parameter, the simplest first, if they make at most `most` points; else None."""
     bounded = [(b.range.low, b.range.high) for b in boxes if b.integer]
     ends = [(math.ceil(low), math.floor(high)) for low, high in bounded if low is not None and high is not None]
     if len(ends) < len(boxes) or math.prod(high - low + 1 for low, high in ends) > most:

@@ -79,7 +79,7 @@ def _at(values: Sequence[Any], places: np.ndarray) -> list[np.ndarray]:
 
 
 def _relative(level: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return level − observed over the size of the level, or where that is 0 of the observed value, in [-1, 1]."""
+    """Return (level − observed)/size in [-1, 1]; the size is the level's or, if that is 0, the observed value's."""
     size = np.where(level != 0, np.abs(level), np.where(observed != 0, np.abs(observed), 1.0))
     return np.where(np.isfinite(observed), np.clip((level - observed) / size, -1, 1), -1.0)
 
@@ -92,10 +92,10 @@ def reaching(
     names: frozenset[str],
     arrays: Arrays,
 ) -> Margins:
-    """Return the margins of: the observable is at most a level at some step, by a last one and not before another.
+    """Return the margins of the claim that the observable comes down to `level`, by the step `within` if it is given.
 
-    With a last step the margin is the share of the steps that remain when the level is reached. Without one a run is
-    suspected if it seems to settle above the level.
+    It may not do so before the step `not_before`. With a last step the margin is the share of the steps that remain
+    when the level is reached. Without one a run is suspected if it seems to settle above the level.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def reaching(
 
 
 def _first(seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return whether a level is reached, at which step first, and where between that and the step before."""
+    """Return whether a level is reached, the first step at which it is, and the interpolated step at the crossing."""
     at_most = seen <= level
     step, places = np.argmax(at_most, axis=0), np.arange(len(level))
     after, before = seen[step, places], seen[np.maximum(step - 1, 0), places]
@@ -132,16 +132,16 @@ def _first(seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def _left(step: np.ndarray, crossed: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return the part of the steps to the last one that is left; negative where a level is reached after that."""
+    """Return the share of the steps up to the last one that is left; negative if a level is reached after that."""
     left = (last + 1 - crossed) / (last + 1)
     return np.where(last < 0, -1.0, np.where(step <= last, left, np.maximum((last - step) / (last + 1), -1)))
 
 
 def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return margins of runs that do not reach a level: the part of the way there that they made in the second half.
+    """Return margins of runs that do not reach a level: the share of the way there that they made in the second half.
 
-    It is small and negative if a run did not come below its start, and if it came some way and has slowed so much that
-    a geometric series of the steps to come ends above the level.
+    The margin is small and negative if a run did not come below its start, or if it came some way and has slowed so
+    much that a geometric series of the steps to come ends above the level.
     """
     steps = len(seen)
     half, later, last = (np.fmin.reduce(seen[:end], axis=0) for end in (steps // 2 + 1, steps - steps // 4, steps))
@@ -155,9 +155,9 @@ def _settling(seen: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 
 def staying(dynamics: Dynamics, reached: sp.Expr, level: sp.Expr, names: frozenset[str], arrays: Arrays) -> Margins:
-    """Return the margins of: once the observable is at most `reached` it is at most a level. Raises as `reaching`.
+    """Return the margins of the claim that once the observable is at most `reached` it is at most `level`.
 
-    They are above 1 if the observable does not come down to `reached`.
+    They are above 1 if the observable does not come down to `reached`. Raises as `reaching`.
     """
     runs = _runs(dynamics, (reached, level), names, arrays)
 

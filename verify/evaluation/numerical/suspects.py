@@ -1,4 +1,4 @@
-"""Instances at which a clause seems to fail, or comes nearest to it: from lattices, draws, and descents from the best.
+"""Instances at which a clause seems to fail, or comes nearest to failing: from lattices, draws, and descents.
 
 The search confirms suspects of float64 in rigorous arithmetic.
 """
@@ -38,7 +38,7 @@ Kept = Callable[[list[list[Fraction]]], list[list[Fraction]]]
 class Suspect:
     """An instance at which a clause may fail; `silent` if it has no value in float64.
 
-    `point` has values of the variables of a claim for all their values.
+    `point` has the values of variables, if the claim is for all values of variables.
     """
 
     instance: dict[str, Value]
@@ -52,9 +52,8 @@ def suspects(
 ) -> Iterator[Suspect]:
     """Yield instances at which a clause seems to fail, then the nearest misses, and some at which it has no value.
 
-    Nothing if a parameter that is not fixed is a list or has a default, or if no clause is an inequality or an equation
-    of expressions that are computed over arrays. At most `most` points are evaluated; `tick` is called now and then,
-    and may raise to end the search.
+    It yields nothing if a parameter that is not fixed is a list or has a default, or if no clause can be computed over
+    arrays. At most `most` points are evaluated; `tick` is called now and then, and may raise to end the search.
     """
     free = [p for p in statement.parameters if p.words and p.name not in fixed]
     choices = [dict(zip((p.name for p in free), words, strict=True)) for words in product(*(p.words for p in free))]
@@ -78,7 +77,7 @@ def points_against(
 ) -> Iterator[Mapping[str, Fraction]]:
     """Yield values of a statement's variables at which a clause seems to fail at an instance, and its nearest miss.
 
-    All keep some conditions.
+    All these points satisfy `conditions`.
     """
     read = compiled(statement, instance, [clause], tick, conditions)
     if read is not None:
@@ -88,10 +87,10 @@ def points_against(
 
 @dataclass
 class _Numerical:
-    """The search at some words, of at most `most` points, and its findings, by clause.
+    """The search at one choice of words, with at most `most` points, and its findings for each clause.
 
-    `best` are the points from which it descends, `nearest` has the least relative margin in scope and its point, and at
-    `silent` points the clause has no value in float64.
+    `best` has the points from which descents start, `nearest` the least relative margin in scope and its point, and
+    `silent` points at which the clause has no value in float64.
     """
 
     read: Compiled
@@ -104,9 +103,9 @@ class _Numerical:
     silent: dict[int, list[np.ndarray]] = field(default_factory=dict)
 
     def suspects(self) -> Iterator[Suspect]:
-        """Yield from each way in turn, then the nearest miss of each clause, then points at which it has no value.
+        """Yield suspects from each way in turn, then nearest misses, then points at which a clause has no value.
 
-        If equations give all values there is one point.
+        If equations give all values, there is one point.
         """
         if not self.read.boxes:
             yield from (self._suspect(i, each) for i in range(len(self.read.labels)) for each in self._instances([[]]))
@@ -154,7 +153,7 @@ class _Numerical:
 
     @property
     def _batch(self) -> int:
-        """Number of points evaluated at once: small along runs, so that little is lost when the time ends."""
+        """Number of points evaluated at once: small if runs are followed, so that little is lost when the time ends."""
         return NUMERICAL.first if self.read.runs else NUMERICAL.batch
 
     def _on_lattices(self) -> Iterator[Found]:
@@ -182,7 +181,7 @@ class _Numerical:
             yield from self._among(values_at(self.read.boxes, drawn(self.read.boxes, count, source)))
 
     def _narrowed(self, source: np.random.Generator) -> Iterator[Found]:
-        """Yield suspects from draws ever nearer to the best points: along runs many points cost as much as one."""
+        """Yield suspects from draws ever nearer to the best points; many runs at once cost about as much as one."""
         boxes = self.read.boxes
         ends = np.array([box.ends() for box in boxes])
         for clause in self.read.runs:
@@ -195,7 +194,7 @@ class _Numerical:
                 yield from self._among(values_at(boxes, np.clip(around + moved, ends[:, 0], ends[:, 1])))
 
     def _among(self, points: np.ndarray) -> Iterator[Found]:
-        """Yield instances near those of some points at which a clause seems to fail, the simplest first."""
+        """Yield instances near those of the points at which a clause seems to fail, the simplest first."""
         scores = self._scores(points)
         for clause in range(len(self.read.labels)):
             points_failing = _smallest_first(points[self._failing(scores, clause)])[: NUMERICAL.confirmed]
@@ -204,9 +203,9 @@ class _Numerical:
         self._remember(points, scores)
 
     def _remember(self, points: np.ndarray, scores: Scores, *, exact: bool = False) -> None:
-        """Keep a clause's best points: by relative and by absolute margins, and of those out of scope the nearest."""
+        """Keep each clause's best points, by relative and by absolute margin, and the points nearest to the scope."""
         outside = scores.violation > 0
-        # An equation that is not solved holds exactly at simple values alone.
+        # An equation that is not solved holds exactly only at simple values.
         in_scope = exact or not any(isinstance(relation, sp.Eq) for relation in self.read.relations)
         for clause in range(len(self.read.labels)):
             relative, absolute = scores.relative[:, clause], scores.absolute[:, clause]
@@ -221,7 +220,7 @@ class _Numerical:
             self.silent.setdefault(clause, []).extend(points[places])
 
     def _near_misses(self) -> Iterator[Found]:
-        """Yield a simple instance near the least relative margin of each clause, no farther than rounding shows."""
+        """Yield a simple instance near each clause's least relative margin, with a margin that is hardly larger."""
         for clause, (least, point) in self.nearest.items():
 
             def near(points: list[list[Fraction]], clause: int = clause, least: float = least) -> list[list[Fraction]]:
@@ -240,7 +239,7 @@ class _Numerical:
             yield from ((clause, instance) for instance in self._instances(map(list, exact)))
 
     def _rounded(self, point: np.ndarray) -> list[list[Fraction]]:
-        """Return points of simple numbers around one, the simplest first; integers are as they are."""
+        """Return points of simple numbers around a point, the simplest first; integers keep their values."""
         boxes = self.read.boxes
         return [
             [Fraction(round(v)) if b.integer else simplest_near(v, share) for v, b in zip(point, boxes, strict=True)]
@@ -254,7 +253,7 @@ class _Numerical:
                 yield instance
 
     def _made_simple(self, point: np.ndarray, clause: int) -> Iterator[Found]:
-        """Yield an instance of simple numbers around a point at which a clause seems to fail that does so too."""
+        """Yield an instance of simple numbers at which a clause seems to fail, around a point at which it does."""
 
         def failing(points: list[list[Fraction]]) -> list[list[Fraction]]:
             return [points[i] for i in self._failing(self._scores(_floats(points)), clause)]
@@ -262,9 +261,9 @@ class _Numerical:
         yield from ((clause, each) for each in self._simplest(point, failing))
 
     def _simplest(self, point: np.ndarray, kept: Kept) -> Iterator[dict[str, Value]]:
-        """Yield an instance around a point, of those kept, whose numbers are exchanged for simpler ones one by one.
+        """Yield an instance around a point that `kept` keeps; its numbers are exchanged for simpler ones one by one.
 
-        Along runs it is the simplest one around the point.
+        If runs are followed no numbers are exchanged: it is the simplest instance around the point.
         """
         boxes = self.read.boxes
         found = next(iter(kept(self._rounded(point))), None)
@@ -390,5 +389,5 @@ def _floats(points: list[list[Fraction]]) -> np.ndarray:
 
 
 def _smallest_first(points: np.ndarray) -> np.ndarray:
-    """Return points by their sizes."""
+    """Return points sorted by size, the smallest first."""
     return points[np.argsort(np.log1p(np.abs(points)).sum(axis=1), kind="stable")]

@@ -1,1 +1,1 @@
-"""Rocq's kernel is run on `.v` files."""
+"""Runs of Rocq's kernel on `.v` files."""

@@ -1,4 +1,4 @@
-"""A theorem is put before Rocq's kernel: its formal texts, and the export of its statement."""
+"""Compilation of a theorem by Rocq's kernel: of its formal texts, and of the export of its statement."""
 
 import hashlib
 import re
@@ -20,16 +20,16 @@ from verify.formal.kernel.packages import asked, compiled, options
 from verify.formal.kernel.running import axioms_printed, not_allowed, not_run, rocq_version
 
 _CHECKS = "rocq_checks", "RocqChecks"
-"""The folder of the files that say that proofs are of their propositions, and its name in Rocq."""
+"""The folder of the files that check that each proof has its proposition as type, and its name in Rocq."""
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """The parts of a theorem that Rocq accepted, as its record says them, and why it refused the rest.
+    """The parts of a theorem that Rocq accepted, and why it refused the rest.
 
-    `modules` are the compiled files of formal texts, which `coqchk` is to read, `exported` those of the export, and
-    `roots` the options by which it finds them. `others` are the clauses with a proof that it does not read, each with
-    the reason.
+    `entry` is the theorem's entry in the record. `modules` are the compiled files of formal texts that `coqchk` is to
+    read, `exported` are those of the export, and `roots` are the options by which `coqchk` finds them. `others` are the
+    clauses with a proof that is not exported, each with the reason.
     """
 
     entry: dict[str, Any]
@@ -75,7 +75,7 @@ def exported_digest(exported: Export) -> str:
 
 
 def exported_again(theorem: Theorem, refused: Collection[str]) -> str:
-    """Return the digest of a theorem's exported files, without proofs that Rocq refused."""
+    """Export a theorem again without the proofs that Rocq refused, and return the digest of the files."""
     return exported_digest(export(theorem, without=refused))
 
 

@@ -1,4 +1,4 @@
-"""Rocq is run on exported files: they compile, rest on the axioms of the reals alone, and its checker accepts them."""
+"""Runs of Rocq on exported files: they compile, rest only on the axioms of the reals, and its checker accepts them."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _PROOF_LINE = re.compile(r'^File "\S*Proof\.v", line (\d+)')
 
 @dataclass(frozen=True)
 class Compiled:
-    """Rocq's verdict on exported files: why it refuses them, if it does, and at which line of `Proof.v`."""
+    """Rocq's verdict on exported files: the refusal, if any, the axioms, and the refused line of `Proof.v`."""
 
     refused: str
     axioms: frozenset[str] = frozenset()
@@ -22,12 +22,12 @@ class Compiled:
 
     @property
     def accepted(self) -> bool:
-        """Whether it accepts them."""
+        """Whether Rocq accepts the files."""
         return not self.refused
 
 
 def compiled(folder: Path) -> Compiled:
-    """Compile the files of a folder, and compare the axioms that all proofs rest on with those that may be assumed."""
+    """Compile the files of a folder, and refuse axioms of the proofs that may not be assumed."""
     printed = ""
     for name in FILES:
         found = ran(folder, "coqc", "-q", "-R", ".", logical_name(folder), name)
@@ -40,7 +40,10 @@ def compiled(folder: Path) -> Compiled:
 
 
 def accepted_part(theorem: Theorem, folder: Path, *, seconds: float = 60) -> tuple[Export, Compiled, tuple[str, ...]]:
-    """Export a theorem and compile it, without the proofs that Rocq refuses; these are the labels at the end."""
+    """Export and compile a theorem without the proofs that Rocq refuses.
+
+    Return the export, Rocq's verdict, and the labels of the refused proofs.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     refused: tuple[str, ...] = ()
     while True:
@@ -54,7 +57,7 @@ def accepted_part(theorem: Theorem, folder: Path, *, seconds: float = 60) -> tup
 
 
 def rechecked(folders: Sequence[Path]) -> Compiled:
-    """Have Rocq's checker read all compiled files and the libraries below them again, by its kernel alone."""
+    """Check all compiled files and the libraries that they use with Rocq's checker, which runs only the kernel."""
     roots = [part for folder in folders for part in ("-R", str(folder.resolve()), logical_name(folder))]
     return Compiled(*checked(folders[0], roots, [f"{logical_name(folder)}.Check" for folder in folders]))
 

@@ -1,4 +1,4 @@
-"""The `.v` files of a package are compiled, each after the files that it needs."""
+"""Compilation of the `.v` files of a package, each after the files that it needs."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ from verify.formal.kernel.running import Ran, ran
 
 
 class Failure(NamedTuple):
-    """Rocq's message on the first file that it refuses, by its path in the package."""
+    """The first file that Rocq refuses, by its path in the package, and Rocq's message."""
 
     file: str
     message: str
@@ -22,9 +22,9 @@ def options(sources: Sources) -> list[str]:
 
 
 def compiled(sources: Sources, modules: Iterable[str]) -> Failure | None:
-    """Compile modules and all that they need, where that is not done; return the first failure, None for none."""
+    """Compile modules and all modules that they need, unless up to date; return the first failure, or None."""
     for module in sources.closure(modules):
-        # Beside the compiled files stands the digest of all their sources.
+        # A file beside each compiled file has the digest of all its sources.
         path, digest = sources.files[module], sources.digest([module])
         made = path.with_suffix(".made")
         if _text(made) != digest or not path.with_suffix(".vo").is_file():
@@ -37,11 +37,11 @@ def compiled(sources: Sources, modules: Iterable[str]) -> Failure | None:
 
 
 def asked(sources: Sources, text: str, name: str = "asked.v") -> Ran:
-    """Compile a text beside the compiled files."""
+    """Write a text beside the compiled files, compile it, and return the run."""
     path = sources.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
-    # Its own folder may be a new one.
+    # The options are computed anew, because the text's folder may be new.
     return ran(sources.folder, "coqc", "-q", *options(Sources(sources.folder)), name)
 
 

@@ -1,4 +1,4 @@
-"""Rocq's programs are run, and the axioms that they list are read."""
+"""Runs of Rocq's programs, and the axioms that they print."""
 
 import re
 import shutil
@@ -16,10 +16,10 @@ AXIOMS = frozenset(
         "Coq.Logic.Classical_Prop.classic",
     }
 )
-"""The axioms that Rocq's real numbers rest on, and that alone may be assumed."""
+"""The axioms on which Rocq's real numbers rest; no other axiom may be assumed."""
 NEEDED = "the Debian packages coq and libcoq-coquelicot"
 SECONDS = 600
-"""The longest that one program may take."""
+"""Maximum number of seconds that one program may take."""
 _LISTED = re.compile(r"^    (\S+)$", re.MULTILINE)
 _SAFE = re.compile(r"\* (Constants/Inductives relying on .*|Inductives whose positivity is assumed): <none>")
 _PARTS = 3
@@ -27,7 +27,7 @@ _HEADINGS = ("Axioms:", "Closed under the global context")
 
 
 class Ran(NamedTuple):
-    """Whether a program of Rocq ended well, all that it says, and its output without warnings and errors."""
+    """The run of a program: whether it succeeded, its output with warnings and errors, and its standard output."""
 
     good: bool
     said: str
@@ -35,12 +35,12 @@ class Ran(NamedTuple):
 
     @property
     def error(self) -> str:
-        """The last place that is named, with its message: warnings come before an error."""
+        """The last message with a place in a file: an error comes after the warnings."""
         return " ".join(self.said[max(0, self.said.rfind("File ")) :].split())[:400]
 
 
 def not_run(*libraries: str) -> str:
-    """Return why Rocq is not run; "" if it, Coquelicot and the given libraries are installed."""
+    """Return the reason why Rocq is not run; "" if Rocq, Coquelicot and the given libraries are installed."""
     if shutil.which("coqc") and shutil.which("coqchk"):
         there = Path(ran(Path(), "coqc", "-where").printed.strip(), "user-contrib")
         if all((there / library).is_dir() for library in ("Coquelicot", *libraries)):
@@ -55,7 +55,7 @@ def rocq_version() -> str:
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries that proofs use, as Debian's packages have them."""
+    """Return the versions of the libraries that proofs use, from their Debian packages."""
     if not shutil.which("dpkg-query"):
         return {"Coquelicot": "unknown"}
     found = ran(Path(), "dpkg-query", "--show", "--showformat", "${Version}", "libcoq-coquelicot")
@@ -75,11 +75,11 @@ def ran(folder: Path, *command: str) -> Ran:
 
 
 def axioms_printed(printed: str) -> frozenset[str]:
-    """Return the axioms that `Print Assumptions` lists, those of the real numbers by their whole names.
+    """Return the axioms that `Print Assumptions` lists, with the full names of the axioms of the real numbers.
 
-    It names these by their last modules, where no file imports them.
+    `Print Assumptions` shortens these names to the last module if no file imports it.
     """
-    # Each is named at the beginning of a line, and its type is after that or further in.
+    # An axiom's name begins a line; its type follows on the same line or on indented lines.
     named = [line for line in printed.splitlines() if line.strip() not in _HEADINGS and line[:1].strip()]
     return frozenset(_whole(line.split()[0]) for line in named)
 
@@ -90,24 +90,24 @@ def _whole(name: str) -> str:
 
 
 def not_allowed(axioms: Iterable[str]) -> str:
-    """Return the message about an axiom that may not be assumed; "" if all may be."""
+    """Return a message about the first axiom that may not be assumed; "" if all may be."""
     more = sorted({*axioms} - AXIOMS)
-    return f"{more[0]} is assumed, which is none of Rocq's real numbers" if more else ""
+    return f"{more[0]} is assumed, which is not an axiom of Rocq's real numbers" if more else ""
 
 
 def checked(folder: Path, options: Sequence[str], modules: Sequence[str]) -> tuple[str, frozenset[str]]:
-    """Have `coqchk` read compiled files and the libraries below them again, by the kernel alone.
+    """Check compiled files and the libraries that they use with `coqchk`, which runs only the kernel.
 
-    Return why it refuses them ("" if it accepts them), and the axioms that it lists.
+    Return the reason why `coqchk` refuses them ("" if it accepts them), and the axioms that it lists.
     """
     refused, axioms = _read(folder, *options, *modules)
     return refused or not_allowed(axioms), axioms
 
 
 def checked_alone(folder: Path, options: Sequence[str], modules: Sequence[str]) -> str:
-    """Have `coqchk` read compiled files without the libraries below them; return why it refuses them.
+    """Check compiled files with `coqchk`, without their libraries; return why it refuses them, or "".
 
-    The parts that a library's signature hides are listed as axioms then: none may be of the files.
+    `coqchk` then lists as axioms the parts of libraries that a signature hides. It may list no axiom of the files.
     """
     refused, axioms = _read(folder, *options, *(part for module in modules for part in ("-norec", module)))
     return refused or not_allowed(axiom for axiom in axioms if axiom.startswith(tuple(f"{each}." for each in modules)))

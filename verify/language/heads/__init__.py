@@ -1,1 +1,1 @@
-"""The heads of the language beyond arithmetic: those that bind a symbol or choose, and the table of all."""
+"""The heads (functions) of the language beyond arithmetic: those that bind symbols or choose, and a table of all."""

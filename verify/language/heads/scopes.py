@@ -1,7 +1,7 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
-"""Heads that bind symbols or choose: sums, products, recursions, pieces, and their parts that are always computed."""
+"""Heads that bind symbols or choose: sums, products, recursions, pieces; and their parts that are always computed."""
 
 from collections.abc import Callable, Collection
 from typing import Any, TypeAlias
@@ -15,8 +15,9 @@ class Iterate(sp.Function):
     Parameters
     ----------
     *args
-        The place i of a state; the number of steps t, which has no value unless it is 0, 1, 2, …; the symbols of the
-        number k of a step, from 0, and of the states; their start; their step, in terms of k, the states and others.
+        The place i of a state; the number of steps t (unless it is 0, 1, 2, … there is no value); the symbols of the
+        step's number k, counted from 0, and of the states; the states at the start; and the states after a step, in
+        terms of k, the states before it and other symbols.
 
     Examples
     --------
@@ -37,7 +38,7 @@ class Iterate(sp.Function):
 
     @property
     def free_symbols(self) -> set[Any]:
-        """The symbols in the number of steps and the start, and those of the step that it does not bind."""
+        """The symbols in the number of steps and the start, and the unbound symbols of the step."""
         _, count, bound, start, step = self.args
         return count.free_symbols | start.free_symbols | (step.free_symbols - bound.free_symbols)
 
@@ -47,17 +48,17 @@ BINDERS = (*SERIES, Iterate)
 SCOPES = (*BINDERS, sp.Piecewise)
 """Heads that compute a part many times, or not at all."""
 Change: TypeAlias = Callable[[Any, Collection[Any]], Any]
-"""The change of a part in which some symbols are bound."""
+"""A function that changes a part, given the symbols that are bound in it."""
 
 
 def outermost(series: Any) -> tuple[Any, tuple[Any, Any, Any]]:
-    """Return the terms of a sum or a product, and its symbol and ends; SymPy makes one of a sum of sums."""
+    """Return the terms of a sum or a product, and its symbol and ends; SymPy merges a sum of sums into one sum."""
     function, *inner, limits = series.args
     return series.func(function, *inner) if inner else function, tuple(limits)  # pyright: ignore[reportReturnType]
 
 
 def always_computed(node: Any) -> tuple[Any, ...]:
-    """Return the parts of a sum, a product, a recursion or pieces that are computed once, whatever else is."""
+    """Return the parts that are always computed: a sum's ends, a recursion's count and start, a first condition."""
     if isinstance(node, SERIES):
         return outermost(node)[1][1:]
     if isinstance(node, Iterate):

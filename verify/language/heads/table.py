@@ -58,7 +58,7 @@ FUNCTIONS: Mapping[str, Head] = {
         "the first whose comparison holds; the others need no value; the last has True",
     ),
 }
-"""The heads by name. `Sum`, `Product` and `Piecewise` have arguments in parentheses of their own; `Limit` binds one."""
+"""The functions by name. `Sum`, `Product` and `Piecewise` have arguments that are tuples; `Limit` binds its second."""
 ALIASES: Mapping[str, str] = {"Abs": "abs"}
 CONSTANTS: Mapping[str, tuple[Any, str]] = {
     "E": (sp.E, "e, the base of the natural logarithm"),

@@ -23,13 +23,13 @@ from verify.language.labels import refuse_bad_name
 from verify.language.parameters import LARGEST_EXPONENT, LONGEST_NUMBER, MOST_DIGITS
 
 LONGEST = 2000
-"""Characters of a line."""
+"""Maximum number of characters of a line."""
 _DEEPEST = 150
-"""Parts of an expression inside one another; the terms of a sum are."""
+"""Maximum depth of an expression's parts inside one another; each term of a sum adds one."""
 _LARGEST_FACTORIAL = 500
 """Largest number in a factorial or binomial that is written out."""
 _LONGEST_ROOT = 60
-"""Digits of a number under a root: SymPy takes its factors out."""
+"""Maximum number of digits of a number under a root, which SymPy factors."""
 
 Relation: TypeAlias = sp.core.relational.Relational
 
@@ -75,10 +75,10 @@ class Part:
         return tree
 
     def error(self, node: ast.AST | None, why: str) -> InputError:
-        """Return the error that a node is refused with, which has its column."""
+        """Return the error that refuses a node, with the node's column."""
         column = self.column
         if isinstance(node, ast.expr):
-            # Python counts bytes, and the parenthesis before the text.
+            # Python counts bytes, and counts the parenthesis put before the text.
             column += len(f"({self.text})".encode()[: node.col_offset].decode()) - 1
         return InputError("statement", self.line, f"column {column}: {why}")
 
@@ -107,7 +107,7 @@ def _depth(tree: ast.AST) -> int:
 
 
 def names_in(part: Part) -> list[tuple[str, int]]:
-    """Return the names of a part that stand for numbers and are not bound in it, and the column of each, in order."""
+    """Return the free names of numbers in a part, each with its column, in order."""
     return sorted(((node.id, part.column + node.col_offset - 1) for node in _names(part, part.parsed())), key=_column)
 
 
@@ -116,7 +116,7 @@ def _column(name: tuple[str, int]) -> int:
 
 
 def _names(part: Part, node: ast.AST) -> Iterator[ast.Name]:
-    """Yield the names in a node that stand for numbers and that nothing in it binds."""
+    """Yield the free names of numbers in a node."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         is_limit = _is_limit(node)
         arguments = [each for each in node.args if not (is_limit and _is_infinity(each))]
@@ -151,7 +151,7 @@ def _is_infinity(node: ast.expr) -> bool:
 
 
 def _bound(node: ast.Call) -> ast.Name:
-    """Return the name that a sum, a product or a limit binds, in the forms above."""
+    """Return the name that a sum, a product or a limit binds, in the forms of `_has_ends` and `_is_limit`."""
     return node.args[1] if _is_limit(node) else node.args[1].elts[0]  # pyright: ignore[reportAttributeAccessIssue, reportReturnType]
 
 
@@ -318,7 +318,7 @@ def _pieces(part: Part, node: ast.Call, symbols: Mapping[str, sp.Symbol]) -> sp.
 
 
 def _held(part: Part, node: ast.expr, symbols: Mapping[str, sp.Symbol]) -> sp.Basic:
-    """Return the one comparison that a condition is, evaluated."""
+    """Return a condition, which must be one comparison, evaluated."""
     found = _compared(part, node, symbols)
     if len(found) != 1:
         raise part.error(node, "a condition is one comparison")
@@ -353,9 +353,9 @@ def _power(part: Part, node: ast.expr, base: sp.Expr, exponent: sp.Expr) -> sp.E
 
 
 def _bounded(part: Part, node: ast.expr, value: sp.Expr, *of: sp.Expr) -> sp.Expr:
-    """Return a value made of others. Raises InputError for a long number, and for one that SymPy reads wrongly.
+    """Return a value made of the expressions `of`. Raises InputError for a number that is too long or not real.
 
-    It takes x/x for 1 as it is typed, and so for a value at 0.
+    Raises InputError as well if SymPy lost a condition: it evaluates x/x to 1, which has a value at x = 0.
     """
     if isinstance(value, sp.Rational) and max(abs(int(value.p)), int(value.q)) >= LONGEST_NUMBER:
         raise part.error(node, f"a number has more than {MOST_DIGITS} digits")
@@ -368,7 +368,7 @@ def _bounded(part: Part, node: ast.expr, value: sp.Expr, *of: sp.Expr) -> sp.Exp
 
 
 def _excluded(expression: sp.Expr) -> frozenset[sp.Symbol]:
-    """Return the symbols that are divided by, or are under a root or a logarithm, and need not be positive."""
+    """Return the symbols, not known to be positive, in parts that may have no value, such as divisors and roots."""
     parts = [node.args[0] for node in expression.atoms(sp.log, sp.tan, sp.factorial)]
     parts += expression.atoms(sp.binomial, *SERIES)
     parts += [p.args[0] for p in expression.atoms(sp.Pow) if not (p.args[1].is_integer and p.args[1].is_nonnegative)]

@@ -3,9 +3,10 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false
 """The parts of a statement in a line: `CLAIM [along RECURSION] [if HYPOTHESES] [for DOMAINS]`.
 
-`2*x*y <= x**2 + y**2` claims it for all real x and y. A domain is `x > 0`, `0 <= p < 1`, `y real`, `integer n >= 2`;
-a name without one is a real number. Hypotheses and domains are separated by commas; a claim may be a chain, or several
-joined by `and`. `0 <= x along x -> x/2 from 1` claims it of x after t steps, for t = 0, 1, 2, ….
+`2*x*y <= x**2 + y**2` is a claim for all real x and y. A domain is `x > 0`, `0 <= p < 1`, `y real`, `integer n >= 2`;
+a name without a domain is a real number. Hypotheses and domains are separated by commas. A claim may be a chain of
+comparisons, or several claims joined by `and`. `0 <= x along x -> x/2 from 1` claims 0 <= x for the state x after t
+steps, for t = 0, 1, 2, ….
 """
 
 import ast
@@ -37,8 +38,8 @@ _KIND = re.compile(r"\s*(?:(integer|real)\s+)?(.*?)(?:\s+(integer|real))?\s*", r
 class Line:
     """The contents of a line: the parameters with their domains, the hypotheses and the claims.
 
-    `domain` are upper ends of parameters, which have lower ends of their own. `states` maps each state of a recursion
-    to its value after t steps.
+    `domain` holds the upper bounds of parameters; the lower bounds are in `parameters`. `states` maps each state of a
+    recursion to its value after t steps.
     """
 
     parameters: tuple[Parameter, ...]
@@ -50,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True)
 class _Domain:
-    """The domain of a name: whether it is an integer, and its ends, each with whether it is excluded."""
+    """The domain of a name: whether it has integers only, and its ends, each with a flag for an excluded end."""
 
     integer: bool = False
     lower: tuple[Fraction, bool] | None = None
@@ -142,7 +143,7 @@ def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule]) -> dict
     states = {rule.name for rule in rules}
     own = {*states, STEPS, *map(_BEFORE.format, (*states, STEPS))} if rules else set[str]()
     if taken := sorted(own & set(domains)):
-        raise InputError("statement", line, f"{taken[0]} is of the recursion, and has no domain")
+        raise InputError("statement", line, f"{taken[0]} belongs to the recursion, and cannot have a domain")
     if unused := sorted(set(domains) - set(names)):
         raise InputError("statement", line, f"{unused[0]} has a domain, and is in no claim and no hypothesis")
     outside = [rule.start for rule in rules] + ([parts["if"]] if "if" in parts else [])
@@ -161,7 +162,7 @@ def _known(line: str, parts: Mapping[str, Part], rules: Sequence[_Rule]) -> dict
 
 
 def _rules(part: Part) -> Iterator[_Rule]:
-    """Yield the states of a recursion. Raises InputError for a rule of another form, and a name that is none."""
+    """Yield the states of a recursion. Raises InputError for a rule of another form, and for an invalid name."""
     seen = set[str]()
     for each in part.split():
         found = _RULE.fullmatch(each.text)
@@ -202,7 +203,7 @@ def _parts(line: str) -> dict[str, Part]:
 
 
 def _domains(part: Part) -> Iterator[tuple[str, _Domain]]:
-    """Yield the names of a list of domains, each with its own."""
+    """Yield each name in a list of domains, with its domain."""
     seen = set[str]()
     for each in part.split():
         found = _KIND.fullmatch(each.text)
@@ -218,7 +219,7 @@ def _domains(part: Part) -> Iterator[tuple[str, _Domain]]:
 
 
 def _domain(part: Part, *, integer: bool, alone: bool) -> tuple[str, _Domain]:
-    """Return the name that a domain is of, and the domain: a name `alone` where its kind is said, or a comparison."""
+    """Return the name and the domain in a list's entry: a comparison or, if its kind is given (`alone`), a name."""
     tree, wanted = part.parsed(), "a domain is written x > 0, 0 <= p < 1, y real or integer n >= 2"
     if isinstance(tree, ast.Name) and alone:
         return tree.id, _Domain(integer)

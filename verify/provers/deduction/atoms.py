@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Expressions as quotients of polynomials whose atoms are symbols, exponentials, logarithms, roots and powers.
 
-The atoms are those of the re-check of a deduction, so that the same polynomials vanish here and there.
+The atoms are those of the re-check of a deduction, so that the same polynomials in them vanish in both.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,13 +17,13 @@ import sympy as sp
 from verify.language.heads.scopes import SERIES, Iterate, outermost
 
 Key: TypeAlias = tuple[str, Any, sp.Expr]
-"""A kind of atom, its argument, and an order or an exponent."""
+"""The kind of an atom, its argument, and its order or exponent."""
 _HYPERBOLIC = (sp.sinh, sp.cosh, sp.tanh)
 _PLAIN = (sp.sin, sp.cos, sp.atan, sp.floor, sp.Abs, sp.sign, sp.Max, sp.Min)
 _MOST_MORE = 20
-"""Terms that a sum has beyond an atom."""
+"""Most terms, factors or steps that are written out beyond an atom."""
 _MOST_POWER = 200
-"""Power of an exponential; one of a larger share of an exponent is an atom of its own."""
+"""Highest power of an atom exp(u/n); the exponential of a larger multiple of u/n is an atom of its own."""
 
 
 class NoAtomError(Exception):
@@ -41,7 +41,7 @@ class Atoms:
     Parameters
     ----------
     integers
-        The least values of integers ≥ 0 by name: of powers u^n, u^(n − l) is an atom for the least l.
+        The least value l of each integer n ≥ 0, by name: u^n is written with the atom u^(n − l).
     symbols
         The atom of each kind, base, and order or exponent.
     keys, meaning
@@ -84,7 +84,7 @@ class Atoms:
         self.integers = {**self.integers, name: self.integers.get(name, 0)}
 
     def prepare(self, *expressions: sp.Expr) -> None:
-        """Find the units of all exponentials in some expressions: those found first are of no use after a finer one."""
+        """Find the units of all exponentials in some expressions, which are written again after each finer unit."""
         while True:
             try:
                 for expression in expressions:
@@ -186,7 +186,7 @@ class Atoms:
         return total
 
     def _state(self, state: sp.Expr) -> sp.Expr:
-        """Return a state after L + c steps by those after L, atoms, and c steps more."""
+        """Return a state after L + c steps: the states after L steps are atoms, and c steps are written out."""
         place, count, bound, start, step = state.args
         base, more = self.apart(count)
         states: list[Any] = list(start)  # pyright: ignore[reportGeneralTypeIssues]
@@ -204,13 +204,13 @@ class Atoms:
     def _atom(self, kind: str, base: sp.Expr, order: sp.Expr, meaning: sp.Expr) -> sp.Dummy:
         key = kind, sp.factor(base) if kind in ("log", "root", "power") else base, order
         if key not in self.symbols:
-            # Its name is its own: SymPy orders symbols by name, and those of one name by their hashes.
+            # Each atom has a name of its own: SymPy orders symbols of the same name by their hashes.
             atom = self.symbols[key] = sp.Dummy(f"{kind}{len(self.symbols)}", real=True)
             self.keys[atom], self.meaning[atom] = key, meaning
         return self.symbols[key]
 
     def _logarithm(self, argument: sp.Expr, meaning: sp.Expr) -> sp.Expr:
-        """Return a logarithm: of a product of exponentials a sum."""
+        """Return a logarithm in atoms; that of a product of exponentials, or of primes, is a sum."""
         if argument == 1:
             return sp.Integer(0)
         powers = sp.factor(argument).as_powers_dict()
@@ -252,7 +252,7 @@ class Atoms:
 
     @staticmethod
     def _terms_apart(argument: sp.Expr) -> sp.Expr:
-        """Return an exponent with the whole part of a quotient by a polynomial of one symbol by itself."""
+        """Return an exponent as a sum; a quotient by a polynomial in one symbol is split by division with remainder."""
         above, below = sp.fraction(sp.together(argument))
         if len(below.free_symbols) != 1:
             return sp.expand(argument)
@@ -272,14 +272,14 @@ class Atoms:
         return self._exponential(self.of(exponent) * logarithm)
 
     def _log_in(self, monomial: sp.Expr) -> tuple[sp.Expr | None, sp.Expr]:
-        """Return u and n of a monomial n log u, for a product n of integers ≥ 0; None of any other."""
+        """Return u and n of a monomial n log u, for a product n of integers ≥ 0; else None and the monomial."""
         for symbol in sorted(monomial.free_symbols, key=str):
             if self.keys.get(symbol, ("",))[0] == "log" and self._counts(monomial / symbol):
                 return self.keys[symbol][1], monomial / symbol
         return None, monomial
 
     def _whole_power(self, inner: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-        """Return a power of an exponent that is a sum of multiples of integers >= 0."""
+        """Return a power whose exponent is a sum of multiples of integers >= 0."""
         parts = self.whole(exponent) or {}
         product = inner ** parts.pop(sp.Integer(1))
         for monomial, times in parts.items() if inner != 1 else ():
@@ -288,7 +288,7 @@ class Atoms:
         return product
 
     def _counted(self, part: sp.Expr, monomial: sp.Expr) -> sp.Expr:
-        """Return a power of a factor, of an integer exponent less its least value."""
+        """Return a factor to the power of an integer minus its least value."""
         least = self._least(monomial)
         kind, exponent, unit = self.keys.get(part, ("", sp.Integer(0), sp.Integer(1)))
         if kind == "exp":
@@ -317,7 +317,7 @@ class Atoms:
         return 1 if monomial in self.counting else self.integers.get(str(monomial), 0)
 
     def whole(self, exponent: sp.Expr) -> dict[sp.Expr, int] | None:
-        """Return an exponent's coefficients of integers less their least values, and of 1; None for another."""
+        """Return an integer exponent's coefficients in n − l, for integers n of least value l, and in 1; else None."""
         parts: dict[sp.Expr, int] = {sp.Integer(1): 0}
         for term in sp.Add.make_args(sp.expand(self.of(exponent))):
             share, monomial = term.as_coeff_Mul()
@@ -334,7 +334,7 @@ class Atoms:
 
 
 def _primes(argument: sp.Expr) -> dict[int, int]:
-    """Return small primes, the rest above and below, and powers, whose product a positive number is."""
+    """Return the small primes in a positive rational, the rest above and below, and their powers; {} for another."""
     if not argument.is_Rational or argument <= 0:
         return {}
     parts = dict[int, int]()

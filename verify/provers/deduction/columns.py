@@ -63,7 +63,7 @@ class Columns:
                 self.most[i] = max(self.most[i], root[0])
 
     def _root(self, place: int) -> tuple[int, Any] | None:
-        """Return the order and the base of a root; None for a base that is no polynomial."""
+        """Return the order and the base of a root, None for a base that is no polynomial; None for another symbol."""
         kind, base, order = self.keys.get(self.symbols[place], ("", None, 0))
         if kind != "root":
             return None
@@ -73,7 +73,7 @@ class Columns:
             return int(order), None
 
     def _folded(self, polynomial: Any) -> Any:
-        """Return a polynomial in which no root has its order as a power; 0 where that takes a base that is none."""
+        """Return a polynomial with no root to the power of its order; 0 if that takes a base that is no polynomial."""
         for i, root in enumerate(self.roots):
             if root is None or not polynomial or polynomial.degree(self.ring.gens[i]) < root[0]:
                 continue
@@ -88,9 +88,9 @@ class Columns:
         return polynomial
 
     def all(self) -> Iterator[Column]:
-        """Yield them: at each level products of one fact more, at most; or, of those that are 0, all.
+        """Yield the columns: products of at most `level` + 1 facts, and squares; if `free`, multiples of equations.
 
-        A column says the powers of its monomial, and its root in the ring: `in_symbols` writes these out.
+        A column says the powers of its monomial, and its root in the ring; `in_symbols` turns both into expressions.
         """
         seen = set[tuple[Any, bool, bool]]()
         for column in self._made():
@@ -100,7 +100,7 @@ class Columns:
                 yield column
 
     def in_symbols(self, column: Column) -> Column:
-        """Return a column with its monomial and its root as expressions: few are used of those that are made."""
+        """Return a column with its monomial and its root as expressions; it is called for the few columns in use."""
         powers, facts, root = column.says
         monomial = sp.Mul(*(s**k for s, k in zip(self.symbols, powers, strict=True)))
         return replace(column, says=(monomial, facts, None if root is None else root.as_expr()))
@@ -167,7 +167,7 @@ class Columns:
         return all(k % 2 == 0 or sign != "real" for k, sign in zip(powers, self.signs, strict=True))
 
     def _fits(self, part: _Part, degree: int = 0, powers: Sequence[int] = ()) -> bool:
-        """Whether a polynomial fits, times another of a degree and of largest powers."""
+        """Whether a polynomial, times another with this degree and these largest powers, is within the limits."""
         more = powers or (0,) * len(self.symbols)
         # A polynomial that is 0 has no largest powers.
         return part.degree + degree <= self.degree and all(
@@ -182,7 +182,7 @@ class Columns:
             yield from islice(_within(most, degree), PROGRAM.columns)
 
     def _roots(self) -> Iterator[Any]:
-        """Yield sums of two monomials whose squares fit: with equal weights, and as the goal completes them."""
+        """Yield sums of two monomials whose squares fit: with coefficients ±1, and to complete a square in the goal."""
         half = [k for k in self._monomials(self.degree // 2) if self._fits(_Part(self._folded(self.ring({k: 1}) ** 2)))]
         half = half[: PROGRAM.monomials]
         for i, one in enumerate(half):
@@ -200,7 +200,7 @@ class Columns:
 
 
 def _within(most: Sequence[int], degree: int) -> Iterator[Powers]:
-    """Yield exponents in order, up to some, of which the sum is at most a degree."""
+    """Yield exponents, each up to its limit in `most`, with sum at most `degree`, in lexicographic order."""
     if not most:
         yield ()
         return
@@ -210,7 +210,7 @@ def _within(most: Sequence[int], degree: int) -> Iterator[Powers]:
 
 
 def _low(count: int, most: Sequence[int], degree: int) -> Iterator[Powers]:
-    """Yield exponents of low degree."""
+    """Yield exponents, each up to its limit in `most`, by increasing sum up to `degree`."""
     for total in range(degree + 1):
         for chosen in combinations_with_replacement(range(count), total):
             powers = tuple(chosen.count(i) for i in range(count))

@@ -29,7 +29,7 @@ class Column:
     free
         Whether it is 0 at all of them, so that its coefficient may have either sign.
     says
-        Its parts: the monomial, the places of the facts, the root or None. `Columns.in_symbols` writes out its own.
+        Its parts: the monomial, the facts, and the root or None. `Columns.in_symbols` writes out those of `Columns`.
     """
 
     polynomial: Polynomial
@@ -39,7 +39,7 @@ class Column:
 
 
 def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return coefficients ≥ 0 (of any sign where free) with which columns add up to a polynomial; None for none found.
+    """Return coefficients ≥ 0 (any sign for a free column) with which columns add up to a polynomial, or None.
 
     If `strict`, at least one strict column has a positive coefficient.
     """
@@ -59,7 +59,7 @@ def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) ->
     bounds: list[tuple[float | None, float | None]] = [(None, None) if c.free else (0, None) for c in columns]
     costs, most = [0.0 if c.free else 1.0 for c in columns], {}
     if strict:
-        # One more unknown is at most 1 and at most the sum of the coefficients of the strict columns, and maximal.
+        # One more unknown is maximal: it is at most 1 and at most the sum of the coefficients of the strict columns.
         matrix, bounds, costs = (
             hstack([matrix, coo_array((len(rows), 1))]),
             [*bounds, (0, 1)],
@@ -76,9 +76,9 @@ def combination(goal: Polynomial, columns: Sequence[Column], *, strict: bool) ->
 
 
 def _exactly(goal: Polynomial, columns: Sequence[Column], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return the coefficients as rationals: those of columns that depend on others are 0, but of a sum that is 0.
+    """Return the coefficients as rationals; that of a column that depends on columns before it is 0.
 
-    There, the first strict column has coefficient 1.
+    If the goal is 0 and the sum has to be strict, the first strict column has coefficient 1.
     """
     rows = list(dict.fromkeys([*goal, *(k for c in columns for k in c.polynomial)]))
     fixed: list[Column] = []

@@ -29,27 +29,27 @@ class Goal:
 
     @property
     def strict(self) -> bool:
-        """Whether it is > 0 that is to be shown."""
+        """Whether the expression is to be shown > 0."""
         return self.relation == "Gt"
 
 
 @dataclass(frozen=True)
 class Fact:
-    """An expression with a sign, in atoms: numerator and denominator > 0; `place` is its number in the proof."""
+    """An expression with a sign: in atoms it is `above`/`below`, `below` > 0; `place` is its number in the proof."""
 
     above: sp.Expr
     below: sp.Expr
     relation: Relation
     place: int
     expression: sp.Expr | None
-    """The same in the statement's symbols, if it is given so."""
+    """The same expression in the statement's symbols; None if it is given in atoms only."""
 
 
 Canonical: TypeAlias = frozenset[tuple[frozenset[tuple[sp.Symbol, int]], Fraction]]
 
 
 def terms_of(polynomial: sp.Expr) -> tuple[list[sp.Symbol], dict[Powers, Fraction]]:
-    """Return the symbols and coefficients of a polynomial. Raises NoAtomError if it is none over the rationals."""
+    """Return the symbols and coefficients of a polynomial. Raises NoAtomError if it is not one over the rationals."""
     symbols = sorted(polynomial.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     try:
         element = sp.ring(symbols or [sp.Dummy()], sp.QQ)[0].from_expr(polynomial)

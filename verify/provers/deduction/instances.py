@@ -39,7 +39,7 @@ GROWTH: Mapping[str, tuple[Needs, Made]] = {
     ),
     "integer": (lambda n: [], lambda n: n * (n - 1)),
 }
-"""Known facts of growth: the signs that they suppose, and the expression that is >= 0."""
+"""Known facts of growth, by name: the signs that each supposes, and the expression that is >= 0."""
 
 
 class Instances(Values):
@@ -160,7 +160,7 @@ class Instances(Values):
             yield "exp", [sp.log(v) - u]
 
     def _powers(self, scope: Scope, *expressions: sp.Expr) -> dict[sp.Expr, list[sp.Expr]]:
-        """Return the bases of powers of each integer exponent that are seen to be ≥ 0."""
+        """Return for each integer exponent the bases of its powers that are seen to be ≥ 0."""
         inside = set().union(*(self.atoms.of(e).free_symbols for e in expressions))
         keys = sorted((self.atoms.keys[s] for s in inside if s in self.atoms.keys), key=str)
         found: dict[sp.Expr, list[sp.Expr]] = {}
@@ -177,7 +177,7 @@ class Instances(Values):
         single = [self.atoms.back(base / order) for kind, base, order in keys if kind == "exp"]
         exponents += [u for u in sorted(single, key=sp.default_sort_key) if u not in exponents and -u not in exponents]
         if expression.has(sp.exp, sp.E):
-            # As powers of positive bases are exponentials, too.
+            # Powers of positive bases are exponentials, too.
             powers = sorted(expression.atoms(sp.Pow), key=sp.default_sort_key)
             powers = [p for p in powers if p.exp.free_symbols and p.base is not sp.E]
             bases = [p for p in powers if self._is_seen(scope, p.base, "positive")]

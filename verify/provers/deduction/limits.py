@@ -1,4 +1,4 @@
-"""The numbers of the search for a deduction, and of its programs."""
+"""The limits of the search for a deduction, and of its linear and semidefinite programs."""
 
 from dataclasses import dataclass
 
@@ -20,13 +20,13 @@ class SearchLimits:
     draws: int = 300
     """The most points that are drawn to find those at which the facts hold."""
     rounding: float = 1e-6
-    """A negative margin below this share of a goal's terms may be an error of floats: it refuses no goal."""
+    """A negative margin smaller than this share of a goal's terms may be a rounding error: the goal is still tried."""
     steps: int = 8
     """The number of steps of a recursion at whose states a guess is tested."""
     pairs: int = 4
     """The most exponentials, or logarithms, of which all pairs are combined."""
     wider: int = 6
-    """The most facts, with instances of growth, of which products of a higher degree than the goal's are tried."""
+    """The most facts, with instances of growth, for which products of a higher degree than the goal's are tried."""
     cases: int = 4
     """The most expressions by whose signs cases are distinguished, one expression at a time."""
     squared: int = 2
@@ -70,7 +70,7 @@ class MeanLimits:
     covers: int = 8
     """The most linear programs for one term; each looks for a mean of other terms."""
     points: int = 3
-    """The most points, beside that with all symbols 1, at which a mean is equal to its terms."""
+    """The most points, besides the one with all symbols 1, at which a mean is equal to its terms."""
     terms: int = 60
     """The most terms of a polynomial."""
     work: int = 100
@@ -108,7 +108,7 @@ class TransformLimits:
     factors: int = 6
     """The most factors of a product of logarithms' arguments, and the most terms of a weighted mean."""
     order: int = 4
-    """The highest root of both sides."""
+    """The highest order of a root that is taken of both sides."""
 
 
 SEARCH, PROGRAM, MEANS = SearchLimits(), ProgramLimits(), MeanLimits()

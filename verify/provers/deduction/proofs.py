@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The proof of a relation by a deduction, from the bounds of the domain and the hypotheses that it needs.
 
-The search ends when a proof is found or its work is spent; where the time is over before, OutOfTimeError says so.
+The search ends when a proof is found or its work is spent. If the time is over before, it raises OutOfTimeError.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,8 @@ def deduction_proof(
 ) -> Proof | None:
     """Return the proof of an inequality for all parameters, of kind "deduction", or None; cached.
 
-    `work` are the columns that all its linear programs may have together; `conditions` are supposed beside the domain.
+    `work` is the number of columns that all its linear programs may have together. `conditions` are supposed besides
+    the domain.
     """
     parametric = [h.relation for h in statement.hypotheses if h.relation is not None]
     known, first = [*statement.domain, *parametric, *conditions], len(statement.domain)
@@ -61,7 +62,7 @@ def deduction_proof(
     record.unused = tuple(text_of(known[i]) for i in facts if i not in used)
     if proof is None:
         return None
-    # Hypotheses that no sum names are left out, all or one by one, if a proof is found without.
+    # Hypotheses that no sum names are left out, all or one by one, if a proof is found without them.
     named = {proof["relations"][place] for place in places_in(proof["tree"]) if place < len(proof["relations"])}
     spare = [i for i in facts if i not in named and i >= first]
     for without in [spare, *([i] for i in spare if len(spare) > 1)]:
@@ -74,7 +75,7 @@ def deduction_proof(
 
 
 def _about(goal: sp.Expr, facts: Sequence[sp.Expr]) -> set[sp.Symbol]:
-    """Return the symbols of a goal, and those that facts connect with them: facts on others say nothing."""
+    """Return the symbols of a goal, and those that facts connect with them: facts about other symbols do not help."""
     about = goal.free_symbols
     while more := [fact for fact in facts if fact.free_symbols & about and not fact.free_symbols <= about]:
         about = about.union(*(fact.free_symbols for fact in more))
@@ -94,7 +95,7 @@ def _shortest(facts: Mapping[int, tuple[sp.Expr, Relation]], most: int) -> dict[
 def _found(
     statement: Statement, work: int, goal: Goal, facts: Mapping[int, tuple[sp.Expr, Relation]], record: Record
 ) -> tuple[Proof | None, list[int | str]]:
-    """Return a proof from facts, by their places, None where none was found, and which of them are seen to be facts."""
+    """Return a proof from facts, by their places, or None, and the bounds and facts that the search began with."""
     search, relations = Search(statement, work), list[int | str]()
     search.work.record = record
     try:
@@ -114,7 +115,7 @@ def _found(
 
 
 def as_goal(statement: Statement, relation: Any) -> Goal:
-    """Return a relation as the sign of the larger less the smaller side, with definitions put in."""
+    """Return a relation as a goal: the sign of the larger side minus the smaller side, with definitions put in."""
     return Goal(_margin(statement, relation), _sign_of(relation))
 
 
@@ -125,7 +126,7 @@ def _margin(statement: Statement, relation: Any) -> sp.Expr:
 
 
 def _without_limits(expression: sp.Expr) -> sp.Expr | None:
-    """Return an expression with proposed values of its limits, which the re-check finds too; None where one fails."""
+    """Return an expression with proposed values of its limits, which the re-check finds too; None if one fails."""
     if not expression.has(sp.Limit) or expression.count_ops() > SEARCH.operations:
         return expression
     limits = {node: proposed_limit(*node.args[:3]) for node in outermost_limits(expression)}

@@ -37,13 +37,13 @@ class SpentError(Exception):
 
 @dataclass
 class Work:
-    """Columns of linear programs that may still be made."""
+    """The budget of a search: the number of columns of linear programs that may still be made."""
 
     left: int
     record: Record = field(default_factory=Record)
 
     def spend(self, amount: int) -> None:
-        """Count some work. Raises SpentError if none is left, and OutOfTimeError."""
+        """Count some work. Raises SpentError if none is left, and OutOfTimeError if the time is over."""
         look_at_the_clock()
         self.left -= amount
         if self.left < 0:
@@ -52,7 +52,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Scope:
-    """The facts at a place of a proof; `count` is the number of the next one, `bound` counts the proof's own names."""
+    """The facts at a place of a proof; `count` is the next fact's number, `bound` counts the proof's own names."""
 
     atoms: Atoms
     work: Work
@@ -99,7 +99,7 @@ class Scope:
 
     @cached_property
     def zeros(self) -> set[Canonical]:
-        """The facts' numerators that are 0."""
+        """The numerators of equations, and the negatives of these numerators: all are 0."""
         return {canonical(turn * fact.above) for fact in self.facts if fact.relation == "Eq" for turn in (1, -1)}
 
     def is_zero(self, expression: sp.Expr) -> bool:
@@ -121,7 +121,7 @@ class Scope:
             return False
 
     def _turned(self, polynomial: sp.Expr) -> int:
-        """Return the sign of a polynomial that has no zero, 0 where that is not seen."""
+        """Return the sign of a polynomial that is seen to have no zero; 0 if that is not seen."""
         for turn in (1, -1):
             if self._at_least(sp.expand(turn * polynomial), strict=True):
                 return turn
@@ -135,7 +135,7 @@ class Scope:
         return sign
 
     def _turned_by_facts(self, polynomial: sp.Expr) -> int:
-        """Return the sign of a polynomial that a fact of several terms divides."""
+        """Return the sign of a polynomial that is divided by a fact of several terms; 0 if it is not seen."""
         for fact in self.facts:
             if fact.relation == "Gt" and fact.above.is_Add and fact.above.free_symbols <= polynomial.free_symbols:
                 quotient, rest = sp.div(polynomial, fact.above)
@@ -157,11 +157,11 @@ class Scope:
         return positive or not strict
 
     def fraction(self, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
-        """Return numerator and denominator > 0 of an expression, in atoms, None where that is not seen."""
+        """Return numerator and denominator > 0 of an expression, in atoms; None if the sign is not seen."""
         return self.positive_fraction(*self.atoms.fraction(expression))
 
     def positive_fraction(self, above: sp.Expr, below: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
-        """Return numerator and denominator with the sign of both turned where the denominator is negative."""
+        """Return numerator and denominator, both negated if the latter is negative; None if its sign is not seen."""
         try:
             turned = self._turned(below)
         except NoAtomError:
@@ -169,7 +169,7 @@ class Scope:
         return (sp.expand(turned * above), sp.expand(turned * below)) if turned else None
 
     def with_fact(self, expression: sp.Expr, relation: Relation) -> "Scope | None":
-        """Return the scope with one more fact in the statement's symbols; None where its divisor's sign is not seen."""
+        """Return the scope with one more fact in the statement's symbols; None if its divisor's sign is not seen."""
         try:
             parts = self.fraction(expression)
         except NoAtomError:
@@ -177,7 +177,7 @@ class Scope:
         return None if parts is None else self._with(*parts, relation, expression)
 
     def with_atoms(self, value: sp.Expr, relation: Relation) -> "Scope | None":
-        """Return the scope with one more fact in atoms, likewise."""
+        """Return the scope with one more fact in atoms; None if its divisor's sign is not seen."""
         parts = self.positive_fraction(*self.atoms.folded(value))
         return None if parts is None else self._with(*parts, relation, None)
 
@@ -186,11 +186,11 @@ class Scope:
         return replace(self, facts=(*self.facts, fact), count=self.count + 1)
 
     def skipped(self) -> "Scope":
-        """Return the scope with one more number of a fact that is of no use."""
+        """Return the scope with one number skipped: that of a fact that cannot be used."""
         return replace(self, count=self.count + 1)
 
     def without(self, symbol: sp.Symbol) -> "Scope":
-        """Return the scope without the facts that mention a symbol, nor those that have no expression."""
+        """Return the scope without the facts that mention a symbol or have no expression."""
         kept = replace(self, facts=())
         for fact in self.facts:
             if fact.expression is not None and symbol not in fact.expression.free_symbols:
@@ -198,9 +198,9 @@ class Scope:
         return kept
 
     def sum(self, goal: Goal, level: int, among: Collection[int] | None = None) -> Tree | None:
-        """Return a proof of a goal as a sum of products, None where none was found at a level of products.
+        """Return a proof of a goal as a sum of products of at most `level` + 1 facts, None if none was found.
 
-        The products are of all facts, or of those at the places `among` which.
+        If `among` is given, only the facts at these places are used.
         """
         try:
             parts = self.fraction(goal.expression)
@@ -241,7 +241,7 @@ class Scope:
         return sorted(found, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
 
     def _relevant(self, above: sp.Expr) -> list[Fact]:
-        """Return the facts that share a symbol with the goal, or with one that does."""
+        """Return the facts that share a symbol with the goal, or with such a fact; all facts if the goal has none."""
         reached, chosen, left = set(self._symbols([above])), list[Fact](), list(self.facts)
         while new := [f for f in left if not f.above.free_symbols or f.above.free_symbols & reached]:
             chosen += new
@@ -256,11 +256,11 @@ class Scope:
         return self.tree(below, [(Fraction(int(number.p), int(number.q)), column)])
 
     def equation(self, shares: Sequence[tuple[sp.Expr, Fact]], below: sp.Expr) -> Tree:
-        """Return a proof of a goal as multiples of facts, in atoms."""
+        """Return a proof of a goal as a sum of multiples of facts, in atoms."""
         return self.tree(below, [(Fraction(1), Column({}, False, False, (share, (f,), None))) for share, f in shares])
 
     def tree(self, below: sp.Expr, found: Sequence[tuple[Fraction, Column]]) -> Tree:
-        """Return a proof by a sum of columns, which say their factor, facts and root, that is a goal's numerator."""
+        """Return a proof by a sum of columns that is a goal's numerator; a column says its factor, facts and root."""
         terms, (number, below) = [], below.as_coeff_Mul()
         for coefficient, column in found:
             monomial, facts, root = column.says

@@ -4,7 +4,7 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """The search for a deduction: sums, means and squares first, then facts about functions, inductions, slopes and cases.
 
-The search ends when a proof is found or its work is spent; where the time is over before, OutOfTimeError says so.
+The search ends when a proof is found or its work is spent. If the time is over before, it raises OutOfTimeError.
 """
 
 import math
@@ -76,13 +76,13 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
 
     @told("")
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal, None where none was found."""
+        """Return a proof of a goal, None if none was found."""
         self.work.spend(20)
         if depth and (split := self.split(scope)) is not None:
             return self._after(*split, goal, depth)
         expression, of, thrice = self._resolved(scope, goal.expression)
         if of is not None:
-            # A step of an induction is told apart, and not all of it at once.
+            # An induction comes first: it decides the choice in its parts, instead of for the whole goal at once.
             if (
                 depth
                 and goal.expression.has(*BINDERS)
@@ -114,7 +114,10 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         return tree
 
     def _restated(self, scope: Scope, goal: Goal, expression: sp.Expr, depth: int) -> Tree | None:
-        """Return a proof of a goal by one without its choices: a lemma, where these are not made everywhere."""
+        """Return a proof of a goal by a proof of `expression`, the goal with its choices made.
+
+        If that proof drops facts, its choices may not be seen everywhere: it becomes the proof of a lemma.
+        """
         tree = self.prove(scope, replace(goal, expression=expression), depth)
         if tree is None or not _leaves_facts(tree):
             return tree
@@ -124,7 +127,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
 
     @told("cases")
     def _in_cases(self, scope: Scope, goal: Goal, of: sp.Expr, thrice: bool, depth: int) -> Tree | None:
-        """Return a proof that tells the sign of an expression apart."""
+        """Return a proof by the cases that an expression is ≥ 0 or < 0 or, if `thrice`, > 0, < 0 or 0."""
         self.work.spend(100)
         trees: list[Tree | None] = []
         cases: list[tuple[sp.Expr, Relation]] = [(of, "Gt" if thrice else "Ge"), (-of, "Gt")]
@@ -138,7 +141,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         return {"rule": "cases", "of": data_of(of), "above": above, "at": at[0] if at else None, "below": below}
 
     def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
-        """Return the proof of `then`, with lemmas by which an expression is seen to have a value, if it takes some."""
+        """Return the proof of `then`, after any lemmas that are needed for an expression to have a value; or None."""
         for of, need in self._needs(expression):
             if self._is_seen(scope, of, need):
                 continue
@@ -185,7 +188,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         ways += by_roots if many else []
         if depth:
             ways += [lambda: self.by_invariants(scope, goal)]
-            # A goal that counts to n is seldom shown without an induction.
+            # A goal with a sum, a product or a factorial up to n is seldom shown without an induction.
             ways += [lambda: self._by_induction(scope, goal, depth - 1)] if counts else []
         linear: list[Callable[[], Tree | None]] = [
             lambda: scope.sum(goal, 1),
@@ -260,9 +263,9 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         *,
         levels: Sequence[int] = (0, 1),
     ) -> Tree | None:
-        """Return a sum, with instances of known facts of the functions in the goal; also of its contradiction.
+        """Return a proof by a sum, direct or by contradiction, with instances of known facts of the goal's functions.
 
-        Once one is found it is looked for again `among` the instances that it uses.
+        After a proof is found, it is sought again `among` the instances that it uses only.
         """
         inner, used = scope, dict[int, tuple[str, list[sp.Expr]]]()
         for name, of in self._instances(scope, goal.expression) if among is None else among:
@@ -288,7 +291,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
 
     @told("cases")
     def _by_cases(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof that tells signs apart."""
+        """Return a proof by the cases of a symbol's sign, or of the order of two symbols, or of all."""
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
         candidates = [s for s in symbols if scope.sign(s) == "real"]
         candidates += [a - b for i, a in enumerate(symbols) for b in symbols[i + 1 :]]
@@ -316,7 +319,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
 
     @told("orders")
     def _by_order(self, scope: Scope, goal: Goal, differences: Sequence[sp.Expr]) -> Tree | None:
-        """Return a proof in each order of the symbols."""
+        """Return a proof by cases, one for each order of the symbols."""
         of = next((d for d in differences if not any(self._is_seen(scope, e, "nonnegative") for e in (d, -d))), None)
         if of is None:
             return next((tree for level in (1, 2) if (tree := scope.sum(goal, level)) is not None), None)
@@ -330,7 +333,7 @@ class Search(Choices, Inductions, Angles, Floors, Roots, Transforms):
         return {"rule": "cases", "of": data_of(of), "above": trees[0], "at": None, "below": trees[1]}
 
     def _is_plausible(self, scope: Scope, goal: Goal) -> bool:
-        """Whether no point that is drawn, at which the facts hold, is against a goal."""
+        """Whether a goal holds, up to rounding, at all points that are drawn and at which the facts hold."""
         if any(fact.relation == "Eq" for fact in scope.facts):
             return True
         if goal.expression.has(sp.floor, sp.ceiling):

@@ -23,7 +23,7 @@ from verify.provers.deduction.values import computed
 
 Then: TypeAlias = Callable[[Scope], Tree | None]
 Onward: TypeAlias = Callable[[Scope, Goal, sp.Symbol | None], Tree | None]
-"""A prover of a goal at the start of a segment and, at the point given, of the goal for the slope."""
+"""A prover of the goal at the start of a segment or, if a point is given, of the goal for the slope there."""
 TRIVIAL: Tree = {"rule": "sum", "times": ["Integer", "1"], "terms": []}
 
 
@@ -32,15 +32,15 @@ class Segments(Instances, ABC):
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal, None where none was found."""
+        """Return a proof of a goal, None if none was found."""
 
     @abstractmethod
     def with_values(self, scope: Scope, expression: sp.Expr, depth: int, then: Then) -> Tree | None:
-        """Return a proof once it is seen that an expression has a value."""
+        """Return the proof of `then`, after any lemmas that are needed for an expression to have a value; or None."""
 
     @abstractmethod
     def _is_plausible(self, scope: Scope, goal: Goal) -> bool:
-        """Whether no point that is drawn is against a goal."""
+        """Whether a goal holds at all points that are drawn and at which the facts hold."""
 
     @told("slope")
     def _by_slope(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
@@ -102,7 +102,7 @@ class Segments(Instances, ABC):
     ) -> Tree | None:
         """Return a proof on a segment between two bounds of a symbol, in which the goal is concave.
 
-        Where no other symbols are given that may be bounds, the bounds are numbers.
+        The bounds are numbers if `symbols` is empty.
         """
         ends = list(self._starts(scope, symbol, symbols))
         low, high = ([start for start, side in ends if side == where] for where in ("above", "below"))
@@ -136,7 +136,7 @@ class Segments(Instances, ABC):
     def _starts(
         self, scope: Scope, symbol: sp.Symbol, symbols: Sequence[sp.Symbol]
     ) -> Iterator[tuple[sp.Expr, str | None]]:
-        """Yield starts of a segment, and on which side of them the symbol is, None where that is not seen."""
+        """Yield starts of a segment, and the side of each on which the symbol is, None if that is not seen."""
         starts: list[sp.Expr] = []
         for fact in scope.facts:
             if fact.expression is None or symbol not in fact.expression.free_symbols or fact.relation == "Eq":
@@ -152,7 +152,7 @@ class Segments(Instances, ABC):
     def _sides(
         self, scope: Scope, symbol: sp.Symbol, starts: Sequence[sp.Expr]
     ) -> Iterator[tuple[sp.Expr, str | None]]:
-        """Yield each start once, and on which side of it the symbol is, None where that is not seen."""
+        """Yield each start once, and the side of it on which the symbol is, None if that is not seen."""
         for start in dict.fromkeys(starts):
             sides = {"above": symbol - start, "below": start - symbol}
             yield start, next((side for side, e in sides.items() if self._is_seen(scope, e, "nonnegative")), None)
@@ -165,7 +165,7 @@ class Segments(Instances, ABC):
         side: str | None,
         onward: Callable[[Scope, str], Tree | None],
     ) -> Tree | None:
-        """Return a proof on the side of a start where the symbol is; where that is not seen, on each of the two."""
+        """Return a proof on the side of a start on which the symbol is or, if that is not seen, on each side."""
         if side is not None:
             return onward(scope, side)
         sides = [self._case(scope, symbol - start, "Ge"), self._case(scope, start - symbol, "Gt")]
@@ -180,7 +180,7 @@ class Segments(Instances, ABC):
     def _along(
         self, scope: Scope, side: str, goal: Goal, symbol: sp.Symbol, start: sp.Expr, onward: Onward
     ) -> Tree | None:
-        """Return a proof from a start on a side of which the symbol is; `onward` proves the rest."""
+        """Return a proof along the segment from a start to the symbol on the given side; `onward` proves its goals."""
         at_start = _at(goal.expression, symbol, start)
         if at_start is None:
             return None
@@ -240,5 +240,5 @@ def _at(expression: sp.Expr, symbol: sp.Symbol, start: sp.Expr) -> sp.Expr | Non
 
 
 def functions_in(expression: sp.Expr) -> set[sp.Expr]:
-    """Return the parts of an expression that are no polynomials."""
+    """Return the functions in an expression, and its powers with exponents that are not integers."""
     return {p for p in computed(expression) if p.is_Function or (p.is_Pow and not p.exp.is_Integer)}

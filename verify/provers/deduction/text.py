@@ -54,9 +54,9 @@ _ARGUMENTS = {
 }
 _INDENT = "  "
 _NUMBERED = re.compile(r"hypothesis \d+")
-"""The label of a hypothesis of a line: it says less than the hypothesis."""
+"""A label that a hypothesis has from its number only: it says less than the hypothesis."""
 _RULES: ContextVar[dict[str, str] | None] = ContextVar("rules", default=None)
-"""The texts of the rules that are still to be explained; None where nothing is."""
+"""The texts of the rules that are still to be explained; None if nothing is explained."""
 Facts = Sequence[str]
 
 
@@ -69,9 +69,9 @@ def lines_of(
 ) -> list[tuple[str, str]]:
     """Return the lines of a proof, each as text and in LaTeX; the facts that it uses are written out in place.
 
-    With `rules`, the meaning of each rule by its name, every inference is explained: first the facts, then each rule
-    before its conclusion, and the terms of each sum. `above` is the expression that is > 0 above the level, for a proof
-    of kind "falls", and `conditions` are those of an implication.
+    `rules` has the meaning of each rule by its name. If it is given, every inference is explained: first the facts,
+    then each rule before its conclusion, and the terms of each sum. `above` is the expression that is > 0 above the
+    level, for a proof of kind "falls", and `conditions` are those of an implication.
     """
     facts, listed = _facts(proof, statement, conditions)
     token = _RULES.set(None if rules is None else dict(rules))
@@ -107,7 +107,7 @@ def _falling(proof: Tree, facts: Facts, above: Any) -> Iterator[str]:
         yield from _inside(start, facts, "margin")
         yield "and after a step, if before it:"
         yield from _inside(step, inside, "margin")
-    yield "what the step lowers it by, less that:"
+    yield "the decrease in a step, minus that amount:"
     yield from _inside(proof["falls"], inside, "margin")
 
 
@@ -148,7 +148,7 @@ def _told(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
         yield f"an integer that is > -1 is >= 0: ({goal}) + 1 > 0, since"
         yield from _inside(tree["then"], facts, f"({goal} + 1)")
     elif rule == "contradiction":
-        yield "if it fails, its negative (-margin) is a fact, and a positive sum is 0:"
+        yield "suppose that it fails: then -margin is a fact, and a positive sum is 0:"
         yield from _inside(tree["then"], [*facts, "(-margin)"], "0")
     elif rule == "number":
         yield f"{goal}: a positive number"
@@ -171,7 +171,7 @@ def _explained(tree: Tree, facts: Facts) -> Iterator[str]:
 
 
 def _branches(tree: Tree, facts: Facts, goal: str) -> Iterator[str]:
-    """Yield the lines of a rule that has several parts, each under its head."""
+    """Yield the lines of a rule that has several parts, each under a heading."""
     if tree["rule"] == "cases":
         of, minus = _text(tree["of"]), text_of(-from_data(tree["of"]))
         above = ">=" if tree["at"] is None else ">"
@@ -264,7 +264,7 @@ def _sum(tree: Tree, facts: Facts, goal: str) -> str:
 
 
 def _is_sum(text: str) -> bool:
-    """Whether a text is a sum, or negative: a space outside of its brackets."""
+    """Whether a text is a sum, which has a space outside brackets, or begins with a minus."""
     text, depth = plain(text), 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""The view of a search for a deduction at a place: expressions with a value, known signs and choices."""
+"""Checks at a place of a deduction: the values of expressions, known signs, and the choices that are decided."""
 
 import math
 import random
@@ -37,9 +37,10 @@ class Values:
     def begun(
         self, facts: Mapping[int, tuple[sp.Expr, Relation]], about: Collection[sp.Symbol] | None = None
     ) -> tuple[Scope, list[int | str]]:
-        """Return the scope with facts, by their places, that are seen to have values, and bounds of the domain.
+        """Return the scope with the domain's bounds and the facts that are seen to have values, and a list of both.
 
-        The bounds are of the symbols that it is `about`, or of all.
+        The list has a symbol's name for a bound, and a place for a fact. If `about` is given, only the bounds of its
+        symbols are used.
         """
         scope, relations = Scope(self.atoms, self.work), list[int | str]()
         for symbol in sorted(self.statement.symbols(), key=lambda s: s.name):
@@ -103,7 +104,10 @@ class Values:
         return scope.shown(inside, strict=True) or (need == "nonzero" and scope.shown(-inside, strict=True))
 
     def _resolved(self, scope: Scope, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr | None, bool]:
-        """Return an expression with its seen choices made, the decider of the next, and whether its 0 counts."""
+        """Return an expression with those choices made that are seen to be decided, and the next choice, if any.
+
+        The next choice is an expression whose sign decides it, and whether the sign 0 is a case of its own.
+        """
         for part in computed(expression):
             if isinstance(part, sp.Abs | sp.sign | sp.Max | sp.Min | sp.Piecewise):
                 value, of = self._chosen(scope, part)
@@ -113,7 +117,7 @@ class Values:
         return expression, None, False
 
     def _chosen(self, scope: Scope, part: sp.Expr) -> tuple[sp.Expr | None, sp.Expr]:
-        """Return the value of a choice where that is seen, else None, and the expression whose sign decides it."""
+        """Return the value of a choice if that is seen, else None, and the expression whose sign decides it."""
         first = part.args[0]
         if isinstance(part, sp.Max | sp.Min):
             of = first - part.args[1]
@@ -157,12 +161,12 @@ class Values:
         return next((turn for turn in (1, -1) if self._is_seen(scope, turn * of, "positive")), None)
 
     def _absurd(self, scope: Scope) -> Tree | None:
-        """Return a proof of any goal where the facts contradict each other."""
+        """Return a proof of any goal if the facts are shown to contradict each other; else None."""
         tree = scope.sum(Goal(sp.Integer(0), "Gt"), 0)
         return tree and {"rule": "contradiction", "then": tree}
 
     def _case(self, scope: Scope, of: sp.Expr, relation: Relation) -> Scope | None:
-        """Return the scope of a case: all facts are read again, where this one is known."""
+        """Return the scope of a case: its fact is added, and the other facts are read again with this fact known."""
         expression, _, _ = self._resolved(scope, of)
         try:
             self.atoms.prepare(expression)
@@ -183,7 +187,7 @@ class Values:
 
 
 def computed(expression: sp.Expr) -> Iterator[sp.Expr]:
-    """Yield the parts of an expression, inner ones first; of a sum, a product or a recursion itself alone."""
+    """Yield the parts of an expression, inner ones first, but no parts of sums, products, recursions and pieces."""
     if not isinstance(expression, (*BINDERS, sp.Piecewise)):
         for part in expression.args:
             yield from computed(part)
@@ -191,7 +195,7 @@ def computed(expression: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def bound_of(parameter: Parameter | None, *, zero: bool = False) -> tuple[sp.Rational, Relation] | None:
-    """Return the lower bound of a parameter and whether it is above it; a bound of 0 only where asked for."""
+    """Return the lower bound of a parameter and its relation to that bound; a bound of 0 only if `zero`."""
     if parameter is None or (parameter.minimum is None and parameter.above is None):
         return None
     bound, relation = (parameter.minimum, "Ge") if parameter.minimum is not None else (parameter.above, "Gt")

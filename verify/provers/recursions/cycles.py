@@ -1,10 +1,10 @@
 """An attracting cycle as an invariant set: a certificate that a recursion's observable never comes down to a level.
 
-The run is followed in balls into a small ellipsoid z̃ + B u, |u| ≤ r, around a point z̃ of the cycle,
-B made of the directions in which the cycle attracts. There the map is enclosed by its mean-value
-form: with c_j the images of z̃ and M_j the product of the enclosed Jacobians with B,
+The run is followed in balls into a small ellipsoid z̃ + B u, |u| ≤ r, around a point z̃ of the cycle. The columns of B
+are the directions in which the cycle attracts. There the map f is enclosed by its mean-value form. With c_j the images
+of z̃, M_j the product of the enclosed Jacobians with B, and K the period,
 
-    f^j(z̃ + B u) ∈ c_j + M_j u,   and the set is kept when |B⁻¹(c_K − z̃)| + ‖B⁻¹ M_K‖ r ≤ r.
+    f^j(z̃ + B u) ∈ c_j + M_j u,   and the set is kept if |B⁻¹(c_K − z̃)| + ‖B⁻¹ M_K‖ r ≤ r.
 
 The observable is above the level on the way in and on every image of the set, hence at every step.
 """
@@ -28,13 +28,13 @@ from verify.evaluation.programs import Program, compile_program
 from verify.language.clause_data import Dynamics
 
 Steps: TypeAlias = Callable[..., tuple[float, ...]]
-"""The observable and the next state, or the Jacobian row by row, of a state in float64."""
+"""A function of a state in float64: it gives the observable and the next state, or the Jacobian row by row."""
 Candidate: TypeAlias = tuple[int, int, np.ndarray, np.ndarray, Fraction]
 """Period, step of entry, point of the cycle, directions and radius."""
 LONGEST_PERIOD = 8
 """Longest period of the cycles that are sought, the shortest first."""
 _SETTLED = 10_000
-"""Steps after which a run has settled, or no cycle is found."""
+"""Number of steps after which a run has to be near its cycle."""
 _LATEST = 50_000
 """The last step at which the run may enter the set."""
 _BITS = 192
@@ -44,13 +44,13 @@ _ENTRY_BITS = 2**15
 _RADII = tuple(Fraction(1, 2**exponent) for exponent in range(4, 24, 2))
 """Radii of the set, tried in turn: a run enters a smaller set later, and stays in it more easily."""
 _CONTRACTION = 0.9999
-"""A cycle attracts where all eigenvalues of a period's Jacobian are smaller than this in size."""
+"""A cycle attracts if all eigenvalues of a period's Jacobian are smaller than this in size."""
 _NEWTON_STEPS = 50
-"""Maximum number of Newton steps towards a point of the cycle: if they do not converge, none is found."""
+"""Maximum number of Newton steps towards a point of the cycle: if they do not converge, no point is found."""
 _WORST_CONDITION = 1e6
-"""The condition number of the directions up to which their inverse is used."""
+"""Largest condition number of the matrix of directions for which its inverse is used."""
 QUICK_CONTRACTION = 0.98
-"""A cycle that contracts by this in a period is entered, and certified, within a second."""
+"""A cycle that contracts by this factor in a period is entered, and certified, within a second."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _bound(dynamics: Dynamics, values: Values, arithmetic: Arithmetic[Raw]) -> l
 
 
 def avoids(dynamics: Dynamics, level: Fraction, values: Values, *, deadline: float) -> Cycle | None:
-    """Return a certified cycle by which the run never comes down to the level; None where none is found.
+    """Return a certified cycle that keeps the run from ever coming down to the level; None if none is found.
 
     `deadline` is a time of `time.monotonic()`. Raises KeyboardInterrupt at Ctrl-C.
     """
@@ -114,8 +114,8 @@ def approximate_cycle(
 ) -> tuple[int, np.ndarray, np.ndarray] | None:
     """Return, in float64, the period, a point of the cycle (n,), and the directions in which it attracts (n, n).
 
-    It is None if there is no cycle that contracts by `contraction` in a period, by Newton's method from where the run
-    is after 10 000 steps.
+    Newton's method starts at the run's state after 10 000 steps. None if it finds no cycle that contracts by the factor
+    `contraction` in a period.
     """
     if any(expression.has(sp.Derivative, sp.Subs) for expression in _jacobian(dynamics)):
         # A primitive has no derivative in the language.
@@ -142,7 +142,7 @@ def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[t
         advance, start = bind_recursion(dynamics, values, Float64())
         state, states = tuple(float(x) for x in start), []
     except (ArithmeticError, ValueError, TypeError):
-        # Balls say whether it has a value.
+        # Whether the start has a value is decided in balls.
         return []
     for _ in range(steps + 1):
         try:
@@ -200,7 +200,7 @@ def _entry(run: list[tuple[float, ...]], centre: np.ndarray, axes: np.ndarray, r
 def _certify(
     dynamics: Dynamics, level: Fraction, values: Values, candidate: Candidate, deadline: float
 ) -> Cycle | None:
-    """Enclose the images of the set, and the run that enters it."""
+    """Return the cycle if enclosures show that the set is kept and that the run enters it; else None."""
     period, entered, centre, axes, radius = candidate
     exact_centre, exact_axes = _exact(centre), _exact(axes)
     with balls(_BITS) as arithmetic:
@@ -271,7 +271,7 @@ def _matrix(rows: Sequence[Sequence[Fraction]], arithmetic: Ball) -> flint.arb_m
 
 
 def _exact(array: np.ndarray) -> Any:
-    """Return an array's floats as short rationals near them: any will do that lie near the cycle."""
+    """Return an array's floats as short rationals near them; any rationals near the cycle will do."""
     return tuple(Fraction(round(float(x) * 10**12), 10**12) if array.ndim == 1 else _exact(x) for x in array)
 
 

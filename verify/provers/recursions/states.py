@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs about all states of a recursion: it falls to a level, for all parameters, or stays above one, at an instance.
+"""Proofs about all states of a recursion: it falls to a level for all parameters, or stays above one at an instance.
 
 Relations between a state, the next one and the level are deduced; `verify/rechecker/kinds/states.py` says which.
 """
@@ -30,12 +30,12 @@ from verify.provers.deduction.segments import TRIVIAL
 from verify.provers.proof_data import Proof
 
 _PERIODS = 8
-"""The longest cycle that is looked for exactly."""
+"""Longest period of the exact cycles that are looked for."""
 _TESTED = 200
-"""Steps in float64 for which a set is to be kept before it is shown to be."""
+"""Number of steps in float64 for which a set has to be kept before a proof is tried."""
 _ROUNDING = 1e-12
 _MOST_FACTORS = 4
-"""Most states that are each multiplied by a factor, of which all pairs are tried."""
+"""Most states, each multiplied by a factor in a step, for which all pairs of factors are tried."""
 _ERRORS = (ArithmeticError, ValueError, TypeError, SpentError, TheoremError, sp.PolynomialError, NotImplementedError)
 """The errors of SymPy on parts without a value, and of a search that has spent its work: nothing is found then."""
 
@@ -53,7 +53,7 @@ class Kept:
     at_start
         The observable at the start.
     period
-        Number of steps after which the run is back at its start; None if it is not within a few.
+        Number of steps after which the run is back at its start; None if it is not back within a few steps.
     """
 
     proof: Proof
@@ -64,7 +64,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class _Extended:
-    """The question of a search to a statement: that of a recursion's clause, or none; states are real parameters."""
+    """Stands in for a statement in a search: that of a recursion's clause, or none, with the states as parameters."""
 
     dynamics: Dynamics
     level: sp.Expr
@@ -100,7 +100,7 @@ class _Deduced:
     def of(
         dynamics: Dynamics, statement: Statement | None, level: sp.Expr, work: int, *, hypotheses: bool
     ) -> "_Deduced":
-        """Return it for a statement's parameters, or for none; the state's symbols are any real numbers."""
+        """Return the search for a statement's parameters, or for none; the states are any real numbers."""
         known = [] if statement is None else [*statement.domain]
         said = () if statement is None or not hypotheses else statement.hypotheses
         known += [h.relation for h in said if h.relation is not None]
@@ -112,7 +112,7 @@ class _Deduced:
         )
 
     def after(self, expression: sp.Expr, state: Sequence[sp.Expr]) -> sp.Expr:
-        """Return an expression of a state for another one."""
+        """Return an expression of the state with another state put in."""
         return expression.subs(dict(zip(self.dynamics.state, state, strict=True)), simultaneous=True)
 
     def shown(self, scope: Scope | None, goal: Goal) -> Tree | None:
@@ -120,14 +120,14 @@ class _Deduced:
         return None if scope is None else self.search.prove(scope, goal, SEARCH.depth)
 
     def inside(self, goals: Sequence[Goal]) -> Scope | None:
-        """Return the scope with facts about a state; None where one is not seen to have a value."""
+        """Return the scope with facts about a state; None if one is not seen to have a value."""
         scope: Scope | None = self.first
         for goal in goals:
             scope = None if scope is None else self.search.with_more(scope, goal)
         return scope
 
     def keeps(self, invariants: Sequence[Goal], inside: Scope | None) -> dict[str, list[Tree]] | None:
-        """Return proofs that invariants hold at the start, and after a step inside; None where one is not found."""
+        """Return proofs that invariants hold at the start, and after a step from `inside`; None if one is not found."""
         found: dict[str, list[Tree]] = {"start": [], "step": []}
         ends = ((self.first, self.dynamics.initial), (inside, self.dynamics.step))
         for key, (scope, state) in zip(("start", "step"), ends, strict=True):
@@ -140,7 +140,7 @@ class _Deduced:
         return found if all(found["values"]) else None
 
     def _valued(self, scope: Scope | None, state: Sequence[sp.Expr]) -> Tree | None:
-        """Return a proof that a state has a value, by that of 0, after lemmas; None for none."""
+        """Return a proof that a state has a value: lemmas, then the proof of a trivial claim; None if none is found."""
         if scope is None or not state:
             return None if scope is None else TRIVIAL
         rest = lambda inner: self._valued(inner, state[1:])  # noqa: E731
@@ -151,10 +151,10 @@ class _Deduced:
 def falling_proof(
     dynamics: Dynamics, level: sp.Expr, statement: Statement, work: int, *, hypotheses: bool
 ) -> Proof | None:
-    """Return the proof that the observable comes down to a level, for all parameters, of kind "falls"; None for none.
+    """Return the proof, of kind "falls", that the observable comes down to a level for all parameters; None for none.
 
-    `dynamics` and `level` have the definitions put in. Above the level each step lowers the observable by an amount of
-    the parameters alone; signs of the states are invariants if needed.
+    `dynamics` and `level` have the definitions put in. Above the level each step lowers the observable by at least an
+    amount that depends on the parameters alone. Signs of the states are used as invariants if needed.
     """
     if _is_beyond(dynamics):
         return None
@@ -202,7 +202,7 @@ def _amounts(dynamics: Dynamics, fall: sp.Expr, level: sp.Expr) -> Iterator[sp.E
         yield plain
     if dynamics.observable in states and plain.free_symbols & states == {dynamics.observable}:
         yield plain.subs(dynamics.observable, level)
-    # A state that is multiplied by c loses the part (1 - c) (1 + c) of its square; of several, the least of the parts.
+    # A state that is multiplied by c loses the share (1 - c) (1 + c) of its square; a sum of squares, the least share.
     factors = [sp.cancel(sp.together(step / state)) for state, step in zip(dynamics.state, dynamics.step, strict=True)]
     if len(factors) in range(2, _MOST_FACTORS + 1) and not sp.Tuple(*factors).free_symbols & states:
         yield from (sp.factor(1 - one) * sp.factor(1 + other) * level for one, other in product(factors, repeat=2))
@@ -241,9 +241,10 @@ def _numbers(dynamics: Dynamics, values: Values) -> Iterator[tuple[sp.Symbol, Fr
 
 
 def _sets(here: Dynamics) -> Iterator[tuple[Goal, ...]]:
-    """Yield sets of states that may be kept: above the start's observable, or farther than the start, or both.
+    """Yield sets that may be kept: the observable is no lower than at the start, states are farther out, or both.
 
-    Farther is on the side of the first step or, for one state or all, on either side.
+    A state s is farther out than its start x in the direction of the first step, for all states, or if s² ≥ x², for one
+    state or all.
     """
     start = dict(zip(here.state, here.initial, strict=True))
     higher = Goal(here.observable - here.observable.subs(start), "Ge")
@@ -257,7 +258,7 @@ def _sets(here: Dynamics) -> Iterator[tuple[Goal, ...]]:
 
 
 def _turn(here: Dynamics, state: sp.Symbol, initial: sp.Expr, start: dict[sp.Symbol, sp.Expr]) -> int:
-    """Return the side to which the first step moves a state: 1 up, −1 down."""
+    """Return the direction in which the first step moves a state: 1 up, −1 down."""
     return 1 if here.step[here.state.index(state)].subs(start) >= initial else -1
 
 
@@ -277,7 +278,7 @@ def _kept(here: Dynamics, level: sp.Expr, invariants: tuple[Goal, ...], work: in
 
 
 def _seems_kept(here: Dynamics, level: sp.Expr, invariants: Sequence[Goal]) -> bool:
-    """Whether a run in float64 stays in a set, and above the level, for some steps, or until it is no float."""
+    """Whether a run in float64 stays in a set, and above the level, for some steps, or until it overflows."""
     margins = [goal.expression for goal in invariants]
     seen = sp.lambdify(here.state, [here.observable - level, *margins], "math")
     onward = sp.lambdify(here.state, list(here.step), "math")

@@ -10,7 +10,7 @@ from verify.errors import InputError, meant
 from verify.reports.commands.frame import AsJson, app, print_json, say_whole, verb
 
 CALL = "__complete"
-"""The word by which a shell asks, in the place of a verb."""
+"""The word, in the place of a verb, by which a shell asks for completions."""
 _BASH = """_verify() {
     local line="${COMP_LINE:0:COMP_POINT}" IFS=$'\\n'
     local word="${line##* }" before=""
@@ -75,7 +75,7 @@ def _completion(
 
 
 def complete(line: str) -> list[str]:
-    """Return the completions of a line's last word, sorted; none if they are not known, for whatever reason."""
+    """Return the completions of a line's last word, sorted; none after any error."""
     import contextlib
     import io
 
@@ -99,7 +99,7 @@ def _known(words: list[str], current: str) -> Iterable[str]:
     if current.startswith("-"):
         return [*options, "--help"]
     taken = [word for before, word in pairwise(words) if _stands(word, before, options)]
-    # The value of an option, but for those that are on or off.
+    # The word is the value of an option that takes one.
     if last in options and not getattr(options[last], "is_flag", False):
         return _values(options[last], taken)
     named = {each.name: each for each in command.params if each.param_type_name == "argument"}
@@ -114,7 +114,7 @@ def _words(parameter: Any) -> list[str]:
 
 
 def _stands(word: str, before: str, options: dict[str, Any]) -> bool:
-    """Whether a word is an argument, and no option nor an option's value."""
+    """Whether a word is an argument: neither an option nor an option's value."""
     given = before in options and not getattr(options[before], "is_flag", False)
     return not word.startswith("-") and not given
 
@@ -151,7 +151,7 @@ def parameters(kind: str, name: str) -> list[Any]:
 
 
 def _assignments(kind: str, taken: list[str], current: str) -> Iterable[str]:
-    """Return the parameters not given yet, as `name=`, and `name=word` for each word once the name is there."""
+    """Yield `name=` for each parameter not given yet; `name=word` for each of its words if `name=` is typed already."""
     given = {word.partition("=")[0] for word in taken[1:]}
     for parameter in parameters(kind, taken[0]):
         if parameter.name not in given:

@@ -1,4 +1,4 @@
-"""Commands about files: certificates, and a package's pinned files."""
+"""Commands about files: certificates, exports, a package's pinned files, the report, and new theorem files."""
 
 import json
 import re
@@ -72,7 +72,7 @@ def _export(
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
-    """Rocq is not asked whether it accepts a proof: for that the files are compiled."""
+    """Rocq does not check the proofs here: compile the files for that."""
     result = verbs.export(theorem, to=to, out=out, **effort)
     files = [str(out / name) for name in result.files]
     if as_json:
@@ -96,7 +96,7 @@ _PLAIN = re.compile(r"[\w./,+~-]+")
 
 
 def _quoted(text: object) -> str:
-    """Return a value, in quotation marks if it could be taken for more of the line."""
+    """Return a value as text, in quotation marks if it could be misread as other parts of the line."""
     return json.dumps(text, ensure_ascii=False) if isinstance(text, str) and not _PLAIN.fullmatch(text) else str(text)
 
 
@@ -142,7 +142,7 @@ def _pin(
     as_json: AsJson = False,
     **effort: Any,
 ) -> None:
-    """Exits 3 if one cannot be written."""
+    """Exits 3 if a file cannot be written."""
     found, code = [], 0
     try:
         with bar_shown("certificates and maps") as tell:

@@ -1,8 +1,8 @@
-"""The frame of the commands: how each is derived from its verb, how they speak and show progress.
+"""The common part of the commands: their derivation from the verbs, their output, and their progress bars.
 
-A verb's signature and docstring are written once, for Python and for a shell. Its parameters become options where a
-shell can give them: numbers, words, and switches that are off by default. Their texts are those of the docstring's
-`Parameters`, and the help begins as the docstring does.
+A verb's signature and docstring are written once, for Python and for a shell. A parameter becomes an option if a shell
+can give it: numbers, words, and switches that are off by default. The help of an option is the parameter's text in the
+docstring's `Parameters`, and the help of a command begins as the docstring does.
 """
 
 import json
@@ -59,7 +59,7 @@ _METAVARS = {
     "scheduler": "ADDRESS",
     "to": "rocq|latex",
 }
-"""The text in the place of an option's value in the help, where its type says too little."""
+"""The text in the place of an option's value in the help, if the value's type says too little."""
 _DESCRIPTION = re.compile(r"^(\w+)\n((?: {4}.+\n?)+)", re.MULTILINE)
 """The description of a parameter in a docstring."""
 
@@ -120,9 +120,9 @@ def _root(
 def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -> Callable[[Command], Command]:
     """Register the command of a verb, with an example for its help.
 
-    The decorated function is called with the typed values, all by keyword. Parameters that it annotates as Typer's are
-    its own, in place of the verb's of that name or after all of them; its docstring follows the verb's. Text that a
-    theorem's code prints while it runs goes to standard error; ours alone to output.
+    The decorated function is called with the typed values, all by keyword. Its parameters with annotations for Typer
+    replace the verb's parameters of the same name, or follow them; its docstring follows the verb's in the help. While
+    it runs, text that a theorem's code prints goes to standard error; only our own text goes to standard output.
     """
 
     def register(body: Command) -> Command:
@@ -138,11 +138,11 @@ def verb(name: str, example: str, function: Callable[..., Any] = lambda: None) -
             finally:
                 _OUTPUT.reset(before)
 
-        # Typer reads the one for the order, and the other for the types.
+        # Typer reads the signature for the order, and the annotations for the types.
         vars(command)["__signature__"] = Signature(parameters)
         command.__annotations__ = {each.name: each.annotation for each in parameters}
         said = "\n\n".join(filter(None, (_prose(function), _prose(body))))
-        app.command(name, help=said, epilog=f"Example: verify {name} {example}")(command)
+        app.command(name, help=said, epilog=f"Example: verify {name} {example}".rstrip())(command)
         return body
 
     return register
@@ -165,14 +165,14 @@ def _parameters(function: Callable[..., Any], body: Command) -> Iterator[Paramet
             )
             typed = Annotated[parameter.annotation, option]
         else:
-            # Python's alone, such as a callback.
+            # A parameter for Python only, such as a callback.
             continue
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=typed)
 
 
 def _prose(function: Callable[..., Any]) -> str:
-    """Return a docstring up to its sections, a paragraph on a line: where its lines end there, the help's would."""
-    said = (getdoc(function) or "").partition("\n\nParameters\n")[0]
+    """Return a docstring up to its sections, each paragraph on one line: the help would keep its line breaks."""
+    said = re.split(r"\n\n(?:Parameters|Returns)\n", getdoc(function) or "")[0]
     return "\n\n".join(" ".join(part.split()) for part in said.split("\n\n"))
 
 
@@ -184,7 +184,7 @@ def _assigned(words: list[str] | None) -> dict[str, str]:
 
 
 def form_of(form: str, *, as_json: bool, plain: str = "table") -> str:
-    """Return the form that is asked for, of which `--json` is another name for one. Raises InputError."""
+    """Return the output format that is asked for; `--json` is another name for `json`. Raises InputError."""
     known = (plain, "json", "markdown", "latex")
     if form not in known:
         raise InputError("--format", form, f"must be one of {', '.join(known)}")
@@ -201,7 +201,7 @@ def say(text: str) -> None:
 
 
 def columns() -> int:
-    """Return the columns that text for standard output is laid out in."""
+    """Return the number of columns for text on standard output."""
     return width_of(_OUTPUT.get())
 
 
@@ -218,7 +218,7 @@ def answer(result: Any, form: str) -> None:
 
 
 def say_whole(text: str) -> None:
-    """Print to standard output a text for a program, or a compiler: as it is, on a terminal too."""
+    """Print a text for a program or a compiler to standard output: as it is, on a terminal too."""
     typer.echo(text, file=_OUTPUT.get())
 
 
@@ -260,9 +260,9 @@ def fail(message: str, code: int) -> int:
 def progress_shown(
     unit: str = "step", most: int | None = None, seconds: float = math.inf
 ) -> Iterator[Callable[[int], None] | None]:
-    """Yield a callback that shows a count on standard error, on a terminal and after two seconds; else None.
+    """Yield a callback that shows a count on standard error after two seconds; None if that is not a terminal.
 
-    The count ends at `most`, where that is known, or after so many seconds.
+    The count ends at `most`, if that is known, or after `seconds` seconds.
     """
     with bar_shown(unit, seconds) as tell:
         yield None if tell is None else lambda count: tell(count if most is None else min(count, most), most)
@@ -270,10 +270,10 @@ def progress_shown(
 
 @contextmanager
 def bar_shown(name: str, seconds: float = math.inf) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Yield a callback that shows a progress bar on standard error, on a terminal and after two seconds; else None.
+    """Yield a callback that shows a progress bar on standard error after two seconds; None if that is not a terminal.
 
-    It takes how much is done, and of how much, None where that is not known. The remaining time is that at the pace so
-    far, and at most the rest of the seconds.
+    The callback takes the number done and the total, which is None if it is not known. The remaining time is that at
+    the pace so far, and at most the rest of the `seconds` seconds.
     """
     if not sys.stderr.isatty():
         yield None
@@ -308,6 +308,6 @@ def bar_shown(name: str, seconds: float = math.inf) -> Iterator[Callable[[int, i
 
 
 def remaining_text(estimated: float | None, left: float) -> str:
-    """Return the remaining time: as estimated, None where that is not known, and no more than is left, in seconds."""
+    """Return the remaining time as text: `estimated`, None if unknown, but at most `left`; both are in seconds."""
     remaining = min(math.inf if estimated is None else estimated, left)
     return "-:--:--" if remaining == math.inf else str(timedelta(seconds=math.ceil(remaining)))

@@ -1,4 +1,4 @@
-"""Commands that go along many instances, or train."""
+"""Commands that run over many instances, or train."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +25,7 @@ from verify.reports.verbs import runs as verbs
 from verify.shown import visible
 
 _DIGITS = 18
-"""Most digits of a number of steps."""
+"""Maximum number of digits of a number of steps."""
 
 
 _ResultsFile = Annotated[

@@ -13,12 +13,12 @@ _BAD = ("fails", "refuted", "counterexample")
 _UNDECIDED = ("needs", "inconclusive", "undecided", "open", "argued")
 _COLOURS = {**dict.fromkeys(_GOOD, _GREEN), **dict.fromkeys(_BAD, _RED), **dict.fromkeys(_UNDECIDED, _YELLOW)}
 _MARKS = {**dict.fromkeys(_GOOD, "✓"), **dict.fromkeys(_BAD, "✗"), **dict.fromkeys(_UNDECIDED, "?")}
-# The continuation of a line is indented by six or more: a word there is no status, whatever it is.
+# The continuation of a line is indented by six or more, so that no word there is taken for a status.
 _STATUS = re.compile(rf"( {{0,4}})({'|'.join(_COLOURS)})(?=[ ;(]|$)")
 
 
 def width_of(stream: TextIO | None) -> int:
-    """Return the columns that text is laid out in for a stream: a terminal's own, 100 at most, or 100."""
+    """Return the number of columns for text on a stream: a terminal's own, at most 100; 100 without a terminal."""
     if stream is None or not stream.isatty():
         return WIDTH
     return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
@@ -28,7 +28,7 @@ def for_stream(text: str, stream: TextIO | None) -> str:
     """Return text as it is to be written to a stream: wrapped, coloured and marked for a terminal, else as it is."""
     if stream is None or not stream.isatty():
         return text
-    # https://no-color.org: set to anything, it asks for none.
+    # https://no-color.org: if NO_COLOR is not empty, no colours are used.
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     return shown(text, width_of(stream), colours=not plain, marks=_writes(stream, "✓✗"))
 

@@ -169,7 +169,7 @@ def _derive(
             for line in derivation_lines(loaded, tell, columns()):
                 say(line)
         else:
-            # Half a document does not compile: none is printed where a step fails.
+            # Half a document does not compile: no part of it is printed if a step fails.
             from verify.reports.display.latex import document
 
             page = derivation_page(loaded, tell)

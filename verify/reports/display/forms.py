@@ -37,12 +37,12 @@ _TEXTS = {
 
 
 def short(value: object) -> str:
-    """Return a value's `repr`, in angle brackets: a line, or two."""
+    """Return a value's `repr`, in angle brackets, without line breaks."""
     return fitted(f"<{type(value).__name__} ", of_kind(LINES, value)(value))
 
 
 def text(value: object, width: int = WIDTH) -> str:
-    """Return a value as the command line prints it, in so many columns; any other value as its page."""
+    """Return a value as the command line prints it, in `width` columns; any other by its `text`, or as its page."""
     if (name := of_kind(_TEXTS, value)) is not None:
         from verify.reports import text as texts
 
@@ -63,12 +63,12 @@ def _derivation(derivation: Any) -> str:
 
 
 def html(value: object) -> str:
-    """Return a value as HTML of its own styles, all that is not markup escaped."""
+    """Return a value as HTML, with all text escaped."""
     return _rendered("html", value)
 
 
 def markdown(value: object) -> str:
-    """Return a value as Markdown, all that is not markup escaped."""
+    """Return a value as Markdown, with all text escaped."""
     return _rendered("markdown", value)
 
 
@@ -86,7 +86,7 @@ def document(value: object) -> str:
 
 
 def _rendered(form: str, value: object) -> str:
-    # It loads SymPy's printers.
+    # These imports load SymPy's printers.
     from verify.reports.display import rendering
     from verify.reports.display.pages import page_of
 
@@ -95,19 +95,19 @@ def _rendered(form: str, value: object) -> str:
 
 
 def advice(value: object) -> str:
-    """Return the advice in place of the truth value of a result."""
+    """Return the message that says what to use instead of a result's truth value."""
     return f"a {type(value).__name__} is neither true nor false: {of_kind(_ADVICE, value)}"
 
 
 def frame(value: object) -> Any:
-    """Return the rows of a result as a data frame of pandas or of Polars, or a list of dicts where neither is there."""
+    """Return the rows of a result as a data frame of pandas or of Polars, or a list of dicts without them."""
     from verify.reports.display.frames import framed, rows_of
 
     return framed(rows_of(value))
 
 
 def axes(value: Any) -> "tuple[Axes, ...]":
-    """Draw a figure by pyplot, and return the axes of its panels, one but for an experiment."""
+    """Draw a figure by pyplot, and return the axes of its panels; only an experiment has several."""
     module, why = _drawn_by(value)
     if why:
         raise InputError("plot", type(value).__name__, f"cannot be drawn: {why}")

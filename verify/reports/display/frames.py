@@ -1,4 +1,4 @@
-"""Results as rows: a data frame of pandas or of Polars, where one is installed."""
+"""Results as rows: a data frame of pandas or of Polars, if one of them is installed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module

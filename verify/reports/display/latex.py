@@ -1,4 +1,4 @@
-"""A page as a LaTeX document that compiles as it is, by any engine: in ASCII, with packages of the base alone."""
+"""A page as a LaTeX document that compiles as it is with any engine: in ASCII, with a few standard packages."""
 
 import re
 import unicodedata
@@ -10,9 +10,9 @@ from verify.shown import visible
 
 _PACKAGES = ("{amsmath,amssymb}", "{array,longtable}", "[margin=20mm]{geometry}")
 _FEWEST, _MOST = 10, 60
-"""Characters of a column that count for its share of the width."""
+"""Least and greatest number of characters that count for a column's share of the width."""
 _LONGEST = 90
-"""Characters of a formula, as text, that stands in a column; a longer one has a line of its own."""
+"""Maximum number of characters, as text, of a formula in a column; a longer formula has a line of its own."""
 _ESCAPED = {
     **{c: f"\\{c}" for c in "#$%&_{}"},
     "\\": "\\textbackslash{}",
@@ -104,7 +104,7 @@ def _tabular(table: Table) -> Iterator[str]:
 
 
 def _cell(cell: Cell) -> str:
-    # A label may break where its words end.
+    # A label may break after each underscore.
     return (
         f"${ascii_maths(cell.latex)}$"
         if isinstance(cell, Written)
@@ -122,7 +122,7 @@ def ascii_maths(latex: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return plain text as LaTeX in ASCII: its special characters are escaped, letters of mathematics are set so."""
+    """Return plain text as LaTeX in ASCII: special characters are escaped, mathematical letters are set as formulas."""
     return "".join(map(_letter, unicodedata.normalize("NFC", " ".join(visible(text).split()))))
 
 
@@ -141,7 +141,7 @@ def _letter(letter: str) -> str:
 
 
 def _maths(letter: str) -> str | None:
-    """Return the LaTeX of a letter in mathematics; None for one that is not known to be of it."""
+    """Return the LaTeX of a letter in mathematics; None if it is not known as a mathematical letter."""
     if letter in _MATHS:
         return f"\\{_MATHS[letter]}"
     if letter in _LIKE:

@@ -12,19 +12,19 @@ _NARROWEST = 40
 _HANGING = 6
 _GAP = 2
 _LEAST = 20
-"""Columns that the text of a table keeps, whatever stands beside it."""
+"""Minimum number of columns of the text in a table, even if notes stand beside it."""
 
 
 def fitted(lines: Iterable[str], width: int = WIDTH) -> str:
-    """Return lines as text of at most so many columns, at least 40; continuations are indented by six more.
+    """Return lines as text wrapped to `width` columns, at least 40; continuations are indented by six more.
 
-    A character that does not show in a line, a line break too, is written as `visible` writes it.
+    Invisible characters, line breaks too, are written as `visible` writes them.
     """
     return "\n".join(part for line in lines for part in wrapped(visible(line), width))
 
 
 def wrapped(line: str, width: int = WIDTH) -> list[str]:
-    """Return a line in parts of at most so many columns, at least 40; a longer word stays whole, to be copied."""
+    """Return the parts of a line wrapped as in `fitted`; a longer word stays whole, so that it can be copied."""
     width = max(width, _NARROWEST)
     if len(line) <= width:
         return [line]
@@ -43,11 +43,11 @@ def stated_table(
     Parameters
     ----------
     title, beside
-        The heading, and that of the notes, above these.
+        The heading of the table, and the heading above the notes.
     rows
-        Cells, of which the last two are the text and its note; a text without a note takes the note's room too.
+        Cells; the last two of a row are the text and its note. A text without a note takes the note's room too.
     width
-        Columns of the whole.
+        Columns of the whole table.
     indent
         Columns before a row.
     """

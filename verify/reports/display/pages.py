@@ -1,4 +1,4 @@
-"""The page of each kind of result, whatever the form: a heading, lines, and tables of text and formulas."""
+"""The page of each kind of result, the same for every output format: a heading, lines, tables of text and formulas."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ class Written(NamedTuple):
 
 Cell = str | Written
 _NAME = re.compile(r"\w+|[+-]")
-"""A name that the printer writes as it is, or by a Greek letter or an index, and nothing else; or a limit's side."""
+"""A name that the printer writes as it is, as a Greek letter or with an index; or a limit's side, + or -."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def page_of(value: Any) -> Page:
     """Return the page that shows a value."""
     if (page := of_kind(_PAGES, value)) is not None:
         return page(value)
-    # A row elsewhere is a line by itself.
+    # A value without a page, such as a row of another result, is shown as a line.
     return Page(of_kind(LINES, value)(value))
 
 
@@ -63,7 +63,7 @@ def _table(heading: str, columns: str, rows: Iterable[Sequence[Cell]]) -> Table:
 def formula(*sides: Any, text: str = "") -> Cell:
     """Return an expression, or two that are equal, as a formula; `text` is its text if it is printed in another way.
 
-    If a name in it is no word, the formula is its text: the printer takes such a name for LaTeX.
+    If a name in it is not a word, the formula is returned as text: the printer would read such a name as LaTeX.
     """
     read = [sp.sympify(side) for side in sides]
     said = text or " = ".join(map(text_of, read))
@@ -156,7 +156,7 @@ def _argument(inferences: Iterable[Any]) -> Table:
 
 
 def _derivation(derivation: Any) -> Page:
-    # A step is shown after its check alone.
+    # Only steps that passed their check are shown.
     checked, failed = derivation.holding_steps
     return _page("derivation", (), _steps(derivation, checked), failed and f"does not hold: {failed}")
 
@@ -312,7 +312,7 @@ def _experiment(result: Any) -> Page:
 
 
 _ROWS = 20
-"""Instances of an observation that are shown."""
+"""Maximum number of instances of an observation that are shown."""
 
 
 def _observation(result: Any) -> Page:

@@ -1,4 +1,4 @@
-"""A page as plain text, HTML, Markdown or LaTeX: whatever it says is escaped, and only its formulas are typeset."""
+"""A page as plain text, HTML, Markdown or LaTeX: its text is escaped, and only its formulas are typeset."""
 
 import re
 from html import escape
@@ -15,13 +15,13 @@ _LATEX |= {"\\": r"$\backslash$", "^": r"$\hat{}$", "~": r"$\sim$", "<": "$<$", 
 
 
 def plain(page: Page) -> str:
-    """Return a page as text: a line a row."""
+    """Return a page as text, one line for each row."""
     lines = [visible(line) for line in (page.title, *page.lines)]
     for table in page.tables:
         lines += [visible(table.heading)] if table.heading else []
         wide = [max(len(_text(row[i])) for row in table.rows) for i in range(len(table.columns) - 1)]
         for row in table.rows:
-            # The last column is as long as it is.
+            # The last column is not padded.
             cells = [*(_text(cell).ljust(width) for cell, width in zip(row[:-1], wide, strict=True)), _text(row[-1])]
             lines.append(f"  {'  '.join(cells)}".rstrip())
     return "\n".join([*lines, *([visible(page.headline)] if page.headline else [])])
@@ -81,7 +81,7 @@ def _marked_cell(cell: Cell) -> str:
 
 
 def latex(page: Page) -> str:
-    """Return a page's tables as displayed formulas, its text in them as text."""
+    """Return a page's tables as displayed formulas, with their cells of text as text."""
     parts = []
     for table in page.tables:
         rows = " \\\\\n".join(" & ".join(map(_latex_cell, row)) for row in table.rows)
@@ -95,5 +95,5 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text as it is written inside of a formula's text."""
+    """Return text escaped for a text command within a formula."""
     return "".join(_LATEX.get(character, character) for character in " ".join(visible(text).split()))

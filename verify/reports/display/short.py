@@ -9,17 +9,17 @@ from verify.outcomes import Enclosure, ForAll, count_text, how_sure, number_text
 from verify.shown import visible
 
 LONGEST = 300
-"""Characters of a `repr`."""
+"""Maximum number of characters of a `repr`."""
 DIGITS = 10
 """Significant digits of a number that is not written exactly."""
 _WORD = 40
 """Maximum number of characters of a value that is no number."""
 _FEW = 6
-"""Entries of a list, or labels, that are written."""
+"""Maximum number of entries of a list, or of labels, that are written."""
 
 
 def number(value: Any) -> str:
-    """Return a number, or a list of them, as text for people has it."""
+    """Return a number, or the first entries of a list, as short text for people."""
     if isinstance(value, list | tuple):
         more = ", …" if len(value) > _FEW else ""
         return ", ".join(map(number, value[:_FEW])) + more
@@ -48,9 +48,9 @@ def _labels(labels: Iterable[str]) -> str:
 
 
 def headline(result: Any) -> str:
-    """Return the headline of a check: its outcome, the claim's where that is another one, and the evidence.
+    """Return the headline of a check: its outcome, the claim's outcome if out of scope, and the evidence.
 
-    A refuted step is named as well: the claims may hold here all the same.
+    Refuted steps are named too: the claims may hold here even if a step does not.
     """
     # The evidence is for the claim, not for the instance being out of scope.
     claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
@@ -66,7 +66,7 @@ def _parts(statement: Any) -> str:
 
 
 def _theorem(theorem: Any) -> str:
-    # The title may be long: the text beside it is not lost.
+    # A long title is cut, so that the text after it is kept.
     return f"{theorem.id}: {_clipped(theorem.title, 180)}; {_parts(theorem.statement)}"
 
 

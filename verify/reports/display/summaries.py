@@ -45,7 +45,7 @@ class TheoremSummary(Shown):
 
     @property
     def recursions(self) -> list[tuple[Dynamics, tuple[str, ...]]]:
-        """The recursions that claims are about, each with the labels of these."""
+        """The recursions that claims are about, each with the labels of its claims."""
         found = dict[Dynamics, tuple[str, ...]]()
         for claim in self.theorem.statement.claims:
             if (dynamics := getattr(claim, "dynamics", None)) is not None:
@@ -119,7 +119,7 @@ class TheoremSummary(Shown):
 
 @dataclass(frozen=True, repr=False)
 class ExperimentSummary(Shown):
-    """An experiment.
+    """An experiment, shown with its settings.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A check that did not come out as a test expects, as that test shows it."""
+"""The report of a test on a check whose outcome is not the expected one."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _DIGITS = 10
 def failure_text(theorem: Theorem, result: CheckResult, expected: str, seconds: float) -> str:
     """Return the report of a failure: found and expected outcome, the sides of each unverified clause, and the command.
 
-    `seconds` are those that the check was given.
+    `seconds` is the time budget of the check.
     """
     lines = [f"{theorem.id} at {assignments_text(result.instance)}: {result.outcome}, expected {expected}"]
     for hypothesis in result.hypotheses:

@@ -38,7 +38,7 @@ class Manuscript:
     files: Mapping[str, str]
 
     def to_json(self) -> dict[str, str]:
-        """Return it as an object of `verify export --to latex --json`, without the texts of the files."""
+        """Return the object of `verify export --to latex --json`, without the texts of the files."""
         return {
             "theorem": self.theorem,
             "statement_digest": self.statement_digest,
@@ -46,12 +46,12 @@ class Manuscript:
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the files into a folder. Raises InputError where one is there that is not of an export."""
+        """Write the files into a folder. Raises InputError if an existing file is not of an export."""
         return write_ours(folder, self.files, _OURS, "an export of a statement")
 
 
 def manuscript(theorem: Theorem, *, seconds: float) -> Manuscript:
-    """Return the files of a theorem; the standing of one that no package ships is found anew, in so many seconds."""
+    """Return the files of a theorem; if no package ships it, its standing is searched for, in `seconds` seconds."""
     summary, refuted = _summary(theorem, seconds)
     digest, known = theorem.statement.digest, summary.standing.for_all_parameters
     command = f"\\lemmascopestatement{{{theorem.id}}}{{{escaped(refuted or known.text())}}}"
@@ -62,7 +62,7 @@ def manuscript(theorem: Theorem, *, seconds: float) -> Manuscript:
 
 
 def _summary(theorem: Theorem, seconds: float) -> tuple[TheoremSummary, str]:
-    """Return a theorem's summary, and where its claims are refuted, if a search found where."""
+    """Return a theorem's summary, and the text of the refutation that a search found; "" if there is none."""
     if kind_of(theorem.id) == "theorem":
         found = summary_of(theorem)
         assert isinstance(found, TheoremSummary)

@@ -66,7 +66,7 @@ def _text(value: object) -> str | None:
 def write_sweep(result: SweepResult, folder: Path) -> list[Path]:
     """Write THEOREM.sweep.csv, .json, .png (over one or two parameters) and .parquet (with pyarrow) to a folder.
 
-    Each file is written whole or not at all. Raises InputError if one cannot be written.
+    Each file is written whole or not at all. Raises InputError if a file cannot be written.
     """
     text = report_text(result.to_json())
     writers: dict[str, Callable[[Path], object]] = {

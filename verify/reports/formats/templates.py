@@ -1,4 +1,4 @@
-"""Theorem files to begin with, a kind each: commented, and such that they run as they are."""
+"""Theorem files to begin with, one for each kind of claim: commented, and ready to run."""
 
 import shlex
 from pathlib import Path
@@ -99,7 +99,7 @@ def means(factor):
     return trials
 
 
-# What evaluates the claim, and a wrong one beside it, which the same code refutes.
+# The evaluation of the claim, and of a wrong variant, which the same code refutes.
 EVALUATIONS = {"means": Evaluation(means(1), "(a + b)/2 >= 2 sqrt(a b) for all positive a and b", means(2), draws=100)}
 """
 _STATED = "Parameter, Source, Statement, Theorem"
@@ -151,14 +151,14 @@ _PRINTED = {
 _IN_WORDS = """
 
 A claim in words is established by its argument, see prove; check evaluates it by drawn trials, and explore at drawn
-instances, of which that makes none clean.
+instances, none of which is clean then.
 """
 
 
 def template(kind: str, path: Path) -> str:
     """Return the text of a theorem file of a kind of `KINDS`, with the theorem under the file's name."""
     name = path.stem
-    # As a shell reads it.
+    # The path is quoted for a shell.
     typed = shlex.quote(path.as_posix())
     body, names, title, example, more = KINDS[kind]
     instance = " ".join(f"{parameter}={value}" for parameter, value in example.items())

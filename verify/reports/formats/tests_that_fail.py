@@ -12,7 +12,7 @@ _BEGINNING = '"""A counterexample that verify explore found'
 
 
 def file_of(name: str) -> Path:
-    """Return the path of a file that a test can be written to. Raises InputError for one that cannot be."""
+    """Return the path of a file for a test. Raises InputError if the file cannot be written."""
     beginning = _BEGINNING.encode()
     return free_file("--test", name, "a test that explore wrote", lambda content: content.startswith(beginning))
 
@@ -20,7 +20,7 @@ def file_of(name: str) -> Path:
 def write_test(path: Path, reference: str, result: ExploreResult) -> None:
     """Write the test of a counterexample; `reference` is an id, file.py:name, or a statement in a line.
 
-    A theorem's file is found from the test's folder. Raises InputError where the test cannot be written.
+    The test finds a theorem's file by its path from the test's folder. Raises InputError if the test cannot be written.
     """
     assert result.counterexample is not None and result.clause is not None
     listed = {name: value if isinstance(value, tuple) else (value,) for name, value in result.counterexample.items()}

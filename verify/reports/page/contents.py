@@ -1,4 +1,4 @@
-"""The contents of the report: recorded results, those that take seconds, and why the others were not run."""
+"""The contents of the report: recorded results, results computed in seconds, and why the others were not run."""
 
 import hashlib
 import json
@@ -35,12 +35,12 @@ from verify.runs.sweeps.sweep import SweepResult
 _SECONDS = 20.0
 """Time budget of a theorem's example."""
 _FIGURES = ("Figure", "Experiment")
-"""The number of a source begins with one of these if the experiment is a figure of a paper."""
+"""An experiment is a paper's figure if the number of its source begins with one of these words."""
 _BUILT_ON = ("sympy", "python-flint", "numpy", "scipy", "torch", "numba", "hypothesis", "matplotlib", "networkx")
 _PATIENCE = 20.0
 """Without `full`, a figure is run only if its quick run is expected to take no more seconds than this."""
 _CANARY = {"max_examples": 1000, "seconds": 20.0}
-"""The effort of a canary's search."""
+"""Limits of the search for a counterexample to a canary, a variant of a theorem that is false on purpose."""
 
 _REPRODUCE = "import json, sys, verify; print(json.dumps(verify.reproduce(sys.argv[1]).failures))"
 
@@ -96,16 +96,17 @@ class Contents:
 def gathered(
     *, full: bool = False, store: Store | None = None, entries: Sequence[Entry] = (), tell: Tell | None = None
 ) -> Contents:
-    """Return the contents of the report: recorded results, those that take seconds and, if `full`, those of minutes.
+    """Return the contents of the report: results that are recorded, take seconds or, if `full`, take minutes.
 
     Parameters
     ----------
     full
-        Whether findings are reproduced, canaries searched, comparisons and all figures run.
+        Whether to reproduce the findings, search for counterexamples to the canaries, and run the comparisons and
+        all figures.
     store
         The store of results of experiments and sweeps.
     entries
-        Entries that a run has just added to the ledger, beside the recorded ones.
+        Entries that a run has just added to the ledger, beside the recorded ones; not used if `full`.
     tell
         `tell(done, total)` is called with the progress.
     """
@@ -137,7 +138,7 @@ def gathered(
 
 
 class _Counted:
-    """A counter of finished things: called with one, it tells the progress and returns it."""
+    """A counter of finished values: calling it with a value reports the progress and returns the value."""
 
     def __init__(self, total: int, tell: Tell | None) -> None:
         self.total, self.tell, self.done = total, tell, 0
@@ -150,7 +151,7 @@ class _Counted:
 
 
 def is_figure(experiment: Experiment) -> bool:
-    """Whether an experiment is one of those that a paper prints."""
+    """Whether an experiment is a figure of a paper."""
     return experiment.source.number.startswith(_FIGURES)
 
 
@@ -175,7 +176,7 @@ def _certificate(theorem_id: str) -> tuple[str, str] | None:
 
 
 def _reproduced(finding: Finding) -> Entry:
-    """Run a finding's command in a process of its own: code that the command line calls may not import it."""
+    """Reproduce a finding in its own process, because code that the command line calls may not import it."""
     ran = subprocess.run([sys.executable, "-c", _REPRODUCE, finding.id], capture_output=True, text=True, check=False)  # noqa: S603
     try:
         failures = json.loads(ran.stdout)
@@ -193,7 +194,7 @@ def _canaries(theorem: Theorem) -> Iterable[Entry]:
 
 
 def _figure(experiment: Experiment, store: Store | None, *, full: bool) -> Ran:
-    """Return a figure: the store's run at the paper's settings, or a quick run if that is stored or takes seconds."""
+    """Return a figure: the stored run at the paper's settings, else a quick run; a slow one is made only if `full`."""
     for papers, device in ((True, "auto"), (True, "cpu"), (False, "cpu")):
         if store is not None and (result := experiment.stored(store, device=device, full=papers)) is not None:
             return Ran(experiment, with_theory(result), full=papers)
@@ -231,7 +232,7 @@ def _diagram(diagram: Diagram, store: Store | None, *, full: bool) -> Ran:
 
 
 def _benchmarks() -> str:
-    """Return the benchmarks' page; an installed package has none beside it."""
+    """Return the text of BENCHMARKS.md; "" if it is missing, as beside an installed package."""
     with suppress(OSError):
         return (package_folder("verify").parent / "BENCHMARKS.md").read_text(encoding="utf-8")
     return ""

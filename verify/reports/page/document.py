@@ -1,4 +1,4 @@
-"""The whole page: one file, its style in it, nothing loaded from elsewhere."""
+"""The whole page: one file that contains its style and loads nothing from elsewhere."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ _SECTIONS = {
     "benchmarks": "Benchmarks",
     "made": "Versions and digests",
 }
-# A link may lead into an element that a click opens: it opens then, and all such elements open for printing.
+# A link into a closed `<details>` element opens the element; printing opens all of them.
 _SCRIPT = """
 const open = () => {
   let at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -70,7 +70,7 @@ def document(contents: Contents) -> str:
 
 
 def refuse_other(folder: Path) -> None:
-    """Refuse to write the page over a file that is no report: to be asked first. Raises InputError."""
+    """Raise InputError if the page would overwrite a file that is not a report; call this before making a report."""
     target = folder / NAME
     try:
         lost = not replaceable(target, lambda content: _TITLE.encode() in content)
@@ -81,7 +81,7 @@ def refuse_other(folder: Path) -> None:
 
 
 def write(contents: Contents, folder: Path) -> Path:
-    """Write the page to a folder, which is made if it is missing. Raises InputError if that is not possible."""
+    """Write the page to a folder, which is made if it is missing. Raises InputError if the page cannot be written."""
     text = document(contents)
     target = folder / NAME
     refuse_other(folder)

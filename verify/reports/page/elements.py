@@ -1,4 +1,4 @@
-"""HTML by functions: whatever is text is escaped, whatever was made here is not escaped again."""
+"""Functions that make HTML: text is escaped, and elements that were made here are not escaped again."""
 
 import re
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ Node = str | Iterable["Node"] | None
 
 
 def tag(name: str, /, *children: Node, **attributes: str | bool | None) -> Html:
-    """Return an element; an attribute's name may end in _, and has - for _ in it; None and False leave it out."""
+    """Return an element. An attribute's name loses a final _ and has - for other _; None and False leave it out."""
     said = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_text(str(value))}"')
         for key, value in attributes.items()
@@ -45,12 +45,12 @@ def _text(text: str) -> str:
 
 
 def anchor(kind: str, name: str) -> str:
-    """Return the id of the element about a thing of a kind; different things have different ones."""
+    """Return the id of the element about a thing of a kind; different things have different ids."""
     return f"{kind}-{_STRANGE.sub(lambda found: '-' + found[0].encode().hex() + '-', name)}"
 
 
 def link(kind: str, name: str, text: Node = None) -> Html:
-    """Return a link to the element about a thing, which says its name or another text."""
+    """Return a link to the element about a thing, shown as `text`, or else as the thing's name."""
     return tag("a", name if text is None else text, href=f"#{anchor(kind, name)}")
 
 
@@ -60,12 +60,12 @@ def code(text: str) -> Html:
 
 
 def badge(word: str, text: Node = None) -> Html:
-    """Return a word, or a text in its place, in the colour of the word's meaning."""
+    """Return a word, or `text` in its place, in the word's colour."""
     return tag("span", word.replace("_", " ") if text is None else text, class_=f"badge {_STRANGE.sub('-', word)}")
 
 
 def details(summary: Node, *children: Node, **attributes: str | bool | None) -> Html:
-    """Return an element whose contents a click opens; nothing if it has none."""
+    """Return an element whose contents a click opens; empty text without contents."""
     inside = joined(children)
     return tag("details", tag("summary", summary), inside, **attributes) if inside else Html("")
 

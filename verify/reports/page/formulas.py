@@ -1,4 +1,4 @@
-"""Formulas as MathML, from the LaTeX that `display` writes for notebooks, which a page without scripts cannot read."""
+"""Formulas as MathML, made from the LaTeX that `display` writes: a page without scripts cannot show LaTeX."""
 
 import re
 from functools import cache
@@ -8,7 +8,7 @@ from verify.reports.display.pages import Cell, Table, Written
 from verify.reports.page.elements import Html, Node, table as html_table, tag
 
 _NAME = re.compile(r"\\(?:text|operatorname|mathrm|begin|end)\{[^}]*\}|\\[A-Za-z]+|[A-Za-z]{2,}(?: [A-Za-z]{2,})*")
-"""A command, or names of more than one letter, which LaTeX takes for products of letters."""
+"""A LaTeX command, or names of several letters, which LaTeX would typeset as products of letters."""
 
 _CHARACTER = re.compile(r"&#x([0-9A-Fa-f]+);")
 _NEEDLESS = re.compile(r' stretchy="true" fence="true"|<mrow>(<(m[ino])>[^<]*</\2>)</mrow>')
@@ -33,7 +33,7 @@ def _named(found: re.Match[str]) -> str:
 
 
 def cell(shown: Cell) -> Node:
-    """Return a cell: a formula typeset, its text beside it for who points at it; any other text as it is."""
+    """Return a cell: a formula typeset, with its text as a tooltip; other text unchanged."""
     return tag("span", mathml(shown.latex), title=shown.text) if isinstance(shown, Written) else shown
 
 

@@ -1,4 +1,4 @@
-"""The graphs of the results' dependencies, coloured by their standing, and the argument of each."""
+"""The graph of the results' dependencies, coloured by their standing, and the graph of each result's argument."""
 
 from collections.abc import Iterator
 

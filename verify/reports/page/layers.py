@@ -11,13 +11,13 @@ from verify.reports.page.elements import Html, tag
 _WIDTH, _LINE, _PADDING = 7.3, 16.0, 9.0
 """The width of a letter, the height of a line of text, and the space around it, in pixels."""
 _ACROSS, _DOWN, _THIN = 56.0, 12.0, 6.0
-"""Between layers, between nodes, and the height of a place through which a long arrow passes."""
+"""Gap between layers, gap between nodes, and height of a place where a long arrow crosses a layer, in pixels."""
 _SWEEPS = 12
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box: its name, lines of text, the class that colours it, the target of its link, and its full text."""
+    """A box: its name, lines of text, the CSS class that colours it, the target of its link, and its full text."""
 
     name: str
     lines: tuple[str, ...]
@@ -33,7 +33,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An arrow from a node to one that it rests on, and the class that draws it."""
+    """An arrow from a node to a node that it depends on, and its CSS class."""
 
     start: str
     end: str
@@ -41,10 +41,11 @@ class Arrow:
 
 
 _Place = str | tuple[str, str, int]
+"""A node's name, or the crossing of a layer by an arrow: the arrow's end, its start and the layer's index."""
 
 
 def drawn(nodes: Sequence[Box], arrows: Iterable[Arrow], name: str, title: str, text: str) -> Html:
-    """Return the picture of a graph without circles, the dependencies at the left; `name` makes its ids."""
+    """Return an acyclic graph as SVG, with the dependencies at the left; `name` is the prefix of its ids."""
     known = {node.name: node for node in nodes}
     arrows = [arrow for arrow in arrows if arrow.start in known and arrow.end in known]
     layers, chains = _layered(list(known), arrows)
@@ -74,7 +75,7 @@ def _layered(
     graph.add_edges_from((arrow.end, arrow.start) for arrow in arrows)
     layer = {name: i for i, some in enumerate(nx.topological_generations(graph)) for name in some}
     layers: list[list[_Place]] = [[] for _ in range(max(layer.values(), default=0) + 1)]
-    # Those that are connected stand together, in the order of their names.
+    # Connected nodes stand together, sorted by name.
     parts = sorted((sorted(part) for part in nx.weakly_connected_components(graph)), key=lambda part: part[0])
     for part in parts:
         for name in part:
@@ -102,7 +103,7 @@ def _beside(chains: Iterable[Sequence[_Place]]) -> Mapping[_Place, tuple[list[_P
 def _ordered(
     layers: list[list[_Place]], beside: Mapping[_Place, tuple[list[_Place], list[_Place]]]
 ) -> list[list[_Place]]:
-    """Return the layers in the order of fewest crossings that sweeps of barycentres find."""
+    """Return the layers, sorted to the fewest crossings that barycentre sweeps find."""
     best, fewest = [list(layer) for layer in layers], _crossings(layers, beside)
     for sweep in range(_SWEEPS):
         side, order = sweep % 2, range(1, len(layers)) if sweep % 2 == 0 else range(len(layers) - 2, -1, -1)
@@ -134,7 +135,7 @@ def _crossings(layers: Sequence[Sequence[_Place]], beside: Mapping[_Place, tuple
 def _placed(
     layers: Sequence[Sequence[_Place]], known: Mapping[str, Box], chains: Mapping[Arrow, Sequence[_Place]]
 ) -> tuple[dict[_Place, tuple[float, float]], tuple[float, float]]:
-    """Return the middle of each place's left side, near to the places that it rests on, and the size of the whole."""
+    """Return the middle of each place's left side, near the mean height of its dependencies, and the picture's size."""
     beside, places, left, bottom = _beside(chains.values()), {}, 1.0, 0.0
     for layer in layers:
         sizes = {place: known[place].size if isinstance(place, str) else (0.0, _THIN) for place in layer}

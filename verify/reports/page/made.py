@@ -1,4 +1,4 @@
-"""The cost of the library, and the making of the report: benchmarks, versions, seeds, digests."""
+"""The sections on the benchmarks, and on the versions, seeds and digests of the report."""
 
 from verify.outcomes import count_text
 from verify.reports.page.contents import Contents
@@ -6,7 +6,7 @@ from verify.reports.page.elements import Html, code, details, link, table, tag
 
 
 def benchmarks(contents: Contents) -> Html:
-    """Return the table of the benchmarks, which `make bench` writes to a page."""
+    """Return the section on the benchmarks, with the table of the page that `make bench` writes."""
     rows = [_cells(line) for line in contents.benchmarks.splitlines() if line.startswith("|")]
     said = tag(
         "p",

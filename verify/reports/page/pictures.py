@@ -1,4 +1,4 @@
-"""Plots as pictures in the page: SVG whose text is text, with black on white in the page's own colours."""
+"""Plots as SVG in the page: text stays text, and black becomes the colour of the page's text."""
 
 import io
 import re
@@ -23,39 +23,39 @@ _STYLE = {
 }
 _DPI = 110
 _DRAWN, _LEAST = 1.4, 0.85
-"""Pixels of a point if there is room, and the fewest: on a phone the picture then scrolls sideways."""
+"""Pixels per point of a plot if there is room, and their minimum: on a narrower screen the plot scrolls sideways."""
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
 _IMAGE_ID = re.compile(r'(<image\b[^>]*?) id="[^"]*"')
-"""An image's id, which is made from its content: two colour bars have the same one, and nothing refers to it."""
+"""An image's id. Matplotlib makes it from the content, so equal colour bars share an id; nothing refers to it."""
 _BLACK = re.compile(r"#000000\b|#262626\b")
 _PLACES = re.compile(r'\b(?:d|x|y|width|height)="[^"]*"')
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
-"""A coordinate in points to more than a tenth, which nobody sees."""
+"""A coordinate in points with two or more decimals; less than a tenth of a point is invisible."""
 _LINES = re.compile(r"\s*\n([LMCQz])\s*")
-"""A command of a path, on a line of its own."""
+"""The letter of a path's command, at the beginning of a line."""
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")
 
 
 def picture(draw: Callable[[], "Figure"], name: str, title: str, text: str) -> Html:
-    """Return a drawn figure as SVG; `name` makes its ids, `title` and `text` are for readers who do not see it."""
+    """Return a drawn figure as SVG; `name` is the prefix of its ids, `title` and `text` are for screen readers."""
     from matplotlib import rc_context
 
     target = io.StringIO()
     with rc_context(_STYLE):
         figure = draw()
-        # The page has the figure's title.
+        # The page shows the title itself.
         figure.suptitle("")
         figure.savefig(target, format="svg", dpi=_DPI, metadata={"Date": None})
     return _inline(target.getvalue(), name, title, text)
 
 
 def _short(place: re.Match[str]) -> str:
-    """Return a place in tenths of a point, a path's commands on one line."""
+    """Return a coordinate's attribute in tenths of a point, with a path's commands on one line."""
     return _LINES.sub(r"\1", _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", place[0]))
 
 
 def _inline(svg: str, name: str, title: str, text: str) -> Html:
-    """Return an SVG file as an element: ids of its own, no metadata, black as the colour of the page's text."""
+    """Return an SVG file as an element with prefixed ids, without metadata, with black as the page's text colour."""
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert size is not None
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index(">", svg.index("<svg")) + 1 :], flags=re.DOTALL)

@@ -1,7 +1,7 @@
-"""The ledger's entries of earlier runs, kept for the report: the latest of each subject, of exactly these sources.
+"""The ledger's entries of earlier runs, kept for the report: the latest of each subject, run with the present sources.
 
-A package may ship such a record, with the commit and the days of its runs. The report shows it where nothing has been
-run since.
+A package may ship such a record, with the commit and the days of its runs. The report shows a shipped entry if its
+subject has not been run since.
 """
 
 import json
@@ -20,14 +20,14 @@ from verify.installed import version
 from verify.reports.ledger import Entry
 
 SHIPPED = "recorded.json"
-"""The file of a package's folder with the entries of runs, to be shipped with it."""
+"""Name of the file in a package's folder that ships the entries of runs."""
 _NAME = "ledger"
 _ABOUT = ("kind", "id", "label", "what", "device", "full")
-"""The keys of an entry that name its subject: a later one of the same replaces it."""
+"""The keys of an entry that name its subject; a later entry with the same subject replaces it."""
 
 
 def recorded() -> list[Entry]:
-    """Return the entries of earlier runs in this folder, each `at` its time; none once a source has changed."""
+    """Return the entries of earlier runs in this folder, with their times as `at`; none once a source has changed."""
     found = remembered.HERE.recall(_NAME, _digest()) if remembered.HERE.knows(_NAME) else None
     return list(found or ())
 
@@ -42,9 +42,9 @@ def record(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def shipped() -> list[Entry]:
-    """Return the entries of earlier runs that packages ship, each `at` its day and its commit.
+    """Return the entries of earlier runs that packages ship, with their days and commits as `at`.
 
-    A damaged file has no entries. The entries of a theorem whose statement has changed are left out.
+    A damaged file counts as empty. The entries of a theorem whose statement has changed are left out.
     """
     from verify.checking.standing import pins
 
@@ -62,7 +62,7 @@ def shipped() -> list[Entry]:
 
 
 def ship(path: Path, entries: Iterable[Entry]) -> None:
-    """Write entries, each with its day, to a file that a package ships, with the commit that the file's folder is at.
+    """Write entries with their days, and the current commit of the file's folder, to a file that a package ships.
 
     Raises OSError if it cannot be written.
     """
@@ -70,13 +70,13 @@ def ship(path: Path, entries: Iterable[Entry]) -> None:
 
     body = {"commit": commit_of(path.absolute().parent), "statements": pins()}
     lines = sorted(json.dumps({**each, "at": each["at"][:10]}, sort_keys=True) for each in entries)
-    # A line each.
+    # One line for each entry.
     listed_entries = ",\n".join(lines)
     write_whole(path, f'{json.dumps(body)[:-1]}, "entries": [\n{listed_entries}\n]}}\n')
 
 
 def commit_of(folder: Path) -> str:
-    """Return the commit that a folder is at, and whether files differ from it; "unknown" without a commit."""
+    """Return the commit of a folder, with ", changed" if files differ from it; "unknown" without a commit."""
     command = ["git", "describe", "--always", "--dirty=, changed", "--exclude=*"]
     with suppress(OSError, subprocess.CalledProcessError):
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 -- no input
@@ -84,7 +84,7 @@ def commit_of(folder: Path) -> str:
 
 
 def together(earlier: Sequence[Entry], later: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of two runs: of each subject those of the later run that has it."""
+    """Return the entries of two runs; of a subject that both have, only the later ones."""
     things = {_thing(entry) for entry in later}
     return [*(entry for entry in earlier if _thing(entry) not in things), *later]
 
@@ -94,7 +94,7 @@ def _thing(entry: Entry) -> tuple[object, ...]:
 
 
 def _packages() -> list[str]:
-    """Return the packages that bring theorems, experiments and the like, and ours."""
+    """Return the names of `verify` and of the packages that register theorems, experiments and the like."""
     known = {kind: listed(kind) for kind in KINDS}
     named = {line.partition(":")[0] for lines in known.values() for line in lines}
     modules = {line.rpartition(" = ")[2].partition(".")[0] for lines in known.values() for line in lines}
@@ -102,7 +102,7 @@ def _packages() -> list[str]:
 
 
 def _digest() -> str:
-    """Return a digest of an entry's dependencies: all sources of ours and of the packages that are installed."""
+    """Return a digest of the entries' dependencies: versions, and all sources of `verify` and registered packages."""
     known = {kind: listed(kind) for kind in KINDS}
     parts = [sys.version.encode(), version().encode(), str(known).encode()]
     for package in _packages():

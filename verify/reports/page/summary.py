@@ -47,7 +47,7 @@ def _by(contents: Contents) -> str:
 
 
 def _by_core(contents: Contents) -> str:
-    """Return the shares of re-checked clauses and of certificates at the examples that pass with the core alone."""
+    """Return the text that counts the re-checked clauses, and the certificates, that pass the core alone."""
     checked = (known.checked for known in contents.theorems if isinstance(known.checked, CheckResult))
     results = [each for result in checked if (each := [clause for clause in result.clauses if clause.rechecked])]
     clauses = [clause for result in results for clause in result]
@@ -71,8 +71,8 @@ def _words() -> Html:
         "computed": "not re-checked: floating point with an error estimate, or a kind of proof that the re-checker "
         "does not know",
         "simulated": "measured in a run from the definitions: samples or training, with a confidence interval, or, "
-        "where the finding says that it is computed, floating point without samples; of a claim in words: trials, of "
-        "which none violates it",
+        "where the finding says that it is computed, floating point without samples; for a claim in words, "
+        "trials of which none violates it",
     }
     rows = [[badge(word), text] for word, text in said.items()]
     return details("What the words for evidence mean", table(("word", "meaning"), rows, "how sure"))
@@ -105,7 +105,7 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
 
 
 def _standing(own: list[Known], numbered: list[Known], standing: ForAll) -> Iterator[Node]:
-    """Yield the paper's own statements of a standing by name, and the number of results derived here that have it."""
+    """Yield links to the paper's numbered statements with a standing, and the number of other results with it."""
     some = [known for known in own if known.standing.for_all_parameters.standing is standing]
     named = [known for known in some if known in numbered]
     for i, known in enumerate(named):
@@ -124,10 +124,10 @@ def findings(contents: Contents) -> Html:
 
 
 def sure(finding: Finding, claims: Collection[str]) -> list[str]:
-    """Return the words that say how sure a finding is, of those that its command is to report: strongest first.
+    """Return the words for a finding's evidence that its command is expected to report, strongest first.
 
-    The words for the whole result and for its claims, by their labels, count; a step that is proved makes nothing
-    proved that is argued. Nothing is read into a command that reports none.
+    Only words for the whole result and for its claims count, given by their labels: a proved step does not make an
+    argued claim proved. A simulation's word is "simulated"; another command may report no word.
     """
     if shlex.split(finding.command)[1] == "simulate":
         return [str(Evidence.SIMULATED)]

@@ -1,4 +1,4 @@
-"""The cards: a theorem each, with its statement, its standing, and the attempts to refute it."""
+"""The cards, one for each theorem: its statement, its standing, and the attempts to refute it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,7 +17,7 @@ from verify.runs.comparisons import Comparison
 
 _DIGITS = 6
 _LONG, _LONGEST = 400, 2000
-"""Characters of a formula's LaTeX: a longer one opens by a click, and beyond the second number it is text."""
+"""Characters of a formula's LaTeX: above the first number it opens by a click, above the second it is text too."""
 
 
 def cards(contents: Contents) -> Html:
@@ -140,7 +140,7 @@ def _steps(known: Known, steps: Table | None) -> Html:
 
 
 def _folded(cell: Node) -> Node:
-    """Return a formula: one that is long behind a click, one that fills a page as text."""
+    """Return a cell: a long formula opens by a click, and a very long one is shown as text there."""
     if not isinstance(cell, Written) or len(cell.latex) <= _LONG:
         return formulas.cell(cell)  # pyright: ignore[reportArgumentType]
     return details("a long formula", code(cell.text) if len(cell.latex) > _LONGEST else formulas.cell(cell))
@@ -199,7 +199,7 @@ def _canaries(contents: Contents, theorem: Theorem) -> Html:
 
 
 def _when(entries: Iterable[Entry]) -> str:
-    """Return the day of the first of some entries, as said after them; "" for those that have just run."""
+    """Return the earliest day of some entries, as text to follow them; "" if all have just run."""
     at = min((entry["at"] for entry in entries if "at" in entry), default="")
     return f"; run on {at}" if at else ""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Wong, Points of view: Color blindness, Nature Methods 8 (2011): told apart with every kind of colour vision.
+# Colours that people tell apart with every kind of colour vision: Wong, Color blindness, Nature Methods 8 (2011).
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES = ("-", "--", "-.", ":")
@@ -25,9 +25,9 @@ THEORY_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
 # From brown over white to blue-green: no red beside green, and dark at both ends.
 _DIVERGING = "BrBG"
 _COLUMNS = 3
-"""Panels beside each other, at most: they are 13.8 inches wide."""
+"""Maximum number of panels beside each other: three are 13.8 inches wide."""
 _LETTERS = 60
-"""Letters of the settings on a line above each column."""
+"""Letters of a line of the settings above the panels, for each column of panels."""
 _LETTERS_OF_AXIS = 38
 """Letters of a line in the label of a vertical axis; a longer label is broken."""
 _WIDTH = 4.6
@@ -35,11 +35,11 @@ _WIDTH = 4.6
 _HEIGHT = 3.6
 """Height of a panel, in inches."""
 _FEW = 6
-"""Whole numbers that each get a tick."""
+"""Maximum number of points that each get a tick, if all are whole numbers."""
 _DECADES = 1000
-"""Ratio of the ends of a logarithmic axis beyond which powers of ten alone have a tick."""
+"""Ratio of a logarithmic axis's ends from which only powers of ten have a tick."""
 _MARKED = 12
-"""Points of a curve that carry its mark."""
+"""Approximate number of a long curve's points that carry its mark."""
 
 Axis = tuple[str, str]
 
@@ -58,7 +58,7 @@ def panels(result: ExperimentResult) -> dict[Axis, tuple[dict[str, Curve], dict[
 def draw(result: ExperimentResult, figure: "Figure | None" = None) -> "Figure":
     """Return the figure of an experiment: means with 95 % confidence bands, theory in black, and heat maps.
 
-    It is a new one, or the one given.
+    It is drawn into `figure` if that is given, else into a new one.
     """
     groups = panels(result)
     count = len(groups) + len(result.heat_maps)
@@ -77,7 +77,7 @@ def draw(result: ExperimentResult, figure: "Figure | None" = None) -> "Figure":
 
 
 def as_typed(text: str) -> str:
-    """Return text that a figure shows as it is: between two dollar signs Matplotlib reads mathematics."""
+    """Return text that a figure shows as it is: Matplotlib would read text between dollar signs as mathematics."""
     return visible(text).replace("$", "\\$")
 
 
@@ -91,7 +91,7 @@ def _title(result: ExperimentResult) -> str:
 def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted]) -> None:
     logarithmic = any(curve.logarithmic for curve in curves.values())
     if logarithmic:
-        # A number without a logarithm is left out of a band, not clipped to the edge of the axis.
+        # Numbers <= 0 are left out of a band, not clipped to the edge of the axis.
         axes.set_yscale("log", nonpositive="mask")
     for i, (name, curve) in enumerate(curves.items()):
         body, colour = curve.to_json(), _COLOURS[i % len(_COLOURS)]
@@ -132,7 +132,7 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
 
     most = max(abs(number) for row in heat_map.values for number in row) or 1.0
     shape = len(heat_map.values), len(heat_map.values[0])
-    # A matrix that is far from square would be a thread.
+    # With an equal aspect, a matrix far from square would be a thin strip.
     aspect = "equal" if max(shape) <= 2 * min(shape) else "auto"
     image = axes.imshow(heat_map.values, cmap=_DIVERGING, vmin=-most, vmax=most, aspect=aspect, interpolation="nearest")
     for axis in (axes.xaxis, axes.yaxis):
@@ -158,11 +158,11 @@ def plotted(result: ExperimentResult) -> bytes:
 
 
 def sized(figure: "Figure | None", width: float, height: float) -> "Figure":
-    """Return a figure with a size in inches, a new one where none is given."""
+    """Return a figure with a size in inches: the given one, or a new one."""
     if figure is not None:
         figure.set_size_inches(width, height)
         return figure
-    # Matplotlib is heavy: it is loaded where something is drawn.
+    # Matplotlib is slow to import: it is imported only if something is drawn.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""The plot of an observation: the observable of a recursion over the number of steps, a line an instance."""
+"""The plot of an observation: the observable of a recursion over the number of steps, one line for each instance."""
 
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED = 12
-"""Lines that the legend can name."""
+"""Maximum number of lines that the legend names."""
 _LETTERS = 40
-"""Most letters of the label of the vertical axis: a longer expression cannot be read there."""
+"""Maximum number of letters of an expression that labels the vertical axis; a longer one cannot be read there."""
 _ROOM = 30.0
 """Ratio of the largest to the smallest number beyond which an axis is logarithmic."""
 

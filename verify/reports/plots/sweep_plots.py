@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Wong's colours, as in `verify.reports.plots.experiment_plots`; the marks tell the outcomes apart without them.
+# Wong's colours, as in `verify.reports.plots.experiment_plots`; the marks tell the outcomes apart without colour.
 STYLES = {
     "verified": ("#0072B2", "o"),
     "refuted": ("#D55E00", "X"),
@@ -30,17 +30,17 @@ STYLES = {
     "no_instance": ("#999999", "."),
 }
 _FINE = 241
-"""Points of an axis on which the sign of a slack is looked at."""
+"""Number of points along an axis at which the sign of a slack is computed."""
 _SIZE = 3600.0
-"""Points squared: nine times this over the square of the longer axis's values is the area of a phase diagram's mark."""
+"""The area of a phase diagram's mark is 9 _SIZE / n², within limits; n is the larger number of values on an axis."""
 _SMALLEST = 2.0
 """Least area of a mark, in points squared."""
 _EDGE = 0.04
 """Margin of an axis beyond its values, as a part of its width."""
 _DRAWN = Fraction(10) ** 150
-"""The largest number on an axis, and the inverse of the smallest but 0: their ratios are floats too."""
+"""Largest absolute value on an axis; its inverse is the smallest except 0, so that their ratios are floats too."""
 _HALF = 52
-"""Letters of a label that fit into half of the width, in the legend's size."""
+"""Letters of a label that fit into half of the width, in the legend's font size."""
 _ROOM = 1.6
 """Spread of margins, in powers of ten, beyond which their axis is logarithmic on both sides of 0."""
 
@@ -61,8 +61,8 @@ def why_no_plot(result: SweepResult) -> str:
 def draw(result: SweepResult, figure: "Figure | None" = None) -> "Figure":
     """Return the figure of a sweep over one or two parameters: a new one, or the one given.
 
-    The claim's outcome at each instance, in scope (filled) or not (open); dashed lines: the edges of hypotheses; solid
-    lines: theory's values beyond them.
+    Marks show the outcome at each instance, filled in scope and open out of scope. Dashed lines are the edges of the
+    hypotheses; solid lines are the edges in the theorem's `boundaries`.
     """
     figure = sized(figure, 7.2, 5.2)
     given = assignments_text(result.given)
@@ -142,7 +142,7 @@ def _mark(axes: "Axes", points_of: Mapping[tuple[str, bool], list[tuple[float, f
 
 
 def _slacks(result: SweepResult) -> Iterator[tuple[str, Callable[[Mapping[str, float]], float], bool]]:
-    """Yield a label, the slack at floats of the swept parameters, and whether it is the theorem's own hypothesis."""
+    """Yield each hypothesis's or boundary's label, slack as a function of floats, and whether it is a hypothesis."""
     if not all(axis.is_number for axis in result.grid.axes):
         return
     statement = result.theorem.statement.specialised(result.given)
@@ -164,7 +164,7 @@ def _slacks(result: SweepResult) -> Iterator[tuple[str, Callable[[Mapping[str, f
 
 
 def _legend(figure: "Figure", axes: "Axes") -> None:
-    """Put the legend below, in two columns where the labels are short, else in one, in which long ones are broken."""
+    """Put the legend below: in two columns if the labels are short, else in one column with long labels wrapped."""
     handles, labels = axes.get_legend_handles_labels()
     if labels:
         columns = 2 if max(map(len, labels)) <= _HALF else 1
@@ -173,7 +173,7 @@ def _legend(figure: "Figure", axes: "Axes") -> None:
 
 
 def _places(axis: Axis) -> dict[Any, float]:
-    """Return the coordinate of each value of an axis: a number's own, a word's place."""
+    """Return the coordinate of each value of an axis: the number itself, or a word's index."""
     return {value: float(value) if axis.is_number else float(i) for i, value in enumerate(axis.values)}  # type: ignore[arg-type]
 
 

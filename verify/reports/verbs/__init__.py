@@ -1,4 +1,4 @@
-"""The verbs, in Python as on the command line, which calls these and nothing else.
+"""The verbs as Python functions, from which the commands of the command line are derived.
 
-The modules of a verb are imported when it is called, as many are heavy: SymPy, FLINT, PyTorch.
+A verb's modules are imported when the verb is called, because SymPy, FLINT and PyTorch are slow to import.
 """

@@ -1,4 +1,4 @@
-"""The verbs about files: a package's pinned files, certificates, a theorem file to begin with."""
+"""The verbs about files: a package's pinned files, the report, exports, certificates, and new theorem files."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from verify.runs.store import Store
 
 OF_REPORT = ("latex2mathml", "matplotlib", "networkx", "torch")
-"""The packages of the extras that a report needs: for its formulas, plots and graph, and the figures that it trains."""
+"""The optional packages that a report needs: for its formulas, plots and graph, and for training its figures."""
 
 
 def pin(
@@ -35,7 +35,7 @@ def pin(
     seconds
         Time budget per example and per hypothesis, in seconds.
     migrate
-        Only rewrite certificates that are of the version before, or trust modules that have changed; statements and
+        Only rewrite certificates of the previous version, or whose trusted modules have changed; statements and
         proofs stay as they are.
     tell
         `tell(done, total)` is called with the progress.
@@ -43,7 +43,7 @@ def pin(
     Returns
     -------
     Iterator[Pinned]
-        The files written, each once it is there; `failed` says why one could not be written.
+        The files, each as soon as it is written; `failed` says why a file could not be written.
 
     Raises
     ------
@@ -79,12 +79,12 @@ def report(
     out
         The folder; it is made if it is missing.
     full
-        Also run all that takes minutes: findings' commands, canaries, comparisons, figures, whole diagrams; without it
-        these are shown as they were recorded, or as not run.
+        Also run everything that takes minutes: findings' commands, canaries, comparisons, figures, whole diagrams;
+        without it these are shown as they were recorded, or as not run.
     store
         The store of results of experiments and sweeps; none by default.
     entries
-        Entries of a pytest run in the ledger, beside the recorded ones.
+        Entries of a pytest run in the ledger, beside the recorded ones; not used if `full`.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -96,8 +96,8 @@ def report(
     Raises
     ------
     InputError
-        For a folder that cannot be written to, where a report.html is there that is no report, and without the extras
-        `plot` and `sim`.
+        For a folder that cannot be written to, for an existing report.html that is not a report, and without the
+        extras `plot` and `sim`.
 
     Examples
     --------
@@ -145,8 +145,8 @@ def export(
     Raises
     ------
     InputError
-        For an unknown theorem or another `to`, and for a folder that cannot be written to or has such files that are
-        no export.
+        For an unknown theorem or another `to`, and for a folder that cannot be written to or has files of these names
+        that are not an export.
 
     Examples
     --------
@@ -183,12 +183,12 @@ def recheck(path: Path | str, *, core: bool = False) -> "Accepted":
     Returns
     -------
     Accepted
-        Its contents: `theorem`, `statement_digest`, `instance`, `in_scope`, `clauses` and `trusts`.
+        The certificate's contents: `theorem`, `statement_digest`, `instance`, `in_scope`, `clauses` and `trusts`.
 
     Raises
     ------
     verify.rechecker.Rejected
-        If a proof in it is wrong; the message names the field.
+        If a proof in the certificate is wrong; the message names the field.
     verify.rechecker.Unreadable
         If the file is no certificate.
     InputError

@@ -1,4 +1,4 @@
-"""The arguments of a verb: a theorem, and values by keyword or, where a name is that of an option, in a mapping."""
+"""The arguments of a verb: a theorem, and values by keyword, or in a mapping if a name is also that of an option."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,10 +28,10 @@ def given_values(
     verb: Callable[..., Any] | None = None,
     theorem: "Theorem | None" = None,
 ) -> dict[str, Any]:
-    """Return the values that are given in either way. Raises InputError for a name that is given in both.
+    """Return the values given in a mapping or by keyword. Raises InputError for a name that is given in both ways.
 
-    A refuted clause's witness gives the values of the parameters. A keyword that is no parameter of the theorem
-    and is like an option of the verb is refused as one that is misspelt.
+    Of a witness, only the values of the parameters are used. A keyword that is not a parameter of the theorem but
+    resembles a parameter or an option of the verb is refused as misspelt.
     """
     if verb is not None and theorem is not None:
         known = {parameter.name for parameter in theorem.statement.parameters}
@@ -49,7 +49,7 @@ def given_values(
 
 def _options(verb: Callable[..., Any]) -> list[str]:
     """Return the names of a verb's arguments that are given by keyword."""
-    # It takes 10 ms to import, and is needed for an error alone.
+    # The import takes 10 ms, and is needed only for unknown names.
     from inspect import signature
 
     return [p.name for p in signature(verb).parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -53,7 +53,7 @@ def sweep(
     seed
         Seed of the random numbers.
     certify
-        Decide every instance by the exact check, none by float64 alone.
+        Decide every instance by the exact check, never by float64 alone.
     recheck
         Number of reused rows to recompute, drawn at random; by default none.
     recheck_seed

@@ -98,7 +98,7 @@ def show(name: "Theorem | str") -> "TheoremSummary | ExperimentSummary":
     Raises
     ------
     InputError
-        If none has this name.
+        If no theorem or experiment has this name.
 
     Examples
     --------
@@ -258,10 +258,10 @@ def prove(
     theorem
         An id, `file.py:name` (the file's code is run) or a `Theorem`.
     by
-        Multipliers of the one claim's proof, as in `Multipliers`: by the label of a hypothesis, an expression or its
-        text. They are checked, and no other proof is looked for.
+        Multipliers for the proof of a theorem's only claim, as in `Multipliers`: an expression or its text, by the
+        label of a hypothesis. They are checked, and no other proof is looked for.
     explain
-        Explain every inference of a deduction: the facts that it begins with, and the meaning of each rule.
+        Explain every inference of a deduction: its premises, and the meaning of each rule.
     formal
         Whether Rocq compiles the formal texts and the exported statement now, in place of the record.
     seconds
@@ -269,7 +269,7 @@ def prove(
     progress
         `progress(count)` is called with the number of instances so far.
     **values
-        None: a proof is for all of them.
+        Must be empty: a proof is for all values.
 
     Returns
     -------
@@ -291,7 +291,7 @@ def prove(
     from verify.search import proving
 
     for name, value in values.items():
-        raise InputError(name, value, "prove takes no values, as it is about all of them: leave it out")
+        raise InputError(name, value, "prove takes no values, as a proof covers all of them: leave it out")
     loaded = loaded_theorem(theorem)
     loaded = loaded if by is None else loaded.by(by)
     kernel = None
@@ -352,7 +352,7 @@ def explore(
 
     Inequalities and equations of the parameters are searched numerically first: on lattices of simple values, at draws
     over all magnitudes, by quasi-Newton descents and by differential evolution, 100 points for each of `max_examples`.
-    So are claims about recursions, along 512 steps at most, at 20 points for each.
+    Claims about recursions are searched in the same way, along 512 steps at most, at 20 points for each.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Blocks of a sweep: consecutive instances of a grid, those decided in float64 kept as arrays, 8 bytes a number.
 
-A block has kinds, margins, errors and values as arrays; what its rows share stands once, in the heads. A row is made
+A block has kinds, margins, errors and values as arrays. The heads have the parts that rows share, once. A row is made
 when it is read. An instance that float64 leaves open has the kind -1, and a row of its own in the store.
 """
 
@@ -30,9 +30,10 @@ _HEADER = {"count": int, "seconds": float, "margins": list, "values": list, "hea
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The instances of a grid from `start` on, before `stop`, in its order; `axes` are the estimates of its values.
+    """The instances of a grid from place `start` on and before `stop`, in the grid's order.
 
-    `digests` are those of the values, by the axis's name; both are made once for all parts.
+    `axes` has float64 estimates of the values of each axis, and `digests` the values' digest, by the axis's name; both
+    are made once for all parts.
     """
 
     grid: Grid
@@ -61,7 +62,7 @@ class Part:
         return np.unravel_index(np.arange(self.start, self.stop), sizes)[self.grid.axes.index(axis)]
 
     def numbers(self, name: str, at: np.ndarray) -> Estimate:
-        """Return a parameter's numbers at some places, as an Estimate of arrays. Raises UndefinedError as `number`."""
+        """Return a parameter's numbers at some places. Raises UndefinedError for a fixed one beyond float64's range."""
         for axis in self.grid.axes:
             if axis.name == name:
                 chosen = self.places(axis)[at]
@@ -70,7 +71,7 @@ class Part:
         return Estimate(np.full(len(at), fixed.value), np.full(len(at), fixed.error))
 
     def key(self, theorem: Theorem, effort: Effort, code: str) -> Key:
-        """Return the store's key of its block: statement, instances, effort, code, seed."""
+        """Return the store's key of the part's block: statement, instances, effort, code, seed."""
         asked: dict[str, Value] = {
             **{f"{name}=": value for name, value in self.given.items()},
             **{f"over {name}": digest for name, digest in self.digests.items()},
@@ -117,17 +118,18 @@ class Block:
     Parameters
     ----------
     kinds
-        The head of each instance, or -1, of shape (n,).
+        The index of each instance's head, -1 for an undecided one, of shape (n,).
     margins, errors
-        By the label of a clause, of shape (n,); NaN for a proved clause whose margin is beyond float64.
+        Arrays of shape (n,) by the label of a clause; NaN for an undecided instance, and for a proved clause whose
+        margin is beyond float64.
     values
-        By a reported value's name, of shape (n,): numbers, NaN for none, or 0 and 1.
+        Arrays of shape (n,) by a reported value's name: numbers, NaN for none, or truths as 0 and 1.
     heads
         The parts that rows share: `in_scope`, `outcome`, `claim`, `evidence`, `trusts`; for each clause its `label`,
         whether it is `said` in words, and the trusts of its proof for all parameters, if it has one; the labels with
         `margins`, and the names of the values that are `truths`.
     seconds
-        Time that an instance took.
+        Time per decided instance, in seconds.
     """
 
     kinds: np.ndarray
@@ -187,7 +189,7 @@ class Block:
 
 
 def decoded(theorem: Theorem, part: Part, header: bytes, data: bytes) -> Block | None:
-    """Return the block that a store keeps of a part; None if it cannot be one: rows that do not fit are not shown."""
+    """Return a part's block from its header and bytes in a store; None if it does not fit the theorem and the part."""
     try:
         read = json.loads(header)
         if read.keys() != _HEADER.keys() or any(not isinstance(read[name], kind) for name, kind in _HEADER.items()):
@@ -210,7 +212,7 @@ def decoded(theorem: Theorem, part: Part, header: bytes, data: bytes) -> Block |
 
 
 def _fits(theorem: Theorem, part: Part, block: Block) -> bool:
-    """Whether a block's numbers are such as decide, and the first row of each head is one of its instance."""
+    """Whether a block's numbers decide its clauses, and the first row of each head fits its instance."""
     if block.kinds.size and not (-1 <= block.kinds.min() and block.kinds.max() < len(block.heads)):
         return False
     if any(np.isinf(each).any() for each in (*block.margins.values(), *block.errors.values(), *block.values.values())):
@@ -242,7 +244,7 @@ def _clause_fits(block: Block, places: np.ndarray, head: Mapping[str, Any], said
 
 
 def _shown(name: str, number: float, *, is_truth: bool) -> Row:
-    """Return a value as a row has it: a truth, or a number's float alone; nothing for NaN."""
+    """Return a value's entries in a row: a truth, or null and a number's float; only null for NaN."""
     if is_truth:
         return {name: bool(number)}
     return {name: None} if np.isnan(number) else {name: None, f"{name}_float": number}
@@ -255,4 +257,4 @@ _IN_WORDS: Row = {
     "trusts": [],
     "witness": {},
 }
-"""The entry of a claim in words in a row, but for its label."""
+"""The entry of a claim in words in a row, without its label."""

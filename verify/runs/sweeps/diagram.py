@@ -1,4 +1,4 @@
-"""Phase diagrams that a package declares: a sweep of a theorem over two parameters that is worth a picture."""
+"""Phase diagrams that a package declares: sweeps of a theorem over two parameters, to be drawn."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Diagram:
     theorem
         The theorem's id.
     quick, full
-        By the name of each of two parameters its values, as in `verify.sweep`: few, and as many as make a picture.
+        The values of each of two parameters by its name, as in `verify.sweep`: few values, and enough for a picture.
     given
         The values of the other parameters.
     seconds
@@ -40,7 +40,7 @@ class Diagram:
     Raises
     ------
     TheoremError
-        For an id that is none, other than two parameters, or others in `full` than in `quick`.
+        For a bad id, or unless `quick` and `full` have the same two parameters.
 
     Examples
     --------
@@ -67,13 +67,13 @@ class Diagram:
                 raise TheoremError(f"diagram {self.id}: needs the same two parameters to go over, quick and in full")
 
     def command(self, *, full: bool = True) -> str:
-        """Return the command that computes its rows, and writes them and the picture to a folder."""
+        """Return the command that computes the rows, and writes them and the picture to a folder."""
         over = " ".join(f"--over {name}={values}" for name, values in (self.full if full else self.quick).items())
         given = " ".join(f"{name}={value}" for name, value in self.given.items())
         return f"verify sweep {self.theorem} {over} {given} --seconds {self.seconds:g} --out ."
 
     def size(self, *, full: bool = True) -> int:
-        """Return the number of its instances. Raises InputError for values that are none of the theorem's."""
+        """Return the number of instances. Raises InputError for values that do not fit the theorem's parameters."""
         parameters = load_theorem(self.theorem).statement.parameters
         return len(grid(parameters, self.full if full else self.quick, self.given))
 

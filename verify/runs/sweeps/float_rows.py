@@ -1,9 +1,9 @@
 """Many instances at once in float64 with error estimates: a block's arrays, with the evidence `computed`.
 
-A statement is scanned if each clause is an inequality between expressions of the parameters, or proved for all of
-them, and its reported values are expressions. Estimates decide domain, hypotheses, clauses and values; a domain or a
-hypothesis that they leave open is decided exactly. An instance at which a clause or a value is open, or a clause seems
-false, is left to the exact check.
+A statement is scanned if each clause is an inequality between expressions of the parameters, proved for all parameters,
+or in words, and the reported values are expressions. Estimates decide domain, hypotheses, clauses and values; a domain
+or a hypothesis that they leave open is decided exactly. An instance at which a clause or a value is open, or a clause
+seems false, is left to the exact check.
 """
 
 import time
@@ -37,9 +37,10 @@ from verify.runs.sweeps.rows import Effort, Point, trusted
 
 @dataclass
 class Scan:
-    """A theorem at some words, compiled: it decides many instances.
+    """A theorem at fixed values of its words, compiled to decide many instances.
 
-    `checked` has, for in scope and out of it, one instance's exact check: a clause proved there is proved for all.
+    `checked` has the exact check of one instance in scope and of one out of scope: a clause that is proved there is
+    proved for all parameters.
     """
 
     theorem: Theorem
@@ -54,7 +55,7 @@ class Scan:
     checked: dict[bool, CheckResult] = field(default_factory=dict)
 
     def decide(self, part: Part, at: np.ndarray, effort: Effort, block: Block) -> None:
-        """Enter into a block the instances at some places of a part that are decided here.
+        """Decide the instances at some places of a part, and enter those that can be decided into a block.
 
         Raises UndefinedError for a fixed number beyond float64's range.
         """
@@ -86,7 +87,7 @@ class Scan:
                         block.heads.append(head | {"truths": [n for n, read in values.items() if read.dtype == bool]})
 
     def _scopes(self, part: Part, at: np.ndarray, inputs: Sequence[Estimate]) -> np.ndarray:
-        """Return whether each instance is in scope, 1 or 0; -1 for what is no instance, or is not rational."""
+        """Return 1 for each point in scope, 0 out of scope, -1 if it is no instance or a slack is not rational."""
         words = [h.varies for h in self.statement.hypotheses if h.varies]
         point = part.point(int(at[0]))
         papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
@@ -94,7 +95,7 @@ class Scan:
         try:
             slacks = self.near(*inputs)
         except UndecidedError:
-            # A head that estimates lack: all is decided exactly.
+            # A function that estimates do not support: all is decided exactly.
             slacks = [Estimate(np.nan, 0.0)] * len(self.relations)
         signs = [_spread(slack, len(at)).sign() for slack in slacks]
         inside, within = (
@@ -122,7 +123,7 @@ class Scan:
         return int(papers and all(kept[domain:])) if all(kept[:domain]) else -1
 
     def _head(self, point: Point, effort: Effort, *, in_scope: bool) -> dict[str, Any]:
-        """Return the parts that rows share in scope or out of it; a clause that is neither proved nor scanned lacks."""
+        """Return the parts that rows share in scope or out of it, without clauses that only the exact check decides."""
         if in_scope not in self.checked:
             plain = replace(self.theorem, evaluations={})
             self.checked[in_scope] = check(plain, point, seconds=effort.seconds, seed=effort.seed)
@@ -139,7 +140,7 @@ class Scan:
         own += [Evidence.COMPUTED] if self.relations else []
         claim = Outcome.INCONCLUSIVE if said else Outcome.VERIFIED
         evidence = None if said else Evidence.weakest(own)
-        # As the check's own: the trusts of the claims' proofs, and those of the scope.
+        # As in the exact check, the trusts are those of the claims' proofs and of the scope.
         scope = trusted(checked.scope_trusts) if in_scope else []
         known = {*scope, *(each for claim in checked.claims for each in proved.get(claim.label, ()))}
         return {
@@ -165,7 +166,7 @@ class Scan:
                 read[name], known = _held(value, next(parts), next(parts))
             elif isinstance(value, ValueLargest):
                 many = [next(parts) for _ in value.expressions]
-                # The largest is known where none of them could be it and is known less well.
+                # The error of the largest value is at most the largest error.
                 largest = Estimate(*np.array([(one.value, one.error) for one in many]).max(axis=0))
                 read[name], known = largest.value, largest.known(SWEEP.float_error)
             else:
@@ -208,7 +209,7 @@ def _cases(value: Value) -> tuple[ValueWhere, ...]:
 
 
 def _value_parts(value: Value) -> list[sp.Basic]:
-    """Return a value's expressions in the order in which they are read. Raises TheoremError for one of another kind."""
+    """Return a value's expressions in the order in which they are read. Raises TheoremError for another kind."""
     if isinstance(value, Relational):
         return list(value.args)
     if isinstance(value, ValueLargest):
@@ -221,7 +222,7 @@ def _value_parts(value: Value) -> list[sp.Basic]:
 
 
 class Scans:
-    """A theorem's scans, one for each choice of words; compiled code, and proofs for all, are kept."""
+    """A theorem's scans, one for each choice of words; compiled code and proofs for all parameters are cached."""
 
     def __init__(self, theorem: Theorem, effort: Effort) -> None:
         self.theorem, self.effort = theorem, effort
@@ -240,7 +241,7 @@ class Scans:
                 if scan is not None:
                     scan.decide(part, at, self.effort, block)
             except (InputError, TheoremError, ArithmeticError, UndefinedError, UndecidedError):
-                # The exact check says at which instance, and why.
+                # The exact check reports the error, with its instance.
                 block.kinds[at] = -1
         if not block.decided:
             return None
@@ -267,7 +268,7 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
     except InputError:
         return None
     if any(parameter.name not in point for parameter in theorem.statement.parameters if not parameter.words):
-        # A default is worked out for each instance.
+        # A default is computed for each instance by the exact check.
         return None
     statement = theorem.statement.specialised(instance)
     numbers = {name for name, value in instance.items() if isinstance(value, int | Fraction)}
@@ -290,7 +291,7 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
             return None
         bound = (slacks_program.bind(Exact()), slacks_program.bind(Estimates()), program.bind(Estimates()))
     except (TheoremError, ArithmeticError):
-        # Constants are evaluated here: one beyond float64, or one that is not defined.
+        # Constants are evaluated here: one is beyond float64's range, or is not defined.
         return None
     exact, near, sides_at = bound
     return Scan(theorem, statement, tuple(names), tuple(relations), exact, near, clauses, values, sides_at)

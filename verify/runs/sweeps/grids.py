@@ -32,11 +32,11 @@ class Axis:
 
     @property
     def is_number(self) -> bool:
-        """Whether the values are numbers, and no words."""
+        """Whether the values are numbers, not words."""
         return self.parameter.kind != "word"
 
     def to_json(self) -> dict[str, object]:
-        """Return its ends, number of points and spacing; of listed values, the values."""
+        """Return the ends, the number of points and the spacing; also the values, if they were listed."""
         ends = {"start": json_number(self.values[0]), "stop": json_number(self.values[-1])}
         listed = {"values": json_number(self.values)} if self.spacing == "listed" else {}
         return {**ends, "count": len(self.values), "spacing": self.spacing, **listed}
@@ -52,7 +52,7 @@ class Grid:
         return math.prod(len(axis.values) for axis in self.axes)
 
     def points(self) -> Iterator[dict[str, Value]]:
-        """Yield the swept parameters' values, a point after the other; no list of them is made."""
+        """Yield the swept parameters' values at each point; no list of all points is made."""
         names = [axis.name for axis in self.axes]
         for values in product(*(axis.values for axis in self.axes)):
             yield dict(zip(names, values, strict=True))
@@ -85,8 +85,8 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     Parameters
     ----------
     over
-        By a parameter's name `START:STOP:COUNT[:log]`, values separated by commas, or a sequence of values. Ends are
-        exact and included.
+        For each swept parameter's name, `START:STOP:COUNT[:log]`, values separated by commas, or a sequence of values.
+        Ends are exact and included.
     given
         The fixed values; none of them may be swept.
 
@@ -113,7 +113,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
         if name in given:
             raise InputError(name, given[name], "is swept by --over, and so cannot be fixed")
         upper *= _asked_points(known[name], asked)
-    # Before any axis is made, by the counts asked for: making one takes seconds.
+    # The counts asked for are limited before any axis is made: making one takes seconds.
     if upper > SWEEP.most_points:
         raise InputError("--over", f"{upper} points", f"must be at most {SWEEP.most_points} together")
     return Grid(tuple(_axis(known[name], asked) for name, asked in over.items()))
@@ -167,7 +167,7 @@ def _ranged(parameter: Parameter, text: str) -> Axis:
         return Axis(parameter, tuple(points), "log" if logarithmic else "linear")
     if not logarithmic and abs(stop - start) + 1 < count:
         raise InputError(parameter.name, text, f"there are only {abs(stop - start) + 1} integers from START to STOP")
-    # Rounded to the nearest integer, of a tie the larger; close to START a logarithmic axis meets one twice.
+    # Points are rounded to the nearest integer, ties upwards; on a logarithmic axis several may round to the same one.
     whole = dict.fromkeys((point + Fraction(1, 2)).__floor__() for point in points)
     return Axis(parameter, tuple(whole), "log" if logarithmic else "linear")
 
@@ -188,7 +188,7 @@ def _logarithmic(start: Fraction, stop: Fraction, count: int) -> list[Fraction]:
     for i in range(1, count - 1):
         exponent = low + (high - low) * i / (count - 1)
         whole = math.floor(exponent)
-        # Outside float64's range too: a power of 2 and a float between 1 and 2.
+        # A power of 2 times a float between 1 and 2 may lie outside float64's range.
         near = Fraction(2) ** whole * Fraction(2.0 ** (exponent - whole))
         points.append(simplest_between(near * (1 - room), near * (1 + room)))
     return [*points, stop]

@@ -1,4 +1,4 @@
-"""Stored rows of a sweep, read by a schema and compared with new ones: those that fit are believed."""
+"""Stored rows of a sweep: only those that fit a schema are used, and they can be compared with new rows."""
 
 import json
 import math
@@ -21,7 +21,7 @@ _ROW: _Kinds = {
     "trusts": list,
     "seconds": int | float,
 }
-"""The fields of a row, with the contents of each."""
+"""The fields of a row, with the type of each."""
 _FLOATS_OF_CLAUSE = dict.fromkeys(("margin_float", "error_float"), int | float | None)
 _CLAUSE: _Kinds = {
     **dict.fromkeys(("label", "detail", "unchecked"), str),
@@ -40,7 +40,7 @@ COMPARED = ("in_scope", "outcome", "claim", "evidence", "trusts", "holds", "evid
 
 
 def fits(theorem: Theorem, point: Point, row: Row) -> bool:
-    """Whether a kept object may be a row of an instance."""
+    """Whether a stored object may be the row of an instance."""
     if not _has(row, _ROW) or not _finite(row) or isinstance(row["seconds"], bool) or row["seconds"] < 0:
         return False
     if any(row["instance"].get(name, math.nan) != value for name, value in json_numbers(point).items()):
@@ -61,7 +61,7 @@ def fits(theorem: Theorem, point: Point, row: Row) -> bool:
 
 
 def _has(body: Row, kinds: _Kinds) -> bool:
-    """Whether an object has just these fields, each of its kind."""
+    """Whether an object has exactly these fields, each of its type."""
     return body.keys() == kinds.keys() and all(isinstance(body[name], kind) for name, kind in kinds.items())
 
 
@@ -77,7 +77,7 @@ def _clause_fits(clause: object) -> bool:
     if not isinstance(clause, dict) or not _has(dict.fromkeys(_FLOATS_OF_CLAUSE) | clause, _CLAUSE):
         return False
     holds, evidence = clause["holds"], clause["evidence"]
-    # A clause that is re-checked is proved or certified, and no other is.
+    # A clause is re-checked if and only if its evidence is proved or certified.
     if evidence not in (None, *_EVIDENCE) or clause["rechecked"] is not (evidence in _EVIDENCE[:2]):
         return False
     if not _trusts_fit(clause["trusts"]) or (clause["trusts"] and not clause["rechecked"]):
@@ -86,13 +86,13 @@ def _clause_fits(clause: object) -> bool:
 
 
 def _trusts_fit(trusts: list[object]) -> bool:
-    """Whether a list is one of names and versions, sorted, each once."""
+    """Whether a list consists of names with versions, sorted, each once."""
     names = [each for each in trusts if isinstance(each, str) and _TRUSTED.fullmatch(each)]
     return len(names) == len(trusts) and names == sorted(set(names))
 
 
 def _number(value: object) -> bool:
-    """Whether a value is a number as JSON objects of ours have it: exact, an enclosure, or null."""
+    """Whether a value is a number as our JSON objects have it: exact, an enclosure, or null."""
     if isinstance(value, dict):
         return set(value) == {"lower", "upper"} and all(not isinstance(e, dict) and _number(e) for e in value.values())
     if isinstance(value, str):
@@ -101,16 +101,16 @@ def _number(value: object) -> bool:
 
 
 def _named(values: Row, names: set[str]) -> bool:
-    """Whether values have these names, their floats beside them or not."""
+    """Whether values have these names, with or without their floats beside them."""
     return names <= set(values) <= names | {f"{name}_float" for name in names}
 
 
 def _consistent(row: Row, claims: set[str]) -> bool:
-    """Whether the headline can be that of the claims."""
+    """Whether a row's outcome, claim, evidence and trusts can follow from the entries of its claims."""
     clauses = [clause for clause in row["clauses"] if clause["label"] in claims]
     held = [clause["holds"] for clause in clauses]
     claim = Outcome.REFUTED if False in held else Outcome.INCONCLUSIVE if None in held else Outcome.VERIFIED
-    # In scope, the re-checker may find a hypothesis to fail.
+    # In scope, the outcome is inconclusive if the re-checker finds that a hypothesis fails.
     possible = {None: {Outcome.INCONCLUSIVE}, False: {Outcome.OUT_OF_SCOPE}}
     if row["claim"] != claim or row["outcome"] not in possible.get(row["in_scope"], {claim, Outcome.INCONCLUSIVE}):
         return False
@@ -119,20 +119,20 @@ def _consistent(row: Row, claims: set[str]) -> bool:
     if row["evidence"] not in _EVIDENCE[:2]:
         trusts_fit = not row["trusts"]
     else:
-        # Its scope may have further trusts.
+        # The scope may have further trusts.
         trusts_fit = {each for clause in deciding for each in clause["trusts"]} <= set(row["trusts"])
     if row["evidence"] is None:
         return trusts_fit
-    # A scope that is not re-checked may make it less, and nothing makes it more.
+    # A scope that is not re-checked may weaken the evidence, and nothing strengthens it.
     place, known = _EVIDENCE.index(row["evidence"]), [clause["evidence"] for clause in deciding]
     return trusts_fit and None not in known and all(_EVIDENCE.index(each) <= place for each in known)
 
 
 def differences(kept: Row, computed: Row) -> Iterator[tuple[str, object, object]]:
-    """Yield the differences of a kept row from a new one of the same instance: the name, the kept value, the new value.
+    """Yield the differences of a stored row from a new one of the same instance: the name, the stored and new value.
 
-    Compared are `in_scope`, outcome, claim, evidence, each clause's verdict with its evidence, and the values. Floats
-    that stand for themselves may differ by their uncertainty.
+    Compared are `in_scope`, outcome, claim, evidence, trusts, each clause's verdict with its evidence, and the values.
+    Floats may differ by their uncertainty.
     """
     for name in COMPARED:
         before, after = (_part(row, name) for row in (kept, computed))

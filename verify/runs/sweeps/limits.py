@@ -8,27 +8,27 @@ from fractions import Fraction
 class SweepLimits:
     """The numbers of a sweep."""
 
-    # Time budget of one instance, in seconds, where no other is given.
+    # Default time budget of one instance, in seconds.
     seconds: float = 10
-    # Points of one axis, and of a whole grid: a day at a tenth of a second each.
+    # Maximum number of points of one axis, and of a whole grid: a day at a tenth of a second each.
     most_points: int = 10**6
     # A point of a logarithmic axis is the simplest fraction within this of it, and within 1/100 of the step.
     point_distance: Fraction = Fraction(1, 10_000)
 
-    # Seconds of work in a chunk: longer ones are sent less often, and more is lost with a process.
+    # Seconds of work in a chunk: longer chunks are sent less often, and more is lost if a process dies.
     chunk_seconds: float = 2
-    # Maximum number of instances of a chunk: the loss with one process.
+    # Maximum number of instances of a chunk: the loss if a process dies.
     largest_chunk: int = 4096
-    # Times which a chunk may be larger than the one before: the first instances may be quick ones.
+    # Maximum factor by which a chunk is larger than the one before: the first instances may be quick ones.
     chunk_growth: int = 8
-    # Number of instances whose rows are read at once: no more are held, however many there are.
+    # Number of instances whose rows are read at once: no more are held in memory.
     block: int = 500
     # Number of instances of a block of arrays: some 2 MB, and the loss if the process is killed.
     array: int = 2**14
 
-    # Errors of ours, and differences, that are shown; all are counted.
+    # Maximum number of internal errors, and of differences, that are shown; all are counted.
     shown: int = 3
-    # Relative error up to which the float of a reported value is shown; a value that is less known is left to the exact
+    # Relative error up to which the float of a reported value is shown; less accurate values are left to the exact
     # check.
     float_error: float = 1e-9
 

@@ -1,4 +1,4 @@
-"""A theorem's recursion at many instances at once, in float64: the observable's values, with no claim to proof."""
+"""A theorem's recursion at many instances at once, in float64: the observable's values, which prove nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +74,8 @@ def observe(
     over
         Values by parameter name, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
     given
-        The other parameters that the recursion uses, but for those with a default; an absent word is the paper's.
+        Values of the other parameters that the recursion uses, except those with a default; a word that is not given
+        is the paper's.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def _instance(
 
 
 def _recursion(theorem: "Theorem", words: Mapping[str, Value]) -> tuple[str, Dynamics]:
-    """Return the label of the first clause about a recursion, and that with the definitions substituted."""
+    """Return the label of the first clause about a recursion, and the recursion with the definitions substituted."""
     statement = theorem.statement.specialised(words)
     for clause in statement.clauses:
         recursion = getattr(clause, "dynamics", None)

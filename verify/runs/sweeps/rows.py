@@ -1,7 +1,7 @@
 """Rows of a sweep: the result kept for one instance, as a JSON object, and its key.
 
 A row has the instance (exact), `in_scope`, the headline `outcome` and its `evidence`, `claim` (the clauses' outcome, in
-scope or not), the clauses, the reported values, `detail` and `seconds`. Where the point is no instance of the
+scope or not), the clauses, the reported values, `detail` and `seconds`. If the point is not an instance of the
 statement, `outcome` and `claim` are null and `error` says why.
 """
 
@@ -26,7 +26,7 @@ Point = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Effort:
-    """The effort at each instance of a sweep, as in `verify.check`; with `certify` none is decided in float64.
+    """The effort at each instance of a sweep, as in `verify.check`; with `certify` no instance is decided in float64.
 
     Claims in words are evaluated only with `certify`: their trials take longer than all else.
     """

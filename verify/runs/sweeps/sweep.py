@@ -1,4 +1,4 @@
-"""Sweeps: a theorem checked over a grid of instances, a row each in a store, by which an unfinished one is resumed."""
+"""Sweeps: a theorem checked over a grid of instances; their rows are stored, so that an unfinished sweep resumes."""
 
 import contextlib
 import hashlib
@@ -38,10 +38,10 @@ from verify.shown import Plotted, Result, Tabled
 
 @dataclass(frozen=True)
 class Rechecked:
-    """Served rows that were computed again: the numbers asked for, computed, and different.
+    """Rows from the store that were computed again: the numbers asked for, computed, and different.
 
-    `seed` drew them; with the same one the same rows are drawn. `differences` has the first rows that differ, with the
-    instance, and the values that differ by name, as kept and as found.
+    The same `seed` draws the same rows. `differences` has the first rows that differ: the instance, and the differing
+    values by name, as stored and as computed.
     """
 
     asked: int
@@ -65,9 +65,9 @@ class Found(NamedTuple):
 class SweepResult(Result, Tabled, Plotted):
     """A sweep: its request, its store, and the number of rows of each kind.
 
-    `replaced` counts the rows of the store that were none of this sweep's, and were computed anew.
-    `claims` counts, by (`in_scope`, outcome of the clauses), `counts` by the headline, `evidence` by its evidence; a
-    point that is no instance counts as `no_instance`. `rows` yields the rows in the grid's order from the store.
+    `replaced` counts the rows of the store that did not fit this sweep, and were computed again. `counts` has the
+    number of rows by headline, `claims` by (`in_scope`, outcome of the claims), and `evidence` by evidence; a point
+    that is not an instance counts as `no_instance`. `rows` yields the stored rows in the grid's order.
     """
 
     theorem: Theorem
@@ -95,11 +95,11 @@ class SweepResult(Result, Tabled, Plotted):
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it."""
+        """Whether Ctrl-C ended the sweep."""
         return self.stopped == "interrupted"
 
     def rows(self) -> Iterator[tuple[Point, Row]]:
-        """Yield the swept values and the row of each instance that has one, in the grid's order; none is held."""
+        """Yield the swept values and the row of each instance that has one, in the grid's order."""
         for part, block in self.parts():
             for found in self.found(part, block):
                 yield {axis.name: found.point[axis.name] for axis in self.grid.axes}, found.row
@@ -117,7 +117,7 @@ class SweepResult(Result, Tabled, Plotted):
                     yield Found(part, place, point, row, in_block=False)
 
     def parts(self) -> Iterator[tuple[Part, Block | None]]:
-        """Yield the grid's instances in parts, each with its block in the store; None for one that does not fit."""
+        """Yield the grid's instances in parts, each with its block as `block` returns it."""
         for part in parts(self.grid, self.given):
             yield part, self.block(part)
 
@@ -129,7 +129,7 @@ class SweepResult(Result, Tabled, Plotted):
     def left(self, part: Part, block: Block | None) -> Iterator[tuple[Point, Key, Row | None, bool]]:
         """Yield the instances of a part that are not in its block: key, row in the store, and whether that fits.
 
-        Some of the rows are read at a time.
+        At most `SWEEP.block` rows are read at a time.
         """
         if block is not None and block.decided == len(part):
             return
@@ -191,8 +191,8 @@ def sweep(
 ) -> SweepResult:
     """Check a theorem at each instance of a grid.
 
-    Where the statement compiles to NumPy, float64 with error estimates decides what it can (evidence `computed`, and
-    never a refutation); all else is checked as `verify.checking.check.check` does.
+    If the statement compiles to NumPy, float64 with error estimates decides the instances that it can (evidence
+    `computed`, and never a refutation). All others are checked as `verify.checking.check.check` does.
 
     Parameters
     ----------
@@ -201,13 +201,13 @@ def sweep(
     given
         Values of the parameters that stay fixed; those with a default may be absent.
     store
-        The store that keeps and serves rows; None keeps them as long as the result is there.
+        The store that keeps and serves rows; None keeps them as long as the result exists.
     jobs, scheduler
         Number of processes of this machine that compute, or the address of a Dask scheduler whose workers do.
     seconds
         Time budget of one instance; a clause that is not decided within it is inconclusive.
     seed
-        Seed of whatever is random.
+        Seed of the random numbers.
     certify
         Whether every instance is checked in exact or ball arithmetic, and claims in words are evaluated.
     recheck
@@ -220,8 +220,8 @@ def sweep(
     Raises
     ------
     InputError
-        For a grid, a value, a store or a scheduler that cannot be used, and for a theorem that is in no module where
-        other processes or a store need it.
+        For a grid, a value, a store or a scheduler that cannot be used, and for a theorem that is in no module if
+        other processes or a store need one.
     """
     require_effort(seconds=seconds, jobs=jobs, recheck=recheck)
     refuse_both(jobs, scheduler)
@@ -261,7 +261,7 @@ def _remove(folder: Path | None) -> None:
 
 
 def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, object]) -> tuple[Grid, dict[str, Value]]:
-    """Return the grid and the fixed values; an absent word is the paper's. Raises InputError."""
+    """Return the grid and the fixed values; a word that is not given is the paper's. Raises InputError."""
     parameters = theorem.statement.parameters
     points = grid(parameters, over, given)
     swept = {axis.name for axis in points.axes}
@@ -275,7 +275,7 @@ def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, obj
 
 @dataclass
 class _Run:
-    """A sweep while it runs: only this writes to the store."""
+    """A running sweep, which alone writes its rows to the store."""
 
     asked: SweepResult
     tell: Callable[[int, int], None] | None
@@ -320,13 +320,13 @@ class _Run:
             except LostError as error:
                 deaths = deaths + 1 if self.done == before else 1
                 if deaths >= DEATHS:
-                    self.stopped = f"those who compute are lost: {error}"
+                    self.stopped = f"the worker processes are lost: {error}"
             else:
                 if asked["points"] == self.answered:
                     return
 
     def _look(self) -> None:
-        """Decide the blocks that the store lacks, count the served rows, and draw those that are computed again."""
+        """Decide the blocks that the store lacks, count the served rows, and draw the rows to be computed again."""
         asked, theorem, effort = self.asked, self.asked.theorem, self.asked.effort
         scans = Scans(theorem, effort)
         drawn: list[tuple[float, int, Found]] = []
@@ -353,7 +353,7 @@ class _Run:
         self._compare([found for _, _, found in sorted(drawn)], scans)
 
     def _draw(self, drawn: list[tuple[float, int, Found]], part: Part, block: Block | None) -> None:
-        """Keep, of the served rows of a part and of those drawn before, the first in the order that the seed draws."""
+        """Add a part's served rows to `drawn`, and keep the first `again` rows in the order that the seed draws."""
         for found in self.asked.found(part, block) if self.again else ():
             order = -_place(self.asked.key(found.point), self.drawing)
             heapq.heappush(drawn, (order, part.start + found.place, found))
@@ -378,7 +378,7 @@ class _Run:
                     self.compared.add(asked.key(point).digest)
                     different |= self._differs(point, row, block.row(place, point, names))
                 else:
-                    # The exact check has it: it is compared when that is done.
+                    # The exact check decides this instance now: the row is compared when that is done.
                     self.drawn[asked.key(point).digest] = point, row
                     different = True
             if different:
@@ -388,9 +388,9 @@ class _Run:
                     self.unfinished.append(part)
 
     def _missing(self, asked: Counter[str]) -> Iterator[Point]:
-        """Yield the instances that the store lacks, or has no fitting row of, but those that failed; block by block.
+        """Yield the instances without a fitting row in the store, except those that failed, block by block.
 
-        Those whose row is drawn to be computed again come last.
+        Instances whose rows are drawn to be computed again come last.
         """
         for part in self.unfinished:
             for point, key, row, fitting in self.asked.left(part, self.asked.block(part)):
@@ -411,7 +411,7 @@ class _Run:
             if isinstance(row, Failure):
                 self.failed[key.digest] = f"{assignments_text(point)}: {row.why}"
             elif kept is not None:
-                # A block that had it may have it no longer.
+                # An equal row is written too: the block that had it may have been replaced by one without it.
                 (anew if self._differs(point, kept[1], row) else rows).append((key, row))
             elif key.digest in self.misfits:
                 anew.append((key, row))
@@ -426,7 +426,7 @@ class _Run:
         self._tell(more)
 
     def _differs(self, point: Point, kept: Row, computed: Row) -> bool:
-        """Whether a row comes out otherwise than it was kept; it is counted, and the first are noted."""
+        """Whether a computed row differs from the stored one; such rows are counted, and the first are recorded."""
         told = [{"what": name, "kept": before, "found": after} for name, before, after in differences(kept, computed)]
         if told:
             self.differing += 1
@@ -435,7 +435,7 @@ class _Run:
         return bool(told)
 
     def _tell(self, more: int) -> None:
-        # Chunks are made in a thread of joblib's, while rows are kept in this one.
+        # Chunks are made in a thread of joblib's, while this thread stores rows.
         with self.lock:
             self.done += more
             if self.tell is not None:
@@ -443,7 +443,7 @@ class _Run:
 
 
 def _place(key: Key, seed: int) -> float:
-    """Return a row's place in [0, 1), which a seed draws: the first ones are computed again."""
+    """Return a row's place in [0, 1), which a seed draws; the rows with the smallest places are computed again."""
     drawn = hashlib.sha256(f"again {seed} {key.digest}".encode()).digest()
     return int.from_bytes(drawn[:8]) / 2**64
 

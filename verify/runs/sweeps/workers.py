@@ -20,7 +20,7 @@ from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
 
 @dataclass(frozen=True)
 class Task:
-    """The computation for each instance, such that another process finds it."""
+    """The theorem and the effort of a sweep, in a form that another process can load."""
 
     theorem: Located
     effort: Effort
@@ -28,7 +28,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error of ours at an instance: nothing is kept of it."""
+    """An internal error at an instance, for which no row is stored."""
 
     why: str
 
@@ -44,9 +44,9 @@ class Rows:
         self.finished: Computed = []
 
     def compute(self, points: Sequence[Point]) -> Computed:
-        """Return the rows of some instances, and the errors of ours; after `chunk_seconds`, of those done so far.
+        """Return the rows, or internal errors, of some instances; after `chunk_seconds`, only of those done so far.
 
-        These are in `finished` too, also where Ctrl-C ends it.
+        They are in `finished` too, even if Ctrl-C ends the computation.
         """
         until = time.monotonic() + SWEEP.chunk_seconds
         rows = self.finished = []
@@ -56,7 +56,7 @@ class Rows:
             try:
                 rows.append((point, checked_row(self.theorem, point, self.effort)))
             except TheoremError:
-                # The author's fault, not ours: it is told as one, and not once an instance.
+                # An error of the theorem's author, not an internal one: it is reported once, not for each instance.
                 raise
             except (Exception, OutOfTimeError) as error:
                 rows.append((point, Failure(f"{type(error).__name__}: {error}")))
@@ -74,7 +74,7 @@ def compute(task: Task, points: Sequence[Point]) -> Computed:
 
 
 class Chunks:
-    """The size of the next chunk: about as many instances as take `chunk_seconds`, from one on."""
+    """The size of the next chunk: about as many instances as take `chunk_seconds`; the first chunk has one."""
 
     def __init__(self) -> None:
         self.size = 1
@@ -86,7 +86,7 @@ class Chunks:
             yield chunk
 
     def took(self, rows: Computed) -> None:
-        """Adapt to the time that some rows took."""
+        """Adapt the size to the time that some rows took."""
         seconds = sum(row["seconds"] for _, row in rows if not isinstance(row, Failure)) or 1e-6
         fitting = int(SWEEP.chunk_seconds * max(1, len(rows)) / seconds)
         self.size = max(1, min(fitting, SWEEP.chunk_growth * self.size, SWEEP.largest_chunk))
@@ -108,5 +108,5 @@ def in_this_process(
 def in_other_processes(
     task: Task, points: Iterable[Point], chunks: Chunks, others: Workers
 ) -> Generator[Computed, None, None]:
-    """Yield the rows of instances that others compute. Raises LostError."""
+    """Yield the rows of instances that other processes compute. Raises LostError."""
     yield from others.unordered(compute, ((task, chunk) for chunk in chunks.cut(points)))

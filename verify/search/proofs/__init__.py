@@ -1,1 +1,1 @@
-"""The account of claims that `prove` leaves open."""
+"""Reports on the claims that `prove` leaves open."""

@@ -1,4 +1,4 @@
-"""Reasons why `prove` leaves a claim open, from the searches: the attempts, the open parts, and advice."""
+"""Reasons why `prove` leaves a claim open: the attempts of the searches, the open parts, and advice."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from verify.search.results import ExploreResult
 
 _HEADS = {"positive": "> 0", "nonnegative": ">= 0", "nonzero": "other than 0"}
 _OTHER_KINDS = ("constant", "positive", "squares", "cases", "logarithms")
-"""The kinds of proof that are looked for before a deduction; none is of an equation."""
+"""The kinds of proof that are looked for before a deduction; none of them proves an equation."""
 _DEGREES = range(2, 5)
 _ENDS = {
     "tried": "all ways that the search knows were tried, with {0} of {1} columns of work",
@@ -35,7 +35,7 @@ class Reasons:
     record
         The record of the search for a deduction.
     rewritten
-        Hypotheses that are not linear in their one symbol, and the equivalent bounds of that symbol.
+        Hypotheses with a single symbol that are not linear in it, each with the equivalent bounds of the symbol.
     """
 
     kinds: tuple[str, ...]
@@ -56,7 +56,7 @@ class Reasons:
         yield from (f"may help: {text}" for text in self.help())
 
     def help(self) -> Iterator[str]:
-        """Yield the changes that would help, each for a reason that the search met."""
+        """Yield changes that may help, one for each obstacle that the search met."""
         record = self.record
         if record.fails_at:
             return
@@ -73,7 +73,7 @@ class Reasons:
             yield "a step for an open part, with multipliers of the step and the hypotheses (`by`)"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the same as an object."""
+        """Return the reasons as an object of JSON."""
         record = self.record
         return {
             "tried": list(self.kinds),
@@ -102,9 +102,10 @@ class Reasons:
 
 
 def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
-    """Return why no proof of an inequality was found with some work; None where none was looked for, or it was found.
+    """Return the reasons why no proof of a clause was found with `work`, or None.
 
-    `statement` has its words decided, as the clause has.
+    The result is None if no proof was looked for, or one was found. In `statement` and `clause` every choice by a word
+    is already decided.
     """
     if clause.relation is None:
         return None
@@ -119,7 +120,7 @@ def reasons_of(statement: Statement, clause: Any, work: int) -> Reasons | None:
 
 
 def bounds_of(relation: Any) -> str | None:
-    """Return rational bounds of a symbol equivalent to a polynomial inequality of it alone; None without any."""
+    """Return rational bounds equivalent to a polynomial inequality in one symbol, as text; None if there are none."""
     x, margin = sp.Dummy(real=True), relation.lhs - relation.rhs
     if len(margin.free_symbols) != 1 or relation.func in (sp.Eq, sp.Ne):
         return None
@@ -139,12 +140,12 @@ def bounds_of(relation: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Searched:
-    """The account of a search for a counterexample to the open claims that found none."""
+    """The report of a search for a counterexample to the claims not proved that found none."""
 
     found: ExploreResult
 
     def text(self) -> str:
-        """Return the number of instances searched, and the one at which a claim is closest to failing, as text."""
+        """Return, as text, the number of instances searched, and the instance nearest to violating a claim."""
         found = self.found
         least = f"; smallest relative margin {found.smallest_margin:.3g}" if found.smallest_margin is not None else ""
         nearest = f" at {assignments_text(found.nearest)}" if least and found.nearest else ""
@@ -152,7 +153,7 @@ class Searched:
         return f"no counterexample in {count_text(found.examples, 'instance')}{counts}{least}{nearest}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the same as an object."""
+        """Return the report as an object of JSON."""
         counts = ("examples", "clean", "undecided", "not_reached", "without_value", "smallest_margin")
         nearest = None if self.found.nearest is None else json_numbers(self.found.nearest)
         return {name: getattr(self.found, name) for name in counts} | {"nearest": nearest}

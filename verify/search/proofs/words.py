@@ -1,4 +1,4 @@
-"""Claims in words at drawn instances: the number at which they stand, and a violation where one is met."""
+"""Evaluation of claims in words at drawn instances: the number at which each claim stands, or a violation."""
 
 import random
 import time
@@ -27,9 +27,9 @@ class Evaluated:
     Parameters
     ----------
     instances
-        By a claim's label, the number of instances at which it was evaluated and not violated, the example among them.
+        The number of instances at which each claim was evaluated and not violated, by label; the example counts.
     counterexample, clause
-        An instance that violates a claim, and the claim there; None where none was met.
+        An instance that violates a claim, and the claim's result there; None if no violation was found.
     """
 
     instances: dict[str, int] = field(default_factory=dict[str, int])
@@ -49,9 +49,10 @@ def evaluated(
     seconds: float,
     progress: Progress | None = None,
 ) -> Evaluated:
-    """Evaluate claims in words at drawn instances in scope, until one is violated, the time is over, or they are many.
+    """Evaluate claims in words at drawn instances in scope, until one is violated, the time is over, or draws end.
 
-    Those that `stand` do so at the example. The draws are the same each time; their number in the time is not.
+    `stand` has the labels of the claims that stand at the example. The draws are the same in every run; the number of
+    instances that fit into the time may differ.
     """
     deadline, statement = time.monotonic() + seconds, theorem.statement.alone(*claims)
     found = Evaluated({claim.label: int(claim.label in stand) for claim in claims})
@@ -68,7 +69,10 @@ def evaluate_at(
     deadline: float,
     progress: Progress | None = None,
 ) -> None:
-    """Evaluate claims in words at instances in scope, until one is violated or the time is over; count them."""
+    """Evaluate claims in words at instances in scope, until one is violated or the time is over.
+
+    Count in `found` the instances at which each claim stands, and record a violation there.
+    """
     judge = Judge(theorem, statement, most_draws=PROVE.draws)
     for number, instance in enumerate(instances, 1):
         for label in found.instances:
@@ -84,7 +88,7 @@ def evaluate_at(
 
 
 def _drawn(statement: Statement, deadline: float) -> Iterator[Instance]:
-    """Yield instances that keep the hypotheses, each once."""
+    """Yield random instances that keep the hypotheses, without repetition."""
     source, seen = random.Random(0), set[tuple[object, ...]]()
 
     def tick() -> None:

@@ -1,4 +1,4 @@
-"""Instances that other processes look at ahead of a search, which takes their findings as its own, one by one."""
+"""Parallel search: other processes look at instances ahead of a search, which takes their findings over in order."""
 
 import math
 import time
@@ -20,12 +20,12 @@ from verify.search.verdicts.state import Search
 from verify.search.verdicts.tally import Tried
 
 Look = Callable[[Iterable[Instance]], bool]
-"""Whether a clause is refuted at one of some instances: `Search.look_at_each`, and `Ahead.look`, which is the same."""
+"""A function that says whether a clause is refuted at one of some instances: `Search.look_at_each` or `Ahead.look`."""
 
 
 @dataclass(frozen=True)
 class Sought:
-    """The object of a search, for another process: a theorem without some hypotheses, or without its settled steps."""
+    """The statement of a search, for another process: a theorem, the dropped hypotheses, and the settled steps."""
 
     theorem: Located
     dropped: tuple[str, ...]
@@ -34,9 +34,10 @@ class Sought:
 
 @dataclass(frozen=True)
 class Looked:
-    """The findings at one instance: its margins, those that guide a search, the refuted clause, and the effort.
+    """The findings at one instance.
 
-    `degenerate` counts the clauses that were decided because their limit degenerates there.
+    `tried` is its record, `near` has the margins by which it may be a clause's nearest miss, and `refuted` is the
+    refuted clause. `degenerate` counts the clauses that were decided because their limit degenerates there.
     """
 
     tried: Tried
@@ -54,7 +55,7 @@ class Ahead:
         self._seconds, self._count = 0.0, 0
 
     def look(self, instances: Iterable[Instance]) -> bool:
-        """Whether a clause is refuted at one of some instances, as `Search.look_at_each`."""
+        """Whether a clause is refuted at one of some instances, with the effects of `Search.look_at_each`."""
         left = iter(instances)
         while self._count < EXPLORE.timed and (first := next(left, None)) is not None:
             if self._timed([first]):
@@ -81,7 +82,7 @@ class Ahead:
                 if looked is not None and self.state.degenerate + looked.degenerate <= EXPLORE.degenerate:
                     found = self._takes(instance, looked)
                 elif time.monotonic() > self.state.deadline:
-                    # Others after it may have been looked at in time.
+                    # A worker may have looked at later instances in time.
                     continue
                 else:
                     found = self.state.look(instance)
@@ -91,7 +92,7 @@ class Ahead:
         return False
 
     def _looked(self, instances: Sequence[Instance]) -> Generator[Looked | None, None, None]:
-        """Yield the finding at each of some instances, None where no worker came to it."""
+        """Yield the findings at each of some instances, None for an instance that no worker reached."""
         size = max(1, min(int(EXPLORE.sent_seconds * self._count / self._seconds), EXPLORE.most_sent))
         ends = time.time() + self.state.deadline - time.monotonic()
         calls = (
@@ -120,7 +121,10 @@ def _search(sought: Sought) -> Search:
 
 
 def look_at(sought: Sought, instances: Sequence[Instance], degenerate: int, ends: float) -> list[Looked | None]:
-    """Look at instances, in another process, up to the first that refutes a clause, or the end by `time.time()`."""
+    """Look at instances in another process, up to the first that refutes a clause or to the time `ends`.
+
+    `ends` is a `time.time()`. The list has None for each instance that was not looked at.
+    """
     state, found = _search(sought), list[Looked | None]()
     state.deadline = time.monotonic() + ends - time.time()
     for instance in instances:

@@ -1,4 +1,4 @@
-"""One clause at one instance in rigorous arithmetic, and its proof for all parameters, looked for once."""
+"""Decisions of one clause at one instance in rigorous arithmetic, and cached proofs for all parameters."""
 
 import time
 from collections.abc import Mapping
@@ -27,8 +27,9 @@ from verify.search.simplify import Instance
 class Judge:
     """Decides a statement's clauses at instances that keep its hypotheses.
 
-    `proved` has, by the values of its words and a clause's label, whether the re-checker accepts a proof for all
-    parameters; it has no entry where none was looked for. `most_draws` is the number of trials of a claim in words.
+    `proved` says whether the re-checker accepts a proof of a clause for all parameters, by the values of the word
+    parameters and the clause's label; it has no entry if no proof was looked for. `most_draws` is the maximum number of
+    random trials of a claim in words.
     """
 
     theorem: Theorem
@@ -42,15 +43,15 @@ class Judge:
         return shipped_proofs(self.theorem, shared=True)
 
     def words_of(self, instance: Instance) -> tuple[object, ...]:
-        """Return the values of the parameters whose words choose."""
+        """Return the instance's values of the word parameters."""
         return tuple(instance[parameter.name] for parameter in self.statement.parameters if parameter.words)
 
     def decide(
         self, label: str, instance: Instance, deadline: float, points: tuple[Mapping[str, Fraction], ...] = ()
     ) -> ClauseResult:
-        """Decide a clause at an instance, without a proof for all parameters; `points` as a Question has them.
+        """Decide a clause at an instance, without a proof for all parameters; `points` are those of a Question.
 
-        For a refutation the re-checker has to find the hypotheses to hold as well: else it is computed at most.
+        A refutation is more than computed only if the re-checker also finds that the hypotheses hold.
         """
         place, question, decider = self._prepared(label, instance, deadline)
         question = replace(question, points=points)
@@ -62,13 +63,13 @@ class Judge:
                 held = [ended(hard_end, evaluate_hypothesis, each, instance).holds for each in kept]
                 confirmed = decider.scope(hard_end)[0] if all(held) and held else True
         except (InputError, OutOfTimeError) as error:
-            # An InputError says that the instance is too large to be decided.
+            # An InputError means that the instance is too large to be decided.
             kept, held, confirmed = (), [], True
             result = ClauseResult.undecided(statement.clauses[place], str(error))
         if question.interrupted:
             raise KeyboardInterrupt
         for broken, holds in zip((h.label for h in kept), held, strict=True):
-            # Drawn by an approximation, it may be no instance of the statement.
+            # An instance drawn by an approximate solution may break a hypothesis.
             if holds is None:
                 return ClauseResult.undecided(statement.clauses[place], f"{broken} is not decided")
             if not holds:
@@ -83,7 +84,7 @@ class Judge:
         return replace(result, trusts=tuple(sorted(trusts)))
 
     def prove(self, label: str, instance: Instance, deadline: float) -> bool:
-        """Whether a clause is proved for all parameters in scope, at an instance's words."""
+        """Whether a clause is proved for all parameters in scope that have the instance's words."""
         key = self.words_of(instance), label
         if key not in self.proved:
             self.proved[key] = self._proved(label, instance, deadline)
@@ -97,7 +98,7 @@ class Judge:
         with suppress(InputError, OutOfTimeError), until(deadline):
             first = ended(question.budget.hard_end, lambda: next(proofs))
             if first[0] is not None:
-                # It is not looked for again.
+                # The proof is passed on, so that it is not looked for again.
                 question = replace(question, in_scope=True, for_all=chain([first], proofs))
                 result = decider.clause(place, question)
         if question.interrupted:
@@ -109,7 +110,7 @@ class Judge:
         place = next(i for i, clause in enumerate(statement.clauses) if clause.label == label)
         check_domain(self.statement, instance)
         now, last = time.monotonic(), self._last
-        # The first passages that were found at the instance for the clause before.
+        # The first passages that were found at the same instance for the previous clause.
         kept = last.runs if last is not None and last.instance == instance else {}
         runs = {key: run for key, run in kept.items() if isinstance(run, Passage) and run.reached}
         budget = Budget(deadline, hard_end=deadline + EXPLORE.grace, runs_end=now + EXPLORE.followed * (deadline - now))

@@ -1,4 +1,4 @@
-"""A search as it stands: the instances tried, the nearest miss of each clause, the counterexample."""
+"""The state of a search: the instances tried, the nearest miss of each clause, and the counterexample."""
 
 import json
 import math
@@ -30,7 +30,7 @@ from verify.search.verdicts.tally import Tally, Tried
 
 @dataclass
 class Search:
-    """State of one search: the instances tried, the nearest miss of each clause, the confirmed counterexample."""
+    """The state of one search, with the confirmed counterexample if there is one."""
 
     theorem: Theorem
     statement: Statement
@@ -45,13 +45,13 @@ class Search:
     needed: int | None = None
     tried: dict[tuple[Value, ...], Tried] = field(default_factory=dict)
     limited: int | None = None
-    """Number of instances tried while their number was the limit; None until then."""
+    """Number of instances tried in the part of the search that `max_examples` limits; None until that part ends."""
     cut: bool = False
-    """Whether its part of the time ended the numerical search."""
+    """Whether the numerical search ended because its part of the time was over."""
     drawn: int = 0
-    """Number of draws, including those that end without an instance."""
+    """Number of draws, including draws that gave no instance."""
     rejected: Counter[str] = field(default_factory=Counter[str])
-    """The draws without an instance, by the label of the hypothesis that left no value, or by a relation."""
+    """Number of draws without an instance, by the hypothesis that left no value, or by the relation's text."""
     evaluated: Mapping[str, int] = field(default_factory=dict[str, int])
     """The number of instances at which each claim in words was evaluated and not violated."""
     degenerate: int = 0
@@ -59,7 +59,7 @@ class Search:
     bounds: tuple[Sharpness, ...] = ()
 
     def rejects(self, relation: Relational | None) -> None:
-        """Count a draw that has no instance, by a relation that leaves no value for a parameter."""
+        """Count a draw that gave no instance, under the relation that leaves no value for a parameter."""
         labels = (h.label for h in self.statement.hypotheses if h.relation == relation is not None)
         self.rejected[next(labels, "a default without a value" if relation is None else text_of(relation))] += 1
 
@@ -79,25 +79,25 @@ class Search:
         return Tally(Judge(self.theorem, self.statement))
 
     def margins(self, instance: Instance) -> dict[str, float]:
-        """Return each clause's float64 margin at an instance, and remember the smallest."""
+        """Return each clause's float64 margin at an instance; a first look may update the nearest misses."""
         return self.look_up(instance).margins
 
     def look_up(self, instance: Instance) -> Tried:
-        """Return the record of an instance, which is scanned the first time."""
+        """Return the record of an instance; at the first look, evaluate its margins in float64."""
         self.tick()
         key = tuple(instance.values())
         if key not in self.tried:
             statement = self.statement.specialised(instance)
             scanned = ended(self.hard_end, _scanned, statement, instance)
             silent = frozenset(label for label, margin in scanned.items() if margin == math.inf)
-            # A clause that is not looked at steers nothing, as one without a value.
+            # A clause that is not evaluated does not steer the search, like a clause without a value.
             margins = {label: math.inf if math.isnan(margin) else margin for label, margin in scanned.items()}
             near = {label: margin for label, margin in margins.items() if margin > 0}
             self.tries(instance, Tried(instance, margins, silent), near)
         return self.tried[key]
 
     def tries(self, instance: Instance, tried: Tried, near: Mapping[str, float]) -> None:
-        """Note the record of an instance, and margins of clauses by which it may be the nearest miss."""
+        """Keep the record of an instance, and the margins by which it may be a clause's nearest miss."""
         self.tried[tuple(instance.values())] = tried
         if self.progress:
             self.progress(len(self.tried))
@@ -105,16 +105,16 @@ class Search:
             self._near(label, margin, instance)
 
     def look_at_each(self, instances: Iterable[Instance]) -> bool:
-        """Whether a clause is refuted at one of some instances, the first of which is the counterexample then."""
+        """Whether a clause is refuted at one of some instances; the first such instance is kept as counterexample."""
         return any(map(self.look, instances))
 
     def look(self, instance: Instance, label: str | None = None) -> bool:
-        """Whether a clause (that of a label) is refuted at an instance, which is the counterexample then."""
+        """Whether a clause (with a label, that clause) is refuted at an instance, which then is the counterexample."""
         result = self.refutes(instance, label)
         return result is not None and self.takes(instance, result)
 
     def takes(self, instance: Instance, result: ClauseResult) -> bool:
-        """Whether a result is a refutation; the instance is the counterexample then."""
+        """Whether a result is a refutation; if so, the instance is kept as the counterexample."""
         if result.outcome is not Outcome.REFUTED:
             return False
         self.counterexample, self.needed = (instance, result), len(self.tried)
@@ -126,9 +126,9 @@ class Search:
             self.nearest[label] = margin, instance
 
     def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
-        """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail.
+        """Return the first clause that seems to fail and that rigorous arithmetic refutes; with a label, only that one.
 
-        Without a label each is given little time: those that it does not decide are `doubtful`.
+        Without a label each clause is given little time, and the undecided ones are noted as `doubtful`.
         """
         margins, seconds = self.margins(instance), EXPLORE.confirm_seconds if label else EXPLORE.suspect_seconds
         suspects = sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name])
@@ -141,14 +141,14 @@ class Search:
                     return result
                 if result.outcome is Outcome.INCONCLUSIVE and label is None:
                     self.look_up(instance).doubtful.add(suspect)
-                # A margin that only rounding made negative steers nothing.
+                # A margin that only rounding made negative is not to steer the search.
                 margins[suspect] = 0.0 if result.margin == 0 else EXPLORE.rounded
                 if result.outcome is Outcome.VERIFIED and result.margin == 0:
                     self._near(suspect, 0.0, instance)
         return None
 
     def _degenerate(self, margins: dict[str, float]) -> Iterator[str]:
-        """Yield the clauses with a limit that floats have no value of here: the limit of other leading terms, say."""
+        """Yield the clauses with a limit that have no value in float64, in all at most `EXPLORE.degenerate` times."""
         for name in self.with_limits:
             if margins[name] == math.inf and self.degenerate < EXPLORE.degenerate:
                 self.degenerate += 1
@@ -156,7 +156,7 @@ class Search:
 
     @cached_property
     def with_limits(self) -> tuple[str, ...]:
-        """The labels of the clauses that a limit is part of, or of a definition."""
+        """The labels of the clauses with a limit; all clauses if a definition has a limit."""
         statement = json.loads(self.statement.canonical())
         everywhere = "Limit" in json.dumps(statement["definitions"])
         clauses = (*statement["claims"], *statement["steps"])
@@ -171,7 +171,7 @@ class Search:
     ) -> ClauseResult:
         """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.
 
-        A claim for all values of variables is tried at `points` of them first.
+        If the clause is for all values of some variables, their values in `points` are tried first.
         """
         deadline = min(self.deadline, time.monotonic() + seconds)
         result = self.tally.judge.decide(suspect, instance, deadline, points)
@@ -184,9 +184,9 @@ def _scanned(statement: Statement, instance: Instance) -> dict[str, float]:
 
 
 def scan(clause: Clause, statement: Statement, instance: Mapping[str, Value]) -> float:
-    """Return a clause's float64 margin at an instance: relative, negative if it seems to fail.
+    """Return a clause's relative float64 margin at an instance, negative if the clause seems to fail.
 
-    It is infinite if the clause has no value, and NaN if nothing is evaluated.
+    The margin is infinite if the clause has no value in float64, and NaN if the clause is not evaluated.
     """
     try:
         margin = clause.scan(statement, instance)

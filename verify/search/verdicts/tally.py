@@ -1,8 +1,8 @@
 """The tally of the instances tried: each is clean, refuted, undecided, or has no value.
 
-A clause holds at an instance if its float64 margin is positive beyond a running bound of its error, if exact or ball
-arithmetic decides that it does, or if it is proved for all parameters. An instance is clean if all clauses that are not
-in words hold, and a claim is among them.
+A clause is known to hold at an instance if its float64 margin exceeds a running bound of the error, if exact or ball
+arithmetic decides that it holds, or if it is proved for all parameters. An instance is clean if all clauses that are
+not in words are known to hold, and at least one of them is a claim.
 """
 
 import math
@@ -23,7 +23,7 @@ from verify.search.verdicts.decision import Judge
 
 
 class Verdict(StrEnum):
-    """The state of an instance."""
+    """The class of an instance that was tried."""
 
     CLEAN = "clean"
     REFUTED = "refuted"
@@ -40,15 +40,15 @@ class Tried:
     instance
         Its values.
     margins
-        Each clause's relative margin in float64, which steers the search; infinite without one.
+        The relative margin of each clause in float64, which steers the search; infinite if it has no value.
     silent
         The clauses that have no value in float64.
     holds
-        The clauses that hold, with the relative margin in float64; None for those that have none.
+        The clauses known to hold, each with its relative margin in float64, or None without a margin.
     left_open
-        The clauses that rigorous arithmetic does not decide.
+        The clauses that rigorous arithmetic did not decide.
     doubtful
-        Of these, the clauses that seem to fail, and may take longer.
+        The clauses in `left_open` that seem to fail and were given little time.
     refuted
         Whether a clause is refuted.
     """
@@ -62,7 +62,7 @@ class Tried:
     refuted: bool = False
 
     def note(self, label: str, result: ClauseResult) -> None:
-        """Keep the finding of rigorous arithmetic on a clause."""
+        """Record the result of rigorous arithmetic for a clause."""
         if result.outcome is Outcome.VERIFIED:
             self.take(label)
         elif result.outcome is Outcome.REFUTED:
@@ -71,7 +71,7 @@ class Tried:
             self.left_open.add(label)
 
     def take(self, label: str) -> None:
-        """Keep that a clause holds: by a margin of at least 0, whatever rounding makes of it."""
+        """Record that a clause holds. A margin that rounding made negative is recorded as 0."""
         margin = self.margins[label]
         self.holds[label] = max(margin, 0.0) if math.isfinite(margin) else None
 
@@ -89,13 +89,13 @@ class Tally:
         self._numbers = {p.name for p in self.statement.parameters if p.kind in ("integer", "rational")}
 
     def takes_little(self) -> bool:
-        """Whether each clause that is looked at takes little time: float64 decides it, or one proof does."""
+        """Whether each clause that is looked at takes little time: float64 can decide it, or it is an equality."""
         first = self.statement.specialised({p.name: p.words[0] for p in self.statement.parameters if p.words})
         looked_at = (clause for clause in first.clauses if clause.label in self.labels)
         return all(isinstance(c, Equality) or floats_decide(c, first, self._numbers) for c in looked_at)
 
     def by_floats(self, tried: Iterable[Tried]) -> None:
-        """Note where clauses hold beyond the error of float64."""
+        """Record the clauses and instances at which the float64 margin exceeds its error."""
         for statement, group in self._by_words(tried):
             for clause in statement.clauses:
                 if clause.label in self.labels and floats_decide(clause, statement, self._numbers):
@@ -105,7 +105,7 @@ class Tally:
                         each.take(clause.label)
 
     def by_proofs(self, tried: Iterable[Tried], deadline: float) -> None:
-        """Note the clauses that are proved for all parameters, of those that floats leave open somewhere."""
+        """Look for a proof of each clause that is open at some instance, and record the clauses proved."""
         for _, group in self._by_words(tried):
             for label in self.labels:
                 open_, left = self._open_at(label, group, ever=True), deadline - time.monotonic()
@@ -115,12 +115,15 @@ class Tally:
                         each.take(label)
 
     def one_by_one(self, tried: Collection[Tried], deadline: float) -> Iterator[tuple[Tried, ClauseResult]]:
-        """Decide in rigorous arithmetic, the simplest first, until the time is over; yield the refuted ones."""
+        """Decide open clauses in rigorous arithmetic until the time is over, simplest instances first.
+
+        Yield each instance that is refuted, with the result.
+        """
         simplest_first = sorted(tried, key=lambda each: simplicity(each.instance))
         for seconds in EXPLORE.clause_seconds:
             missed = dict.fromkeys(self.labels, 0)
             for each in simplest_first:
-                # An instance at which one clause takes too long waits for the next round; the dearest is asked first.
+                # If a clause takes too long, its instance waits for the next round. The slowest clause comes first.
                 for label in sorted(self._open_labels(each), key=lambda label: -missed[label]):
                     begun = time.monotonic()
                     if begun >= deadline:
@@ -128,7 +131,7 @@ class Tally:
                     if missed[label] >= EXPLORE.misses:
                         break
                     result = self.judge.decide(label, each.instance, min(deadline, begun + seconds))
-                    # A recursion is followed in a part of the time.
+                    # A recursion is followed in only a part of the time.
                     if result.holds is None and time.monotonic() - begun >= EXPLORE.followed * seconds:
                         missed[label] += 1
                         break
@@ -147,12 +150,12 @@ class Tally:
         return Verdict.WITHOUT_VALUE if missing & tried.silent & tried.left_open else Verdict.UNDECIDED
 
     def is_unreached(self, tried: Tried) -> bool:
-        """Whether an instance is undecided and no rigorous answer to a clause was found in the time for verdicts."""
+        """Whether an instance is undecided because rigorous arithmetic was not applied to its open clauses in time."""
         asked, missing = tried.left_open & set(self.labels), set(self.labels) - tried.holds.keys()
         return bool(missing) and not asked and self.verdict(tried) is Verdict.UNDECIDED
 
     def smallest(self, tried: Iterable[Tried], first: Iterable[Tried]) -> tuple[float, Instance] | None:
-        """Return the smallest margin by which a clause holds, and where; among equals where the `first` of them is."""
+        """Return the smallest margin of a clause that holds, with its instance; of equal ones, the one in `first`."""
         known = [
             (margin, each.instance)
             for each in (*first, *tried)
@@ -168,7 +171,10 @@ class Tally:
         return [(self.statement.specialised(group[0].instance), group) for group in groups.values()]
 
     def _open_at(self, label: str, tried: Iterable[Tried], *, ever: bool = False) -> list[Tried]:
-        """Return the instances where a clause is not known to hold, unless `ever` without those left open by balls."""
+        """Return the instances at which a clause is not known to hold.
+
+        Without `ever`, leave out those at which rigorous arithmetic did not decide it.
+        """
         return [e for e in tried if label not in e.holds and (ever or label not in e.left_open)]
 
     def _open_labels(self, tried: Tried) -> Iterator[str]:

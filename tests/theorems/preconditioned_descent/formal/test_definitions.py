@@ -51,7 +51,7 @@ def instance():
 
 
 def tensors():
-    """The same as tensors, by name."""
+    """Return the matrices and the vector as tensors, by name."""
     return {
         name: torch.tensor([[float(Fraction(value)) for value in row] for row in rows], dtype=torch.float64)
         for name, rows in TABLES.items()
@@ -59,7 +59,7 @@ def tensors():
 
 
 def values():
-    """Tokens and labels after a layer, two layers' prediction, pattern (8) and its error, and iterates of descent."""
+    """Return a layer's tokens and labels, two layers' prediction, pattern (8) and its error, iterates of descent."""
     of = tensors()
     x, w, A = of["x"][None], of["w"], torch.stack([of["A0"], of["A1"]])
     one = reference.Layers(of["P"][None], of["Q"][None])
@@ -83,7 +83,7 @@ def values():
 
 
 def goal(name, value):
-    """That a value, or an entry of a descent's iterate, is near to a float."""
+    """Return Rocq's goal that a value, or an entry of a descent's iterate, is near to a float."""
     kind, *of = name.split()
     if kind != "descent":
         numerals = " ".join(f"{part}%nat" if part.isdigit() else part for part in name.split(" "))

@@ -47,7 +47,7 @@ def instance():
 
 
 def tensors():
-    """The same as tensors, by name."""
+    """Return the matrices as tensors, by name."""
     return {
         name: torch.tensor([[float(Fraction(value)) for value in row] for row in rows], dtype=torch.float64)
         for name, rows in TABLES.items()
@@ -55,7 +55,7 @@ def tensors():
 
 
 def values():
-    """The loss of one layer and of its component, by f = λ f_1 for d = 1, and the least loss for d = 2."""
+    """Return the loss of one layer and of its component, by f = λ f_1 for d = 1, and the least loss for d = 2."""
     of = tensors()
     covariance = of["C"] @ of["C"].T
     loss = reference.exact_loss((of["P"][None], of["Q"][None]), 1, covariance, torch.eye(1, dtype=torch.float64))
@@ -67,7 +67,7 @@ def values():
 
 
 def goal(name, value):
-    """That a loss is near to a float."""
+    """Return Rocq's goal that a loss is near to a float."""
     if name == "least":
         return f"""Goal forall N C g, normal_mean 2 3 N -> covariance 2 C U (eigenvalues 0%nat) ->
 g = best_loss 2 1 N C U (eigenvalues 0%nat) -> {rocq.near(value)}.

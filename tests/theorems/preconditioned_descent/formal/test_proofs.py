@@ -40,7 +40,7 @@ class TestProofs(rocq.ProofsOfAnArea):
     AREA, PROOFS, OTHER = AREA, PROOFS, {"exchange.every_order": "lemma4_loss"}
 
 
-# Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
+# With each error the definitions still compile; the proof that uses the changed definition fails.
 PLANTED = {
     "the query among the keys": ("definitions", "andb (i =? j) (j <? n)", "andb (i =? j) (j <? S n)", "layer"),
     "Q transposed": (

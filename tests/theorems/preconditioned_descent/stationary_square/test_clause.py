@@ -1,4 +1,4 @@
-"""Critical points of integrated squares: measures and recursions whose answer is known otherwise, and refusals."""
+"""Critical points of integrated squares: measures and recursions whose critical points are known, and refusals."""
 
 from fractions import Fraction
 
@@ -65,7 +65,7 @@ def test_two_factors_have_the_minimum_in_two_orders_and_a_double_saddle(check):
 
 
 def test_three_factors_have_power_orthogonal_points_alone(check):
-    # 3! orders of the minimum; one double value before or after a single one, in 3 places each; one triple value.
+    # 3! orders of the minimum; 2 points with a double and a single value, in 3 orders each; one triple value.
     result = check(3)
     points = result.values["critical_points"]
     losses = sorted({round(float(point["loss"].midpoint), 12) for point in points})
@@ -85,7 +85,7 @@ def test_enclosures_are_as_narrow_as_asked_for(check, digits):
 
 
 def test_an_unknown_without_effect_is_null(check):
-    # b acts on the next layer alone, through a state that scales s.
+    # b acts only on the next layer, through a state that scales s.
     g = sp.Symbol("g", real=True)
     recursion = Dynamics((g, p), (sp.S.One, sp.S.One), (g * b, p * (1 - a * g * s)), p)
     result = check(1, recursion=recursion, unknowns=(a, b))
@@ -96,14 +96,14 @@ def test_an_unknown_without_effect_is_null(check):
 def test_a_curve_of_critical_points_is_not_certified_and_not_complete(check):
     recursion = Dynamics((p,), (sp.S.One,), (p * (1 - a * b * s),), p)
     result = check(1, recursion=recursion, unknowns=(a, b))
-    # a = b = 0 is a saddle; on the curve a b = 3/2 of minima the second derivatives are singular.
+    # a = b = 0 is a saddle; the curve a b = 3/2 consists of minima, at which the second derivatives are singular.
     (point,) = result.values["critical_points"]
     assert [float(point[name][0].midpoint) for name in "ab"] == pytest.approx([0, 0], abs=1e-12)
     assert point["local_minimum"] is False and result.values["complete"] is False
 
 
 def test_a_line_of_critical_points_in_three_unknowns_is_not_complete(check):
-    # c multiplies what is 0 along the recursion: it has no effect, and that is not seen in its formula.
+    # c multiplies an expression that is 0 along the recursion: c has no effect, which the formula does not show.
     c, q1, q2 = sp.symbols("c q1 q2", real=True)
     step = (p * (1 - a * s - b * s**2) + c * (q1 - q2), q1, q2)
     recursion = Dynamics((p, q1, q2), (sp.S.One,) * 3, step, p)
@@ -157,7 +157,7 @@ def test_too_many_layers_are_refused_with_the_reason(check):
         ({"near": (sp.S.One,)}, "needs an unknown, and a radius"),
         ({"unknowns": ()}, "needs an unknown"),
         ({"recursion": Dynamics((p,), (sp.S.One,), (p * (1 - s),), p)}, "the step uses no unknown, none of a"),
-        # Of several critical points any would do, and the one found may be a saddle.
+        # With several critical points, any of them would do, and the one that is found may be a saddle.
         ({"minimum": True}, "a minimum needs near"),
     ],
     ids=["quotient", "no radius", "no unknown", "a constant step", "a minimum anywhere"],
@@ -179,7 +179,7 @@ def test_layers_whose_end_is_a_number_are_inconclusive(check):
 
 
 def test_moments_of_two_points_leave_nothing_to_find(check):
-    # Half at 1, half at 2: with two factors the square has 3 nodes, and the measure 2 points.
+    # Half the mass is at 1, half at 2: with two factors the measure would need more than these 2 points.
     result = check(2, moment=(1 + 2**k) / 2)
     assert result.outcome is Outcome.INCONCLUSIVE and "more than 2 points" in result.detail
 

@@ -1,4 +1,4 @@
-"""Drawn statements of a critical point whose truth is known: none is wrongly verified, and none wrongly refuted."""
+"""Drawn statements about critical points whose truth is known: none is wrongly verified or wrongly refuted."""
 
 import random
 from fractions import Fraction

@@ -32,5 +32,5 @@ def test_under_the_other_prior_it_is_no_minimiser():
 def test_f_is_strictly_convex_in_the_sum_and_not_in_the_difference(n, prior):
     right, wrong = (tried(convex(sign), n, prior) for sign in (1, -1))
     assert not any(trial.violates for trial in right)
-    # M with the last column alone tells the two apart by no sign, nearly skew-symmetric ones do.
+    # A matrix M with only the last column shows no difference in sign; nearly skew-symmetric ones do.
     assert sum(trial.violates for trial in wrong[2::3]) > DRAWS / 6

@@ -18,7 +18,7 @@ def test_partitions_of_a_number():
 
 @pytest.mark.parametrize("power", [1, 2, 3, 4])
 def test_moments_by_wicks_formula(power):
-    # tr (GGᵀ)^k is the sum of G_{i_1 j_1} G_{i_2 j_1} G_{i_2 j_2} …: 2k factors, each with a row and a column.
+    # tr (GGᵀ)^k is the sum of the products G_{i_1 j_1} G_{i_2 j_1} G_{i_2 j_2} … of 2k entries of G.
     rows, columns = [(k + 1) // 2 % power for k in range(2 * power)], [k // 2 for k in range(2 * power)]
     terms = Counter(
         (
@@ -44,7 +44,7 @@ def test_a_loss_is_that_of_the_layers_on_drawn_prompts():
     for _ in range(2):
         Z = Z + P @ Z @ np.diag([1] * n + [0]) @ (np.swapaxes(Z, 1, 2) @ Q @ Z) / n
     drawn = (-Z[:, -1, -1] - wanted) ** 2
-    # 6 standard errors, which are below 2 percent of the mean.
+    # Within 6 standard errors; a standard error is below 2 percent of the mean.
     error = drawn.std() / count**0.5
     assert error < 0.02 * drawn.mean()
     assert float(loss(Fraction(2, 5), 2, 2, n)) == pytest.approx(drawn.mean(), abs=6 * error)

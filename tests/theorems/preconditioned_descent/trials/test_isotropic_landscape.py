@@ -1,4 +1,4 @@
-"""The trials of the landscape at Σ = I: claims that they refute, and claims that they do not."""
+"""The trials of the landscape at Σ = I refute false claims, and not the true ones."""
 
 from fractions import Fraction
 from itertools import islice

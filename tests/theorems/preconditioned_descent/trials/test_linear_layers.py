@@ -1,4 +1,4 @@
-"""Layers in whole numbers are those of the definition, and each claim's wrong variant is found."""
+"""Layers in integers are those of the definition, and the wrong variant of each claim is refuted."""
 
 from fractions import Fraction
 from itertools import islice

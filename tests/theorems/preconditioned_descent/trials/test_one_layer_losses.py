@@ -1,4 +1,4 @@
-"""Losses of one layer over all P and Q against prompts drawn, run through the layer as it is defined."""
+"""Losses of one layer over all P and Q against drawn prompts that are run through the layer by its definition."""
 
 from fractions import Fraction
 from itertools import product
@@ -22,7 +22,7 @@ LOSSES = {"linear": linear_loss, "relu": relu_loss}
 
 
 def prompts(count, n, eigenvalues, random):
-    """Z_0 of some prompts, and the query's true labels."""
+    """Return Z_0 of some prompts, and the query's true labels."""
     tokens = random.normal(size=(count, len(eigenvalues), n + 1)) * np.sqrt(eigenvalues)[:, None]
     labels = (random.normal(size=(count, 1, len(eigenvalues))) @ tokens)[:, 0]
     wanted = labels[:, -1].copy()
@@ -31,7 +31,7 @@ def prompts(count, n, eigenvalues, random):
 
 
 def squares(kind, n, eigenvalues, P, Q, random, count=100_000):
-    """(TF − <w*, x>)² of prompts that are drawn, by Z + (1/n) P Z M (Zᵀ Q Z)."""
+    """Return (TF − <w*, x>)² of drawn prompts, by Z + (1/n) P Z M (Zᵀ Q Z)."""
     Z, wanted = prompts(count, n, eigenvalues, random)
     seen = np.swapaxes(Z, 1, 2) @ Q @ Z
     seen = np.maximum(seen, 0) if kind == "relu" else seen
@@ -68,7 +68,7 @@ def test_a_loss_is_the_mean_over_drawn_prompts(kind, n, eigenvalues):
     for _ in range(3):
         P, Q = random.normal(size=(2, d + 1, d + 1)) / 2
         drawn = squares(kind, n, eigenvalues, P, Q, random)
-        # 6 standard errors, which are below 2 percent of the mean.
+        # Within 6 standard errors; a standard error is below 2 percent of the mean.
         error = drawn.std() / len(drawn) ** 0.5
         assert error < 0.02 * drawn.mean()
         assert LOSSES[kind](data, P[-1], Q[:, :-1]).value == pytest.approx(drawn.mean(), abs=6 * error)
@@ -93,7 +93,7 @@ def test_slopes_are_those_of_the_loss(kind):
     data = float_data(4, [Fraction(1)] * 3)
     row, columns = random.normal(size=4), random.normal(size=(4, 3))
     found = loss(data, row, columns)
-    # In one entry alone the loss is a quadratic function, whose central difference is its slope.
+    # In a single entry the loss is a quadratic function, whose central difference is its slope.
     for i in range(4):
         e = np.eye(4)[i]
         up, down = (loss(data, row + s * e, columns).value for s in (1, -1))

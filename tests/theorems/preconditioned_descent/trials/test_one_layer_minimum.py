@@ -1,4 +1,4 @@
-"""Trials of a least loss find another point that is lower; slopes and second derivatives are exact."""
+"""Trials of a least loss find any point with a lower loss; slopes and second derivatives are exact."""
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
@@ -34,7 +34,7 @@ def one_dimension(step):
 def test_a_least_loss_stands_and_one_beside_it_does_not():
     right, wrong = list(one_dimension(Fraction(1, 2))), list(one_dimension(Fraction(11, 20)))
     assert len(right) == DRAWS and not any(trial.violates for trial in right)
-    # The value named is that of the loss there: 1 − 2a + 2a².
+    # The claimed value is the loss there: 1 − 2a + 2a².
     assert not wrong[0].violates
     moves, descents = wrong[1 : MOVES + 1], wrong[MOVES + 1 :]
     assert any(trial.violates for trial in moves) and all(trial.violates for trial in descents)
@@ -89,7 +89,7 @@ def test_second_derivatives_are_mixed_differences_of_the_loss():
             entries[place] += step
         return linear_loss(point.data, entries[:3], entries[3:].reshape(3, 2)).value
 
-    # In one entry, and in each of two, the loss is a quadratic function: these differences are exact.
+    # The loss is a quadratic function of each entry, so these differences are exact.
     for i, j in combinations_with_replacement(range(9), 2):
         if i == j:
             expected = at((i, 1)) - 2 * at() + at((i, -1))

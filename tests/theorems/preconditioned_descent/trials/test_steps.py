@@ -1,4 +1,4 @@
-"""The loss of steps against layers run on drawn prompts; its derivatives, and violations."""
+"""The loss as a function of the steps against layers run on drawn prompts; its derivatives, and violations."""
 
 from fractions import Fraction
 from itertools import islice
@@ -47,7 +47,7 @@ BEST = given("0.12251482265544137786674043", "0.54415184401122528879992623")
 
 def test_the_least_pair_in_one_dimension_has_no_violation_and_others_have():
     def of(trials):
-        # To 10⁻²⁴, as the steps above have 26 digits.
+        # Up to 10⁻²⁴, because the steps above have 26 digits.
         return [trial for trial in drawn(trials, 20) if trial.margin < -max(trial.error, Fraction(1, 10**24))]
 
     assert not of(steps.least_at_steps(BEST, given("8/15")))

@@ -40,7 +40,7 @@ def test_the_laws_fit_together():
 
 
 def test_rounding_covers_the_error_of_a_loss_that_is_known():
-    # At A_0 = A_1 = 0 the loss is d, and at 10⁴ I its loss of digits to rounding shows.
+    # At A_0 = A_1 = 0 the loss is d; at 10⁴ I the rounding errors of the loss show.
     zero, laws = np.zeros((D, D)), two_layers.standard(D)
     assert two_layers.loss(zero, zero, N, laws) == D
     large = 1e4 * np.eye(D)

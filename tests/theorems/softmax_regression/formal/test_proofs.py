@@ -32,7 +32,7 @@ class TestProofs(rocq.ProofsOfAnArea):
     AREA, PROOFS, OTHER = AREA, PROOFS, {"shifts.weight_shift_holds": "data_shift_shift"}
 
 
-# Each error leaves the definitions a text that Rocq reads; the proof that rests on what it changes fails.
+# With each error the definitions still compile; the proof that uses the changed definition fails.
 PLANTED = {
     "softmax of twice the logits": (
         "definitions",

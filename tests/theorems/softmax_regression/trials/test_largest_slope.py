@@ -1,4 +1,4 @@
-"""The largest eigenvalue of the softmax Jacobian: against differences, over levels, and violations."""
+"""The largest eigenvalue of the softmax Jacobian: against differences, over logits of three levels; violations."""
 
 from fractions import Fraction
 from itertools import islice
@@ -61,7 +61,7 @@ def test_out_of_reach_the_best_factor_is_not_tried():
 
 def test_the_bounds_hold_and_smaller_ones_do_not():
     n, R = sp.symbols("n R")
-    # The best factor itself for both, E = n: all three bounds hold.
+    # With the best factor in all three bounds, and E = n, the bounds hold.
     bounds = values_of(*[sp.Rational(Fraction(BEST))] * 3, 1 / n + 0 * R)
     assert not violated(largest_slope.at_most(bounds)) and violated(largest_slope.at_most(bounds, factor=0.99))
     # For E > n only the first bound applies.

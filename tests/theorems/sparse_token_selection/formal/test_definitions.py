@@ -52,7 +52,7 @@ def tensor(rows):
 
 
 def logits():
-    """The logits, exactly: an aid for Rocq, which proves them."""
+    """Return the exact logits, which help Rocq: it proves that they are the logits."""
     w, x, e = ([[Fraction(value) for value in row] for row in rows] for rows in (W, X, ENCODINGS))
     Z = [*x, *e]
     query = [0, 0, *(sum(s * v for s, v in zip(SELECTED, row, strict=True)) for row in e)]
@@ -72,7 +72,7 @@ def values():
 
 
 def instance():
-    """The matrices and the subset, with the logits and the attention, which enclose values with exponentials."""
+    """Yield the lines that define matrices and subset, state the logits, and enclose the attention for Interval."""
     yield from (HEAD, matrix("X", X), matrix("e", ENCODINGS), matrix("W", W), matrix("V", V))
     yield f"Definition y : subset := [{'; '.join('true' if each else 'false' for each in SELECTED)}]."
     for i, logit in enumerate(logits()):
@@ -85,7 +85,7 @@ def instance():
 
 
 def goal(name, value):
-    """That a value, or what is a slope, is near to a float; a slope is the gradient in closed form, as it is unique."""
+    """Return Rocq's goal that a value or slope is near to a float; the slope is unique, so it is the closed form's."""
     if not name.startswith("slope"):
         return f"Goal forall g, g = {name} -> {rocq.near(value)}.\nProof. intros g ->. unfold {name.split()[0]}."
     kind, *of = name.split()
@@ -129,7 +129,7 @@ def test_another_value_is_refused(layer):
     assert not good and "Numerical evaluation failed" in answer
 
 
-# The gradient is proved for any target and query: these errors show in values alone.
+# The gradient is proved for any target and query, so only values show these errors.
 PLANTED = {
     "the target not divided by q": ("X a i) / INR q.", "X a i)."),
     "a query of the tokens that are not selected": (
@@ -161,7 +161,7 @@ def recursion(found):
 
 
 def trained():
-    """α, C and the loss after two steps of full matrices from zero, by the cubature of degree 3."""
+    """Return α, C and the loss after two steps of full matrices from zero, by the cubature of degree 3."""
 
     def gradient(W, V):
         found = reference.cubature_gradient(W, V, reference.one_hot_encodings(4), 2)

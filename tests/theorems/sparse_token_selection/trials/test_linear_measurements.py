@@ -14,7 +14,7 @@ SIZES = [Task(4, 2, 2, m) for m in range(9)] + [Task(3, 1, 1, 2), Task(3, 3, 2, 
 
 
 def second_moment(task):
-    """E uuᵀ ⊗ I_d over all subsets."""
+    """Return E uuᵀ ⊗ I_d over all subsets."""
     u = np.array([np.isin(np.arange(task.T), y) / task.q for y in combinations(range(task.T), task.q)])
     return np.kron(u.T @ u / len(u), np.eye(task.d))
 

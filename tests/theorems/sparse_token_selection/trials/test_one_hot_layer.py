@@ -27,7 +27,7 @@ def losses(X, V, W, y):
 
 
 def population_slopes(V, W):
-    """The mean over subsets of the slopes, one subset at a time, and that over the permutations of one."""
+    """Return the mean of the slopes over all subsets, one at a time, and over the permutations of one subset."""
     one_by_one = []
     for y in indicators(T, q):
         slope_V, column = layer.slopes(layer.tokens(T, d), V, layer.softmax(W[d:, d:] @ y), y)

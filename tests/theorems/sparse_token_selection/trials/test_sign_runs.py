@@ -1,4 +1,4 @@
-"""Runs with sign encodings: the claims on them, near misses that are refuted, and runs without an end."""
+"""Runs with sign encodings: claims about them, near misses that are refuted, and runs that do not converge."""
 
 from fractions import Fraction
 

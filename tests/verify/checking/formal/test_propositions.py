@@ -1,4 +1,4 @@
-"""A formal text is read from files of definitions alone, and its digest is of all that it rests on."""
+"""A formal text is read from files that hold only definitions; its digest covers all definitions that it rests on."""
 
 import pytest
 
@@ -10,7 +10,7 @@ POSITIVE = {"Halves.claims.positive": "Halves.proofs.positive_holds"}
 
 
 def digest_after(halves_package, path, old, new):
-    """Return the digest of the text once a file is changed."""
+    """Return the digest of the text after a change of a file."""
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1
     path.write_text(text.replace(old, new), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A record of Rocq's acceptance counts while it is of the statement and of the files that are there."""
+"""A record of Rocq's acceptance counts as long as it belongs to the present statement and files."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The `.v` files of a package: their sentences, which files each needs, and a digest of them."""
+"""The `.v` files of a package: their sentences, the files that each needs, and their digest."""
 
 import pytest
 

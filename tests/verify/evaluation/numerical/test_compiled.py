@@ -1,4 +1,4 @@
-"""A statement over arrays of points: its values, and where its relations hold, are those of rigorous arithmetic."""
+"""A statement over arrays of points: values and truth of relations agree with rigorous arithmetic."""
 
 import random
 from fractions import Fraction
@@ -24,7 +24,7 @@ def read(of, fixed=None):
 
 
 def value(expression, instance):
-    """Return the value in rigorous arithmetic as a float, infinity for none."""
+    """Return the value in rigorous arithmetic as a float; infinity if there is none."""
     try:
         found, _ = evaluate_rising(expression, instance)
     except (UndefinedError, UndecidedError):
@@ -68,10 +68,10 @@ def test_an_equation_is_solved_exactly():
     assert {p.name for p in here.free} == {"x", "z"} and {p.name for p in here.solved} == {"y", "w"}
     third = Fraction(1, 3)
     assert here.instance([third, third]) == {"x": third, "y": third, "z": third, "w": 2 * third}
-    # A root that is irrational is no instance.
+    # An irrational root gives no instance.
     root = read(claim("z <= 1 if z == sqrt(x) for x >= 0"))
     assert root.instance([Fraction(4)]) == {"x": 4, "z": 2} and root.instance([Fraction(2)]) is None
-    # An integer is what the equation says where that is one.
+    # The integer parameter stays free, and the equation is solved for x.
     half = read(claim("n <= 1 if n == 2*x for integer n"))
     assert [p.name for p in half.solved] == ["x"] and half.instance([Fraction(3)]) == {"n": 3, "x": Fraction(3, 2)}
 
@@ -84,10 +84,10 @@ def test_an_equation_is_solved_for_what_leaves_the_other_relations_room():
         read = compiled(statement, {"w": Fraction(1)}, statement.clauses, lambda: None, relations)
         return {parameter.name for parameter in read.solved}, {parameter.name for parameter in read.free}
 
-    # Of a b = 0 and b^2 > 0 it is a, whichever of them comes last.
+    # a b = 0 with b^2 > 0 is solved for a, whatever the order of the symbols.
     assert solved(sp.Eq(a * b, 0), sp.Gt(b**2, 0)) == ({"a"}, {"b"})
     assert solved(sp.Eq(a * b, 0), sp.Gt(a**2, 0)) == ({"b"}, {"a"})
-    # c = a b divides by nothing, and then b (a - 1) = 0 gives b, as a is not 1.
+    # c = a b needs no division, and then b (a - 1) = 0 gives b, because a is not 1.
     assert solved(sp.Eq(c - a * b, 0), sp.Eq(b - c, 0), sp.Gt((a - 1) ** 2, 0)) == ({"b", "c"}, {"a"})
     assert solved(sp.Eq(a, -a), sp.Eq(b * w, 3)) == ({"a", "b"}, set())
 

@@ -1,4 +1,4 @@
-"""Runs at many points at once: their margins have the signs of runs that are followed one by one, in exact numbers."""
+"""Runs at many points at once: their margins have the same signs as those of single runs in exact numbers."""
 
 import math
 from fractions import Fraction
@@ -25,7 +25,7 @@ def margins(of, points, tick=lambda: None):
 
 @pytest.mark.parametrize("early", [False, True])
 def test_a_level_that_is_reached_in_time_or_not(early):
-    # x/2^t <= 1 first at t = ceil(log2 x).
+    # The first t with x/2^t <= 1 is ceil(log2 x).
     claimed = {"not_before": n} if early else {"within": n - sp.Rational(1, 2)}
     of = theorem((N, X), Reaches("claim", HALVING, sp.Integer(1), **claimed))
     points = [(k, Fraction(numerator, 3)) for k in range(1, 9) for numerator in range(1, 400, 7)]
@@ -40,10 +40,10 @@ def test_the_margin_is_what_is_left_of_the_steps():
     of = theorem((N, X), Reaches("claim", HALVING, sp.Integer(1), within=n))
     three, seven, twenty = margins(of, [(3, 5), (7, 5), (20, 5)])
     assert 0 < three < seven < twenty < 1
-    # Of two runs that come to it at the same step, that which crosses it later has less.
+    # Of two runs that reach the level at the same step, the one that crosses it later has the smaller margin.
     (soon, late) = margins(of, [(3, Fraction(41, 10)), (3, Fraction(79, 10))])
     assert 0 < late < soon
-    # No step is before the first, and a run that is longer than it is followed shows nothing.
+    # No step comes before the first, and a run that is too long to be followed shows nothing.
     before = theorem((W, X), Reaches("claim", HALVING, sp.Integer(1), within=w))
     endless = Fraction(10) ** 300
     assert margins(before, [(-1, Fraction(1, 2)), (NUMERICAL.run_steps + 1, endless)]).tolist() == [-1, 1]
@@ -70,7 +70,7 @@ def test_a_run_is_suspected_where_it_does_not_fall(size, suspected):
 
 @pytest.mark.parametrize(("power", "floor", "suspected"), [(1, 0, False), (2, 0, False), (0, 0, False), (0, 1, True)])
 def test_a_run_is_suspected_where_it_settles_above_the_level(power, floor, suspected):
-    # 1/t, 1/t^2 and 0.95^t fall to 0, the last one plus 1 settles.
+    # 1/t, 1/t^2 and 0.95^t fall to 0; 1 + 0.95^t settles above the level.
     t = sp.Symbol("z", positive=True)
     falls = floor + (sp.Rational(95, 100) ** t if not power else t**-power)
     of = theorem((X,), Reaches("claim", Dynamics((t,), (sp.Integer(1),), (t + 1,), falls), x))
@@ -85,7 +85,7 @@ def test_a_run_that_leaves_the_reals_or_diverges_shows_no_error():
         (X,), Stays("claim", Dynamics((z,), (sp.Integer(1),), (z**2 + x,), z), sp.Integer(1), sp.Integer(2))
     )
     assert left == -1 and margins(growing, [(1,)])[0] == -1
-    # A bound without a value leaves the claim without one.
+    # If the bound has no value, the claim has none.
     nowhere = theorem((W,), Reaches("claim", Dynamics((z,), (sp.Integer(1),), (z / 2,), z), sp.log(w)))
     assert margins(nowhere, [(-1,)])[0] == math.inf and margins(nowhere, [(2,)])[0] == 1
 

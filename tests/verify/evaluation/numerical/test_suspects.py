@@ -1,4 +1,4 @@
-"""The numerical search: the witness that it comes to first, at each seed, and the points that it leaves out."""
+"""The numerical search: the witness that it finds first, at each seed, and the points that it leaves out."""
 
 import math
 from fractions import Fraction
@@ -16,7 +16,7 @@ from verify.evaluation.numerical.limits import NUMERICAL
 from verify.evaluation.numerical.suspects import suspects
 
 FIRST = {
-    # The least value is 0, at (3, 9) alone.
+    # The least value, 0, is attained only at (3, 9).
     "1/1000000 <= 100*(y - x**2)**2 + (3 - x)**2": {"x": 3, "y": 9},
     # The smallest triple of Pythagoras.
     "1 <= abs(x**2 + y**2 - z**2) for integer x >= 1, integer y >= 1, integer z >= 1": {"x": 3, "y": 4, "z": 5},
@@ -26,7 +26,7 @@ FIRST = {
     # Euler's polynomial is least, 41, at 39 and 40.
     "n**2 - 79*n + 1601 >= 42 for integer n >= 1": {"n": 39},
 }
-"""Statements and their simplest counterexample, to which a search comes, whatever the seed."""
+"""Statements and their simplest counterexamples, which a search finds at every seed."""
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -38,7 +38,7 @@ def test_a_simple_witness_is_found(line, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_heavy_balls_energy_rises_at_the_simplest_momentum(seed):
-    # From x = 0 it is multiplied by b² (1 + a): it rises where b² > 4/5, and 9/10 is the simplest such b.
+    # From x = 0 the energy is multiplied by b² (1 + a). At a = 1/4 it rises for b² > 4/5; the simplest b is 9/10.
     energy = "a*X**2 + (X - x)**2 <= a*x**2 + (x - y)**2 if X == x - a*x + b*(x - y), a <= 1/4 for a > 0, 0 < b < 1"
     found = explore(claim(energy), {}, seed=seed, seconds=20).counterexample
     assert (found["a"], found["b"]) == (Fraction(1, 4), Fraction(9, 10))
@@ -55,7 +55,7 @@ def test_a_narrow_one_is_found_too(seed):
     mean, squares = "(exp(a)*u + exp(b)*v + w)/(exp(a) + exp(b) + 1)", "exp(a)*u**2 + exp(b)*v**2 + w**2"
     softmax = f"({squares})/(exp(a) + exp(b) + 1) - ({mean})**2 <= 0.495*(u**2 + v**2 + w**2)"
     steep = explore(claim(softmax), {}, seed=seed, seconds=20).counterexample
-    # Two classes of equal odds and opposite entries, the third all but without weight.
+    # Two classes have equal odds and opposite entries, and the third has almost no weight.
     weights = [math.exp(steep["a"]), math.exp(steep["b"]), 1.0]
     entries = [float(steep[name]) for name in "uvw"]
     average = sum(p * e for p, e in zip(weights, entries, strict=True)) / sum(weights)
@@ -65,8 +65,8 @@ def test_a_narrow_one_is_found_too(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_narrow_one_of_a_recursion_is_found(clock, seed):
-    # Newton's method for z^3 = z takes more than 16 steps to a root from one start in 1500 of those in [2/5, 9/20),
-    # near 1/sqrt(5), from which it goes round in a cycle, and near starts that lead there.
+    # Newton's method for z^3 = z takes more than 16 steps to a root from one in 1500 of the starts in [2/5, 9/20):
+    # those near 1/sqrt(5), which is on a cycle, and those that lead there.
     newton = Dynamics((z,), (x,), (2 * z**3 / (3 * z**2 - 1),), (z**3 - z) ** 2)
     within = Reaches("claim", newton, sp.Rational(1, 10**6), within=sp.Integer(16))
     between = Hypothesis("low", sp.Ge(x, sp.Rational(2, 5))), Hypothesis("high", sp.Lt(x, sp.Rational(9, 20)))
@@ -74,7 +74,7 @@ def test_a_narrow_one_of_a_recursion_is_found(clock, seed):
     start = state = found.counterexample["x"]
     for _ in range(17):
         assert (state**3 - state) ** 2 > Fraction(1, 10**6)
-        # Exact numbers would treble their digits at each step.
+        # Exact numbers would have three times as many digits after each step.
         state = (2 * state**3 / (3 * state**2 - 1)).limit_denominator(10**40)
     assert Fraction(4472, 10**4) < start < Fraction(4478, 10**4) and found.needed <= 8 and found.certified
 
@@ -115,7 +115,7 @@ def test_claims_for_all_values_are_searched_over_the_variables(relation, point):
 def test_a_variable_keeps_what_it_assumes():
     odd = sp.Symbol("o", integer=True, odd=True)
     assert check(theorem((W,), sp.Ge((odd - 2) ** 2, w), variables=(odd,)), {"w": 1}).outcome != "refuted"
-    # Of any integer it is false at 2, and of positive numbers near 0.
+    # For all integers the claim is false at 2, and for all positive numbers near 0.
     whole = sp.Symbol("o", integer=True)
     assert check(theorem((W,), sp.Ge((whole - 2) ** 2, w), variables=(whole,)), {"w": 1}).clauses[0].witness["o"] == 2
     assert check(theorem((W,), sp.Ge(x, w), variables=(x,)), {"w": 0}).outcome != "refuted"
@@ -155,7 +155,7 @@ def test_the_points_are_bounded(monkeypatch, most):
         return scores(read, points)
 
     monkeypatch.setattr(Compiled, "scores", counted)
-    # A search that is begun is finished, and the nearest miss is rounded.
+    # A search that has begun is finished, and the nearest miss is rounded to a simple point.
     for line in ("0 <= x + 1 for x > 0", "x + y <= 1.5 if x**2 + y**2 <= 1"):
         evaluated.clear()
         list(suspects(claim(line).statement, {}, most, 0, lambda: None))
@@ -194,7 +194,7 @@ def test_numbers_beyond_float64_raise_nothing(line):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_box_of_few_integers_is_searched_whole(seed):
-    # It fails at (37, 38, 39) alone of 68 921 points.
+    # The claim fails at one of 68 921 points, (37, 38, 39).
     line = "1 <= abs(a**3 + 2*b**3 + 3*c**3 - 338354) if a <= 40, b <= 40, c <= 40 for "
     line += ", ".join(f"integer {name} >= 0" for name in "abc")
     assert explore(claim(line), {}, seed=seed, seconds=20).counterexample == {"a": 37, "b": 38, "c": 39}

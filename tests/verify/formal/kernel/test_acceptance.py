@@ -1,4 +1,4 @@
-"""Rocq is put a theorem's formal texts and its exported statement, and a user's file is formal by two commands."""
+"""Rocq is given a theorem's formal texts and its exported statement; two commands make a user's file formal."""
 
 import json
 from dataclasses import replace
@@ -122,7 +122,7 @@ def test_proofs_that_rocq_refuses_are_not_formal_and_the_reason_is_shown(cli, mi
     code, out, _ = cli("prove", "--formal", mine, "--json")
     body = body_of(out)
     assert (code, body["for_all_parameters"], body["formal"]) == (0, "proved", None)
-    assert "bad is assumed, which is none of Rocq's real numbers" in body["not_formal"]
+    assert "bad is assumed, which is not an axiom of Rocq's real numbers" in body["not_formal"]
 
 
 @pytest.mark.formal
@@ -140,7 +140,7 @@ def test_the_command_records_what_is_accepted_and_skips_it_then(halves_package, 
     assert command.main(tmp_path / "build", [theorem.id]) == 0
     assert capsys.readouterr().out == "user.halves: as recorded\n"
     theorem = replace(theorem, statement=replace(theorem.statement, formal={}))
-    # The checker reads the libraries below these files again, a minute each time.
+    # Rocq's checker would read the libraries below these files again, which takes a minute each time.
     monkeypatch.setattr(command, "checked", lambda *_: ("", frozenset()))
     assert command.main(tmp_path / "build", [theorem.id]) == 0
     assert "as recorded" not in capsys.readouterr().out

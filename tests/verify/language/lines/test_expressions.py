@@ -1,4 +1,4 @@
-"""Expressions in text: those that are read, and those that are refused, with the column; nothing is run."""
+"""Expressions in text: some are read, others are refused with the column; no text is run."""
 
 import pytest
 import sympy as sp
@@ -24,7 +24,7 @@ def part(text):
         ("(x - y)**-1", 1 / (x - y)),
         ("exp(log(p) + 1)", sp.E * sp.Symbol("p", positive=True)),
         ("sqrt(x)*E", sp.sqrt(x) * sp.E),
-        # A decimal is the number that is written, and no binary fraction.
+        # A decimal is the exact number that is written, and not a binary fraction.
         ("0.1", sp.Rational(1, 10)),
         (".5e-3", sp.Rational(1, 2000)),
         ("1e400", sp.Integer(10) ** 400),
@@ -95,7 +95,7 @@ def test_expressions(text, value):
         ("(lambda: x)()", 11, "outside the language"),
         ("__import__('os').system('true')", 11, "outside the language"),
         ("__import__('os')", 11, "__import__ is no function of the language"),
-        # The column is one of characters, of which some have several bytes.
+        # The column counts characters, some of which have several bytes.
         ("exp('é') + z", 15, "this is no number"),
         ("é + z", 11, "é is not introduced"),
         ("-" * 200 + "x", 11, "more than 150 deep"),
@@ -154,7 +154,7 @@ def test_a_function_that_sympy_rewrites_keeps_its_needs():
 
 
 def test_no_line_takes_long():
-    # The worst that is short enough, by what SymPy multiplies out, takes roots of or compares.
+    # The worst texts of admitted length: SymPy multiplies out, takes roots or compares.
     for text in ("*".join(["(x + y)"] * 140), "+".join(["x"] * 140), f"{'9' * 60}**0.5", "x**y" + "**x" * 100):
         assert len(text) <= LONGEST
         expression(part(text), SYMBOLS)

@@ -1,4 +1,4 @@
-"""A column is the product that it says; no two are the same."""
+"""Every column has the value of the product that it denotes, and no two columns are the same."""
 
 import pytest
 import sympy as sp

@@ -1,4 +1,4 @@
-"""Polynomials as sums of columns: exact coefficients, strict columns, free ones, and none if there are none."""
+"""Polynomials as sums of columns: exact coefficients, strict and free columns; no result if there is no such sum."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Textbook inequalities are deduced and re-checked; false variants are not; work alone ends a search."""
+"""Textbook inequalities are deduced and re-checked, false variants are not; only the work ends a search."""
 
 import os
 import subprocess
@@ -96,7 +96,7 @@ def accepted(line, proof):
         "Sum((-1)**k*binomial(n, k), (k, 0, n)) == 0 for integer n >= 1",
         "Sum(n - k, (k, 1, n)) == n*(n - 1)/2 for integer n >= 1",
         "Sum(1/(k*(k + 1)), (k, n, 2*n)) <= 1/n for integer n >= 1",
-        # Chains of slopes, with divisors between, and from a stationary point.
+        # Chains of slopes, with divisions in between, and from a stationary point.
         "3*x/(3 + x**2) <= tanh(x) for x >= 0",
         "3*sin(x) <= x*(2 + cos(x)) for x >= 0",
         "3*x <= 2*sin(x) + tan(x) if x < pi/2 for x >= 0",
@@ -138,7 +138,7 @@ def test_a_harder_one_is_deduced_with_more_work(line):
 @pytest.mark.parametrize(
     "line",
     [
-        # Strict, and equal somewhere.
+        # Strict claims with equality somewhere.
         "2*x*y < x**2 + y**2",
         "1 + n*x < (1 + x)**n for x >= -1, integer n >= 0",
         "1 + x < exp(x)",
@@ -146,7 +146,7 @@ def test_a_harder_one_is_deduced_with_more_work(line):
         "sqrt(x + y) < sqrt(x) + sqrt(y) for x >= 0, y >= 0",
         "exp(t) - 1 - t < t**2/(2*(1 - t/3)) for 0 <= t < 3",
         f"{SCHUR} > 0 for x >= 0, y >= 0, z >= 0",
-        # A constant or a bound too far.
+        # A constant or a bound that is too strong.
         "1 + n*x <= (1 + x)**n for x >= -3, integer n >= 0",
         "1 + x + x**2/2 <= exp(x)",
         "log(1 + x**2) <= 99*x**2/100",
@@ -221,7 +221,7 @@ def test_hypotheses_are_used_where_they_may_be():
         ("x <= 2 if x <= 1, y <= 1", [0]),
         ("x <= 2 if y <= 1, x <= y, z >= 0", [0, 1]),
         ("2*x*y <= x**2 + y**2 if x <= y", []),
-        # That shows a sign.
+        # Here the hypothesis is needed for a sign.
         ("x*y >= 0 if x >= z, y >= 0, z >= 0", [0, 1, 2]),
         ("sqrt(x)*y <= sqrt(x) if x >= 0, z >= 0, y <= 1", [0, 2]),
     ],
@@ -267,9 +267,9 @@ def test_long_statements_are_not_searched():
 @pytest.mark.parametrize(
     "line",
     [
-        # A step with a value only where the state is positive.
+        # The step has a value only if the state is positive.
         "1 <= x along x -> (x + 1/x)/2 from x0 for x0 >= 1",
-        # Several together.
+        # Several invariants are shown together.
         "y <= x along x -> (x + y)/2 from a, y -> sqrt(x*y) from b if b <= a for a > 0, b > 0",
         "2*x*y + y**2 >= 0 along x -> x + y from 1, y -> x from 1",
         # A state that equals another one a step earlier.
@@ -289,7 +289,7 @@ def test_invariants_are_found(line):
     [
         "1 < x along x -> (x + 1/x)/2 from x0 for x0 >= 1",
         "1 <= x along x -> (x + 1/x)/2 from x0 for x0 >= 99/100",
-        # No value where the start is 0.
+        # The recursion has no value if the start is 0.
         "0 <= x along x -> 1/x from x0 for x0 >= 0",
     ],
 )

@@ -174,7 +174,7 @@ def test_every_inference_is_explained_where_that_is_asked_for():
         "  a term: x by the signs in it, x - 1, a square",
         "  margin at n + 1 = 2*[margin at n] + x*(x - 1)*(x)**2",
     ]
-    # Without, it is what it was.
+    # Without explanations the text has none of these lines.
     assert not [line for line, _ in lines_of(proof, statement) if line.strip().startswith(("[", "a term", "fact"))]
 
 
@@ -197,7 +197,7 @@ def test_decrease_of_an_observable_is_told(tmp_path):
     assert told == (
         "above the level each step lowers the observable by -eps*eta*(eta - 2), which is positive, since",
         "  it = eps*eta*slack(small_step)",
-        "what the step lowers it by, less that:",
+        "the decrease in a step, minus that amount:",
         "  margin = eta*slack(small_step)*(-eps + x**2/2)",
     )
 

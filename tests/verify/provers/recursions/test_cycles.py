@@ -1,4 +1,4 @@
-"""Attracting cycles that are known in closed form, the certificate checked point by point, and false ones."""
+"""Attracting cycles in closed form, certificates that are checked point by point, and recursions without a cycle."""
 
 import math
 import random
@@ -23,7 +23,7 @@ u = x - 2
 SPIRAL = Dynamics(
     (x, y), (start, sp.Integer(0)), (2 + (3 * u - 3 * y) / 5 + u**2 / 20, (3 * u + 3 * y) / 5 - u * y / 20), x
 )
-# The cycle of period two of the logistic map, its points (r + 1 ± √((r − 3)(r + 1)))/(2r), r = 16/5.
+# The points of the logistic map's cycle of period two, (r + 1 ± √((r − 3)(r + 1)))/(2r), at r = 16/5.
 LOW_OF_TWO, HIGH_OF_TWO = ((mpmath.mpf("4.2") + sign * mpmath.sqrt("0.84")) / mpmath.mpf("6.4") for sign in (-1, 1))
 
 
@@ -32,7 +32,7 @@ def find(dynamics, at, seconds=20, **values):
 
 
 class Exactly:
-    """A recursion with polynomial steps at given values, in Fractions, from the polynomials' coefficients."""
+    """A recursion with polynomial steps at given values, computed in Fractions from the polynomials' coefficients."""
 
     def __init__(self, dynamics, values):
         numbers = {s: sp.Rational(*Fraction(values[s.name]).as_integer_ratio()) for s in (r, start) if s.name in values}
@@ -67,7 +67,7 @@ def coordinates(cycle, point):
 
 
 def points_of(cycle, source, count):
-    """Yield points of the set: on its rim (to a part in a thousand), and inside."""
+    """Yield points of the set: on its boundary (up to a thousandth), and inside."""
     size = len(cycle.centre)
     for number in range(count):
         towards = [source.randint(-1000, 1000) for _ in range(size)]
@@ -81,7 +81,7 @@ def points_of(cycle, source, count):
 
 
 def check_by_points(cycle, dynamics, at, values, count=20):
-    """Hold a certificate against exact iteration of points of its set, and against the run that enters it."""
+    """Compare a certificate with exact iterations of points of its set, and with the run that enters the set."""
     exact, source = Exactly(dynamics, values), random.Random(0)
     assert cycle.lowest > at and 1 <= cycle.period <= LONGEST_PERIOD
     for point in points_of(cycle, source, count):
@@ -96,7 +96,7 @@ def check_by_points(cycle, dynamics, at, values, count=20):
             assert exact.observable(state, mpmath.mpf) > mpmath.mpf(at.numerator) / at.denominator
             state = exact.step(state, mpmath.mpf)
         entered = [Fraction(str(mpmath.nstr(z, 70))) for z in state]
-    # The last of 70 digits has no say where the run is inside by more than it.
+    # The tolerance covers the rounding to 70 digits.
     assert sum(c * c for c in coordinates(cycle, entered)) <= cycle.radius**2 * (1 + Fraction(1, 10**50))
 
 
@@ -162,15 +162,15 @@ def test_every_certificate_holds_point_by_point():
             check_by_points(cycle, LOGISTIC, at, values, count=6)
 
     hold()
-    # 15 of 25; the others have no attracting cycle above the level, or one that is not found in time.
+    # A run certified 15 of 25; the others have no attracting cycle above the level, or none that is found in time.
     assert sum(certified) >= 9
 
 
-# Recursions that never come to an attracting cycle above the level, each with the reason.
+# Recursions that never reach an attracting cycle above the level, each with the reason.
 NONE = {
     # 1/x grows by about 1 a step: after 10^4 steps it moves by 10^-8 a step, and it comes down to any level > 0.
     "parabolic": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2,), x), "1e-9", {}),
-    # A bottleneck at 0, passed in π·10^6 steps, and nothing that stops it after.
+    # A bottleneck at 0, which the run passes in π·10^6 steps, after which nothing stops it.
     "bottleneck": (Dynamics((x,), (sp.Rational(1, 2),), (x - x**2 - sp.Rational(1, 10**12),), x), "-1", {}),
     # 1 − 10^-18 is 1 in float64: the run looks like a fixed point and comes down after 10^18 steps.
     "drift below rounding": (Dynamics((x,), (sp.Integer(1),), (x - sp.Rational(1, 10**18),), x), "1/2", {}),
@@ -187,7 +187,7 @@ NONE = {
     ),
     "chaos": (LOGISTIC, "-1", {"r": 4, "start": Fraction(1, 3)}),
     "chaos below four": (LOGISTIC, "1/1000", {"r": Fraction(19, 5), "start": Fraction(1, 3)}),
-    # Exactly on the stable side of a saddle, for ever: true, but not by attraction.
+    # The run stays exactly on the stable manifold of a saddle: the claim is true, but not by attraction.
     "saddle": (Dynamics((x, y), (sp.Integer(0), sp.Integer(3)), (2 * x, (y + 1) / 2), x + y), "1/2", {}),
     "source": (Dynamics((x,), (sp.Integer(1),), (2 * x - 1,), x), "1/2", {}),
     # 0.95 goes to 0.11875 at once, and then to 0.6.
@@ -214,13 +214,13 @@ def test_a_primitive_of_the_state_has_no_derivative():
 
     dynamics = Dynamics((x,), (sp.Integer(3),), (halved(x) + 1,), x)
     assert approximate_cycle(dynamics, 1.0, {}) is None and find(dynamics, 1) is None
-    # One of a parameter alone is a number.
+    # A primitive of a parameter alone is a number.
     other = Dynamics((x,), (sp.Integer(3),), (x / 2 + halved(r),), x)
     assert find(other, 1, r=2).lowest > 1
 
 
 def _from_the_start(begin, at):
-    """Look for a certificate around 3/5, r = 5/2, where float64 is said to enter at step 0."""
+    """Look for a certificate around 3/5 at r = 5/2, given a float64 candidate that claims to enter at step 0."""
     candidate = (1, 0, np.array([0.6]), np.array([[1.0]]), Fraction(1, 16))
     values = {"r": Fraction(5, 2), "start": Fraction(begin)}
     return _certify(LOGISTIC, Fraction(at), values, candidate, time.monotonic() + 20), values
@@ -246,11 +246,11 @@ def test_without_time_there_is_no_certificate():
 
 
 def test_a_quick_cycle_is_one_that_contracts_enough():
-    # x' = c x + 1 − c contracts by c to 1.
+    # x' = c x + 1 − c contracts towards 1 by the factor c.
     def slow(contraction):
         return Dynamics((x,), (sp.Integer(2),), (contraction * (x - 1) + 1,), x)
 
-    # A fixed point is of every period up to eight, in which it contracts by c^8: 0.99^8 < 0.98 < 0.999^8.
+    # A fixed point has every period up to eight, over which it contracts by c^8: 0.97^8 < 0.98 < 0.999^8.
     for contraction, quick in ((sp.Rational(97, 100), True), (sp.Rational(999, 1000), False)):
         found = approximate_cycle(slow(contraction), 0.5, {}, QUICK_CONTRACTION)
         assert (found is not None) == quick

@@ -1,4 +1,4 @@
-"""The template of a recursion, and others like it: proved, refuted by an invariant, and a needed hypothesis."""
+"""The template of a recursion and similar ones: proved, refuted by an invariant, with a needed hypothesis."""
 
 import json
 from fractions import Fraction
@@ -73,7 +73,7 @@ def falls(dynamics, *hypotheses, level=eps):
 @pytest.mark.parametrize(
     "dynamics",
     [
-        # By a constant amount, by a ratio in two states, and by less and less.
+        # The observable falls by a constant amount, by a ratio in two states, and by decreasing amounts.
         Dynamics((x,), (1 / eta,), (x - eta,), x),
         Dynamics((x, y), (sp.Integer(1), sp.Integer(2)), (x / 2, -y / 2), x**2 + y**2),
         Dynamics((x,), (sp.Integer(1),), (x / (1 + eta * x),), x),
@@ -89,7 +89,7 @@ def test_observable_that_falls_by_an_amount_is_proved(dynamics):
         (Dynamics((x,), (sp.Integer(1),), (x * (1 + eta),), x**2), eps),
         (Dynamics((x,), (sp.Integer(1),), (x / 2,), x), -eps),
         (Dynamics((x,), (sp.Integer(1),), (x / 2,), x), sp.Integer(0)),
-        # It needs eta < 2, and it is beyond proofs that assume more than real states.
+        # This recursion needs eta < 2, which is not assumed here.
         (Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2), eps),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_state_that_assumes_more_than_real_has_no_such_proof():
 @pytest.mark.parametrize(
     ("step", "observable", "level"),
     [
-        # It falls to the level, it starts at it, and it rises, falls and comes down.
+        # The observable falls to the level, starts at it, or rises and then falls to it.
         (x / 2, x**2, Fraction(1, 4)),
         (2 * x, x**2, Fraction(1)),
         (x - 1, 5 - (x + 1) ** 2, Fraction(1, 2)),
@@ -159,7 +159,7 @@ def test_descent_on_a_quadratic_of_two_curvatures_is_proved_for_all_parameters()
             hypotheses=True,
         )
 
-    # Each step lowers the loss by the part ημ (2 − ηL) at least.
+    # Each step lowers the loss by at least the share ημ (2 − ηL).
     proof = proved(sp.Lt(eta, 2 / L))
     assert proof is not None and proof["kind"] == "falls"
     assert proved(sp.Lt(eta, 3 / L)) is None

@@ -100,7 +100,7 @@ def test_functions_are_accepted(name):
 
 
 REFUSED = {
-    # Each is false, or has no value somewhere.
+    # Each claim is false, or has no value somewhere.
     "a wrong sum": ("Sum(k, (k, 1, n)) == n*(n + 2)/2 for integer n >= 0", induction(total((1, [1]))), {"n": 0}),
     "a term without a value": (
         "Sum(1/(k - 3), (k, 1, n)) == Sum(1/(k - 3), (k, 1, n)) for integer n >= 1",
@@ -241,7 +241,7 @@ def test_each_refusal_has_its_reason():
 
 
 def test_a_bound_symbol_is_its_own_in_a_sum_of_sums():
-    # The inner k goes from 1, and 1/k − 3 has no value there, whatever is known of the outer k >= 5.
+    # The inner index j begins at 1, and 1/(j − 3) has no value at j = 3, although the outer k is at least 5.
     line = "Sum(Sum(1/(j - 3), (j, 1, k)), (k, 5, n)) == Sum(Sum(1/(j - 3), (j, 1, k)), (k, 5, n)) for integer n >= 5"
     assert verdict(line, NOTHING, ["n"], n=6).evidence is None
     inside = "Sum(Sum(1/j, (j, 1, k)), (k, 5, n)) == Sum(Sum(1/j, (j, 1, k)), (k, 5, n)) for integer n >= 5"
@@ -249,7 +249,7 @@ def test_a_bound_symbol_is_its_own_in_a_sum_of_sums():
 
 
 def test_a_sum_in_a_sum_depends_on_the_outer_symbol():
-    # Were the inner sum the same atom for each k, the terms at n + 1 and n + 2 would cancel.
+    # If the inner sum were the same atom for each k, the terms at n + 1 and n + 2 would be equal.
     line = "Sum(Sum(j, (j, 1, k)), (k, 1, n + 2)) - Sum(Sum(j, (j, 1, k)), (k, 1, n)) == {} for integer n >= 0"
     wrong = line.format("2*Sum(j, (j, 1, n + 1))")
     right = line.format("2*Sum(j, (j, 1, n + 1)) + n + 2")

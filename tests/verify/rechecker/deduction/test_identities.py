@@ -18,7 +18,7 @@ def root(x):
 
 
 def reciprocal(symbol, *lemmas):
-    """From 1 on both sides; on each the point t of the segment is shown to be > 0."""
+    """Return slopes from 1 to both sides; on each side the point t of the segment is shown to be > 0."""
     parts = [{"rule": "lemma", "relation": data(sp.Gt(t, 0)), "proof": lemma, "then": NOTHING} for lemma in lemmas]
     sides = (slope(part, start=1, side=side, value=part) for part, side in zip(parts, ("above", "below"), strict=True))
     return cases(symbol - 1, *sides)

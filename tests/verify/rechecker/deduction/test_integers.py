@@ -1,4 +1,4 @@
-"""An integer is at least 0 if it is above -1: floors, factorials and powers are; other values are not."""
+"""An integer is at least 0 if it is above -1: this holds for floors, factorials and powers, not for other values."""
 
 import pytest
 import sympy as sp
@@ -10,7 +10,7 @@ n = sp.Symbol("n", integer=True, nonnegative=True)
 
 
 def floors(*of, then):
-    """With ⌊u⌋ ≤ u and u < ⌊u⌋ + 1 as facts, two for each u."""
+    """Add the facts ⌊u⌋ ≤ u and u < ⌊u⌋ + 1 for each u."""
     for each in reversed(of):
         then = known("floor_above", each, then=known("floor_below", each, then=then))
     return then
@@ -28,7 +28,7 @@ ACCEPTED = {
     "a factorial": ("factorial(n) >= 1 if factorial(n) > 0 for integer n >= 0", whole(total((1, [0]))), {"n": 3}),
 }
 REFUSED = {
-    # ⌊x⌋ + ⌊y⌋ ≥ ⌊x + y⌋ − 1, and is not always ⌊x + y⌋.
+    # ⌊x⌋ + ⌊y⌋ ≥ ⌊x + y⌋ − 1, but it is not always ⌊x + y⌋.
     "floors the other way": ("floor(x + y) <= floor(x) + floor(y)", SUM, {"x": 1, "y": 2}, "the sum is not"),
     "a number that is no integer": ("x >= 1 if x > 0", whole(total((1, [0]))), {"x": 1}, "an integer is >= 0 alone"),
     "half an integer": ("n/2 >= 1 if n > 0 for integer n >= 0", whole(total((1, [0]))), {"n": 2}, "an integer is"),
@@ -75,7 +75,7 @@ def test_non_integers_and_wrong_bounds_are_refused(name):
 
 
 def test_a_point_of_a_segment_is_no_integer():
-    # On the segment from 0 to n, whose points t are real, t > 0 does not say that t >= 1.
+    # On the segment from 0 to n the points t are real, so t > 0 does not imply t >= 1.
     step = {"rule": "slope", "in": "n", "as": "t", "from": ["Integer", "0"], "side": "above", "strict": "start"}
     tree = {**step, "value": NOTHING, "start": NOTHING, "slope": whole(total((1, [0]), (2, [])))}
     found = verdict("n <= n**2 for integer n >= 0", tree, n=2)

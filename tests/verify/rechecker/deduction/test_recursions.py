@@ -1,4 +1,4 @@
-"""Invariants of recursions: accepted where they are shown together, refused with one thing changed."""
+"""Invariants of recursions: accepted if they are shown together, refused after one change."""
 
 import pytest
 import sympy as sp
@@ -46,7 +46,7 @@ def data(expression):
 
 
 def total(*terms, times=1):
-    """A sum; a term is its factor and the places of its facts."""
+    """Return the rule `sum`; a term is its factor and the places of its facts."""
     return {"rule": "sum", "times": data(times), "terms": [[data(f), list(facts), None] for f, facts in terms]}
 
 
@@ -75,14 +75,14 @@ INVERTED = states([1 / x], [a])[0]
 
 
 def by_positivity(then=None, claim=None):
-    # 1/u is positive where u is.
+    # If u is positive, so is 1/u.
     then = then or total((1, [1]))
     tree = shown(INVERTED, [gt(u)], [total((1, [0]))], [total((1, []), times=u)], then)
     return deduced(gt(INVERTED) if claim is None else claim, tree, gt(a))
 
 
 def by_several():
-    # u + v and u are >= 0 where u and v are, and (u + v) - u = v.
+    # If u and v are >= 0, so are u + v and u, and (u + v) - u = v.
     first, second = states([x + y, x], [1, 1])
     relations = [ge(u), ge(v), ge(u, v)]
     step = [total((1, [0]), (1, [1])), total((1, [0])), total((1, [1]))]

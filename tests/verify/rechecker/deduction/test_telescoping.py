@@ -1,4 +1,4 @@
-"""Sums whose terms are differences, and powers and factorials of n - k, which have values up to k = n alone."""
+"""Sums whose terms are differences, and powers and factorials of n - k, which have values only up to k = n."""
 
 import pytest
 import sympy as sp
@@ -69,7 +69,7 @@ REFUSED = {
     ),
     "another factor": (LINE, binomial_theorem(share=-(x + 2 * y)), {"n": 1, "x": 1, "y": 1}, NOT_THE_SUM),
     "another difference": (LINE, binomial_theorem(of=k), {"n": 1, "x": 1, "y": 1}, NOT_THE_SUM),
-    # At k = n + 1 there is no n − k ≥ 0.
+    # At k = n + 1, n − k ≥ 0 fails.
     "an end too far": (LINE, binomial_theorem(last=n + 1), {"n": 1, "x": 1, "y": 1}, "a number of terms"),
     "a factor that depends on the symbol": (
         LINE,

@@ -1,4 +1,4 @@
-"""Trees of deductions as data, and the verdict on a line that one is to show."""
+"""Trees of deductions as data, and the verdict on such a proof of a statement in a line."""
 
 import sympy as sp
 
@@ -12,7 +12,7 @@ def data(expression):
 
 
 def total(*terms, times=1):
-    """A sum; a term is its factor and the places of its facts."""
+    """Return the rule `sum`; a term is its factor and the places of its facts."""
     return {"rule": "sum", "times": data(times), "terms": [[data(f), list(facts), None] for f, facts in terms]}
 
 
@@ -51,7 +51,7 @@ def fact(name, *of, times=1):
 
 
 def verdict(line, tree, relations=(), **instance):
-    """Return the verdict on a deduction of a line."""
+    """Return the verdict on a deduction of a statement in a line."""
     statement = statement_of(line)
     proof = {"kind": "deduction", "relations": list(relations), "tree": tree}
     stated = {"label": "claim", "outcome": "verified", "evidence": "proved", "proof": proof}
@@ -64,7 +64,7 @@ def whole(then):
 
 
 def telescope(ends, of, *sums, then, step=NOTHING, symbol="k"):
-    """Sums, of pairs of a factor and a term, between two ends; of is the expression whose difference they are."""
+    """Return the rule for `sums`, pairs of a factor and a term, between two ends: the difference of `of`."""
     first, last = map(data, ends)
     listed = [[data(share), data(term)] for share, term in sums]
     parts = {"in": data(sp.Symbol(symbol, integer=True)), "from": first, "to": last, "of": data(of)}

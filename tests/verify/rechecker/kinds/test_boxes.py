@@ -1,4 +1,4 @@
-"""Intervals hold the values at all points of a box."""
+"""Intervals contain the values at all points of a box."""
 
 import random
 from fractions import Fraction

@@ -359,7 +359,7 @@ def test_a_certificate_with_one_changed_field_is_rejected(name, path, value, why
 
 
 def test_replacing_the_point_of_a_segment_is_rejected():
-    # In the case t = 0 the proof puts 0 for t: (t²)^t is 1 there, which says nothing of its values near 0.
+    # In the case t = 0 the proof substitutes 0 for t: (t²)^t is 1 there, which says nothing about its values near 0.
     rewritten = {"rule": "replace", "in": data(t), "by": data(0), "fact": 2, "then": NOTHING}
     value = told_apart(t, NOTHING, NOTHING, at=rewritten)
     power = sp.Pow(sp.Pow(m, 2, evaluate=False), m, evaluate=False)

@@ -1,4 +1,4 @@
-"""Proofs by cases that leave something out, or whose cases show nothing, are rejected."""
+"""Proofs by cases are rejected if they omit a case, or if a case proves nothing."""
 
 import pytest
 import sympy as sp
@@ -15,7 +15,7 @@ PROOF = "clauses.0.proof.cases"
 
 
 def proved(relation, tree, *hypotheses, shifts=("x", "m"), relations=()):
-    """A certificate of an inequality in x > 0 and m ≥ 0 at x = m = 1/2."""
+    """Return a certificate of an inequality in x > 0 and m ≥ 0 at x = m = 1/2."""
     named = tuple(Hypothesis(f"h{i}", relation) for i, relation in enumerate(hypotheses))
     statement = Statement(PARAMETERS, (Inequality("c", relation),), hypotheses=named)
     proof = {"kind": "cases", "shifts": dict.fromkeys(shifts, "0"), "relations": list(relations), "cases": tree}
@@ -90,7 +90,7 @@ def test_each_form_is_accepted(name):
         ("split at a multiple", f"{PROOF}.at", "0", "told apart"),
         ("split at a multiple", f"{PROOF}.times", "x", "told apart"),
         ("split at a multiple", f"{PROOF}.times", None, "not all positive"),
-        # x = 0 is below no positive number times anything: the case of 0 comes first.
+        # Without the case x = 0 first, x is not known to be positive.
         ("split from zero on", PROOF, apart("m", "1"), "no slack that is positive"),
         ("Bernstein", PROOF, bounded("m", 0), "no slack that is positive"),
         ("Bernstein", f"{PROOF}.above.relation", 1, "not an integer from 0 to 0"),
@@ -118,16 +118,16 @@ def test_a_change_of_a_proof_by_cases_is_rejected(name, path, value, why):
 @pytest.mark.parametrize(
     ("relation", "tree", "hypotheses", "why"),
     [
-        # False between 1 and 2; strict, and 0 at the split; strict, and 0 at an end of the range.
+        # False between 1 and 2; a strict claim that is 0 at the split; one that is 0 at an end of the range.
         (gt((X - 1) * (X - 2)), apart("x", "1", above=apart("x", "0", above=apart("x", "1"))), (), "not all positive"),
         (gt(SQUARE), apart("x", "1"), (), "not all positive"),
         (gt(M * (2 - M)), BOX, (sp.Le(M, 1),), "not all positive"),
         (gt(X * (1 - X)), bounded("x", 0), (sp.Le(X, 1),), "not all positive"),
-        # False outside of the bound, which is one below, or on a margin that is not linear.
+        # False outside the bound; a lower bound; a bound by a margin that is not linear.
         (ge(M, M**2), BOX, (sp.Le(M, 2),), "not all positive"),
         (gt(X + M), bounded("x", 0), (sp.Ge(X, M),), "does not bound"),
         (gt(2, X), bounded("x", 0), (sp.Lt(X**2 + X, 1),), "does not bound"),
-        # Nothing is known of the sign of the slack's factor.
+        # Nothing is known about the sign of the slack's factor.
         (gt(2, X), bounded("x", 0), (sp.Lt(X * (1 - M), 1),), "does not bound"),
         # The divisor is 0 at x = 1, on the split.
         (ge(1 / SQUARE), apart("x", "1"), (), "one sign"),
@@ -154,7 +154,7 @@ def test_a_slack_that_is_0_is_no_slack_any_more():
 
 
 def in_logarithms(relation, left, *logarithms, variables=(), hypotheses=(), in_scope=True):
-    """A certificate of an inequality by some logarithms; each is what it is of, and the parameters shifted for it."""
+    """Return a certificate of an inequality by logarithms, each given by its argument and shifted parameters."""
     statement = Statement(
         PARAMETERS, (Inequality("c", relation),), hypotheses=tuple(hypotheses), variables=tuple(variables)
     )
@@ -181,7 +181,7 @@ def test_logarithms_are_bounded_where_they_have_values():
 @pytest.mark.parametrize(
     ("made", "why"),
     [
-        # Strict, and equal at x = 1 and at m = 0.
+        # Strict claims with equality at x = 1 and at m = 0.
         (in_logarithms(gt(X - 1, sp.log(X)), (), (X, "x")), "not all positive"),
         (in_logarithms(gt(sp.log(1 + M)), (), (1 + M, "m")), "not all positive"),
         # log x has no sign; log m has no value at 0, and log u none for half of all u.
@@ -191,7 +191,7 @@ def test_logarithms_are_bounded_where_they_have_values():
             in_logarithms(ge(U**2 + 5, sp.log(U)), (), (U,), variables=(U,)),
             "real and not positive|not all positive|sign",
         ),
-        # Times a factor that is no number; one within another; listed twice.
+        # A logarithm times a factor that is not a number; a logarithm within another; a logarithm that is listed twice.
         (in_logarithms(ge(X * sp.log(1 + M)), (), (1 + M, "m")), "does not occur times a number"),
         (in_logarithms(ge(sp.log(1 + sp.log(1 + X))), (), (1 + sp.log(1 + X), "x")), "a logarithm"),
         (in_logarithms(ge(sp.log(1 + M) + 1), (), (1 + M, "m"), (1 + M, "m")), "does not occur times a number"),
@@ -211,7 +211,7 @@ def test_out_of_scope_a_hypothesis_bounds_nothing():
 
 
 def beside_a_choice(relation, proof):
-    """A certificate of an inequality under the hypothesis x <= 1 or x <= 2, as a word chooses."""
+    """Return a certificate of an inequality under the hypothesis x <= 1 or x <= 2, which a word chooses."""
     word = Parameter("w", "word", "w", words=("one", "other"))
     hypothesis = Hypothesis("h", sp.Le(X, Case(sp.Symbol("w"), sp.Integer(1), sp.Integer(2))))
     statement = Statement((*PARAMETERS, word), (Inequality("c", relation),), hypotheses=(hypothesis,))

@@ -1,4 +1,4 @@
-"""A root is one of the symbol as it is declared."""
+"""A root must satisfy the assumptions that its symbol declares."""
 
 import pytest
 import sympy as sp

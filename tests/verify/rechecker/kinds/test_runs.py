@@ -1,4 +1,4 @@
-"""Recursions: the cost of a long run, and the passage that the engine finds too."""
+"""Recursions: the cost of a long run, and the first passage, which agrees with the engine's."""
 
 import time
 from fractions import Fraction
@@ -17,7 +17,7 @@ def test_a_long_run_is_checked_in_seconds():
     proof = {"kind": "above", "bits": 128, "last": 300_000, "checkpoints": []}
     started = time.monotonic()
     recheck(certificate(data, instance, ("refuted", "certified", proof)))
-    # Some 6 s on the machine that this was written on, alone; a file may cost a minute.
+    # On an idle machine it took some 6 s; a file may cost a minute.
     assert time.monotonic() - started < 40
 
 

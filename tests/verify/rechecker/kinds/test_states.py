@@ -1,4 +1,4 @@
-"""Recursions that fall to a level, and that are kept above one: accepted proofs, and refused ones."""
+"""Recursions that fall to a level, or that stay above a level: accepted proofs, and refused ones."""
 
 import copy
 from fractions import Fraction
@@ -20,7 +20,7 @@ x, y = sp.symbols("x y", real=True)
 PARAMETERS = tuple(Parameter(name, "rational", name, above=0) for name in ("eta", "eps"))
 SMALL = (Hypothesis("small", sp.Lt(eta, 2)),)
 DESCENT = Dynamics((x,), (sp.Integer(1),), ((1 - eta) * x,), x**2 / 2)
-# 1/x rises by eta a step: it falls by at least eta y²/(1 + eta y) while it is above y.
+# 1/x rises by eta a step: x falls by at least eta y²/(1 + eta y) while it is above y.
 SLOWER = Dynamics((x,), (sp.Integer(1),), (x / (1 + eta * x),), x)
 PROOF, DYNAMICS = "clauses.0.proof", "statement.claims.0.dynamics"
 HERE = {"eta": "1/2", "eps": "1/100"}
@@ -84,7 +84,7 @@ def test_a_sign_that_each_step_keeps_is_an_invariant():
         (f"{PROOF}.positive", NOTHING, "not what is to be shown"),
         (f"{PROOF}.invariants", [["Ge", SYMBOL, NUMBER["two"]]], "start"),
         (f"{DYNAMICS}.step.0", to_data((1 + eta) * x), "not what is to be shown"),
-        # A step by 2/eta − 1 keeps the size.
+        # At eta = 1 the factor 1 − 2 eta keeps the size of x.
         (f"{DYNAMICS}.step.0", to_data((1 - 2 * eta) * x), "not what is to be shown"),
         (f"{DYNAMICS}.step.0", to_data(x - 1 / x), "the sign of a divisor is not shown"),
         (f"{DYNAMICS}.initial.0", ["Pow", NUMBER["zero"], ["Integer", "-1"]], "."),
@@ -111,7 +111,7 @@ def test_a_run_that_is_not_shown_to_fall_is_refused(path, value, why):
         (f"{PROOF}.step", [], "step"),
         (f"{PROOF}.start.0", NOTHING, "start"),
         (f"{PROOF}.step.0", NOTHING, "step"),
-        # That 1 + eta x is not 0 rests on the invariant, or on the level.
+        # 1 + eta x ≠ 0 follows from the invariant, or from being above the level.
         (f"{PROOF}.values.1", {"rule": "number", "bits": 64}, "values"),
         (f"{PROOF}.values", [], "values"),
         (f"{DYNAMICS}.initial.0", ["Integer", "-1"], "start"),
@@ -153,8 +153,7 @@ def test_a_run_that_is_kept_above_the_level_refutes_that_it_is_reached(step_size
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [
-        # At 2 it is a cycle; at 199/100 the run falls.
-        # The level itself is not above the level.
+        # The observable at the start, 1/2, is not above this level.
         ("instance.eps", "1/2", "above"),
         ("instance.eps", "1", "above"),
         (f"{DYNAMICS}.initial.0", ["Rational", "1/2"], "start"),
@@ -180,7 +179,7 @@ def test_a_run_that_falls_is_not_kept():
 
 
 def test_a_fact_of_another_instance_is_none_here():
-    # The trees of eta = 3 do not show that eta = 2 is kept with less room.
+    # The proofs at eta = 3 do not show the claim at eta = 2, which has less room.
     certified = kept("3")
     with pytest.raises(Rejected, match="step"):
         recheck(changed(certified, "instance.eta", "2"))

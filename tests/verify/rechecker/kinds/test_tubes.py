@@ -155,7 +155,7 @@ def test_a_tube_does_not_prove_a_changed_clause(statement, value, why):
 
 
 def test_an_observable_with_a_pole_in_a_cell_is_rejected():
-    # The clause's observable has a removable pole in the tube; the form of it in the proof has none.
+    # The clause's observable has a removable pole in the tube; its other form, in the proof, has none.
     one = sp.Mul(sp.exp(z) - 4, sp.Pow(sp.exp(z) - 4, -1), evaluate=False)
     pole = sp.Mul(u + sp.exp(-z), one, evaluate=False)
     made = changed(tube(), "statement.claims.0.dynamics.observable", to_data(pole))

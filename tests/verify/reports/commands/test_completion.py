@@ -1,4 +1,4 @@
-"""Completion: the completions of the last word of a line, and the script of a shell that asks for it."""
+"""Completion: the completions of the last word of a line, and the scripts for the shells."""
 
 import shutil
 import subprocess

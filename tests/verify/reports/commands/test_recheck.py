@@ -1,4 +1,4 @@
-"""`verify recheck` on files that nobody vouches for: each is answered by a status, whatever the others are."""
+"""`verify recheck` on untrusted files: each is answered by a status, whatever the others are."""
 
 import json
 
@@ -16,7 +16,7 @@ FOREIGN = ["Primitive", "gamma", 1, ["Integer", "3"]]
 
 
 def written(made, path="uses", value=()):
-    """A certificate of a statement that rests on no other, with one field changed."""
+    """Return a certificate, with one field changed, of a statement that uses no other theorem."""
     return json.dumps(changed(changed(made, "uses", []), path, list(value) if path == "uses" else value)).encode()
 
 

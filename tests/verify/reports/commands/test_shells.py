@@ -1,4 +1,4 @@
-"""Completion in the shells themselves: keys are typed at a prompt, and the line that they leave is read."""
+"""Completion in real shells: keys are typed at a prompt, and the resulting line is read."""
 
 import os
 import shutil
@@ -25,13 +25,13 @@ LINES = {
     "verify recheck kep\t": "verify recheck kept.json",
     "verify check no.theorem x\t": "verify check no.theorem x",
 }
-"""The typed text, and its completion: verbs, ids, parameters, options, labels, words, files, nothing."""
+"""Typed texts and their completions: verbs, ids, parameters, options, labels, words, files, nothing."""
 SECONDS = 60
 
 
 @pytest.fixture
 def prompt(tmp_path):
-    """Start a shell in a folder with a theorem, and return what types at it and reads the line that is there then."""
+    """Start a shell in a folder with a theorem; return a function that types keys and returns the resulting line."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "verify"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m verify "$@"\n', encoding="utf-8")
@@ -53,7 +53,7 @@ def prompt(tmp_path):
             terminal.sendline(line)
 
         def left(keys):
-            # The line becomes a word that is printed to a file, quoted from its beginning to its end.
+            # The line is turned into a quoted word, which printf writes to a file.
             terminal.send(f"{keys}\x01printf %s '\x05' >line; printf 'do''ne\\n'\r")
             terminal.expect("done")
             return (tmp_path / "line").read_text(encoding="utf-8")

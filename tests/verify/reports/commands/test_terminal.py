@@ -1,4 +1,4 @@
-"""Output that a terminal shows, and a pipe does not: wrapped lines, colours."""
+"""Output on a terminal that a pipe does not get: wrapped lines, colours."""
 
 import io
 import re

@@ -58,7 +58,7 @@ LEVELS = Experiment(
 
 @pytest.fixture(scope="module")
 def shown():
-    """One object of each kind that a notebook displays, with hostile text in every string that may have it."""
+    """One object of each kind that a notebook displays, with hostile text in every string that can contain it."""
     checked = verify.check(MINE, x="1/3")
     refuted = verify.check(MINE, x=3)
     return {
@@ -290,7 +290,7 @@ def test_every_theorem_of_the_library_shows_itself(name):
         assert len(repr(thing)) <= LONGEST and "\n" not in repr(thing)
         Parsed(thing._repr_html_())
         assert thing._repr_latex_() and thing._repr_markdown_() and str(thing)
-    # If default values are not found within the time, the check has no instance.
+    # If the default values are not computed in time, the check has no instance; so this theorem gets more time.
     result = verify.check(theorem, theorem.example, seconds=60 if name == "wang2024.length_generalization" else 5)
     for thing in (result, *result.clauses, *result.hypotheses):
         assert len(repr(thing)) <= LONGEST and "\n" not in repr(thing)

@@ -36,7 +36,7 @@ MINE = Theorem("user.mine", "a title", Source("1", "derived here"), STATEMENT, {
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Install a stand-in of a library of data frames, which keeps its arguments; others are not there."""
+    """Install a stand-in for a library of data frames, which keeps its arguments; hide the other libraries."""
 
     def install(*names):
         monkeypatch.setattr(frames, "find_spec", lambda name: name if name in names else None)
@@ -95,7 +95,7 @@ def test_an_exploration_has_no_rows():
 @pytest.fixture
 def pyplot():
     """Matplotlib's pyplot, without a window; a test's figures are closed."""
-    # Not where tests are collected: a run of pytest within a test would forget all but what was imported before it.
+    # Imported here, and not at collection: a pytest run within a test forgets modules that are first imported in it.
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     from matplotlib import pyplot

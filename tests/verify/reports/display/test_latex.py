@@ -1,4 +1,4 @@
-"""LaTeX documents: each that the library's theorems give is in ASCII and balanced, whatever is in the texts."""
+"""LaTeX documents: those of the library's theorems are in ASCII and balanced, whatever their texts contain."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ IDS = verify.ids("theorem")
 
 
 def assert_compiles(text):
-    """Hold a document to the demands of every engine: ASCII, one body, groups, environments and mathematics closed."""
+    """Assert what every LaTeX engine needs: ASCII, one body, and closed groups, environments and mathematics."""
     assert text.isascii() and text.startswith("\\documentclass{article}\n") and text.endswith("\\end{document}")
     assert text.count("\\begin{document}") == 1
     bare = re.sub(r"\\[\\#$%&_{}]", "", text)
@@ -39,7 +39,7 @@ def assert_compiles(text):
         assert depth >= 0
     assert (depth, maths_at, environments) == (0, None, [])
     assert bare.count("\\left") == bare.count("\\right") + bare.count("\\leftarrow")
-    # Outside of mathematics nothing is left that asks for it.
+    # Outside mathematics there is no character that needs it.
     plain = re.sub(r"\$[^$]*\$|\\\[.*?\\\]", "", bare, flags=re.DOTALL)
     assert not re.search(r"(?<!\\)[\^~](?!\{)|(?<!\\)[_#%]", plain), plain
     for columns, body in re.findall(r"\\begin\{longtable\}(.*?)\n(.*?)\\end\{longtable\}", plain, flags=re.DOTALL):

@@ -1,4 +1,4 @@
-"""`verify show` says of a theorem each part and its standing, of an experiment each setting."""
+"""`verify show` prints each part of a theorem with its standing, and each setting of an experiment."""
 
 import dataclasses
 import json
@@ -32,12 +32,12 @@ def test_each_part_of_a_statement_is_shown():
         *("recursion of halved", "z from x; next z/2", "observable E z**2", "larger twice > x open"),
     ):
         assert line in lines
-    # No digest covers the observable's name, and a table has it only if it is given.
+    # No digest covers the observable's name; a table has the name only if one is given.
     named = STATEMENT.claims[1].dynamics
     unnamed = dataclasses.replace(named, name="")
     assert unnamed.to_data() == named.to_data()
     assert (unnamed.title, unnamed.name) == ("observable", "")
-    # It has no name on the command line.
+    # The theorem cannot be named on the command line.
     assert "verify check" not in str(shown)
     body = json.loads(json.dumps(shown.to_json()))
     assert body["parameters"][0] == {"name": "x", "domain": "number > 0", "meaning": "a number"}
@@ -100,8 +100,8 @@ def test_experiments_are_listed(cli):
     ("arguments", "said"),
     [
         (("show", "wang2024.nothing"), "unknown id"),
-        (("check", "wang2024.figure1"), "is no theorem, but what `verify simulate` takes"),
-        (("simulate", "wang2024.theorem1"), "is no experiment, but what `verify check` takes"),
+        (("check", "wang2024.figure1"), "is not of kind theorem: use `verify simulate`"),
+        (("simulate", "wang2024.theorem1"), "is not of kind experiment: use `verify check`"),
     ],
 )
 def test_another_name_is_answered_with_what_takes_it(cli, arguments, said):

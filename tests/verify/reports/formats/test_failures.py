@@ -1,4 +1,4 @@
-"""The output of a test whose check did not come out as it expects."""
+"""The output of a test whose check has another outcome than expected."""
 
 import sympy as sp
 

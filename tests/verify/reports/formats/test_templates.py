@@ -1,4 +1,4 @@
-"""Files to begin with: each kind checks as it is, and nothing that is there is written over."""
+"""Template files: each kind checks as it is, and no existing file is overwritten."""
 
 import shlex
 
@@ -34,7 +34,7 @@ def test_each_kind_prints_as_its_last_lines_say(cli, tmp_path, monkeypatch, kind
     assert (code, body["evidence"]) == EXPECTED[kind] and body["in_scope"]
     assert all(clause["holds"] for clause in body["clauses"])
     assert cli(*commands[2])[0] == 0
-    # It is formatted as ours are, and none of its lines is too long.
+    # No line of the file is longer than our own lines may be.
     assert all(len(line) <= 120 for line in (tmp_path / f"my_{kind}.py").read_text().splitlines())
 
 
@@ -63,7 +63,7 @@ def test_a_bad_path_or_kind_is_refused_with_the_reason(tmp_path, name, kind, sai
 
 
 def commands(folder, tmp_path, monkeypatch):
-    """Return the words of each command that a file names which is written in a folder."""
+    """Write a template in a folder, and return the words of each command that it names."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / folder).mkdir()
     verify.new(f"{folder}/mine.py")

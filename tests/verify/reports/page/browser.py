@@ -18,7 +18,7 @@ def looked_at(text, folder, *, width=1280, dark=False):
     probed = folder / "probed.html"
     probe = f'<pre id="probed"></pre><script>{PROBE.read_text(encoding="utf-8")}</script></body>'
     probed.write_text(text.replace("</body>", probe), encoding="utf-8")
-    # A window without one is as narrow as is asked for; one of Chromium's own is 500 pixels wide at least.
+    # A frame can have any width; a window of Chromium has at least 500 pixels.
     outer = folder / "outer.html"
     outer.write_text(
         f'<iframe id="inner" src="probed.html" style="border:0;width:{width}px;height:800px"></iframe><script>'

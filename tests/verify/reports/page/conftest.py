@@ -41,7 +41,7 @@ from verify.reports.page.document import document
 from verify.runs.sweeps.sweep import sweep
 
 HOSTILE = '<script>document.title = "taken"</script> & "quoted" <b id=x>'
-"""Text that must never be markup."""
+"""Text that must never be read as markup."""
 
 x, y = sp.symbols("x y", positive=True)
 total, eps = sp.symbols("total eps", real=True)
@@ -204,7 +204,7 @@ def text(contents):
 
 
 class Read(HTMLParser):
-    """An HTML page, read: its elements in order, with their attributes and the text in them."""
+    """A parsed HTML page: its elements in order, with their attributes and the text in them."""
 
     def __init__(self, text):
         super().__init__()
@@ -232,5 +232,5 @@ class Read(HTMLParser):
 
 @pytest.fixture(scope="session")
 def page(text):
-    """The page, read."""
+    """The parsed page."""
     return Read(text)

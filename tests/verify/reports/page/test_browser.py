@@ -1,4 +1,4 @@
-"""The page in a real browser: no errors, readable in light and dark, on a phone, by keyboard, every link leads on."""
+"""The page in a real browser: no errors, readable in light and dark, on a phone and by keyboard, no dead links."""
 
 import pytest
 
@@ -14,7 +14,7 @@ WIDE, NARROW = 1280, 360
 
 @pytest.fixture(scope="module")
 def seen(text, tmp_path_factory):
-    """The findings of the browser, by width and whether it is dark."""
+    """The findings of the browser, by the width and whether the page is dark."""
     looks = ((WIDE, False), (NARROW, False), (NARROW, True))
     return {look: looked_at(text, tmp_path_factory.mktemp("seen"), width=look[0], dark=look[1]) for look in looks}
 

@@ -10,7 +10,7 @@ from verify.reports.page import contents as gathering
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch, contents):
-    """The calls of the gathering, which has the small report's contents at once."""
+    """The calls of the function that gathers the contents, which is replaced by one that returns the small report's."""
     calls = []
 
     def gathered(**options):

@@ -1,4 +1,4 @@
-"""The contents of the report: recorded and quick results, and under `full` those that take long."""
+"""The contents of the report: recorded and quick results, and with `full` also results that take long."""
 
 from fractions import Fraction
 
@@ -76,7 +76,7 @@ KNOWN = {
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch):
-    """A few things are installed, each at hand, and no package ships its entries."""
+    """Let only a few objects be installed, and no package ship recorded entries."""
     RUNS.clear()
     monkeypatch.setattr(contents, "shipped", list)
     monkeypatch.setattr(contents, "ids", lambda kind: sorted(KNOWN[kind]))

@@ -1,4 +1,4 @@
-"""Graphs as pictures: layers, crossings, and places that are each their own."""
+"""Graphs as pictures: layers, crossings, and distinct places."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The page by itself: one file, every link leads somewhere, pictures have words, nothing is taken for markup."""
+"""The page by itself: one file, no dead links, pictures with texts, and no text that is read as markup."""
 
 import re
 from dataclasses import replace
@@ -18,7 +18,7 @@ LOADED = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}
 
 
 def faults(page):
-    """The faults of a page: ids that are there twice, links that lead nowhere, files loaded from elsewhere."""
+    """Return the faults of a page: repeated ids, dead links, files loaded from elsewhere."""
     ids = [element["id"] for element in page.elements if element.get("id")]
     found = [f"twice: {name}" for name in sorted(set(ids)) if ids.count(name) > 1]
     for element in page.elements:
@@ -35,7 +35,7 @@ def faults(page):
 
 
 def without_words(page):
-    """The pictures that say nothing to who does not see them."""
+    """Return the pictures without a text for readers who do not see them."""
     ids = {element.get("id"): element["text"] for element in page.elements}
     names = [(e, (e.get("aria-labelledby") or "").split()) for e in page.all("svg")]
     silent = [e for e, labels in names if not labels or not all(ids.get(label, "").strip() for label in labels)]
@@ -71,7 +71,7 @@ def test_a_picture_without_words_is_found(text):
 
 def test_hostile_texts_are_never_markup(text, page):
     assert HOSTILE not in text and "x" not in [element.get("id") for element in page.elements]
-    # The one script is the page's own.
+    # The only script is the page's own.
     assert [element["text"] for element in page.all("script")] == [written._SCRIPT]
     said = [element for element in page.all("p", "td", "summary", "figcaption", "h3") if HOSTILE in element["text"]]
     assert len(said) > 10

@@ -1,4 +1,4 @@
-"""The entries of runs are kept for the report, of the same sources alone."""
+"""The entries of runs are kept for the report, and used only while the sources are the same."""
 
 import subprocess
 
@@ -54,7 +54,7 @@ def test_a_damaged_file_is_none(kept):
 
 @pytest.fixture
 def packaged(tmp_path, monkeypatch):
-    """Return the file that a package of its own ships."""
+    """Return the file of entries that a small package ships."""
     package = tmp_path / "shipping"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -1,4 +1,4 @@
-"""Plots of an experiment: the file's numbers are drawn, readable without colour, and nothing else."""
+"""Plots of an experiment show the numbers of its file and nothing else, and are readable without colour."""
 
 import json
 import math
@@ -43,7 +43,7 @@ def test_a_curve_is_drawn_as_the_file_has_it(tmp_path):
         assert {(float(x), float(y)) for x, y in vertices} == ends  # pyright: ignore[reportGeneralTypeIssues]
     assert [text.get_text() for text in losses.get_legend().get_texts()] == ["first loss", "second loss"]
     assert angle.get_legend() is None
-    # Inside of the picture, and above its panel: it covers no curve.
+    # The legend is inside the picture and above its panel, so it covers no curve.
     losses.figure.draw_without_rendering()
     around, panel = losses.get_legend().get_window_extent(), losses.get_window_extent()
     assert around.y0 >= panel.y1 and around.y1 <= losses.figure.bbox.y1
@@ -179,7 +179,7 @@ def test_heat_maps_are_drawn_as_the_file_has_them(tmp_path):
     panel = next(axes for axes in draw(result).axes if axes.get_images())
     (image,) = panel.get_images()
     assert image.get_array().tolist() == body["values"]
-    # 0 is in the middle of the colours, so that signs are told apart.
+    # 0 is in the middle of the colour scale, so the colour shows the sign.
     assert image.get_clim() == (-2.0, 2.0) and image.get_cmap().name == "BrBG"
     assert (panel.get_title(), panel.get_xlabel(), panel.get_ylabel()) == ("W after", "column", "row")
     assert image.colorbar.ax.get_ylabel() == "entry [m]"

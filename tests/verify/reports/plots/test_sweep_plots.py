@@ -1,4 +1,4 @@
-"""Plots of a sweep: each instance is at its values, told apart without colour; the lines are where the slacks are 0."""
+"""Plots of a sweep: every instance is at its values, with a mark that needs no colour; lines are at slack 0."""
 
 import math
 from fractions import Fraction
@@ -28,7 +28,7 @@ def theorem(make_theorem):
 
 
 def scattered(axes):
-    """The points by their label, and whether they are filled."""
+    """Return the points by their label, and whether they are filled."""
     found = {}
     for part in axes.collections:
         if not part.get_label().startswith("_"):

@@ -1,4 +1,4 @@
-"""The arguments of the verbs in Python, and the refusals of others: one line that names it."""
+"""The arguments of the verbs in Python; any other argument is refused in one line that names it."""
 
 from fractions import Fraction
 from types import ModuleType

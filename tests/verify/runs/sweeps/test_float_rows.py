@@ -1,4 +1,4 @@
-"""Scans: float64's verdicts are those of the exact check; the undecided, and all refutations, are the check's."""
+"""Scans: float64's verdicts agree with the exact check, which decides refutations and instances that are left open."""
 
 import json
 from fractions import Fraction
@@ -50,7 +50,7 @@ def test_rows_agree_with_the_check_and_say_computed(means, no_deduction):
     theorem = means(hypotheses=(Hypothesis("small", sp.Le(x, 1)),), domain=(sp.Le(y, 3),), values={"half": (x + y) / 2})
     rows = rows_of(theorem)
     scanned = [(point, row) for point, row in zip(POINTS, rows, strict=True) if row is not None]
-    # Equality at x = y, and points that are no instance, are left; x = y and y <= 3 at 1 and 2 hold here alone.
+    # Left to the check: points with equality at x = y, and points that violate y <= 3.
     assert {(p["x"], p["y"]) for p, row in zip(POINTS, rows, strict=True) if row is None} == {
         (p["x"], p["y"]) for p in POINTS if p["x"] == p["y"] or p["y"] > 3
     }
@@ -74,7 +74,7 @@ def test_seeming_refutations_are_left_to_the_check(means):
 
 
 def test_a_margin_within_its_error_is_left(means):
-    # By roots, of which nothing is proved for all parameters.
+    # A claim with roots, for which nothing is proved for all parameters.
     close = means(Inequality("close", sp.Lt(2 * sp.sqrt(x * y), x + y + sp.Rational(1, 10**10))))
     far = [{name: 10**7 * value for name, value in point.items()} for point in POINTS]
     assert None not in rows_of(close)
@@ -100,7 +100,7 @@ def test_values_that_choose(means):
     theorem = means(values={"which": cases, "largest": ValueLargest((x, y)), "above": sp.Gt(x, y), "only": cases[0]})
     for point, row in zip(POINTS, rows_of(theorem), strict=True):
         if row is None:
-            # Whether x < 1 at 1 is not decided by an estimate.
+            # An estimate does not decide whether x < 1 at x = 1.
             assert point["x"] == 1 or point["x"] == point["y"]
             continue
         number, values = float(point["x"]), row["values"]
@@ -160,7 +160,7 @@ def test_a_proved_margin_that_overflows_is_not_shown(means):
 
 
 def test_an_exponential_that_underflows_is_decided(means):
-    # Shared with exp(x) it would be 1/inf.
+    # If exp(-x) were computed as 1/exp(x), it would be 1/inf.
     theorem = means(Inequality("small", sp.Lt(sp.exp(-x) * y, y / 2)), values={"share": 1 / (1 + sp.exp(-x)), "up": y})
     rows = rows_of(theorem, [{"x": Fraction(n), "y": Fraction(1)} for n in (1, 1000)])
     assert [row["values"]["share_float"] for row in rows][1] == 1 and rows[1]["evidence"] == "computed"
@@ -169,7 +169,7 @@ def test_an_exponential_that_underflows_is_decided(means):
 def test_a_value_beyond_float64_is_left(means):
     points = [{"x": Fraction(n), "y": Fraction(1, 2)} for n in (1, 10**400)]
     assert [row is None for row in rows_of(means(values={"x": x}), points)] == [False, True]
-    # A proved clause and an exact scope need no number.
+    # Proved clauses without hypotheses need no number.
     assert [row["evidence"] for row in rows_of(means(), points)] == ["proved", "proved"]
 
 

@@ -1,4 +1,4 @@
-"""Grids: exact points, both ends included; a text that is no grid is refused in one line."""
+"""Grids: exact points, both ends included; a text that is not a grid is refused in one line."""
 
 import math
 from fractions import Fraction
@@ -32,7 +32,7 @@ def test_a_linear_grid_is_exact_and_has_both_ends():
 def test_an_integer_axis_is_rounded_to_distinct_integers():
     assert values(n="1:10:4") == (1, 4, 7, 10) and values(n="1:10:3") == (1, 6, 10)
     assert values(n="1:100:9:log") == (1, 2, 3, 6, 10, 18, 32, 56, 100)
-    # 1, 1.19, 1.41, 1.68, 2 …: those that are rounded to the same integer are one.
+    # 1, 1.19, 1.41, 1.68, 2 …: points that are rounded to the same integer count once.
     assert values(n="1:16:17:log") == (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16)
 
 

@@ -1,4 +1,4 @@
-"""Rows of a store are believed if they fit; those that do not are computed anew, and a share is computed again."""
+"""Rows of a store are believed if they fit; other rows are computed anew, and on request some rows are rechecked."""
 
 import json
 import math
@@ -177,7 +177,7 @@ def test_some_of_the_rows_are_computed_again(mine, tmp_path):
     again = {"store": tmp_path / "s", "recheck": 16}
     some = [verify.sweep(mine, over, **again, recheck_seed=3).rechecked for _ in range(2)]
     assert some[0] == some[1] and some[0].rows == 16 and some[0].seed == 3
-    # Drawn anew where no seed is given, so that nobody knows beforehand which.
+    # Without a given seed the rows are drawn by a new one, so that nobody knows beforehand which they are.
     assert len({verify.sweep(mine, over, **again).rechecked.seed for _ in range(3)}) == 3
     assert verify.sweep(mine, over, store=tmp_path / "s").rechecked is None
 
@@ -265,7 +265,7 @@ def change_block(path, header, data):
 
 
 def column(data, count, place, at, value):
-    """Return a block's bytes with another number in a column."""
+    """Return a block's bytes with one number of a column replaced."""
     kinds, numbers = data[: 2 * count], np.frombuffer(data[2 * count :], "<f8").copy()
     numbers[place * count + at] = value
     return kinds + numbers.tobytes()
@@ -361,7 +361,7 @@ def test_a_block_that_decides_too_much_is_completed_by_exact_rows(mine, cli, tmp
     numbers = np.frombuffer(data[16:], "<f8").reshape(5, 8)[:, :2]
     change_block(path, header | {"count": 2}, data[:4] + numbers.tobytes())
     words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=9/2,19/4", "--store", str(path), "--json")
-    # It fits, and is believed; to compute some again finds it out.
+    # The forged block fits, and is believed; only a recheck finds the error.
     assert body_of(cli(*words)[1])["counts"] == {"verified": 2}
     code, out, _ = cli(*words, "--recheck", "2")
     body = body_of(out)
@@ -384,7 +384,7 @@ def test_the_block_that_another_sweep_wrote_first_is_shown(mine, tmp_path, monke
     header, data = block_of(path)
 
     def meanwhile(self, part):
-        # Another one decides the last alone, as if its time had run out before the others.
+        # Another sweep has written a block in which only the last row is decided.
         key = part.key(self.theorem, self.effort, first.code)
         kinds = np.array([-1] * 7 + [0], "<i2").tobytes()
         told = (key.digest, key.code, str(key.seed), key.device, "user.mine", json.dumps(header), kinds + data[16:])
@@ -404,7 +404,7 @@ def test_a_drawn_row_that_a_block_no_longer_has_is_kept_by_itself(mine, tmp_path
     path = tmp_path / "s"
     verify.sweep(mine, {"x": "1/2:4:8"}, store=path)
     monkeypatch.setattr(Scans, "block", lambda *_: None)
-    # Each is the exact check's now, and certified: another evidence than before.
+    # Now the exact check decides each row and certifies it, which is other evidence than before.
     found = verify.sweep(mine, {"x": "1/2:4:8"}, store=path, recheck=3)
     assert (found.rechecked.rows, found.rechecked.differing, found.done) == (3, 3, 8)
     assert found.evidence == {"certified": 8}

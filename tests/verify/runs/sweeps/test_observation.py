@@ -20,7 +20,7 @@ KIND = Parameter("kind", "word", "how it goes on", words=("down", "up"))
 
 @pytest.fixture
 def geometric(make_theorem):
-    """Z starts at a; each step halves it or, where the word says so, squares it."""
+    """A recursion in z from a; each step multiplies z by a rate or squares it, as a word chooses."""
     step = Case(sp.Symbol("kind"), z * rate, z**2)
     clause = Reaches("small", Dynamics((z,), (a,), (step,), z), sp.Rational(1, 8))
     return make_theorem(clause, parameters=(A, KIND), definitions={rate: sp.Rational(1, 2)})

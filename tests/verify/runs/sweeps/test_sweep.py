@@ -1,4 +1,4 @@
-"""Sweeps in one process: rows, counts, rows that are kept and served, and rows that are not."""
+"""Sweeps in one process: rows, counts, rows that are kept and served, and rows that are not served."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def test_each_point_has_a_row_with_its_evidence(mine):
     for point, row in rows:
         assert row["outcome"] == row["claim"] == ("verified" if point["x"] * point["y"] < 5 else "refuted")
         means, below = row["clauses"]
-        # A refutation has its witness; a clause decided by an estimate says so, here and above.
+        # A refutation has a witness; a clause that an estimate decided says `computed`.
         assert (below["holds"] is False) == bool(below["witness"]) == (row["outcome"] == "refuted")
         if "computed" in (means["evidence"], below["evidence"]):
             assert row["evidence"] == "computed" and row["outcome"] == "verified"
@@ -99,7 +99,7 @@ def test_exact_rows_are_served_also_to_a_grid_that_overlaps(mine, tmp_path, comp
     assert len(computed) == 4 and again.served == 4 and list(again.rows()) == list(first.rows())
     more = verify.sweep(mine, {"x": "1:5:9"}, store=store, **(asked | {"y": "1.0"}))
     assert len(computed) == 9 and more.served == 4 and more.done == 9
-    # Another budget, seed or way, and another statement, is another row.
+    # Another budget, seed or method gives other rows.
     for other in ({"seconds": 3}, {"seed": 1}, {"certify": False}):
         assert verify.sweep(mine, {"x": "1:4:4"}, store=store, **(asked | other)).served == 0
 
@@ -113,7 +113,7 @@ def test_a_block_is_served_to_the_same_grid(mine, tmp_path, monkeypatch):
     assert again.served == 16 and list(again.rows()) == list(first.rows()) and again.counts == first.counts
     for other in ({"seconds": 3}, {"seed": 1}, {"certify": True}):
         assert verify.sweep(mine, over, store=store, **other).served == 0
-    # Parts of another size are other blocks; the rows that the exact check decided are served.
+    # With another size the parts are other blocks, which are not served; rows of the exact check are.
     monkeypatch.setattr("verify.runs.sweeps.blocks.SWEEP", replace(SWEEP, array=3))
     parted = verify.sweep(mine, over, store=store)
     assert parted.served == 3 and timeless(parted) == timeless(first)
@@ -145,7 +145,7 @@ def test_an_interrupted_sweep_keeps_its_blocks(mine, tmp_path, monkeypatch):
 
 
 def test_rows_of_blocks_and_of_the_check_keep_the_order_of_the_grid(make_theorem):
-    """Points that are no instance, and refutations, are between those that a block decides, for each word."""
+    """For each word, refutations and points that are no instance lie between the points that a block decides."""
     how = Parameter("how", "word", "a choice", words=("one", "two"))
     clause = Inequality("c", sp.Lt(sp.log(1 + x), Case(sp.Symbol("how"), sp.Integer(5), sp.Rational(11, 10))))
     theorem = make_theorem(clause, parameters=(X, Y, how), domain=(sp.Le(x, y),), values={"sum": x + y})
@@ -293,7 +293,7 @@ def test_a_budget_is_one_whatever_kind_of_number_it_is(mine, tmp_path):
 
 
 def test_another_value_or_proof_is_another_row(theorem_file, tmp_path):
-    """Neither is in the statement's digest."""
+    """Reported values and proofs are not in the statement's digest."""
     theorem = load_theorem(theorem_file(BODY))
     reference = reference_of(theorem)
     other = [replace(theorem, values={"sum": x - y}), replace(theorem, proofs={"means": 1})]

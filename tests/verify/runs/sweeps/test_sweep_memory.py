@@ -1,5 +1,5 @@
 # ruff: noqa: T201 -- the figures are what is asked of an audit
-"""A sweep of 10⁵ cheap instances needs no more memory than one of 10⁴: no list of rows is held, in files neither."""
+"""A sweep of 10⁵ cheap instances needs no more memory than one of 10⁴: no list of rows is kept, nor for files."""
 
 import json
 import subprocess
@@ -41,5 +41,5 @@ def test_memory_is_flat(theorem_file, tmp_path, capsys):
         print(*(f"\n{one}" for one in found))
     small, large = found
     assert (small["done"], large["done"]) == (10_000, 100_000) and large["evidence"]["computed"] > 99_000
-    # In KiB. The plot holds a few bytes an instance; a Parquet file's group is whole in both.
+    # In KiB. The plot needs a few bytes an instance; both sweeps fill a whole group of the Parquet file.
     assert large["peak"] < small["peak"] + 60_000

@@ -1,4 +1,4 @@
-"""Sweeps in several processes: killed, interrupted, with workers that die; no row is lost and none doubled."""
+"""Sweeps in several processes that are killed or interrupted, or whose workers die: no row is lost or doubled."""
 
 import json
 import os
@@ -41,7 +41,7 @@ ROOT = str(Path(load_theorem.__code__.co_filename).parents[2])
 
 @pytest.fixture
 def slow(theorem_file, tmp_path):
-    """A theorem file whose check takes a moment, and tells in a file which process computes which instance."""
+    """A theorem file whose check takes a moment, and records in a file which process computes which instance."""
 
     def make(seconds=0.04):
         trace = tmp_path / "trace"
@@ -61,7 +61,7 @@ def start(path, store, *more):
     return subprocess.Popen(
         [*command, "--json", *more],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
-        # A process that a shell puts in the background ignores the signal, and so do those that it starts.
+        # A process that a shell runs in the background ignores the signal, and so do its child processes.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_a_sweep_that_is_killed_goes_on_without_a_lost_or_doubled_row(slow, tmp_
     body = body_of(out)
     assert (again.returncode, body["rows"], body["from_store"], body["failed"]) == (0, POINTS, len(before), 0), err
     assert sorted(stored(store)) == list(range(1, POINTS + 1))
-    # The rows that were there were not computed again: each instance tells as often as any other.
+    # The rows that were stored were not computed again: every other instance is recorded equally often.
     times, rest = divmod(len(told(trace)), POINTS - len(before))
     assert rest == 0 and 1 <= times <= 4
 
@@ -111,7 +111,7 @@ def test_control_c_keeps_and_prints_what_was_found(slow, tmp_path, jobs):
     running = start(path, store, "--jobs", jobs)
     try:
         wait_for(lambda: len(stored(store)) >= 3)
-        # As a terminal does: to all of its processes.
+        # The signal goes to all processes of the group, as from a terminal.
         os.killpg(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=300)
     finally:
@@ -123,7 +123,7 @@ def test_control_c_keeps_and_prints_what_was_found(slow, tmp_path, jobs):
 
 
 def killing(trace):
-    """A list, and a listener that kills who computed last once four instances are done, and puts him on it."""
+    """Return a list, and a listener that kills the last worker after four instances, and adds it to the list."""
     killed = []
 
     def tell(done, total):
@@ -184,7 +184,7 @@ def test_other_code_where_it_is_computed_is_one_line(slow, tmp_path, monkeypatch
 
 @contextmanager
 def listening(*greeting):
-    """A port at which something answers that is no scheduler, and its greeting."""
+    """Open a port at which a server with some greeting answers that is not a scheduler."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def greet():

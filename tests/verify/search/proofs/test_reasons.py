@@ -14,7 +14,7 @@ from verify.search.proofs.reasons import bounds_of
 
 # If x + y is not positive, the logarithm has no value: no proof will be found.
 NO_VALUE = "log(x + y) <= x + y for x > 0"
-# False, at 1000 alone, which no point that a proof draws meets.
+# The claim is false only at n = 1000, which is none of the points that a search for a proof draws.
 FALSE = "2**n*(n - 1000)**2 >= 1 for integer n >= 0"
 
 
@@ -38,7 +38,7 @@ def test_a_search_that_is_over_says_what_it_tried_and_what_stays_open():
     assert row["reasons"]["work_limit"] == PROVE.work >= row["reasons"]["work"] > 0
     assert row["reasons"]["open_parts"] == reasons.record.open_parts()
     assert (result.to_json()["stopped"], result.exit_code) == (result.stopped, 3)
-    # The account comes from the work alone: a search from the beginning tells the same.
+    # The reasons depend only on the work: a new search gives the same.
     deduction_proof.cache_clear()
     assert list(verify.prove(FALSE, seconds=60).reasons["claim"].lines()) == list(reasons.lines())
 

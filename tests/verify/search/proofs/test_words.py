@@ -54,7 +54,7 @@ def test_evaluations_in_words_have_their_part_of_the_time(clock):
 
 @pytest.mark.parametrize("drop", [True, False])
 def test_beyond_the_hypotheses_nothing_is_evaluated(drop):
-    # Its code may suppose them.
+    # The code of an evaluation may suppose the hypotheses.
     of = said()
     low = Hypothesis("low", w <= 3)
     if drop:

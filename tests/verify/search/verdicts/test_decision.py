@@ -1,4 +1,4 @@
-"""A clause at an instance is decided as a check decides it; one that holds for all parameters is proved."""
+"""A search decides a clause at an instance as a check does; a clause that holds for all parameters is proved."""
 
 import time
 
@@ -70,7 +70,7 @@ def test_an_interrupt_goes_through_where_the_time_ends_after_it(monkeypatch, ver
         (sp.Ge(n * x, 0, evaluate=False), True),
         (sp.Ge(n * positive + x, x, evaluate=False), True),
         (sp.Ge(n * positive, x, evaluate=False), False),
-        # By the hypothesis alone.
+        # This clause holds only by the hypothesis.
         (sp.Le(n, 5, evaluate=False), True),
         (sp.Le(n, 4, evaluate=False), False),
     ],

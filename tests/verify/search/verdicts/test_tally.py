@@ -77,7 +77,7 @@ def test_undecided_instances_are_decided_one_by_one():
     ((refuted, result),) = only.one_by_one(some, time.monotonic() + 5)
     assert refuted is some[2] and result.margin == -1
     assert [only.verdict(each) for each in some] == [Verdict.CLEAN, Verdict.CLEAN, Verdict.REFUTED]
-    # A margin that is negative by rounding alone counts as 0.
+    # A margin that is negative only by rounding counts as 0.
     assert only.smallest(some, ()) == (0.0, some[1].instance)
 
 

@@ -29,7 +29,10 @@ _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "0"}
 
 @dataclass(frozen=True)
 class _Term:
-    """A multiplier, and its slack: its name, its sign, and the fact's place, None for one that is shown first."""
+    """A multiplier and the slack that it multiplies, with the relation's name, and its place as a fact.
+
+    The place is None for a relation that is shown first.
+    """
 
     name: str
     multiplier: sp.Expr
@@ -45,7 +48,7 @@ def multiplied_proof(
     Raises
     ------
     TheoremError
-        For a name that is none, a multiplier that is not shown to be ≥ 0, and a rest that is not: one line.
+        If a name is unknown, or a multiplier or the rest is not shown to have its sign; the message is one line.
     """
     search = Search(statement, work)
     known = [*statement.domain, *(h.relation for h in statement.hypotheses if hypotheses and h.relation is not None)]
@@ -66,7 +69,7 @@ def _goal(statement: Statement) -> Any:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads names and multipliers; `relations` are those that are facts."""
+    """Reads names and multipliers; `relations` lists the bounds and relations that are facts."""
 
     statement: Statement
     relations: Sequence[int | str]
@@ -82,7 +85,7 @@ class _Reader:
         clauses = {clause.label: clause for clause in self.statement.clauses}
         if name in clauses:
             if clauses[name].relation is None:
-                raise TheoremError(f"by: {name} is no relation")
+                raise TheoremError(f"by: {name} is not a relation")
             return _Term(name, value, as_goal(self.statement, clauses[name].relation), None)
         try:
             return _Term(name, value, Goal(self._expression(name, name), "Ge"), None)
@@ -91,7 +94,7 @@ class _Reader:
 
     def _hypothesis(self, name: str, relational: Sequence[Any], number: int | None) -> tuple[Goal, int]:
         if number is None:
-            raise TheoremError(f"by: {name} is no relation")
+            raise TheoremError(f"by: {name} is not a relation")
         if not self.hypotheses:
             raise TheoremError(f"by: {name} may not be used where the instance is out of scope")
         place = len(self.statement.domain) + number
@@ -185,7 +188,7 @@ class _Combined:
         return self._with(scope, lemmas, goal, proof)
 
     def _with(self, scope: Scope, lemmas: list[tuple[Goal, Tree]], goal: Goal, proof: Tree) -> Scope:
-        """Return the scope with a lemma as a fact; its number is skipped if it is no fact of the search."""
+        """Return the scope with a lemma as a fact; its number is skipped if the search cannot use it."""
         lemmas.append((goal, proof))
         try:
             self.search.atoms.prepare(goal.expression)
@@ -195,7 +198,7 @@ class _Combined:
 
 
 def _root(term: _Term) -> sp.Expr | None:
-    """Return the square root of an even power that is no relation's slack; None for any other term."""
+    """Return the square root of a term's slack if that is an even power, and no fact; else None."""
     of = term.slack.expression
     if term.place is not None or not of.is_Pow or not of.exp.is_Integer or of.exp % 2 or of.exp < 0:
         return None

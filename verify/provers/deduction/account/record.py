@@ -16,7 +16,7 @@ End: TypeAlias = Literal["proved", "tried", "work", "seconds", "refused"]
 _OPEN_PARTS = 3
 """Most open parts of a goal that are reported, those of the first ways."""
 _LONG = 160
-"""Characters of a goal that are told."""
+"""Most characters of a goal that are reported."""
 _MOST_TREES = 1000
 """Number of the last records in which the result of each goal is kept."""
 _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "= 0"}
@@ -24,7 +24,7 @@ _SIGNS = {"Ge": ">= 0", "Gt": "> 0", "Eq": "= 0"}
 
 @dataclass
 class Part:
-    """A goal, or a way to one, with the goals, or ways, that it led to.
+    """A goal, or a way to prove it, with the ways, or goals, that it led to.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Part:
     goal
         The goal to be shown.
     given
-        The facts that this place has, and the one before it has not.
+        The facts that are known at this place of the search, and not at the one before.
     shown
         Whether a proof was found.
     parts
@@ -59,19 +59,21 @@ class Record:
     Parameters
     ----------
     limit, left
-        The work that it may take, and the rest of it.
+        The work that the search may take, and the work that is left.
     ended
-        The cause of its end: a proof, nothing left to try, the work, the time, or `refused`, before its beginning.
+        The cause of its end: a proof, nothing left to try, no work or no time left; or "refused" before it began.
+    refused
+        The reason why the search was refused, "" if it was not.
     ways
-        Number of times that it went each way.
+        Number of times that each way was tried.
     linear, columns, squares
         The linear programs, the columns of the longest, and the semidefinite programs.
     unused
-        The hypotheses that are no facts, since it is not seen that they have values.
+        The hypotheses that are not used, because they are not seen to have values.
     left_out
-        The hypotheses that are no facts, since all together would be too long.
+        The hypotheses that are not used, because all together would be too long.
     without_value
-        The expressions without the sign, as far as is seen, that the claim needs to have a value, and that sign.
+        Expressions that need a sign for the claim to have a value, and the sign that is needed, but not seen.
     unsigned
         The names of the claim's symbols whose sign is not known.
     fails_at
@@ -102,13 +104,13 @@ class Record:
         return min(self.limit, self.limit - self.left)
 
     def refuse(self, operations: int, most: int) -> None:
-        """Note that the search is not begun: the goal is too long, or numbers in it."""
+        """Note that the search is not begun, because the goal, or a number in it, is too long."""
         self.ended = "refused"
-        long = f"{operations} operations, and it is looked for up to {most}"
+        long = f"{operations} operations, and a proof is looked for up to {most}"
         self.refused = long if operations > most else "a number of very many digits, or a very high power"
 
     def know(self, scope: Any, goal: Goal) -> None:
-        """Note the symbols without a sign with which the search begins."""
+        """Note the goal's symbols whose sign is not known when the search begins."""
         symbols = sorted(goal.expression.free_symbols, key=lambda s: s.name)
         self.unsigned = tuple(s.name for s in symbols if scope.sign(s) == "real")
 
@@ -121,7 +123,7 @@ class Record:
         self.linear, self.columns = self.linear + 1, max(self.columns, columns)
 
     def needs(self, of: Any, need: str) -> None:
-        """Note that an expression was not seen to have a sign, where the claim itself has no value without it."""
+        """Note that an expression is not seen to have the sign without which the claim itself has no value."""
         if len(self._place) == 1 and (said := (_short(text_of(of)), need)) not in self.without_value:
             self.without_value.append(said)
 
@@ -131,7 +133,7 @@ class Record:
             self.fails_at = {str(symbol): value for symbol, value in point.items()}
 
     def going(self, way: str, scope: Any, goal: Goal, find: Callable[[], Tree | None]) -> Tree | None:
-        """Return the tree that a way, or a goal, leads to, and note it at the place where the search is."""
+        """Return the tree of `find`, and note the way, or goal, as a part of the one in which the search is."""
         above, known = self._place[-1] if self._place else (None, scope.count)
         added = (f for f in scope.facts if f.place >= known and f.expression is not None)
         part = Part(way, goal, tuple(Goal(f.expression, f.relation) for f in added))
@@ -170,7 +172,7 @@ def _short(text: str) -> str:
 
 
 def told(way: str) -> Callable[[Callable[..., Tree | None]], Callable[..., Tree | None]]:
-    """Return a decorator of a search's method of a scope and a goal: it notes the call as a way, "" for a goal."""
+    """Return a decorator for a search's methods of a scope and a goal: it notes a call as a way, for "" as a goal."""
 
     def noting(method: Callable[..., Tree | None]) -> Callable[..., Tree | None]:
         @wraps(method)
@@ -187,7 +189,10 @@ _RECORDS: dict[Any, Record] = {}
 
 
 def new_record(key: Any, work: int) -> Record:
-    """Return the record of a search that begins, which is found by its key: proofs are kept for good as well."""
+    """Return the record of a search that begins; `record_of` finds it by its key. It is kept for good, as proofs are.
+
+    Only the last records keep the results of their goals.
+    """
     _RECORDS[key] = Record(work, work)
     if len(_RECORDS) > _MOST_TREES:
         list(islice(_RECORDS.values(), len(_RECORDS) - _MOST_TREES))[-1].root = None

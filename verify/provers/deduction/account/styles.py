@@ -1,4 +1,4 @@
-"""Lines of a proof as text and in LaTeX: an expression in a line is marked, with both that it is written as."""
+"""Lines of a proof as text and in LaTeX: each expression in a line is marked, and has both forms."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ _ESCAPED |= {"\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}
 
 
 def marked(expression: Any) -> str:
-    """Return an expression as it stands in a line that is not yet written in a style."""
+    """Return an expression, marked, for a line that is not yet written as text or in LaTeX."""
     return f"\x02{text_of(expression)}\x1f{latex_of(expression)}\x03"
 
 
@@ -25,7 +25,7 @@ def plain(line: str) -> str:
 
 
 def formula(line: str) -> str:
-    """Return a line in LaTeX, for a place where mathematics stands; its words are text there."""
+    """Return a line in LaTeX for math mode; its words are text there."""
     parts, end = [r"\quad " * ((len(line) - len(line.lstrip())) // 2)], len(line) - len(line.lstrip())
     for found in _MARKED.finditer(line, end):
         parts += [_outside(line[end : found.start()]), found[2]]
@@ -49,7 +49,7 @@ def _outside(text: str) -> str:
 
 
 def _written(words: str) -> str:
-    """Return words as text, a function's name as one, and a letter by itself, which stands for a number, as it is."""
+    """Return words in LaTeX: a function's name as a command, a single letter as a variable, other words as text."""
     if words in _FUNCTIONS:
         return f"\\{words} "
     if len(words.strip()) == 1 and words.strip().isalpha():

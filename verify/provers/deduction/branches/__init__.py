@@ -1,1 +1,1 @@
-"""Proofs that tell choices and roots apart: facts with absolute values and maxima, orders and squares of roots."""
+"""Proofs about choices and roots: facts with absolute values and maxima, and orders and squares of roots."""

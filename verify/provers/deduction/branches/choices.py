@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Facts that bound absolute values and maxima from above, and so both of their arguments."""
+"""Facts that bound absolute values and maxima from above, and so each of the two values, as |u| ≤ v bounds u and −u."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Choices(Radicals, ABC):
     """Facts that are split into facts without choices."""
 
     def split(self, scope: Scope) -> tuple[Scope, list[tuple[Goal, Tree]]] | None:
-        """Return the scope in which both ends of a fact are facts, with their proofs; None without one."""
+        """Return the scope in which both ends of a fact (see `_ends`) are facts, with their proofs; or None."""
         for fact in scope.facts:
             ends = _ends(fact)
             if not ends or self._are_seen(scope, fact, ends):
@@ -37,7 +37,10 @@ class Choices(Radicals, ABC):
         return None
 
     def deciding(self, scope: Scope) -> tuple[sp.Expr, bool] | None:
-        """Return the expression that decides a choice whose ends are no facts, and whether its 0 counts; else None."""
+        """Return the expression that decides a fact's choice, and whether its 0 is a case; None if there is no choice.
+
+        A fact whose ends are seen counts as one without a choice.
+        """
         for fact in scope.facts:
             of, thrice = self._resolved(scope, fact.expression)[1:] if fact.expression is not None else (None, False)
             if of is not None and not (_ends(fact) and self._are_seen(scope, fact, _ends(fact))):
@@ -48,7 +51,7 @@ class Choices(Radicals, ABC):
         return all(self._is_seen(scope, end, "positive" if fact.relation == "Gt" else "nonnegative") for end in ends)
 
     def _end(self, scope: Scope, goal: Goal, difference: sp.Expr) -> Tree | None:
-        """Return a proof of an end by the sign of the difference of both."""
+        """Return a proof of an end by the cases of the sign of the difference of both ends."""
         of = sp.factor_terms(difference).as_coeff_Mul()[1]
         cases = [self._case(scope, turned, relation) for turned, relation in ((of, "Ge"), (-of, "Gt"))]
         above, below = (case and case.sum(goal, 0) for case in cases)
@@ -58,7 +61,7 @@ class Choices(Radicals, ABC):
 
 
 def _ends(fact: Fact) -> list[sp.Expr]:
-    """Return a fact's claims on each of two values, as u ≤ v and −u ≤ v for |u| ≤ v; [] if it makes none."""
+    """Return the two ends of a fact, such as v − u and v + u for the fact v − |u|; [] if it has none."""
     expression = sp.Integer(0) if fact.expression is None else fact.expression
     of = sorted(expression.atoms(*_CHOICES), key=sp.default_sort_key)
     if len(of) != 1 or fact.relation == "Eq" or expression.has(sp.Piecewise, sp.sign):

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs about roots: they are in the order of their arguments, and a square root is told from the rest by squares."""
+"""Proofs about roots: roots are in the order of their arguments, and a square root is compared by its square."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Radicals(Segments, ABC):
         return sorted(roots, key=lambda s: (-self.atoms.meaning[s].count_ops(), str(self.atoms.meaning[s])))
 
     def _ordered(self, scope: Scope, goal: Goal, roots: Sequence[sp.Symbol]) -> Tree | None:
-        """Return a sum with facts about the larger of two roots, which has the larger argument."""
+        """Return a proof by a sum with facts that of two roots the one with the larger argument is larger."""
         lemmas, inner, absurd = list[tuple[sp.Expr, Tree]](), scope, False
         for large, small in permutations(roots, 2):
             (_, above, order), (_, below, other) = self.atoms.keys[large], self.atoms.keys[small]
@@ -59,7 +59,7 @@ class Radicals(Segments, ABC):
         if not lemmas:
             return None
         if absurd:
-            # A choice that the goal has to make might be another in this case.
+            # The facts contradict each other: that proves any goal, whichever choices it makes.
             tree = self._absurd(inner)
         else:
             tree = next((tree for level in (0, 1) if (tree := inner.sum(goal, level)) is not None), None)
@@ -68,9 +68,10 @@ class Radicals(Segments, ABC):
         return tree
 
     def _order(self, large: sp.Symbol, difference: sp.Expr, order: int, f: int) -> Tree:
-        """Return a proof that a root is at least another of less: if not, that is by f > 0 larger, a fact.
+        """Return a proof that the root r is at least the root of an argument that is smaller by `difference`.
 
-        Then (r + f)^n − r^n, for the root r, is Σ C(n, k) f^k r^(n − k), and not a number < 0.
+        Otherwise that root is r + f, for the fact f > 0. Then (r + f)^n − r^n is Σ C(n, k) f^k r^(n − k) over k ≥ 1,
+        which is positive, and not −`difference`.
         """
         powers = [sp.binomial(order, k) * self.atoms.back(large) ** (order - k) for k in range(1, order + 1)]
         terms: list[Any] = [[data_of(power), [f] * (k + 1), None] for k, power in enumerate(powers)]
@@ -80,7 +81,7 @@ class Radicals(Segments, ABC):
     def _squared(self, scope: Scope, goal: Goal, above: sp.Expr, root: sp.Symbol, depth: int) -> Tree | None:
         """Return a proof of A √b + B ≥ 0 by A² b ≥ B² for A ≥ 0, and by B ≥ 0 and B² ≥ A² b for A ≤ 0.
 
-        If it fails, f = −A √b − B is > 0, and f² + 2 A √b f + A² b − B² is 0, or f² + 2 B f + B² − A² b.
+        If it fails, f = −A √b − B is > 0. Then f² + 2 A √b f + A² b − B² = 0, and f² + 2 B f + B² − A² b = 0.
         """
         factor, rest = sp.Poly(above, root).nth(1), sp.Poly(above, root).nth(0)
         base = self.atoms.keys[root][1]

@@ -1,1 +1,1 @@
-"""Integers that count: growth, invariants of recursions, sums that telescope, floors."""
+"""Goals with integers: powers and factorials, invariants of recursions, telescoping sums, floors."""

@@ -2,9 +2,9 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Goals about floors: integers between integers are rounded, and fractional parts are told apart.
+"""Goals about floors: bounds of integers are rounded to integers, and cases of fractional parts are distinguished.
 
-Relations of the integers in a goal are guessed at points that are drawn, and proved.
+Bounds of the integers in a goal are guessed from points that are drawn, and then proved.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,13 +22,13 @@ from verify.provers.deduction.scope import Scope
 
 _MOST_FLOORS, _MOST_FORMS, _DEPTH = 6, 20, 3
 _POINTS, _WIDEST, _ROUNDING = 120, 3, 1e-9
-"""Number of points drawn; the largest change of a form that is guessed about; a bound on errors of floats."""
+"""Number of points drawn; largest range of a form, and largest bound, that is guessed; a bound on rounding errors."""
 _FRACTIONS = tuple(Fraction(k, d) for d in (1, 2, 3, 4, 5) for k in range(d))
 
 
 @dataclass(frozen=True)
 class _Form:
-    """A sum of integers, with `inside` if it is the floor of that and integers."""
+    """An integer that is a sum of floors and integers; `inside`, if given, is an expression whose floor it is."""
 
     expression: sp.Expr
     inside: sp.Expr | None = None
@@ -57,7 +57,7 @@ class Floors(Instances):
     def _by_forms(
         self, scope: Scope, goal: Goal, floors: Sequence[sp.Expr], forms: Sequence[_Form], depth: int
     ) -> Tree | None:
-        """Return a proof with the known facts of some forms, in cases where these are not enough."""
+        """Return a proof with bounds of some forms and, if these are not enough, by cases of a form's value."""
         points = self._points(scope, [*floors, *(f.expression for f in forms)])
         ranges = [_range(form.expression, points) for form in forms]
         tree = self._rounded(scope, goal, floors, forms, ranges)
@@ -85,7 +85,7 @@ class Floors(Instances):
         forms: Sequence[_Form],
         ranges: Sequence[tuple[int, int] | None],
     ) -> Tree | None:
-        """Return a proof by known facts of floors, and by forms that are rounded to integers."""
+        """Return a proof by known facts of floors, and by bounds of forms that are rounded to integers."""
         inner, wraps = scope, list[Tree]()
         for floor in floors:
             for name in ("floor_above", "floor_below"):
@@ -108,7 +108,7 @@ class Floors(Instances):
         return tree and _wrapped(tree, wraps, scope.count)
 
     def _rounded_down(self, scope: Scope, few: Scope, goal: Goal) -> Tree | None:
-        """Return a proof of a goal by sums, of an equation by two inequalities."""
+        """Return a proof of a goal by a sum, rounded to an integer if needed; for an equation, of two inequalities."""
         if goal.relation == "Eq":
             above = self._rounded_down(scope, few, Goal(goal.expression, "Ge"))
             below = above and self._rounded_down(scope, few, Goal(-goal.expression, "Ge"))
@@ -125,7 +125,7 @@ class Floors(Instances):
         return tree and {"rule": "whole", "then": tree}
 
     def _holds_at_points(self, scope: Scope, goal: Goal) -> bool:
-        """Whether no point that is drawn, of short fractions, is against a goal."""
+        """Whether a goal holds at all points, with short fractions as coordinates, that are drawn."""
         values = [float(point[goal.expression]) for point in self._points(scope, [goal.expression])]
         return all(v > -_ROUNDING and (goal.relation != "Eq" or v < _ROUNDING) for v in values)
 
@@ -162,10 +162,10 @@ class Floors(Instances):
 
 
 def _wrapped(tree: Tree, wraps: Sequence[Tree], count: int) -> Tree:
-    """Return a proof after facts and lemmas, those of these that it uses; the first one's place is `count`."""
+    """Return a proof after the facts and lemmas in `wraps` that it uses; the place of the first wrap is `count`."""
     needed = places_in(tree)
     if _has_factors(tree):
-        # That a floor is at least 0 shows the sign of a factor.
+        # A lemma that a floor is at least 0 may show the sign of a factor.
         needed |= {count + i for i, wrap in enumerate(wraps) if _headed(wrap, "floor")}
     for i in reversed(range(len(wraps))):
         if count + i in needed:
@@ -179,7 +179,7 @@ def _wrapped(tree: Tree, wraps: Sequence[Tree], count: int) -> Tree:
 
 
 def _headed(wrap: Tree, head: str) -> bool:
-    """Whether a wrap is a lemma that a function of a head is at least 0."""
+    """Whether a wrap is a lemma that an expression with this head is at least 0."""
     return wrap["rule"] == "lemma" and wrap["relation"][1][0] == head
 
 
@@ -191,7 +191,7 @@ def _has_factors(tree: Tree) -> bool:
 
 
 def _numbered(tree: Tree, new: Mapping[int, int], count: int, shift: int) -> Tree:
-    """Return a proof with other places of facts: new ones, and from a number on all shifted."""
+    """Return a proof with other places of facts: those in `new` below `count`, and shifted ones from `count` on."""
     inner = {key: _numbered(part, new, count, shift) if isinstance(part, dict) else part for key, part in tree.items()}
     if "terms" in tree:
         places = [[new.get(p, p) if p < count else p + shift for p in used] for _, used, _ in tree["terms"]]
@@ -210,7 +210,7 @@ def _range(expression: sp.Expr, points: Sequence[Mapping[sp.Expr, Any]]) -> tupl
 
 
 def _ends(expression: sp.Expr, ends: tuple[int, int] | None) -> Iterator[sp.Expr]:
-    """Yield expressions that seem to be ≥ 0: expression − low if low is small, high − expression if low is near."""
+    """Yield expressions that seem to be ≥ 0: expression − low if |low| is small, high − expression if the range is."""
     if ends is None:
         return
     low, high = ends
@@ -244,11 +244,11 @@ def _bases(linear: Sequence[Mapping[sp.Expr, Fraction]]) -> dict[sp.Expr, sp.Exp
 def _forms(
     linear: Mapping[sp.Expr, Mapping[sp.Expr, Fraction] | None], bases: Mapping[sp.Expr, sp.Expr]
 ) -> Iterator[_Form]:
-    """Yield integers of which something may be known, for floors of linear expressions and others."""
+    """Yield integers whose bounds may help: for floors of linear expressions, and for other floors."""
     for floor, shares in linear.items():
         if shares is not None:
             parts = [part for part in shares if part != 1]
-            # As ⌊y/d⌋ ≤ y/d, d y is multiplied by whole numbers.
+            # A term c y = c d (y/d), for an integer c d, is replaced by c d ⌊y/d⌋.
             times = {part: 1 if bases[part] is part else int(1 / _share(bases[part], part)) for part in parts}
             whole = sp.Add(*(int(shares[part] * times[part]) * bases[part] for part in parts))
             yield _Form(sp.expand(floor - whole), sp.expand(floor.args[0] - whole))
@@ -262,7 +262,7 @@ def _forms(
 
 
 def _share(base: sp.Expr, part: sp.Expr) -> Fraction:
-    """Return 1/d of ⌊y/d⌋."""
+    """Return 1/d for the base ⌊y/d⌋ of a part y."""
     share = base.args[0].coeff(part)
     return Fraction(int(share.p), int(share.q))
 

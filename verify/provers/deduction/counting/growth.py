@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Instances of known facts of growth: of powers of two bases, exponentials and logarithms."""
+"""Proofs by instances of known facts of growth: facts about powers, exponentials and logarithms."""
 
 from abc import ABC
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class Growth(Segments, ABC):
     """Sums by instances of known facts on growth."""
 
     def by_growth(self, scope: Scope, goal: Goal, *before: sp.Expr, levels: Sequence[int] = (0, 1)) -> Tree | None:
-        """Return a proof by instances for the functions in a goal and in the supposition of an induction's step."""
+        """Return a proof by instances for the functions in a goal and in an induction hypothesis, `before`."""
         try:
             parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
             groups = [list(group) for group in self._groups(scope, goal.expression, before)] if parts else []
@@ -38,7 +38,7 @@ class Growth(Segments, ABC):
         return None
 
     def _scaled(self, scope: Scope, group: Sequence[Instance]) -> list[sp.Expr]:
-        """Return 1 and the exponentials that some instances are divided by: a goal may be shown times one of these."""
+        """Return 1 and the exponentials in the denominators of instances: the goal is tried times each of these."""
         facts = [self._instance(scope, name, list(of)) for name, of in group]
         inside = set().union(*(fact.facts[-1].below.free_symbols for fact in facts if fact))
         scales = [symbol for symbol in sorted(inside, key=str) if self.atoms.keys.get(symbol, ("",))[0] == "exp"]
@@ -47,7 +47,7 @@ class Growth(Segments, ABC):
     def _by_numerator(
         self, scope: Scope, goal: Goal, parts: Sequence[sp.Expr], group: Sequence[Instance], level: int
     ) -> Tree | None:
-        """Return a proof by some instances, factors of the numerator that are seen to be positive left out."""
+        """Return a proof by some instances; factors of the numerator that are seen to be positive are left out."""
         _, factors = sp.factor_list(parts[0])  # pyright: ignore[reportAssignmentType]
         positive = sp.Mul(*(f**power for f, power in factors if scope.shown(f, strict=True)))
         for scale in self._scaled(scope, group) if level else (sp.Integer(1),):
@@ -65,13 +65,13 @@ class Growth(Segments, ABC):
         return None
 
     def _by_instances(self, scope: Scope, goal: Goal, group: Sequence[Instance], level: int) -> Tree | None:
-        """Return a sum with those of some instances that it takes."""
+        """Return a proof by a sum with instances of a group; it states only the instances that it uses."""
         inner, used = scope, dict[int, Instance]()
         for name, of in group:
             new = self._instance(inner, name, list(of))
             if new is not None:
                 used[inner.count], inner = (name, of), new
-        # The last of the facts known before is the induction's supposition; bounds of one symbol are short.
+        # Facts in one symbol are short; the last fact of the scope is the induction hypothesis.
         few = {fact.place for fact in scope.facts if len(fact.above.free_symbols) == 1 or fact is scope.facts[-1]}
         tree = inner.sum(goal, level, {*used, *few}) if used else None
         tree = inner.sum(goal, level) if used and tree is None else tree
@@ -87,7 +87,7 @@ class Growth(Segments, ABC):
         return tree
 
     def _groups(self, scope: Scope, after: sp.Expr, before: Sequence[sp.Expr]) -> Iterator[Iterator[Instance]]:
-        """Yield instances that may be enough together."""
+        """Yield groups of instances, each of which may be enough for a proof."""
         together = sp.Tuple(after, *before)
         integers = list(_of_integers(together))
         yield iter(integers)
@@ -102,7 +102,7 @@ class Growth(Segments, ABC):
 
     @staticmethod
     def _of_tangents(after: sp.Expr, before: Sequence[sp.Expr], kind: type[sp.Expr], name: str) -> Iterator[Instance]:
-        """Yield tangents of a function between the goal and the supposition, or within the goal."""
+        """Yield tangents of a function between arguments in the goal and in the hypothesis, or within the goal."""
         later, earlier = (_arguments(e, kind)[: SEARCH.pairs] for e in (after, sp.Tuple(*before)))
         for u in later:
             for v in earlier or later:
@@ -111,7 +111,7 @@ class Growth(Segments, ABC):
                     yield name, (v, u)
 
     def _of_base(self, scope: Scope, base: sp.Expr, n: sp.Expr, *, has_exp: bool) -> Iterator[Instance]:
-        """Yield facts of powers of a base that is at most 1."""
+        """Yield facts about powers of a base that is at most 1."""
         if self._is_seen(scope, 1 - base, "nonnegative") and has_exp:
             yield "exp", (base - 1,)
             yield "rises", (sp.exp(base - 1), base, n)
@@ -121,7 +121,7 @@ class Growth(Segments, ABC):
             yield "rises", (sp.Integer(1), base, n - 1)
 
     def _of_bases(self, scope: Scope, u: sp.Expr, v: sp.Expr, n: sp.Expr, *, has_exp: bool) -> Iterator[Instance]:
-        """Yield facts of two bases with the same exponent, and with one more."""
+        """Yield facts about two bases with the exponent n, and with n + 1."""
         positive = all(self._is_seen(scope, base, "positive") for base in (u, v))
         if positive and has_exp and self._is_seen(scope, u - v, "nonnegative"):
             less = sp.log(u) - sp.log(v)
@@ -138,7 +138,7 @@ class Growth(Segments, ABC):
 
 
 def _of_integers(expressions: sp.Expr) -> Iterator[Instance]:
-    """Yield facts of integers."""
+    """Yield facts about integer exponents n: n (n − 1) ≥ 0, and three terms of a binomial power."""
     powers = [p.exp for p in expressions.atoms(sp.Pow) if p.exp.is_Symbol and p.exp.is_integer]
     for n in sorted(set(powers), key=sp.default_sort_key):
         yield "integer", (n,)

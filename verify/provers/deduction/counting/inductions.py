@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Inductions over an integer that is an exponent or counts, between two ends or from its least value on."""
+"""Inductions over an integer that is an exponent or a count, between two ends or from its least value on."""
 
 from abc import ABC
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.values import bound_of
 
 Step: TypeAlias = Callable[[Scope, Goal, Goal, sp.Symbol], Tree | None]
-"""A prover of a goal at n + 1 from it at n, an integer."""
+"""A prover of the step of an induction over n, given the scope, the goal at n, the goal at n + 1, and n."""
 
 
 class Inductions(Invariants, Telescoping, ABC):
@@ -31,14 +31,14 @@ class Inductions(Invariants, Telescoping, ABC):
 
     @told("induction")
     def _by_induction(self, scope: Scope, goal: Goal, depth: int, *, alone: bool = False) -> Tree | None:
-        """Return a proof by induction over an integer that is an exponent or counts; `alone`, without invariants."""
+        """Return a proof by induction over an integer that is an exponent or a count; `alone`: without invariants."""
         powers = {s for p in goal.expression.atoms(sp.Pow, sp.exp) for s in p.exp.free_symbols}
         counted = goal.expression.atoms(*SERIES, Iterate, sp.factorial, sp.binomial)
         exponents = {s for part in counted for s in _ends(part).free_symbols} | powers
         integers = (n for n in sorted(exponents, key=lambda s: s.name) if n.is_integer)
         bounded = [n for n in integers if bound_of(self.parameters.get(n.name), zero=True) is not None]
         tries = [(n, ends) for n in bounded for ends in self._ranges(scope, n)]
-        # One of several integers may be that by which a factorial grows by a factor: this is seen soon.
+        # With several integers, the quick proof by the factor of a factorial is tried for all of them first.
         factorials = goal.expression.has(sp.factorial, sp.binomial)
         for by_ratio, (n, ends) in product((True, False) if factorials else (False,), tries):
             step = self._step_by_ratio if by_ratio else partial(self._step_of_induction, alone=alone)
@@ -68,7 +68,7 @@ class Inductions(Invariants, Telescoping, ABC):
         depth: int,
         proved: Step,
     ) -> Tree | None:
-        """Return a proof by induction over an integer between two ends; None for its least value, and for no end."""
+        """Return a proof by induction over an integer between two ends: None is its least value, or no end."""
         least, end = sp.Integer(self._least(n)) if ends[0] is None else ends[0], ends[1]
         others = scope.without(n)
         at_first = self._unfolded(goal.expression.subs(n, least))
@@ -97,11 +97,11 @@ class Inductions(Invariants, Telescoping, ABC):
         }
 
     def _step_by_ratio(self, scope: Scope, before: Goal, after: Goal, n: sp.Symbol) -> Tree | None:
-        """Return a proof of an induction's step by a factor, or a difference, by which a goal grows."""
+        """Return a proof of an induction's step by telescoping, or by the factor by which a fact grows."""
         return self._by_telescoping(scope, before, n) or self.by_ratio(scope, after)
 
     def _step_of_induction(self, scope: Scope, before: Goal, after: Goal, n: sp.Symbol, *, alone: bool) -> Tree | None:
-        """Return a proof of an induction's step; `alone`, without invariants."""
+        """Return a proof of an induction's step; if `alone`, without invariants."""
         return (
             self._by_telescoping(scope, before, n)
             or self.by_growth(scope, after, before.expression, levels=[0])
@@ -111,7 +111,7 @@ class Inductions(Invariants, Telescoping, ABC):
         )
 
     def _unfolded(self, expression: sp.Expr) -> sp.Expr | None:
-        """Return an expression with a recursion's states after L + c steps written by those after L; None for none."""
+        """Return an expression with states after L + c steps in terms of those after L; None for another count."""
         for state in sorted(expression.atoms(Iterate), key=sp.default_sort_key):
             place, count, bound, start, step = state.args
             try:

@@ -52,7 +52,7 @@ class Recursion:
         return {Iterate(sp.Integer(i), *rest): symbol for i, symbol in enumerate(self.symbols)}
 
     def put(self, goal: Goal, count: sp.Expr, states: Sequence[sp.Expr]) -> Goal:
-        """Return a relation of the symbols with others put for them."""
+        """Return a relation with a number of steps and states put in for the symbols."""
         values = dict(zip((self.count, *self.symbols), (count, *states), strict=True))
         return replace(goal, expression=goal.expression.xreplace(values))
 
@@ -100,7 +100,7 @@ class Invariants(Ratios, ABC):
         return Recursion(state, symbols)
 
     def is_total(self, scope: Scope, state: sp.Expr) -> bool:
-        """Whether a recursion's step has a value whatever the state is."""
+        """Whether a recursion's step has a value for every state."""
         return all(self._has_value(scope, part) for part in state.args[4])  # pyright: ignore[reportGeneralTypeIssues]
 
     def _has_value(self, scope: Scope, expression: sp.Expr) -> bool:
@@ -131,14 +131,14 @@ class Invariants(Ratios, ABC):
                     yield Goal(symbol - other, "Ge")
 
     def _delayed(self, recursion: Recursion, goal: Goal) -> Iterator[Goal]:
-        """Yield the relation of a state one step earlier, for another state that has its value now."""
+        """Yield the goal of one step earlier for a state that holds the earlier value of another state."""
         for symbol, after in zip(recursion.symbols, recursion.stepped, strict=True):
             if after in recursion.symbols and after != symbol and symbol not in goal.expression.free_symbols:
                 before = {recursion.count: recursion.count - 1, after: symbol}
                 yield replace(goal, expression=goal.expression.xreplace(before))
 
     def _reached(self, scope: Scope, recursion: Recursion, goal: Goal) -> list[Mapping[sp.Symbol, float]]:
-        """Return values of the parameters at which the facts hold, and states that are reached from there."""
+        """Return points: values of the parameters at which the facts hold, and states that are reached from there."""
         facts = list(_known(scope))
         parts = [goal.expression, *recursion.start, *recursion.stepped, *(expression for expression, _ in facts)]
         inside = set().union(*(part.free_symbols for part in parts)) - {recursion.count, *recursion.symbols}
@@ -161,7 +161,7 @@ class Invariants(Ratios, ABC):
     def _together(
         self, scope: Scope, recursion: Recursion, firsts: Mapping[Goal, Tree], goal: Goal
     ) -> list[tuple[Goal, Tree, Tree]] | None:
-        """Return relations, among them the goal, with proofs at the start and of the step; None where none are found.
+        """Return relations, among them the goal, with proofs at the start and of the step; None if none are found.
 
         Relations with a proof at the start are left out if their step is not shown, or if no other uses them.
         """
@@ -183,7 +183,7 @@ class Invariants(Ratios, ABC):
         return None
 
     def _steps(self, scope: Scope, recursion: Recursion, kept: Mapping[int, Goal], goal: Goal) -> dict[Goal, Tree]:
-        """Return proofs of the step for the goal and, as far as there are any, for the facts that they use, and signs.
+        """Return proofs of the step for the goal and, if found, for signs and for the relations that these proofs use.
 
         The result is empty if there is none for the goal.
         """
@@ -228,7 +228,7 @@ class Invariants(Ratios, ABC):
 
 
 def _known(scope: Scope) -> Iterator[tuple[sp.Expr, Relation]]:
-    """Yield the facts that no recursion is in."""
+    """Yield the facts without recursions."""
     for fact in scope.facts:
         if fact.expression is not None and not fact.expression.has(Iterate):
             yield fact.expression, fact.relation
@@ -258,7 +258,7 @@ def _run(recursion: Recursion, point: Mapping[sp.Symbol, float]) -> list[Mapping
 
 
 def _holds(goal: Goal, reached: Sequence[Mapping[sp.Symbol, float]]) -> bool:
-    """Whether no state that is reached is against a relation."""
+    """Whether a relation holds, up to rounding, in all states that are reached."""
     for now in reached:
         try:
             margin = _value(goal.expression, now)

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Steps of an induction in which a power or factorial of a bound grows by a factor: the rest is shown without it."""
+"""Steps of an induction in which a power, exponential or factorial grows by a factor; the rest is shown without it."""
 
 from abc import ABC
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ class Ratios(Growth, ABC):
         return self.atoms.keys.get(symbol, ("",))[0] in ("power", "exp", "factorial")
 
     def _of_parts(self, scope: Scope, place: int, ratio: sp.Expr, rest: sp.Expr, relation: Relation) -> Tree | None:
-        """Return a proof by a fact times a ratio plus a rest: lemmas show the rest and, if unseen, the ratio's sign."""
+        """Return a proof by a fact times a ratio, plus a rest; lemmas show the rest and, if not seen, the ratio ≥ 0."""
         parts = scope.positive_fraction(*sp.fraction(rest))
         if parts is None:
             return None

@@ -26,7 +26,7 @@ class Telescoping(Values, ABC):
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal, None where none was found."""
+        """Return a proof of a goal, None if none was found."""
 
     def _by_telescoping(self, scope: Scope, before: Goal, n: sp.Symbol) -> Tree | None:
         """Return a proof of an equation at n + 1; the scope's last fact is the equation at n.
@@ -120,7 +120,7 @@ def _one_sum(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr] | None:
 
 
 def _core(term: sp.Expr, k: sp.Symbol) -> sp.Expr:
-    """Return the product of the factors of a term that are no polynomials in k."""
+    """Return the product of the factors of a term that are not polynomials in k."""
     return sp.Mul(*(factor for factor in sp.Mul.make_args(term) if not factor.is_polynomial(k)))
 
 

@@ -1,1 +1,1 @@
-"""Functions of one variable: chains of slopes, lemmas about their signs, other forms of a goal."""
+"""Goals with functions: chains of slopes, lemmas about signs, other forms of a goal."""

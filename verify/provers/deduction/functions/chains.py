@@ -2,10 +2,10 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs by a chain of derivatives from one start; a positive factor is divided off before each, so functions vanish.
+"""Proofs by a chain of derivatives from one start; division by a positive factor before each one removes functions.
 
-The derivative of A log u + B, divided by A > 0, has no logarithm. The same division removes an arctangent, x, and a
-polynomial factor. A derivative that is negative at some test point is left out; of the others the simplest comes first.
+If A log u + B is divided by A > 0, its derivative has no logarithm. The same division removes an arctangent, x, or a
+polynomial factor. A derivative that is negative at some test point is left out; the simplest of the others comes first.
 """
 
 from abc import ABC
@@ -54,7 +54,7 @@ class Chains(Lemmas, ABC):
             return None
         inside = set[sp.Symbol]().union(*(f.free_symbols for f in functions_in(expression)))
         if inside == expression.free_symbols and len(inside) == 1 and _is_tiny_on_both_sides(expression, *inside):
-            # The function vanishes on both sides of 0, as an even one may: the chain starts at its maximum, 0.
+            # The function has zeros on both sides of 0, as an even one may: each side is proved by a chain of its own.
             (symbol,) = inside
             if all(side is None for _, side in self._sides(scope, symbol, [sp.Integer(0)])):
                 return self._from(scope, symbol, sp.Integer(0), None, lambda inner, _: self._by_chain(inner, goal))
@@ -127,7 +127,7 @@ class Chains(Lemmas, ABC):
     def _form_of(
         self, chain: _Chain, frame: Frame, left: sp.Expr, symbol: sp.Symbol, goal: Goal, depth: int
     ) -> tuple[_Form, Tree] | None:
-        """Return a form of the rest of a goal, and its proof: a short one, by concavity, or by the next slope."""
+        """Return a form of the rest of a goal, and its proof: a short proof, by concavity, or by the next slope."""
         if depth < CHAIN.depth:
             value = self.atoms.back(left)
             if (proof := self.short(frame.scope, Goal(value, goal.relation))) is not None:
@@ -182,7 +182,7 @@ class Chains(Lemmas, ABC):
     def _without_factors(
         self, chain: _Chain, frame: Frame, above: sp.Expr, symbol: sp.Symbol
     ) -> tuple[Frame, sp.Expr, sp.Expr, sp.Expr]:
-        """Return a frame, and a polynomial in atoms as a rest times the square of a root times a positive factor."""
+        """Return a frame, and the rest, root and positive factor with which a polynomial is rest · root² · factor."""
         number, factors = sp.factor_list(above)  # pyright: ignore[reportAssignmentType]
         left, root, factor = sp.Integer(1), sp.Integer(1), sp.Integer(1)
         most = max((part.count_ops() for part, power in factors if power % 2), default=0)
@@ -239,7 +239,7 @@ class Chains(Lemmas, ABC):
         return part != symbol and symbol in self.atoms.back(part).free_symbols
 
     def _measure(self, chain: _Chain, value: sp.Expr, symbol: sp.Symbol) -> tuple[int, ...] | None:
-        """Return the complexity of a goal's slope; None where the goal or its slope fails."""
+        """Return the complexity of a goal's slope; None if it is long, or if the goal or its slope fails at a point."""
         slope = (1 if chain.side == "above" else -1) * sp.diff(value, symbol)
         good = chain.points.may_hold(value, symbol, at_start=True) and chain.points.may_hold(slope, symbol)
         if not good or slope.count_ops() > CHAIN.operations:

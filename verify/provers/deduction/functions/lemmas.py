@@ -18,13 +18,13 @@ from verify.provers.deduction.scope import Scope
 from verify.provers.deduction.segments import Segments
 
 _DIGITS = (2, 5)
-"""Digits to which numbers are bounded: with few of them sums are simple."""
+"""Numbers of digits, tried in turn, to which numbers are bounded: with few digits sums are simple."""
 _NUMBER: Tree = {"rule": "number", "bits": 128}
 
 
 @dataclass
 class Frame:
-    """A scope in which facts were added, and the function that puts their proofs before a proof that uses them."""
+    """A scope to which facts were added, and the steps of a proof that add them."""
 
     scope: Scope
     steps: list[Tree] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Frame:
         return tree
 
     def with_lemma(self, expression: sp.Expr, relation: Relation, proof: Tree) -> "Frame | None":
-        """Return it with a fact that has a proof."""
+        """Return the frame with one more fact, which has a proof; None if its divisor's sign is not seen."""
         inner = self.scope.with_fact(expression, relation)
         step = {"rule": "lemma", "relation": stated(expression, relation), "proof": proof}
         return inner and Frame(inner, [*self.steps, step])
@@ -74,7 +74,7 @@ class Lemmas(Segments, ABC):
         *,
         levels: Sequence[int] = (0, 1),
     ) -> Tree | None:
-        """Return a sum, with instances of known facts of the functions in the goal."""
+        """Return a proof by a sum, or by contradiction, with instances of known facts of the goal's functions."""
 
     def with_known(self, frame: Frame, name: str, *of: sp.Expr) -> Frame | None:
         """Return a frame with an instance of a known fact; None if it is not seen to have a value."""
@@ -83,14 +83,14 @@ class Lemmas(Segments, ABC):
         return inner and Frame(inner, [*frame.steps, step])
 
     def with_sign(self, frame: Frame, expression: sp.Expr, relation: Relation = "Gt") -> Frame | None:
-        """Return a frame in which an expression is seen to be > 0, or ≥ 0; None where no short proof shows it."""
+        """Return a frame in which an expression is seen to be > 0, or ≥ 0; None if no short proof shows it."""
         if self._is_seen(frame.scope, expression, "positive" if relation == "Gt" else "nonnegative"):
             return frame
         proof = self.short(frame.scope, Goal(expression, relation))
         return proof and frame.with_lemma(expression, relation, proof)
 
     def with_value(self, frame: Frame, expression: sp.Expr) -> Frame | None:
-        """Return a frame in which it is seen that an expression has a value; None where no short proofs show it."""
+        """Return a frame in which it is seen that an expression has a value; None if no short proofs show it."""
         found: Frame | None = frame
         for of, need in self._needs(expression):
             if found is None or self._is_seen(found.scope, of, need):
@@ -101,7 +101,7 @@ class Lemmas(Segments, ABC):
         return found
 
     def short(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a short proof of a sign."""
+        """Return a short proof of a sign; None if none was found."""
         if not self._is_plausible(scope, goal):
             return None
         ways: list[Callable[[], Tree | None]] = [
@@ -120,7 +120,7 @@ class Lemmas(Segments, ABC):
         return len(sp.Add.make_args(self.atoms.fraction(goal.expression)[0])) <= CHAIN.terms
 
     def _by_arc(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof that a sine or a cosine is > 0, or ≥ 0, if its argument is on an arc on which it is."""
+        """Return a proof that a sine or a cosine is > 0, or ≥ 0, because its argument is on an arc where that holds."""
         number, part = goal.expression.as_coeff_Mul()
         if not isinstance(part, sp.sin | sp.cos) or number <= 0 or goal.relation == "Eq":
             return None
@@ -132,7 +132,7 @@ class Lemmas(Segments, ABC):
         return inner and inner.around(added(told(number, [inner.scope.count - 1])))
 
     def _by_constants(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a sum, with rational bounds of the goal's coefficients that are numbers and not rational."""
+        """Return a proof by a sum, with rational bounds of the goal's coefficients that are irrational numbers."""
         for digits in _DIGITS:
             frame = Frame(scope)
             for bound in self._bounds(goal.expression, digits):
@@ -144,7 +144,7 @@ class Lemmas(Segments, ABC):
         return None
 
     def _bounds(self, expression: sp.Expr, digits: int) -> Iterator[sp.Expr]:
-        """Yield differences > 0 of the coefficients in an expression and rational numbers near them."""
+        """Yield the differences > 0 between an expression's irrational coefficients and rational numbers near them."""
         self.atoms.prepare(expression)
         above, _ = self.atoms.fraction(expression)
         others = [s for s in above.free_symbols if self.atoms.back(s).free_symbols]

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Points on a segment, at which signs are looked at before they are proved: in floats, which show nothing."""
+"""Points on a segment, at which signs are tested in floats before they are proved; the test proves nothing."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -35,13 +35,13 @@ _SIMPLE = [sp.Rational(turn * p, q) for p, q in ((1, 1), (1, 2), (2, 1), (1, 3),
 
 @dataclass(frozen=True)
 class Points:
-    """Values of other symbols, and of one that runs on a segment: its start, and a place inside."""
+    """Points: values of `symbols`, and, for the symbol that runs on a segment, its start and a value inside."""
 
     symbols: Sequence[sp.Symbol]
     inside: Sequence[tuple[Sequence[float], float, float]]
 
     def sign(self, expression: sp.Expr, symbol: sp.Symbol) -> int:
-        """Return 1 or −1 where an expression has that sign at all points, else 0."""
+        """Return 1 or −1 if an expression has that sign at all points, else 0."""
         values = self._values(expression, symbol)
         signs = {0 if abs(v) <= CHAIN.rounding * size else 1 if v > 0 else -1 for v, size in values}
         return signs.pop() if len(signs) == 1 else 0
@@ -52,7 +52,7 @@ class Points:
         return bool(values) and all(v >= -CHAIN.rounding * size for v, size in values)
 
     def _values(self, expression: sp.Expr, symbol: sp.Symbol, *, at_start: bool = False) -> list[tuple[float, float]]:
-        """Return the values, and the sizes of their terms; nothing where one has none."""
+        """Return an expression's value at each point and the size of its terms; [] if it has no value at a point."""
         size = sp.Add(1, *(sp.Abs(term) for term in sp.Add.make_args(expression)))
         try:
             compute = sp.lambdify([*self.symbols, symbol], [expression, size], "math")
@@ -66,7 +66,7 @@ class Points:
 def points_of(
     scope: Scope, symbol: sp.Symbol, start: sp.Expr, parameters: Mapping[str, Parameter], random: Random
 ) -> Points | None:
-    """Return points at which the facts of a scope hold, None where few are found."""
+    """Return points at which the facts of a scope hold; None if too few are found."""
     facts = [f.expression for f in scope.facts if f.expression is not None and not f.expression.atoms(*BINDERS)]
     symbols = sorted(set().union({symbol}, start.free_symbols, *(f.free_symbols for f in facts)), key=lambda s: s.name)
     others = [s for s in symbols if s != symbol]
@@ -104,7 +104,7 @@ def tiny_at(expression: sp.Expr, symbol: sp.Symbol) -> list[sp.Expr]:
 
 
 def _ends(symbol: sp.Symbol, facts: Sequence[sp.Expr], bound: Any) -> tuple[float | None, float | None]:
-    """Return the greatest lower and the least upper number that facts name for a symbol."""
+    """Return the greatest lower and the least upper bound of a symbol among facts about it alone; None for none."""
     low, high = ([float(bound[0])] if bound else [0.0] if symbol.is_nonnegative else []), list[float]()
     for fact in facts:
         slope = sp.diff(fact, symbol) if fact.free_symbols == {symbol} else sp.Integer(0)

@@ -2,7 +2,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
-"""Proofs of a goal by another form of it: logarithms or roots of both sides, or their exponentials; weighted means."""
+"""Proofs of a goal by another form of it: logarithms, exponentials or roots of both sides; and by weighted means."""
 
 from abc import ABC
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ class Transforms(Chains, ABC):
     """Proofs by other forms of a goal."""
 
     _inside = False
-    """Whether a form of a goal is being proved: no form of a form is tried."""
+    """Whether another form of a goal is being proved: no further form of that form is tried."""
 
     def _transformed(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
         """Return a proof by another form of a goal."""
@@ -43,7 +43,7 @@ class Transforms(Chains, ABC):
             self._inside = False
 
     def _shown(self, frame: Frame, expression: sp.Expr, goal: Goal, depth: int) -> tuple[Frame, int] | None:
-        """Return a frame with a lemma that has the goal's relation, and its place."""
+        """Return a frame with the lemma that an expression has the goal's relation to 0, and its place."""
         new = Goal(expression, goal.relation)
         if not self._is_plausible(frame.scope, new):
             return None
@@ -52,7 +52,7 @@ class Transforms(Chains, ABC):
         return (inner, inner.scope.count - 1) if inner else None
 
     def _by_logarithm(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of c e^u ≥ A > 0 by L = u + log c − log A ≥ 0: A e^L ≥ A (1 + L)."""
+        """Return a proof of c e^u ≥ A > 0 by L = u + log c − log A ≥ 0, because c e^u = A e^L ≥ A (1 + L)."""
         for term in sp.Add.make_args(goal.expression):
             curved = [f for f in sp.Mul.make_args(term) if _is_curved(f)]
             rest = sp.Mul(*(f for f in sp.Mul.make_args(term) if f not in curved))
@@ -66,7 +66,7 @@ class Transforms(Chains, ABC):
         return None
 
     def _without_logarithms(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of Σ k log u + B ≥ 0 by Π u^k e^B ≥ 1, its divisors on the other side."""
+        """Return a proof of Σ k log u + B ≥ 0 by Π u^k e^B ≥ 1, with divisors multiplied to the other side."""
         terms = [term.as_coeff_Mul() for term in sp.Add.make_args(goal.expression)]
         logarithms = [(part.args[0], k) for k, part in terms if isinstance(part, sp.log)]
         rest = [k * part for k, part in terms if not isinstance(part, sp.log)]
@@ -98,8 +98,8 @@ class Transforms(Chains, ABC):
     def _split_logs(
         self, frame: Frame, above: Sequence[sp.Expr], below: Sequence[sp.Expr], weight: sp.Expr
     ) -> tuple[Frame, list[list[Any]]] | None:
-        """Return terms of w (r − 1 − Σ log) ≥ 0, for r = Π below/Π above, and the logarithms of the factors of r."""
-        # SymPy would put powers of one base together, which are different atoms: b^(p/(p − 1))/b.
+        """Return the terms of w (r − 1 − Σ log f) ≥ 0, for the weight w and r = Π below/Π above with factors f."""
+        # SymPy would combine powers of one base, as in b^(p/(p − 1))/b, but these are different atoms.
         parts = [*((b, b) for b in below), *((a, sp.Pow(a, -1, evaluate=False)) for a in above)]
         rests = [sp.Mul(*(part for _, part in parts[i:]), evaluate=False) for i in range(len(parts))]
         needed: list[tuple[str, tuple[sp.Expr, ...], int]] = [("log", (rests[0],), 1)]
@@ -114,7 +114,7 @@ class Transforms(Chains, ABC):
         return found, terms
 
     def _by_root(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of P − Q ≥ 0 by (P/Q)^(1/n) ≥ 1, symbols that are factors on one side of it."""
+        """Return a proof of P − Q ≥ 0 by (P/Q)^(1/n) ≥ 1, with the factors that are symbols on the other side."""
         terms = sp.Add.make_args(goal.expression)
         small = next((-t for t in terms if _is_negative(t)), None)
         if small is None or len(terms) > 2:
@@ -134,7 +134,7 @@ class Transforms(Chains, ABC):
         return None
 
     def _by_means(self, scope: Scope, goal: Goal) -> Tree | None:
-        """Return a proof of Σ c m ≥ (Σ c) M where Σ c log(m/M) = 0: m/M ≥ 1 + log(m/M)."""
+        """Return a proof of Σ c m ≥ (Σ c) M if Σ c log(m/M) = 0, because m/M ≥ 1 + log(m/M)."""
         terms = [sp.Mul.make_args(term) for term in sp.Add.make_args(goal.expression)]
         weights = {s for term in terms for f in term if f.is_Pow and f.base is not sp.E for s in f.exp.free_symbols}
         parts = [_apart(term, weights) for term in terms]
@@ -155,7 +155,7 @@ class Transforms(Chains, ABC):
 
 
 def _apart(factors: Sequence[sp.Expr], weights: set[sp.Symbol]) -> tuple[sp.Expr, list[sp.Expr]]:
-    """Return the product of the factors that are numbers or have no other symbols than weights, and the others."""
+    """Return the product of the factors whose only symbols are weights, and the list of the other factors."""
     plain = [f for f in factors if f.free_symbols <= weights and not f.has(sp.exp)]
     return sp.Mul(*plain), [f for f in factors if f not in plain]
 
@@ -181,7 +181,7 @@ def _is_curved(factor: sp.Expr) -> bool:
 
 
 def _is_simple(logarithms: Sequence[tuple[sp.Expr, sp.Rational]], rest: Sequence[sp.Expr]) -> bool:
-    """Whether the rest of a sum of logarithms is linear, and 0 unless there are exponentials in them."""
+    """Whether the rest of a sum of logarithms is linear, and empty unless a logarithm has an exponential in it."""
     linear = all(sp.diff(term, s).is_Rational for term in rest for s in term.free_symbols)
     moving = [u for u, _ in logarithms if u.free_symbols]
     return linear and bool(moving) and (not rest or any(u.has(sp.exp) for u in moving))

@@ -28,10 +28,10 @@ class Angles(Instances, ABC):
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal, None where none was found."""
+        """Return a proof of a goal, None if none was found."""
 
     def _by_angles(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof by the addition formulas, None where none was found.
+        """Return a proof by the addition formulas, None if none was found.
 
         The goal is divided by the formulas. If the remainder is 0, they prove the goal; if an inequality leaves another
         remainder, that is a simpler goal, proved as a lemma.

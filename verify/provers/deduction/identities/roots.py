@@ -20,14 +20,14 @@ class Roots(Values, ABC):
 
     @abstractmethod
     def prove(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof of a goal, None where none was found."""
+        """Return a proof of a goal, None if none was found."""
 
     @abstractmethod
     def _by_both(self, scope: Scope, goal: Goal) -> Tree | None:
         """Return a proof of an equation by two inequalities."""
 
     def _by_squares(self, scope: Scope, goal: Goal, depth: int) -> Tree | None:
-        """Return a proof with equations for the roots that are nested."""
+        """Return a proof with equations that write nested roots without the outer root; None if none was found."""
         inner, lemmas = scope, list[tuple[Goal, Tree]]()
         for root in sorted(_roots(goal.expression), key=sp.default_sort_key):
             square_root = _square_root(root.base)
@@ -53,7 +53,7 @@ def _roots(expression: sp.Expr) -> list[sp.Expr]:
 
 
 def _square_root(square: sp.Expr) -> sp.Expr | None:
-    """Return q where q² is an expression with a root s of a linear form in a symbol, which is replaced by s²."""
+    """Return q with q² = `square`, or None: if s is a root of a linear form in a symbol, both are polynomials in s."""
     for inner in sorted((p for p in square.atoms(sp.Pow) if p.exp == _HALF), key=sp.default_sort_key):
         s = sp.Dummy("s", nonnegative=True)
         for symbol in sorted(inner.base.free_symbols, key=lambda each: each.name):

@@ -4,9 +4,9 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 """Coordinates in which linear facts are signs: each is an atom, or a linear form that a fact says is ≥ 0.
 
-For symbols that linear facts bind together, the facts from which the others follow are taken. If these are linearly
-independent they are coordinates. If these add up to 1, as on an interval or a simplex, polynomials are made homogeneous
-in them by powers of their sum.
+Of the linear facts about a group of symbols, those are kept from which the others follow. If they are linearly
+independent, they are coordinates. If multiples of them add up to 1, as on an interval or a simplex, polynomials are
+made homogeneous in them by powers of their sum.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from verify.provers.deduction.facts import Fact, Sign
 from verify.provers.deduction.scope import Scope
 
 _MOST_FORMS = 16
-"""Linear forms of symbols that are bound together."""
+"""Most linear forms in one group of symbols."""
 Vector: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A coordinate: its own symbol, its sign, and its form; a multiple of an atom, or of a fact's numerator."""
+    """A coordinate: its own symbol, its sign, and its form, `scale` times an atom or a fact's numerator."""
 
     symbol: sp.Symbol
     sign: Sign
@@ -48,9 +48,10 @@ class _Form:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """The coordinates of some atoms; `values` are the atoms in them, `sums` the places of those that add up to 1.
+    """The coordinates of some atoms.
 
-    `rest` are the facts that say more than signs of coordinates, as polynomials in these.
+    `values` has the atoms in terms of the coordinates, `sums` the places of each group of coordinates that add up to 1.
+    `rest` has the facts that say more than signs of coordinates, as polynomials in the coordinates.
     """
 
     parts: tuple[Coordinate, ...]
@@ -65,7 +66,7 @@ class Coordinates:
         return [part.sign for part in self.parts]
 
     def polynomial(self, expression: sp.Expr) -> Any:
-        """Return a polynomial in atoms as one in coordinates. Raises ValueError if it is none."""
+        """Return a polynomial in atoms as one in coordinates. Raises ValueError if it is no polynomial."""
         total = self.ring.from_expr(sp.expand(expression.xreplace(self.values)))
         for places in self.sums:
             one = sum((self.ring.gens[i] for i in places), self.ring.zero)
@@ -91,7 +92,7 @@ class Coordinates:
 
 
 def coordinates(scope: Scope, above: sp.Expr, powers: Mapping[sp.Symbol, sp.Expr]) -> Coordinates:
-    """Return coordinates of the atoms in a polynomial; some others are `powers` of these, in the facts too."""
+    """Return coordinates of the atoms in a polynomial; other atoms in the facts are replaced by `powers` of these."""
     atoms = sorted(above.free_symbols, key=lambda s: (s.name, getattr(s, "dummy_index", 0)))
     facts = [replace(f, above=f.above.xreplace(powers)) for f in scope.facts]
     facts = [f for f in facts if f.relation != "Eq" and f.above.free_symbols and f.above.free_symbols <= {*atoms}]
@@ -122,7 +123,7 @@ def coordinates(scope: Scope, above: sp.Expr, powers: Mapping[sp.Symbol, sp.Expr
 
 
 def _components(atoms: Sequence[sp.Symbol], linear: Sequence[Fact]) -> list[list[sp.Symbol]]:
-    """Return the atoms that linear facts bind together."""
+    """Return the groups of atoms that are connected by linear facts."""
     groups: list[set[sp.Symbol]] = [{s} for s in atoms]
     for fact in linear:
         together = set[sp.Symbol]().union(*(g for g in groups if g & fact.above.free_symbols))
@@ -153,7 +154,7 @@ def _forms(scope: Scope, bound: Sequence[sp.Symbol], facts: Sequence[Fact]) -> l
 def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Form], list[Fraction]] | None:
     """Return forms that are coordinates, and the factors with which they add up to 1, if they do.
 
-    It is None if the facts from which all others follow are not linearly independent.
+    None if the forms from which all others follow are not linearly independent, or if only some of them add up to 1.
     """
     kept = list(forms)
     for form in sorted(forms, key=lambda f: -sum(1 for x in f.vector if x)):
@@ -176,7 +177,7 @@ def _basis(bound: Sequence[sp.Symbol], forms: Sequence[_Form]) -> tuple[list[_Fo
 
 
 def _shares(vector: Vector, others: Sequence[Vector]) -> list[Fraction] | None:
-    """Return coefficients ≥ 0 with which vectors add up to one; None if there are none."""
+    """Return coefficients ≥ 0 with which the vectors `others` add up to `vector`; None if there are none."""
     columns = [Column({(i,): x for i, x in enumerate(v) if x}, False, False, k) for k, v in enumerate(others)]
     found = combination({(i,): x for i, x in enumerate(vector) if x}, columns, strict=False)
     if found is None:
@@ -186,12 +187,12 @@ def _shares(vector: Vector, others: Sequence[Vector]) -> list[Fraction] | None:
 
 
 def _solved(bound: Sequence[sp.Symbol], parts: Sequence[Coordinate], *, homogeneous: bool) -> dict[sp.Symbol, sp.Expr]:
-    """Return each atom in terms of the coordinates, without a constant where these add up to 1."""
+    """Return each atom in terms of the coordinates, without a constant if these add up to 1."""
     total = sum((part.symbol for part in parts), sp.Integer(0)) if homogeneous else sp.Integer(1)
     equations = []
     for part in parts:
         constant = part.form.xreplace(dict.fromkeys(bound, sp.Integer(0)))
         equations.append(part.form - constant + constant * total - part.symbol)
-    # One of n + 1 that add up to 1 follows from the others.
+    # If n + 1 coordinates add up to 1, one of the equations follows from the others.
     (solution,) = sp.linsolve(equations[: len(bound)], list(bound))
     return dict(zip(bound, map(sp.expand, solution), strict=True))

@@ -1,7 +1,8 @@
 """Polynomials whose negative terms are covered by means of positive ones: sums of arithmetic-geometric means.
 
-A term v is c x^b for b = Σ w_i a_i, Σ w_i = 1, w_i ≥ 0, and terms x^(a_i) that are ≥ 0. With a point p > 0,
-x^b / p^b ≤ Σ w_i x^(a_i) / p^(a_i), with equality at p. Which of these make up a polynomial a linear program finds.
+Let b = Σ w_i a_i with Σ w_i = 1 and w_i ≥ 0, and let the terms x^(a_i) be ≥ 0. For a point p > 0,
+x^b / p^b ≤ Σ w_i x^(a_i) / p^(a_i), with equality at p. A linear program finds multiples of such inequalities that add
+up to the polynomial.
 """
 
 import random
@@ -19,21 +20,21 @@ Terms = Mapping[Powers, Fraction]
 _DENOMINATORS = 8
 """Largest denominator of the coordinates of a point that is no zero."""
 _LEAST = -1e-9
-"""A logarithm of positive over negative terms below this is a negative value, not rounding."""
+"""If ln(positive terms/negative terms) is below this, the polynomial is negative; it is not a rounding error."""
 _LONG = 10**4
-"""A coordinate with a longer denominator, or beyond this, makes long coefficients."""
+"""Largest coordinate, and largest denominator of one, of a point: larger numbers make long coefficients."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A term `v` that is at most the mean of others, `parts`: exponents and coefficients, ≥ 0 but for that of `v`."""
+    """A term `v` that is at most the mean of terms ≥ 0, its `parts`; a term has exponents and a coefficient."""
 
     v: tuple[Powers, Fraction]
     parts: tuple[tuple[Powers, Fraction], ...]
 
     @property
     def column(self) -> Column:
-        """The sum of the parts less as many times v."""
+        """The sum of the n parts minus n v."""
         total: dict[Powers, Fraction] = {self.v[0]: -len(self.parts) * self.v[1]}
         for powers, c in self.parts:
             total[powers] = total.get(powers, Fraction(0)) + c
@@ -41,7 +42,7 @@ class Mean:
 
 
 def covered(terms: Terms, signs: Sequence[Sign], *, strict: bool) -> list[tuple[Fraction, Column]] | None:
-    """Return means, and terms, that add up to a polynomial; None where none were found.
+    """Return means, and terms, that add up to a polynomial; None if none were found.
 
     A column says its `Mean`, or the powers of the term that it is.
     """
@@ -76,9 +77,9 @@ def _mean(target: Powers, turn: int, cover: Sequence[tuple[Powers, int]], point:
 
 
 def _points(terms: Terms, bad: Sequence[Powers]) -> Iterator[tuple[Fraction, ...]]:
-    """Yield points with coordinates > 0 at which the polynomial, its uncertain terms negative, may be 0.
+    """Yield points with coordinates > 0 at which the polynomial may be 0 when its `bad` terms are taken as negative.
 
-    It is None if the polynomial is negative somewhere: then no means cover these terms.
+    There are none if that polynomial is negative somewhere: then no means cover these terms.
     """
     scale = lcm(*(c.denominator for c in terms.values()))
     least = {k: int(-abs(c * scale) if k in bad else c * scale) for k, c in terms.items()}
@@ -101,7 +102,7 @@ def _points(terms: Terms, bad: Sequence[Powers]) -> Iterator[tuple[Fraction, ...
 
 
 def _covers(target: Powers, good: Sequence[Powers]) -> Iterator[tuple[tuple[Powers, int], ...]]:
-    """Yield exponents of which a term's are a mean, with whole weights."""
+    """Yield exponents, with integer weights, whose weighted mean is the exponents of a term."""
     import numpy as np
     from scipy.optimize import linprog
 

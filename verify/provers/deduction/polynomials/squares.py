@@ -73,7 +73,7 @@ def _powers_of_roots(scope: Scope, above: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
 
 
 def means(scope: Scope, goal: Goal) -> Tree | None:
-    """Return a proof of a goal by means of its terms; None where none was found."""
+    """Return a proof of a goal by means of its terms; None if none was found."""
     posed = _Posed.of(scope, goal)
     if posed is None or len(posed.terms) > MEANS.terms:
         return None
@@ -99,7 +99,7 @@ def means(scope: Scope, goal: Goal) -> Tree | None:
 
 
 def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | None:
-    """Return a proof of a goal as squares times facts, by a semidefinite program; None where none was found.
+    """Return a proof of a goal as squares times facts, by a semidefinite program; None if none was found.
 
     If `multiplied`, the proof is of the goal times a sum of squares, or of coordinates.
     """
@@ -169,7 +169,7 @@ def _columns(posed: _Posed, polynomial: Any, zeros: Zeros) -> list[tuple[Fractio
 
 
 def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:
-    """Yield places of coordinates, two and all: of those that are ≥ 0, and of others that occur in even powers."""
+    """Yield places of the first two and of all coordinates that are real and occur in even powers, or are ≥ 0."""
     even = [i for i, real in enumerate(posed.real) if real and all(k[i] % 2 == 0 for k in posed.polynomial)]
     signed = [i for i, real in enumerate(posed.real) if not real]
     for places in (even, signed):
@@ -178,9 +178,9 @@ def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:
 
 
 def _multiplied(posed: _Posed, zeros: Zeros, over: Sequence[int]) -> Tree | None:
-    """Return a proof by a multiple of the goal, with the sum of some coordinates, or of squares of real ones.
+    """Return a proof by the goal times the sum of some coordinates, or of their squares if they are real.
 
-    Where the first of these is 0, the rest of the goal is shown by itself.
+    The case in which the first of these coordinates is 0 is shown by itself.
     """
     ring, scope = posed.to.ring, posed.scope
     parts = [ring.gens[i] ** (2 if posed.real[i] else 1) for i in over]

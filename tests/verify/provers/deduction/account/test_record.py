@@ -24,11 +24,11 @@ def test_a_proof_ends_it():
 
 
 def test_shown_and_open_parts_are_reported_with_their_assumptions():
-    # It is false, at 1000 alone, where no point is drawn.
+    # The claim is false only at n = 1000, where no point is drawn.
     proof, record = searched("2**n*(n - 1000)**2 >= 1 for integer n >= 0")
     assert proof is None and record.ways["induction"] >= 1
     (part,) = [part for part in record.open_parts() if part.startswith("by induction")]
-    # At n = 0 it is shown; at n + 1 it is not, from the claim at n.
+    # The claim is shown at n = 0; the step from n to n + 1 is not.
     assert part.startswith("by induction, 1 of its parts shown; open: 2**(n + 1)*(n - 999)**2 - 1 >= 0 where n >= 0, ")
     assert part.endswith("2**n*(n - 1000)**2 - 1 >= 0")
 
@@ -64,7 +64,7 @@ def test_a_point_against_a_claim_is_noted_and_nothing_is_looked_for():
 
 def test_too_long_expression_is_refused_before_the_search():
     record = searched(f"{' + '.join(f'(x - {k})**2*y' for k in range(20))} >= y for x real, y > 0")[1]
-    assert record.ended == "refused" and "operations, and it is looked for up to 60" in record.refused
+    assert record.ended == "refused" and "operations, and a proof is looked for up to 60" in record.refused
 
 
 def test_facts_about_other_numbers_are_left_out_and_take_no_work():
@@ -72,7 +72,7 @@ def test_facts_about_other_numbers_are_left_out_and_take_no_work():
     (alone, few) = searched(f"{claim} {domains}")
     (among, many) = searched(f"{claim}, u*v <= w, v <= u*w, w**2 <= u {domains}, u > 0, v > 0, w > 0")
     assert alone["tree"] == among["tree"] and (few.columns, few.left) == (many.columns, many.left)
-    # Facts that another one connects are kept.
+    # Facts that are connected to the claim through another fact are kept.
     assert searched("x <= 3 if x <= y, y <= z, z <= 3")[0] is not None
 
 
@@ -80,6 +80,6 @@ def test_the_longest_hypotheses_are_left_out():
     long = " + ".join(f"(y - {k})**2*z" for k in range(20))
     proof, record = searched(f"x <= 2 if {long} <= x, x <= 1 for z > 0")
     assert proof["relations"] == [1] and len(record.left_out) == 1 and record.ended == "proved"
-    # The one that is needed is long.
+    # Here the needed hypothesis is the long one.
     proof, record = searched(f"x <= 2 if x <= 1 - ({long}) for z > 0")
     assert proof is None and len(record.left_out) == 1 and record.unused == ()

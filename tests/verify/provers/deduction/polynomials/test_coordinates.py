@@ -1,4 +1,4 @@
-"""Coordinates: linear facts from which the others follow, homogeneous where these add up to 1."""
+"""Coordinates: linear facts from which the other facts follow; homogeneous ones if the coordinates add up to 1."""
 
 import pytest
 import sympy as sp
@@ -13,7 +13,7 @@ x, y = sp.symbols("x y", real=True)
 
 
 def told(above, *facts):
-    """Return the coordinates of a polynomial where some expressions are ≥ 0, and see that both are the same."""
+    """Return a polynomial in coordinates, for some expressions that are ≥ 0; assert that it is the same polynomial."""
     scope = Scope(Atoms({}), Work(1000))
     for fact in facts:
         scope = scope.with_fact(fact, "Ge")

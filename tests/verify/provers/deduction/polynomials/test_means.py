@@ -1,4 +1,4 @@
-"""Negative terms are covered by means of positive ones, if there are such means, and by no others."""
+"""Negative terms are covered by means of positive terms if such means exist, and only then."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from verify.provers.deduction.polynomials.means import Mean, covered
 
 
 def found(terms, signs, *, strict=False):
-    """Return the means, and the terms, that add up to a polynomial, once they were seen to."""
+    """Return the means and terms that add up to a polynomial; assert that they do."""
     terms = {powers: Fraction(c) for powers, c in terms.items()}
     columns = covered(terms, signs, strict=strict)
     if columns is None:
@@ -54,7 +54,7 @@ def test_positive_polynomial_is_strictly_covered_and_a_square_is_not():
         (MOTZKIN | {(2, 2): -Fraction(301, 100)}, REAL),
         ({(2, 0): 1, (1, 1): 2, (0, 2): Fraction(99, 100)}, REAL),
         ({(3, 0): 8, (0, 3): 1, (0, 0): 1, (1, 1): -6}, ["nonnegative", "real"]),
-        # Outside the others.
+        # The negative term is outside the convex hull of the others, or there is none.
         ({(2, 0): 1, (0, 2): 1, (3, 0): -1}, REAL),
         ({(2, 0): 1, (0, 2): 1}, REAL),
         ({(2, 0): -1, (1, 0): 1}, SIGNED),
