@@ -19,7 +19,7 @@ from verify.reports.command_line import run
 @pytest.fixture(autouse=True)
 def _own_primitives():
     """Primitives that a test registers, and theorem files that it loads, end with it."""
-    before, modules = dict(PRIMITIVES), _user_modules()
+    before, newest = dict(PRIMITIVES), next(reversed(sys.modules))
     # A door that another test installed belongs to the version that was first asked for, and to no other process.
     code_version.cache_clear()
     yield
@@ -27,12 +27,10 @@ def _own_primitives():
     ours = {name: made for name, made in PRIMITIVES.items() if made.evaluate.__module__.startswith("theorems.")}
     PRIMITIVES.clear()
     PRIMITIVES.update(before | ours)
-    for name in _user_modules() - modules:
-        del sys.modules[name]
-
-
-def _user_modules():
-    return {name for name in sys.modules if name.startswith("lemmascope_user_")}
+    # New modules stand at the end.
+    for name in list(itertools.takewhile(lambda name: name != newest, reversed(sys.modules))):
+        if name.startswith("lemmascope_user_"):
+            del sys.modules[name]
 
 
 @pytest.fixture
