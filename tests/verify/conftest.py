@@ -19,7 +19,7 @@ from verify.reports.command_line import run
 @pytest.fixture(autouse=True)
 def _own_primitives():
     """Remove the primitives that a test registered, and the theorem files that it loaded, after the test."""
-    before, modules = dict(PRIMITIVES), _user_modules()
+    before, newest = dict(PRIMITIVES), next(reversed(sys.modules))
     # The code version is cached at its first use, and would include a door that an earlier test installed.
     code_version.cache_clear()
     yield
@@ -27,12 +27,10 @@ def _own_primitives():
     ours = {name: made for name, made in PRIMITIVES.items() if made.evaluate.__module__.startswith("theorems.")}
     PRIMITIVES.clear()
     PRIMITIVES.update(before | ours)
-    for name in _user_modules() - modules:
-        del sys.modules[name]
-
-
-def _user_modules():
-    return {name for name in sys.modules if name.startswith("lemmascope_user_")}
+    # New modules stand at the end.
+    for name in list(itertools.takewhile(lambda name: name != newest, reversed(sys.modules))):
+        if name.startswith("lemmascope_user_"):
+            del sys.modules[name]
 
 
 @pytest.fixture

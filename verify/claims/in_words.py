@@ -3,11 +3,13 @@
 """A claim in words, which the language cannot express: an argument may establish it, and its own code evaluates it."""
 
 import math
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
@@ -266,13 +268,19 @@ def _plain(trial: Trial, number: int) -> Trial:
 @contextmanager
 def _one_thread() -> Generator[None]:
     """Limit BLAS to one thread: several threads round in another order, and wait for cores that are in use."""
-    from threadpoolctl import threadpool_limits
-
     # NumPy and SciPy have a BLAS each, and a limit holds for the libraries that are loaded.
     for name in ("numpy", "scipy.linalg"):
         import_module(name)
-    with threadpool_limits(1, "blas"):
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(_modules: int) -> Any:
+    """Return the libraries with threads that are loaded; they are looked for again once more modules are imported."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class _NoDraws:

@@ -155,7 +155,7 @@ PRIMITIVES: dict[str, Primitive] = {}
 class Contents:
     """The symbols of an expression, its Cases, the parts that bind symbols, and whether a product keeps a factor 0.
 
-    The parts stand in the order of their texts.
+    The parts stand in the order in which a walk through the expression meets them.
     """
 
     symbols: frozenset[sp.Symbol]
@@ -175,7 +175,7 @@ def contents(expression: sp.Basic) -> Contents:
 @lru_cache(maxsize=2**12)
 def _contents(expression: sp.Basic) -> Contents:
     seen: set[int] = set()
-    found: set[Any] = set()
+    found: dict[Any, None] = {}
     left: list[sp.Basic] = [expression]
     keeps_zero = False
     while left:
@@ -184,14 +184,11 @@ def _contents(expression: sp.Basic) -> Contents:
         if id(node) not in seen:
             seen.add(id(node))
             if isinstance(node, (sp.Symbol, Case, *_BINDING)):
-                found.add(node)
+                found.setdefault(node)
             keeps_zero = keeps_zero or _has_factor_zero(node)
             left += node.args
-    kinds = (sp.Symbol, Case, _BINDING)
-    symbols, cases, binding = (frozenset(node for node in found if isinstance(node, kind)) for kind in kinds)
-    # A single node is not written as text, which takes long for a limit.
-    ordered = sorted(binding, key=str) if len(binding) > 1 else binding
-    return Contents(symbols, cases, tuple(ordered), keeps_zero)
+    symbols, cases = (frozenset(node for node in found if isinstance(node, kind)) for kind in (sp.Symbol, Case))
+    return Contents(symbols, cases, tuple(node for node in found if isinstance(node, _BINDING)), keeps_zero)
 
 
 def has_matrices(expression: sp.Basic) -> bool:

@@ -16,6 +16,8 @@ from verify import Evidence, InputError
 from verify.outcomes import as_float
 
 SIZES = [(2, 1), (2, 7), (3, 2), (5, 20), (40, 2)]
+FEW_SIZES = [*SIZES[1:3], *(pytest.param(*sizes, marks=pytest.mark.audit) for sizes in (SIZES[0], *SIZES[3:]))]
+"""The sizes for the slow tests: two in `make test`, the others in `make audit`."""
 
 
 def by_formula(sign, dimension, examples, first, second):
@@ -46,7 +48,7 @@ def test_pairs_of_eigenvalues_give_the_same(dimension, examples, steps):
         assert np.allclose(by_formula(sign, dimension, examples, *steps), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("dimension", "examples"), SIZES)
+@pytest.mark.parametrize(("dimension", "examples"), FEW_SIZES)
 def test_certified_least_curvature_is_the_least_of_both_orders(dimension, examples):
     values = verify.check(two_layer_curvature, d=dimension, n=examples).values
     for number, name in enumerate(module.KINDS, 1):
@@ -55,7 +57,7 @@ def test_certified_least_curvature_is_the_least_of_both_orders(dimension, exampl
         assert found == pytest.approx(float(certified.midpoint), rel=1e-8)
 
 
-@pytest.mark.parametrize(("dimension", "examples"), SIZES)
+@pytest.mark.parametrize(("dimension", "examples"), FEW_SIZES)
 def test_the_steps_are_sums_and_products_of_determinants(dimension, examples):
     small, large = least_steps(dimension, examples)
     clauses = verify.check(two_layer_curvature, d=dimension, n=examples).clauses

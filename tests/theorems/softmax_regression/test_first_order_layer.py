@@ -19,8 +19,13 @@ def task(source, n, d):
     return source.normal(size=(n, d)), source.dirichlet(np.ones(n))
 
 
-@pytest.mark.parametrize(("n", "d"), [(2, 1), (5, 3), (12, 4)])
-@pytest.mark.parametrize("w", ["1", "1/10", "1/1000"])
+ON_THE_DIAGONAL = [(2, 1, "1"), (5, 3, "1/10"), (12, 4, "1/1000")]
+BESIDE = [(n, d, w) for n, d, own in ON_THE_DIAGONAL for w in ("1", "1/10", "1/1000") if w != own]
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "w"), [*ON_THE_DIAGONAL, *(pytest.param(*each, marks=pytest.mark.audit) for each in BESIDE)]
+)
 def test_within_the_stated_distance_with_any_preconditioner(n, d, w):
     source, eta = np.random.default_rng(0), 3
     for _ in range(8):

@@ -114,7 +114,7 @@ def test_control_c_leaves_the_hypotheses_that_were_decided(theorem_file, tmp_pat
 def test_a_search_finds_what_it_finds_in_one_process(theorem_file, tmp_path, name, guided):
     trace = tmp_path / "trace"
     path = theorem_file(SLOW.format(trace=str(trace), seconds=0.02) + SEARCHED)
-    effort = {"max_examples": 100, "seconds": 600, "guided": guided}
+    effort = {"max_examples": 50, "seconds": 600, "guided": guided}
     one = verify.explore(f"{path}:{name}", **effort).to_json()
     assert set(told(trace)) == {os.getpid()} and (one["counterexample"] is not None) == (name == "seldom")
     two = verify.explore(f"{path}:{name}", jobs=2, **effort).to_json()

@@ -7,9 +7,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, combinations_with_replacement, islice
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import sympy as sp
 
@@ -25,8 +26,24 @@ class _Part:
     def __init__(self, polynomial: Any) -> None:
         self.polynomial = polynomial
         self.terms: list[tuple[Powers, Fraction]] = [(k, rational(c)) for k, c in polynomial.terms() if c]
-        self.degree = max((sum(k) for k, _ in self.terms), default=0)
-        self.most = list(map(max, zip(*(k for k, _ in self.terms), strict=True)))
+
+    @cached_property
+    def degree(self) -> int:
+        """The largest degree of a term; 0 without terms."""
+        return max((sum(k) for k, _ in self.terms), default=0)
+
+    @cached_property
+    def most(self) -> list[int]:
+        """The largest power of each symbol."""
+        return list(map(max, zip(*(k for k, _ in self.terms), strict=True)))
+
+
+class _Monomial(NamedTuple):
+    """A monomial's powers, its degree, and whether its symbols' signs make it at least 0."""
+
+    powers: Powers
+    degree: int
+    signed: bool
 
 
 class Columns:
@@ -106,7 +123,7 @@ class Columns:
         return replace(column, says=(monomial, facts, None if root is None else root.as_expr()))
 
     def _made(self) -> Iterator[Column]:
-        monomials = list(self._monomials(self.degree))
+        monomials = [_Monomial(k, sum(k), self._signed(k)) for k in self._monomials(self.degree)]
         if self.free:
             equations = (fact for fact in self.facts if fact[0].relation == "Eq")
             yield from chain.from_iterable(self._with_facts([fact], monomials) for fact in equations)
@@ -114,7 +131,7 @@ class Columns:
         yield from self._products(monomials)
         yield from self._squares()
 
-    def _products(self, monomials: Sequence[Powers]) -> Iterator[Column]:
+    def _products(self, monomials: Sequence[_Monomial]) -> Iterator[Column]:
         for times in range(self.level + 2 if len(self.facts) <= PROGRAM.facts else 2):
             for chosen in combinations_with_replacement(self.facts, times):
                 yield from self._with_facts(chosen, monomials)
@@ -135,7 +152,7 @@ class Columns:
                     if self._fits(square, part.degree, part.most):
                         yield self._column(_Part(square.polynomial * part.polynomial), none, (fact,), root)
 
-    def _with_facts(self, chosen: Sequence[tuple[Fact, Any]], monomials: Sequence[Powers]) -> Iterator[Column]:
+    def _with_facts(self, chosen: Sequence[tuple[Fact, Any]], monomials: Sequence[_Monomial]) -> Iterator[Column]:
         total = self.ring.one
         for _, polynomial in chosen:
             total *= polynomial
@@ -146,11 +163,11 @@ class Columns:
         equal = any(fact.relation == "Eq" for fact in facts)
         if equal and len(facts) > 1:
             return
-        for powers in monomials:
+        for powers, degree, signed in monomials:
             self.tried += 1
             if self.tried > PROGRAM.tried:
                 return
-            if (equal or self._signed(powers)) and self._fits(part, sum(powers), powers):
+            if (equal or signed) and self._fits(part, degree, powers):
                 yield self._column(part, powers, facts, None)
 
     def _column(self, part: _Part, powers: Powers, facts: tuple[Fact, ...], root: Any) -> Column:
