@@ -1,13 +1,14 @@
-r"""E[w/X] and E[w/X²] from moments m_k = E[w X^k], w ≥ 0 and X > 0: rigorous from below, and from above where X ≥ x₀.
+r"""Rigorous bounds on E[w/X] and E[w/X²] from moments m_k = E[w X^k], w ≥ 0 and X > 0; from above only if X ≥ x₀ > 0.
 
 For any positive nodes x_1 … x_n let π(x) = ∏ (1 − x/x_i)², so that π(0) = 1. Then
 
     1/x − (1 − π(x))/x = π(x)/x ≥ 0,
     1/x² − (1 − (1 + cx) π(x))/x² = (1 + cx) π(x)/x² ≥ 0,    c = 2 Σ 1/x_i,
 
-and the subtracted term on the left is a polynomial, as (1 + cx) π has no linear term. With the factor 1 − x/x₀ in π
-both signs turn for x ≥ x₀ (and c grows by 1/x₀): upper bounds. That holds at any nodes; they are the roots of
-the orthogonal polynomial of the moments, where the bounds are Gauss's and Radau's quadrature, found in floating point.
+and the subtracted term on the left is a polynomial, because (1 + cx) π has no linear term: its mean is a lower bound.
+With one more factor 1 − x/x₀ in π, c grows by 1/x₀ and both inequalities are reversed for x ≥ x₀, which gives upper
+bounds. The bounds hold at any nodes. The nodes used are the roots of the orthogonal polynomial of the moments, at which
+the bounds are those of Gauss and Radau quadrature; they are computed in floating point.
 """
 
 from collections.abc import Sequence
@@ -21,17 +22,17 @@ from verify.errors import UndecidedError
 
 
 def lower_bound(moments: Sequence[arb], power: int) -> arb:
-    """Return a ball below which, at its lower end, E[w X^{−power}] does not lie; power is 1 or 2.
+    """Return a ball whose lower end is a lower bound on E[w X^{−power}]; power is 1 or 2.
 
-    The moments are m_0 … m_K, K ≥ 1, in balls. Raises UndecidedError where no nodes are found.
+    The moments are m_0 … m_K, K ≥ 1, in balls. Raises UndecidedError if no nodes are found.
     """
     return _bound(moments, power, None)
 
 
 def upper_bound(moments: Sequence[arb], power: int, least: arb) -> arb:
-    """Return a ball above which, at its upper end, E[w X^{−power}] does not lie, for X ≥ `least` > 0; power is 1 or 2.
+    """Return a ball whose upper end is an upper bound on E[w X^{−power}], for X ≥ `least` > 0; power is 1 or 2.
 
-    Takes m_0 … m_K, K ≥ 2. Raises UndecidedError where no nodes are found.
+    The moments are m_0 … m_K, K ≥ 2, in balls. Raises UndecidedError if no nodes are found.
     """
     return _bound(moments, power, least)
 

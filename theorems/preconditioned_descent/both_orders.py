@@ -1,4 +1,4 @@
-"""Steps about a determinant D = U + W a that is U + W b with the two steps exchanged: both are positive."""
+"""Steps to D > 0 for a determinant D = U + W a, which is U + W b with the two steps a and b exchanged."""
 
 import sympy as sp
 

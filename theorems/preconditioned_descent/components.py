@@ -1,22 +1,22 @@
 r"""Lemmas 2 and 3: the componentwise problems behind Theorem 1, stationary at A and convex.
 
-One layer, x ~ N(0, Σ), Σ = diag(λ_1 … λ_d) without loss, w* ~ N(0, Ψ), Ψ = diag(ψ_1 … ψ_d). The prediction is
-− pᵀ G q(x) with p the last row of P, q(x) = Σ_j x_j q_j for the first d columns q_j of Q, and
+One layer, x ~ N(0, Σ), w* ~ N(0, Ψ), Ψ = diag(ψ_1 … ψ_d), and Σ = diag(λ_1 … λ_d) without loss of generality. The
+prediction is − pᵀ G q(x), with p the last row of P, q(x) = Σ_j x_j q_j for the first d columns q_j of Q, and
 
     G = (1/n) Σ_i z^(i) z^(i)ᵀ = [[S, Sw], [wᵀS, wᵀSw]],
 
-so that f = Σ_j λ_j f_j with f_j = E (tr(G q_j pᵀ) + w_j)². Over *all* matrices M in the place of q_j pᵀ, with the
-last column and row added into c ∈ R^d,
+so that f = Σ_j λ_j f_j with f_j = E (tr(G q_j pᵀ) + w_j)². The relaxed problem replaces q_j pᵀ by *any* matrix M. Let
+c ∈ R^d be the sum of the last column and the last row of M. Then
 
-    tr(G M) + w_j = (tr(S M_11) + M_22 wᵀSw) + wᵀ(S c + e_j),
+    tr(G M) + w_j = (tr(S M_11) + M_22 wᵀSw) + wᵀ(S c + e_j)
 
-the sum of an even and an odd function of w, so that f_j is the sum of their mean squares. The even part is best zero,
-and the odd one's mean square is a quadratic function of c whose curvatures are 2 g_k,
-g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n: the problem is convex (Lemma 3), and least where its slopes vanish (Lemma 2),
-at c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j, which for Ψ = I is minus the paper's
+is the sum of an even and an odd function of w, so that f_j is the sum of their mean squares. The even part is best 0.
+The mean square of the odd part is a quadratic function of c with the second derivatives 2 g_k,
+g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n. So the problem is convex (Lemma 3), and f_j is least where its slopes vanish
+(Lemma 2): at c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j. For Ψ = I this c_j is minus the paper's
 1 / ((n+1) λ_j/n + Σ_k λ_k / n).
 
-Source: Ahn et al. 2023, Lemmas 2 and 3, whose wording is not ours to quote; the relaxation is as said here.
+Source: Ahn et al. 2023, Lemmas 2 and 3, whose wording is not quoted here; the relaxation is the one above.
 """
 
 from dataclasses import replace
@@ -70,7 +70,7 @@ def prior(eigenvalue: sp.Expr) -> sp.Expr:
 
 
 prior_trace = Case(word, trace, size)
-"""tr(ΣΨ): the trace of Sigma, or its size."""
+"""tr(ΣΨ): the trace of Σ for Ψ = I, and its size for Ψ = Σ⁻¹."""
 
 
 def curvature(eigenvalue: sp.Expr, variance: sp.Expr, mixed: sp.Expr) -> sp.Expr:
@@ -81,7 +81,7 @@ def curvature(eigenvalue: sp.Expr, variance: sp.Expr, mixed: sp.Expr) -> sp.Expr
 def component(
     position: sp.Expr, eigenvalue: sp.Expr = lam, variance: sp.Expr | None = None, mixed: sp.Expr = prior_trace
 ) -> sp.Expr:
-    """Return the least f_j with c_j at a position, all else zero."""
+    """Return f_j with c_j at a position, and with all other c_k and the even part 0."""
     psi = prior(eigenvalue) if variance is None else variance
     return psi + 2 * position * eigenvalue * psi + position**2 * curvature(eigenvalue, psi, mixed)
 
@@ -160,8 +160,8 @@ ALONG_AN_EIGENVECTOR = Identity(
 )
 QUADRATIC = Inference(
     "quadratic",
-    "tr(G M) + w_j is the sum of tr(S M_11) + M_22 w'Sw and of w'(S c + e_j): in an eigenbasis of Σ, f_j is the mean "
-    "square of the first plus 1 + 2 λ_j c_j + the sum of g_k c_k²",
+    "tr(G M) + w_j is the sum of the even part tr(S M_11) + M_22 w'Sw and the odd part w'(S c + e_j): in an eigenbasis "
+    "of Σ, f_j is the mean square of the even part plus 1 + 2 λ_j c_j + Σ_k g_k c_k²",
     ("linear_attention", "one_layer", "gaussian_tokens", "standard_prior", "odd_part", "along_an_eigenvector"),
     rules.TRACE_IN_ENTRIES,
 )
@@ -194,13 +194,13 @@ def moments() -> tuple[Step, ...]:
             square,
             sigma * psi_matrix * sigma + (sigma * psi_matrix * sigma + tau * sigma) / n,
         ),
-        Step("its entry k, k is g_k: ΣΨΣ has λ²ψ there, Σ has λ", lam**2 * psi + (lam**2 * psi + tau * lam) / n, g),
+        Step("the entry (k, k) is g_k: ΣΨΣ has λ²ψ there, Σ has λ", lam**2 * psi + (lam**2 * psi + tau * lam) / n, g),
         Step(
             "the odd part is least at c_j = −λψ/g",
             component(c, lam, psi, tau),
             g * (c + lam * psi / g) ** 2 + psi - (lam * psi) ** 2 / g,
         ),
-        Step("which for Ψ = I is −A_j", lam / curvature(lam, sp.S.One, trace), A),
+        Step("for Ψ = I this c_j is −A_j", lam / curvature(lam, sp.S.One, trace), A),
     )
 
 
@@ -237,14 +237,14 @@ lemma2 = Theorem(
         QUADRATIC,
         Inference(
             "slopes",
-            "at M = −A_j e_j e_{d+1}' the even part is 0, so that its mean square is least and has no slopes, and the "
-            "slopes of the odd part's vanish",
+            "at M = −A_j e_j e_{d+1}' the even part is 0, so that its mean square is least and its slopes vanish; the "
+            "slopes of the mean square of the odd part vanish, too",
             ("quadratic", "stationary", "others"),
             rules.SLOPES_AT_A_LEAST_POINT,
         ),
         Inference(
             "minimiser",
-            "f_j is convex, so that it is least there",
+            "f_j is convex, so that it is least where its slopes vanish",
             ("slopes", "ahn2023.lemma3:convex_problem"),
             rules.STATIONARY_POINT_OF_A_CONVEX_FUNCTION,
         ),
@@ -299,7 +299,7 @@ lemma3 = Theorem(
         QUADRATIC,
         Inference(
             "convex_problem",
-            "its second derivative in c is diagonal, with the entries 2 g_k, and g_k > 0",
+            "the second derivative of f_j in c is diagonal, with the entries 2 g_k, and g_k > 0",
             ("convex_in_M", "quadratic", "second_derivative", "convex"),
             rules.SECOND_DERIVATIVE,
         ),

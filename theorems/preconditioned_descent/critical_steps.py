@@ -1,4 +1,4 @@
-r"""Every critical point of Theorem 3's loss up to the order of the steps, one for each order of multiplicities.
+r"""Critical points of Theorem 3's loss up to the order of the steps: one for each tuple of multiplicities.
 
 f(a) = ∫ ∏_l (1 − a_l s)² dμ has the slope −2 ∫ s p²/(1 − a_l s) dμ in a_l. At a critical point of f let b_1 < … < b_m
 be the values of the a_l, with multiplicities ν_1 … ν_m that add up to L. Then b is a critical point of
@@ -6,16 +6,18 @@ be the values of the a_l, with multiplicities ν_1 … ν_m that add up to L. Th
     f_ν(b) = ∫ ∏_j (1 − b_j s)^{2 ν_j} dμ,
 
 and each critical point of f_ν is one of f. For each ν there is at least one with b_1 < … < b_m (Ghizzetti and Ossicini,
-Quadrature Formulae, on power-orthogonal polynomials), so that there are at least 2^{L−1}. Here one for each ν is found
-by Newton's method from the minimiser's steps in groups and certified by Krawczyk's test, in ascending order; only the
-one with m = L is a local minimum (`multiples_of_the_inverse`). That there are no others is shown for L ≤ 3:
+Quadrature Formulae, on power-orthogonal polynomials), so that f has at least 2^{L−1}. Here one for each ν is found by a
+damped Newton's method, which starts at means of groups of the minimiser's steps. Krawczyk's test certifies the point,
+and its values are checked to ascend. Only the point with m = L is a local minimum (`multiples_of_the_inverse`). For
+L ≤ 3 it is shown that there are no others:
 
-- m = 1: the slope ∫ s (1 − b s)^{2L−1} dμ falls with b; m = L: the orthogonality of p to s … s^L is linear and regular.
-- A value b twice and another, c ≠ b: with w = s (1 − b s)³ and A_i = ∫ s^i w dμ the slopes are combinations of
-  A_0 − c A_1 and A_1 − c A_2, which vanish, so that A_0 A_2 = A_1², a polynomial equation in b. A_0 − b A_1 =
+- m = 1: the slope ∫ s (1 − b s)^{2L−1} dμ falls with b.
+- m = L: the orthogonality of p to s … s^L is a regular linear system for the coefficients of p.
+- L = 3, a value b twice and a value c ≠ b once. With w = s (1 − b s)³ and A_i = ∫ s^i w dμ the slopes are combinations
+  of A_0 − c A_1 and A_1 − c A_2, which vanish, so that A_0 A_2 = A_1², a polynomial equation in b. A_0 − b A_1 =
   ∫ s (1 − b s)⁴ dμ > 0, so that A_0 and A_1 are not both 0. If A_2 = 0, then A_1 = 0 and A_0 ≠ 0, and there is no c;
-  else c = A_1/A_2 alone. So each root b has one c at most. The certified points with c > b and with c < b have
-  different b: if there are two real roots, these points are all.
+  otherwise c = A_1/A_2. So each root b has at most one c. The certified points with c > b and with c < b have different
+  b: if there are only two real roots, there are no other points.
 """
 
 import math
@@ -39,13 +41,13 @@ from verify.evaluation.arithmetic import Ball, balls
 from verify.outcomes import DIGITS, as_float
 
 MOST_LAYERS = 10
-"""More are refused: the points double with each layer."""
+"""Maximum number of layers; the number of points doubles with each layer."""
 _MOST_STEPS, _LEAST_DAMPING, _NEAR = 1000, 1e-3, 1e-9
 
 
 @dataclass(frozen=True)
 class CriticalSteps:
-    """Values b_1 < … < b_m, multiplicities among the L steps, the loss, and whether it is a local minimum over S."""
+    """Values b_1 < … < b_m, multiplicities among the L steps, the loss, and whether the steps are a local minimum."""
 
     steps: tuple[Enclosure, ...]
     multiplicities: tuple[int, ...]
@@ -54,7 +56,7 @@ class CriticalSteps:
 
 
 class AllCriticalSteps(NamedTuple):
-    """The points, lowest loss first, and whether it is shown that up to the order of the steps there are no others."""
+    """The points, lowest loss first, and whether they are shown to be all points up to the order of the steps."""
 
     points: list[CriticalSteps]
     complete: bool
@@ -63,7 +65,7 @@ class AllCriticalSteps(NamedTuple):
 def critical_points(L: int, d: int, n: int, *, digits: int = DIGITS) -> AllCriticalSteps:
     """Return Theorem 3's critical points at L layers, dimension d and n examples, 2^{L−1} of them, each certified.
 
-    Raises InputError for L above MOST_LAYERS, and sizes that Theorem 3 refuses. UndecidedError where a point is not
+    Raises InputError for L above MOST_LAYERS and for sizes that Theorem 3 refuses, and UndecidedError if a point is not
     certified.
     """
     if isinstance(L, int) and L > MOST_LAYERS:
@@ -123,7 +125,7 @@ def _certified(
         start.append(power / sum(1 / a for a in group))
     with balls(64 + 32 * sum(multiplicities)) as arithmetic:
         near = _descended(problem, arithmetic, start, [flint.arb(m) for m in moments])
-    # No clock decides: its bits are bounded.
+    # No deadline: the test's bits are bounded.
     point = certify(problem, moments, near, digits, math.inf)
     if point is None or not _ascending(point):
         raise UndecidedError(f"no critical point of multiplicities {multiplicities} is certified")
@@ -136,7 +138,7 @@ def _ascending(point: CriticalPoint) -> bool:
 
 
 def _descended(problem: _Grouped, arithmetic: Ball, start: Sequence[float], moments: Sequence[Any]) -> list[Fraction]:
-    """Return the end of Levenberg's and Marquardt's steps, each of which lowers f_ν and keeps the order."""
+    """Return the end of Levenberg–Marquardt steps, each of which lowers f_ν and keeps the values ascending."""
     point, damping = [arithmetic.number(Fraction(x)) for x in start], 0.0
     here = problem.in_balls(arithmetic, point, moments)
     for _ in range(_MOST_STEPS):

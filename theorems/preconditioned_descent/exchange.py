@@ -1,4 +1,4 @@
-r"""Lemma 4: under Theorem 3's set-up the loss is unchanged when two of the a_l are exchanged; so is every prediction.
+r"""Lemma 4: under Theorem 3's set-up, exchanging two of the a_l changes neither the loss nor any prediction.
 
 With A_l = a_l K for one matrix K, two layers in a row commute: whatever the labels before them, the examples'
 labels and the query's after them do not depend on their order. Exchanges of neighbours generate every permutation.
@@ -99,7 +99,13 @@ ARGUMENT = (
         ("linear_attention", "pattern", "multiples", "examples", "query"),
         "application",
     ),
-    Inference("every_order", "nor does any permutation of the layers", ("neighbours",), rules.EXCHANGES_OF_NEIGHBOURS),
+    Inference(
+        "every_order",
+        "every permutation of the layers is a sequence of such exchanges, and changes neither the prediction nor the "
+        "loss",
+        ("neighbours",),
+        rules.EXCHANGES_OF_NEIGHBOURS,
+    ),
 )
 
 
@@ -109,7 +115,7 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "two layers on the query, in a and b symmetric",
+                "two layers on the query: symmetric in a and b",
                 query(a * K, b * K) - y,
                 -r * (a + b) * Y * step * x + r**2 * a * b * Y * step * X * step * x,
             ),

@@ -4,12 +4,11 @@ In blocks P = [[B, b], [pᵀ, β]] and Q = [[A, s], [uᵀ, τ]], a column (x; y)
 
     x' = x + r (B X + b Y)(Xᵀ (A x + s y) + Yᵀ (uᵀ x + τ y)),    y' = y + r (pᵀ X + β Y)( … ).
 
-The examples do not see the query. Where the last column of Q is zero (s = 0, τ = 0; patterns (8) and (11) are
-such) a label c in the place of the query's 0 leaves every x' as it was and adds c to every y': Lemma 6, layer by
-layer. With c = ⟨w*, x⟩ the last label is ȳ = c − TF, so that f = E ȳ²: Lemma 5. With another last column of Q
-neither holds.
+The examples do not see the query. If the last column of Q is zero (s = 0, τ = 0, as in patterns (8) and (11)), a label
+c in place of the query's 0 leaves the query's x' unchanged and adds c to its y'. Layer by layer, this is Lemma 6. With
+c = ⟨w*, x⟩ the last label is ȳ = c − TF, so that f = E ȳ²: Lemma 5. With another last column of Q neither holds.
 
-Source: Ahn et al. 2023, Lemmas 5 and 6; that they need the last column of Q alone is derived here.
+Source: Ahn et al. 2023, Lemmas 5 and 6; that only the last column of Q has to be zero is derived here.
 """
 
 from collections.abc import Mapping
@@ -78,12 +77,12 @@ LETTERS = {**SHAPES, **BLOCKS, c: SHAPES[y]}
 
 
 def token_after(label: sp.Expr, *last: sp.Expr) -> sp.Expr:
-    """Return the query's token after a layer, d×1, under the hypothesis on Q's last column or with a given one."""
+    """Return the query's token after a layer, d×1; Q's last column is `last` or, without it, as in the hypothesis."""
     return column_after(x, label, *(last or _LAST))[0]
 
 
 def label_after(label: sp.Expr, *last: sp.Expr) -> sp.Expr:
-    """Return the query's label after a layer, likewise."""
+    """Return the query's label after a layer; arguments as for `token_after`."""
     return column_after(x, label, *(last or _LAST))[1]
 
 
@@ -129,7 +128,7 @@ OUTPUTS_ARGUMENT = (
     Inference("examples", "the examples do not see the query's column", ("linear_attention",), "definition"),
     Inference(
         "outputs",
-        "a layer leaves the query's token as it was without c, and its label c more",
+        "after every layer the query's token is the same as without c, and its label is larger by c",
         ("examples", "token", "label", "zero_last_column"),
         "induction",
     ),
@@ -137,13 +136,13 @@ OUTPUTS_ARGUMENT = (
 MEAN_SQUARE_ARGUMENT = (
     Inference(
         "last_label",
-        "TF is minus the last label without c, and the last label with c = <w*, x> is c more",
+        "TF is minus the last label without c, and the last label with c = <w*, x> filled in is larger by c",
         ("ahn2023.lemma6:outputs", "linear_attention", "zero_last_column"),
         "application",
     ),
     Inference(
         "mean_square",
-        "the loss is the mean of (TF − <w*, x>)², which by `loss` is the square of that label",
+        "the loss is the mean of (TF − <w*, x>)², which by `loss` is the square of the last label with c filled in",
         ("last_label", "loss"),
         "definition",
     ),
@@ -159,14 +158,14 @@ def _derivation6() -> Derivation:
     added = (t(X) * s + tau * t(Y)) * c
     return Derivation(
         (
-            Step("what a label c adds to (X; Y)ᵀ Q z", seen(x, y + c) - seen(x, y), added),
+            Step("the change of (X; Y)ᵀ Q z by a label c", seen(x, y + c) - seen(x, y), added),
             Step(
-                "so the label is c more, where s = 0 and τ = 0",
+                "so the label is larger by c, if s = 0 and τ = 0",
                 label_after(y + c, s, tau) - label_after(y, s, tau),
                 c + r * (t(p) * X + beta * Y) * added,
             ),
             Step(
-                "and the token as it was",
+                "and the token is unchanged, if s = 0 and τ = 0",
                 token_after(y + c, s, tau) - token_after(y, s, tau),
                 r * (B * X + b * Y) * added,
             ),
@@ -180,7 +179,7 @@ def _derivation5() -> Derivation:
     return Derivation(
         (
             Step(
-                "with c = ⟨w*, x⟩ filled in, the label is c more after a layer, where s = 0 and τ = 0",
+                "with c = ⟨w*, x⟩ filled in, the label is larger by c after a layer, if s = 0 and τ = 0",
                 label_after(y + filled, s, tau) - label_after(y, s, tau),
                 filled + r * (t(p) * X + beta * Y) * (t(X) * s + tau * t(Y)) * filled,
             ),

@@ -1,21 +1,20 @@
 r"""Fixed steps at numbers of examples other than the one they are optimal for, and one step shared by all layers.
 
 By Theorem 3's whitening the loss of steps a_l at m examples is f(m) = E tr p(S)² with p(s) = ∏ (1 − a_l s), S = XXᵀ/m
-and x ~ N(0, I): the same polynomial, integrated over another spectrum.
+and x ~ N(0, I): for each m the same polynomial is integrated over another spectrum.
 
 *One layer.* At the step n/(n + d + 1), which is best for n examples,
 
     f(m) = d(d + 1)/(m + d + 1) + d(d + 1)² (n − m)² / (m (m + d + 1) (n + d + 1)²),
 
-the least loss at m and the cost of the step. It falls with every example more, to d((d + 1)/(n + d + 1))² > 0.
+the least loss at m plus the cost of the step. f falls with each additional example, to d((d + 1)/(n + d + 1))² > 0.
 
-*Equal steps.* With L equal steps a, as of one layer that is looped, f never rises with an example more, whatever a and
-L: S for m + 1 examples is the mean of the m + 1 matrices that leave one of them out, and tr (I − aS)^{2L} is convex in
-S.
+*Equal steps.* With L equal steps a, as in one looped layer, an additional example never increases f, for all a and L: S
+for m + 1 examples is the mean of the m + 1 matrices that leave one of them out, and tr (I − aS)^{2L} is convex in S.
 
-*Different steps.* tr p(S)² is not convex where the a_l differ. At d = 5 the three steps that are best for 20 examples
-have a loss that rises with every example from 57 on, from 0.0427 to 5 p(1)² = 0.0822: they are spread for the spectrum
-of 20 examples, and p is not small at 1, where that of many examples is.
+*Different steps.* tr p(S)² is not convex if the a_l differ. At d = 5 the three steps that are best for 20 examples have
+a loss that rises with each additional example from 57 on, from 0.0427 to 5 p(1)² = 0.0822. The steps are spread over
+the spectrum of 20 examples, but the spectrum of many examples is near 1, where p is not small.
 
 *One step for all layers.* At d = 5, n = 20 three equal steps have a loss above 0.268, whatever their size: more than
 twice 0.1336, that of the best three. In the official code gradient descent has one step size for all steps in Figures 6
@@ -73,7 +72,7 @@ s, at = sp.symbols("s at", real=True)
 TESTED = Parameter("m", "integer", "number of examples in the test's prompts", minimum=1)
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}, the same at all numbers of examples")
 LAYERS, SIZE, SEEN, TURN = 3, 5, 20, 57
-"""LAYERS: number of steps; SIZE: d; SEEN: examples at which they are best; TURN: those from which their loss rises."""
+"""The three steps: LAYERS of them at d = SIZE, best for SEEN examples; from TURN examples on their loss rises."""
 
 
 def integral(polynomial: sp.Expr, examples: sp.Expr | int, size: sp.Expr | int) -> sp.Expr:
@@ -97,7 +96,7 @@ COST = d * (d + 1) ** 2 * (n - m) ** 2 / (m * (m + d + 1) * (n + d + 1) ** 2)
 FLOOR_OF_ONE = d * ((d + 1) / (n + d + 1)) ** 2
 
 SCALE, WHOLE = sp.Poly(least_polynomial(LAYERS, SEEN, SIZE), s).clear_denoms(convert=True)
-"""The p of the three steps, times a number that makes its coefficients whole."""
+"""SCALE p has integer coefficients, and is WHOLE; p is the polynomial of the three steps."""
 THREE = sp.factor(integral(sp.expand(WHOLE.as_expr() ** 2), m, SIZE))
 """SCALE² times the loss of the three steps at m examples."""
 LIMIT = SIZE * WHOLE.eval(1) ** 2
@@ -170,8 +169,8 @@ ARGUMENT = (
     LAW,
     Inference(
         "loss",
-        "w* is multiplied by p(S), p(s) = ∏ (1 − a_l s), and is independent of S, with covariance I: the loss at m "
-        "examples is E tr p(S)², S = XX'/m",
+        "the layers multiply w* by p(S), p(s) = ∏ (1 − a_l s), and w* is independent of S and has covariance I: the "
+        "loss at m examples is E tr p(S)², S = XX'/m",
         ("ahn2023.lemma1", "whitened", "left_of_w", "product_of_errors", "gaussian_tokens", "multiples"),
         "independent factors",
     ),
@@ -184,14 +183,15 @@ ARGUMENT = (
     ),
     Inference(
         "left_out",
-        "for m + 1 examples S is the mean of the m + 1 matrices S_i that leave example i out, each of which is "
-        "distributed as that of m examples",
+        "for m + 1 examples S is the mean of the m + 1 matrices S_i, where S_i leaves example i out; each S_i has the "
+        "law of S for m examples",
         ("gaussian_tokens", "left_out_mean"),
         rules.EXCHANGEABILITY,
     ),
     Inference(
         "equal_steps",
-        "so tr (I − aS)^{2L} is at most the mean of the tr (I − aS_i)^{2L}, each with the mean that it has at m",
+        "so for m + 1 examples tr (I − aS)^{2L} is at most the mean of the tr (I − aS_i)^{2L}, each of which has the "
+        "expectation f(m)",
         ("loss", "convex", "left_out"),
         "Jensen's inequality",
     ),
@@ -215,7 +215,7 @@ def derivation() -> Derivation:
             Step("with many examples its loss tends to d (1 − a)²", sp.Limit(ONE, m, sp.oo), FLOOR_OF_ONE),
             *orthogonal,
             Step(
-                "with many examples that of p, times the square of its scale, tends to d p(1)²",
+                "with many examples the loss of the three steps, times SCALE², tends to d (SCALE p(1))²",
                 sp.Limit(THREE, m, sp.oo),
                 LIMIT,
             ),

@@ -1,11 +1,11 @@
 r"""Lemma 1: under pattern (8) the forward pass is preconditioned gradient descent, with A_lᵀ as preconditioner.
 
 Let R(v) = (1/2n) Σ_i ⟨v − w*, x^(i)⟩², so that ∇R(v) = (1/n) X Xᵀ (v − w*). If after l layers the examples' labels are
-(w* − v)ᵀ X and the query's is −vᵀ x, then after another layer they are the same at
+(w* − v)ᵀ X and the query's is −vᵀ x, then after another layer they have the same form with v replaced by
 
-    v' = v − A_lᵀ ∇R(v),
+    v' = v − A_lᵀ ∇R(v).
 
-starting from v = 0. The paper prints A_l in the place of A_lᵀ: the same for symmetric A_l, and false for others.
+Before the first layer v = 0. The paper prints A_l in place of A_lᵀ, which is right for symmetric A_l only.
 
 Source: Ahn et al. 2023, Lemma 1.
 """
@@ -63,17 +63,17 @@ gradient = X * t(X) * (v - w) / n
 
 
 def _mean(expression: sp.Expr) -> sp.Expr:
-    """Return an expression with the r of the attention at 1/n."""
+    """Return an expression with r, the factor of a layer, set to 1/n."""
     return expression.subs(r, 1 / n)  # pyright: ignore[reportReturnType]
 
 
 def _examples(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return the examples' labels after a layer with one matrix, and at v' with another, each as a row 1×n."""
+    """Return the examples' labels, 1×n, after a layer with A = `forward`, and at v' with A_lᵀ = `descent`."""
     return _mean(label_after(labels, labels, X, forward)), t(w - (v - descent * gradient)) * X
 
 
 def _query(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return the query's label after a layer with one matrix, and at v' with another."""
+    """Return the query's label after a layer with A = `forward`, and at v' with A_lᵀ = `descent`."""
     return _mean(label_after(labels, label, x, forward)), -t(v - descent * gradient) * x
 
 
@@ -140,7 +140,8 @@ ARGUMENT = (
     ),
     Inference(
         "every_layer",
-        "the labels are w*' X and 0 at first, and a layer takes those at v_l to those at v_{l+1}",
+        "before the first layer the labels are w*' X and 0, those at v_0 = 0; a layer takes the labels at v_l to those "
+        "at v_{l+1}",
         ("linear_attention", "pattern", "gradient", "examples", "query"),
         "induction",
     ),
@@ -153,12 +154,12 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "what a layer adds to the query's label, the examples' being (w* − v)ᵀX",
+                "a layer's change of the query's label, if the examples' labels are (w* − v)ᵀX",
                 layer.subs(Y, labels),
                 t(gradient) * B * x,
             ),
             Step("so the examples' labels become those of v − Bᵀ∇R(v)", *_examples(B, t(B))),
-            Step("and so does the query's", *_query(B, t(B))),
+            Step("so the query's label becomes that of v − Bᵀ∇R(v)", *_query(B, t(B))),
         )
     )
 

@@ -1,6 +1,6 @@
 """Steps of `isotropic_landscape`: upper bounds of K, in z and in x = z√(d(d+2)).
 
-K and its parts E, M and G are as there.
+K, E, M and G are defined there.
 """
 
 import sympy as sp

@@ -1,33 +1,35 @@
 r"""Theorem 1's loss for Σ = I over all P and Q: its landscape, with and without other local minima.
 
-x, w* ~ N(0, I). The prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q, j = 1 … d. For p ≠ 0
-the loss is quadratic and strictly convex in these columns, and by rotations of the tokens and w* its least value over
-them depends on z = β²/|v|² alone. With v = e_1 it is the sum of
+x, w* ~ N(0, I). The prediction depends only on the last row p = (v, β) of P and the columns (u_j, τ_j) of Q, j = 1 … d.
+For p ≠ 0 the loss is quadratic and strictly convex in these columns. By rotations of the tokens and w*, its least value
+over them depends only on z = β²/|v|². With v = e_1 the least value is the sum of
 
     F_1: least of B u² + 2Cβuτ + Lβ²τ² + 1 + 2(βu + τ) + g(βu + τ)²    over u = u_11, τ = τ_1,
-    F_j: least of h y² + 1 + 2βy + g z y²                              over y = u_jj, j ≥ 2,
+    F_j: least of h y² + 1 + 2βy + g z y²                              over y = u_jj, j ≥ 2;
 
-and of positive definite forms in the other entries, where G = n + d + 1 and
+the other entries are 0, and add positive definite forms to the loss. Here G = n + d + 1 and
 
     g = G/n, h = 1/n, B = E S_11² = (n+2)/n, C = E S_11 tr S = d + 2/n, L = E (wᵀSw)² = (n+2)d(d+2)/n.
 
-It exceeds the least loss d(1 − 1/g), that of v = 0, by R(z), which tends to 0 as z → ∞ and is positive for d ≥ 2, with
+The least value exceeds the least loss d(1 − 1/g), which v = 0 attains, by R(z). For d ≥ 2 R is positive; it tends to 0
+as z → ∞, and
 
     R'(z) = a positive number times K(z),
     K(z) = E (1 − d(d+2)z²)(1 + Gz)² − (d−1)(n+2) (G(1 + d(d+2)z²) + 2(d−1)(d+2)z)²,   E = 2dG² − 2(d−1)²(d+2).
 
-So the local minima of f are the least points of R nearby: where K < 0 for all z > 0 every local minimum is global, and
-where K(z) > 0 for some z there is another below z. With x = z√(d(d+2)), a = G/√(d(d+2)), M = E − 2(d−1)²(d+2)(n+2),
+So the local minima of f with v ≠ 0 are at local minima of R. If K < 0 for all z > 0, every local minimum of f is
+global; if K(z) > 0 for some z, there is another local minimum below z. With x = z√(d(d+2)), a = G/√(d(d+2)) and
+M = E − 2(d−1)²(d+2)(n+2),
 
     K(z) ≤ (1 − x²)(E + 2aMx + Ea²x²) − (d−1)(n+2)G²(1 + x²)²,
     (1 − x²)(1, 2x, x²) ≤ (1, 1/2, 1/8)(1 + x²)²,
 
-as (1+x²)² − 4x(1−x²) and (1+x²)² − 8x²(1−x²) are squares, so that K < 0 for x ≤ 1, and so for all x, where
-E + a max(M, 0)/2 + Ea²/8 < (d−1)(n+2)G²: for d = 3, 4 and 5 up to n = 15, 44 and 80, with b = G (2d(d+2) + 1)/(2d(d+1)
-(d+2)) ≥ a in place of a too.
-For d = 2 there are other local minima for all n, as K(1/10) > 0. By exact counts of K's zeros the first n with some is
-24, 53 and 89 for d = 3, 4 and 5: some 4d², as K's leading terms in n for x of order 1 say, which are
-2G⁴x²(1−x²)/(d+2) − (d−1)G³(1+x²)².
+the latter because (1+x²)² − 4x(1−x²) and (1+x²)² − 8x²(1−x²) are squares. For x ≥ 1, K < 0. So K < 0 for all x if
+E + a max(M, 0)/2 + Ea²/8 < (d−1)(n+2)G². For d = 3, 4 and 5 this holds up to n = 15, 44 and 80, also with
+b = G (2d(d+2) + 1)/(2d(d+1)(d+2)) ≥ a in place of a.
+For d = 2 there are other local minima for all n, because K(1/10) > 0. By exact counts of the zeros of K, the first n
+with other local minima is 24, 53 and 89 for d = 3, 4 and 5. This is about 4d², as the leading terms of K for large n
+and x of order 1 suggest: 2G⁴x²(1−x²)/(d+2) − (d−1)G³(1+x²)².
 
 Source: derived here; Ahn et al. 2023, Theorem 1, is about the global minimum.
 """
@@ -94,17 +96,17 @@ GAP = B * L - C**2
 
 
 def form(z: sp.Expr) -> sp.Expr:
-    """Return q: g q is the determinant of F_1's second derivatives, halved."""
+    """Return q: g q is the determinant of half the Hessian of F_1 in (u, τ)."""
     return L * z**2 + (GAP / g - 2 * C) * z + B
 
 
 def excess(z: sp.Expr) -> sp.Expr:
-    """Return R: the excess of the least loss at a last row of P over that over all."""
+    """Return R(z): the least loss at a last row of P with this z, less the least loss over all P and Q."""
     return GAP * z / (g**2 * form(z)) + (d - 1) * h / (g * (h + g * z))
 
 
 def sides(z: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Return the two parts of K, the first less the second."""
+    """Return the two terms of K, which is the first less the second."""
     square = G * (1 + d * (d + 2) * z**2) + 2 * (d - 1) * (d + 2) * z
     return E * (1 - d * (d + 2) * z**2) * (1 + G * z) ** 2, (d - 1) * (n + 2) * square**2
 
@@ -116,7 +118,7 @@ def rise(z: sp.Expr) -> sp.Expr:
 
 
 def slope_by(height: sp.Expr) -> sp.Expr:
-    """Return R'(z) where K(z) is this height."""
+    """Return R'(z) for K(z) = `height`."""
     return (n + 2) * height / (n**5 * g**2 * form(z) ** 2 * (h + g * z) ** 2)
 
 
@@ -275,8 +277,8 @@ TWO_DIMENSIONS = Inequality(
     "at d = 2, K(1/10) > 0 for all n",
 )
 _EVEN, _SQUARES = E * (1 + G**2 / (8 * d * (d + 2))), (d - 1) * (n + 2) * G**2
-# K's bound for x <= 1 has max(M, 0) in it. The two hypotheses say that it is negative, M left out and M put in: the
-# first is what M <= 0 needs, with a² as it is, the second what M >= 0 needs, with the rational bound b of a.
+# The bound on K for x <= 1 contains max(M, 0). The first hypothesis says that it is negative if M <= 0, with the exact
+# a²; the second, that it is negative if M >= 0, with the rational bound b on a.
 FEW = (
     Hypothesis(
         "few_examples",
@@ -296,22 +298,23 @@ VARIABLES = (z, u, tau_1, y, b_0, beta, tau, r, size, *INNER, others, height, sq
 COMMON = (
     Inference(
         "seen",
-        "the prediction sees the last row p = (v, β) of P and the columns (u_j, τ_j) of Q alone; the query's token is "
-        "independent of the rest, and f is the sum of the F_j = E (p'Gq_j + w_j)²",
+        "the prediction depends only on the last row p = (v, β) of P and the columns q_j = (u_j, τ_j) of Q; the "
+        "query's token is independent of the rest, so that f is the sum of the F_j = E (p'Gq_j + w_j)²",
         ("prediction", "query", "linear_attention", "one_layer", "isotropic"),
         "independent factors",
     ),
     Inference(
         "rotated",
-        "rotations of the tokens and w* keep their law: where they turn P and Q too f is the same, and for v ≠ 0 one "
-        "of them takes v to a multiple of e_1; so is f at cP, Q/c: v = e_1 and β = b_0 ≥ 0 are enough",
+        "rotations of the tokens and w* preserve their law, so that f is the same at P and Q rotated by them; for v ≠ "
+        "0 one of them takes v to a multiple of e_1. f is also the same at cP, Q/c: it is enough to consider v = e_1, "
+        "β = b_0 ≥ 0 and v = 0",
         ("seen", "isotropic", "standard_prior", "ahn2023.theorem1:rescaling"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "quadratic",
-        "p'Gq_j is v'Su_j + w'S(βu_j + τ_j v) + βτ_j w'Sw, so that F_j is the polynomial of `component`: at v = e_1 "
-        "that of `first_component` for j = 1 and of `other_component` for j ≥ 2, at v = 0 that of "
+        "p'Gq_j is v'Su_j + w'S(βu_j + τ_j v) + βτ_j w'Sw, so that F_j is the polynomial of `component`. At v = e_1 it "
+        "is that of `first_component` for j = 1 and that of `other_component` for j ≥ 2; at v = 0 it is that of "
         "`component_without_v`",
         (
             *("rotated", "isotropic", "standard_prior", "row_by_column", "odd_in_w", "component"),
@@ -321,8 +324,8 @@ COMMON = (
     ),
     Inference(
         "convex",
-        "so for v ≠ 0 the loss is strictly convex in what is seen of Q, as q > 0, and least at d(1 − 1/g) + R(z), "
-        "z = β²/|v|²; at v = 0, β ≠ 0 it is least at d(1 − 1/g)",
+        "because q > 0, for v ≠ 0 the loss is strictly convex in the columns (u_j, τ_j) of Q, with the least value "
+        "d(1 − 1/g) + R(z), z = β²/|v|²; for v = 0, β ≠ 0 its least value is d(1 − 1/g)",
         ("quadratic", "own", "rest", "label_alone", "others", "gap", "form", "form_positive", "excess"),
         "nonnegative terms",
     ),
@@ -343,15 +346,15 @@ SOME_ARGUMENT = (
     *COMMON,
     Inference(
         "least_before",
-        "R is continuous on [0, place] and rises at place: its least value there is at a z_0 < place, where R has a "
-        "local minimum on z ≥ 0",
+        "R is continuous on [0, place], and R'(place) > 0: R is least on [0, place] at a z_0 < place, which is a local "
+        "minimum of R on z ≥ 0",
         ("rises", "slope", "rising", "form_positive"),
         rules.EXTREME_VALUE,
     ),
     Inference(
         "some",
-        "at v = e_1, β² = z_0 and the best Q f is at most what its least over Q is nearby; it is R(z_0) > 0 above the "
-        "least, and R(z_0) ≤ R(place)",
+        "at v = e_1, β² = z_0 and the best Q, f is at most its least value over Q at every nearby last row of P: this "
+        "is a local minimum. It exceeds the least loss by R(z_0) > 0, and R(z_0) ≤ R(place)",
         ("least_before", "convex", "excess_positive", "least_loss", "ahn2023.theorem1:global"),
         "application",
     ),
@@ -368,8 +371,9 @@ NONE_ARGUMENT = (
     *COMMON,
     Inference(
         "negative",
-        "K(z) < 0 for all z > 0: with x for z√(d(d+2)), and so ax for Gz, by `negative_from_one_on` for x ≥ 1, and by "
-        "the steps after it for x ≤ 1, where `few_examples` has the last one's i < j if M ≤ 0, `few_beside_M` if M ≥ 0",
+        "K(z) < 0 for all z > 0. Let x = z√(d(d+2)), so that Gz = ax. For x ≥ 1 this is `negative_from_one_on`. For x "
+        "≤ 1 it follows from the other bounds: the last one, `below_the_squares`, has i < j by `few_examples` if M ≤ "
+        "0, and by `few_beside_M` if M ≥ 0",
         (
             *("slope", "in_x", "cross", "e_positive", "root_above", "few_examples", "few_beside_M"),
             *(step.label for step in BOUNDS_OF_K),
@@ -378,21 +382,23 @@ NONE_ARGUMENT = (
     ),
     Inference(
         "falls",
-        "R'(z) < 0 for all z > 0, and R is continuous at 0: where v ≠ 0 and Q is best, a larger |β|, with the best Q "
-        "there, which is near as it is a rational function of v and β, has a lower loss",
+        "R'(z) < 0 for all z > 0, and R is continuous at 0. At v ≠ 0 and the best Q, a slightly larger |β| with its "
+        "own best Q has a lower loss; that Q is near, because the best Q is a rational function of v and β",
         ("negative", "slope", "falling", "form_positive", "convex"),
         rules.DERIVATIVE,
     ),
     Inference(
         "at_zero",
-        "at p = 0 f is d for every Q, and its slope in β the sum of the 2 e_j'u_j: it is lower nearby where that is "
-        "not 0; where it is 0, it is not at Q moved by any diag(cI, 0), c ≠ 0, where f is d too",
+        "at p = 0, f is d for every Q, and its slope in β is the sum of the 2 e_j'u_j. If the slope is not 0, f is "
+        "lower nearby. If it is 0, it is not 0 at Q + diag(cI, 0) for any c ≠ 0, where f is also d: for small c, f is "
+        "lower near that point, and so near Q",
         ("seen", "quadratic", "component", "from_zero"),
         rules.DERIVATIVE,
     ),
     Inference(
         "none",
-        "a local minimum has p ≠ 0, and by convexity the best Q there, and so v = 0: its loss is d(1 − 1/g), the least",
+        "at a local minimum p ≠ 0, by `at_zero`; Q is the best for its p, by convexity; and so v = 0, by `falls`: its "
+        "loss is d(1 − 1/g), the least",
         ("falls", "at_zero", "convex", "least_loss", "ahn2023.theorem1:global"),
         "case distinction",
     ),
@@ -405,11 +411,15 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "F_1's second derivatives, halved, have the determinant g q",
+                "half the Hessian of F_1 has the determinant g q",
                 (B + g * z) * (L * z + g) - z * (C + g) ** 2,
                 g * form(z),
             ),
-            Step("the slope of z/q in z, q's being 2Ls + k", L * z**2 + q * z + B - z * (2 * L * z + q), B - L * z**2),
+            Step(
+                "the numerator of the slope of z/(Lz² + qz + B) in z",
+                L * z**2 + q * z + B - z * (2 * L * z + q),
+                B - L * z**2,
+            ),
             Step("E is n² (BL − C²)", n**2 * GAP, E),
             Step("(1+x²)² − 4x(1−x²)", (1 + x**2) ** 2 - 4 * x * (1 - x**2), (x**2 + 2 * x - 1) ** 2),
             Step("(1+x²)² − 8x²(1−x²)", (1 + x**2) ** 2 - 8 * x**2 * (1 - x**2), (1 - 3 * x**2) ** 2),

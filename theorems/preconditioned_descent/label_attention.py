@@ -1,9 +1,9 @@
-r"""Theorem 3's least point with two layers is not critical over all P and Q: where Q reads labels, f has a slope.
+r"""Theorem 3's least point with two layers is not critical over all P and Q: f has a slope in an entry of Q.
 
 Pattern (8) leaves the corner of Q at 0. Let Q_1 = diag(−A_1, t), the rest as in pattern (8), A_0 = a I, A_1 = b I and
 Σ = I (by whitening; labels are the same). Then the second layer also weighs examples by the product of their label with
-the query's. With S = XXᵀ/n, p(s) = (1 − a s)(1 − b s) and u(s) = s (1 − a s)², the labels after the first layer having
-the mean square w*ᵀ u(S) w*, the error of the prediction is, up to its sign,
+the query's. Let S = XXᵀ/n, p(s) = (1 − a s)(1 − b s) and u(s) = s (1 − a s)². The labels after the first layer have the
+mean square w*ᵀ u(S) w*, and up to its sign the error of the prediction is
 
     w*ᵀ p(S) x − t a (w*ᵀ u(S) w*) (w*ᵀ S x),
 
@@ -16,9 +16,9 @@ c = α + β a. The two orders of the steps give c_1 and c_2; their sum and produ
 positive: so c_1, c_2 > 0, and ∂f/∂t = −2 a c < 0 for every d and n, in either order. A small t > 0 lowers the loss, the
 best t by c²/E (w*ᵀ u w*)² w*ᵀ S² w*.
 
-Theorem 3 says that the gradient in all A_l vanishes; so it does. Over all entries of P and Q no such claim holds.
+Theorem 3 says that the gradient in all A_l vanishes, which is true. The gradient in all entries of P and Q does not.
 
-Source: derived here; Ahn et al. 2023 look at the gradient in the A_l alone.
+Source: derived here; Ahn et al. 2023 look only at the gradient in the A_l.
 """
 
 from itertools import product
@@ -226,8 +226,8 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "whitened",
-        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* ~ N(0, I), and each layer acts as one of Rᵀ A_l R, what "
-        "reads labels being as it was: Σ may be taken to be I",
+        "let Σ = RRᵀ and x = R x̃: the labels are (Rᵀw*)ᵀ x̃, Rᵀw* ~ N(0, I), and the layer of A_l acts on x̃ as the "
+        "layer of Rᵀ A_l R, with the same t: Σ may be taken to be I",
         ("whitened_label", "linear_attention", "labels_read", "gaussian_tokens", "inverse_prior"),
         rules.WHITENING,
     ),
@@ -240,8 +240,9 @@ ARGUMENT = (
     ),
     Inference(
         "positive",
-        "at Theorem 3's minimum, whose steps are positive, c is α + β a, and is positive in both orders of the steps: "
-        "the product of the two is a factor > 0 times a square and a rest > 0",
+        "at Theorem 3's minimum the steps are positive, and c is α + β a. c is positive in both orders of the steps: "
+        "the two values of c have a positive sum, and their product is a factor > 0 times the sum of a square and a "
+        "rest > 0",
         (
             "coupling",
             "affine",
@@ -265,7 +266,12 @@ ARGUMENT = (
         ("coupling", "positive", "downhill"),
         "application",
     ),
-    Inference("larger_first", "with a the larger step it is too", ("coupling", "positive", "downhill"), "application"),
+    Inference(
+        "larger_first",
+        "with a the larger step the slope −2 a c is negative, too",
+        ("coupling", "positive", "downhill"),
+        "application",
+    ),
 )
 
 

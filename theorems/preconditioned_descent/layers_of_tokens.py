@@ -1,4 +1,4 @@
-"""Steps from layer to layer of tokens, as polynomials in S, with their symbols (`preconditioned_tokens`)."""
+"""Layers that move tokens: steps about tokens and labels as polynomials in S, for `preconditioned_tokens`."""
 
 import sympy as sp
 

@@ -1,16 +1,16 @@
 r"""Theorem 3's least point, given d and n, L <= 3: second derivatives over the A_l along each kind of directions.
 
-At Σ = I the label after L layers, filled in, is w*ᵀ K x with K = ∏ (I − S A_l), and f = E tr K Kᵀ. At A_l = a_l I its
-second derivatives are those of three kinds of directions A_l → A_l + x_l M, between which there are none
-(`whole_curvature`, in prose): M = I, on S; M symmetric of trace 0; M antisymmetric. For each they are one L×L matrix in
-the x_l. A check certifies, given d and n, that its least eigenvalue is positive for each kind. As these are all kinds,
-and the gradient vanishes (`theorem3`), the point is then a strict local minimum over all A_l. The order of the steps
-counts: all orders are gone through.
+At Σ = I the label after L layers, filled in, is w*ᵀ K x with K = ∏ (I − S A_l), and f = E tr K Kᵀ. At A_l = a_l I the
+Hessian of f splits into three kinds of directions A_l → A_l + x_l M, with no mixed derivatives between two kinds (the
+docstring of `whole_curvature` has the proof): M = I; M symmetric of trace 0; M antisymmetric. For each kind it is one
+L×L matrix in the x_l. A check certifies, given d and n, that the least eigenvalue of each matrix is positive. These are
+all kinds, and the gradient vanishes (`theorem3`), so that the point is then a strict local minimum over all A_l. The
+matrices depend on the order of the steps: all orders are checked.
 
-On S, for every L, d and n, that matrix is diagonal: with p(s) = ∏ (1 − a_l s) the entry of l ≠ m is a mean of p times
-a polynomial of degree below L + 1 without a constant term, to which p is orthogonal; that of l = m is
-2 ∫ s² (p/(1 − a_l s))² dμ/d > 0. For the other kinds `two_layer_curvature` has L = 2, for all d and n; for more layers
-no proof for all d and n is known here.
+For M = I and every L, d and n the matrix is diagonal: with p(s) = ∏ (1 − a_l s) the entry of l ≠ m is a mean of p times
+a polynomial of degree at most L without a constant term, to which p is orthogonal; the entry of l = m is
+2 ∫ s² (p/(1 − a_l s))² dμ/d > 0. For the other kinds `two_layer_curvature` covers L = 2, for all d and n; for more
+layers there is no proof for all d and n here.
 
 Source: derived here; Ahn et al. 2023, Theorem 3, looks at first derivatives.
 """
@@ -61,7 +61,7 @@ def _matrices(*at: Fraction) -> list[flint.arb_mat]:
 
 @lru_cache(maxsize=64)
 def _in_orders(L: Fraction, n: Fraction, d: Fraction, scale: Fraction) -> list[tuple[flint.arb_mat, ...]]:
-    """Return those of all kinds, for each order of the steps."""
+    """Return the matrices of all kinds, for each order of the steps."""
     count, samples, size = sizes_of(L, n, d)
     if count > MOST_LAYERS or size < 2:
         raise UndefinedError(f"L = {count}, d = {size}: L <= {MOST_LAYERS} and d >= 2")
@@ -79,7 +79,7 @@ def _about(matrix: flint.arb_mat) -> float:
 
 
 def _enclosed(matrix: flint.arb_mat) -> Enclosure:
-    """Enclose the least eigenvalue: less the lower end the matrix is definite, less the upper one it is not."""
+    """Enclose the least eigenvalue: the matrix minus low·I is positive definite, and minus high·I it is not."""
     middle = Fraction(_about(matrix))
     away = _NARROW * max(abs(middle), _SMALL)
     found = Enclosure(middle - away, middle + away)
@@ -106,8 +106,9 @@ def _scanned(*at: float) -> float:
 def curvature_at_least_point(L: Fraction, n: Fraction, d: Fraction, kind: Fraction, scale: Fraction) -> Enclosure:
     """Enclose the least second derivative of f along A_l → A_l + x_l M, |x| = |M|_F = 1, at A_l = a_l I, pattern (8).
 
-    M is a multiple of I (kind 0), symmetric of trace 0 (kind 1) or antisymmetric (kind 2). The 1/a_l are the roots of p
-    over scale, in the order in which it is least; p has degree L and is orthogonal to s … s^L in the mean of tr S^k.
+    M is a multiple of I (kind 0), symmetric of trace 0 (kind 1) or antisymmetric (kind 2). The 1/a_l are the roots of
+    p, divided by scale; the result is the least over all their orders. p has degree L and is orthogonal to s … s^L in
+    the mean of tr S^k.
     """
     return _least(L, n, d, kind, scale)
 
@@ -144,7 +145,7 @@ STATEMENT = Statement(
 
 
 def derivation() -> Derivation:
-    """Return the steps: the second derivatives on S of one layer, and of two, diagonal at the least point."""
+    """Return the steps: the second derivatives along M = I of one layer, and of two, diagonal at the least point."""
     return Derivation(
         (
             Step(
@@ -153,13 +154,13 @@ def derivation() -> Derivation:
                 2 * (n + d + 1) / n,
             ),
             Step(
-                "two layers: the mixed one is 4 ∫ s² p dμ",
+                "two layers: the mixed second derivative is 4 ∫ s² p dμ",
                 sp.Derivative(loss(a, b), a, b),
                 4 * orthogonality(2, a + b, a * b),
             ),
-            Step("which is 0 at the least point", orthogonality(2, TOTAL, PRODUCT), sp.S.Zero),
+            Step("the mixed one is 0 at the least point", orthogonality(2, TOTAL, PRODUCT), sp.S.Zero),
             Step(
-                "that in a is 2 ∫ s² (1 − b s)² dμ",
+                "the second derivative in a is 2 ∫ s² (1 − b s)² dμ",
                 sp.Derivative(loss(a, b), (a, 2)),
                 2 * (M[2] - 2 * b * M[3] + b**2 * M[4]),
             ),

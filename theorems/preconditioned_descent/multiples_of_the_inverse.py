@@ -1,36 +1,37 @@
-r"""Theorem 3: any number of layers, A_l = a_l Σ^{-1}: where the gradient vanishes, exactly.
+r"""Theorem 3: any number of layers, A_l = a_l Σ^{-1}: the minimum, and other points where the gradient vanishes.
 
 With x ~ N(0, Σ) and w* ~ N(0, Σ^{-1}) whitening makes Σ = I and A_l = a_l I. By Lemma 1 the residual of the
 prediction is ∏_l (I − a_l S) applied to w*, S = XXᵀ/n, so that
 
     f(a) = E tr p(S)² = ∫ p² dμ,    p(s) = ∏_l (1 − a_l s),    ∫ s^k dμ = E tr S^k.
 
-*The minimum.* Over all p of degree at most L with p(0) = 1 the least ∫ p² dμ is reached by one p alone, the
-orthogonal polynomial of degree L of s dμ(s). Its roots are real, positive and distinct, so that it is such a
-product: the infimum over S is attained, at a_l = 1/root and its permutations alone.
+*The minimum.* Over all p of degree at most L with p(0) = 1, ∫ p² dμ is least for exactly one p, the orthogonal
+polynomial of degree L of s dμ(s). Its roots are real, positive and distinct, so that it is a product ∏_l (1 − a_l s).
+So the infimum over the a_l is attained, only at a_l = 1/root and its permutations.
 
-*Other critical points.* The slope in a_l is −2 ∫ s p²/(1 − a_l s) dμ. No a_l is 0 there, or ∫ s p² dμ would be 0; and
-if all a_l differ, the p/(1 − a_l s) span the polynomials of degree below L, and p is the minimiser. So every other
-critical point repeats an a_l, and none of these is a local minimum: with a_l = a_m moved apart to a ± e,
+*Other critical points.* The slope in a_l is −2 ∫ s p²/(1 − a_l s) dμ. At a critical point no a_l is 0, because
+∫ s p² dμ > 0. If all a_l differ, the p/(1 − a_l s) span the polynomials of degree below L, and p is the minimiser. So
+every other critical point has two equal a_l. None of these is a local minimum: with a_l = a_m = a moved apart to a ± e,
 
     f changes by −2 e² ∫ s² (p/(1 − a s))² dμ + O(e⁴).
 
 With multiplicities ν_1 … ν_m at values b_1 … b_m, q = ∏ (1 − b_j s) is orthogonal to all degrees below m in the
 measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: a power-orthogonal polynomial, of which there is one for each order of the
-multiplicities along the line (Ghizzetti and Ossicini, as we recall it). That would make 2^{L−1} critical points up to
+multiplicities along the line (Ghizzetti and Ossicini, as we recall it). This would give 2^{L−1} critical points up to
 permutations; here it is shown for L ≤ 3 only.
 
 *The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
-polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times that in a_l, and the
-gradient in the whole space vanishes wherever that on S does. At an instance the squares of all its entries are summed
-(`whole_gradient`): with p rational, the sum is a rational number, and 0. Whether the point is a global minimiser over
-all A_l: for L = 1 it is (Theorem 1, at Σ = I). For more layers, f is a convex quadratic function of one A_l with the
-others fixed; where these are multiples of I the mean over rotations of a best A_l is no worse, so that a multiple of I
-is best: no single layer can be improved. For L = 2 it is the global minimiser over symmetric A_l at Σ = I
-(`two_layers`); for more layers together no more is proved here. Descent over all entries from random starts found
-nothing lower (`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3).
-That the point is a strict local minimum over all A_l is certified at instances, up to L = 3 (`least_point_curvature`),
-and with two layers holds for all d and n (`two_layer_curvature`).
+polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times the slope in a_l, and the
+gradient in all entries of the A_l vanishes if the slopes in all a_l do. At an instance `whole_gradient` sums the
+squares of all its entries: with p rational, the sum is a rational number, and it is 0.
+
+*Global and local minima over all A_l.* For L = 1 the point is a global minimiser (Theorem 1, at Σ = I). For more
+layers, f is a convex quadratic function of one A_l with the others fixed. If the others are multiples of I, the mean of
+a best A_l over rotations is no worse, so that a multiple of I is best: no single layer can be improved. For L = 2 the
+point is the global minimiser over symmetric A_l at Σ = I (`two_layers`); for L ≥ 3 nothing more is proved here. Descent
+over all entries from random starts found nothing lower (`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1,
+and with `--full` n = 2 and L = 3). The point is a strict local minimum over all A_l: this is certified at instances, up
+to L = 3 (`least_point_curvature`), and for two layers holds at all d and n (`two_layer_curvature`).
 
 Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
 whether it is attained; that it is, where, and the least loss are derived here.
@@ -155,18 +156,18 @@ STATEMENT = Statement(
 )
 LAW = Inference(
     "whitened",
-    "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
-    "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I, and a gradient that "
-    "vanishes stays one",
+    "let Σ = RRᵀ and x = R x̃: the labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and the layer of A_l acts on x̃ as "
+    "the layer of Rᵀ A_l R. A_l ↦ Rᵀ A_l R is a linear bijection that takes a_l Σ^{-1} to a_l I, so that Σ may be "
+    "taken to be I: the gradient in the A_l vanishes if and only if that in the Rᵀ A_l R does",
     ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
     rules.WHITENING,
 )
-"""The tokens as standard normal vectors, turned by a root of Σ."""
+"""Whitening: the tokens are R times standard normal vectors, Σ = R Rᵀ."""
 ARGUMENT = (
     LAW,
     Inference(
         "residual",
-        "each layer multiplies what is left of w* by I − a_l S: after L layers it is p(S) w*, p(s) = ∏ (1 − a_l s)",
+        "layer l multiplies the residual w* − v by I − a_l S: after L layers it is p(S) w*, p(s) = ∏ (1 − a_l s)",
         ("ahn2023.lemma1", "whitened", "left_of_w"),
         "induction",
     ),
@@ -178,24 +179,28 @@ ARGUMENT = (
     ),
     Inference(
         "norm",
-        "∫ p² dμ = E tr p(S)² is 0 for p = 0 alone",
+        "∫ p² dμ = E tr p(S)² is 0 only for p = 0",
         ("loss_on_S", "gaussian_tokens"),
         rules.IDENTITY_OF_POLYNOMIALS,
     ),
     Inference(
         "nearest",
-        "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
+        "among all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least for exactly one p, which is orthogonal to s … s^L",
         ("loss_on_S", "norm"),
         rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "real_roots",
-        "that p is orthogonal in the measure s dμ on (0, ∞), so that it has L real, positive and different roots",
+        "this p is the orthogonal polynomial of degree L of the measure s dμ on (0, ∞): it has L different roots, all "
+        "real and positive",
         ("nearest",),
         rules.ZEROS_OF_ORTHOGONAL_POLYNOMIALS,
     ),
     Inference(
-        "minimum", "it is a product ∏ (1 − a_l s), a_l = 1/root", ("nearest", "real_roots"), "lower bound attained"
+        "minimum",
+        "so the nearest p is a product ∏ (1 − a_l s), a_l = 1/root",
+        ("nearest", "real_roots"),
+        "lower bound attained",
     ),
     Inference(
         "unchanged",
@@ -205,16 +210,16 @@ ARGUMENT = (
     ),
     Inference(
         "commutes",
-        "where all A_l are multiples of I the gradient in each commutes with all orthogonal matrices",
+        "if all A_l are multiples of I, the gradient in each of them commutes with all orthogonal matrices",
         ("unchanged",),
         rules.SYMMETRIC_CRITICALITY,
     ),
-    Inference("multiple", "the gradient in each A_l is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
+    Inference("multiple", "so this gradient is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
     Inference(
         "entries",
-        "for any A_l the product of I − A_l' S is left of w*; where all A_l are a_l I and one moves by M, f moves to "
-        "the first order by E tr(M φ(S)), φ = −2 s p²/(1 − a_l s) being what M = I gives: the gradient's entries are "
-        "those of E φ(S)",
+        "for any A_l the residual is the product of the I − A_l' S times w*. If all A_l are a_l I and one of them "
+        "moves by M, f moves to first order by E tr(M φ(S)), where φ = −2 s p²/(1 − a_l s) is the slope of p² in a_l: "
+        "the gradient has the entries of E φ(S)",
         (
             *("ahn2023.lemma1", "linear_attention", "pattern", "whitened", "left_of_w"),
             *("moved_layer", "product_of_errors", "slope_in_a_step"),
@@ -223,7 +228,8 @@ ARGUMENT = (
     ),
     Inference(
         "vanishes",
-        "its trace is the slope in a_l, which is 0 where f over S is least; so it vanishes at every Σ",
+        "the trace of the gradient in A_l is the slope in a_l, which is 0 where f over A_l = a_l I is least; so the "
+        "gradient vanishes there, and by `whitened` it does so for every Σ",
         ("multiple", "entries", "minimum", "whitened"),
         rules.MULTIPLE_OF_THE_IDENTITY,
     ),
@@ -231,7 +237,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the moments, one layer, the slope on S, the effect of moving equal steps apart."""
+    """Return the steps: the moments, one layer, the slope in a step, the effect of moving equal steps apart."""
     a, b, e, s = sp.symbols("a b e s", real=True)
     m = [trace_moment([order], n, d) for order in range(5)]
 

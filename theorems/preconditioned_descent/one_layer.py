@@ -8,10 +8,11 @@ Q = −diag(A, 0) with A = U diag(a_1 … a_d) Uᵀ,
 unique for d ≥ 2 up to P ← γP, Q ← Q/γ and entries without effect on the prediction (all of P but its last row, the last
 column of Q). The minimum is Σ_j λ_j (1 − λ_j a_j).
 
-The relaxed problems of `components` decouple. On c_j alone, f_j = f_j(−a_j) + g_j (c_j + a_j)², and the parameters
-above reach every f_j(−a_j) at once: q_j pᵀ = −a_j e_j e_{d+1}ᵀ. Conversely, with q_j = (u_j, τ_j) and p = (v, β), the
-even part vanishes only where u_j vᵀ + v u_jᵀ = 0 and τ_j β = 0, and c = β u_j + τ_j v = −a_j e_j. Were β = 0, v would
-be along every e_j, which d ≥ 2 excludes; so τ_j = 0, u_j = −a_j e_j/β and v = 0. (For d = 1, β = 0, u = 0 do too.)
+The relaxed problems of `components` decouple. As a function of c_j, f_j = f_j(−a_j) + g_j (c_j + a_j)², and the
+parameters above attain every f_j(−a_j) at once: q_j pᵀ = −a_j e_j e_{d+1}ᵀ. Conversely, let q_j = (u_j, τ_j) and
+p = (v, β) be those of a minimiser. The even part vanishes, so that u_j vᵀ + v u_jᵀ = 0 and τ_j β = 0, and
+c = β u_j + τ_j v = −a_j e_j. If β were 0, v would be parallel to every e_j, which d ≥ 2 excludes. So τ_j = 0,
+u_j = −a_j e_j/β and v = 0. (For d = 1 there are also minimisers with β = 0 and u = 0.)
 
 Source: Ahn et al. 2023, Theorem 1; the minimum is derived here.
 """
@@ -98,7 +99,7 @@ g = curvature(lam, **standard)
 
 
 def _square(position: sp.Expr, says: str = "") -> Identity:
-    """Return that f_j is least at a position: f_j(c) = f_j(position) + g_j (c − position)²."""
+    """Return the identity f_j(c) = f_j(position) + g_j (c − position)²."""
     return Identity(
         "completed_square",
         component(c, **standard),
@@ -121,7 +122,7 @@ _SHAPES = {key: tuple(size if part == d else part for part in shape) for key, sh
 
 
 def _prediction(of_row: sp.Expr = sp.S.One, of_columns: sp.Expr = sp.S.One) -> sp.Expr:
-    """Return the query's label after a layer, from 0, with P's last row and Q's columns times scales."""
+    """Return the query's label after a layer, 0 before it, with P's last row and Q's columns times these factors."""
     row = of_row * t(p) * X + of_row * beta * Y
     return r * row * (of_columns * t(X) * setting.A + of_columns * t(Y) * t(u)) * x
 
@@ -193,15 +194,15 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "eigenbasis",
-        "x and w* turned by U' have the covariances diag(λ_j) and I, and P and Q turned by diag(U, 1) predict the "
+        "rotated by U', x and w* have the covariances diag(λ_j) and I, and rotated by diag(U, 1), P and Q predict the "
         "same: Σ may be taken to be diagonal",
         ("gaussian_tokens", "standard_prior", "linear_attention", "prediction", "turned"),
         rules.INVARIANCE_OF_THE_LAW,
     ),
     Inference(
         "components",
-        "the error is the sum over j of x_j (tr(G q_j p') + w_j), x being the query's token, which is independent of "
-        "the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
+        "the error is Σ_j x_j (tr(G q_j p') + w_j), where x is the query's token, which is independent of the rest: "
+        "f = Σ_j λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
         ("eigenbasis", "prediction", "in_blocks", "over_the_query", "one_layer", "gaussian_tokens"),
         "independent factors",
     ),
@@ -223,7 +224,7 @@ ARGUMENT = (
 
 
 def _least(preconditioner: sp.Expr) -> Trials:
-    """Return the trials that A with these eigenvalues has the least f."""
+    """Return trials of: A has the least f, with the eigenvalue `preconditioner` at each eigenvalue of Σ."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         given = instance["eigenvalues"]
@@ -241,7 +242,7 @@ def derivation() -> Derivation:
         (
             *moments(),
             Step("the least f_j for Ψ = I", component(-A, lam, sp.S.One, trace), 1 - lam * A),
-            Step("isotropic: (7)", A.subs({lam: 1, trace: d}), 1 / ((n - 1) / n + (d + 2) / n)),
+            Step("for Σ = I, the paper's (7)", A.subs({lam: 1, trace: d}), 1 / ((n - 1) / n + (d + 2) / n)),
         )
     )
 

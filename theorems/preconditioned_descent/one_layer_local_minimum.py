@@ -7,8 +7,8 @@ q_j = (u_j, τ_j) of Q, j = 1, 2. As in `components`, f = λ F_1 + ℓ F_2 with 
         = E (tr(S M_j) + β τ_j wᵀSw)² + 1 + 2 λ_j c_jj + Σ_i g_i c_ji²,    c_j = β u_j + τ_j v,
 
 g_i = λ_i ((n + 1) λ_i + t)/n. The point is p = (1, 0, 0), q_1 = (0, 0, −a), q_2 = 0 with a = λ/g_1, Theorem 1's a_1.
-There Q reads the label, and not P. The layer takes a gradient step in the first coordinate alone, and f exceeds its
-least value by ℓ² a_2, where a_2 = ℓ/g_2.
+At this point Q reads the label, and P does not. The layer takes a gradient step in the first coordinate only, and f
+exceeds its least value by ℓ² a_2, where a_2 = ℓ/g_2.
 
 With v_1 = 1 fixed by scaling, half the second derivative at the point is a sum of squares
 
@@ -16,7 +16,7 @@ With v_1 = 1 fixed by scaling, half the second derivative at the point is a sum 
     + λ g_1 τ_1² + ℓ g_1 (τ_2 + ℓ v_2/g_1)² + (λ a² g_2 − ℓ³/g_1) v_2²,
 
 where V is the mean square of the residual in the regression of wᵀSw on S_11. The factor of β² is positive if and only
-if n ℓ² < λ² a² V, which holds for few examples or small ℓ: for n = 1 at every ℓ ≤ λ, and at ℓ = λ for n = 1 alone. The
+if n ℓ² < λ² a² V, which holds for few examples or small ℓ: for n = 1 at every ℓ ≤ λ, and at ℓ = λ only for n = 1. The
 last factor is (λ − ℓ) K, K > 0. At ℓ = λ rotations of the tokens and w* preserve the law: one of them takes v_2 to 0,
 and the rest of the sum is positive definite. If λ and ℓ are exchanged, so that the point is at the smaller eigenvalue,
 the last factor is −(λ − ℓ) K', K' > 0, and for ℓ < λ the point is a saddle.
@@ -147,7 +147,7 @@ COMPONENTS = tuple(map(_component_mean, range(2)))
 
 
 def near(position: sp.Expr) -> sp.Expr:
-    """Return f at the point with τ_1 = −position, moved by e in all directions."""
+    """Return f at the point with τ_1 = −position, moved by e times the direction `DIRECTION`."""
     v = sp.Matrix([1 + e * v1, e * v2])
     columns = sp.Matrix([e * u11, e * u12]), sp.Matrix([e * u21, e * u22])
     return loss(v, e * beta, columns, (e * tau1 - position, e * tau2))
@@ -339,7 +339,7 @@ ARGUMENT = (
     ),
     Inference(
         "local",
-        "f at the point exceeds its least value by smaller² a_2 > 0",
+        "the point is a local minimum, and f there exceeds its least value by smaller² a_2 > 0",
         ("minimum", "loss", "above", "more", *(each.label for each in PRINTED), "ahn2023.theorem1:global"),
         "application",
     ),
@@ -411,7 +411,7 @@ def derivation() -> Derivation:
                 (6 * lam * (lam**3 - ell**3) + ell * (4 * lam**3 - lam**2 * ell / 3 - ell**3)) / (3 * lam + ell) ** 2,
             ),
             Step(
-                "few_examples at smaller = largest: it holds for n = 1 alone, as n = m + 2 shows",
+                "few_examples at smaller = largest: it fails for n = m + 2, and so holds only for n = 1",
                 (lam**2 * a**2 * LEFT - n * ell**2).subs(ell, lam).subs(n, m + 2),
                 -(lam**2) * (m + 2) * (m**3 + 10 * m**2 + 25 * m + 8) / ((m + 4) * (m + 5) ** 2),
             ),

@@ -1,6 +1,6 @@
-"""One layer's loss by the last row (v, β) of P and the columns (u, τ) of Q: the steps that lead to its component F_j.
+"""Steps to the components F_j of one layer's loss, in terms of P's last row (v, β) and Q's columns (u, τ).
 
-The prediction's error is the query's token times c, c_j = pᵀGq_j + w_j for p = (v, β) and Q's columns q_j = (u_j, τ_j).
+The error of the prediction is cᵀx, with x the query's token, c_j = pᵀGq_j + w_j, p = (v, β) and q_j = (u_j, τ_j).
 """
 
 import sympy as sp

@@ -1,4 +1,4 @@
-r"""Theorem 4: layers that precondition their tokens too, A_l = a_l Σ^{-1}, B_l = b_l I: where the gradient vanishes.
+r"""Theorem 4: layers that also precondition their tokens, A_l = a_l Σ^{-1}, B_l = b_l I: points of zero gradient.
 
 With x ~ N(0, Σ) and w* ~ N(0, Σ^{-1}) whitening makes Σ = I. Pattern (11), with c_l = a_l b_l, the missing label
 filled in (Lemma 5) and S = XXᵀ/n, is
@@ -11,27 +11,28 @@ All are polynomials in the one matrix S: X_l = g_l(S) X, the row of labels Y_l =
 
 and f = E tr r_L(S)² = ∫ r_L² dμ, with ∫ s^k dμ = E tr S^k. r_L has degree (3^L − 1)/2; b_{L−1} has no effect.
 
-*On S.* f is a polynomial in the a_l and b_l. A critical point is found in floats, and Krawczyk's test proves that
-exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and is attained. Whether it is
-a local minimum *on S* is decided by the second derivatives in the box. For one and two layers the list is proved to be
-complete, by resultants; for three it has the points that a search from random starts finds. Where a_l = 0, layer l does
-nothing, and b_l acts to the first order in a_l alone. The slope in a_l is affine in b_l: where b_l has a coefficient in
-it, a critical point of the other layers is one with such a layer for one b_l, and a saddle. The least loss is between
-two of Theorem 3's (`token_layers_between`), and with two layers it is attained for all d and n
-(`two_layers_of_tokens`).
+*On S*, the set of these A_l and B_l, f is a polynomial in the a_l and b_l. A critical point is found in floats, and
+Krawczyk's test proves that exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and
+is attained. The second derivatives in the box decide whether the point is a local minimum *on S*. For one and two
+layers the list of points is proved to be complete, by resultants; for three it has the points that a search from random
+starts finds. If a_l = 0, layer l does nothing, and b_l has an effect only at first order in a_l. The slope in a_l is
+then affine in b_l. If its coefficient of b_l is not 0, there is one b_l with which a critical point of the other layers
+is a critical point of all, and it is a saddle. The least loss is between two of Theorem 3's (`token_layers_between`),
+and with two layers it is attained for all d and n (`two_layers_of_tokens`).
 
-*For all L, d and n.* One such point is rational: all layers but the last idle, a_l = 0 and b_l = −1/2 for l < L − 1,
-and a_{L−1} = a = n/(n + d + 1), the best of one layer. The slope of r_L in an idle a_l is −s + (1 + 2 b_l) a s² = −s,
-as that in a_{L−1}; so all slopes of f are 0 with the one of a single layer, f = d(d + 1)/(n + d + 1), and the infimum
-is 0 as printed, for every L. For L ≥ 2 the point is a saddle: the second derivative in b_l is 0, the mixed one in a_l
-and b_l is 4a ∫ s² (1 − a s) dμ = −4d (dn + d + n + 3)/(n + d + 1)² < 0.
+*For all L, d and n.* One critical point is rational: all layers but the last are idle, a_l = 0 and b_l = −1/2 for
+l < L − 1, and a_{L−1} = a = n/(n + d + 1), the best step of one layer. The slope of r_L in an idle a_l is
+−s + (1 + 2 b_l) a s² = −s, the same as in a_{L−1}. So all slopes of f are 0, because that of a single layer is, with
+f = d(d + 1)/(n + d + 1), and the infimum is 0 as printed, for every L. For L ≥ 2 the point is a saddle: the second
+derivative in b_l is 0, the mixed one in a_l and b_l is 4a ∫ s² (1 − a s) dμ = −4d (dn + d + n + 3)/(n + d + 1)² < 0.
 
-*The whole space.* f does not change when all A_l and B_l are turned by one orthogonal matrix, and at a point of S these
-are multiples of I. So the gradient in each block commutes with all of these: it is a multiple of I, tr/d times the
-slope in a_l or b_l, and vanishes wherever that on S does. At the rational point the squares of all its entries are
-summed, exactly (`whole_gradient`). Which local minima on S are local minima over all matrices: `whole_curvature`.
+*The whole space.* f does not change if all A_l and B_l are conjugated by one orthogonal matrix, and at a point of S
+they are multiples of I. So the gradient in each A_l and B_l commutes with all orthogonal matrices. It is a multiple of
+I, with the slope in a_l or b_l as its trace, and vanishes wherever the slopes on S do. At the rational point
+`whole_gradient` sums the squares of all its entries, exactly. `whole_curvature` decides which local minima on S are
+local minima over all matrices.
 
-That the whole gradient vanishes where the slopes do is held against exact quadrature in `paper_checks`.
+`paper_checks` compares with exact quadrature that the whole gradient vanishes where the slopes do.
 
 Source: Ahn et al. 2023, Theorem 4, which has the infimum of the squared gradient over S equal to 0; that it is
 attained, where, and the losses are derived here.
@@ -145,7 +146,7 @@ _TRACE = sp.Symbol("trace", real=True)
 
 
 def mean_trace(label: str, polynomial: sp.Expr, mean: sp.Expr, says: str) -> GaussianMoment:
-    """Return the mean of the trace of a polynomial in S."""
+    """Return the clause that the trace of a polynomial in S has this mean."""
     return GaussianMoment(label, _TRACE, mean, {X: SHAPES[X]}, {X: None}, {_TRACE: polynomial}, says=says)
 
 
@@ -165,7 +166,7 @@ LAST_CURVED = Inequality("last_curved", sp.Gt(d * (n + d + 1) / n, 0, evaluate=F
 
 
 def derived_forms() -> Forms:
-    """Return the determinant of the second derivatives of E tr r_2(S)² in a_0 and b_0 at that point."""
+    """Return the determinant of the second derivatives of E tr r_2(S)² in a_0 and b_0 at IDLE_POINT."""
     squared = sp.expand(polynomials(2, s) ** 2)
     pairs = (2 * steps[:1], (steps[0], rates[0]), 2 * rates[:1])
     in_a, mixed, in_b = (_mean(sp.diff(squared, *pair).subs(IDLE_POINT)) for pair in pairs)
@@ -249,9 +250,10 @@ STATEMENT = Statement(
 LOSS_ON_S = (
     Inference(
         "whitened",
-        "let Σ = RRᵀ, x = R x̃ and B_l = R C_l: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts on "
-        "x̃ as one of Rᵀ A_l R and C_l R, a linear bijection that takes a_l Σ^{-1} and b_l I to a_l I and b_l I: Σ may "
-        "be taken to be I, and a gradient that vanishes stays one",
+        "let Σ = RRᵀ, x = R x̃ and B_l = R C_l: the labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and the layer of A_l "
+        "and B_l acts on x̃ as the layer of Rᵀ A_l R and C_l R. This is a linear bijection that takes a_l Σ^{-1} and "
+        "b_l I to a_l I and b_l I, so that Σ may be taken to be I: the gradient vanishes before it if and only if it "
+        "vanishes after it",
         (
             *("whitened_label", "whitened_token", "linear_attention", "pattern"),
             *("gaussian_tokens", "inverse_prior", "multiples"),
@@ -262,7 +264,7 @@ LOSS_ON_S = (
         "polynomials",
         "at Σ = I, with S = XX'/n and the missing label filled in, the examples and the query have the tokens g_l(S) X "
         "and g_l(S) x and the labels w*' r_l(S) X and w*' r_l(S) x after l layers, where r_0 = g_0 = 1, "
-        "g_{l+1} = g_l (1 − a_l b_l S g_l²) and r_{l+1} = r_l (1 − a_l S g_l²), as polynomials in S are symmetric and "
+        "g_{l+1} = g_l (1 − a_l b_l S g_l²) and r_{l+1} = r_l (1 − a_l S g_l²): polynomials in S are symmetric and "
         "commute",
         ("whitened", "linear_attention", "pattern", "multiples", "token_layer", "label_layer"),
         "induction",
@@ -277,7 +279,7 @@ LOSS_ON_S = (
 """The loss on S, under the hypotheses of Theorem 4."""
 DENSITY = Inference(
     "density",
-    "μ, with ∫ s^k dμ = E tr S^k, has a density > 0 on (0, ∞), and beside it an atom at 0 at most",
+    "μ, with ∫ s^k dμ = E tr S^k, has a density > 0 on (0, ∞), and besides it at most an atom at 0",
     ("loss_on_S", "gaussian_tokens"),
     rules.WISHART_EIGENVALUES,
 )
@@ -285,8 +287,9 @@ ARGUMENT = (
     *LOSS_ON_S,
     Inference(
         "idle_layers",
-        "a layer with a_l = 0 leaves g and r as they are, so that one a_l moved from 0 makes two layers with the last: "
-        "r_L has the same slope in it, at b_l = −1/2, as in a_{L−1}, and none in b_l; b_{L−1} does not occur in r_L",
+        "a layer with a_l = 0 leaves g and r unchanged, so that with one a_l moved from 0, layer l and the last layer "
+        "are two layers: at b_l = −1/2 the slope of r_L in a_l is that in a_{L−1}, and the slope in b_l is 0; b_{L−1} "
+        "does not occur in r_L",
         ("loss_on_S", "polynomials", "idle_at_half", "idle_rate"),
         "definition",
     ),
@@ -299,8 +302,8 @@ ARGUMENT = (
     Inference("stationary", "at that point all slopes of f on S vanish", ("idle_layers", "last_layer"), "application"),
     Inference(
         "mixed",
-        "for l < L − 1 layer l makes two layers with the last, the others being idle: the second derivative in b_l is "
-        "0, and the mixed one in a_l and b_l, the mean of `mixed_of_the_square`, is < 0",
+        "for l < L − 1 layer l and the last layer are two layers, because the others are idle: the second derivative "
+        "in b_l is 0, and the mixed one in a_l and b_l, the mean of `mixed_of_the_square`, is < 0",
         (
             *("loss_on_S", "polynomials", "idle", "idle_layers", *(step.label for step in OF_THE_SQUARE)),
             *("mean_of_the_mixed", "mixed_derivative", "mixed_is_negative", "no_bend_in_the_rate"),
@@ -324,22 +327,23 @@ ARGUMENT = (
     ),
     Inference(
         "commutes",
-        "where all are multiples of I the gradient in each commutes with all orthogonal matrices",
+        "if all A_l and B_l are multiples of I, the gradient in each of them commutes with all orthogonal matrices",
         ("unchanged",),
         rules.SYMMETRIC_CRITICALITY,
     ),
-    Inference("multiple", "the gradient in each A_l and B_l is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
+    Inference("multiple", "so this gradient is a multiple of I", ("commutes",), rules.SCHUR_LEMMA),
     Inference(
         "entries",
-        "for any A_l and B_l the filled-in label is a sum of words in them, S, w* and x; where all are multiples of I "
-        "and one moves by M, f moves to the first order by E tr(M φ(S)), φ being what M = I gives, 2 r_L times its "
-        "slope: the gradient's entries are those of E φ(S)ᵀ",
+        "for any A_l and B_l the filled-in label is a sum of words in them, S, w* and x. If all are multiples of I and "
+        "one of them moves by M, f moves to first order by E tr(M φ(S)); the case M = I gives φ, which is 2 r_L times "
+        "the slope of r_L in this multiple: the gradient has the entries of E φ(S)ᵀ",
         ("ahn2023.lemma5", "linear_attention", "pattern", "polynomials", "whitened", "product_of_errors"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "vanishes",
-        "its trace is the slope in a_l or b_l, which is 0 at a critical point on S; so it vanishes at every Σ",
+        "the trace of the gradient in A_l or B_l is the slope in a_l or b_l, which is 0 at a critical point on S; so "
+        "the gradient vanishes there, and by `whitened` it does so for every Σ",
         ("multiple", "entries", "stationary", "whitened"),
         rules.MULTIPLE_OF_THE_IDENTITY,
     ),
@@ -347,7 +351,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: one layer, the two polynomials of two layers, the loss where the tokens stay, the slopes."""
+    """Return the steps: one layer, r_2 of two layers, in special cases too, and the slopes at a_0 = 0."""
     (a0, a1, _), (b0, _) = steps, rates
     one, two = (sp.expand(polynomials(layers, s)) for layers in (1, 2))
     skipped = sp.expand(two.subs(a0, 0))
@@ -358,7 +362,7 @@ def derivation() -> Derivation:
             Step("with b_0 = 0 these are Theorem 3's", two.subs(b0, 0), (1 - a0 * s) * (1 - a1 * s)),
             Step("a layer with a_0 = 0 does nothing", sp.Subs(two, a0, 0), 1 - a1 * s),
             Step(
-                "b_0 acts through a_0 b_0: its slope is 0 where a_0 is",
+                "b_0 acts through a_0 b_0: the slope in b_0 is 0 at a_0 = 0",
                 sp.Subs(sp.Derivative(two, b0), a0, 0),
                 sp.S.Zero,
             ),

@@ -2,15 +2,15 @@ r"""The weights that Figures 4 and 5 print: the expected loss there, at up to 20
 
 The figures print, after training three layers of pattern (11) at d = 5, the diagonals of B_0 (0.90 to 0.91) and B_1
 (0.56 to 0.57) and of Σ^{1/2} A_l Σ^{1/2} (−0.38; −2.38 to −2.42; −9.46 to −9.65, the sign as in Q). With
-A_l = a_l Σ^{-1} and B_l = b_l I, each number within the printed one widened by half a unit of its last digit,
+A_l = a_l Σ^{-1} and B_l = b_l I, each number within the printed range widened by half a unit of its last digit,
 
     f = E tr r_3(S)² = Σ_{i,j} p_i p_j E tr S^{i+j},    r_3(s) = Σ_i p_i s^i,
 
-r_3 the polynomial of Theorem 4's recursion (`preconditioned_tokens`), of degree 13. It is small where most of the
-spectrum of S is, and grows like s^13 beyond: f is carried by prompts with an eigenvalue of S that is larger than
-almost all prompts have. So a mean over prompts, even 20 000 of them as in a batch of the paper, says nothing of f:
-`pytest paper_checks -k printed` holds the one against the other. At n = 10 and n = 20 all slopes of f are positive on
-the whole of the printed box (in balls, in `paper_checks`), so that f is least there where all five weights are.
+where r_3 is the polynomial of Theorem 4's recursion (`preconditioned_tokens`), of degree 13. r_3 is small on most of
+the spectrum of S and grows like s^13 beyond it: f is dominated by rare prompts, with an unusually large eigenvalue of
+S. So a mean over prompts, even over 20 000 as in a batch of the paper, says nothing about f:
+`pytest paper_checks -k printed` compares the two. At n = 10 and n = 20 all slopes of f are positive on the whole box of
+printed ranges (shown in balls in `paper_checks`), so that f is least on this box where all five weights are least.
 
 Source: the weights are printed in Figures 4 and 5; the text says n = 10. The loss is derived here.
 """
@@ -48,7 +48,7 @@ PRINTED = {
     "b0": ("0.90", "0.91"),
     "b1": ("0.56", "0.57"),
 }
-"""The least and the largest number that is printed, to two decimals."""
+"""The least and the largest printed value of each weight, to two decimals."""
 HALF = Fraction(1, 200)
 
 
@@ -106,7 +106,7 @@ STATEMENT = Statement(
 
 
 def derivation() -> Derivation:
-    """Return the steps: the first and the last coefficient of r_3, its value where the tokens stay, two moments."""
+    """Return the steps: the first and the last coefficient of r_3, its value if no token moves, a moment."""
     (a0, a1, a2), (b0, b1) = steps, rates
     r3 = polynomials(3, s)
     first, last = (sp.Subs(sp.Derivative(r3, (s, k)), s, 0) / sp.factorial(k) for k in (1, 13))

@@ -1,7 +1,7 @@
-r"""Theorem 3's point in the limit of many examples and dimensions, d/n → c: in closed form.
+r"""Closed form of Theorem 3's point in the limit of many examples and dimensions, d/n → c.
 
-E tr S^k / d tends to the moments of the Marchenko–Pastur law μ. In y = (s − 1 − c)/(2√c) the measure s dμ is a
-semicircle's, whose orthogonal polynomials are Chebyshev's of the second kind. So
+E tr S^k / d tends to the moments of the Marchenko–Pastur law μ. In terms of y = (s − 1 − c)/(2√c), the measure s dμ is
+the semicircle law, whose orthogonal polynomials are the Chebyshev polynomials of the second kind. So
 
     a_l → 1 / (1 + c + 2√c cos(πl/(L+1))),  l = 1 … L,
 
@@ -9,9 +9,8 @@ and the loss for each dimension tends to
 
     c^L (1 − c) / (1 − c^{L+1}) = 1 / (1 + 1/c + … + 1/c^L):
 
-each layer takes a factor c off it, in the end. At the sizes of Figure 1 (c = 1/4, L = 3) this is 1/85, d/85 = 0.059
-in all; the loss at d = 5, n = 20 is 0.134. For c > 1 the formula is the same, and tends to 1 − 1/c, the part of w*
-that n examples do not see.
+for c < 1 and large L, each additional layer multiplies the loss by about c. At the sizes of Figure 1 (c = 1/4, L = 3)
+the limit is 1/85 for each dimension, d/85 = 0.059 in all; the loss at d = 5, n = 20 is 0.134.
 
 Source: derived here.
 """
@@ -61,7 +60,7 @@ MINIMUM = LeastResidual(
     "Marchenko-Pastur law, where it is c^L (1 - c)/(1 - c^(L+1))",
 )
 y = sp.Symbol("y", real=True)
-# √c; t is 1/√c, and power a power of it.
+# root is √c, t is 1/√c, and power is a power of t.
 root, t, power = sp.symbols("root t power", positive=True)
 in_s, in_y = sp.symbols("in_s in_y", nonnegative=True)
 s, q = sp.symbols("s q", real=True)
@@ -171,30 +170,30 @@ ARGUMENT = (
         ("limit_of_the_loss", "fewer_dimensions"),
         "definition",
     ),
-    Inference("norm", "∫ p² dμ is 0 for p = 0 alone, by the density", ("density",), rules.IDENTITY_OF_POLYNOMIALS),
+    Inference("norm", "by its density, ∫ p² dμ is 0 only for p = 0", ("density",), rules.IDENTITY_OF_POLYNOMIALS),
     Inference(
         "nearest",
-        "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
+        "among all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least for exactly one p, which is orthogonal to s … s^L",
         ("limit_of_the_loss", "norm"),
         rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "law_of_y",
-        "in y = (s − 1 − c)/(2√c), ds = 2√c dy, that is (2/π) √(1 − y²), the semicircle law",
+        "in terms of y = (s − 1 − c)/(2√c), ds = 2√c dy, s dμ has the density (2/π) √(1 − y²): the semicircle law",
         ("density", "semicircle", "root_of_the_square", "density_in_y"),
         rules.CHANGE_OF_INTEGRATION_VARIABLE,
     ),
     Inference(
         "recursion",
-        "U_0 = 1, U_1 = 2y and U_{l+1} + U_{l−1} = 2y U_l, and ∫ s U_l dμ = 0 for l ≥ 1: U_l is orthogonal to U_0 in "
-        "s dμ",
+        "let U_0 = 1, U_1 = 2y and U_{l+1} + U_{l−1} = 2y U_l. These are orthogonal polynomials of s dμ; ∫ s U_l dμ = "
+        "0 for l ≥ 1, because U_l is orthogonal to U_0",
         ("law_of_y",),
         rules.CHEBYSHEV_POLYNOMIALS,
     ),
     Inference(
         "polynomial",
-        "that p is U_L(y) over its value at s = 0, whose roots s = 1 + c + 2√c cos(πl/(L + 1)) are positive and "
-        "different: it is a product ∏ (1 − a_l s), a_l = 1/root",
+        "the nearest p is U_L(y) over its value at s = 0; its roots s = 1 + c + 2√c cos(πl/(L + 1)) are positive and "
+        "different, so that p = ∏ (1 − a_l s), a_l = 1/root",
         ("nearest", "law_of_y", "positive_root"),
         rules.CHEBYSHEV_POLYNOMIALS,
     ),
@@ -206,21 +205,21 @@ ARGUMENT = (
     ),
     Inference(
         "integrals_of_u",
-        "∫ U_l dμ = (−√c)^l: as μ has mass 1 and mean 1, it is 1 and −√c for l = 0 and 1, and √c (U_{l+1} + U_{l−1}) = "
-        "(s − 1 − c) U_l, where ∫ s U_l dμ = 0 for l ≥ 1",
+        "∫ U_l dμ = (−√c)^l: for l = 0 and 1 it is 1 and −√c, because μ has mass 1 and mean 1, and √c (U_{l+1} + "
+        "U_{l−1}) = (s − 1 − c) U_l, where ∫ s U_l dμ = 0 for l ≥ 1",
         ("limit_of_the_loss", "recursion", "second_integral", "twice_y", "integrals"),
         "induction",
     ),
     Inference(
         "value_at_zero",
-        "at s = 0, with t = 1/√c, U_l = (−1)^l (t^{l+1} − t^{−l−1})/(t − 1/t): U_{l+1} = −(t + 1/t) U_l − U_{l−1} "
-        "there",
+        "at s = 0, with t = 1/√c, 2y = −(t + 1/t) and U_{l+1} = −(t + 1/t) U_l − U_{l−1}, so that U_l = (−1)^l "
+        "(t^{l+1} − t^{−l−1})/(t − 1/t)",
         ("recursion", "twice_y", "twice_y_at_zero", "second_at_zero", "at_zero"),
         "induction",
     ),
     Inference(
         "minimum",
-        "the least value is (−√c)^L over that, c^L (1 − c)/(1 − c^{L+1})",
+        "the least value is ∫ p dμ = (−√c)^L over the value of U_L at s = 0, which is c^L (1 − c)/(1 − c^{L+1})",
         (
             *("polynomial", "least_integral", "integrals_of_u", "value_at_zero", "fewer_dimensions"),
             *("above_one", "over_the_value", "least_value"),

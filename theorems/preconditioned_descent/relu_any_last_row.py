@@ -1,12 +1,13 @@
 r"""Theorem 5 without its hypothesis on Q: the last row of Q need not be zero for the minimiser to be global.
 
-With (bᵀ, β) the last row of P and (A; qᵀ) the first d columns of Q a column sees σ(x_iᵀ v), v = A x + (qᵀx) w*, and
-with c = b + β w* the loss over the examples is, for given w* and x,
+With (bᵀ, β) the last row of P and (A; qᵀ) the first d columns of Q, a column sees σ(x_iᵀ v), v = A x + (qᵀx) w*. With
+c = b + β w* the mean squared error over the examples is, for given w* and x,
 
     (w*ᵀx)² + (w*ᵀx)(cᵀv) + κ_1 (cᵀv)² + |c|² |v|²/(2n),    κ_1 = 1/n + (n−1)/(4n).
 
 With N = βA, R = b qᵀ and M = N + R, f exceeds Theorem 5's d + tr M + κ‖M‖² by κ_1 times a mean of squares and by a
-multiple of u² + d(d+2) v² − 2(d−2) ⟨N, R⟩, u = ‖b‖‖A‖, v = |β|‖q‖: a sum of squares, as |⟨N, R⟩| ≤ u v.
+positive multiple of u² + d(d+2) v² − 2(d−2) ⟨N, R⟩, with the numbers u = ‖b‖‖A‖ and v = |β|‖q‖. Because
+|⟨N, R⟩| ≤ u v, the latter is a sum of squares.
 
 Source: derived here.
 """
@@ -170,15 +171,15 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "loss_of_two_examples",
-        "with c = b + βw* and v = Ax + (q'x)w* an example x_i adds c'x_i σ(x_i'v), by `seen`, and f is the mean "
-        "square of (1/n) Σ c'x_i σ(x_i'v) + w*'x; n of the n² pairs of examples are of one example, the others of two "
-        "independent ones: f is the mean that `loss` has",
+        "let c = b + βw* and v = Ax + (q'x)w*. By `seen` an example x_i adds c'x_i σ(x_i'v), so that f is the mean "
+        "square of (1/n) Σ c'x_i σ(x_i'v) + w*'x. Of the n² pairs of examples, n pair an example with itself, and the "
+        "others are of two independent examples: f is the mean in `loss`",
         ("relu_attention", "isotropic", "seen", "square_of_error", "pairs", "loss"),
         "linearity of expectation",
     ),
     Inference(
         "even_part",
-        "even in it is the mean of (b'Ax + β (q'x)|w*|²)², and not negative",
+        "the number `even` in this mean is E (b'Ax + β (q'x)|w*|²)², and so not negative",
         ("isotropic", "even_square"),
         "nonnegative terms",
     ),
@@ -194,13 +195,14 @@ ARGUMENT = (
     ),
     Inference(
         "same_form",
-        "at b = 0 and q = 0, where N is M and R, u, v and the even part are 0, f is d + tr M + κ|M|²",
+        "at b = 0 and q = 0, N = M, and R, u, v and the even part are 0, so that f is d + tr M + κ|M|²",
         ("loss_of_two_examples", "without_r"),
         "application",
     ),
     Inference(
         "global",
-        "that is f at parameters of Theorem 5, so at least its least value, which its minimiser attains here too",
+        "d + tr M + κ|M|² is the value of f at parameters that Theorem 5 admits, and so not below Theorem 5's least "
+        "value, which Theorem 5's minimiser attains here, too",
         ("above", "same_form", "ahn2023.theorem5:global", "relu_attention", "isotropic"),
         "lower bound attained",
     ),
@@ -214,7 +216,7 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step("E |w|⁴ by Gaussian integration by parts, the weight of v²", fourth, d * (d + 2)),
-            Step("what f exceeds Theorem 5's by", EXCESS.left, EXCESS.right),
+            Step("the excess of f over Theorem 5's", EXCESS.left, EXCESS.right),
             Step("as squares, with ρ = s u v", SQUARES.left, SQUARES.right),
         )
     )

@@ -4,7 +4,7 @@ With the last row of Q zero a column sees σ(x_iᵀ v), v = A x, and with (bᵀ,
 
     f = E ( (1/n) Σ_i (bᵀx_i + β w*ᵀx_i) σ(x_iᵀ v) + w*ᵀx )².
 
-With y and z for two different x_i, σ(s) = s θ(s) and h(x) = (b + β w*)ᵀx xᵀv the loss f is the mean of
+With y and z two different x_i, σ(s) = s θ(s) and h(y) = (b + β w*)ᵀy yᵀv, the loss f is the mean of
 
     (w*ᵀx)² + 2 w*ᵀx h(y) θ(yᵀv) + h(y)² θ(yᵀv)/n + (n−1)/n h(y) θ(yᵀv) h(z) θ(zᵀv).
 
@@ -92,13 +92,13 @@ label, attended, other_attended, seen, other_seen = sp.symbols("label h_y h_z th
 
 
 def square_of_error(by: sp.Expr, other: sp.Expr) -> sp.Expr:
-    """Return a polynomial with the mean f, where two examples y and z are attended by h(y) and h(z)."""
+    """Return a polynomial whose mean is f; `by` is h(y) and `other` is h(z), for two examples y and z."""
     one = 2 * label * by * seen + by**2 * seen / n
     return label**2 + one + (n - 1) / n * by * seen * other * other_seen
 
 
 def examples_attended(row: sp.Expr, direction: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """Return w*ᵀx, h(y) and h(z) for P's last row times (y; its label), `row`, and v, `direction`."""
+    """Return w*ᵀx, h(y) = rowᵀ y yᵀ v and h(z), where `row` is b + β w* and `direction` is v."""
     return {
         label: t(w) * x,
         attended: t(row) * y * t(y) * direction,
@@ -107,7 +107,7 @@ def examples_attended(row: sp.Expr, direction: sp.Expr) -> dict[sp.Symbol, sp.Ex
 
 
 def steps_along(direction: sp.Expr) -> dict[sp.Symbol, tuple[sp.Symbol, sp.Expr]]:
-    """Return the steps of both examples, v being `direction`."""
+    """Return the step functions θ(yᵀv) and θ(zᵀv), where `direction` is v."""
     return {seen: (y, direction), other_seen: (z, direction)}
 
 
@@ -118,7 +118,7 @@ norm_Ab, norm_b, norm_A = sp.symbols("Ab2 b2 A2", nonnegative=True)
 
 
 def _square(multiple: sp.Expr, says: str = "") -> Identity:
-    """Return that f is least at −multiple·I."""
+    """Return the identity f = f(multiple) + κ ‖βA + multiple·I‖²."""
     right = loss(multiple) + kappa * (d * (a - multiple) ** 2 + nu)
     return Identity("completed_square", loss(a, nu), right, says)
 
@@ -206,8 +206,8 @@ ARGUMENT = (
     ),
     Inference(
         "two_examples",
-        "n of the n² pairs of examples are of one example, the others of two independent ones, y and z: f is the mean "
-        "that `loss` and `with_b` have",
+        "of the n² pairs of examples, n pair an example with itself, and the others are of two independent examples y "
+        "and z: f is the mean in `loss` and `with_b`",
         ("residual", "isotropic", "squared", "pairs"),
         "linearity of expectation",
     ),
@@ -225,7 +225,7 @@ ARGUMENT = (
     ),
     Inference(
         "global",
-        "P = diag(0, 1) and Q = −diag(best I, 0) have b = 0 and βA = −best I, and attain it",
+        "P = diag(0, 1) and Q = −diag(best I, 0) have b = 0 and βA = −best I, and attain this value",
         ("below", "two_examples", "loss", "minimum"),
         "lower bound attained",
     ),
@@ -233,7 +233,7 @@ ARGUMENT = (
 
 
 def least_at(multiple: sp.Expr, *, zero_last_row: bool) -> Trials:
-    """Return the trials that f is least, d (1 - a/2), at this multiple a of the identity."""
+    """Return trials of: f is least, with the value d (1 - a/2), at the multiple a of the identity."""
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
         size, at = instance["d"], value_of(multiple, instance)
@@ -248,7 +248,8 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step(
-                "from 0 to ∞: E s² 1(s > 0) = E 1(s > 0) = 1/2, so E x_i σ(x_iᵀv) = v/2, s being along v, |v| = 1",
+                "integrate from 0 to ∞: E s² 1(s > 0) = E 1(s > 0) = 1/2, so E x_i σ(x_iᵀv) = v/2 for |v| = 1, s = "
+                "x_iᵀv",
                 sp.Derivative(-s * bell, s),
                 (s**2 - 1) * bell,
             ),

@@ -9,8 +9,8 @@ TF_L(Z_0) = −[Z_L]_{d+1,n+1}, and the loss is f = E (TF_L(Z_0) − ⟨w*, x^(n
 Attn_{P,Q}(Z) = P Z M σ(Zᵀ Q Z). Patterns of the parameters: (8) P = diag(0, 1), Q = −diag(A, 0);
 (11) P = diag(B, 1), Q = −diag(A, 0).
 
-The mask M lets a column see the first n columns alone, so that with X, Y for the tokens and labels of the
-examples and z for any column, a layer is
+The mask M lets a column see only the first n columns. So with X, Y the tokens and labels of the examples and z any
+column, a layer is
 
     z ↦ z + (1/n) P (X; Y) (X; Y)ᵀ Q z.
 
@@ -28,7 +28,7 @@ from verify import Hypothesis, Parameter, matrix
 
 d, n, L = sp.symbols("d n L", integer=True, positive=True)
 r = sp.Symbol("r", positive=True)
-"""The factor 1/n of a layer; another one makes a multiple of A."""
+"""The factor of a layer, 1/n in the definition; another factor only rescales A."""
 
 DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=1)
 EXAMPLES = Parameter("n", "integer", "number of examples in the prompt", minimum=1)
@@ -62,7 +62,7 @@ def column_after(token: sp.Expr, label: sp.Expr, last: sp.Expr = s, corner: sp.E
 
 
 def label_after(labels: sp.Expr, label: sp.Expr, token: sp.Expr, preconditioner: sp.Expr) -> sp.Expr:
-    """Return a column's label after a layer of pattern (8), or a row of them; the examples' labels are a row 1×n."""
+    """Return a label, or a row of labels, after a layer of pattern (8); `labels` are those of the examples, 1×n."""
     return label - r * labels * t(X) * preconditioner * token
 
 

@@ -1,20 +1,20 @@
 r"""Theorem 3 with three layers, for every d and n: the least loss over multiples of Σ^{-1}, in closed form.
 
 Over A_l = a_l Σ^{-1} the loss is f = ∫ p² dμ, p(s) = ∏ (1 − a_l s) = 1 − e_1 s + e_2 s² − e_3 s³, where the e_k are the
-elementary symmetric functions of the steps and m_k = ∫ s^k dμ = E tr S^k. It is a quadratic function of them,
+elementary symmetric functions of the steps and m_k = ∫ s^k dμ = E tr S^k. f is a quadratic function of the e_k,
 
     f = f* + Σ_{i,j} (−1)^{i+j} m_{i+j} (e_i − e_i*)(e_j − e_j*),
 
-positive definite by the determinants of m_2 … m_6. The e_k* are rational functions of d and n, and the cubic whose
-roots are the steps has a positive discriminant and coefficients of alternating signs: for every d and n they are real,
-different and positive. So f* is attained, at these three steps alone.
+and the form is positive definite by the determinants of m_2 … m_6. The e_k* are rational functions of d and n. The
+cubic whose roots are the steps has a positive discriminant and coefficients of alternating signs: for every d and n the
+steps are real, different and positive. So f* is attained, only at these three steps.
 
 With many examples S = I + G/√n, G symmetric with entries N(0, 1) and N(0, 2) on the diagonal, and h_k = E tr G^k:
 
-    n³ f* → h_6 − h_4²/h_2,    where three steps 1 have n³ f = n³ E tr (I − S)^6 → h_6.
+    n³ f* → h_6 − h_4²/h_2,    while at three steps 1, n³ f = n³ E tr (I − S)^6 → h_6.
 
-For more layers Theorem 3's minimum is as in `multiples_of_the_inverse`, for every d and n by argument; a closed form
-for all d and n is here and in `two_layer_minimum` alone.
+`multiples_of_the_inverse` has Theorem 3's minimum for any number of layers, for every d and n; a closed form for all d
+and n is only here and in `two_layer_minimum`.
 
 Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
 """
@@ -78,7 +78,7 @@ _FRACTIONS = sp.QQ.frac_field(d, n)
 
 
 def _signed(first: int, last: int) -> sp.Matrix:
-    """Return (−1)^{i+j} m_{i+j}, i and j from the first to the last."""
+    """Return the matrix of (−1)^{i+j} m_{i+j}, i and j from the first to the last."""
     return sp.Matrix(last - first + 1, last - first + 1, lambda i, j: (-1) ** (i + j) * M[i + j + 2 * first])
 
 
@@ -94,7 +94,7 @@ def _solved() -> tuple[tuple[sp.Expr, ...], sp.Expr]:
 
 
 def loss(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
-    """Return f by the elementary symmetric functions of the steps."""
+    """Return f in terms of the elementary symmetric functions of the steps."""
     p = sp.Matrix([1, first, second, third])
     return (p.T * _signed(0, 3) * p)[0]  # pyright: ignore[reportReturnType]
 
@@ -146,7 +146,7 @@ DEFINITE = tuple(
 
 
 def _determinant(size: int) -> sp.Expr:
-    """Return the leading minor of a size, by its first row."""
+    """Return the leading minor of a size, expanded along its first row."""
     entries = _signed(1, size)
     return entries.det(method="laplace")  # pyright: ignore[reportReturnType]
 
@@ -204,14 +204,15 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "whitened",
-        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
-        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I",
+        "let Σ = RRᵀ and x = R x̃: the labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and the layer of A_l acts on x̃ "
+        "as the layer of Rᵀ A_l R. A_l ↦ Rᵀ A_l R is a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be "
+        "taken to be I",
         ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
         rules.WHITENING,
     ),
     Inference(
         "residual",
-        "each layer multiplies what is left of w* by I − a_l S: after three it is p(S) w*, p(s) = ∏ (1 − a_l s)",
+        "layer l multiplies the residual w* − v by I − a_l S: after three layers it is p(S) w*, p(s) = ∏ (1 − a_l s)",
         ("ahn2023.lemma1", "whitened", "three_layers", "left_of_w"),
         "induction",
     ),
@@ -230,17 +231,19 @@ ARGUMENT = (
     ),
     Inference(
         "bounded",
-        "f ≥ f*, with equality only where all e_k = e_k*",
+        "f ≥ f*, with equality only if all e_k = e_k*",
         ("loss", "form", "definite"),
         "nonnegative terms",
     ),
     Inference(
         "real_steps",
-        "these are the elementary symmetric functions of three real and different numbers, and no x ≤ 0 is one",
+        "the e_k* are the elementary symmetric functions of three different real numbers, none of which is ≤ 0",
         ("discriminant", "different", "positive_1", "positive_2", "positive_3", "not_at_most_0"),
         rules.CUBIC_DISCRIMINANT,
     ),
-    Inference("least", "f* is attained at these steps alone", ("bounded", "real_steps"), "lower bound attained"),
+    Inference(
+        "least", "f* is attained at these steps, and at no others", ("bounded", "real_steps"), "lower bound attained"
+    ),
 )
 
 
@@ -255,9 +258,9 @@ def derivation() -> Derivation:
             Step("f = ∫ p² dμ", sum(value * M[i] for (i,), value in square.terms()), loss(*symmetric)),
             Step("the discriminant", discriminant(*symmetric), ((a - b) * (a - c) * (b - c)) ** 2),
             Step("one dimension, by Laguerre's polynomial: the sum", sp.Subs(LEAST_AT[0], d, 1), 3 * n / (n + 2)),
-            Step("and the product", sp.Subs(LEAST_AT[2], d, 1), n**3 / ((n + 2) * (n + 4) * (n + 6))),
+            Step("one dimension: the product", sp.Subs(LEAST_AT[2], d, 1), n**3 / ((n + 2) * (n + 4) * (n + 6))),
             Step("many examples: three steps 1", sp.Limit(n**3 * loss(3, 3, 1), n, sp.oo), sixth),  # pyright: ignore[reportArgumentType]
-            Step("and the minimum", sp.Limit(n**3 * LEAST, n, sp.oo), sixth - fourth**2 / second),
+            Step("many examples: the minimum", sp.Limit(n**3 * LEAST, n, sp.oo), sixth - fourth**2 / second),
         )
     )
 

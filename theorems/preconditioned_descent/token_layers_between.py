@@ -1,17 +1,18 @@
-r"""The infimum of Theorem 4's loss, for L ≥ 2 layers: below Theorem 3's, not below that of (3^L − 1)/2 layers.
+r"""The infimum of Theorem 4's loss, for L ≥ 2: below Theorem 3's least loss, not below that of (3^L − 1)/2 layers.
 
 On S, with Σ = I and c_l = a_l b_l, f = ∫ r_L² dμ, ∫ s^k dμ = E tr S^k, r_{l+1} = r_l (1 − a_l s g_l²), g_{l+1} =
 g_l (1 − c_l s g_l²) (`preconditioned_tokens`).
 
-*From below.* r_L is a polynomial of degree (3^L − 1)/2 at most, and 1 at 0. Over all such polynomials ∫ r² dμ is least
+*From below.* r_L is a polynomial of degree at most (3^L − 1)/2, and 1 at 0. Over all such polynomials ∫ r² dμ is least
 at the product of Theorem 3's factors 1 − a_l s, with that many layers.
 
-*From above.* Where all b_l are 0, f is Theorem 3's. At its least point p = ∏ (1 − a_l s) is orthogonal in s dμ to all
+*From above.* If all b_l are 0, f is Theorem 3's. At its least point p = ∏ (1 − a_l s) is orthogonal in s dμ to all
 polynomials of degree below L. Moving c_0 changes r_L at the rate Σ_{l ≥ 1} 2 s (p/(1 − a_l s) − p), so that f has
 the slope −4 (L − 1) a_0 ∫ s p² dμ < 0 in b_0.
 
-*Signs.* At a critical point of f no a_l is negative, and a_{L−1} > 0: as a function of a_l alone, at given c's, f is
-∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, which falls for a_l ≤ 0, and if a_l ≠ 0 all slopes in a_l and c_l vanish.
+*Signs.* At a critical point of f no a_l is negative, and a_{L−1} > 0. As a function of a_l, with all c_l and the other
+steps fixed, f is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, which falls for a_l ≤ 0. If a_l ≠ 0, the slopes in a_l and
+c_l vanish.
 
 Source: derived here.
 """
@@ -135,54 +136,72 @@ ARGUMENT = (
     DENSITY,
     Inference(
         "in_steps_and_products",
-        "by the recursions of `polynomials` g_l depends on c_0 … c_{l−1} alone, c_l = a_l b_l, and r_{l+1} on r_l, "
+        "let c_l = a_l b_l. By the recursions of `polynomials`, g_l depends only on c_0 … c_{l−1}, and r_{l+1} on r_l, "
         "a_l and g_l: f = ∫ r_L² dμ is a polynomial F in the a_l and c_0 … c_{L−2}",
         ("loss_on_S", "polynomials", "token_layer", "label_layer"),
         "definition",
     ),
     Inference(
         "degree",
-        "g_l and r_l have the degree (3^l − 1)/2 at most, and are 1 at 0",
+        "g_l and r_l have degree at most (3^l − 1)/2, and are 1 at 0",
         ("in_steps_and_products", "polynomials", "degree_after"),
         "induction",
     ),
     Inference(
-        "as_many_layers", "with B_l = 0 the pattern is Theorem 3's: it is its least loss", _THEOREM3, "application"
+        "as_many_layers",
+        "with B_l = 0 the pattern is Theorem 3's, and so is the least loss with L layers",
+        _THEOREM3,
+        "application",
     ),
-    Inference("more_layers", "with B_l = 0 it is Theorem 3's least loss, with more layers", _THEOREM3, "application"),
+    Inference(
+        "more_layers",
+        "with B_l = 0 the least loss with (3^L − 1)/2 layers is Theorem 3's, too",
+        _THEOREM3,
+        "application",
+    ),
     Inference(
         "from_below",
-        "Theorem 3's argument has the least ∫ r² dμ over all polynomials of a degree that are 1 at 0",
+        "by Theorem 3's argument its least loss with (3^L − 1)/2 layers is the least ∫ r² dμ over all polynomials r of "
+        "at most this degree with r(0) = 1, and so not above f",
         ("degree", "more_layers", "ahn2023.theorem3:minimum"),
         rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "orthogonal",
-        "where f is Theorem 3's least, all b_l = 0, p = r_L is orthogonal in s dμ to p/(1 − a_l s), of degree L − 1",
+        "at Theorem 3's least point, with all b_l = 0, p = r_L is orthogonal in s dμ to each p/(1 − a_l s), which has "
+        "degree L − 1",
         ("as_many_layers", "in_steps_and_products", "ahn2023.theorem3:minimum"),
         rules.ORTHOGONAL_PROJECTION,
     ),
     Inference(
         "positive_steps",
-        "there all a_l > 0, as inverse roots of p, which is orthogonal in s dμ to all degrees below L",
+        "at this point all a_l > 0: they are the inverse roots of p, which is orthogonal in s dμ to all polynomials of "
+        "degree below L",
         ("as_many_layers", "density", "ahn2023.theorem3:minimum"),
         rules.ZEROS_OF_ORTHOGONAL_POLYNOMIALS,
     ),
     Inference(
         "slope",
-        "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L² has the slope Σ 4 (s p²/(1 − a_l s) − "
-        "s p²) over l ≥ 1 in c_0, and f a_0 times its integral in b_0, which is < 0: ∫ s p² dμ > 0 by the density",
+        "at this point, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L² has the slope Σ_{l≥1} 4 (s "
+        "p²/(1 − a_l s) − s p²) in c_0. The slope of f in b_0 is a_0 times its integral, −4 (L − 1) a_0 ∫ s p² dμ, "
+        "and so negative: ∫ s p² dμ > 0 by the density",
         (
             *("orthogonal", "as_many_layers", "in_steps_and_products", "positive_steps", "density", "moved"),
             *("polynomials", "several_layers", "falls_in_the_rate"),
         ),
         rules.CHAIN_RULE,
     ),
-    Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), rules.DERIVATIVE),
+    Inference(
+        "between",
+        "so near that point f is below Theorem 3's least loss with L layers; by `from_below` f is nowhere below its "
+        "least loss with (3^L − 1)/2",
+        ("slope", "from_below", "as_many_layers"),
+        rules.DERIVATIVE,
+    ),
     Inference(
         "one_alone",
-        "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0: "
-        "u and ρ are polynomials, not 0, and μ has a density > 0 on (0, ∞)",
+        "as a function of a_l alone F is ∫ ρ² (1 − a_l u)² dμ with u = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0, "
+        "because u and ρ are polynomials other than 0, and μ has a density > 0 on (0, ∞)",
         ("in_steps_and_products", "polynomials", "density", "falls", "not_rising", "falling"),
         "nonnegative terms",
     ),
@@ -194,7 +213,8 @@ ARGUMENT = (
     ),
     Inference(
         "signs",
-        "at a critical point F_{a_l} = 0 if a_l ≠ 0, and then a_l > 0; F's slope in a_{L−1} vanishes in any case",
+        "at a critical point F_{a_l} = 0 if a_l ≠ 0, and then a_l > 0 by `one_alone`; F_{a_{L−1}} = 0 in any case, so "
+        "that a_{L−1} > 0",
         ("one_alone", "slopes_in_steps_and_rates", *(step.label for step in ALL_SLOPES)),
         "case distinction",
     ),

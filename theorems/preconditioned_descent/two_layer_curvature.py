@@ -5,22 +5,22 @@ S = XXᵀ/n and p(S) = (I − aS)(I − bS) the terms of second order of f = E t
 
     x² E tr V (I − bS)² Vᵀ S² + 2xy (E tr V (I − bS) Wᵀ S² (I − aS) + E tr V S W S p(S)) + y² E tr W Wᵀ S² (I − aS)².
 
-E tr V S^j Wᵀ S^i is a combination of tr V Wᵀ, tr V W and tr V tr W. Between multiples of I, symmetric matrices of trace
-0 and antisymmetric ones all three are 0: there are three kinds of directions, and for M of a kind, tr M Mᵀ = 1, one
+E tr V S^j Wᵀ S^i is a combination of tr V Wᵀ, tr V W and tr V tr W. They are 0 if V and W are of different kinds:
+multiples of I, symmetric of trace 0, antisymmetric. So for each kind, with V = W = M and tr M Mᵀ = 1, there is one
 matrix H of second derivatives along (x, y). The inner products of the parts of V and W of these kinds are
 
     tr V tr W/d,    (tr V Wᵀ + tr V W)/2 − tr V tr W/d,    (tr V Wᵀ − tr V W)/2.
 
-*Of each kind.* The last entry of H, 2 E tr M Mᵀ S² (I − aS)², is positive, as m_2 m_4 > m_3² (`two_layer_minimum`). Its
-determinant D at the steps a and b is U + W a, where U and W depend on σ = a + b and π = ab alone; in the other order it
-is U + W b. At the least point σ and π are rational functions of d and n, and so are
+*For each kind* the last entry of H, 2 E tr M Mᵀ S² (I − aS)², is positive, as m_2 m_4 > m_3² (`two_layer_minimum`). The
+determinant D of H is U + W a, where the numbers U and W depend only on σ = a + b and π = ab; with the steps exchanged,
+D is U + W b. At the least point σ and π are rational functions of d and n, and so are
 
     D(a, b) + D(b, a) = 2U + σW,    D(a, b) D(b, a) = U² + σUW + πW²,
 
-which are positive for all d and n: so is D in either order, and H is positive definite. Along multiples of I that is in
-`two_layer_minimum`, by which the gradient over all A_0 and A_1 vanishes. So f has a strict local minimum there. Over
-symmetric A_0 and A_1 it is the global one (`theorem2`); over all of them that is open. Three layers, at instances:
-`least_point_curvature`.
+which are positive for all d and n: so is D in either order, and H is positive definite. For multiples of I this is in
+`two_layer_minimum`, which also shows that the gradient over all A_0 and A_1 vanishes. So f has a strict local minimum
+there. Over symmetric A_0 and A_1 it is global (`theorem2`); over all A_0 and A_1 this is open. `least_point_curvature`
+treats three layers, at instances.
 
 Source: derived here; Ahn et al. 2023, Theorem 3, looks at first derivatives.
 """
@@ -127,7 +127,7 @@ def _mean(counts: tuple[int, ...], sign: int) -> sp.Expr:
 
 
 def second_derivatives(sign: int) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return those along M of a kind: in x, in x and y, in y."""
+    """Return the second derivatives along M of a kind: in x, in x and y, in y."""
 
     def apart(i: int, j: int) -> sp.Expr:
         """Return E tr M S^j Mᵀ S^i = ± E tr M S^j M S^i."""
@@ -161,12 +161,12 @@ BOTH = {"sum": "2U + total W", "product": "U^2 + total U W + product W^2"}
 
 
 def in_both_orders(which: str, rest: Any, slope: Any, total: Any, pair: Any) -> Any:
-    """Return the sum or the product of D(a, b) and D(b, a), by U, W, σ and π."""
+    """Return the sum or the product of D(a, b) and D(b, a), from U, W, σ and π."""
     return 2 * rest + total * slope if which == "sum" else rest**2 + total * rest * slope + pair * slope**2
 
 
 def as_fraction(which: str, sign: int, total: sp.Expr = TOTAL, pair: sp.Expr = PRODUCT) -> sp.Expr:
-    """Return the same for a kind of directions, as one fraction; at the least point unless σ and π are given."""
+    """Return `in_both_orders` of a kind as one fraction, at the least point unless σ and π are given."""
     at = [_FRACTIONS.from_sympy(value) for value in (total, pair)]
     return _FRACTIONS.to_sympy(in_both_orders(which, *_parts(determinant(sign), *at), *at))
 
@@ -205,7 +205,7 @@ def _forms(name: str, *keys: str) -> tuple[sp.Expr, ...]:
 
 
 def _clauses(name: str) -> dict[str, Any]:
-    """Return those of a kind of directions, by their subject."""
+    """Return the clauses about a kind of directions, by their labels without the kind."""
     in_first, mixed, in_second = _forms(name, "in_first", "mixed", "in_second")
     rest, slope = _forms(name, "rest_in_steps", "slope_in_steps")
     clauses = [
@@ -247,14 +247,14 @@ TRACES = (*_traces.values(), *(trace for pair in _pairs.values() for trace in pa
 
 
 def _inner_products(i: int, j: int) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return those of the multiples of I in V_i and V_j, the symmetric parts of trace 0, the antisymmetric ones."""
+    """Return the inner products of V_i's and V_j's parts: multiples of I, symmetric of trace 0, antisymmetric."""
     turned, plain = _pairs[i, j]
     multiples = _traces[_moves[i]] * _traces[_moves[j]] / d
     return multiples, (turned + plain) / 2 - multiples, (turned - plain) / 2
 
 
 def _second_order() -> sp.Expr:
-    """Return the terms of second order by these, and by the second derivatives along each kind of directions."""
+    """Return the terms of second order in f, from the inner products and the second derivatives of each kind."""
     of_multiples = tuple(sp.expand(sp.diff(loss(a, b), *by)) / d for by in ((a, a), (a, b), (b, b)))
     kinds = (of_multiples, *(_forms(name, "in_first", "mixed", "in_second") for name in KINDS))
     products = [_inner_products(*pair) for pair in ((0, 0), (0, 1), (1, 1))]
@@ -271,7 +271,7 @@ _S = matrix("S")
 
 
 def _orders(S: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return (I − S A_0)(I − S A_1) at A_0 = a I + V_0, A_1 = b I + V_1 by the order in the moves."""
+    """Return the terms of (I − S A_0)(I − S A_1), A_0 = a I + V_0, A_1 = b I + V_1, by their order in the moves."""
     first, second = 1 - a * S, 1 - b * S
     return first * second, -S * _V * second - first * S * _W, S * _V * S * _W
 
@@ -334,15 +334,15 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "whitened",
-        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
-        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I",
+        "let Σ = RRᵀ and x = R x̃: the labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and A_l acts on x̃ as Rᵀ A_l R, a "
+        "linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I",
         ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         rules.WHITENING,
     ),
     Inference(
         "second_order_of_f",
         "f is the mean square of w*'(I − S A_0)(I − S A_1)x: at A_0 = a I + V_0, A_1 = b I + V_1 its terms of second "
-        "order in V_0 and V_1 are those that the steps have",
+        "order in V_0 and V_1 are those of `second_order`",
         (
             *("ahn2023.lemma1", "whitened", "left_of_w", "moved", "by_order", "second_order"),
             *("linear_attention", "pattern", "two_layers"),
@@ -351,8 +351,8 @@ ARGUMENT = (
     ),
     Inference(
         "kinds",
-        "the products in it are the inner products of the multiples of I in V_0 and V_1, of their symmetric parts of "
-        "trace 0 and of their antisymmetric ones: between two kinds there are no second derivatives",
+        "the products in `second_order` are the inner products of the parts of V_0 and V_1 that are multiples of I, "
+        "symmetric of trace 0, and antisymmetric: between two kinds there are no second derivatives",
         ("second_order_of_f",),
         rules.SYMMETRIC_AND_ANTISYMMETRIC_PARTS,
     ),
@@ -386,14 +386,14 @@ ARGUMENT = (
     ),
     Inference(
         "positive_definite",
-        "every direction is a sum of one of each kind, between which there are no second derivatives; along each they "
-        "are positive definite, by H_11 > 0 and D > 0; so they are at every Σ",
+        "every direction is a sum of one of each kind, between which there are no second derivatives; for each kind "
+        "they are positive definite, for the last two by H_11 > 0 and D > 0; so they are at every Σ",
         ("whitened", "kinds", "multiples", "last_positive", *(f"both_orders_{name}" for name in KINDS)),
         rules.SYLVESTER_CRITERION,
     ),
     Inference(
         "strict",
-        "the gradient vanishes there",
+        "at this point the gradient vanishes, and the second derivatives are positive definite",
         ("positive_definite", "ahn2023.two_layer_minimum:vanishes"),
         rules.SECOND_ORDER_CONDITION,
     ),
@@ -401,7 +401,7 @@ ARGUMENT = (
 
 
 def _in_entries(name: str, entries: Sequence[Sequence[int]]) -> Step:
-    """Return f in all entries of 2×2 matrices along M/√2, up to the second order."""
+    """Return the step: f in all entries, along a 2×2 matrix M, up to second order."""
     turn, one = sp.Matrix(entries), sp.eye(2)
     first, second = a * one + x * turn, b * one + y * turn
     terms = ((1, ()), (-1, (first,)), (-1, (second,)), (1, (first, second)))
@@ -427,14 +427,14 @@ def derivation() -> Derivation:
             _in_entries("symmetric", [[1, 0], [0, -1]]),
             _in_entries("antisymmetric", [[0, 1], [-1, 0]]),
             Step("without the second layer H_00 is 2 E tr S²/d", in_first.subs(b, 0), 2 * (n + d + 1) / n),
-            Step("and H_11 is that without the first", in_second.subs(a, 0), 2 * (n + d + 1) / n),
+            Step("without the first layer H_11 is the same", in_second.subs(a, 0), 2 * (n + d + 1) / n),
             Step(
                 "one example and M antisymmetric: x'Mx = 0, so that H_00 does not depend on b",
                 sp.Subs(in_first, n, 1),
                 2 * (d + 2),
             ),
             Step("many examples, S = I: H_00 is 2 (1 − b)²", sp.Limit(in_first, n, sp.oo), 2 * (1 - b) ** 2),
-            Step("and H_01, by M M = −M M', is 0", sp.Limit(mixed, n, sp.oo), sp.S.Zero),
+            Step("many examples: H_01 is 0, by M M = −M M'", sp.Limit(mixed, n, sp.oo), sp.S.Zero),
         )
     )
 

@@ -2,13 +2,13 @@ r"""The loss of two layers of pattern (8) at Σ = Ψ = I with symmetric A_0 = A,
 
 By Lemma 1 the error of the prediction is w*ᵀ(I − S A)(I − S B) x, S = XXᵀ/n, and f(A, B) is its mean square E tr M Mᵀ
 with M = (I − B S)(I − A S): by Gaussian integration by parts (`wishart`) a sum of products of traces of words in A and
-B. For A and D diagonal and O symmetric with a zero diagonal,
-traces of words with one O are 0, and no word has an A between two B on both sides. So f(A, D + O) exceeds f(A, D) by
+B. Let A and D be diagonal and O symmetric with a zero diagonal. Traces of words with one O are 0, and no word contains
+B A B. So f(A, D + O) exceeds f(A, D) by
 
     α tr O² + β tr A O² + γ tr A² O² = Σ_{i<j} (k(x_i) + k(x_j)) o_ij²,    k(x) = α + β x + γ x²,
 
-x_i the entries of A, and α, β, γ depend on t_1 = tr A, t_2 = tr A², d, n. With v the mean of all x_j but x = x_i, and
-t_2 = x² + w, k is a sum of squares with positive factors, and of w − (d − 1) v² ≥ 0.
+where the x_i are the entries of A, and α, β, γ depend on t_1 = tr A, t_2 = tr A², d, n. For x = x_i, let v be the mean
+of the other x_j, and t_2 = x² + w. Then k is a sum of two squares, 1 and w − (d − 1) v² ≥ 0 with positive factors.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ Expected = dict[tuple[Word, ...], sp.Expr]
 
 
 def _least(word: Word) -> Word:
-    """Return one form of a trace of symmetric letters: started anywhere, or transposed."""
+    """Return the least form of a word of symmetric letters, up to rotation and transposition."""
     return min(form[i:] + form[:i] for form in (word, word[::-1]) for i in range(max(len(word), 1)))
 
 

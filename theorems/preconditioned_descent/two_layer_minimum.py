@@ -7,20 +7,20 @@ Over A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the loss is f = ∫ p² dμ with p(s) = (1
 
     f = f* + m_2 (σ − σ* − (m_3/m_2)(π − π*))² + (m_4 − m_3²/m_2)(π − π*)²,
 
-with M_1 = M_2 = 0 at (σ*, π*), m_2 > 0 and m_2 m_4 > m_3². So f ≥ f*, with equality at (σ*, π*) alone. And σ*² > 4π*,
-σ* > 0, π* > 0: this is a pair of steps that are real, different and positive. The minimum is attained, there alone.
+with M_1 = M_2 = 0 at (σ*, π*), m_2 > 0 and m_2 m_4 > m_3². So f ≥ f*, with equality only at (σ*, π*). And σ*² > 4π*,
+σ* > 0, π* > 0: these belong to a pair of real, different and positive steps, the only pair that attains the minimum.
 
 *Critical points.* The slope in a is −2(M_1 − b M_2), that in b is −2(M_1 − a M_2). Both vanish at the minimum; if
 a ≠ b they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³ dμ, which rises with c, with the slope
 6 ∫ s² (1 − c s)² dμ > 0: there is exactly one such c. From there f rises along (c, c) and falls along (c + e, c − e),
-as f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: it is a saddle. Up to the order of the steps f has two
-critical points, the minimum and that saddle.
+because f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: (c, c) is a saddle. Up to the order of the steps f
+has two critical points, the minimum and that saddle.
 
-*The whole space.* At Σ = I and along V of trace τ, f's slope at (a I, b I) is −2 E tr V (I − b S) p(S) S, τ/d times
-that in a, where A_0 is moved, and −2 E tr V p(S) (I − a S) S, τ/d times that in b, where A_1 is: E S^k is a multiple
-of I. So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
+*The whole space.* Let Σ = I and tr V = τ. At (a I, b I) the slope of f along V in A_0 is −2 E tr V (I − b S) p(S) S,
+τ/d times that in a; along V in A_1 it is −2 E tr V p(S) (I − a S) S, τ/d times that in b: E S^k is a multiple of I. So
+the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
 
-Three layers are `three_layer_minimum`, more are `multiples_of_the_inverse`, at each L, d and n.
+For three layers see `three_layer_minimum`, for any number `multiples_of_the_inverse`.
 
 Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
 """
@@ -322,56 +322,56 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "whitened",
-        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
-        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I, "
-        "and a gradient that vanishes stays one",
+        "let Σ = RRᵀ and x = R x̃: the labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and the layer of A_l acts on x̃ "
+        "as the layer of Rᵀ A_l R. A_l ↦ Rᵀ A_l R is a linear bijection that takes a_l Σ^{-1} to a_l I, so that Σ may "
+        "be taken to be I: the gradient in the A_l vanishes if and only if that in the Rᵀ A_l R does",
         ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         rules.WHITENING,
     ),
     Inference(
         "residual",
-        "each layer multiplies what is left of w* by I − A_l' S: after two it is (I − A_1' S)(I − A_0' S) w*",
+        "layer l multiplies the residual w* − v by I − A_l' S: after two layers it is (I − A_1' S)(I − A_0' S) w*",
         ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "left_of_w"),
         "induction",
     ),
     Inference(
         "loss",
-        "f is the mean square of w*'(I − S A_0)(I − S A_1)x: over A_0 = a I, A_1 = b I the polynomial in a and b that "
-        "the steps have, and along moves e V of one of them it has the slopes that they have",
+        "f is the mean square of w*'(I − S A_0)(I − S A_1)x: over A_0 = a I, A_1 = b I it is the polynomial of "
+        "`loss_in_steps`, and along e V in A_0 or A_1 it has the slopes of `whole_first` and `whole_second`",
         ("residual", "multiples", "loss_in_steps", "whole_first", "whole_second"),
         rules.DIFFERENTIATION_UNDER_THE_MEAN,
     ),
     Inference(
         "quadratic",
-        "f is a positive definite quadratic form in what the steps' sum and product have beyond σ* and π*, plus f*",
+        "f is f* plus a positive definite quadratic form in a + b − σ* and a b − π*",
         ("loss", "squares", "curved", "other_curved"),
         "nonnegative terms",
     ),
     Inference(
         "bounded",
-        "f ≥ f*, with equality only where the steps' sum and product are σ* and π*",
+        "f ≥ f*, with equality only if the steps have the sum σ* and the product π*",
         ("quadratic",),
         "nonnegative terms",
     ),
     Inference(
         "real_steps",
-        "with e = √(σ*² − 4π*) > 0 these are the sum and product of (σ* ± e)/2, different and positive, and of no "
-        "others",
+        "with e = √(σ*² − 4π*) > 0, σ* and π* are the sum and the product of the steps (σ* ± e)/2, which are different "
+        "and positive, and of no other pair",
         ("different", "sum", "product", "product_of_steps", "smaller_step", "same_pair"),
         "application",
     ),
-    Inference("least", "f* is attained at that pair alone", ("bounded", "real_steps"), "lower bound attained"),
+    Inference("least", "f* is attained only at that pair", ("bounded", "real_steps"), "lower bound attained"),
     Inference(
         "strict",
-        "near the pair, whose steps are different, their sum and product are coordinates: the second derivatives in "
-        "the steps are those of this form, positive definite",
+        "the steps of the pair are different, so that near it their sum and product are coordinates: like the form in "
+        "these, the second derivatives in the steps are positive definite",
         ("quadratic", "real_steps", "coordinates"),
         rules.CHANGE_OF_COORDINATES,
     ),
     Inference(
         "critical",
-        "where a ≠ b both slopes vanish where M_1 = M_2 = 0 alone, and that is so at the least pair alone: the sum and "
-        "the product solve two linear equations, as those of the least pair do",
+        "if a ≠ b, both slopes vanish only if M_1 = M_2 = 0, and so only at the least pair: the sum and the product "
+        "solve the same two linear equations as those of the least pair",
         (
             *(
                 "loss",
@@ -390,19 +390,19 @@ ARGUMENT = (
     ),
     Inference(
         "some_equal_pair",
-        "where a = b = c the slopes are a cubic in c with the leading coefficient 2 m_4 > 0: they vanish at some c",
+        "at a = b = c both slopes are a cubic in c with the leading coefficient 2 m_4 > 0: they vanish at some c",
         ("equal", "curved", "definite", "fourth_positive"),
         rules.INTERMEDIATE_VALUE,
     ),
     Inference(
         "one_equal_pair",
-        "they rise with c, so that they vanish at no other",
+        "the slopes at a = b = c rise with c, so that they vanish at no other c",
         ("some_equal_pair", "rising", "slope_positive", "curved", "definite", "fourth_positive"),
         rules.MONOTONICITY,
     ),
     Inference(
         "saddle",
-        "there the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
+        "at this c the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
         (
             *("one_equal_pair", "critical", "rising", "slope_positive", "apart", "bent_down", "curved", "definite"),
             *("falling", "fourth_positive", "form_times_fourth", "form_positive"),
@@ -411,8 +411,8 @@ ARGUMENT = (
     ),
     Inference(
         "vanishes",
-        "along a move of trace τ in A_0 or A_1 the slope is τ/d times that in a or b, which is 0 at both pairs; so it "
-        "is at every Σ",
+        "along V of trace τ in A_0 or A_1 the slope is τ/d times that in a or b, which is 0 at both pairs; by "
+        "`whitened` the gradient vanishes at every Σ",
         ("whitened", "loss", "critical", "one_equal_pair"),
         "application",
     ),
@@ -427,7 +427,7 @@ def derivation() -> Derivation:
         (
             Step("over multiples f is ∫ p² dμ", loss(a, b), sum(m * M[i] for (i,), m in square.terms())),
             Step("one dimension, by Laguerre's polynomial: the steps' sum", sp.Subs(TOTAL, d, 1), 2 * n / (n + 2)),
-            Step("and product", sp.Subs(PRODUCT, d, 1), n**2 / ((n + 2) * (n + 4))),
+            Step("one dimension: the product", sp.Subs(PRODUCT, d, 1), n**2 / ((n + 2) * (n + 4))),
             Step(
                 "many examples: S = I + G/√n, and n² f* tends to E tr G⁴ − (E tr G²)²/d",
                 sp.Limit(n**2 * LEAST, n, sp.oo),

@@ -3,21 +3,22 @@ r"""Theorem 2: two layers of pattern (8) at Σ = Ψ = I, A_0 and A_1 symmetric: 
 With A = A_0, B = A_1 the loss is f(A, B) = E tr M Mᵀ, M = (I − B S)(I − A S), a sum of products of traces of words in A
 and B for all d and n (`two_layer_loss`).
 
-*Diagonal.* A rotation of A and B together leaves f as it is, so let A be diagonal, with entries x_i, and B = D + O with
+*Diagonal.* A rotation of A and B together does not change f. So let A be diagonal, with entries x_i, and B = D + O with
 D diagonal and O with a zero diagonal. Then f(A, D + O) = f(A, D) + Σ_{i<j} (k(x_i) + k(x_j)) o_ij² with
 
     k(x) = p_1 (x + l_1 v + l_2)² + p_2 (v + l_3)² + p_3 + p_4 (w − (d − 1) v²),    p_1, p_3, p_4 > 0, p_2 ≥ 0,
 
 where v is the mean of the other x_j and w the sum of their squares, at least (d − 1) v².
 
-So k > 0: B without its O is better, strictly unless O = 0.
+So k > 0: D in place of B = D + O lowers f, strictly unless O = 0.
 
 *Multiples of I.* For diagonal A and B, f exceeds its least value f* over multiples of I by a sum of squares with
-positive factors, which is 0 at the best multiples of I alone (`two_layer_squares`). So f(A, D + O) ≥ f(A, D) ≥ f*: the
+positive factors, which is 0 only at the best multiples of I (`two_layer_squares`). So f(A, D + O) ≥ f(A, D) ≥ f*: the
 least f over all symmetric A and B is f*, and *every* minimiser is a pair of multiples of I, the two steps of Theorem 3
 in either order.
 
-The steps have f's terms in O in traces for every d, and in all entries at d = 2 and 3; the squares so too, at d = 2.
+The clauses have f's terms in O in traces, for every d; the derivation has them in all entries at d = 2 and 3, and the
+squares at d = 2.
 
 Source: Ahn et al. 2023, Theorem 2; that all minimisers are multiples of I, and which, is derived here.
 """
@@ -161,7 +162,7 @@ OFF_DIAGONAL = Identity(
 
 
 def _in_entries(size: int) -> Step:
-    """Return the same with all entries at a dimension."""
+    """Return the step that is `off_diagonal` in all entries, at a dimension."""
     entries = {(i, j): sp.Symbol(f"o_{i}{j}", real=True) for i in range(size) for j in range(i)}
     a, b = (sp.symbols(f"{letter}_0:{size}", real=True) for letter in "xy")
     off = sp.Matrix(size, size, lambda i, j: 0 if i == j else entries[max(i, j), min(i, j)])
@@ -298,7 +299,7 @@ ALL_MULTIPLES = InWords(
 
 
 def _squares_in_entries(size: int) -> Step:
-    """Return the squares with all entries at a dimension."""
+    """Return the step that is `excess` in all entries, at a dimension."""
     first, second = (sp.symbols(f"{letter}_1:{size}", real=True) for letter in "yz")
     y, z = ((*entries, -sum(entries)) for entries in (first, second))
     traces = {
@@ -328,7 +329,7 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "loss",
-        "each layer multiplies what is left of w* by I − A_l S: the error of the prediction is w*'(I − SA)(I − SB)x, "
+        "layer l multiplies the residual w* − v by I − A_l S: the error of the prediction is w*'(I − SA)(I − SB)x, "
         "S = XX'/n, A = A_0, B = A_1, and f is its mean square",
         ("ahn2023.lemma1", "left_of_w", "linear_attention", "pattern", "two_layers", "symmetric", "standard"),
         "definition",
@@ -341,47 +342,47 @@ ARGUMENT = (
     ),
     Inference(
         "turned",
-        "so A may be taken to be diagonal, and B to be D + O",
+        "so A may be taken to be diagonal; let B = D + O, with D diagonal and O with diagonal 0",
         ("unchanged", "symmetric"),
         rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "words",
-        "A and D are diagonal and O has a zero diagonal, so that words with one O have trace 0: of the words of f "
-        "only BB, ABB and AABB change, by tr O², tr AO² and tr A²O²",
+        "A and D are diagonal and O has a zero diagonal, so that words with one O have trace 0: among the traces in f "
+        "only those of BB, ABB and AABB change, by tr O², tr AO² and tr A²O²",
         ("turned", "loss", "in_traces", "expanded"),
         rules.TRACE_IN_ENTRIES,
     ),
     Inference(
         "off_the_diagonal",
-        "tr A^m O² is the sum of (x_i^m + x_j^m) o_ij² over i < j, and so f(A, D + O) − f(A, D) that of "
-        "(k(x_i) + k(x_j)) o_ij², for every d",
+        "tr A^m O² = Σ_{i<j} (x_i^m + x_j^m) o_ij², and so f(A, D + O) − f(A, D) = Σ_{i<j} (k(x_i) + k(x_j)) o_ij², "
+        "for every d",
         ("words", "off_diagonal", "pair_of_entries"),
         rules.TRACE_IN_ENTRIES,
     ),
     Inference(
         "spread",
-        "w ≥ (d − 1) v²: of the other x_j, d − 1 times the mean square and the mean's square",
+        "w ≥ (d − 1) v²: v is the mean of the d − 1 other x_j, and w is d − 1 times the mean of their squares",
         ("turned", "sum_of_squares"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "k_is_positive",
-        "k > 0, so that B without its O is better, strictly unless O = 0",
+        "k > 0, so that f(A, D + O) ≥ f(A, D), with equality only if O = 0",
         ("off_the_diagonal", "spread", "squares", "p_1", "p_2", "p_3", "p_4", "k_positive"),
         "nonnegative terms",
     ),
     Inference(
         "multiples",
-        "it is the case L = 2 of Theorem 3 at Σ = I",
+        "this is the case L = 2 of Theorem 3 at Σ = I",
         ("ahn2023.theorem3:minimum", "standard", "linear_attention", "pattern", "two_layers"),
         "application",
     ),
     Inference(
         "entries",
-        "as the y_i and the z_i have the sum 0, the traces of words, the sums over i of these squares, entry by entry, "
-        "and the sum over i < j of (y_i z_j − y_j z_i)², half of that over all i and j, are those of products of the "
-        "y_i and z_i that `excess` has",
+        "because Σ y_i = Σ z_i = 0, the traces of words, the sums over i of the squares, and the sum over i < j of "
+        "(y_i z_j − y_j z_i)², which is half of that over all i and j, are sums of products of the y_i and z_i: those "
+        "in `excess`",
         (
             *("turned", "loss", "in_traces", *(step.label for step in IN_DEVIATIONS)),
             *("excess", "entry", "off_the_mean", "sum_off_the_mean", "pair_of_products"),
@@ -396,25 +397,25 @@ ARGUMENT = (
     ),
     Inference(
         "diagonal_pairs",
-        "for diagonal A and B, f ≥ f*; equality asks for a + b = σ, a b = π, Σ y_i z_i = 0 and y_i = z_i, so that all "
+        "for diagonal A and B, f ≥ f*; equality requires a + b = σ, a b = π, Σ y_i z_i = 0 and y_i = z_i, so that all "
         "y_i and z_i are 0",
         ("entries", "definite", "mu", "nu"),
         "nonnegative terms",
     ),
     Inference(
         "below",
-        "f(A, D + O) ≥ f(A, D) ≥ f*, with equality only where O = 0, A and D are multiples of I, and their steps have "
-        "the sum σ and the product π",
+        "f(A, D + O) ≥ f(A, D) ≥ f*, with equality only if O = 0, A and D are multiples of I, and their steps have the "
+        "sum σ and the product π",
         ("k_is_positive", "diagonal_pairs"),
         "nonnegative terms",
     ),
     Inference(
         "all_multiples",
-        "f* is attained there, at the two a_l in either order",
+        "f* is attained at A_l = a_l I with the two a_l of `multiples` in either order, and nowhere else",
         ("below", "turned", "multiples", "ahn2023.two_layer_minimum:least"),
         "lower bound attained",
     ),
-    Inference("diagonal", "multiples of I are diagonal", ("all_multiples",), "definition"),
+    Inference("diagonal", "the minimisers are multiples of I, and so diagonal", ("all_multiples",), "definition"),
 )
 
 

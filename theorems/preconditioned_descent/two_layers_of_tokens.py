@@ -1,4 +1,4 @@
-r"""Theorem 4 with two layers, for every d and n: where critical points are, and that the least loss is attained.
+r"""Theorem 4 with two layers, for every d and n: signs of the critical points, and a least loss that is attained.
 
 On S, with Σ = I, p = a_0 b_0 and q(s) = 1 − a_1 s (1 − p s)², the loss is f(a_0, a_1, b_0) = F(a_0, a_1, p), F a
 polynomial,
@@ -6,21 +6,23 @@ polynomial,
     F = ∫ (1 − a_0 s)² q² dμ,    ∫ s^k dμ = m_k = E tr S^k.
 
 *Critical points.* If a_0 = 0, then a_1 = n/(n + d + 1) and b_0 = −1/2: the slope in a_0 is a multiple of 1 + 2 b_0.
-Else all slopes of F vanish. That in a_0 is negative for a_0 ≤ 0, so a_0 > 0, and likewise a_1 > 0. The slopes in a_1
-and p are 0 where s (1 − p s) q and s² (1 − p s) q have the mean 0 in (1 − a_0 s)² dμ. For p ≤ 0, q falls on (0, ∞) from
-1 to −∞ and has one zero t; then (s − t) s (1 − p s) q ≤ 0 would have the mean 0. So p > 0, and b_0 > 0.
+Otherwise all slopes of F vanish. The slope in a_0 is negative for a_0 ≤ 0, so that a_0 > 0, and likewise a_1 > 0. If
+the slopes in a_1 and p are 0, s (1 − p s) q and s² (1 − p s) q have mean 0 under (1 − a_0 s)² dμ, and so has
+(s − t) s (1 − p s) q for any t. For p ≤ 0, q falls on (0, ∞) from 1 to −∞; with t its zero, (s − t) s (1 − p s) q < 0
+for all s > 0 but t, a contradiction. So p > 0, and b_0 > 0.
 
-*The least loss is attained.* Where F is bounded so are a_0, a_1, a_1 p and a_1 p². So a sequence along which F tends to
-its infimum has a limit, or p → ±∞, q → 1 − κ s³ and F → H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)² dμ. But at the least H,
-F with a_1 = κ u² and p = 1/u has the slope 4κ ∫ s² (1 − κ s³) (1 − a_0 s)² dμ > 0 in u at 0: it is below H for some
-u < 0. So F is least somewhere, with a_0 > 0, and f at b_0 = p/a_0. It is below Theorem 3's least loss with two layers,
-where b_0 = 0, and not below that with four, as r_2 has degree 4. Where all critical points are found the best is least.
+*The least loss is attained.* If F is bounded, so are a_0, a_1, a_1 p and a_1 p². So along a sequence with F tending to
+its infimum either some subsequence converges, or p → ±∞, q → 1 − κ s³ and F → H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)²
+dμ. But at the least H, F with a_1 = κ u² and p = 1/u has the slope 4κ ∫ s² (1 − κ s³) (1 − a_0 s)² dμ > 0 in u at 0: F
+is below H for some u < 0. So F attains its infimum, with a_0 > 0, and f attains it at b_0 = p/a_0. This value is below
+Theorem 3's least loss with two layers, where b_0 = 0, and not below that with four layers, because r_2 has degree 4. If
+all critical points are found, the best of them is the least.
 
-*The valley.* F falls with a_0 where a_0 ≤ 0. So over a_0 < 0 the infimum of f is
+*The valley.* F falls with a_0 for a_0 ≤ 0. So over a_0 < 0 the infimum of f is
 
-    V = min G(a_1, p),    G = F(0, a_1, p) = ∫ (1 − a_1 s (1 − p s)²)² dμ,
+    V = min G(a_1, p),    G = F(0, a_1, p) = ∫ (1 − a_1 s (1 − p s)²)² dμ.
 
-which G attains at some a_1, p > 0, by the same arguments, and f not: it tends to V along a_0 → 0, b_0 = p/a_0 → −∞.
+G attains V at some a_1, p > 0, by the same arguments. f does not: it tends to V as a_0 → 0, b_0 = p/a_0 → −∞.
 At a given p the least G is d − N²/D, N = m_1 − 2p m_2 + p² m_3, D = m_2 − 4p m_3 + 6p² m_4 − 4p³ m_5 + p⁴ m_6, and p is
 a root of 2N'D − ND', a polynomial of degree 4. V is above the least f.
 
@@ -185,13 +187,13 @@ ARGUMENT = (
     DENSITY,
     Inference(
         "first_falls",
-        "for a_0 ≤ 0, as μ has a density > 0 on (0, ∞), F has a slope < 0 in a_0",
+        "because μ has a density > 0 on (0, ∞), F has a slope < 0 in a_0 for a_0 ≤ 0",
         ("in_steps_and_product", "density", "slope_first", "first_negative"),
         "nonnegative terms",
     ),
     Inference(
         "second_falls",
-        "likewise for a_1 ≤ 0 in a_1, where q ≥ 1",
+        "likewise F has a slope < 0 in a_1 for a_1 ≤ 0, because q ≥ 1 there",
         ("in_steps_and_product", "density", "slope_second", "at_least_one", "second_negative"),
         "nonnegative terms",
     ),
@@ -203,26 +205,27 @@ ARGUMENT = (
     ),
     Inference(
         "one_layer",
-        "at a point with a_0 = 0 f is the loss of one layer, ∫ (1 − a_1 s)² dμ, and its slope in a_0 is the mean of "
-        "2 r_2 times that of r_2",
+        "at a point with a_0 = 0, f is the loss of one layer, ∫ (1 − a_1 s)² dμ, and the slope of f in a_0 is the mean "
+        "of 2 r_2 times the slope of r_2",
         ("loss_on_S", "polynomials", "two_layers", "without_first", "one_layer_loss", "slope_at_zero", "mean_slope"),
         "linearity of expectation",
     ),
     Inference(
         "first_is_zero",
-        "at a critical point with a_0 = 0, a_1 = n/(n + d + 1), and the slope in a_0 vanishes for b_0 = −1/2 alone",
+        "at a critical point with a_0 = 0, a_1 is n/(n + d + 1), and the slope in a_0 vanishes only for b_0 = −1/2",
         ("one_layer", "slope_of_one", "last_curved", "best_of_one", "idle_slope", "factor", "one_rate"),
         "application",
     ),
     Inference(
         "first_is_not",
-        "at one with a_0 ≠ 0 all slopes of F vanish, and so a_0, a_1 > 0, as they do not elsewhere",
+        "at a critical point with a_0 ≠ 0 all slopes of F vanish, so that a_0 > 0 by `first_falls` and a_1 > 0 by "
+        "`second_falls`",
         ("slopes", *(step.label for step in ALL_SLOPES), "first_falls", "second_falls"),
         "application",
     ),
     Inference(
         "orthogonal",
-        "where a_1 > 0 and F's slopes in a_1 and p vanish, q (1 − p s) s and q (1 − p s) s² have the mean 0 in "
+        "if a_1 > 0 and F's slopes in a_1 and p vanish, q (1 − p s) s and q (1 − p s) s² have mean 0 under "
         "(1 − a_0 s)² dμ",
         (
             *("slope_second", "slope_product", "together", "in_steps_and_product"),
@@ -232,88 +235,89 @@ ARGUMENT = (
     ),
     Inference(
         "zero_of_q",
-        "where a_1 > 0 and p ≤ 0, q is 1 at 0 and at most 0 at 1/a_1: it has a zero t > 0",
+        "if a_1 > 0 and p ≤ 0, q is 1 at 0 and at most 0 at 1/a_1: it has a zero t > 0",
         ("in_steps_and_product", "crosses"),
         rules.INTERMEDIATE_VALUE,
     ),
     Inference(
         "rate_is_positive",
-        "then p > 0: for p ≤ 0, with a zero t of q, (s − t) q (1 − p s) s is < 0 for all s > 0 but t, and cannot have "
-        "the mean 0",
+        "under the conditions of `orthogonal` p > 0: if p ≤ 0 and t is a zero of q, (s − t) q (1 − p s) s is < 0 for "
+        "all s > 0 but t, and cannot have mean 0",
         ("orthogonal", "density", "zero_of_q", "falls", "negative_but_at_the_zero"),
         "nonnegative terms",
     ),
     Inference(
         "positive",
-        "in the second case p = a_0 b_0 > 0 and a_0 > 0: b_0 > 0",
+        "if a_0 = 0, the point is that of `first_is_zero`; otherwise a_0, a_1 > 0 and p = a_0 b_0 > 0, so that b_0 > 0",
         ("first_is_zero", "first_is_not", "rate_is_positive", "rate_positive"),
         "case distinction",
     ),
     Inference(
         "bounded",
-        "where F is bounded, the coefficients of r_2 are, the inverses of its roots, and so a_0 and the coefficients "
-        "of q: a_1, a_1 p, a_1 p²",
+        "if F is bounded, so are the coefficients of r_2 and the inverses of its roots, and so a_0 and, as "
+        "coefficients of q, a_1, a_1 p and a_1 p²",
         ("in_steps_and_product", "density", "polynomial"),
         rules.NORMS_OF_POLYNOMIALS,
     ),
     Inference(
         "limits",
-        "a sequence along which F tends to its infimum, over all a_0 or at a_0 = 0, has a part along which a_0, a_1, p "
-        "converge, and F is least at the limit, or p → ±∞, and then a_1 and a_1 p → 0, a_1 p² → κ, and the infimum is "
-        "H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)² dμ at some a_0 (or 0) and κ",
+        "a sequence along which F tends to its infimum, over all a_0 or at a_0 = 0, has a subsequence of one of two "
+        "kinds. Either a_0, a_1 and p converge, and F is least at the limit; or p → ±∞, a_1 and a_1 p → 0, a_1 p² → κ, "
+        "and the infimum is H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)² dμ at the limits a_0 (or 0) and κ",
         ("bounded", "in_steps_and_product"),
         rules.BOLZANO_WEIERSTRASS,
     ),
     Inference(
         "limits_are_least",
-        "H is a limit of F everywhere, so that it is least there, over κ at this a_0, and its slope in κ vanishes: "
-        "s³ (1 − κ s³) has the mean 0 in (1 − a_0 s)² dμ, and κ > 0",
+        "every value of H is a limit of values of F, so that at this a_0 H is least at this κ, and its slope in κ "
+        "vanishes: s³ (1 − κ s³) has mean 0 under (1 − a_0 s)² dμ, and κ > 0",
         ("limits", "density", "slope_in_kappa", "kappa_positive"),
         rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference(
         "above_at_infinity",
-        "with κ t³ = 1, (s − t) s² (1 − κ s³) is < 0 for all s > 0 but t, and its mean is −t times that of "
-        "s² (1 − κ s³): 4κ times the latter is > 0",
+        "let κ t³ = 1: (s − t) s² (1 − κ s³) is < 0 for all s > 0 but t, and its mean is −t times that of "
+        "s² (1 − κ s³), so that 4κ times the mean of s² (1 − κ s³) is > 0",
         ("limits_are_least", "density", "cubic", "negative_at_infinity", "mean_positive"),
         "nonnegative terms",
     ),
     Inference(
         "not_at_infinity",
-        "so F at this a_0 rises with u at u = 0, and is below the infimum for some a_1 = κ u², p = 1/u, u < 0: p does "
-        "not tend to infinity",
+        "so F at this a_0, a_1 = κ u² and p = 1/u rises with u at u = 0, and is below the infimum for some u < 0, a "
+        "contradiction: p does not tend to infinity",
         ("above_at_infinity", "near_infinity", "at_infinity", "in_steps_and_product", "limits", "limits_are_least"),
         rules.DERIVATIVE,
     ),
     Inference(
         "least_of_F",
-        "F attains its infimum; F's slopes vanish there, so that a_0, a_1, p > 0",
+        "F attains its infimum, and its slopes vanish there, so that a_0, a_1, p > 0",
         ("limits", "not_at_infinity", "first_falls", "second_falls", "rate_is_positive"),
         rules.SLOPES_AT_A_LEAST_POINT,
     ),
     Inference(
         "attained",
-        "f is nowhere below it, and equal to it at b_0 = p/a_0",
+        "f is nowhere below the least F, and is equal to it at b_0 = p/a_0",
         ("least_of_F", "in_steps_and_product", "rate_positive"),
         "lower bound attained",
     ),
     Inference("stationary", "the least point is critical", ("attained",), rules.SLOPES_AT_A_LEAST_POINT),
     Inference(
         "two_layers_of_theorem3",
-        "it is Theorem 3's least loss, L = 2: its pattern (8) is B_l = 0 here",
+        "with B_l = 0 the pattern is Theorem 3's pattern (8): this is Theorem 3's least loss with L = 2",
         ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         "application",
     ),
     Inference(
         "four_layers_of_theorem3",
-        "it is Theorem 3's least loss, L = 4: its pattern (8) is B_l = 0 here",
+        "with B_l = 0 the pattern is Theorem 3's pattern (8): this is Theorem 3's least loss with L = 4",
         ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         "application",
     ),
     Inference(
         "between",
-        "at b_0 = 0, f is Theorem 3's, and is not least; and r_2 is a polynomial of degree 4 at most, 1 at 0: Theorem "
-        "3's argument has the least ∫ r² dμ over all of these",
+        "at b_0 = 0, f is Theorem 3's loss with two layers, and is not least, because no critical point has b_0 = 0; "
+        "and r_2 is a polynomial of degree at most 4 that is 1 at 0: by Theorem 3's argument its least loss with four "
+        "layers is the least ∫ r² dμ over all such polynomials",
         (
             *("attained", "positive", "polynomial", "two_layers_of_theorem3", "four_layers_of_theorem3"),
             "ahn2023.theorem3:minimum",
@@ -322,7 +326,7 @@ ARGUMENT = (
     ),
     Inference(
         "limit_is_attained",
-        "G, which is F at a_0 = 0, attains its infimum V; its slopes vanish there, so that a_1, p > 0",
+        "G, which is F at a_0 = 0, attains its infimum V, and its slopes vanish there, so that a_1, p > 0",
         ("limits", "not_at_infinity", "second_falls", "rate_is_positive"),
         rules.SLOPES_AT_A_LEAST_POINT,
     ),
@@ -349,7 +353,7 @@ def derivation() -> Derivation:
     return Derivation(
         (
             Step("G in a_1, by N and D", mean_of(sp.expand(q**2)), in_moments),
-            Step("its least value at a p", sp.Subs(in_moments, a1, mean_N / mean_D), M[0] - mean_N**2 / mean_D),
+            Step("the least G at a given p", sp.Subs(in_moments, a1, mean_N / mean_D), M[0] - mean_N**2 / mean_D),
             Step(
                 "r_2 has degree 4, with the last coefficient",
                 sp.Subs(sp.Derivative(polynomials(2, x), (x, 4)), x, 0) / 24,

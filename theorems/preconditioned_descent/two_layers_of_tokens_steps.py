@@ -18,7 +18,7 @@ from verify import (
 
 (a0, a1, _), (b0, _), x = steps, rates, eigenvalue
 p, t, u, kappa, h = sp.symbols("p t u kappa h", real=True)
-"""a_0 b_0; where q is 0; 1/p; the limit of a_1 p²; −p."""
+"""p is a_0 b_0; t is a zero of q; u is 1/p; kappa is the limit of a_1 p²; h is −p."""
 M = tuple(trace_moment([order], n, d) for order in range(7))
 """m_0 … m_6."""
 

@@ -1,21 +1,22 @@
-r"""Second derivatives over all A_l (and B_l) at multiples of I: by spaces that rotations leave apart.
+r"""Second derivatives over all A_l (and B_l) at multiples of I, on each space that rotations leave invariant.
 
-f = E tr K Kᵀ, the label after L layers being w*ᵀ K x, and f does not change when all matrices are turned by one
-orthogonal matrix. At multiples of I the second derivatives are those of three kinds of directions, between which there
-are none: A_l → A_l + x_l M (and B_l likewise) with M = I, on S; M symmetric with trace 0; M antisymmetric. For each
-they are one matrix in the x_l, the same for all M of the kind and size 1.
+f = E tr K Kᵀ, where w*ᵀ K x is the label after L layers. f does not change if all matrices are conjugated by one
+orthogonal matrix. So at multiples of I the Hessian splits into three kinds of directions, with no mixed derivatives
+between two kinds: A_l → A_l + x_l M (and B_l likewise) with M a multiple of I; M symmetric with trace 0; M
+antisymmetric. For each kind it is one matrix in the x_l, the same for all M of the kind with ‖M‖_F = 1.
 
-In the eigenbasis of S = diag(s_i) the second derivatives are a sum over pairs, to this order: entries m_ij move K_ij
-and K_ji, and K_ii and K_jj with their squares. So they are those of tr K Kᵀ at the 2×2 matrix S = diag(s_i, s_j) and
-M = E_12 ± E_21, a polynomial φ_±(s_i, s_j), and those φ(s_i) of K(s)² for the diagonal of M. Over rotations of M the
-means of m_ii² and m_ij², i ≠ j, are (d − 1)/(d N) and 1/(2N) for M symmetric with trace 0, N = (d − 1)(d + 2)/2, and 0
-and 1/(d (d − 1)) for M antisymmetric:
+In the eigenbasis of S = diag(s_i) an entry m_ij, i ≠ j, moves K_ij and K_ji at first order, and K_ii and K_jj at second
+order. So the second derivatives are a sum over pairs i < j and over i. For a pair they are those of tr K Kᵀ at the 2×2
+matrices S = diag(s_i, s_j) and M = E_12 ± E_21, a polynomial φ_±(s_i, s_j). For an i they are those of K(s_i)² in the
+diagonal entry of M, a polynomial φ(s_i). Over rotations of M the means of m_ii² and m_ij², i ≠ j, are (d − 1)/(d N) and
+1/(2N) for M symmetric with trace 0, N = (d − 1)(d + 2)/2, and 0 and 1/(d (d − 1)) for M antisymmetric:
 
-    on S: E Σ_i φ(s_i)/d;   symmetric: ((d − 1)/d E Σ_i φ(s_i) + ½ E Σ_{i<j} φ_+(s_i, s_j))/N;
+    multiple of I: E Σ_i φ(s_i)/d;   symmetric: ((d − 1)/d E Σ_i φ(s_i) + ½ E Σ_{i<j} φ_+(s_i, s_j))/N;
     antisymmetric: E Σ_{i<j} φ_−(s_i, s_j)/(d (d − 1)).
 
 E Σ_{i≠j} s_i^k s_j^m = E tr S^k tr S^m − E tr S^{k+m} is rational: exact weights on a grid of points give these means.
-The point is enclosed in balls, and so are the matrices; the sign of a definite or indefinite one is decided.
+The point and the matrices are enclosed in balls. They decide whether a matrix is positive definite, unless it is nearly
+singular.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,8 @@ _Matrix = list[list[Any]]
 class Curvature:
     """Whether the second derivatives are positive definite, by kind of direction; None if that is not decided.
 
-    False means that there is a direction of the kind in which f falls. In one dimension all matrices are on S.
+    False means that there is a direction of the kind in which f falls. For d = 1 only the first kind of directions
+    exists, and the other two are True.
     """
 
     on_set: bool | None
@@ -59,10 +61,10 @@ class Curvature:
 def second_derivatives(
     steps: Sequence[Enclosure | Fraction], rates: Sequence[Enclosure | Fraction] | None, d: int, n: int
 ) -> tuple[flint.arb_mat, ...]:
-    """Return those on S, for M symmetric with trace 0 and for M antisymmetric, tr M Mᵀ = 1; the first alone for d = 1.
+    """Return the matrices for M a multiple of I, symmetric with trace 0, and antisymmetric; for d = 1 only the first.
 
-    The point is A_l = a_l I and, unless they are None, B_l = b_l I. Rows are those of the A_l, then of the B_l but the
-    last, which has no effect; without rates pattern (8) is meant, and B_l = 0 is fixed.
+    M is scaled to tr M Mᵀ = 1. The point is A_l = a_l I, B_l = b_l I. The rows are those of the A_l, then those of the
+    B_l except the last, which has no effect. If `rates` is None, the pattern is (8): B_l = 0 is fixed.
 
     Raises InputError for no layers, or more than MOST_LAYERS.
     """
@@ -88,7 +90,7 @@ def second_derivatives(
 def curvature(
     steps: Sequence[Enclosure | Fraction], rates: Sequence[Enclosure | Fraction] | None, d: int, n: int
 ) -> Curvature:
-    """Return whether they are positive definite, of each kind; arguments and errors as of `second_derivatives`."""
+    """Return whether each matrix is positive definite; arguments and errors as for `second_derivatives`."""
     with balls(_BITS):
         on_set, *others = map(positive_definite, second_derivatives(steps, rates, d, n))
     return Curvature(on_set, *(others or (True, True)))
@@ -174,6 +176,6 @@ def _less(one: _Matrix, other: _Matrix) -> _Matrix:
 
 
 def theorem4_curvatures(L: int, d: int, n: int, most: int | None = None) -> list[tuple[dict[str, Any], Curvature]]:
-    """Return Theorem 4's critical points that are found, or as many of least loss, and the curvature at each."""
+    """Return the critical points found for Theorem 4, or the `most` of least loss, and the curvature at each."""
     points = verify.check(theorem4, L=L, d=d, n=n, digits=_DIGITS).values["critical_points"][:most]
     return [(point, curvature(point["a"], point["b"], d, n)) for point in points]

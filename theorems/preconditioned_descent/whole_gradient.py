@@ -1,9 +1,9 @@
-r"""The gradient in all entries of all A_l (and B_l), at points where these are multiples of I, exactly.
+r"""The exact gradient in all entries of all A_l (and B_l), at points where these are multiples of I.
 
-At Σ = I the label after L layers, filled in, is w*ᵀ K x, and f = E tr K Kᵀ; where all A_l and B_l are multiples of I, K
-= r(S). Move one of them by a matrix M. To the first order K moves by a sum of words with one M, which stands between
-powers of S, and f by E tr(M φ(S)): a trace may be turned, so that φ follows from M = I: 2 r times the slope of r in
-that multiple. The entries of the gradient are those of E φ(S)ᵀ, sums of E (S^k)_ij.
+At Σ = I the label after L layers, filled in, is w*ᵀ K x, and f = E tr K Kᵀ. If all A_l and B_l are multiples of I,
+K = r(S). Move one of them by a matrix M. To first order K moves by a sum of words with one M between powers of S. The
+trace of a word does not change if it is rotated, so that f moves by some E tr(M φ(S)), and the case M = I gives φ: it
+is 2 r times the slope of r in that multiple. The entries of the gradient are those of E φ(S)ᵀ, sums of E (S^k)_ij.
 
 *Moments, entry by entry.* W = XXᵀ. Gaussian integration by parts in the first X of W^k gives, with a product F of
 traces tr W^m,
@@ -14,9 +14,9 @@ traces tr W^m,
 and in the first X of a trace tr W^k the rule of `trace_moments`, in which (W^m)_ij counts as one more factor. The
 shortest factor is taken first.
 
-*Theorem 3's point.* p(s) = ∏(1 − a_l s) = Σ c_k s^k is rational there, the a_l are not. The slope in a_l is that of
-φ_l(s) = −2 s p(s) q(a_l, s), q(a, s) = Σ_j s^j Σ_{i≤j} c_i a^{j−i}; so the sum of the squares over l is a sum of powers
-of the a_l, by Newton's identities a rational number.
+*Theorem 3's point.* There p(s) = ∏(1 − a_l s) = Σ c_k s^k has rational coefficients c_k, but the a_l need not be
+rational. The slope in a_l has φ_l(s) = −2 s p(s) q(a_l, s), q(a, s) = Σ_j s^j Σ_{i≤j} c_i a^{j−i}. So the sum of the
+squares over l is a combination of power sums Σ_l a_l^k, which are rational by Newton's identities.
 
 *Theorem 4's point.* All layers but the last are idle, A_l = 0 and B_l = b I; the last has A = a I. Then r = 1 − a s,
 and its slope is −s + (1 + 2b) a s² in a_l, −s in a, and 0 in all b_l.
@@ -80,7 +80,7 @@ def _joined(traces: Sequence[int], of: Callable[[int, list[int]], int]) -> int:
 
 
 def _squares(polynomials: Sequence[Sequence[Fraction]], n: int, d: int) -> Fraction:
-    """Return Σ ‖E φ(S)‖_F² over polynomials φ, each by its coefficients: over all entries."""
+    """Return Σ ‖E φ(S)‖_F² over polynomials φ, each given by its coefficients."""
     total, up_to = Fraction(0), max(map(len, polynomials)) - 1
     for diagonal, count in ((True, d), (False, d * (d - 1))):
         moments = power_entries(up_to, n, d, diagonal=diagonal)
@@ -90,7 +90,7 @@ def _squares(polynomials: Sequence[Sequence[Fraction]], n: int, d: int) -> Fract
 
 
 def sizes_of(*sizes: Fraction) -> tuple[int, int, int]:
-    """Return L, n and d. Raises UndefinedError for values that are no size, or more layers than exact moments admit."""
+    """Return L, n and d as ints. Raises UndefinedError unless they are integers >= 1, and L is at most MOST_LAYERS."""
     L, n, d = sizes
     if any(x.denominator != 1 or x < 1 for x in sizes) or L > MOST_LAYERS:
         raise UndefinedError(f"L = {L}, n = {n}, d = {d}: integers >= 1, and at most {MOST_LAYERS} layers")
@@ -98,7 +98,7 @@ def sizes_of(*sizes: Fraction) -> tuple[int, int, int]:
 
 
 def least_polynomial(L: int, n: int, d: int, shift: Fraction, scale: Fraction) -> list[Fraction]:
-    """Return p's coefficients. Raises UndefinedError where the conditions do not determine it."""
+    """Return the coefficients of p(scale s). Raises UndefinedError if the conditions do not determine p."""
     if shift not in range(11):
         raise UndefinedError(f"shift = {shift}: an integer from 0 to 10")
     first = int(shift)
@@ -124,7 +124,7 @@ def _at_least_point(*at: Fraction) -> Fraction:
     total = Fraction(0)
     for diagonal, entries in ((True, d), (False, d * (d - 1))):
         moments = power_entries(2 * count, n, d, diagonal=diagonal)
-        # −2 E (S^{j+1} p(S))_ij, and its coefficient by powers of a.
+        # −2 E (S^{j+1} p(S))_ij, and the coefficients of the powers of a.
         parts = [-2 * sum((x * moments[j + 1 + k] for k, x in enumerate(c)), Fraction(0)) for j in range(count)]
         by_power = [sum((parts[i + k] * c[i] for i in range(count - k)), Fraction(0)) for k in range(count)]
         total += entries * sum(
@@ -157,14 +157,15 @@ def _scanned(at: Callable[..., Fraction]) -> Callable[..., float]:
 
 @enclosed(version=1, scan=_scanned(_at_least_point))
 def gradient_at_least_point(L: Fraction, n: Fraction, d: Fraction, shift: Fraction, scale: Fraction) -> Fraction:
-    """Return Σ_l ‖∇f‖_F² over all entries of all A_l, pattern (8), at A_l = a_l I; 1/a_l are the roots of p over scale.
+    """Return Σ_l ‖∇f‖_F² over all entries of all A_l, pattern (8), at A_l = a_l I.
 
-    Here p has degree L and is orthogonal to s^shift … s^(shift + L − 1) in the mean of tr S^k.
+    The 1/a_l are the roots of p, divided by scale. p has degree L and is orthogonal to s^shift … s^(shift + L − 1) in
+    the mean of tr S^k.
     """
     return _at_least_point(L, n, d, shift, scale)
 
 
 @enclosed(version=1, scan=_scanned(_at_idle_layers))
 def gradient_at_idle_layers(L: Fraction, n: Fraction, d: Fraction, b: Fraction, a: Fraction) -> Fraction:
-    """Return Σ_l ‖∇f‖_F² over all entries of all A_l and B_l, pattern (11), A_l = 0 and B_l = b I but A_{L−1} = a I."""
+    """Return Σ_l ‖∇f‖_F² over all A_l and B_l, pattern (11), at A_{L−1} = a I, all other A_l = 0 and all B_l = b I."""
     return _at_idle_layers(L, n, d, b, a)

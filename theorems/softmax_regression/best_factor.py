@@ -1,34 +1,35 @@
 r"""The best factor of both shifts for three rows or more: two equal logits as far above the others as the norms allow.
 
 The best factor is R times the largest eigenvalue λ of J = diag(p) − ppᵀ over all logits z of norm R² or less (for the
-data in any dimension, for the weights from two columns on; see `weight_shift` and `data_shift`). Let n ≥ 3.
+data shift at every d, for the weight shift at d ≥ 2; see `weight_shift` and `data_shift`). Let n ≥ 3.
 
-*Three levels.* At a maximiser z, with a unit eigenvector v and μ = Σ p_i v_i, the variance of v under p has the slopes
+*Three levels.* At a maximiser z let v be a unit eigenvector and μ = Σ p_i v_i, so that p_i (v_i − μ) = λ v_i. The
+variance of v under p has the slopes
 
-    p_i ((v_i − μ)² − λ) = κ z_i,   κ ≥ 0,   p_i (v_i − μ) = λ v_i.
+    p_i ((v_i − μ)² − λ) = κ z_i,   κ ≥ 0.
 
-Where μ ≠ 0 one p_i is above λ and the others below; on (0, λ) these p_i are zeros of the strictly convex
+If μ ≠ 0, one p_i is above λ and the others are below. The others are zeros on (0, λ) of the strictly convex
 
     ψ(p) = p (μ²λ²/(λ − p)² − λ) − κ log p − constant,
 
-so that they take two values at most. Moving two equal logits apart changes λ at second order with the sign of ψ', which
-is positive at the larger zero: it is taken once. Where μ = 0 two logits are equal and all others too. So the largest
-eigenvalue is attained at logits (α, β, γ, …, γ), α ≥ β ≥ γ, of sum 0 and norm R²: one angle is left.
+so they take at most two values. Moving two equal logits apart changes λ at second order with the sign of ψ'. Because
+ψ' > 0 at the larger zero, only one p_i takes this value. If μ = 0, two logits are equal, and all others are equal, too.
+So the largest eigenvalue is attained at logits (α, β, γ, …, γ), α ≥ β ≥ γ, of sum 0 and norm R²: one angle is free.
 
-*The angle.* With M = (α + β)/2 − γ and m = (α − β)/2 the norm is 2m² + 2(n−2)M²/n = R⁴. With σ = p_1 + p_2, σt = p_1 −
-p_2 and c = n/(2(n−2)) the eigenvalues other than p_3 (and 0) are the roots of
+*The angle.* With M = (α + β)/2 − γ and m = (α − β)/2 the squared norm is 2m² + 2(n−2)M²/n = R⁴. With σ = p_1 + p_2,
+σt = p_1 − p_2 and c = n/(2(n−2)) the eigenvalues other than p_3 and 0 are the roots of
 
     Q(λ) = (λ − σ/2)(λ − cσ(1 − σ)) + ½t²σ²(λ − c(1 − σ)).
 
-- σ ≥ n/(2(n−1)): Q(σ/2) ≥ 0, so that λ ≤ σ/2; below that λ ≤ n/(4(n−1)).
-- At m = 0, M = M_0 = R² √(n/(2(n−2))), σ = σ_0 = 1/(1 + ½(n−2)e^{−M_0}) and λ = σ_0/2. Where M_0 ≥ log(n−1) this is at
-  least n/(4(n−1)), and Q(σ_0/2) ≥ 0 where σ > σ_0: it is the maximum.
+- If σ ≥ n/(2(n−1)), Q(σ/2) ≥ 0 and λ ≤ σ/2; otherwise λ ≤ n/(4(n−1)).
+- At m = 0, M = M_0 = R² √(n/(2(n−2))), σ = σ_0 = 1/(1 + ½(n−2)e^{−M_0}) and λ = σ_0/2. If M_0 ≥ log(n−1), this λ is at
+  least n/(4(n−1)), and Q(σ_0/2) ≥ 0 for every σ > σ_0: it is the maximum.
 
-So the best factor is then R/(2 + (n−2) exp(−M_0)), exactly. For R ≥ 4, the paper's, that is so up to n = 81 000. Else
-it is enclosed: from below by the families of `shifts`, from above by the largest σ. As M + m ≤ S = R² √((n−1)/(n−2))
-and M − m ≤ M_0, σ is at most σ̄ = 1/(1 + (n−2)/E), E = e^S + e^{M_0}; λ is at most σ (the roots of Q are not negative),
-and σ/2 or n/(4(n−1)) as above. So λ ≤ σ̄/2 where E ≥ n, and else both λ ≤ σ̄ and λ ≤ n/(4(n−1)).
-At n = 10⁶ and R = 3 the best factor is so between 0.0239 and 0.0259.
+So if M_0 ≥ log(n−1), the best factor is R/(2 + (n−2) exp(−M_0)). For R ≥ 4, as in the paper, this covers n up to
+81 000. Otherwise the families of `shifts` bound the best factor from below, and the largest σ from above. As
+M + m ≤ S = R² √((n−1)/(n−2)) and M − m ≤ M_0, σ is at most σ̄ = 1/(1 + (n−2)/E), E = e^S + e^{M_0}. Besides the bounds
+above, λ ≤ σ, because the roots of Q are not negative. So λ ≤ σ̄/2 if E ≥ n; otherwise λ ≤ σ̄ and λ ≤ n/(4(n−1)).
+At n = 10⁶ and R = 3 the best factor is therefore between 0.0239 and 0.0259.
 
 Source: derived here.
 """
@@ -121,7 +122,7 @@ from verify import (
 ROWS = Parameter("n", "integer", "rows of A: length of the document", minimum=3)
 
 gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
-"""M_0: the largest distance of two equal logits above the others."""
+"""M_0: how far two equal logits are above the others at norm R², the largest value of M."""
 PAIR = R / (2 + (n - 2) * sp.exp(-gap))
 IN_REACH = sp.Ge(gap, sp.log(n - 1))
 
@@ -138,7 +139,7 @@ AT_MOST = (
     ValueWhere(R * n / (4 * (n - 1)), ()),
 )
 
-# Odds of the others against the two at the pair, e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
+# The odds (1 − σ)/σ: at the pair (m = 0) e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
 room, below, extra = sp.symbols("room below extra", nonnegative=True)
 y = sp.Symbol("y", real=True)
 odds = sp.Symbol("odds", positive=True)
@@ -182,7 +183,7 @@ LEAST_SUM = Inequality(
     "(n-1)^2/(2n(n-2)) <= 2/(2 + (n-2)/(n-1))",
 )
 
-# Two parts of Q(σ_0/2), as `bracket` and `last` have them.
+# The two parts of Q(σ_0/2) that `bracket` and `last` are about.
 _parts = sp.symbols("part_1:3", nonnegative=True)
 PAIR_FORMS = (
     Identity(
@@ -251,63 +252,65 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "factor",
-        "J is the slope of softmax: the best factor is R times its largest eigenvalue λ over the logits of norm R² or "
-        "less, a convex ball, as a unit move of A moves the logits by R in any direction from any logits of norm below "
-        "R², and so does one of x, in a plane that holds both, from two columns on; and λ is continuous",
+        "J is the Jacobian of softmax, and the logits of norm R² or less are a convex ball: the best factor is R times "
+        "the largest eigenvalue λ of J over this ball. It is not smaller, because from any logits of norm below R² a "
+        "unit move of A moves the logits by R in any direction, and so does a unit move of x for d ≥ 2, in a plane "
+        "that holds the logits and the direction; and λ is continuous",
         ("norms", *(step.label for step in JACOBIAN)),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "maximiser",
-        "λ is continuous and the ball compact: there is a maximiser z. For every unit eigenvector v of λ there, the "
-        "variance of v under p is at most λ everywhere and equal to it at z, so that its slopes are κ z_i with κ ≥ 0, "
-        "and κ = 0 inside the ball: p_i ((v_i − μ)² − λ) = κ z_i, p_i (v_i − μ) = λ v_i, μ the mean of v. The slopes "
-        "add up to Var v − λ = 0, and so the z_i to 0 where κ > 0",
+        "λ is continuous and the ball compact: there is a maximiser z. Let v be any unit eigenvector of λ at z, and μ "
+        "its mean under p: p_i (v_i − μ) = λ v_i. On the ball the variance of v under p is at most the maximum, with "
+        "equality at z, so that its slopes at z are p_i ((v_i − μ)² − λ) = κ z_i with κ ≥ 0, and κ = 0 inside the "
+        "ball. The slopes add up to Var v − λ = 0, so that the z_i add up to 0 if κ > 0",
         ("slope", "sum_of_the_logits"),
         rules.MULTIPLIERS_ON_A_BALL,
     ),
     Inference(
         "mean_zero",
-        "where μ = 0, v lives on the rows S with p_i = λ, two or more. If S is all rows, z = 0 after a shift and v_i² "
-        "is the same for every i, for all v orthogonal to 1: not so for n ≥ 3. Else κ > 0, the v_i² on S are equal for "
-        "every such v, so that S is two rows, and off S −λ e^z/Z = κ z has one solution: three levels, α = β, of norm "
-        "R² and sum 0, as κ > 0",
+        "let μ = 0: v is 0 off the set S of the rows with p_i = λ, which are two or more. On S the z_i are equal, and "
+        "so are the v_i², for every v on S with Σ v_i = 0: S has two rows, and is not all rows, as n ≥ 3. Off S the "
+        "slope −λ p_i = κ z_i is not 0, so that κ > 0, and −λ e^z/Z = κ z has one solution: z has three levels with α "
+        "= β, and norm R² and sum 0 because κ > 0",
         ("maximiser", *(step.label for step in MEAN_ZERO)),
         "case distinction",
     ),
     Inference(
         "one_above",
-        "where μ ≠ 0 no p_i is λ, v is that of `entry_of_v` and λ is simple. As Σ v_i = 0, v has entries of both "
-        "signs, and some p_i is above λ; not two, as on their rows a v with mean 0 would have a variance above λ|v|²",
+        "let μ ≠ 0: no p_i is λ, `entry_of_v` gives v up to a factor, and λ is simple. Because Σ v_i = 0, v has "
+        "entries of both signs, and some p_i is above λ. Only one is: on two such rows a vector w with mean 0 would "
+        "have a variance above λ|w|²",
         ("maximiser", "entry_of_v", "two_above"),
         rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "two_values",
-        "the others are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i is φ(p_i) = κ (log p_i + log Z): they are zeros "
-        "of ψ, φ(p) − κ log p less a constant, two at most",
+        "the other p_i are in (0, λ), where p_i ((v_i − μ)² − λ) = κ z_i reads φ(p_i) = κ (log p_i + log Z): they are "
+        "zeros of ψ(p) = φ(p) − κ log p − κ log Z, which is strictly convex and so has at most two",
         ("maximiser", "one_above", "square_of_the_entry", "bend_of_psi", "convex"),
         rules.SECOND_DERIVATIVE,
     ),
     Inference(
         "slopes_of_the_eigenvalue",
-        "λ is simple, so that it is smooth near z, with the slope p_i ((v_i − μ)² − λ) = φ(p_i) in z_i; where two "
-        "equal logits below are moved apart, z_i + h and z_j − h, λ and μ are even in h, and the slope of λ in h, "
-        "φ(p_i) − φ(p_j), changes by 2 p φ'(p) h to the first order",
+        "λ is simple, so that it is smooth near z, with the slope p_i ((v_i − μ)² − λ) = φ(p_i) in z_i. If two equal "
+        "logits with probability p < λ are moved apart, to z_i + h and z_j − h, λ and μ are even in h, and the slope "
+        "of λ in h, φ(p_i) − φ(p_j), changes by 2 p φ'(p) h to first order",
         ("one_above", "two_values", "slope", "apart", "slope_of_phi"),
         rules.DERIVATIVE_OF_A_SIMPLE_EIGENVALUE,
     ),
     Inference(
         "bent_down",
-        "the direction in which they are moved apart is orthogonal to z: 2 p φ'(p) ≤ 2κ, so that ψ' ≤ 0 at two equal "
-        "logits below",
+        "the direction in which two equal logits are moved apart is orthogonal to z, a maximiser on the ball: 2 p "
+        "φ'(p) ≤ 2κ, so that ψ'(p) ≤ 0 if two logits have the same probability p < λ",
         ("slopes_of_the_eigenvalue", "maximiser", "on_the_sphere"),
         rules.SECOND_ORDER_NECESSARY_CONDITION,
     ),
     Inference(
         "once",
-        "ψ' > 0 at the larger of two zeros of a strictly convex function, and at the one zero that there is for κ = 0; "
-        "so that κ > 0, z has norm R² and sum 0, and the larger zero is taken once",
+        "for κ = 0 ψ has one zero, with ψ' > 0 there, which n − 1 ≥ 2 of the p_i would take: so κ > 0, and z has norm "
+        "R² and sum 0. At the larger of two zeros of the strictly convex ψ, ψ' > 0: only one p_i takes it",
         ("bent_down", "maximiser", "two_values", "convex", "one_zero"),
         rules.SECOND_DERIVATIVE,
     ),
@@ -319,48 +322,50 @@ ARGUMENT = (
     ),
     Inference(
         "angle",
-        "with M = (α + β)/2 − γ and m = (α − β)/2: 2m² + 2(n−2)M²/n = R⁴, so that M ≤ M_0, t = tanh m, 1/σ = 1 + e "
-        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, and as p_3 ≤ p_2 ≤ p_1, σt ≤ 1 − ny/(n−2), y = 1 − σ, and σ ≥ 2/n",
+        "let M = (α + β)/2 − γ, m = (α − β)/2, σ = p_1 + p_2 and σt = p_1 − p_2. Then 2m² + 2(n−2)M²/n = R⁴, so that M "
+        "≤ M_0; t = tanh m; and 1/σ = 1 + e with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, e_0 = (n−2)e^{−M_0}/2. Because "
+        "p_3 ≤ p_2 ≤ p_1, σ ≥ 2/n and σt ≤ 1 − ny/(n−2), y = 1 − σ",
         ("three_levels", "norm", "height", "share", "odds_at_least", "third", "two_at_least"),
         "application",
     ),
     Inference(
         "secular_form",
-        "with Σ p_i = 1, det(λI − J) is λ times the sum of p_i ∏ (λ − p_j) over j ≠ i, which at three levels is "
-        "(λ − p_3)^{n−3} Q(λ), at α = β too",
+        "because Σ p_i = 1, det(λI − J) = λ Σ_i p_i ∏_{j≠i} (λ − p_j); at three levels the sum is (λ − p_3)^{n−3} "
+        "Q(λ), also if α = β",
         ("three_levels", "determinant", "secular"),
         rules.MATRIX_DETERMINANT_LEMMA,
     ),
     Inference(
         "larger_root",
-        "as Q(p_2) ≤ 0 and Q → ∞, the larger root of Q is at least p_2 ≥ p_3: it is the largest eigenvalue λ",
+        "because Q(p_2) ≤ 0 and Q(x) → ∞ as x → ∞, the larger root of Q is at least p_2 ≥ p_3: it is the largest "
+        "eigenvalue λ",
         ("secular_form", "three_levels", "at_the_second", "not_positive_at_the_second", "sum_in_Q"),
         rules.INTERMEDIATE_VALUE,
     ),
     Inference(
         "within",
-        "where Q(x) ≥ 0 and twice x is at least the sum of the roots, λ ≤ x: Q(x) is x − λ times that of the other",
+        "let λ' be the other root of Q: if Q(x) = (x − λ)(x − λ') ≥ 0 and 2x ≥ λ + λ', then λ ≤ x",
         ("larger_root", "sum_in_Q", "larger_of_two"),
         "application",
     ),
     Inference(
         "half_of_two",
-        "2/n ≤ σ ≤ 1, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) ≥ 0 and λ ≤ σ/2",
+        "2/n ≤ σ ≤ 1, so that the roots of Q add up to at most σ; if σ ≥ n/(2(n−1)), Q(σ/2) ≥ 0 and λ ≤ σ/2",
         ("angle", "within", "roots_below", "half_root"),
         "nonnegative terms",
     ),
     Inference(
         "low",
-        "where σ < n/(2(n−1)), y is between (n−2)/(2(n−1)) and (n−2)/n, and σ²t² ≤ (1 − ny/(n−2))²: Q(n/(4(n−1))) ≥ 0 "
-        "and λ ≤ n/(4(n−1))",
+        "if σ < n/(2(n−1)), y = 1 − σ is between (n−2)/(2(n−1)) and (n−2)/n, and σ²t² ≤ (1 − ny/(n−2))²: so "
+        "Q(n/(4(n−1))) ≥ 0 and λ ≤ n/(4(n−1))",
         ("angle", "within", "roots_below", "low_root", "low_sigma", *(step.label for step in LOW_STEPS)),
         "application",
     ),
     Inference(
         "pair_is_enough",
-        "where M_0 ≥ log(n−1), e_0 ≤ (n−2)/(2(n−1)), so that σ_0/2 ≥ (n−1)/(3n−4) ≥ n/(4(n−1)): λ ≤ σ_0/2 where σ ≤ "
-        "σ_0. Where σ > σ_0, f < 1 and t² ≥ 1 − f²: Q(σ_0/2) ≥ 0, and the roots add up to at most "
-        "(n−1)²/(2n(n−2)) ≤ σ_0: λ ≤ σ_0/2 again",
+        "let M_0 ≥ log(n−1): then e_0 ≤ (n−2)/(2(n−1)), so that σ_0/2 ≥ (n−1)/(3n−4) ≥ n/(4(n−1)), σ_0 = 1/(1 + e_0). "
+        "If σ ≤ σ_0, λ ≤ σ_0/2 by `half_of_two` and `low`. If σ > σ_0, f < 1 and t² ≥ 1 − f², so that Q(σ_0/2) ≥ 0, "
+        "and the roots of Q add up to at most (n−1)²/(2n(n−2)) ≤ σ_0: again λ ≤ σ_0/2",
         (
             *("half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "sum_of_parts", "within"),
             *("angle", "odds_at_least", "tanh", "root_sum", "least_sum", *(step.label for step in PAIR_STEPS)),
@@ -369,28 +374,29 @@ ARGUMENT = (
     ),
     Inference(
         "best",
-        "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: where M_0 "
-        "≥ log(n−1) the best factor is R σ_0/2",
+        "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: if M_0 ≥ "
+        "log(n−1), the best factor is R σ_0/2",
         ("factor", "pair_is_enough", "angle", "factor_at_most", "factor_of_the_pair"),
         "lower bound attained",
     ),
     Inference(
         "largest_share",
-        "M + m ≤ S = R² √((n−1)/(n−2)) for that norm, and M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = e^S + e^{M_0}, "
-        "and σ = 1/(1 + (n−2)/(e^{α−γ} + e^{β−γ})) ≤ σ̄ = 1/(1 + (n−2)/E)",
+        "at norm R², α − γ = M + m ≤ S = R² √((n−1)/(n−2)) and β − γ = M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = "
+        "e^S + e^{M_0}, and σ = 1/(1 + (n−2)/(e^{α−γ} + e^{β−γ})) ≤ σ̄ = 1/(1 + (n−2)/E)",
         ("angle", "span", "share_by_sums", "largest_sum", *(step.label for step in SUM_STEPS)),
         "application",
     ),
     Inference(
         "below_the_sum",
-        "the roots of Q are eigenvalues of J, variances and so not negative, and add up to σ or less: λ ≤ σ",
+        "the roots of Q are eigenvalues of J, which are variances and so not negative; they add up to at most σ: λ ≤ σ",
         ("secular_form", "larger_root", "half_of_two", "sum_in_Q"),
         "nonnegative terms",
     ),
     Inference(
         "at_most",
-        "where E ≥ n, σ̄/2 ≥ n/(4(n−1)), and λ ≤ σ/2 ≤ σ̄/2 or λ ≤ n/(4(n−1)) ≤ σ̄/2; where E ≤ n, σ̄/2 ≤ n/(4(n−1)), "
-        "so that λ ≤ n/(4(n−1)) in both cases, and λ ≤ σ ≤ σ̄. The best factor is R times the largest λ",
+        "λ ≤ σ/2 or λ ≤ n/(4(n−1)), and σ ≤ σ̄. If E ≥ n, n/(4(n−1)) ≤ σ̄/2, so that λ ≤ σ̄/2 in both cases. If E ≤ n, "
+        "σ̄/2 ≤ n/(4(n−1)), so that λ ≤ n/(4(n−1)) in both cases, and λ ≤ σ ≤ σ̄. The best factor is R times the "
+        "largest λ",
         (
             *("factor", "largest_share", "half_of_two", "low", "below_the_sum"),
             *("large_exponentials", "small_exponentials", *(step.label for step in AT_MOST_STEPS)),
@@ -405,7 +411,7 @@ def derivation() -> Derivation:
     lam = sp.Symbol("lambda", positive=True)
     psi = p * (mu**2 * lam**2 / (lam - p) ** 2 - lam) - kappa * sp.log(p)
     v = -mu * p / (lam - p)
-    # Two equal rows of logits z ± x among others, whose exponentials add up to S; λ and μ held, which are even in x.
+    # Two rows with logits z ± x among others, whose exponentials add up to S. λ and μ are held: they are even in x.
     z = sp.Symbol("z", real=True)
     share = sp.exp(z + x) / (sp.exp(z + x) + sp.exp(z - x) + S)
     return Derivation(
@@ -419,17 +425,19 @@ def derivation() -> Derivation:
                 2 * mu**2 * lam**2 * (p + 2 * lam) / (lam - p) ** 4 + kappa / p**2,
             ),
             Step(
-                "where κ = 0 and ψ = 0, (λ − p)² = μ²λ, and ψ' = 2pμ²λ²/(λ − p)³: less the zero part",
+                "ψ' = 2pμ²λ²/(λ − p)³ where κ = 0 and ψ = 0: the difference is 0 there, because (λ − p)² = μ²λ",
                 sp.Derivative(psi.subs(kappa, 0), p) - 2 * p * mu**2 * lam**2 / (lam - p) ** 3,
                 mu**2 * lam**2 / (lam - p) ** 2 - lam,
             ),
             Step(
-                "moving two equal logits apart changes p_i by p_i", sp.Derivative(share, x).subs(x, 0), share.subs(x, 0)
+                "moving two equal logits apart: p_i has the slope p_i",
+                sp.Derivative(share, x).subs(x, 0),
+                share.subs(x, 0),
             ),
             Step("Q is the secular equation", SECULAR.left, SECULAR.right),
             Step("the norm of three levels", NORM.left, NORM.right),
             Step(
-                "α − γ = M + m is largest, for the norm, at R²√((n−1)/(n−2))",
+                "at norm R², α − γ = M + m is at most R²√((n−1)/(n−2)), because the last term is a square",
                 (2 * m**2 + 2 * (n - 2) * M**2 / n) * (n - 1) / (n - 2),
                 (M + m) ** 2 + (n * m - (n - 2) * M) ** 2 / (n * (n - 2)),
             ),

@@ -8,10 +8,10 @@ which is the claimed bound with R/2 for M = n^{3/2} e^{10R²}; neither R ≥ 4 n
 
 *The best constant* at given n and R is R times the largest eigenvalue of J over all logits z of norm R² or less, for
 every d ≥ 1: A = z xᵀ/R² with ‖x‖ = R has Ax = z, and the move u xᵀ/R of norm 1 moves the logits by R u, in any
-direction u. One column is no exception here, since the move is not tied to the logits. (Bounded norms: as a supremum,
-from logits inside the ball.) n = 2: R/2. For n ≥ 3 see `best_factor`: it is below R/2, and known exactly where
-log(n−1) ≤ R² √(n/(2(n−2))), as for R ≥ 4 and n up to 81 000. Else `reached_factor` is that of the weights at d ≥ 2, for
-every d.
+direction u. This includes d = 1, because the move does not depend on the logits. (The norms are bounded after the move,
+too: the constant is a supremum, approached from logits inside the ball.) For n = 2 it is R/2. For n ≥ 3 it is below
+R/2, and known exactly if log(n−1) ≤ R² √(n/(2(n−2))), as for R ≥ 4 and n up to 81 000 (`best_factor`).
+`reached_factor` is, for every d, the value that `weight_shift` has for d ≥ 2.
 
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.
 """

@@ -1,4 +1,4 @@
-"""Steps of `best_factor`: eigenvectors of J and the slopes of its largest eigenvalue λ where that is largest.
+"""Steps of `best_factor`: eigenvectors of J, and the slopes of its largest eigenvalue λ at logits that maximise λ.
 
 p is a row's probability, v an entry of the eigenvector, mu the mean of v, `above` is λ − p, kappa the multiplier, and
 φ(p) = p (μ²λ²/(λ − p)² − λ), ψ(p) = φ(p) − κ log p.
@@ -27,7 +27,7 @@ _slope = _exponential / (_exponential + S) * ((value - _mean) ** 2 - (_square - 
 _eigen = p + above
 _curve = 2 * mu**2 * _eigen**2 * (p + 2 * _eigen) / above**4 + kappa / p**2
 _phi_slope = mu**2 * _eigen**2 * (_eigen + p) / above**3 - _eigen
-# φ at p + x, where λ is p + above and held.
+# φ at p + x, with λ = p + above held fixed.
 _phi = (p + x) * (mu**2 * _eigen**2 / (above - x) ** 2 - _eigen)
 
 SLOPE = Identity(
@@ -38,12 +38,12 @@ _over = _at + above
 
 
 def _slope_of(share: sp.Expr) -> sp.Expr:
-    """Return p ((v − μ)² − λ) at a row of this probability, λ being above that of two equal rows."""
+    """Return φ(share), with λ = _at + above for the probability _at of each of two equal rows."""
     return share * (mu**2 * _over**2 / (_over - share) ** 2 - _over)
 
 
 def _moved(by: sp.Expr) -> sp.Expr:
-    """Return the probability of a logit moved by so much, its equal moved by as much the other way."""
+    """Return the probability of a row whose logit moves from 0 to `by`, while an equal logit moves to −by."""
     return sp.exp(by) / (sp.exp(by) + sp.exp(-by) + S)
 
 

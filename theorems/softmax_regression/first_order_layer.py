@@ -1,38 +1,39 @@
-r"""To first order in its scores a self-attention layer is a gradient step; the distance of the two.
+r"""To first order in its scores, a self-attention layer is a gradient step; bounds on the distance of the two.
 
 A task is A ∈ R^{n×d} with rows a_i and b on the simplex. *Step*: f at x_1 = −η H ∇L(0), one step of size η from x = 0
-with a preconditioner H (H = I: a plain one). At x = 0 the prediction is 1/n, so that its logits are
+with a preconditioner H (H = I for plain gradient descent). At x = 0 every entry of the prediction is 1/n, so the logits
+of the step are
 
     z_i = (η/n) Σ_j a_iᵀHa_j (b_j − 1/n).
 
-*Layer*: row i attends to all rows with scores s_ij = a_iᵀWa_j, to values n b_j, and the prediction is the softmax of v
-times the rows' readings. Along scores t s_ij the reading of row i is φ(t) = E_t c, the mean of c_j = n b_j under the
-softmax of t s_i, and
+*Layer*: row i attends to all rows with scores s_ij = a_iᵀWa_j and values n b_j. It reads the mean of the values under
+the softmax of its scores, and the prediction is the softmax of v times the rows' readings. At scores t s_ij the reading
+of row i is φ(t) = E_t c, the mean of c_j = n b_j under the softmax of t s_i, and
 
     φ(0) = 1,   φ'(0) = Σ_j s_ij (b_j − 1/n),   φ'' = E_t (c − E_t c)(s − E_t s)².
 
-*A mixed third moment.* For c and s in [0, 1] under any law, m = E c, A the mean of s under the law with the density
-c/m and B that with (1 − c)/(1 − m),
+*A mixed third moment.* For c and s in [0, 1] under any law, m = E c, and A and B the means of s under the densities c/m
+and (1 − c)/(1 − m),
 
     E (c − E c)(s − E s)² ≤ m(1−m) (A(1−A) + (1−2m)(A−B)²) ≤ √3/18,
 
-with equality for c = s = 1 with the chance m = (3 − √3)/6 and else 0; 1 − c in place of c bounds it from below. So
-|φ''| ≤ nβ G²w² √3/18 for W = wH, with β = max b − min b and G the largest range of a_iᵀHa_j over j. With v = η/(nw) the
-two logits therefore differ, but for v in every row, which moves nothing, by at most o = √3 ηβ w G²/36, and the
-predictions by at most o/√2, for every n:
+with equality if c = s = 1 with probability m = (3 − √3)/6 and c = s = 0 otherwise; 1 − c in place of c gives the lower
+bound −√3/18. So |φ''| ≤ nβ G²w² √3/18 for W = wH, with β = max b − min b and G the largest range of a_iᵀHa_j over j.
+With v = η/(nw), each logit of the layer therefore differs from v plus the step's logit by at most o = √3 ηβ w G²/36.
+Adding v to every logit does not change softmax, so the predictions differ by at most o/√2, for every n:
 
     ‖layer − step‖ ≤ √6 η β w G²/72.
 
-*The best factor* of ηβ w G² is therefore between √2/64 = 0.0221 and √6/72 = 0.0340, uniformly in n. As w → 0 it is at
-most 9√2/512 = 0.0249: the means are then those of one law in every row, and the moments of two rows differ by
-(1−m)/8 + m(1−m)/4 ≤ 9/64 at most. A family reaches √2/64: four columns, b larger in two of them; the first row has the
-scores 0, G, G/2, G/2, the second G/2, G/2, 0, G, and all others 0, 0, G, G. The step gives the first two one logit, and
-moves all others away from them as η grows.
+*The best factor* of ηβ w G² for all n together is between √2/64 = 0.0221 and √6/72 = 0.0340. As w → 0 it is at most
+9√2/512 = 0.0249: all rows then have the same (uniform) law of c, and the moments of two rows differ by at most
+(1−m)/8 + m(1−m)/4 ≤ 9/64. A family with n = 4 reaches √2/64: b is larger in the first two entries, the first row has
+the scores 0, G, G/2, G/2, the second G/2, G/2, 0, G, and all others 0, 0, G, G. The step gives the first two rows the
+same logit, and the other logits fall away from it as η grows.
 
-The distance tends to 0 with w, on tasks of bounded data all at once. Under any law of tasks, bounded or not, the
-layers' mean loss tends to the step's, as losses are at most 1: the infimum over layers is at most the least mean loss
-of a step. Such a layer has small scores and a large v: whether the two are close is decided by W and v, not by bounds
-on the two shifts.
+As w → 0 the distance tends to 0, uniformly over tasks with bounded data. Under any law of tasks, bounded or not, the
+mean loss of the layers tends to that of the step, because losses are at most 1. So the infimum over layers is at most
+the mean loss of any step. Such a layer has small scores and a large v: whether the two are close is decided by W and v,
+not by bounds on the two shifts.
 
 Source: the layer and the step are our reading of the experiment of Li et al. 2024; derived here.
 """
@@ -128,91 +129,98 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "step",
-        "at x = 0 every p_i is 1/n, so that row j of A enters x_1 = −η H ∇L(0) with the factor that the step `at_zero` "
-        "has: x_1 = (η/n) H Σ_j a_j (b_j − 1/n)",
+        "at x = 0 every p_i is 1/n; by `at_zero`, row j of A has the factor (η/n)(b_j − 1/n) in x_1 = −η H ∇L(0), so "
+        "that x_1 = (η/n) H Σ_j a_j (b_j − 1/n)",
         ("targets", "matched", "at_zero", "li2024.gradient:gradient"),
         "application",
     ),
     Inference(
         "layer",
-        "row i reads φ(1), φ(t) = E_t c, c = n b, under the softmax of t s_i; φ(0) = Σ b_j = 1, and φ'(0) is the sum "
-        "of s_ij (b_j − 1/n) over the rows j: with W = wH and v = η/(nw), v φ'(0) is the step's logit, row by row",
+        "row i of the layer reads φ(1), where φ(t) = E_t c is the mean of c = n b under the softmax of t s_i; φ(0) = Σ "
+        "b_j = 1 and φ'(0) = Σ_j s_ij (b_j − 1/n), so that with W = wH and v = η/(nw) the step's logit of row i is v "
+        "φ'(0)",
         ("targets", "matched", "step", "slope", "first_order", "matched_logit"),
         "linearity of expectation",
     ),
     Inference(
         "means",
-        "c and s in [0, 1] under any law, g = (s − E s)², m = E c strictly between 0 and 1: as c s² ≤ c s, the mean "
-        "of g weighted by c is at most A(1 − A) + (1 − m)²(A − B)²; by 1 − c it is at least m²(A − B)²",
+        "let c and s be in [0, 1] under any law, g = (s − E s)², 0 < m = E c < 1, and A and B the means of s weighted "
+        "by c and by 1 − c. Because c s² ≤ c s, the mean of g weighted by c is at most A(1 − A) + (1 − m)²(A − B)²; "
+        "the mean of g weighted by 1 − c is at least m²(A − B)²",
         ("square_below", "own_mean", "other_mean"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "moment",
-        "E (c − E c) g, the covariance of c and g, is at most m(1 − m)(A(1 − A) + (1 − 2m)(A − B)²); it is 0 for m = "
-        "0, 1",
+        "E (c − E c) g, the covariance of c and g, is at most m(1 − m)(A(1 − A) + (1 − 2m)(A − B)²); for m = 0 and "
+        "m = 1 it is 0",
         ("means", "split", "between", "weighted"),
         "application",
     ),
     Inference(
         "few",
-        "for m ≤ 1/2 it is at most (1 − m) u (1 − 2u), u = mA, where B ≤ A; else 1 − s in place of s has the "
-        "same moment, and 1 − A, 1 − B in place of A, B",
+        "let m ≤ 1/2: if B ≤ A, the covariance of c and g is at most (1 − m) u (1 − 2u), u = mA; if B > A, 1 − s in "
+        "place of s has the same covariance, with 1 − A and 1 − B in place of A and B",
         ("moment", "low"),
         "case distinction",
     ),
     Inference(
         "many",
-        "for m ≥ 1/2 it is at most m(1 − m)/4",
+        "for m ≥ 1/2 the covariance of c and g is at most m(1 − m)/4",
         ("moment", "flat", "weighted"),
         "application",
     ),
     Inference(
         "moment_at_most",
-        "so it is at most √3/18, and with 1 − c in place of c at least −√3/18",
+        "in both cases the covariance of c and g is at most √3/18; with 1 − c in place of c it is at least −√3/18",
         ("few", "many", "fewer", "in_half", "top", "quarter", "below"),
         "case distinction",
     ),
     Inference(
         "second",
-        "φ''(t) is such a moment times nβ(wG)² at most: n b has the range nβ, and s = w h the range wG",
+        "φ''(t) = E_t (c − E_t c)(s − E_t s)² is at most √3/18 nβ(wG)² in absolute value: the range of c = n b is at "
+        "most nβ, and that of the scores s_ij = w a_i'Ha_j of a row at most wG",
         ("bend", "third_moment", "ranges", "times_the_ranges", "moment_at_most", "targets", "scores", "matched"),
         "application",
     ),
     Inference(
         "logits",
-        "|φ(1) − 1 − φ'(0)| is at most half the bound on |φ''|: the layer's logits are v and the step's, each off by v "
-        "times that at most",
+        "|φ(1) − 1 − φ'(0)| is at most half the bound on |φ''|: each logit of the layer differs from v plus the step's "
+        "logit by at most v times this half",
         ("layer", "second"),
         rules.TAYLOR_THEOREM,
     ),
     Inference(
         "slope_of_softmax",
-        "softmax p moves along e at the rates p_i e_i − Σ p_i p_j e_j, which add up to 0; where no |e_i| exceeds o, "
-        "their absolute values add up to E|e − E e| under p, whose square is at most the variance, so to o at most: "
-        "the positive ones and the negative ones, of equal sums, add up to o/2 at most each, and the squares to o²/2",
+        "if the logits move along e, softmax p moves at the rates p_i e_i − Σ_j p_i p_j e_j, which add up to 0. If no "
+        "|e_i| exceeds o, the absolute values of the rates add up to E|e − E e| under p, whose square is at most the "
+        "variance of e, and so to at most o. The positive and the negative rates have sums of the same size, at most "
+        "o/2, so that the squares of all rates add up to at most o²/2",
         (*(step.label for step in JACOBIAN), "square_of_the_sum", *(step.label for step in OF_THE_OUTPUTS)),
         "Cauchy-Schwarz",
     ),
     Inference(
         "close",
-        "v in every row moves no output: the predictions differ by at most what a logit is off, over √2",
+        "adding v to every logit does not change softmax: the predictions differ by at most 1/√2 times the bound of "
+        "`logits`",
         ("logits", "slope_of_softmax", "together"),
         rules.MEAN_VALUE_INEQUALITY,
     ),
     Inference(
         "slopes_at_zero",
-        "as w tends to 0 the logits' difference over w, but for what is the same in every row, tends to η/2 times the "
-        "covariance C_i of b and (h − E h)², h the scores a_i'Ha_j, under the uniform law on the rows j; the "
-        "predictions' over w tends to its image under the slope of softmax at the step",
+        "let w tend to 0. In row i the difference of the layer's logit less v and the step's logit, over w, tends to "
+        "η/2 times the covariance C_i of b and (h − E h)², with h_j = a_i'Ha_j, under the uniform law on the rows j; "
+        "the difference of the predictions over w tends to the image of this limit under the Jacobian of softmax at "
+        "the step",
         ("layer", "bend", "third_moment", "matched", "halfbend_of_the_mean"),
         rules.DERIVATIVE,
     ),
     Inference(
         "two_rows_apart",
-        "two rows have the same law of b, and b or −b has a mean m ≤ 1/2 in its range: C_i and −C_j are βG² times "
-        "such moments of numbers in [0, 1], which are at most (1 − m) u (1 − 2u) ≤ (1 − m)/8, for m, and m(1 − m)/4, "
-        "for 1 − m, so that C_i − C_j is at most 9/64 βG²",
+        "b has the same law in all rows; scaled to c in [0, 1], it has a mean m, and m ≤ 1/2 for b or for −b. If m ≤ "
+        "1/2, C_i is βG² times a covariance of c, at most (1 − m) u (1 − 2u) ≤ (1 − m)/8, and −C_j is βG² times a "
+        "covariance of 1 − c, whose mean is 1 − m, at most m(1 − m)/4: so C_i − C_j ≤ 9/64 βG². With −b for b the rows "
+        "i and j change places",
         (
             "slopes_at_zero",
             "few",
@@ -229,46 +237,49 @@ ARGUMENT = (
     ),
     Inference(
         "in_the_limit",
-        "but for what is the same in every row, no logit's difference over w exceeds η/2 times half of what two rows "
-        "differ by, in the limit, and the predictions' is at most that over √2",
+        "subtracting the same number from every logit does not change softmax. With the mean of the largest and the "
+        "least C_i subtracted, the limit of each logit's difference over w is at most η/2 times half of the largest "
+        "C_i − C_j, and that of the distance of the predictions over w at most 1/√2 times this",
         ("slopes_at_zero", "two_rows_apart", "slope_of_softmax", "centred", "left_in_the_limit"),
         "application",
     ),
     Inference(
         "family",
-        "with k = floor(n/4) and r = n − 4k let A = I and β ≤ 2/n; b is 1/n + β/2 in 2k columns, 1/n − β/2 in 2k "
-        "others, 1/n in the last r. The first row of H is 0 in k of the first 2k columns, G in the other k, G/2 "
-        "elsewhere; the second is 0 and G so in the second 2k columns, G/2 elsewhere; all other rows are 0, G and G/2 "
-        "in the three. The step's logits are 0, 0 and −ηβGk/n, and the layer's, less v, differ from them by w times "
-        "±ηβG²k/(8n) in the first two rows, as w tends to 0",
+        "let k = floor(n/4), r = n − 4k, A = I and β ≤ 2/n. b is 1/n + β/2 in the first 2k entries, 1/n − β/2 in the "
+        "next 2k, and 1/n in the last r. The first row of H is 0 in k of the first 2k columns, G in the other k of "
+        "them, and G/2 elsewhere; the second row is 0 in k of the next 2k columns, G in the other k of them, and G/2 "
+        "elsewhere; all other rows are 0 in the first 2k columns, G in the next 2k, and G/2 in the last r. The step's "
+        "logits are 0 in the first two rows and −ηβGk/n in the others. In the first two rows the layer's logits less v "
+        "differ from them by w times ±ηβG²k/(8n), to first order in w",
         ("layer", "first_row", *(step.label for step in FAMILY)),
         rules.DERIVATIVE,
     ),
     Inference(
         "needed",
-        "where the step's first two outputs are p, their moves differ by `difference_of_two` at the rate ηβG²k/(4n) p, "
-        "and the predictions' distance is at least that over √2; as η grows p tends to 1/2",
+        "let p be each of the step's first two outputs. By `difference_of_two`, the differences of the predictions in "
+        "these two entries, over w, tend to limits that are ηβG²k/(4n) p apart, so that the limit of the distance of "
+        "the predictions over w is at least 1/√2 times this; as η grows, p tends to 1/2",
         ("family", "slopes_at_zero", "slope_of_softmax", "difference_of_two", "distance_of_two"),
         rules.LOWER_BOUND_APPROACHED,
     ),
     Inference(
         "each_task",
-        "on each task G is finite and β ≤ 1, and the loss has slopes of √2 at most between outputs, whose difference "
-        "from b has positive and negative parts of sum 1 at most: as w tends to 0, the layer's loss tends to the "
-        "step's",
+        "on each task G is finite and β ≤ 1, and the slope of the loss between outputs is at most √2, because the "
+        "positive and the negative part of an output less b each add up to at most 1: as w tends to 0, the layer's "
+        "loss tends to the step's",
         ("targets", "close", "square_of_the_sum", "squares"),
         "squeeze",
     ),
     Inference(
         "mean",
-        "a loss is half the square norm of an output less b, whose positive and negative parts have the sum 1 at most: "
-        "it is between 0 and 1, and under every law of the tasks the layer's mean loss tends to the step's",
+        "a loss is half the squared norm of an output less b, whose positive and negative part each add up to at most "
+        "1: the loss is between 0 and 1, and under every law of the tasks the layer's mean loss tends to the step's",
         ("targets", "each_task", "square_of_the_sum", "squares"),
         rules.BOUNDED_CONVERGENCE,
     ),
     Inference(
         "least",
-        "what the layers' mean losses tend to is no smaller than their infimum",
+        "the limit of the layers' mean losses is at least their infimum",
         ("mean",),
         rules.LOWER_BOUND_APPROACHED,
     ),
@@ -288,12 +299,12 @@ def derivation() -> Derivation:
                 mean_c * mean_s**2 - M * mean_s**2 - 2 * t * mean_c * mean_s + 2 * M * t * mean_s + (mean_c - M) * t**2,
             ),
             Step(
-                "what 2x³ has beyond 3x²k − k³, with x = 1/√3 in the bound of k − k³",
+                "2x³ less 3x²k − k³ is not negative for k, x ≥ 0; with x = 1/√3 this bounds k − k³",
                 2 * x**3 - 3 * x**2 * k + k**3,
                 (k - x) ** 2 * (k + 2 * x),
             ),
             Step(
-                "what 9/64 has beyond the difference of two rows",
+                "9/64 less the bound on the difference of two rows is a square",
                 sp.Rational(9, 64) - (1 - m) / 8 - m * (1 - m) / 4,
                 (m - sp.Rational(1, 4)) ** 2 / 4,
             ),

@@ -1,15 +1,15 @@
 r"""Gradient and Hessian of softmax regression in closed form, for any number of rows.
 
-The loss ½‖p − b‖², p = softmax(z), as a function of two logits z_i, z_j; the other n − 2 rows enter by the sums of
-their exponentials E_k, of E_k², of b_k E_k and of b_k² alone, so that the following is an identity for every n ≥ 2.
-With c = p − b, g = Σ_k p_k c_k and r = Σ_k p_k²,
+The loss L = ½‖p − b‖², p = softmax(z), is a function of two logits z_i, z_j. The other n − 2 rows enter only through
+the sums S, Q, C and B of their E_k = exp(z_k), E_k², b_k E_k and b_k², so that the following identities hold for every
+n ≥ 2. With c = p − b, g = Σ_k p_k c_k and r = Σ_k p_k²,
 
     ∂L/∂z_i = p_i (c_i − g),                 that is, J c with J = diag(p) − ppᵀ,
     ∂²L/∂z_i² = p_i (p_i + c_i − g) − p_i² (2p_i + 2c_i − 2g − r),
     ∂²L/∂z_i∂z_j = − p_i p_j (p_i + p_j + c_i + c_j − 2g − r),
 
-and in x, where z = Ax, the gradient is AᵀJc and the Hessian Aᵀ(∂²L/∂z²)A. The loss is not convex: at n = 2 and
-b = (1, 0) the second derivative in the difference of the logits changes its sign.
+In x, with z = Ax, the gradient is AᵀJc and the Hessian Aᵀ(∂²L/∂z²)A. The loss is not convex: at n = 2 and b = (1, 0)
+the second derivative in the difference of the logits changes its sign.
 
 Source: Li et al. 2024 for the regression; derived here.
 """
@@ -38,7 +38,7 @@ DEFINITIONS = {
 
 
 def expanded(expression: sp.Expr) -> sp.Expr:
-    """Return an expression in x and y, so that it can be differentiated."""
+    """Return an expression in terms of x and y, so that it can be differentiated."""
     for name, value in reversed(DEFINITIONS.items()):
         expression = expression.subs(name, value)
     return expression
@@ -59,7 +59,7 @@ STATEMENT = Statement(
 
 
 def derivation() -> Derivation:
-    """Return the steps: the Jacobian, the gradient, the Hessian; the rows' sum of the gradient vanishes."""
+    """Return the steps: the Jacobian, the gradient, the Hessian; at n = 2 the second derivative changes its sign."""
     t = sp.Symbol("t", real=True)
     p = sp.exp(t) / (1 + sp.exp(t))
     two = p * (1 - p) * 2 * (p - 1)
@@ -69,9 +69,11 @@ def derivation() -> Derivation:
             Step("∂p_j/∂z_i", sp.Derivative(expanded(p_j), x), -p_i * p_j),
             Step("the gradient", sp.Derivative(expanded(loss), x), slope),
             Step("the Hessian on the diagonal", sp.Derivative(expanded(slope), x), own),
-            Step("and off it", sp.Derivative(expanded(slope), y), other),
+            Step("the Hessian off the diagonal", sp.Derivative(expanded(slope), y), other),
             Step(
-                "n = 2, b = (1, 0), t the difference of the logits: L = (1 − p)²", sp.Derivative((p - 1) ** 2, t), two
+                "n = 2, b = (1, 0): slope of L = (1 − p)² in the logits' difference t",
+                sp.Derivative((p - 1) ** 2, t),
+                two,
             ),
             Step(
                 "its second derivative changes sign at p = 1/3",

@@ -1,26 +1,27 @@
 r"""A gradient step and an attention layer may move the prediction apart, by the sum of their shifts.
 
 Both shifts are bounded: a step x' = x − η AᵀJ(p − b) has ‖x' − x‖ ≤ η ‖A‖ ‖J(p − b)‖ ≤ η R/√2, and one self-attention
-layer with values A V moves A by at most √n ‖A‖ ‖V‖ (its weights have rows of sum 1). Of the two predictions the same
-slope bound says no more than
+layer with values A V moves A by at most √n ‖A‖ ‖V‖ (its weights have rows of sum 1). For the two predictions the same
+slope bound gives only
 
     ‖f(x'; A) − f(x; A')‖ ≤ ½ ‖A(x' − x) − (A' − A)x‖ ≤ (R/2)(‖x' − x‖ + ‖A' − A‖):
 
-they are close where the two moves of the logits are, which no bound on each gives. Here both ends of that are reached.
-Two rows (a, −a)ᵀ, d = 1, target b = (1, 0), and a layer whose row i attends with logits a_i w a_j to values −v a_j:
+they are close if the two moves of the logits are close to each other, which bounds on each move do not imply. In the
+following family the two moves have opposite directions. Let A = (a, −a)ᵀ, d = 1 and b = (1, 0), and let row i of the
+layer attend with logits a_i w a_j to values −v a_j:
 
     logits' difference D = 2ax;   gradient step: D' = D + 8ηa² p(1−p)²;   layer: D'' = D (1 − v tanh(wa²)),
 
 p = 1/(1 + e^{−D}). For x, v, w > 0 the step moves the prediction towards the target and the layer away from it, however
 small η and v are: p' > p > p'', so that the distance √2 (p' − p'') of the two predictions is the sum of the two shifts.
-By the bound above it is at most (√2/4)(D' − D''). That the two predictions are close, closer than either is to the
-prediction before the moves, is refuted so at every instance. The loss L = (1 − p)² has the slope −2p(1 − p)² in D and a
-second derivative 2p(1 − p)²(3p − 1), of size 1/6 at most, so that each move alone changes it by
+By the bound above it is at most (√2/4)(D' − D''). So at every instance the two predictions are farther from each other
+than either is from the prediction before the moves. The loss L = (1 − p)² has the slope −2p(1 − p)² in D and the second
+derivative 2p(1 − p)²(3p − 1), at most 1/6 in absolute value. So each move alone changes L to first order by
 
     step: −(D' − D)²/(4ηa²), which is −η (dL/dx)²;   layer: +2p(1 − p)²(D − D''),
 
-to first order, and by a twelfth of (D' − D)² or (D − D'')² more or less. The hypotheses are those of both shifts, small
-moves included; the clauses need none of them.
+with an error of at most (D' − D)²/12 or (D − D'')²/12. The hypotheses are those of both shifts, small moves included;
+the clauses need none of them.
 
 Source: Li et al. 2024 conclude from the boundedness of both shifts that the two models are close; derived here.
 """
@@ -75,7 +76,7 @@ D = 2 * a * x
 STEP = 8 * eta * a**2 * probability(D) * (1 - probability(D)) ** 2
 LAYER = D * v * (1 - sp.exp(-2 * w * a**2)) / (1 + sp.exp(-2 * w * a**2))
 
-# p(1 − p)² ≤ 4/27 and tanh ≤ 1 make these relations rational; of two logits ±t/2 each moves by half the move of t.
+# p(1 − p)² ≤ 4/27 and tanh ≤ 1 make these relations rational; the logits are ±D/2, and move by half the move of D.
 HYPOTHESES = (
     Hypothesis("large_radius", sp.Ge(R, 4)),
     Hypothesis("data_norm", sp.Ge(R**2, 2 * a**2), "|A| = sqrt(2) a <= R"),
@@ -153,7 +154,7 @@ UP = Inequality(
 )
 DOWN = Inequality("away_from_it", sp.Lt(s / (1 + fall + s), s / (1 + s), evaluate=False), "D'' < D: the layer lowers p")
 first, step, layer = (probability(D), probability(D + STEP), probability(D - LAYER))
-# The paper's conclusion fails at every instance: the predictions are not even as close as one of them and the first.
+# The paper's conclusion fails at every instance: each prediction is closer to the first one than to the other.
 FURTHER = (
     Inequality(
         "further_than_the_step",
@@ -232,8 +233,8 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "odds",
-        "D' − D > 0 at the odds s = e^D, and D − D'' > 0 with u = exp(wa²): their exponentials 1 + rise and 1 + fall, "
-        "by which the odds are multiplied and divided, are above 1",
+        "D' − D > 0 at the odds s = e^D, and D − D'' > 0 with u = exp(wa²) > 1. The step multiplies the odds by 1 + "
+        "rise = exp(D' − D), and the layer divides them by 1 + fall = exp(D − D''); both factors are above 1",
         (
             *("gradient", "attention", "moved_by_the_step", "moved_by_the_layer"),
             *("step_moves_up", "layer_moves_down", "above_one", *(step.label for step in IN_ODDS)),
@@ -242,12 +243,13 @@ ARGUMENT = (
     ),
     Inference(
         "sides",
-        "at these odds p' > p > p'', and two of the predictions are √2 times as far apart as these",
+        "at these odds p' > p > p'', and the distance of two predictions is √2 times the difference of these "
+        "probabilities",
         ("odds", "towards_the_target", "away_from_it", "distance"),
         "application",
     ),
-    Inference("further_than_the_step", "p is above p''", ("sides", "below_the_first"), "application"),
-    Inference("further_than_the_layer", "p' is above p", ("sides", "above_the_first"), "application"),
+    Inference("further_than_the_step", "p > p'': p' − p'' > p' − p", ("sides", "below_the_first"), "application"),
+    Inference("further_than_the_layer", "p' > p: p' − p'' > p − p''", ("sides", "above_the_first"), "application"),
     Inference(
         "step_lowers_the_loss",
         "the slope of the loss in D is −2p(1 − p)², and its second derivative is at most 1/6 between D and D'",
@@ -287,7 +289,7 @@ def derivation() -> Derivation:
             Step("the same in the odds s", LOSS_BEND.left, LOSS_BEND.right),
             Step("the layer's row, u = exp(wa²)", ATTENTION.left, ATTENTION.right),
             Step(
-                "odds grow by 1 + rise: p' − p",
+                "p' − p, where the odds are multiplied by 1 + rise",
                 UP.relation.lhs - UP.relation.rhs,  # pyright: ignore[reportOperatorIssue]
                 rise * s / ((1 + s) * (1 + s + s * rise)),
             ),

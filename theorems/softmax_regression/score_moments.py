@@ -1,7 +1,7 @@
 """Steps of `first_order_layer`: a mean's slopes under tilted scores, a mixed third moment, softmax's slope, a family.
 
-c and s are a target and a score of a row, E their means under the softmax of t s; m = E c, A and B the means of s
-weighted by c and by 1 − c, K_1 and K_0 those of (s − E s)².
+c and s are a target and a score of a row, and E is the mean under the softmax of t s. m = E c; A and B are the means of
+s weighted by c and by 1 − c, and K_1 and K_0 the means of (s − E s)² with these weights.
 """
 
 import sympy as sp
@@ -17,7 +17,7 @@ eta, w, spread, beta = sp.symbols("eta w G beta", positive=True)
 t = sp.Symbol("t", real=True)
 # Means under the softmax: of c, s, cs, s² and cs².
 mean_c, mean_s, mean_cs, mean_ss, mean_css = sp.symbols("m_c m_s m_cs m_ss m_css", real=True)
-# m = E c, the means of s weighted by c and by 1 - c, and those of (s - E s)²; u is m A.
+# m = E c; A, B and K_1, K_0: the means of s and of (s - E s)², weighted by c and by 1 - c; u is m A.
 m, A, B, u, k = sp.symbols("m A B u k", nonnegative=True)
 own, other, x, y = sp.symbols("K_1 K_0 x y", real=True)
 four, left = sp.Symbol("four", positive=True), sp.Symbol("left", nonnegative=True)
@@ -39,7 +39,7 @@ SLOPE = Identity(
 BEND = Identity(
     "bend", sp.Subs(sp.Derivative(_path, (t, 2)), t, 0), bend_of_the_mean, "phi'' is the mean of (c - E c)(s - E s)^2"
 )
-# c, s and their means, in a law; the same in units of their ranges.
+# c, s, their means under a law, and their lowest values.
 own_c, own_s, c_mean, s_mean, low_c, low_s = sp.symbols("c s E_c E_s low_c low_s", real=True)
 THIRD_MOMENT = Identity(
     "third_moment",

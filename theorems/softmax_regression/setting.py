@@ -1,30 +1,31 @@
 r"""Softmax regression, its shifts, and the largest eigenvalue of the softmax Jacobian.
 
-Regression. A ∈ R^{n×d}, b ∈ R^n, f(x) = softmax(Ax) ∈ R^n; minimise ½‖f(x) − b‖². *Weight shift*: where x moves to x',
-the target b̃ = b − f(x') + f(x) leaves the residual as it is, f(x') − b = f(x) − b̃. *Data shift*: the same where A
-moves to A'. So ‖b̃ − b‖ is the prediction's move.
+Regression. A ∈ R^{n×d}, b ∈ R^n, f(x) = softmax(Ax) ∈ R^n; minimise ½‖f(x) − b‖². *Weight shift*: if x moves to x', the
+target b̃ = b − f(x') + f(x) leaves the residual unchanged, f(x') − b = f(x) − b̃. *Data shift*: the same if A moves to
+A'. In both cases b̃ − b is minus the move of the prediction.
 
 Jacobian. With p = softmax(z), the Jacobian in the logits is J = diag(p) − ppᵀ, J1 = 0 and vᵀJv is the variance of v
-under p. Let M, m be the largest and the least entry of v (n ≥ 2), μ its mean under p, and τ ≤ p_i for all i. For
-v ⟂ 1 the sum of (p_i − τ)(M − v_i)(v_i − m) ≥ 0 says that
+under p. Let M, m be the largest and the least entry of v (n ≥ 2), μ its mean under p, and τ ≤ p_i for all i. For v ⟂ 1
+let c = Σ_i (p_i − τ)(M − v_i)(v_i − m) ≥ 0. Then
 
-    Var_p(v) = (M − μ)(μ − m) + τ(‖v‖² + n M m) − c,    c ≥ 0,
+    Var_p(v) = (M − μ)(μ − m) + τ(‖v‖² + n M m) − c,
 
 and ‖v‖² = M² + m² + k with k ≥ 0. So, with q = (M + m)²,
 
     ½‖v‖² (1 − (n−2)τ) − Var_p(v) = k (1 − nτ)/2 + q (1 − 2nτ)/4 + (μ − (M + m)/2)² + c,
 
-and the largest eigenvalue of J is at most (1 − (n−2)τ)/2 where τ ≤ 1/(2n): at most 1/2 always (τ = 0), reached for
-p = (½, ½, 0 …), and for p = (s, s, τ … τ) reached at every τ. In the clause the mean is in the lower half of the range
-(else take −v): μ − m = b, M − μ = b + e with b, e ≥ 0, and h = 1 − 2nτ.
+and the largest eigenvalue of J is at most (1 − (n−2)τ)/2 if τ ≤ 1/(2n), and so at most 1/2 for every p (τ = 0). The
+first bound is reached at every τ by p = (s, s, τ … τ), and 1/2 by p = (½, ½, 0 …). In the clause the mean is in the
+lower half of the range (otherwise take −v): μ − m = b, M − μ = b + e with b, e ≥ 0, and h = 1 − 2nτ.
 
-Logits in a ball of radius ρ differ by √2 ρ at most, so that p_i ≥ τ = 1/(1 + (n−1) e^{√2 ρ}), and nτ ≤ 1/2 from
-√2 ρ ≥ log 3 on.
+Logits in a ball of radius ρ differ by at most √2 ρ, so that p_i ≥ τ = 1/(1 + (n−1) e^{√2 ρ}), and nτ ≤ 1/2 if
+√2 ρ ≥ log 3.
 
-Free bounds. ‖f − f'‖ < √2 for any two softmax outputs. If no logit moves by more than ε, e^Δ lies between 1/B and B,
-B = e^ε; with y = e^Δ, E y = g and the chord of the convex (1 − y/g)₊ on [1/B, B], the total variation is at most
-(B − g)(g − 1/B)/(g (B − 1/B)) ≤ (B − 1)/(B + 1) = tanh(ε/2), and ‖w‖ ≤ ‖w‖₁/√2 where the entries of w sum to 0: the
-prediction moves by √2 tanh(ε/2) at most, which n = 2 approaches from logits ∓ε/2 to ±ε/2.
+Free bounds, which need no norms. ‖f − f'‖ < √2 for any two softmax outputs. If every logit moves by a Δ with |Δ| ≤ ε,
+y = e^Δ is between 1/B and B, B = e^ε. With g = E y and the chord of the convex (1 − y/g)₊ on [1/B, B], the total
+variation is at most (B − g)(g − 1/B)/(g (B − 1/B)) ≤ (B − 1)/(B + 1) = tanh(ε/2). If the entries of w add up to 0,
+‖w‖ ≤ ‖w‖₁/√2. So the prediction moves by at most √2 tanh(ε/2), as it does at n = 2 from logits (−ε/2, ε/2) to
+(ε/2, −ε/2).
 
 Source: Li et al. 2024 for the regression and the shifts; the rest is derived here.
 """
@@ -47,7 +48,7 @@ LARGE_RADIUS = Hypothesis("large_radius", sp.Ge(R, 4))
 # One entry of the prediction before and after a move, and of the target.
 before, after, target, new_target = sp.symbols("before after target new_target", real=True)
 
-# The largest eigenvalue: see above. c, k, q, h and the two parts of the range are as there.
+# For the largest eigenvalue; the docstring of this module defines them.
 b, e, c, k, q, h = sp.symbols("b e c k q h", nonnegative=True)
 # The difference of two logits.
 apart = sp.Symbol("t", real=True)
@@ -93,7 +94,7 @@ EIGENVALUE = Inequality(
 )
 
 HALF = R / 2
-"""The largest move of the prediction by a move of length 1: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
+"""The bound on the move of the prediction at a move of length 1: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
 log_claimed = 3 * sp.log(n) / 2 + 10 * R**2
 BOUND = Inequality("bound", sp.Le(sp.log(HALF), log_claimed), "R/2 <= n^(3/2) exp(10 R^2), in logarithms")
 _least_value = 1 - 1 / (top * mean)
@@ -166,12 +167,12 @@ def derivation_steps() -> tuple[Step, ...]:
             p1 * p2 * (v1 - v2) ** 2 + p1 * p3 * (v1 - v3) ** 2 + p2 * p3 * (v2 - v3) ** 2,
         ),
         Step(
-            "an entry's part of c, which is not negative; Σ p_i = 1 and Σ v_i = 0 give c as a whole",
+            "one summand of c, which is not negative; with Σ p_i = 1 and Σ v_i = 0 the summands add up to c",
             (p - tau) * (M - v) * (v - m),
             (M + m) * p * v - p * v**2 - M * m * p - tau * (M + m) * v + tau * v**2 + tau * M * m,
         ),
         Step(
-            "so the eigenvalue's margin, c being K here, is a sum of terms that are not negative where 2nτ ≤ 1",
+            "so the margin of the eigenvalue, with K for c, is a sum of terms that are not negative if 2nτ ≤ 1",
             total * (1 - (n - 2) * tau) / 2 - (second - mu**2),
             slack,
         ),
@@ -191,7 +192,7 @@ def derivation_steps() -> tuple[Step, ...]:
             spike * (1 - spike) * n / (n - 1) * (1 - 1 / n),
         ),
         Step("small moves: (B−1)/(B+1) is the largest total variation", CHORD.left, CHORD.right),
-        Step("the residual is as it was", after - target, before - new_target),
+        Step("the new target leaves the residual unchanged", after - target, before - new_target),
     )
 
 

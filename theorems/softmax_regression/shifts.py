@@ -1,8 +1,8 @@
 r"""The parts that the weight shift and the data shift share: their statement, their constants, their canaries.
 
-Both are best constants of the same function. A move of x by a unit vector v moves the prediction by J A v, one of A by
-E with ‖E‖ = 1 by J E x; with ‖A‖, ‖x‖ ≤ R both are at most R times the largest eigenvalue of J at logits of norm R² or
-less. The claimed factor is M = n^{3/2} e^{10R²}.
+The best constants of both shifts come from the same function. To first order, moving x by a unit vector v moves the
+prediction by J A v, and moving A by E, ‖E‖ = 1, moves it by J E x. For ‖A‖, ‖x‖ ≤ R both have norm at most R times the
+largest eigenvalue of J over logits of norm R² or less. The claimed factor is M = n^{3/2} e^{10R²}.
 """
 
 from dataclasses import replace
@@ -69,11 +69,11 @@ from verify import (
 )
 
 SMALL_MOVE = sp.Rational(1, 100)
-"""A size that no logit moves by, in the small-move hypothesis."""
+"""The small-move hypothesis: every logit moves by less than this."""
 
-# Two equal logits above the others, at mean 0, so that R² is all difference; their odds against each other are 1.
+# 1/p_1 for two equal logits above the others, the logits having mean 0 and norm R².
 pair = 2 + (n - 2) * sp.exp(-gap)
-# One logit above the others, at probability ½ where R² reaches so far, else as near to it as it does.
+# One logit above the others, at probability ½ if the norm R² allows it, else at the largest probability it allows.
 highest = R**2 * sp.sqrt(n / (n - 1))
 largest = 1 / (1 + (n - 1) * sp.exp(-highest))
 row_at_half, row_below = R * n / (4 * (n - 1)), R * largest * (1 - largest) * n / (n - 1)
@@ -105,7 +105,7 @@ VALUES = {
 }
 
 
-# The moves of the prediction and of the logits, and the length of the move.
+# The norms of the moves of the prediction, of the logits, and of x or A.
 predicted, logits, length = sp.symbols("predicted logits length", nonnegative=True)
 factor = sp.Symbol("factor", positive=True)
 WITHIN = Implication(
@@ -132,7 +132,7 @@ ENTRY = Identity(
     - tau * ((largest_v + least_v) * own_v - own_v**2 - largest_v * least_v),
     "(p_i - tau)(max - v_i)(v_i - min), term by term",
 )
-# The mean of v under p, and the norm² of v; M and m are this mean plus b + e and less b.
+# The mean μ of v under p, and ‖v‖²; M = μ + b + e and m = μ − b.
 mean_v, norm_v = sp.symbols("mu norm_v", real=True)
 _highest, _lowest = mean_v + b + e, mean_v - b
 VARIANCE = (
@@ -169,22 +169,22 @@ SHARP = InWords("sharp", "at n = 2 no factor smaller than R/2 will do")
 ARGUMENT = (
     Inference(
         "variance",
-        "v'Jv is the variance of v under p; the sum c of the (p_i − τ)(M − v_i)(v_i − m), M and m the largest and the "
-        "least v_i, is not negative, and by `entry`, with Σ p_i = 1 and Σ v_i = 0, it gives the mean of the v_i²: the "
-        "variance is what `eigenvalue` has, for the mean in the lower half of the range, else for −v",
+        "v'Jv is the variance of v under p. With M and m the largest and the least v_i, the sum c of all (p_i − τ)(M − "
+        "v_i)(v_i − m) is not negative, and by `entry`, with Σ p_i = 1 and Σ v_i = 0, it gives the mean of the v_i²: "
+        "the variance is that in `eigenvalue` if the mean of v is in the lower half of its range; otherwise take −v",
         ("eigenvalue", "entry", *(step.label for step in VARIANCE)),
         "nonnegative terms",
     ),
     Inference(
         "slope",
-        "the Jacobian of softmax is J = diag(p) − pp', symmetric; it takes 1 to 0, v'Jv is a variance, and by the step "
-        "with τ = 0 it is at most ½|v|² on the vectors orthogonal to 1: |J| ≤ ½",
+        "the Jacobian of softmax is J = diag(p) − pp', which is symmetric; J1 = 0, and by `eigenvalue` with τ = 0 the "
+        "variance v'Jv is at most ½|v|² for every v orthogonal to 1: |J| ≤ ½",
         ("variance", "eigenvalue", *(step.label for step in JACOBIAN)),
         rules.SPECTRAL_THEOREM,
     ),
     Inference(
         "prediction",
-        "the prediction moves by at most half of what the logits move",
+        "the prediction moves by at most half as much as the logits",
         ("slope",),
         rules.MEAN_VALUE_INEQUALITY,
     ),
@@ -197,31 +197,31 @@ ARGUMENT = (
     ),
     Inference(
         "sharp",
-        "at n = 2 and two equal logits a move of length √2 t that moves the logits by R t and −R t moves the entries "
-        "of the prediction by s and −s, s/t → R/2, and so by √2 s: with u = (1, −1)/√2 and a unit v, A = R u v' and "
-        "the move √2 t v of x = 0, or x = R v and the move √2 t u v' of A = 0, are such, within the norms and, for "
-        "small t, small",
+        "let n = 2 and both logits be equal. A move of length √2 t that moves the logits by R t and −R t moves the "
+        "entries of the prediction by s and −s with s/t → R/2, and so the prediction by √2 s. With u = (1, −1)/√2 and "
+        "a unit v there are such moves: √2 t v of x = 0 with A = R u v', and √2 t u v' of A = 0 with x = R v. They are "
+        "within the norms, and small for small t",
         ("pair", "along_the_pair", "norms", "small_move"),
         rules.DERIVATIVE,
     ),
     Inference(
         "total_variation",
-        "the exponentials y of the logits' moves lie between 1/B and B, B = exp(1/100), and have a mean g under f; f' "
-        "is f y/g, so that f' and f differ in total variation by the mean of max(1 − y/g, 0) under f, which is convex "
-        "in y: at most its chord at g",
+        "the exponentials y of the moves of the logits are between 1/B and B, B = exp(1/100); let g be their mean "
+        "under f. Then f' = f y/g, so that the total variation between f' and f is the mean of max(1 − y/g, 0) under "
+        "f. This function is convex in y: its mean is at most the value at g of its chord on [1/B, B]",
         ("small_move", "moved_share", "chord_value"),
         rules.CHORD,
     ),
     Inference(
         "at_most_tanh",
-        "that is at most (B − 1)/(B + 1) = tanh(1/200)",
+        "this value of the chord is at most (B − 1)/(B + 1) = tanh(1/200)",
         ("total_variation", "chord", "chord_above", "half_tangent"),
         "nonnegative terms",
     ),
     Inference(
         "free",
-        "the positive entries of f' − f add up to the total variation, 1 at most, and so do the negative ones; the "
-        "squares of each add up to its square at most",
+        "the positive entries of f' − f add up to the total variation, which is at most 1, and so do the absolute "
+        "values of the negative ones; the squares of either add up to at most the square of the total variation",
         ("at_most_tanh", "square_of_the_sum", "squares"),
         "nonnegative terms",
     ),
@@ -247,7 +247,7 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
 
 
 def evaluations(move: Draw, pair: Pair) -> dict[str, Evaluation]:
-    """Return the evaluations of a shift's claims in words, by its moves."""
+    """Return the evaluations of a shift's claims: `move` draws moves, `pair` gives the steepest ones at n = 2."""
     return {
         "shift": Evaluation(
             shift_within(move),

@@ -12,7 +12,7 @@ from verify import Identity, Implication, Inequality
 sigma, t, level = sp.symbols("sigma t lambda", real=True)
 short = sp.Symbol("short", nonnegative=True)
 M, m = sp.symbols("M m", real=True)
-# M_0; e^m, e^(−M), e^(−M_0) and f, the odds by those at the pair; σ̄'s exponentials and those that they bound.
+# M_0; e^m, e^(−M), e^(−M_0); f, the odds over the odds at the pair; E, and a sum of exponentials that E bounds.
 top, half, down, lowest, share, most, sums = sp.symbols("M_0 half down lowest f E sums", positive=True)
 q, rest = sp.symbols("q rest", real=True)
 VARIABLES = (sigma, t, level, short, M, m, top, half, down, lowest, share, most, sums, q, rest)

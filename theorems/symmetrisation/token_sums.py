@@ -4,10 +4,10 @@ For i.i.d. x_1 … x_T with moments μ_k, and forms F_j = Σ_i c_j(i) x_i^{n_j},
 
     E ∏_j F_j = Σ_π  ∏_{B∈π} μ_{n(B)}  ·  Σ_{distinct indices} ∏_{B∈π} c_B(i_B),
 
-over the set partitions π of the forms into groups that share an index, with c_B and n(B) the
-product of coefficients and the sum of powers in B. A sum over distinct indices is, by Möbius
-inversion, Σ_σ ∏_{D∈σ} (−1)^{|D|−1} (|D|−1)! Σ_i ∏_{B∈D} c_B(i). So T may be a symbol, as long as
-sums over i can be written down.
+over the set partitions π of the forms into blocks B that share an index, with c_B the product of
+the coefficients and n(B) the sum of the powers in B. By Möbius inversion, the sum over distinct
+indices is Σ_σ ∏_{D∈σ} (−1)^{|D|−1} (|D|−1)! Σ_i ∏_{B∈D} c_B(i), over the set partitions σ of the
+blocks of π. So T may be a symbol, if the sums over i are known in closed form.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ import sympy as sp
 from sympy.utilities.iterables import multiset_partitions
 
 Coefficients = tuple[sp.Expr, ...]
-"""The value of a coefficient on each class of indices."""
+"""The value of a coefficient c(i) on each class of indices i."""
 
 
 def mean_of_product(
@@ -26,7 +26,7 @@ def mean_of_product(
 ) -> sp.Expr:
     """Return E ∏ Σ_i c(i) x_i^n for forms (c, n); `total` sums coefficients over all indices.
 
-    Raises ValueError without forms, KeyError for a moment that is not given.
+    Raises ValueError without forms, and KeyError for a moment that is not in `moments`.
     """
     if not forms:
         raise ValueError("a product needs at least one form")

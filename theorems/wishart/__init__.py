@@ -1,9 +1,9 @@
-"""Exact moments of real Wishart matrices and of their inverses, any number of samples, any dimension.
+"""Exact moments of real Wishart matrices and of their inverses, for any number of samples and any dimension.
 
-S = (1/n) Σ_i x_i x_iᵀ with x_1 … x_n ~ N(0, Σ) i.i.d. in R^d. Words are products S M_1 S M_2 … with given matrices M_i:
-`word_moment` is the mean of a product of their traces, `matrix_moment` of the word itself, and the functions in
-`formula` give both in symbols, for all n, d, Σ and M_i. Those in `inverse` take S⁻¹ for S. `trace_moment` reaches high
-powers of S at Σ = I.
+S = (1/n) Σ_i x_i x_iᵀ with x_1 … x_n ~ N(0, Σ) i.i.d. in R^d. Words are products S M_1 S M_2 …, the M_i given.
+`word_moment` is the mean of a product of traces of words, `matrix_moment` the mean of one word. `word_formula` and
+`matrix_formula` give both in symbols, for all n, d, Σ and M_i. The functions `inverse_…` have S⁻¹ in place of S.
+`trace_moment` reaches high powers of S at Σ = I.
 """
 
 from theorems.wishart.inverse_moments import (

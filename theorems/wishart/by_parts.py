@@ -6,17 +6,19 @@ with A = M_1 W M_2 … W M_k and a product F of such traces,
     E[tr(W A) F] = n E[tr(Σ A) F] + Σ_{A = P W Q} E[(tr(Σ P) tr(W Q) + tr(W Pᵀ Σ Q)) F]
                    + Σ_{tr(W B) in F} E[tr(W (B + Bᵀ) Σ A) F / tr(W B)],
 
-with a summand for each W in A and each W in F, the latter turned to the front of its trace. Since ∂W = ∂x xᵀ + x ∂xᵀ,
-the x_i meets either of the two sides of that W; on the far one the letters between are transposed.
+with a summand for each W in A and each W in F. A trace in F is rotated so that its W comes first. Since
+∂W = ∂x xᵀ + x ∂xᵀ, the x_i is paired with either of the two factors of that W; if it is paired with the far factor, the
+letters between are transposed.
 
-So the mean is a sum over the pairings of the 2k Gaussian factors: each leaves a product of traces of words in Σ, and
-free sums over the n columns. Two W that are paired share a column, and the W that is left has the sum of their weights.
-With all weights 0 only the number of columns is known, on which the moments of W depend. With all weights 1 at
-first, a column's weight is the number of W that share it: the coset type of the pairing, which those of W⁻¹ take.
+So the mean is a sum over the pairings of the 2k Gaussian factors. Each pairing leaves a product of traces of words in Σ
+and free sums over the n columns. Two W that are paired share a column: one W is left, with the sum of their weights.
+If all weights are 0, only the number of columns is recorded, which is enough for the moments of W. If all weights are 1
+at first, a column's weight is the number of W that share it: the coset type of the pairing, which the moments of W⁻¹
+need.
 
-A trace may be started anywhere and transposed: it is kept in the least of these forms, and products that
-are then the same are taken once. So k equal letters cost much less than the (2k − 1)!! pairings of 2k Gaussian
-factors, and k different ones about as much.
+The trace of a word does not change if the word is rotated or transposed. Each trace is kept in the least of these
+forms, and the mean of equal products is computed once. So k equal letters cost much less than the (2k − 1)!! pairings
+of 2k Gaussian factors, and k different letters about as much.
 """
 
 from collections import Counter
@@ -30,39 +32,39 @@ from verify import InputError
 
 Letters = tuple[str, ...]
 Traces = tuple[Letters, ...]
-"""A product of traces. Letters of a trace have a Σ before each: ("N", "Mᵀ") is tr(Σ N Σ Mᵀ)."""
+"""A product of traces. Each letter of a trace has a Σ before it: ("N", "Mᵀ") is tr(Σ N Σ Mᵀ)."""
 Weights = tuple[int, ...]
 PairingSum = dict[tuple[Weights, Traces], int]
 """Number of pairings that leave columns of these weights, in ascending order, and these traces."""
 
 MOST_PAIRINGS = 150_000
-"""Pairings, up to exchanges of equal letters, that are admitted: they take half a minute at most."""
+"""Maximum number of pairings, up to exchanges of equal letters; they take half a minute at most."""
 _OPEN = ""
-"""The letter of an arbitrary matrix B, by which E[W M_1 … W] is read off E tr(W M_1 … W B)."""
+"""The letter of an arbitrary matrix B: E[W M_1 … W] is read off E tr(W M_1 … W B)."""
 
 _Path = tuple[Any, ...]
-"""Letters, W, letters, W, …, letters. A W is its weight; letters that stand together have a Σ between them.
+"""Letters, W, letters, W, …, letters. A W is given by its weight; adjacent letters have a Σ between them.
 A trace begins with a W: (w_1, g_1, w_2, g_2 …) is tr(W g_1 W g_2 …)."""
 
 
 def pairing_sum(words: Sequence[Sequence[str]], symmetric: Collection[str] = (), weight: int = 0) -> PairingSum:
     """Return E ∏ tr(W M_1 W M_2 … W M_k) over the words, each W with the same weight.
 
-    A word is its letters M_1 … M_k, by name; "Nᵀ" is the transpose of "N", and N is Nᵀ for the names in `symmetric`.
-    Raises InputError without words, for a word without letters, a letter without a name, and more than MOST_PAIRINGS
-    pairings.
+    A word is the sequence of the names of M_1 … M_k; "Nᵀ" is the transpose of "N", and N = Nᵀ for the names in
+    `symmetric`. Raises InputError without words, for a word without letters, a letter without a name, and more than
+    MOST_PAIRINGS pairings.
     """
     return _sum([[_letter(letter, symmetric) for letter in word] for word in words], symmetric, weight)
 
 
 def chain_sum(letters: Sequence[str], symmetric: Collection[str] = (), weight: int = 0) -> PairingSum:
-    """Return E tr(W M_1 W M_2 … M_{k−1} W B) for an arbitrary B, which `opened` reads; errors as `pairing_sum`."""
+    """Return E tr(W M_1 W M_2 … M_{k−1} W B) for an arbitrary B, which `opened` removes; errors as `pairing_sum`."""
     return _sum([[*(_letter(letter, symmetric) for letter in letters), _OPEN]], symmetric, weight)
 
 
 def opened(traces: Traces) -> tuple[Letters, Traces]:
-    """Return the letters of Z and the other traces, where one trace is tr(Z B) with the open letter B."""
-    # It sorts before all names: its trace is the first, and begins with it.
+    """Split off the trace tr(Z B) with the open letter B: return the letters of Z and the other traces."""
+    # B sorts before all names: its trace is the first, and begins with B.
     (_, *letters), *others = traces
     return tuple(letters), tuple(others)
 
@@ -92,7 +94,7 @@ def _sum(words: Sequence[Letters | list[str]], symmetric: Collection[str], weigh
 def _refuse_many(letters: Sequence[str], symmetric: Collection[str]) -> None:
     pairings = sp.factorial2(2 * len(letters) - 1)
     times = Counter(letter.rstrip("ᵀ") for letter in letters)
-    # A letter that is not symmetric is met as it is or transposed.
+    # A letter that is not symmetric occurs as it is or transposed.
     same = prod(sp.factorial(k) if name in symmetric else sp.factorial(k) / 2 ** (k - 1) for name, k in times.items())
     if pairings > MOST_PAIRINGS * same:
         raise InputError(
@@ -113,19 +115,19 @@ def _turned(path: _Path, symmetric: Collection[str]) -> _Path:
 
 
 def _least(trace: _Path, symmetric: Collection[str]) -> _Path:
-    """Return one form of tr(W g_1 W g_2 …) for all that are equal."""
+    """Return the least form of tr(W g_1 W g_2 …), up to rotation and transposition."""
     forms = (trace, (trace[0], *_turned(trace[1:], symmetric)))
     return min(form[i:] + form[:i] for form in forms for i in range(0, len(form), 2))
 
 
 def _least_letters(letters: Letters, symmetric: Collection[str]) -> Letters:
-    """Return one form of tr(Σ M_1 Σ M_2 …) for all that are equal."""
+    """Return the least form of tr(Σ M_1 Σ M_2 …), up to rotation and transposition."""
     forms = (letters, _turned_letters(letters, symmetric))
     return min(form[i:] + form[:i] for form in forms for i in range(len(form)))
 
 
 def _state(traces: Iterable[_Path], symmetric: Collection[str]) -> tuple[_Path, ...]:
-    """Return one form of a product of traces for all that are equal, the shortest first."""
+    """Return the product with each trace in its least form, and the traces sorted, the shortest first."""
     return tuple(sorted((_least(trace, symmetric) for trace in traces), key=lambda trace: (len(trace), trace)))
 
 
@@ -149,13 +151,16 @@ def _by_parts(words: tuple[_Path, ...], symmetric: Collection[str], known: dict[
 
 
 def _met(words: tuple[_Path, ...], symmetric: Collection[str]) -> Counter[tuple[Weights, Traces, tuple[_Path, ...]]]:
-    """Return the terms of one integration by parts: columns and traces that are left, and words, by how often."""
+    """Return the terms of one integration by parts, each with its multiplicity.
+
+    A term has the weights of closed columns, the traces without a W, and the traces that still have a W.
+    """
     (weight, *path), rest = words[0], words[1:]
     first = tuple(path)
     terms: Counter[tuple[Weights, Traces, tuple[_Path, ...]]] = Counter()
 
     def add(columns: Weights, closed: _Path | None, *others: _Path) -> None:
-        # Of tr(Σ g_1 W g_2 …): a trace without W, or turned to begin with a W.
+        # `closed` is tr(Σ g_1 W g_2 …): either it has no W, or it is rotated to begin with a W.
         traces = ()
         if closed and len(closed) == 1:
             traces = (_least_letters(closed[0], symmetric),)

@@ -1,10 +1,10 @@
 # SymPy has few type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-r"""A clause: the mean of a polynomial in traces of words in normal matrices is a polynomial in traces of given ones.
+r"""A clause: the mean of a polynomial in traces of words in normal matrices, in terms of traces of given matrices.
 
-Scalars such as xᵀAx and |x|² are traces too, of words that have one row and one column. The mean is found as a sum over
-pairings (`pairings`), for matrices of all sizes; the re-checker finds it anew, by parts.
+Scalars such as xᵀAx and |x|² are traces, too: of words with one row and one column. The mean is computed as a sum over
+pairings (`pairings`), for matrices of all sizes; the re-checker computes it again by Gaussian integration by parts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,21 +36,21 @@ class GaussianMoment(Equality):
     label
         Its name.
     left, right
-        Polynomials in scalars; the left one also in the names of `random` and of `steps`.
+        Polynomials in scalars; `left` also in the names in `random` and `steps`.
     shapes
-        Rows and columns of each letter: positive integers, or symbols of such.
+        Rows and columns of each letter: positive integers, or symbols for positive integers.
     normal
-        The letters whose columns are independent and N(0, C), each with C, a letter, or None for I; different ones are
-        independent.
+        The letters whose columns are independent and N(0, C), each with C: a letter, or None for I. Different normal
+        letters are independent.
     random
-        Names of traces: the trace of a polynomial in the letters, by its name.
+        Random traces: by its name, the polynomial in the letters of which each is the trace.
     traces
-        Values of traces of words without a normal letter, by the word: the clause is about matrices that have them.
+        By the word, values of traces of words without a normal letter: an assumption on the given matrices.
     symmetric
-        The letters that are symmetric, beside covariances.
+        The symmetric letters other than the covariances.
     steps
-        Names of steps θ(x'v), each with x, a normal column, and v: θ is 1 above 0, 1/2 at 0, and 0 below, so that
-        relu(s) = s θ(s).
+        Step functions θ(x'v): by the name of each, the normal column x and v. θ is 1 above 0, 1/2 at 0, and 0 below, so
+        that relu(s) = s θ(s).
     says
         The clause in words.
 
@@ -98,7 +98,7 @@ class GaussianMoment(Equality):
                 raise TheoremError(f"clause {self.label}: {text_of(matrix)} is not square, and has no trace")
 
     def in_symbols(self) -> str:
-        """Return both sides, and the names' meanings."""
+        """Return both sides, and the meanings of the names."""
         shapes = {letter: f"({text_of(rows)} by {text_of(columns)})" for letter, (rows, columns) in self.shapes.items()}
         names = [f"{name} = tr({text_of(matrix)})" for name, matrix in self.random.items()]
         names += [f"{name} = theta({text_of(sp.transpose(x) * v)})" for name, (x, v) in self.steps.items()]
@@ -152,14 +152,14 @@ class GaussianMoment(Equality):
         return {"kind": "by_parts"} if self._holds(statement) else None
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1: it holds for all parameters or is not proved, and no instance is nearer to a violation."""
+        """Return 1 for every instance: the clause holds for all parameters or is not proved."""
         return 1.0
 
     def _holds(self, statement: Statement) -> bool:
         return vanishes(sp.expand(self.mean(statement) - statement.expand(self.right)))
 
     def mean(self, statement: Statement) -> sp.Expr:
-        """Return the mean of the left side; the traces are those that the clause gives, or symbols of their own."""
+        """Return the mean of the left side; a trace whose value the clause does not give is a new symbol."""
         covariances = [along for along in self.normal.values() if along]
         letters = Letters(
             frozenset(letter.name for letter in (*self.symmetric, *covariances)),
@@ -194,7 +194,7 @@ class GaussianMoment(Equality):
 
     def _mean(self, words: tuple[Word, ...], letters: Letters, values: dict[Word, sp.Expr]) -> sp.Expr:
         lengths = {letter.name: shape for letter, shape in self.shapes.items()}
-        # A trace that the clause does not give has a symbol of its own.
+        # A trace whose value the clause does not give is a new symbol.
         total = sp.S.Zero
         for (sizes, traces), times in mean_of_traces(words, letters).items():
             known = (values.setdefault(word, sp.Dummy(real=True)) for word in traces)
@@ -202,7 +202,7 @@ class GaussianMoment(Equality):
         return total
 
     def _trace(self, matrix: sp.Expr, letters: Letters) -> Terms:
-        """Return the coefficients and the words of a trace; that of a multiple of the identity has no word."""
+        """Return the coefficients and the words of a trace; the term of a multiple of the identity has no word."""
         rows, _ = shape_of(matrix, {letter: tuple(map(sp.sympify, shape)) for letter, shape in self.shapes.items()})  # pyright: ignore[reportGeneralTypeIssues]
         return [
             (c * (1 if word else rows), (letters.least(_word(word)),) if word else ())

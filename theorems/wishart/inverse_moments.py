@@ -1,4 +1,4 @@
-r"""Moments of words in the inverse of a sample covariance and given matrices, exactly, for any covariance.
+r"""Exact moments of words in the inverse of a sample covariance and given matrices, for any covariance.
 
 W = Σ_i x_i x_iᵀ with x_1 … x_n ~ N(0, Σ) i.i.d. in R^d, Σ regular, S = W/n, V = W⁻¹ and N = n − d − 1. Haff's identity
 (Gaussian integration by parts, with ∂V = −V ∂W V) is
@@ -10,17 +10,18 @@ for a function G of W. Let G = A F with A = M_1 V M_2 … V M_k and F a product 
     N E[tr(V A) F] = E[tr(Σ⁻¹ A) F] + Σ_{A = P V Q} E[(tr(V P) tr(V Q) + tr(V Pᵀ V Q)) F]
                      + Σ_{tr(V B) in F} E[tr(V (B + Bᵀ) V A) F / tr(V B)].
 
-The order in V falls in the first term alone. So the mean is a sum over the pairings of 2k factors, as for W, of the
-traces of words in Σ⁻¹ that a pairing leaves; but the weight of a pairing, n^(number of columns) for W, depends on the
-number of V that share each column, λ = (λ_1 … λ_r). It is c_λ(N), which solves the linear equations
+Only the first term has a lower order in V. So the mean is a sum over the pairings of 2k factors, as for W, and each
+pairing leaves a product of traces of words in Σ⁻¹. The weight of a pairing is n^(number of columns) for W. For V it
+depends on the numbers of V that share the columns, λ = (λ_1 … λ_r). It is c_λ(N), the solution of the linear equations
 
     (N − l + 1) c_{l, …} = [l = 1] c_{…} + Σ_{0<j<l} c_{j, l−j, …} + Σ_m 2m c_{l+m, …},
 
-with l one of the λ_i and a summand for each m among the others, which l + m replaces. These are Weingarten's equations
-for the orthogonal group: c_λ(N) = (−1)^k Wg^O(λ; −N).
+with l one of the λ_i and a summand for each m among the others; l + m replaces both l and m. These are Weingarten's
+equations for the orthogonal group: c_λ(N) = (−1)^k Wg^O(λ; −N).
 
 A mean of k factors V is finite if n > d + 2k − 1: no entry of V is above tr V, a sum of d inverses of multiples of
-chi-squares with n − d + 1 degrees of freedom. With fewer samples some are infinite, tr V^k among them; none is given.
+chi-squares with n − d + 1 degrees of freedom. With fewer samples some means are infinite, E tr V^k among them; then no
+mean is returned.
 
 References: von Rosen (1988), Moments for the inverted Wishart distribution; Graczyk, Letac and Massam (2005), The
 hyperoctahedral group, symmetric group representations and the moments of the real Wishart distribution; Matsumoto
@@ -42,7 +43,7 @@ from theorems.wishart.word_moments import Chain, Matrix, Values, read_covariance
 from verify import InputError
 
 MOST_FACTORS = 8
-"""Factors S⁻¹ that are admitted: the pairings of more take minutes."""
+"""Maximum number of factors S⁻¹; the pairings of more factors take minutes."""
 
 _N, _D = sp.symbols("N d", positive=True)
 _RATIONAL = sp.ZZ.frac_field(_N, _D)
@@ -51,8 +52,9 @@ _RATIONAL = sp.ZZ.frac_field(_N, _D)
 def inverse_word_formula(words: Sequence[Sequence[str]], symmetric: Collection[str] = ()) -> dict[Traces, sp.Expr]:
     """Return E ∏ tr(S⁻¹ M_1 S⁻¹ M_2 … S⁻¹ M_k) over the words as the coefficients of products of traces.
 
-    Words, letters and errors are those of `word_formula`, but that a trace has Σ⁻¹ before each letter, and that at most
-    MOST_FACTORS factors are admitted. Coefficients are rational functions of n and d, for n > d + 2k − 1 at k factors.
+    Words, letters and errors are those of `word_formula`, with two differences: a trace has Σ⁻¹ before each letter, and
+    more than MOST_FACTORS factors raise InputError. Coefficients are rational functions of n and d, valid for
+    n > d + 2k − 1 with k factors in all.
     """
     return _word_formula(words, symmetric, n, d)
 
@@ -60,7 +62,8 @@ def inverse_word_formula(words: Sequence[Sequence[str]], symmetric: Collection[s
 def inverse_matrix_formula(letters: Sequence[str], symmetric: Collection[str] = ()) -> dict[Chain, sp.Expr]:
     """Return E[S⁻¹ M_1 S⁻¹ M_2 … M_{k−1} S⁻¹] as the coefficients of (letters, traces): a matrix times traces.
 
-    The matrix ("N", "Mᵀ") is Σ⁻¹ N Σ⁻¹ Mᵀ Σ⁻¹, and () is Σ⁻¹. All else is as for `inverse_word_formula`.
+    The matrix ("N", "Mᵀ") is Σ⁻¹ N Σ⁻¹ Mᵀ Σ⁻¹, and () is Σ⁻¹. Names, errors and coefficients are those of
+    `inverse_word_formula`.
     """
     return _matrix_formula(letters, symmetric, n, d)
 
@@ -68,8 +71,8 @@ def inverse_matrix_formula(letters: Sequence[str], symmetric: Collection[str] = 
 def inverse_word_moment(words: Sequence[Sequence[Matrix]], n: Any, covariance: Matrix) -> sp.Expr:
     """Return E ∏ tr(S⁻¹ M_1 S⁻¹ M_2 … S⁻¹ M_k) over the words, each a sequence of d×d matrices M_1 … M_k.
 
-    Matrices, numbers and errors are those of `word_moment`; InputError, too, for a singular covariance, and for n known
-    to be at most d + 2k − 1 at k factors. A symbolic n is taken to be above it.
+    Matrices, numbers and errors are those of `word_moment`. Also raises InputError for a singular covariance, and for n
+    known to be at most d + 2k − 1, with k factors in all. A symbolic n is assumed to be above d + 2k − 1.
     """
     values = _inverted(covariance)
     _require_finite(n, values.covariance.rows, sum(map(len, words)))
@@ -78,7 +81,7 @@ def inverse_word_moment(words: Sequence[Sequence[Matrix]], n: Any, covariance: M
 
 
 def inverse_matrix_moment(matrices: Sequence[Matrix], n: Any, covariance: Matrix) -> sp.Matrix:
-    """Return E[S⁻¹ M_1 S⁻¹ M_2 … M_{k−1} S⁻¹], d×d, of d×d matrices M_1 … M_{k−1}; without any it is E S⁻¹.
+    """Return the d×d matrix E[S⁻¹ M_1 S⁻¹ M_2 … M_{k−1} S⁻¹] for d×d matrices M_1 … M_{k−1}; without matrices, E S⁻¹.
 
     Numbers and errors are those of `inverse_word_moment`.
     """
@@ -91,9 +94,9 @@ def inverse_matrix_moment(matrices: Sequence[Matrix], n: Any, covariance: Matrix
 def inverse_trace_moment(parts: Sequence[int], n: Any, d: Any) -> sp.Expr:
     """Return E ∏ tr S⁻ᵏ over the k in `parts`, for Σ = I.
 
-    n and d may be ints, Fractions or SymPy expressions. Raises InputError without parts, for a part that is no positive
-    int, more than MOST_FACTORS in all, numbers known not to be positive, and n known to be at most d + 2k − 1 at k
-    factors.
+    n and d may be ints, Fractions or SymPy expressions. Raises InputError without parts, for a part that is not a
+    positive int, for a sum of the parts above MOST_FACTORS, for n or d known not to be positive, and for n known to be
+    at most d + 2k − 1, with k the sum of the parts.
     """
     for k in parts:
         if not isinstance(k, int) or k < 1:
@@ -120,7 +123,7 @@ def _matrix_formula(letters: Sequence[str], symmetric: Collection[str], n: Any, 
 
 
 def _formula(pairings: PairingSum, order: int, n: Any, d: Any) -> dict[Traces, sp.Expr]:
-    # Many products of traces are left by the same numbers of pairings: these are added up once.
+    # Many products of traces have the same counts of pairings: each sum of weights is computed once.
     counted: dict[Traces, list[tuple[Weights, int]]] = {}
     for (columns, traces), times in pairings.items():
         counted.setdefault(traces, []).append((columns, times))
@@ -160,7 +163,7 @@ def _require_finite(n: Any, d: Any, order: int) -> None:
 
 @cache
 def _cosets(order: int) -> dict[Weights, Any]:
-    """Return c_λ(N) for all λ of an order, in ascending order."""
+    """Return c_λ(N) for all partitions λ of `order`, the parts of each in ascending order."""
     if not order:
         return {(): _RATIONAL.one}
     types = [tuple(sorted(Counter(found).elements())) for found in partitions(order)]

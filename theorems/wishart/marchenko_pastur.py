@@ -1,9 +1,9 @@
-r"""Moments of the Marchenko–Pastur law: the limit of E tr S^k / d for S = X Xᵀ/n, n and d growing with d/n → c.
+r"""Moments of the Marchenko–Pastur law: the limits of E tr S^k / d for S = X Xᵀ/n, as n and d grow with d/n → c.
 
     m_k(c) = Σ_{r=0}^{k−1} c^r/(r+1) · binom(k, r) binom(k−1, r),    m_0 = 1.
 
-The coefficients are Narayana's numbers: they count the pairings of 2k Gaussian factors that can be drawn without
-crossings, which are those of the highest order in n and d.
+The coefficients are Narayana's numbers: they count the non-crossing pairings of 2k Gaussian factors, whose terms have
+the highest order in n and d.
 """
 
 from math import comb
@@ -14,7 +14,7 @@ from verify import InputError, primitive
 
 
 def marchenko_pastur(k: int, c: Any) -> Any:
-    """Return m_k at a ratio c, a number or a SymPy expression. Raises InputError for a k that is no integer >= 0."""
+    """Return m_k at a ratio c, a number or a SymPy expression. Raises InputError unless k is a non-negative int."""
     if not isinstance(k, int) or k < 0:
         raise InputError("k", k, "must be a non-negative integer")
     return sum((comb(k, r) * comb(k - 1, r) // (r + 1) * c**r for r in range(k)), start=0) if k else 1

@@ -1,9 +1,9 @@
 r"""Means of products of traces of words in normal matrices, as sums over pairings.
 
-The columns of a normal letter X are independent and N(0, C). By Isserlis' theorem the mean is the sum, over the ways to
-pair the X, of the product that is left where rows of two paired X are joined through C, and their columns directly:
-closed walks through the other letters, each a trace. A walk without letters counts the rows, or the columns, of a
-letter.
+The columns of a normal letter X are independent and N(0, C). By Isserlis' theorem the mean is a sum over the ways to
+pair the X. For each pairing, the rows of two paired X are joined through C, and their columns directly. This leaves
+closed walks through the other letters, each of which is a trace. A walk without letters counts the rows or the columns
+of a normal letter.
 """
 
 from collections import Counter
@@ -16,15 +16,15 @@ from typing import NamedTuple
 from verify import TheoremError
 
 MOST_PAIRINGS = 135_135
-"""As many as 14 letters have: some seconds."""
+"""Maximum number of pairings: 13!!, the number that 14 equal letters have. They take some seconds."""
 
 Letter = tuple[str, bool]
 """A name, and whether it is transposed."""
 Word = tuple[Letter, ...]
 Size = tuple[str, bool]
-"""A letter, and whether its rows are meant, else its columns."""
+"""A letter, and whether the size is its number of rows (True) or of columns (False)."""
 Left = tuple[tuple[Size, ...], tuple[Word, ...]]
-"""Sizes and traces of which there is a product."""
+"""The sizes and the traces of a product."""
 
 
 class Letters(NamedTuple):
@@ -39,7 +39,7 @@ class Letters(NamedTuple):
         return tuple((name, name not in self.symmetric and not turned) for name, turned in reversed(word))
 
     def traces(self, word: Word) -> list[Word]:
-        """Return the traces whose product is that of a word: numbers, words of one row and column, are factors."""
+        """Return traces whose product is the trace of `word`: it is split before each letter that has one row."""
         first = next((i for i, (name, turned) in enumerate(word) if (name, not turned) in self.thin), 0)
         parts: list[Word] = []
         for name, turned in word[first:] + word[:first]:
@@ -49,14 +49,17 @@ class Letters(NamedTuple):
         return [self.least(part) for part in parts]
 
     def least(self, word: Word) -> Word:
-        """Return one form for all words of one trace: it may be started anywhere, and transposed."""
+        """Return the least form of a word up to rotation and transposition, which leave its trace unchanged."""
         word = tuple((name, name not in self.symmetric and turned) for name, turned in word)
         return min(form[i:] + form[:i] for form in (word, self.turned(word)) for i in range(len(word)))
 
 
 @cache
 def mean_of_traces(words: tuple[Word, ...], letters: Letters) -> Mapping[Left, int]:
-    """Return the number of pairings that leave each product of sizes and traces. Raises TheoremError for too many."""
+    """Return the number of pairings that leave each product of sizes and traces.
+
+    Raises TheoremError for more than MOST_PAIRINGS pairings.
+    """
     glued, total = _Glued(words, letters), Counter[Left]()
     places = [[i for i, (name, _) in enumerate(glued.slots) if name == letter] for letter, _ in letters.normal]
     # 2k letters have (2k − 1)!! pairings, and an odd number has none.
@@ -78,7 +81,7 @@ def _pairings(slots: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 
 
 class _Glued:
-    """The normal letters of some words in order, and the letters after each up to the next of its trace."""
+    """The normal letters of some words in order (`slots`), and the letters from each to the next one of its trace."""
 
     def __init__(self, words: Collection[Word], letters: Letters) -> None:
         self.letters = letters
@@ -105,7 +108,7 @@ class _Glued:
             while True:
                 unseen.discard(i)
                 word += self.after[i] if forward else self.letters.turned(self.after[i])
-                # The left end of the slot that follows, or the right end of the one that is followed.
+                # Forward, the walk enters the next slot at its left end; backward, slot i at its right end.
                 slot = self.following[i] if forward else i
                 name, turned = self.slots[slot]
                 row = forward != turned

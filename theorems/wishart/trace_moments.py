@@ -1,4 +1,4 @@
-r"""Moments of traces of a real Wishart matrix, exactly, at any number of samples and dimension.
+r"""Exact moments of traces of a real Wishart matrix, at any number of samples and any dimension.
 
 W = X Xᵀ with X ∈ R^{d×n} standard Gaussian, S = W/n. Gaussian integration by parts in the first X of
 tr W^k = tr X Xᵀ W^{k−1} gives, for a product F of traces tr W^m and with tr W⁰ = d,
@@ -6,8 +6,8 @@ tr W^k = tr X Xᵀ W^{k−1} gives, for a product F of traces tr W^m and with tr
     E[tr W^k F] = (n + k − 1) E[tr W^{k−1} F] + Σ_{j=0}^{k−2} E[tr W^{j+1} tr W^{k−2−j} F]
                   + Σ_{tr W^m in F} 2m E[tr W^{k−1+m} F / tr W^m].
 
-The order of the product falls by one at every step. With the smallest k first, few products occur
-(506 from tr W^26, 2256 from tr W^40), and all terms are positive: nothing cancels in balls or in floats.
+Each step lowers the order of the product, the sum of its powers of W, by one. With the smallest k first, few products
+occur (506 from tr W^26, 2256 from tr W^40). All terms are positive, so nothing cancels in balls or in floats.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from verify.errors import UndefinedError
 n, d = sp.symbols("n d", integer=True, positive=True)
 
 LARGEST_ORDER = 60
-"""Most factors S of a product of traces: with these, numbers take seconds and polynomials a minute."""
+"""Maximum number of factors S in a product of traces; at it, numbers take seconds and polynomials a minute."""
 
 
 def trace_moment(parts: Sequence[int], n: Any, d: Any) -> Any:
@@ -32,7 +32,7 @@ def trace_moment(parts: Sequence[int], n: Any, d: Any) -> Any:
 
     n and d may be ints or Fractions (the result is a Fraction), SymPy expressions (a sum of monomials in n
     and d), or elements of a commutative ring with 1/n. Raises InputError without parts, for a part
-    that is no non-negative int, an order above LARGEST_ORDER, and n or d known not to be positive.
+    that is not a non-negative int, an order above LARGEST_ORDER, and n or d known not to be positive.
     """
     _checked(parts, n, d)
     return _normalised(parts, n, d, {})
@@ -72,8 +72,8 @@ def require_positive(name: str, value: Any) -> None:
 
 
 def whole_order(k: Any) -> int:
-    """Return the integer from 0 to LARGEST_ORDER that a number of the engine is, else raise UndefinedError."""
-    # A number of the engine cannot be turned into an int, but compared with ints.
+    """Return a number of the engine as an int from 0 to LARGEST_ORDER, or raise UndefinedError."""
+    # A number of the engine cannot be turned into an int, but it can be compared with ints.
     for order in range(LARGEST_ORDER + 1):
         if k == order:
             return order

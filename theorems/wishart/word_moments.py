@@ -1,7 +1,7 @@
-r"""Moments of words in a sample covariance and given matrices, exactly, for any covariance.
+r"""Exact moments of words in a sample covariance and given matrices, for any covariance.
 
-x_1 … x_n ~ N(0, Σ) i.i.d. in R^d, W = Σ_i x_i x_iᵀ, S = W/n. A pairing (`by_parts`) that leaves m sums over columns
-counts n^m times the product of traces that it leaves.
+x_1 … x_n ~ N(0, Σ) i.i.d. in R^d, W = Σ_i x_i x_iᵀ, S = W/n. A pairing (`by_parts`) that leaves m sums over columns and
+a product of traces adds n^m times this product to the moment of W.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,16 +16,16 @@ from verify import InputError
 
 Matrix = sp.MatrixBase | Sequence[Sequence[Any]]
 Chain = tuple[Letters, Traces]
-"""A matrix Σ M_1 Σ … Σ, by its letters, times a product of traces."""
+"""A matrix Σ M_1 Σ … Σ, given by its letters, times a product of traces."""
 
 
 def word_formula(words: Sequence[Sequence[str]], symmetric: Collection[str] = ()) -> dict[Traces, sp.Expr]:
     """Return E ∏ tr(S M_1 S M_2 … S M_k) over the words as the coefficients of products of traces.
 
-    A word is its letters M_1 … M_k, by name; "Nᵀ" is the transpose of "N", and N is Nᵀ for the names in `symmetric`
-    (the identity matrix is one more letter). E tr(S N S N) has 1 at (("N", "N"),), which is tr(Σ N Σ N), 1/n at
-    (("N", "Nᵀ"),) and 1/n at (("N",), ("N",)). Raises InputError without words, for a word without letters, a
-    letter without a name, and more than MOST_PAIRINGS pairings.
+    A word is the sequence of the names of M_1 … M_k; "Nᵀ" is the transpose of "N", and N = Nᵀ for the names in
+    `symmetric`. The identity matrix needs a letter, too. E tr(S N S N) has the coefficient 1 at (("N", "N"),), which is
+    tr(Σ N Σ N), 1/n at (("N", "Nᵀ"),) and 1/n at (("N",), ("N",)). Raises InputError without words, for a word without
+    letters, a letter without a name, and more than MOST_PAIRINGS pairings.
     """
     return _word_formula(words, symmetric, n)
 
@@ -33,8 +33,8 @@ def word_formula(words: Sequence[Sequence[str]], symmetric: Collection[str] = ()
 def matrix_formula(letters: Sequence[str], symmetric: Collection[str] = ()) -> dict[Chain, sp.Expr]:
     """Return E[S M_1 S M_2 … M_{k−1} S] as the coefficients of (letters, traces): a matrix times traces.
 
-    The matrix ("N", "Mᵀ") is Σ N Σ Mᵀ Σ, and () is Σ. E[S N S] has 1 at (("N",), ()), 1/n at (("Nᵀ",), ()) and
-    1/n at ((), (("N",),)). Names and errors are those of `word_formula`.
+    The matrix ("N", "Mᵀ") is Σ N Σ Mᵀ Σ, and () is Σ. E[S N S] has the coefficient 1 at (("N",), ()), 1/n at
+    (("Nᵀ",), ()) and 1/n at ((), (("N",),)). Names and errors are those of `word_formula`.
     """
     return _matrix_formula(letters, symmetric, n)
 
@@ -42,9 +42,10 @@ def matrix_formula(letters: Sequence[str], symmetric: Collection[str] = ()) -> d
 def word_moment(words: Sequence[Sequence[Matrix]], n: Any, covariance: Matrix) -> sp.Expr:
     """Return E ∏ tr(S M_1 S M_2 … S M_k) over the words, each a sequence of d×d matrices M_1 … M_k.
 
-    Matrices are SymPy's or nested sequences, of exact numbers or symbols; n is an int, a Fraction or a SymPy
-    expression. Raises InputError for words that `word_formula` refuses, for n known not to be positive, matrices that
-    are not d×d or not exact, and a covariance that is not symmetric or known not to be positive semidefinite.
+    Matrices are SymPy matrices or nested sequences; their entries are exact numbers or symbols. n is an int, a Fraction
+    or a SymPy expression. Raises InputError for words that `word_formula` refuses, for n known not to be positive, for
+    matrices that are not d×d or have floats, and for a covariance that is not symmetric or known not to be positive
+    semidefinite.
     """
     require_positive("n", n)
     values = Values(read_covariance(covariance))
@@ -53,7 +54,7 @@ def word_moment(words: Sequence[Sequence[Matrix]], n: Any, covariance: Matrix) -
 
 
 def matrix_moment(matrices: Sequence[Matrix], n: Any, covariance: Matrix) -> sp.Matrix:
-    """Return E[S M_1 S M_2 … M_{k−1} S], d×d, of matrices M_1 … M_{k−1}, all d×d; without any it is E S = Σ.
+    """Return the d×d matrix E[S M_1 S M_2 … M_{k−1} S] for d×d matrices M_1 … M_{k−1}; without matrices, E S = Σ.
 
     Numbers and errors are those of `word_moment`.
     """
@@ -90,7 +91,10 @@ def read_covariance(covariance: Matrix) -> sp.ImmutableMatrix:
 
 
 class Values:
-    """Names of matrices, the same for equal ones and for transposes, and values of products with a covariance Σ."""
+    """Names of matrices and values of their products with a covariance Σ.
+
+    Equal matrices have one name M, and their transposes have Mᵀ.
+    """
 
     def __init__(self, covariance: sp.ImmutableMatrix) -> None:
         self.covariance = covariance

@@ -1,1 +1,1 @@
-"""A kind of clause of its own: a critical point of the integrated square of a recursion's end."""
+"""A kind of clause: the integrated square of a recursion's end has a critical point."""

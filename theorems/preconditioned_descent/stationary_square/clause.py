@@ -6,9 +6,9 @@ r"""A clause about critical points of f(θ) = ∫ r_L(θ, s)² dμ(s), r_L the e
 A recursion z' = step(z, θ_l, s), l = 0 … L − 1, has a few unknowns θ_l in each layer and ends in an observable
 r_L(θ, s), polynomial in s; μ is a measure with moments m_k. The clause says that f has a critical point: a zero of its
 gradient in all unknowns that f depends on. Such points are searched for in floats and certified in balls
-(`critical_points`); one that is certified verifies the clause. With `near` and `radius` the point has to lie in a box,
-and with `minimum` to have positive definite second derivatives there; the clause is refuted where a slope, or a
-negative pivot of the second derivatives, keeps away from 0 on the whole box.
+(`critical_points`); a certified point verifies the clause. With `near` and `radius` the point has to lie in a box, and
+with `minimum` its second derivatives have to be positive definite. Such a clause is refuted if in the box a slope is
+nowhere 0 or, with `minimum`, the second derivatives are nowhere positive definite.
 """
 
 import time
@@ -45,11 +45,11 @@ from verify.printing import text_of
 from verify.provers.proof_data import box_proof, empty_box_proof
 
 MOST_DEGREE = 30
-"""Largest degree of r_L in s, and number of layers; the square of r_L takes exact moments up to twice this order."""
+"""Maximum degree of r_L in s, and maximum number of layers; r_L² needs exact moments up to twice this order."""
 _STARTS = {1: 64, 2: 128, 3: 1024, 4: 2048}
 _MOST_STARTS = 4096
 _CERTIFYING = 0.6
-"""The part of the time after which the search ends, so that its points can be certified."""
+"""The share of the time after which the search ends, so that its points can be certified in the rest."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ class StationarySquare(ClauseDefaults):
     moment, index
         ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
     near, radius
-        One value for each unknown, those of the first in all layers first; those without effect on f are not looked at.
+        One value for each unknown: those of the first unknown in all layers, then those of the second, and so on.
+        Values of unknowns without effect on f are ignored.
     minimum
         Whether it is claimed that the second derivatives are positive definite at the point.
     says
@@ -78,8 +79,8 @@ class StationarySquare(ClauseDefaults):
     Raises
     ------
     TheoremError
-        For a step that is no polynomial or uses no unknown, one of `near` and `radius` alone, and `minimum` without
-        `near`.
+        For a step that is not a polynomial or uses no unknown, for `near` without `radius` or `radius` without `near`,
+        and for `minimum` without `near`.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class StationarySquare(ClauseDefaults):
         if not self.unknowns or bool(self.near) != (self.radius is not None):
             raise TheoremError(f"clause {self.label}: needs an unknown, and a radius where it has near, and only there")
         if self.minimum and not self.near:
-            # Some critical point is not the one that is claimed to be a minimum.
+            # Without a box any critical point would verify the clause, and it need not be the claimed minimum.
             raise TheoremError(f"clause {self.label}: a minimum needs near, which says where it is claimed to be")
 
     def in_symbols(self) -> str:
@@ -151,7 +152,7 @@ class StationarySquare(ClauseDefaults):
         return {"kind": "stationary", "label": self.label, "says": self.text} | data
 
     def evaluate(self, question: Question) -> ClauseResult:
-        """Search for critical points, or look into the box; report all that are certified, the lowest f first.
+        """Search for critical points, in the box if there is one; report the certified points, the lowest f first.
 
         Raises InputError for more layers than exact moments admit.
         """
@@ -180,7 +181,7 @@ class StationarySquare(ClauseDefaults):
         return self._verified(points[0], detail, values)
 
     def _sharpened(self, question: Question, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
-        """Return a point to the digits that are shown, where these are more: the search does not depend on them."""
+        """Return a point to the digits that are shown, if these are more than DIGITS, to which points are searched."""
         if question.digits <= DIGITS:
             return point
         sharp = certify(problem.composed, problem.moments, point.centre, question.digits, question.budget.end)
@@ -218,7 +219,7 @@ class StationarySquare(ClauseDefaults):
         return ClauseResult.undecided(self, "neither shown nor excluded")
 
     def _excluded(self, values: Values) -> str:
-        """Return why the box holds no such point; "" if it may hold one."""
+        """Return the reason that the box holds no such point; "" if it may hold one."""
         if any(slope > 0 or slope < 0 for slope in values.gradient):
             return "a slope is not 0 anywhere in the box"
         if self.minimum and positive_definite(values.second) is False:
@@ -226,9 +227,9 @@ class StationarySquare(ClauseDefaults):
         return ""
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 without a box, else 1 − distance/radius of the point that Newton's method finds there, −1 if none.
+        """Return 1 without a box, else 1 − distance/radius, and −1 if Newton's method finds no point.
 
-        Raises UndecidedError for more layers than are looked at.
+        The distance is that of the point found from the centre of the box. Raises UndecidedError for too many layers.
         """
         try:
             problem = _Problem(self, statement, instance)
@@ -265,7 +266,7 @@ class _Problem:
         self.rule = gauss_rule(self.moments, self.degree + 1)
 
     def _grown(self, clause: StationarySquare, programs: "_Programs") -> tuple[Composed, int]:
-        """Return the recursion and the degree of its end, layer by layer, so that too many are refused at once."""
+        """Return the recursion and the degree of its end; it grows by layers, so that too many are refused early."""
         layers, degree, composed = 0, 0, programs.composed(1)
         while layers < self.count:
             composed = programs.composed(layers + 1)
@@ -301,7 +302,7 @@ class _Problem:
 
 
 class _Programs:
-    """The recursion compiled, and which unknowns its end depends on."""
+    """The compiled recursion, and the unknowns that its end depends on."""
 
     def __init__(self, clause: StationarySquare, statement: Statement, instance: Instance) -> None:
         recursion, fixed = clause.recursion, dict[sp.Basic, sp.Rational]()
@@ -334,7 +335,7 @@ class _Programs:
         return Composed(start, tuple(reversed(programs)), self.observable.bind, len(self.unknowns), listed)
 
     def _step(self, seen: frozenset[sp.Symbol]) -> Program:
-        """Return the program of the state after a layer, 0 where nothing later depends on it."""
+        """Return the program of the state after a layer; entries on which nothing later depends are 0."""
         if seen not in self.known:
             steps = (step if symbol in seen else sp.S.Zero for symbol, step in zip(self.state, self.steps, strict=True))
             self.known[seen] = compile_program(list(steps), self.inputs)

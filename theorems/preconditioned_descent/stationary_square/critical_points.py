@@ -1,13 +1,13 @@
 """Critical points of the integrated square of a recursion's end: found in floats, certified in balls.
 
-*Found* by Newton's method from random starts, half of them with the absolute values of the second derivatives, which
-leads to minima. *Certified* by Krawczyk's test for the gradient G, with second derivatives H: with c the centre of a
-box X and Y about H(c)^{-1},
+*Found* by Newton's method from random starts. Half of the starts use the absolute values of the eigenvalues of the
+second derivatives, which leads to minima. *Certified* by Krawczyk's test for the gradient G, with second derivatives H.
+Let c be the centre of a box X, and Y an approximation of H(c)^{-1}. If
 
     K(X) = c − Y G(c) + (I − Y H(X)) (X − c)
 
-inside the interior of X proves exactly one critical point in X. Where H is positive definite on all of X, by
-elimination pivot by pivot in balls, it is a local minimum; where a pivot or a minor is negative, it is none.
+lies in the interior of X, there is exactly one critical point in X. If H is positive definite on all of X, shown by
+elimination in balls, the point is a local minimum; if a pivot or a minor is negative, it is not.
 """
 
 import time
@@ -23,25 +23,25 @@ from verify.evaluation.arithmetic import LAST_BITS, Ball, Float64, balls, enclos
 from verify.outcomes import Enclosure
 
 _BATCH = 128
-"""Starts that are followed at a time, in one array; the clock is looked at in between."""
+"""Number of starts that are followed together, in one array; the deadline is checked between such batches."""
 _STEPS = 80
-"""Newton steps from a start: at most 0.4 of an unknown's size each, so that e^30 is in reach."""
+"""Maximum number of Newton steps from a start; with steps of 0.4 of an unknown's size, it can grow by 1.4^80."""
 _LONGEST_STEP = 0.4
-"""Longest step relative to an unknown's size: a longer one may jump over a critical point."""
+"""Longest step, relative to an unknown's size; a longer step may jump over a critical point."""
 _CONVERGED = 1e-10
-"""A step that is shorter, relative to the unknowns, has arrived: the next would be rounding."""
+"""Length of a step, relative to the unknowns, below which Newton's method has converged."""
 _FARTHEST = 1e5
-"""Beyond it a start is given up: the loss has flat directions to infinity."""
+"""Maximum size of an unknown; beyond it a start is given up, because the loss has flat directions to infinity."""
 _SINGULAR = 1e-11
-"""Least curvature, in scaled unknowns, at which a point counts as isolated; balls certify none below."""
+"""Least curvature, in scaled unknowns, at which a point counts as isolated; balls certify no point below it."""
 _SPREAD = 1.3
-"""Standard deviation of a start's logarithms: about four decades."""
+"""Standard deviation of the logarithms of a start's unknowns, which span about four decades."""
 _NEGATIVE = 0.15
 """Share of unknowns that start negative."""
 _NEAR = 1e-6
-"""Points that differ by less, relative to their size, are one; and the least curvature used downhill."""
+"""Distance, relative to their size, below which two points are the same; also the least curvature used downhill."""
 _NEWTON_IN_BALLS = 12
-"""Steps from a float's 16 digits on: each doubles the digits, up to any that are asked for."""
+"""Maximum number of Newton steps in balls, from a float's 16 digits on; each doubles the digits."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class CriticalPoint:
 def search(problem: Composed, rule: Rule, starts: int, deadline: float) -> tuple[list[np.ndarray], int]:
     """Return critical points in floats, each of shape (p,), the lowest loss first, and the number of starts made.
 
-    Starts are drawn with a fixed seed: each unknown with a logarithm from N(0, 1.3²) and, one in seven, negative. None
-    is made after the deadline, a time of `time.monotonic()`.
+    Starts are drawn with a fixed seed: the logarithm of each unknown's size is from N(0, 1.3²), and one unknown in
+    seven is negative. No start is made after the deadline, a time of `time.monotonic()`.
     """
     source, size = np.random.default_rng(0), len(problem.places)
     ends, tried = [np.zeros((0, size))], 0
@@ -121,9 +121,9 @@ def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: b
 def certify(
     problem: Composed, moments: Sequence[flint.fmpq], start: Sequence[float | Fraction], digits: int, deadline: float
 ) -> CriticalPoint | None:
-    """Return the critical point at a start to so many decimal digits, by Krawczyk's test; None where none is certified.
+    """Return the critical point near a start, certified by Krawczyk's test to `digits` decimal digits, or None.
 
-    `moments` are exact, of the measure of the loss; `deadline` is a time of `time.monotonic()`.
+    `moments` are the exact moments of the measure of the loss; `deadline` is a time of `time.monotonic()`.
     """
     target = int(3.33 * digits) + 24
     bits = 2 * target + 128
@@ -179,7 +179,7 @@ def _newton_step(loss: Values, point: Sequence[flint.arb]) -> list[flint.arb] | 
 def krawczyk(
     problem: Composed, arithmetic: Ball, centre: Sequence[Fraction], radius: Fraction, moments: Sequence[flint.arb]
 ) -> tuple[bool, Values] | None:
-    """Return whether K(X) lies in the interior of X, and f on X; None where H(c) has no inverse that is found.
+    """Return whether K(X) lies in the interior of X, and f on X; None if no inverse of H(c) is found.
 
     X has a centre of p numbers and a radius; the `moments` are balls.
     """
@@ -197,7 +197,7 @@ def krawczyk(
 
 
 def disjoint(points: Sequence[CriticalPoint]) -> Iterator[CriticalPoint]:
-    """Yield the points whose boxes do not meet those of any before."""
+    """Yield the points whose boxes are disjoint from those of all points yielded before."""
     kept: list[CriticalPoint] = []
     for point in points:
         apart = (

@@ -2,10 +2,10 @@
 
 In one unknown these are the real roots of the slope. In three the loss has to be quadratic in one, x: its slope in x is
 D x − N with D and N in the other two, u and v. At a critical point either D = N = 0, or x = N/D, which is substituted
-in the other two slopes. Either way, and in two unknowns at once, two polynomials in u and v vanish, and with them, for
-irreducible factors A of one and B of the other, the resultants of A and B in u and in v. Their real roots are isolated;
-of all pairs of these, those at which A or B is not 0 are excluded in balls.
-Each pair that is left has to lie, with its x, in a box that is certified to hold exactly one critical point.
+in the other two slopes. Either way two polynomials in u and v vanish; with two unknowns, these are the slopes. So an
+irreducible factor A of one and B of the other vanish, and with them the resultants of A and B in u and in v. The real
+roots of the resultants are isolated, and the pairs of roots at which A or B is not 0 are excluded in balls. Each pair
+that is left has to lie, with its x, in a box that is certified to hold exactly one critical point.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,17 +23,17 @@ from verify.evaluation.arithmetic import Exact, balls, flint_rational
 _BITS = 1024
 """Bits of the balls in which pairs of roots are excluded, and compared with the boxes of the certified points."""
 _MOST_TERMS = 400
-"""Most terms of a loss whose resultants are taken: those of a longer one would take long."""
+"""Maximum number of terms of a loss whose resultants are computed; those of longer losses take too long."""
 
 Polynomial: TypeAlias = flint.fmpq_mpoly
 Pair = tuple[flint.arb, flint.arb]
 
 
 def all_found(problem: Composed, moments: Sequence[flint.fmpq], points: Sequence[CriticalPoint]) -> bool:
-    """Return whether it is proved that there are no critical points but some certified ones, in boxes far apart.
+    """Return whether it is proved that there are no critical points but the certified `points`, in disjoint boxes.
 
-    `moments` are exact, of the measure of the loss. False where the elimination does not show it, and for more than
-    three unknowns.
+    `moments` are the exact moments of the measure of the loss. The result is False if the elimination does not show it,
+    and for more than three unknowns.
     """
     size = len(problem.places)
     if not 0 < size <= 3:
@@ -43,7 +43,7 @@ def all_found(problem: Composed, moments: Sequence[flint.fmpq], points: Sequence
         return False
     slopes = [loss.derivative(i) for i in range(size)]
     if not all(bool(slope) for slope in slopes):
-        # Nothing depends on one of the unknowns: no point is alone.
+        # The loss does not depend on one of the unknowns: no critical point is isolated.
         return False
     try:
         if size == 1:
@@ -102,7 +102,7 @@ def _substituted(polynomial: Polynomial, i: int, above: Polynomial, below: Polyn
 
 
 def _without(polynomial: Polynomial, factor: Polynomial) -> Polynomial:
-    """Return a polynomial without the irreducible factors of another, which is not 0 here."""
+    """Return a polynomial without the irreducible factors that it shares with another, which is not 0 here."""
     result = polynomial.context().constant(1)
     for part in _factors(polynomial) if polynomial else ():
         if part.gcd(factor).is_constant():
@@ -145,7 +145,7 @@ def _univariate(polynomial: Polynomial, i: int) -> flint.fmpq_poly:
 
 
 def _value_at(polynomial: Polynomial, places: tuple[int, int], pair: Pair) -> flint.arb:
-    """Return the value at a pair, by Horner's rule in the second."""
+    """Return the value at a pair, by Horner's rule in its second number."""
     rows: dict[int, dict[int, flint.fmpq]] = {}
     for powers, c in polynomial.to_dict().items():
         rows.setdefault(int(powers[places[1]]), {})[int(powers[places[0]])] = c

@@ -1,12 +1,12 @@
-"""Values with all first and second derivatives, in floats or balls; a square of a recursion's end, integrated.
+"""Values with all first and second derivatives, in floats or balls; the integrated square of a recursion's end.
 
 A recursion z' = step(z, θ_l, s) with a few unknowns θ_l a layer, polynomial in all, ends in an observable r_L(θ, s), a
 polynomial in s. For a measure μ with moments m_k = ∫ s^k dμ let
 
     f(θ) = ∫ r_L(θ, s)² dμ(s).
 
-In floats s runs over the nodes of Gauss's rule for μ, which is exact here: all weights are positive, and nothing
-cancels. In balls r_L and its derivatives are polynomials in s, and the moments are exact.
+In floats s runs over the nodes of Gauss's rule for μ, which is exact here; all its weights are positive, so that
+nothing cancels. In balls r_L and its derivatives are polynomials in s, and the moments are exact.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,8 +26,8 @@ Operand: TypeAlias = "Jet | np.ndarray | flint.arb | float"
 class Jet:
     """A value, its slopes (p, …) and second derivatives (p, p, …) in p unknowns, as arrays that broadcast.
 
-    The entries are floats, a batch of points by nodes, or polynomials over balls, one of each. An unknown has no second
-    derivatives (None); a value that depends on no unknown is a number or a plain array.
+    The entries are floats, for a batch of points by nodes, or single polynomials over balls. `second` is None if the
+    second derivatives are 0, as those of an unknown; a value that depends on no unknown is a number or a plain array.
     """
 
     __slots__ = ("second", "slope", "value")
@@ -104,7 +104,7 @@ class Rule(NamedTuple):
 def gauss_rule(moments: Sequence[flint.fmpq], count: int) -> Rule:
     """Return the rule with `count` nodes from 2 count exact moments, by Chebyshev's algorithm in rationals.
 
-    Raises UndecidedError where the moments are not those of a measure with so many points.
+    Raises UndecidedError if the moments are not those of a measure with at least `count` points.
     """
     before, current = [flint.fmpq(0)] * (2 * count), list(moments[: 2 * count])
     diagonal, beside = [moments[1] / moments[0]], list[flint.fmpq]()
@@ -126,11 +126,11 @@ def gauss_rule(moments: Sequence[flint.fmpq], count: int) -> Rule:
 
 @dataclass(frozen=True)
 class Composed:
-    """The recursion at a number of layers: programs of its start, its steps and its end, and which unknowns count.
+    """The recursion at a number of layers: programs of its start, its steps and its end, and the unknowns of f.
 
-    `steps[l](*state, *unknowns, s)` is the state after layer l, as far as its end depends on it, and 0 beyond;
-    `observable(*state)`; `places` are those of the unknowns that f depends on, each a
-    layer and a place in the layer. Unknowns are listed in this order in all that follows.
+    `steps[l](*state, *unknowns, s)` is the state after layer l, with 0 for entries that the end does not depend on;
+    `observable(*state)` is the end. `places` are the unknowns that f depends on, each as a layer and a place in the
+    layer. The methods take unknowns in this order.
     """
 
     start: Callable[[Arithmetic[Any]], tuple[Any, ...]]
@@ -142,7 +142,7 @@ class Composed:
     def end(
         self, arithmetic: Arithmetic[Any], unknowns: Sequence[Unknown], variable: object, nothing: object
     ) -> Unknown:
-        """Return the observable at the unknowns that count and at s; the others are `nothing`.
+        """Return the observable at s and at the unknowns that f depends on; all other unknowns are `nothing`.
 
         Unknowns are jets or polynomials, and so is the observable; s and 0 are of a type that combines with them.
         """
@@ -189,8 +189,8 @@ class Composed:
         return Values(mean(value * value), [2 * mean(value * slope) for slope in slopes], flint.arb_mat(rows))
 
     def degree(self, arithmetic: Ball) -> int:
-        """Return the degree of r_L in s, at unknowns of no special value."""
-        # Of positive radius: in a ball nothing cancels exactly.
+        """Return the degree of r_L in s at generic unknowns."""
+        # The balls have a positive radius, so that no coefficient cancels exactly.
         point = [flint.arb(2 * i + 3, 2**-20) / 7 for i in range(len(self.places))]
         r = self.end(arithmetic, [flint.arb_poly([x]) for x in point], flint.arb_poly([0, 1]), flint.arb_poly([0]))
         # An expression without s and unknowns is a number.
@@ -198,7 +198,7 @@ class Composed:
 
 
 def _polynomials(shape: tuple[int, ...], coefficients: Sequence[flint.arb | int] = ()) -> np.ndarray:
-    """Return an array of one polynomial; NumPy would take it for a sequence."""
+    """Return an array filled with one polynomial, which NumPy by itself would take for a sequence."""
     made = np.empty(shape, object)
     for place in np.ndindex(shape):
         made[place] = flint.arb_poly(list(coefficients))

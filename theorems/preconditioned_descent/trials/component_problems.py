@@ -52,8 +52,8 @@ def convex(sign: int) -> Trials:
     """Return trials that f_j is convex in M, and strictly so in c = (last column) + sign · (last row).
 
     The mean of f_j at M + N and M − N exceeds f_j at M by at least cᵀΣΨΣc, where c is N's and Ψ the covariance of w*:
-    strict convexity with a modulus, which Jensen's inequality gives for E (w*ᵀSc)², as E S = Σ. N has all entries, or a
-    last column and row alone, or is nearly skew-symmetric.
+    strict convexity with a modulus, which Jensen's inequality gives for E (w*ᵀSc)², because E S = Σ. N has all entries,
+    or only a last column and row, or is nearly skew-symmetric.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -68,7 +68,7 @@ def convex(sign: int) -> Trials:
                 N = N - N.T + 10 ** random.uniform(-3, 0) * random.normal(size=shape)
             c = (N[:-1, -1] + sign * N[-1, :-1]) @ data.sigma
             (here, up, down), error = _losses(data, j, M, M + N, M - N)
-            # Of w* the rule has E w*w*ᵀ = Ψ.
+            # The rule for w* has E w*w*ᵀ = Ψ.
             modulus = data.weights @ (data.targets @ c) ** 2
             bound = data.rounding * (abs(data.weights) @ (abs(data.targets) @ abs(c)) ** 2)
             yield Trial((up + down) / 2 - here - modulus, 2 * error + bound, {"M": M.tolist(), "N": N.tolist()})
@@ -78,7 +78,7 @@ def convex(sign: int) -> Trials:
 
 
 def _drawn(instance: Instance, random: "Generator") -> tuple[list[Fraction], Data]:
-    """Return eigenvalues of Σ and the data: 1/10 to 10, with steps of 1/1000 of their size or less."""
+    """Return eigenvalues of Σ, multiples of 1/1000 from 1/10 to 10, and the data."""
     drawn = 10 ** random.uniform(-1, 1, size=random.integers(1, 5))
     eigenvalues = [Fraction(round(1000 * float(value)), 1000) for value in drawn]
     variances = [1 / value for value in eigenvalues] if instance["prior"] == "inverse" else None
@@ -86,6 +86,6 @@ def _drawn(instance: Instance, random: "Generator") -> tuple[list[Fraction], Dat
 
 
 def _losses(data: Data, j: int, *matrices: "Numbers") -> tuple[list[float], float]:
-    """Return f_j at some matrices, and a bound on the errors of any two of them: those of sums of absolute values."""
+    """Return f_j at some matrices, and a bound on the error of a difference of two, from sums of absolute values."""
     sizes = [float(component_loss(data.absolute, j, abs(matrix))) for matrix in matrices]
     return [float(component_loss(data, j, matrix)) for matrix in matrices], 2 * data.rounding * max(sizes)

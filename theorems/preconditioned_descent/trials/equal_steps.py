@@ -1,15 +1,15 @@
-r"""Trials of L equal steps at m and m + 1 examples: their loss E tr (I − aS)^{2L}, exact.
+r"""Trials of L equal steps at m and m + 1 examples, by the exact loss E tr (I − aS)^{2L}.
 
-By Lemma 1 the residual w* − v is multiplied by I − a Σ^{-1} XXᵀ/m in a layer. With w* = Σ^{-1/2} g and X = Σ^{1/2} G, g
+By Lemma 1 each layer multiplies the residual w* − v by I − a Σ^{-1} XXᵀ/m. With w* = Σ^{-1/2} g and X = Σ^{1/2} G, g
 and G standard normal, f = E |Σ^{1/2} (w* − v_L)|² = E |(I − aS)^L g|², S = G Gᵀ/m.
 
 The moments E tr S^k are those of a real Wishart matrix, by zonal polynomials: over the partitions κ of k,
 
     E tr (GGᵀ)^k = 2k Σ_κ ∏' c ∏ (d + c)(m + c) / ∏ h h',    c = 2(j − 1) − (i − 1) at the box in row i and column j,
 
-with h = 2a + l + 1 and h' = 2a + l + 2 for a boxes to its right and l below it; ∏' leaves out the first box. For the
-power sum tr (GGᵀ)^k has the coefficient 2k ∏' c / ∏ h h' on the Jack polynomial J_κ of α = 2, and E J_κ(GGᵀ) is
-∏ (d + c)(m + c).
+with h = 2a + l + 1 and h' = 2a + l + 2 for a boxes to its right and l below it; ∏' leaves out the first box. The reason
+is that the power sum tr (GGᵀ)^k has the coefficient 2k ∏' c / ∏ h h' on the Jack polynomial J_κ of α = 2, and
+E J_κ(GGᵀ) is ∏ (d + c)(m + c).
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ MOST_LAYERS = 5
 def never_rises(more: int) -> Trials:
     """Return trials that the loss of L equal steps at m + 1 examples is at most m/(m + more) times that at m.
 
-    L is drawn up to 5 and a, times (m + d + 1)/m, from -2 to 4, every other one from 0 to 2.
+    L is drawn from 1 to 5, and a (m + d + 1)/m from -2 to 4 or, half of the time, from 0 to 2.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

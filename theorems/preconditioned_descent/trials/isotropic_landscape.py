@@ -1,4 +1,4 @@
-"""Trials of the landscape of one layer's loss for Σ = I: Q is best for a last row of P, found from the slopes alone."""
+"""Trials of the landscape of one layer's loss for Σ = I; the best Q for a last row of P is found from the slopes."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ MOST_DIMENSIONS = 8
 
 
 def best_columns(data: Data, row: "Numbers") -> "Numbers":
-    """Return the columns of Q that minimise the loss for a last row of P: the loss's slopes are affine in them.
+    """Return the columns of Q that minimise the loss for a last row of P; the slopes of the loss are affine in them.
 
     Raises UndefinedError if d > MOST_DIMENSIONS.
     """
@@ -40,13 +40,13 @@ def best_columns(data: Data, row: "Numbers") -> "Numbers":
 
 
 def loss_at(data: Data, row: "Numbers", columns: "Numbers") -> tuple[float, float]:
-    """Return the loss with a bound on its rounding: relative to the same sum with absolute values."""
+    """Return the loss with a bound on its rounding, which is relative to the same sum with absolute values."""
     size = linear_loss(data.absolute, abs(row), abs(columns)).value
     return float(linear_loss(data, row, columns).value), float(size) * data.rounding
 
 
 def _turning_point(rise: sp.Expr, instance: Instance, *, above: bool) -> float:
-    """Return the nearest zero of K above the place, or below it: R turns up there. 0 if R rises from 0 to the place.
+    """Return the nearest zero of K above the place, or below it, where R has a minimum; 0 if K > 0 below the place.
 
     Raises UndefinedError if no zero is above the place.
     """
@@ -61,9 +61,10 @@ def _turning_point(rise: sp.Expr, instance: Instance, *, above: bool) -> float:
 
 
 def local_minimum(rise: sp.Expr, excess: Callable[[sp.Expr], sp.Expr], *, above: bool) -> Trials:
-    """Return trials that f has a local minimum at v = e_1, β² the zero of K below the place, or that above it.
+    """Return trials that f has a local minimum at v = e_1 and β² the zero of K below the place, or that above it.
 
-    It exceeds the least loss, and by R(place) at most. Tried are small moves of P and Q, and of P with the best Q.
+    The loss there exceeds the least loss, by at most R(place). The trials are these two comparisons, small moves of P
+    and Q, and small moves of P with the best Q.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -92,10 +93,10 @@ def local_minimum(rise: sp.Expr, excess: Callable[[sp.Expr], sp.Expr], *, above:
 
 
 def falls_towards_the_pattern(*, all_rows: bool) -> Trials:
-    """Return trials that no drawn last row (v, β) of P is that of a local minimum but for v = 0.
+    """Return trials that no drawn last row (v, β) of P with v ≠ 0 is that of a local minimum.
 
-    With the best Q the loss is lower where |β| is larger. With `all_rows` half of the drawn rows have v = 0, and v is
-    moved there.
+    With the best Q the loss is lower at a larger |β|. With `all_rows` half of the drawn rows have v = 0, and all
+    entries of these are moved.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:

@@ -1,7 +1,7 @@
 """Trials of layers of linear attention on any prompt: layers from their definition, run in whole numbers.
 
-Entries are drawn from -3 to 3, those of Q times n, so that Attn/n has whole entries; the claim is an equality of
-polynomials in them.
+Entries are integers from -3 to 3, and those of Q are multiplied by n, so that Attn/n has integer entries. The claims
+are equalities of polynomials in the entries.
 """
 
 import math
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 DRAWS = 30
 MOST_LAYERS = 3
 MOST_PRODUCTS = 10**6
-"""Products in a layer, about (d+1)² (n+1)."""
+"""Maximum number of products in a layer, about (d+1)² (n+1)."""
 WORK = 10**6
-"""Products in all trials, about a second; at least two prompts are tried."""
+"""Maximum number of products in all trials, which take about a second; but at least two prompts are tried."""
 ULP = 2.0**-53
 
 
@@ -51,7 +51,7 @@ def runs(Z: "Numbers", layers: Sequence[Layer], n: int) -> Iterator["Numbers"]:
 
 
 class Draws:
-    """The draws for a trial at an instance: whole numbers as Python's, without overflow."""
+    """The draws for a trial at an instance: Python's integers, which do not overflow."""
 
     def __init__(self, instance: Instance, random: "Generator") -> None:
         self.d, self.n, self._random = instance["d"], instance["n"], random
@@ -102,7 +102,8 @@ def _shown(Z: "Numbers", *matrices: "Numbers") -> dict[str, Any]:
 def descent_in_every_layer(more: int) -> Trials:
     """Return trials that layers of pattern (8) are descent on R, the sum of squares over 2 (n + more), by A_lᵀ.
 
-    One trial is a layer. The labels are read off Z_l, and v_l is run from ∇R as a sum over the examples.
+    One trial compares, after a layer, the labels in Z_l with those at v_l, which descends by ∇R as a sum over the
+    examples.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -127,7 +128,7 @@ def descent_in_every_layer(more: int) -> Trials:
 def same_in_every_order(*, turned: bool) -> Trials:
     """Return trials that layers of pattern (8) predict the same in two orders, A_l = a_l K.
 
-    One trial is a prompt; where all predictions are the same, so is their loss. `turned` puts a_1 Kᵀ for a_1 K.
+    One trial is a prompt; if all predictions are the same, so is the loss. `turned` puts a_0 Kᵀ in place of a_0 K.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -151,8 +152,8 @@ def same_in_every_order(*, turned: bool) -> Trials:
 def label_is_added(*, corner: bool) -> Trials:
     """Return trials that a label c of the query is added to its label, and changes nothing else, layer by layer.
 
-    The last column of every Q_l is 0, drawn as the rest where the instance says so, or 0 but for its `corner`. One
-    trial is a layer, and compares all of Z_l.
+    If the instance says so, the last column of every Q_l is 0, or with `corner` 0 except its corner; otherwise it is
+    drawn like the rest. One trial compares all of Z_l, after a layer.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -179,16 +180,16 @@ def _any_layer(draws: Draws, zero_last_column: bool, *, corner: bool) -> Layer:
 
 
 SAMPLES = 10
-"""Laws of P and Q at which a mean is estimated."""
+"""Number of draws of P and Q at which a mean is estimated."""
 _PROMPTS, _ENTRIES = 10**4, 2 * 10**6
-"""Prompts of a sample, and entries of all its Z at most."""
+"""Maximum number of prompts in a sample, and of entries in all its Z."""
 
 
 def mean_square_of_the_label(filled: Fraction) -> Trials:
     """Return trials that f is the mean square of the last label, with `filled` · <w*, x> in the place of the query's 0.
 
     One trial draws one or two layers, and estimates f and that mean from the same prompts, with uniform entries of
-    variance 1 in x and 1/d in w*: the claim is about any law, and bounded ones have reliable standard errors. The error
+    variance 1 in x and 1/d in w*: the claim is about any law, and bounded laws have reliable standard errors. The error
     is 6 standard errors of the mean of the paired differences, plus rounding.
     """
 
@@ -233,7 +234,7 @@ def _last_label(Z: "Numbers", layers: Sequence[Layer], n: int) -> "Numbers":
 
 
 def _roundings(layers: Sequence[Layer], n: int) -> float:
-    """Return the relative error of a sum of positive terms after the layers: a layer has each entry of Z thrice."""
+    """Return the relative error of a sum of positive terms after the layers; terms of a layer have three factors Z."""
     count = len(layers[0].P)
     for _ in layers:
         count = 3 * count + n + 3 * len(layers[0].P) + 5

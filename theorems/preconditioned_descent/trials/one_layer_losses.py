@@ -1,11 +1,11 @@
 r"""Losses of one layer, from the definitions: given w*, the examples are independent Gaussian vectors.
 
 With p for the last row of P and K for the first d columns of Q the query (x; 0) gets the label (1/n) Σ_i pᵀz_i · s_i,
-z_i = (x_i; w*ᵀx_i), where s_i is z_iᵀ K x, or σ(z_iᵀ K x) for ReLU attention; nothing else of P and Q counts, and f is
-E (label + w*ᵀx)². The mean over x and the examples is taken in closed form given w*. It is a polynomial of degree 4 in
-w*, whose mean is a sum over finitely many w* (`gaussian_rule`).
+z_i = (x_i; w*ᵀx_i), where s_i is z_iᵀ K x, or σ(z_iᵀ K x) for ReLU attention; no other entry of P and Q has an effect,
+and f is E (label + w*ᵀx)². The mean over x and the examples is taken in closed form given w*. It is a polynomial of
+degree 4 in w*, whose mean is a sum over finitely many w* (`gaussian_rule`).
 
-Σ is diagonal: its eigenvectors turn the tokens, w*, P and Q alike.
+Σ is taken to be diagonal: a rotation to its eigenvectors acts on the tokens, w*, P and Q alike.
 """
 
 from collections.abc import Callable, Sequence
@@ -72,7 +72,7 @@ class Data:
         return 1.01 * ULP * (len(self.weights) + 20 * (self.d + 1))
 
     def covered(self, vectors: "Numbers") -> "Numbers":
-        """Return C y for each w* with its vector y (N×(d+1)), or for all of one: C = J Σ Jᵀ, J = (I; w*ᵀ)."""
+        """Return C y for each w*, C = J Σ Jᵀ, J = (I; w*ᵀ); y is one vector for each w* (N×(d+1)), or one for all."""
         import numpy as np
 
         first = (vectors[..., :-1] + self.targets * vectors[..., -1:]) @ self.sigma

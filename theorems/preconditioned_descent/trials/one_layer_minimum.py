@@ -1,7 +1,7 @@
 """Trials of a least loss of one layer over all P and Q, and of a stationary point of it.
 
-A minimiser is tried against other P and Q, in float64. A local minimum and a saddle are decided by slopes and second
-derivatives that are exact, as the loss is a polynomial with rational coefficients.
+A minimiser is compared with other P and Q, in float64. A local minimum and a saddle are decided by exact slopes and
+second derivatives: the loss is a polynomial with rational coefficients.
 """
 
 import math
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 MOVES, DESCENTS = 36, 3
 DRAWS = MOVES + DESCENTS + 1
-"""Trials of a least loss."""
+"""Number of trials of a least loss."""
 
 
 @dataclass(frozen=True)
 class Least:
-    """A claim that P = diag(0, 1), Q = −diag(A, 0), A diagonal, have the least loss, and which it is."""
+    """A claim that P = diag(0, 1), Q = −diag(A, 0), A diagonal, have the least loss, with its value."""
 
     loss: LossOf
     data: Data
@@ -55,7 +55,7 @@ class Least:
 
     @cached_property
     def scales(self) -> tuple["Numbers", "Numbers"]:
-        """Sizes of moves of p and K that are like the claimed point, a token being of size √λ_i, a label √tr Σ."""
+        """Sizes of moves of p and K, like those of the claimed point; a token has size √λ_i, a label √tr Σ."""
         import numpy as np
 
         variances = np.diag(self.data.sigma)
@@ -67,7 +67,7 @@ class Least:
         return of_row, of_columns * free[:, None] / (sizes[:, None] * sizes[:-1])
 
     def at(self, row: "Numbers", columns: "Numbers") -> tuple[float, float]:
-        """Return the loss with its error: rounding, relative to the same sum with absolute values."""
+        """Return the loss with a bound on its rounding, which is relative to the same sum with absolute values."""
         import numpy as np
 
         with np.errstate(over="ignore", invalid="ignore"):
@@ -135,7 +135,7 @@ def least_loss(claim: Least, random: "Generator") -> Iterator[Trial]:
 def least_linear_loss(
     n: int, eigenvalues: Sequence[Fraction], preconditioner: Sequence[Fraction], least: Fraction, random: "Generator"
 ) -> Iterator[Trial]:
-    """Yield trials that Q = −diag(A, 0) has the least loss of one layer of linear attention, A's eigenvalues given."""
+    """Yield trials that Q = −diag(A, 0) has the least loss of one layer of linear attention, for given eigenvalues."""
     refuse_many(len(eigenvalues))
     yield from least_loss(Least(linear_loss, float_data(n, eigenvalues), preconditioner, least), random)
 
@@ -216,9 +216,9 @@ def pattern(n: int, eigenvalues: Sequence[Fraction], preconditioner: Sequence[Fr
 
 
 def least_pivot(matrix: "Numbers") -> Fraction:
-    """Return the least pivot of a symmetric matrix, up to the first that is not positive; none is if it is definite.
+    """Return the least pivot of a symmetric matrix, which is positive if and only if the matrix is positive definite.
 
-    Raises UndefinedError where that pivot is 0.
+    Pivots are computed up to the first that is not positive. Raises UndefinedError if that pivot is 0.
     """
     rest, pivots = matrix.copy(), list[Fraction]()
     while len(rest) and (not pivots or pivots[-1] > 0):
@@ -230,9 +230,9 @@ def least_pivot(matrix: "Numbers") -> Fraction:
 
 
 def across(point: Point, place: int) -> "Numbers":
-    """Return the second derivative at a point of `label_in_columns`, where rescaling keeps p_j = 1.
+    """Return the second derivative at a point of `label_in_columns`, without p_j, which rescaling keeps at 1.
 
-    For d = 2 equal eigenvalues a rotation keeps the other entry of v at 0, and is left out as well.
+    For d = 2 equal eigenvalues the other entry of v is left out, too: a rotation keeps it at 0.
     """
     import numpy as np
 
@@ -242,7 +242,7 @@ def across(point: Point, place: int) -> "Numbers":
 
 
 def strict_local_minimum(point: Point, place: int, lower: Point) -> Iterator[Trial]:
-    """Yield all that makes a point of `label_in_columns` a strict local minimum that is not global.
+    """Yield the conditions for a point of `label_in_columns` to be a strict local minimum that is not global.
 
     The slopes vanish, the second derivative is positive definite but for directions that keep the loss, and another
     point has a lower loss.
@@ -256,7 +256,7 @@ def strict_local_minimum(point: Point, place: int, lower: Point) -> Iterator[Tri
 
 
 def saddle(point: Point, place: int) -> Iterator[Trial]:
-    """Yield all that makes a point of `label_in_columns` a saddle: no slopes, and second derivatives of both signs."""
+    """Yield the conditions for a point of `label_in_columns` to be a saddle: zero slopes, curvatures of both signs."""
     yield zero_slopes(point.loss)
     second = across(point, place)
     pivot, largest = least_pivot(second), max(second[i, i] for i in range(len(second)))

@@ -24,13 +24,13 @@ Loss = Callable[..., Fraction]
 
 
 def mean_square(polynomial: Sequence[Fraction], moments: Sequence[Fraction]) -> Fraction:
-    """Return ∫ r² dμ for r by its coefficients, from the constant one on."""
+    """Return ∫ r² dμ for r given by its coefficients, the constant one first."""
     terms = ((c * e, i + j) for i, c in enumerate(polynomial) for j, e in enumerate(polynomial))
     return sum((product * moments[power] for product, power in terms), Fraction(0))
 
 
 def loss_of_steps(layers: int, instance: "Instance", sign: int = -1) -> Loss:
-    """Return f as a function of the steps; with the sign +1 that of ∏ (1 + a_l s), whose terms all are positive."""
+    """Return f as a function of the steps; with the sign +1, ∫ ∏ (1 + a_l s)² dμ, to bound rounding."""
     moments = trace_moments(2 * layers, int(instance["n"]), int(instance["d"]))
 
     def loss(*steps: Fraction) -> Fraction:
@@ -62,7 +62,7 @@ def slope(loss: Loss, a: Fraction, b: Fraction) -> Fraction:
 
 
 def equal_pair(instance: "Instance") -> list[Fraction]:
-    """Return the two equal steps at which f's slopes vanish: the last root of a cubic that rises, by halving."""
+    """Return the two equal steps at which f's slopes vanish: the root of a rising cubic, by bisection."""
     loss = loss_of_steps(2, instance)
     low, high = Fraction(0), Fraction(4)
     while high - low > ROUNDED / 100:
@@ -91,7 +91,7 @@ def _descended(random: "Generator", rule: "tuple[np.ndarray, np.ndarray]", layer
 def least_at_steps(steps: Values, least: Values) -> "Trials":
     """Return trials of: f over S is least at these steps, real, different and positive, with this value.
 
-    Tried are the value there, steps at distances from 10⁻³ to 10 of these, and the ends of descents from random steps.
+    The trials are the value there, steps moved by 10⁻³ to 10 times the largest, and ends of descents from random steps.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -103,7 +103,7 @@ def least_at_steps(steps: Values, least: Values) -> "Trials":
         layers = len(at)
         yield Trial(min(apart) or Fraction(-1), 0, {"steps": at})
         loss, rule = loss_of_steps(layers, instance), gauss_rule(layers + 1, int(instance["n"]), int(instance["d"]))
-        # The error of f is at most the sum of all terms' sizes, times the error of 2·layers rounded steps.
+        # The error of f is at most the sum of the sizes of all terms, times the error of 2·layers rounded steps.
         off = 100 * ROUNDED * loss_of_steps(layers, instance, 1)(*map(abs, at))
         yield Trial(-abs(loss(*at) - lowest), off, {"steps": at})
         while True:
@@ -121,13 +121,13 @@ def _named(steps: Sequence[Fraction]) -> Iterator[tuple[str, Any]]:
 
 
 def strict_at_steps(steps: Values) -> "Trials":
-    """Return trials of: at two steps the second derivatives of f over S are positive definite. All is tried."""
+    """Return trials of: at two steps the second derivatives of f over S are positive definite; they decide it."""
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
         at = steps(instance)
         loss, absolute = loss_of_steps(2, instance), loss_of_steps(2, instance, 1)
         in_first, mixed, in_second = second_differences(loss, at)
-        # The second derivatives, and their determinant, move by no more than those of the absolute terms, by rounding.
+        # Rounding moves the second derivatives and their determinant by no more than those of the absolute terms.
         scale = 100 * max(map(abs, second_differences(absolute, [abs(step) for step in at])))
         yield Trial(in_first, scale * ROUNDED, {"second derivative": "in the first step"})
         yield Trial(in_first * in_second - mixed**2, scale**2 * ROUNDED, {"second derivative": "determinant"})
@@ -138,7 +138,7 @@ def strict_at_steps(steps: Values) -> "Trials":
 def saddle_at_equal_steps(equal: Values, steps: Values) -> "Trials":
     """Return trials of: two equal steps and the least pair are the pairs where both slopes vanish, the first a saddle.
 
-    Tried are the slopes and the determinant there, and where Newton's method from random pairs ends.
+    The trials are the slopes and the determinant at the first, and the ends of Newton's method from random pairs.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -157,7 +157,7 @@ def saddle_at_equal_steps(equal: Values, steps: Values) -> "Trials":
 def _ends_of_newton(
     random: "Generator", rule: "tuple[np.ndarray, np.ndarray]", known: Sequence[Sequence[float]]
 ) -> Iterator[Trial]:
-    """Yield, for every critical pair that Newton's method finds, minus its distance from the nearest of the known."""
+    """Yield, for each critical pair that Newton's method finds, minus its distance from the nearest known pair."""
     import numpy as np
 
     nodes, weights = rule

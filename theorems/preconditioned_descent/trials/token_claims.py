@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 
 FIRST_RATE = 1 / 20
-"""The value from which a rate descends that was 0."""
+"""Value from which a descent starts in a rate that was 0."""
 ROOM = 10**8
-"""Inverse of the relative error of a descent's end: it ends where a step gains less than 10⁻¹⁴ of f, and a million such
-steps gain 10⁻⁸. Where d > n, f contains the d − n that no layer changes: a violation below 10⁻⁸ of that is not seen."""
+"""Inverse of the relative error of a descent's end: a descent ends when a step gains less than 10⁻¹⁴ of f, and a
+million such steps gain 10⁻⁸. For d > n, f contains the summand d − n, which no layer changes: a violation below
+10⁻⁸ (d − n) is not detected."""
 
 
 def _layers(instance: "Instance") -> int:
@@ -41,7 +42,7 @@ def _layers(instance: "Instance") -> int:
 def positive_but_one(special: Values) -> "Trials":
     """Return trials of: with two layers, this point of S is critical, and all others have a_0, a_1, b_0 > 0.
 
-    Tried are the slopes there, exactly, and the critical points that a root search from random points finds.
+    The trials are the exact slopes there, and the critical points that a root search from random points finds.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -59,7 +60,7 @@ def positive_but_one(special: Values) -> "Trials":
 
 
 def _exact_slope(layers: Layers, at: Sequence[Fraction], place: int) -> Fraction:
-    """Return a slope of f, of degree 6 at most in each number, by values at ±1, ±2, ±3."""
+    """Return a slope of f, exactly, from values at ±1, ±2, ±3: f has degree at most 6 in each coordinate."""
     weights = {1: Fraction(3, 4), 2: Fraction(-3, 20), 3: Fraction(1, 60)}
     moved = {i: [*at[:place], at[place] + i, *at[place + 1 :]] for i in range(-3, 4)}
     return sum((w * (layers.loss(moved[i]) - layers.loss(moved[-i])) for i, w in weights.items()), Fraction(0))
@@ -68,8 +69,8 @@ def _exact_slope(layers: Layers, at: Sequence[Fraction], place: int) -> Fraction
 def least_within(bounds: Bounds) -> "Trials":
     """Return trials of: with two layers, f over S attains its least value within bounds of a_0, a_1 and b_0.
 
-    Tried are random points and the ends of descents from them, against the lowest point that was met within the bounds,
-    the ends of descents there among them.
+    The trials are random points and the ends of descents from them. Each is compared with the lowest point known within
+    the bounds: at first the end of descents there, then also the points tried.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -85,9 +86,10 @@ def least_within(bounds: Bounds) -> "Trials":
 
 
 def between(lower: Callable[[Layers], Fraction]) -> "Trials":
-    """Return trials of: f's infimum over S is below the least loss of L layers with rates 0, and not below a number.
+    """Return trials of: f's infimum over S is below the least loss of L layers with rates 0, and not below `lower`.
 
-    Tried are the end of a descent from the least point with rates 0, random points, and the ends of descents from them.
+    The trials are the end of a descent from the least point with rates 0, random points, and the ends of descents from
+    these.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -99,7 +101,7 @@ def between(lower: Callable[[Layers], Fraction]) -> "Trials":
         best = descended(layers.value, np.where(at_rest == 0, FIRST_RATE, at_rest))
         gained = above - layers.loss(best)
         if 0 >= gained >= -above / ROOM:
-            # Where d is far above n the infimum is lower by less than a descent in float64 sees.
+            # If d is far above n, the infimum is lower by less than a descent in float64 resolves.
             raise UndecidedError("no lower point was found by a descent in float64")
         yield Trial(gained, 0, named(best))
         for point in chain([best], tried(layers, random)):
@@ -111,7 +113,7 @@ def between(lower: Callable[[Layers], Fraction]) -> "Trials":
 def no_negative_step(rates: bool = False) -> "Trials":
     """Return trials of: at every critical point of f over S no step is negative, nor, with `rates`, a rate.
 
-    Tried are the critical points that a root search from random points finds.
+    The trials are the critical points that a root search from random points finds.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -129,8 +131,8 @@ def no_negative_step(rates: bool = False) -> "Trials":
 def valley(factor: Fraction = Fraction(1)) -> "Trials":
     """Return trials of: over a_0 < 0 the infimum of f is a factor times the least value V of G, attained at a_1, p > 0.
 
-    Tried are the lowest end of descents of G, the approach a_0 = −10⁻¹ … −10⁻⁶ of a step, random points of a_0 < 0, and
-    the ends of descents there.
+    The trials are the lowest end of descents of G, the approach a_0 = −10⁻¹ … −10⁻⁶ times a step, random points with
+    a_0 < 0, and the ends of descents from these.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -153,7 +155,7 @@ def valley(factor: Fraction = Fraction(1)) -> "Trials":
 
 
 def _approach(layers: Layers, low: "np.ndarray", least: Fraction) -> Iterator[Trial]:
-    """Yield f's distance from V and above it, on the way to a_0 = 0."""
+    """Yield trials on the way to a_0 = 0: f is above V, and by no more than a bound that tends to 0."""
     import numpy as np
 
     one, move = map(float, low)

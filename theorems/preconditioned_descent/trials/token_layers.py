@@ -1,13 +1,14 @@
 r"""Layers A_l = a_l Σ^{-1}, B_l = b_l I of pattern (11): the loss f over S, descents and critical points.
 
-A layer takes a column's token x and label y to x − B (X Xᵀ/n) A x and y − (Y Xᵀ/n) A x. Whitened, tokens are T(S) times
-the first ones, the examples' labels w*ᵀ U(S) X and the query's w*ᵀ V(S) x, with T = U = 1 and V = 0 at first, and
+A layer takes a column's token x and label y to x − B (X Xᵀ/n) A x and y − (Y Xᵀ/n) A x. After whitening, the tokens are
+T(S) times the initial tokens, the examples' labels are w*ᵀ U(S) X and the query's is w*ᵀ V(S) x, with T = U = 1 and
+V = 0 initially, and
 
     T → T − b a s T³,    U → U − a s U T²,    V → V − a s U T²;
 
-f = ∫ (1 + V)² dμ with ∫ s^k dμ = E tr S^k. V has the degree (3^L − 1)/2 at most: at rational points f is exact, by the
-moments of `wishart_means`. Where d > n, V = 0 at d − n eigenvalues 0, which add d − n to f; in floats f is a Gauss
-rule's sum of squares over the others, without these.
+f = ∫ (1 + V)² dμ with ∫ s^k dμ = E tr S^k. V has degree at most (3^L − 1)/2: at rational points f is exact, by the
+moments of `wishart_means`. If d > n, S has d − n eigenvalues 0, at which V = 0; they add d − n to f. In floats f is the
+sum of squares of a Gauss rule for the other eigenvalues, without this summand.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -37,9 +38,9 @@ TINY = 1e-30
 FARTHEST = 1e4
 """Largest coordinate of a critical point: beyond it floats overflow."""
 BITS, MOVED = 600, 130
-"""Bits of the balls, and the power of 1/2 that is a move in their differences."""
+"""Number of bits of the balls; differences in them use moves of 2^−MOVED."""
 ENDED = 1e-30
-"""Move, over a step, at which Newton's method in such balls ends."""
+"""Length of a move, relative to a step, at which Newton's method in these balls ends."""
 MOST_MOVES = 12
 RESOLVED = 1e-20
 """Smallest mean square at the eigenvalues above 0 that is resolved: residuals of 10⁻¹⁰ keep six digits in float64."""
@@ -55,7 +56,7 @@ def label(steps: Point, moves: Point, eigenvalue: Any, one: Any) -> Any:
 
 
 class Poly:
-    """A polynomial in one variable with rational coefficients, from the constant one on."""
+    """A polynomial in one variable with rational coefficients, the constant one first."""
 
     def __init__(self, *coefficients: Fraction | int) -> None:
         self.coefficients = coefficients
@@ -77,7 +78,7 @@ class Poly:
 
 
 class Layers:
-    """The loss over S at an instance, exact and in floats, in which steps are those of whitened data."""
+    """The loss over S at an instance, exact and in floats; the steps are those of whitened data."""
 
     def __init__(self, layers: int, instance: "Instance") -> None:
         if layers > MOST_LAYERS:
@@ -151,7 +152,7 @@ class Layers:
 
 
 def descended(value: Callable[..., Any], start: "np.ndarray", bounds: "Bounds | None" = None) -> "np.ndarray":
-    """Return the end of a descent of the logarithm."""
+    """Return the end of a descent of the logarithm of a value; `value` returns it with its slopes."""
     from math import log
 
     from scipy.optimize import minimize
@@ -172,7 +173,7 @@ def named(point: Point) -> dict[str, Any]:
 
 
 def tried(layers: Layers, random: "Generator", bounds: "Bounds | None" = None) -> "Iterator[np.ndarray]":
-    """Yield random points within bounds and the ends of descents from them, in turns."""
+    """Yield random points within bounds and the ends of descents from them, in turn."""
     import numpy as np
 
     while True:
@@ -197,10 +198,10 @@ def critical_points(
     """Yield critical points that a root search finds, each with an estimate of its distance from the true one.
 
     Newton's last two moves are below 10⁻⁷ of a step, the second at most half the first: the distance is at most twice
-    the first. Where eigenvalues lie close together floats see critical points that are none: a point whose margin is
+    the first. If eigenvalues lie close together, floats show critical points that do not exist: a point whose margin is
     below 0 by more than the distance is searched again in balls of 600 bits.
 
-    Raises UndecidedError where that search does not end.
+    Raises UndecidedError if that search does not converge.
     """
     import numpy as np
     from scipy.optimize import root

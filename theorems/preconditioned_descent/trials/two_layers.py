@@ -96,7 +96,7 @@ def _symmetric(matrices: "np.ndarray") -> "np.ndarray":
 
 
 def _drawn_moves(random: "Generator", d: int) -> "np.ndarray":
-    """Return symmetric moves: multiples of I, diagonal ones, and full ones, in turns, of norms from 10⁻³ to 10."""
+    """Return symmetric moves of norms from 10⁻³ to 10: in turn full ones, diagonal ones, and multiples of I."""
     import numpy as np
 
     moves = _symmetric(random.normal(size=(BATCH, d, d)))
@@ -122,7 +122,7 @@ def _descended(random: "Generator", d: int, n: int, at: "np.ndarray") -> "np.nda
         return found
 
     def value(entries: "np.ndarray") -> tuple[float, "np.ndarray"]:
-        # Of degree 2 in each entry: the central difference of any width is the slope.
+        # f has degree 2 in each entry: a central difference of any width is the slope.
         width = float(at[0])
         moved = matrices(entries + width * np.concatenate([np.zeros((1, len(entries))), *_both_ways(len(entries))]))
         values = loss(moved[:, 0], moved[:, 1], n, laws)
@@ -141,7 +141,7 @@ def _both_ways(size: int) -> tuple["np.ndarray", "np.ndarray"]:
 def least_over_symmetric(steps: Values) -> "Trials":
     """Return trials of: at Σ = Ψ = I, f over symmetric A_0, A_1 is least at multiples of I by two steps, in any order.
 
-    Tried are pairs at norms from 10⁻³ to 10 from them, and, for d up to 6, the ends of descents from random starts.
+    The trials are pairs at distances from 10⁻³ to 10 from them and, for d up to 6, ends of descents from random starts.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -182,7 +182,7 @@ def _direction(random: "Generator", d: int) -> "np.ndarray":
 
 
 Derivative = Callable[["np.ndarray", "np.ndarray"], tuple[float, float]]
-"""Along a direction V, W of A_0, A_1: with a bound on its error."""
+"""A function that returns a derivative along a direction (V, W) of (A_0, A_1), with a bound on its error."""
 
 
 def _along(at: "np.ndarray", n: int, laws: Laws, weights: tuple[float, ...], order: int) -> Derivative:
@@ -221,7 +221,7 @@ def _in_orders(pairs: "Values | tuple[Values, ...]", instance: "Instance") -> "l
 def gradient_vanishes(*pairs: Values) -> "Trials":
     """Return trials of: at A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the gradient of f in all A_0 and A_1 is 0.
 
-    Tried are the slopes in random directions, single entries among them, at drawn Σ.
+    The trials are the slopes in random directions, among them single entries, at drawn Σ.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -240,7 +240,8 @@ def gradient_vanishes(*pairs: Values) -> "Trials":
 def positive_definite(steps: Values) -> "Trials":
     """Return trials of: at two steps, in either order, the second derivatives over all A_0, A_1 are positive definite.
 
-    Tried is the least second derivative in the plane of a random V in A_0 and W in A_1, W = V, Vᵀ or any, at drawn Σ.
+    The trials are the least second derivatives in planes of a random V in A_0 and W in A_1, W = V, Vᵀ or any, at drawn
+    Σ.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -266,7 +267,7 @@ def positive_definite(steps: Values) -> "Trials":
 def strict_minimum(steps: Values) -> "Trials":
     """Return trials of: over all A_0 and A_1, f has a strict local minimum at two steps, in either order.
 
-    Tried are moves, of norms from 10⁻³ to 1/10 of a step, about a Σ^{-1} and b Σ^{-1} at drawn Σ.
+    The trials are moves from a Σ^{-1} and b Σ^{-1}, of norms from 10⁻³ to 1/10 of a step, at drawn Σ.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

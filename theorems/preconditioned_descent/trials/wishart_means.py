@@ -1,18 +1,18 @@
 r"""Means over S = XXᵀ/n, X ∈ R^{d×n} standard Gaussian, by formulas other than those of `theorems.wishart`.
 
 *Traces of powers.* Reflections that fix e_1 make X bidiagonal with independent entries, whose squares along the
-diagonals are χ² of ν = n, d − 1, n − 1, d − 2, … degrees of freedom. The law of W = XXᵀ does not change when W is
-turned, so that E tr W^k = d E (W^k)_11, a sum over the Dyck paths of 2k steps, of which
-∏ C(c_j + c_{j+1} − 1, c_{j+1}) rise c_j times from height j − 1:
+diagonals are χ² of ν = n, d − 1, n − 1, d − 2, … degrees of freedom. The law of W = XXᵀ is invariant under rotations,
+so that E tr W^k = d E (W^k)_11. This is a sum over the Dyck paths of 2k steps, and ∏ C(c_j + c_{j+1} − 1, c_{j+1}) of
+these rise c_j times from height j − 1:
 
     E tr W^k = d Σ ∏_j C(c_j + c_{j+1} − 1, c_{j+1}) ν_j (ν_j + 2) … (ν_j + 2c_j − 2)   over c_1 + c_2 + … = k, c_j ≥ 1.
 
 *Traces of words.* By Isserlis, E tr(S F_1 … S F_k) is n^{−k} times the sum over the pairings of the 2k vectors of
 S = Σ xxᵀ/n: n to the number of groups of S that the pairs join, times the traces along the cycles of the F_j.
 
-*Means of polynomials.* S has d − n eigenvalues 0 where d > n, and E Σ s^k over the min(n, d) others is ∫ s^k dν, whose
-Gauss rule with N nodes has every mean up to degree 2N − 1. Where d is far above n they lie close together: beside d − n
-zeros floats would not resolve them.
+*Means of polynomials.* If d > n, S has d − n eigenvalues 0. For the min(n, d) others E Σ s^k is ∫ s^k dν, and the Gauss
+rule of ν with N nodes is exact up to degree 2N − 1. The zeros are left out, because for d far above n the other
+eigenvalues lie close together, and floats would not resolve them beside d − n zeros.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ class Orthogonal(NamedTuple):
 
 
 def orthogonal_polynomials(count: int, n: int, d: int) -> Orthogonal:
-    """Return those of the degrees below `count`, by Chebyshev's algorithm."""
+    """Return the orthogonal polynomials of the degrees below `count`, by Chebyshev's algorithm."""
     row, before = [Fraction(min(n, d)), *trace_moments(2 * count - 1, n, d)[1:]], [Fraction(0)] * (2 * count)
     found = Orthogonal([row[1] / row[0]], [row[0]], [row[0]])
     for _ in range(1, count):
@@ -105,7 +105,7 @@ def _pairings(ends: tuple[int, ...]) -> Iterator[dict[int, int]]:
 
 
 def _groups(k: int, pairing: dict[int, int]) -> int:
-    """Return the number of groups of S with a sample of their own; S_j has the ends 2j and 2j + 1."""
+    """Return the number of groups that a pairing joins the k factors S into; S_j has the ends 2j and 2j + 1."""
     of = list(range(k))
     for one, other in pairing.items():
         joined, kept = of[one // 2], of[other // 2]
@@ -130,7 +130,7 @@ def _cycles(k: int, pairing: dict[int, int]) -> list[Cycle]:
 
 @cache
 def _words(k: int) -> tuple[Counter[tuple[int, tuple[Cycle, ...]]], frozenset[Cycle]]:
-    """Return the multiplicity of each number of groups with its cycles among the pairings, and all cycles."""
+    """Return the number of pairings that have each number of groups and cycles, and the set of all cycles."""
     found = Counter((_groups(k, pairing), tuple(_cycles(k, pairing))) for pairing in _pairings(tuple(range(2 * k))))
     return found, frozenset(cycle for _, cycles in found for cycle in cycles)
 

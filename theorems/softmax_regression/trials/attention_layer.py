@@ -1,7 +1,8 @@
 r"""A gradient step of softmax regression and a self-attention layer, as definitions, and trials of claims about them.
 
 On a task A, b the step is softmax(Ax_1) with x_1 = −η H ∇L(0), L(x) = ½‖softmax(Ax) − b‖². Row i of the layer attends
-to all rows with scores s_ij = a_iᵀWa_j, to values n b_j; the prediction is the softmax of v times the rows' readings.
+to all rows with scores s_ij = a_iᵀWa_j and reads the mean of the values n b_j under their softmax; the prediction is
+the softmax of v times the rows' readings.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 1000
 TASKS = 3
 SIZES = tuple(10.0**-power for power in range(1, 10))
-"""Sizes of the layers' scores, which tend to 0."""
+"""Decreasing sizes of the layers' scores."""
 
 
 class Task(NamedTuple):
@@ -51,10 +52,10 @@ def step_logits(task: Task, eta: float) -> "np.ndarray":
 
 
 def layer_logits(task: Task, w: float, v: float) -> "np.ndarray":
-    """Return v times the rows' readings, less v: a number that is the same in every row moves no output.
+    """Return v times the rows' readings, less v: subtracting v from every logit does not change softmax.
 
-    The value that row i reads is less 1 by Σ_j (q_ij − 1/n) n b_j, q_i the softmax of its scores, whose difference
-    from 1/n is computed from e^s − 1, so that small scores lose no digits.
+    The reading of row i less 1 is Σ_j (q_ij − 1/n) n b_j, with q_i the softmax of the scores of row i. q_ij − 1/n is
+    computed from e^s − 1, so that small scores lose no digits.
     """
     import numpy as np
 
@@ -68,8 +69,9 @@ def layer_logits(task: Task, w: float, v: float) -> "np.ndarray":
 def rounding(task: Task, eta: float, w: float) -> float:
     """Return a bound on the error of the distance of the two predictions, at v = η/(n w).
 
-    A score is a sum of d² products, a logit one of n: off by (2d² + 2n + 20) 2⁻⁵³ times the sum of all terms' absolute
-    values, and softmax halves it. The factor 4 is for the step's logits and for e^s − 1, whose slope is at most 2 here.
+    A score is a sum of d² products and a logit a sum of n: the error of a logit is at most (2d² + 2n + 20) 2⁻⁵³ times
+    the sum of the absolute values of all terms, and softmax halves it. The factor 4 is for the step's logits and for
+    e^s − 1, whose derivative is at most 2 here.
     """
     import numpy as np
 
@@ -97,8 +99,8 @@ def _read(instance: "Instance") -> int:
 def close(factor: float = 1) -> "Trials":
     """Return trials of: the layer of W = wH and v = `factor` η/(nw) and the step are within √6 ηβwG²/72.
 
-    Tried are drawn tasks in one to four dimensions whose scores differ by G at most and targets by β at most, half of
-    them by as much.
+    The trials are drawn tasks in one to four dimensions. Within a row the scores differ by at most G, and the targets
+    by at most β; half of the time by as much as possible.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -124,7 +126,7 @@ def close(factor: float = 1) -> "Trials":
 
 
 def slow_task(n: int) -> Task:
-    """Return the task and scores, of range 1 in a row, whose layers fall behind the step by most, for n ≥ 4."""
+    """Return the task of the family of `first_order_layer`, for n ≥ 4, with scores of range 1 in each row."""
     import numpy as np
 
     k = n // 4
@@ -146,18 +148,19 @@ def _apart(task: Task, eta: float, w: float) -> tuple[float, float]:
 
 
 def _large_step(n: int) -> float:
-    """Return a step size at which, for `slow_task`, all outputs but two are n e¹² times smaller or more."""
-    # Their logits are lower by ηβk/n.
+    """Return a step size at which, for `slow_task`, all other outputs are n e¹² times smaller than the first two."""
+    # Their logits are lower by ηβk/n, β = 2/n.
     return n / (n // 4) * (log(n) + 12) * n / 2
 
 
 def slope_at_most(factor: "sp.Expr") -> "Trials":
     """Return trials of: as w → 0, |layer − step|/w has a limit of `factor` ηβG² at most.
 
-    Tried are `slow_task`, for n ≥ 4, and drawn tasks, with scores of the range σ = 10⁻⁵. In units of ηβwG² the distance
-    is then within σ/5 + ηβGσ/400 of its limit: φ''' is at most 5/4 nβ(wG)³, as E (c − E c)(s − E s)³ and the product of
-    a covariance and three variances are at most 1 and 3/16, and the second derivative of softmax along e is at most
-    2 max e², its entries p_i ((e_i − E e)² − Var e).
+    The trials are `slow_task`, for n ≥ 4, and drawn tasks, with scores of range σ = 10⁻⁵. In units of ηβwG² the
+    distance is then within σ/5 + ηβGσ/400 of its limit. First, |φ'''| is at most 5/4 nβ(wG)³, because in units of the
+    ranges E (c − E c)(s − E s)³ is at most 1, and three times the covariance of c and s times the variance of s at most
+    3/16. Second, the second derivative of softmax along e has the entries p_i ((e_i − E e)² − Var e), and its norm is
+    at most 2 max e².
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -181,8 +184,9 @@ def slope_at_most(factor: "sp.Expr") -> "Trials":
 def factor_needed(factor: "sp.Expr") -> "Trials":
     """Return trials of: no c below `factor`, of n, is enough for |layer − step| ≤ cηβwG², not even for all small w.
 
-    Tried is `slow_task`, for n ≥ 4, with scores of the range σ from 10⁻³ to 10⁻⁵. As p ≥ (1 − 4·10⁻⁶)/2, and tanh² x is
-    within 2x⁴/3 of x², the distance falls short of the limit of large steps by 10⁻⁵ + (ηβσ)² + σ² of it at most.
+    The trials are `slow_task`, for n ≥ 4, with scores of range σ from 10⁻³ to 10⁻⁵. Because p ≥ (1 − 4·10⁻⁶)/2, and
+    tanh² x is within 2x⁴/3 of x², the distance is below the limit of large steps by a relative loss of at most
+    10⁻⁵ + (ηβσ)² + σ².
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -209,8 +213,8 @@ def _loss(logits: "np.ndarray", target: "np.ndarray") -> float:
 def least_mean_loss(gain: float = 0) -> "Trials":
     """Return trials of: the infimum of the mean loss over layers is at most the mean loss of any step, less a gain.
 
-    Tried are laws of three drawn tasks, steps of sizes from 1/10 to 1000, and the layers W = wH, v = η/(nw) of the
-    step's H, w from 1/10 to 10⁻⁹ of the weight at which the scores differ by 1.
+    The trials are laws of three drawn tasks and steps of size 1/10 to 1000, each with the layers W = wH, v = η/(nw) for
+    the step's H; w is 10⁻¹ to 10⁻⁹ times the weight at which the scores differ by at most 1.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

@@ -1,7 +1,7 @@
 r"""The largest eigenvalue of the softmax Jacobian over a ball of logits, and trials of claims about the best factor.
 
-J = diag(p) − ppᵀ, p = softmax(z), z of norm R² or less. An eigenvalue λ with the unit eigenvector v, of the mean μ
-under p, has the slopes p_i ((v_i − μ)² − λ) in the logits: ascents from random logits look for larger ones.
+J = diag(p) − ppᵀ, p = softmax(z), z of norm R² or less. If λ is an eigenvalue, v its unit eigenvector and μ the mean of
+v under p, λ has the slopes p_i ((v_i − μ)² − λ) in the logits. Ascents from random logits use them to find larger λ.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 300
 ROUNDED = 1e-12
-"""More than the error of an eigenvalue of J, at most 300 times 2⁻⁵² times its norm, and of a probability in it."""
+"""Bound on the error of an eigenvalue of J: at most 300 · 2⁻⁵² ‖J‖ for given J, and the errors of probabilities."""
 
 
 def largest_eigenvalue(logits: "np.ndarray") -> "tuple[float, np.ndarray]":
@@ -84,7 +84,7 @@ def three_levels(n: int, ball: float) -> float:
 
     both, apart = np.r_[1, 1, np.zeros(n - 2)] - 2 / n, np.r_[1, -1, np.zeros(n - 2)] / sqrt(2)
     both /= np.linalg.norm(both)
-    # β = γ where half of the difference equals the mean less γ.
+    # β = γ where (α − β)/2 = (α + β)/2 − γ.
     last = float(np.arctan(np.sqrt(n / (n - 2))))
 
     def less(angle: float) -> float:
@@ -106,9 +106,9 @@ def one_row_above(n: int, ball: float) -> float:
 
 
 def largest_at(levels: Callable[[int, float], float]) -> "Trials":
-    """Return trials of: the largest eigenvalue over logits of norm R² or less is that of these levels.
+    """Return trials of: the largest eigenvalue over logits of norm R² or less is `levels`(n, R²).
 
-    Tried are random logits, and the ends of ascents from them on the sphere.
+    The trials are random logits, and the ends of ascents from them on their sphere.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -121,10 +121,10 @@ def largest_at(levels: Callable[[int, float], float]) -> "Trials":
 
 
 def best_is(factor: Values, room: Values) -> "Trials":
-    """Return trials of: where this room is not negative, this factor is enough for both shifts, and no smaller one is.
+    """Return trials of: if `room` is not negative, `factor` is enough for both shifts, and no smaller factor is.
 
-    Tried are small moves between two rows far above the others, which need all of it but the loss by the size of a
-    move, and drawn small moves of the data and of the weights.
+    The first trials are small moves between two rows far above the others, which need the whole factor, up to a loss
+    that depends on the size of the move. Drawn small moves of the data and of the weights follow.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -141,8 +141,8 @@ def best_is(factor: Values, room: Values) -> "Trials":
             rows, v = pair_directions(random, n), np.eye(1, d)[0]
             ends = [radius * np.outer(np.cos(angle) * rows[0] + sign * sin(angle) * rows[1], v) for sign in (-1, 1)]
             move = Move(ends[0], radius * v, ends[1], radius * v)
-            # With c = cosh(m/2), m the move of a logit, the slope falls to 1/c of itself, and the two rows are lower
-            # by cos θ ≥ 1 − θ²/2, which takes at most √(n/(2(n−2))) m²/(4R²) of it.
+            # Let m be the move of a logit. The slope is 1/cosh(m/2) ≥ 1 − m²/8 of the best, and the two rows are lower
+            # by the factor cos θ ≥ 1 − θ²/2, a relative loss of at most √(n/(2(n−2))) m²/(4R²).
             lost = moved**2 * (1 / 8 + 0.31 / radius**2)
             yield Trial(move.moved() / move.size - best * (1 - lost), move.error(radius) / move.size, move.named())
         while True:
@@ -157,8 +157,8 @@ def best_is(factor: Values, room: Values) -> "Trials":
 def at_most(bounds: Values, factor: float = 1) -> "Trials":
     """Return trials of: `factor` times the bounds on the best factor, R times the largest eigenvalue, hold.
 
-    The first bound is for E ≥ n, the next two are for E ≤ n, and the last number is 1/E. Tried are random logits in the
-    ball of radius R², and the ends of ascents from them on their sphere.
+    `bounds` gives the bound for E ≥ n, the two bounds for E ≤ n, and 1/E. The trials are random logits in the ball of
+    radius R², and the ends of ascents from them on their sphere.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:

@@ -1,8 +1,9 @@
 r"""Moves of the data or of the weights of softmax regression, and trials of bounds on how far the prediction moves.
 
-f = softmax(Ax) with ‖A‖, ‖x‖ ≤ R. Where x or A moves, the target b̃ = b − f' + f leaves the residual as it is, so that
-‖b̃ − b‖ = ‖f' − f‖. Half of the moves drawn are of random matrices and vectors; the others are between the two largest
-of the logits, two equal ones far above the others, or from one row to another.
+f = softmax(Ax) with ‖A‖, ‖x‖ ≤ R. If x or A moves, the target b̃ = b − f' + f leaves the residual unchanged, so that
+‖b̃ − b‖ = ‖f' − f‖. Half of the moves drawn are of random matrices and vectors. The others are steep: large moves
+lead from one row to another, and small ones from one of two logits far above the others to the other (moves of x at
+d = 1: along one row).
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ LARGEST_RADIUS = 100
 """The largest R with which moves are drawn: small moves of logits up to R² = 10⁴ keep seven digits in float64."""
 LARGEST_SIZE = 10**5
 SMALL = 0.0099
-"""No logit moves by this in a small move."""
+"""Upper bound on the move of a logit in a small move; it is below the 0.01 of the hypothesis."""
 
 
 class Move(NamedTuple):
@@ -51,22 +52,23 @@ class Move(NamedTuple):
     def error(self, radius: float) -> float:
         """Return a bound on the error of ‖f' − f‖.
 
-        A logit is a sum of d products, off by d 2⁻⁵³ |a_i| |x|, all of them by √d as much in terms of R², and the
-        Jacobian of softmax halves that; softmax itself and its norm are off by a few roundings.
+        A logit is a sum of d products, with an error of d 2⁻⁵³ |a_i| |x|. The error of all logits is √d d 2⁻⁵³ R²,
+        because the Frobenius norm of A is at most √d R, and the Jacobian of softmax halves it. Softmax itself and the
+        norm add a few roundings.
         """
         d = len(self.weights)
         return 2.0**-52 * ((d**1.5 + 4) * radius**2 + 16)
 
     def named(self) -> dict[str, Any]:
-        """Return its numbers by name."""
+        """Return A and x before and after the move, as lists, by name."""
         names = ("A", "x", "new A", "new x")
         return {name: value.tolist() for name, value in zip(names, self, strict=True)}
 
 
 Draw: TypeAlias = "Callable[[Generator, int, int, float, bool], Move]"
-"""A draw of a move from a generator, n, d, R, and whether all logits move by less than 0.01."""
+"""A function that draws a move from a generator, n, d, R, and whether all logits move by less than 0.01."""
 Pair: TypeAlias = "Callable[[float, int, float], Move]"
-"""A move of a pair, from R, d and the size of the move."""
+"""A function that returns a move of two rows from R, d and the size of the move."""
 
 
 def read(instance: "Instance") -> tuple[int, int, float]:
@@ -92,7 +94,7 @@ def _two_rows(random: "Generator", n: int) -> "tuple[np.ndarray, np.ndarray]":
 
 
 def pair_angle(random: "Generator", radius: float) -> float:
-    """Return an angle θ by which R² turns so that a logit moves by √2 R² sin θ, less than 0.01."""
+    """Return a θ such that logits of norm R², turned from −θ to θ, move by √2 R² sin θ < 0.01 each."""
     return float(min(SMALL / (sqrt(2) * radius**2), 0.5) * random.uniform(0.9, 1))
 
 
@@ -119,7 +121,7 @@ def data_move(random: "Generator", n: int, d: int, radius: float, small: bool) -
     before, after = (_of_norm(random, random.normal(size=(n, d)), radius) for _ in "ab")
     x = _of_norm(random, random.normal(size=d), radius)
     if small:
-        # Between two matrices of norm R at most all norms are R at most.
+        # The matrices between two of norm at most R have norm at most R.
         most = np.max(abs((after - before) @ x))
         after = before + min(1, SMALL / (most or 1)) * random.uniform() * (after - before)
     return Move(before, x, after, x)
@@ -145,7 +147,7 @@ def _steep_weight_move(random: "Generator", n: int, d: int, radius: float, small
     if d == 1:
         first, second = _two_rows(random, n)
         column = radius * _unit(first - (1 / n if small else second))
-        # One row above the others, at probability 1/2 where R² reaches so far.
+        # One row above the others, at probability 1/2 if R² allows it.
         at = min(radius, log(max(n - 1, 1)) / (radius * sqrt(n / (n - 1))))
         move = SMALL * random.uniform(0.5, 1) / radius
         ends = np.array([at, max(at - move, -radius)] if small else [radius, -radius])
@@ -159,7 +161,7 @@ def _steep_weight_move(random: "Generator", n: int, d: int, radius: float, small
 
 
 def _of_norm(random: "Generator", array: "np.ndarray", radius: float) -> "np.ndarray":
-    """Return a matrix or vector scaled to a random norm of R at most, the largest half of the time."""
+    """Return a matrix or vector scaled to a random norm of at most R; half of the time the norm is R."""
     import numpy as np
 
     return array * (radius * min(1, random.uniform(0, 2)) / np.linalg.norm(array, 2))
@@ -168,7 +170,7 @@ def _of_norm(random: "Generator", array: "np.ndarray", radius: float) -> "np.nda
 def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
     """Return trials of: the target shifts by at most `factor` R times the move, which is at most the claimed factor.
 
-    Tried are drawn small moves, of norms up to R, at most 100.
+    The trials are drawn small moves, with A and x of norm up to R ≤ 100.
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -188,7 +190,7 @@ def shift_within(draw: Draw, factor: float = 0.5) -> "Trials":
 def predictions_within(draw: Draw, widest: float = 1 / 200) -> "Trials":
     """Return trials of: two predictions are within √2, and within √2 tanh(`widest`) where no logit moves by 0.01.
 
-    Tried are drawn moves, small and large ones in turns, of norms up to min(R, 100).
+    The trials are drawn moves, small and large ones in turn, with A and x of norm up to min(R, 100).
     """
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
@@ -221,18 +223,18 @@ def data_pair(radius: float, d: int, size: float) -> Move:
 
 
 def needed_at_two_rows(move: Pair, factor: float = 0.5) -> "Trials":
-    """Return trials of: at n = 2 no factor below `factor` R will do. Tried are seven moves, each half of the last."""
+    """Return trials of: at n = 2 no factor below `factor` R will do. Seven moves are tried, each half the last."""
 
     def trials(instance: "Instance", random: "Generator") -> Iterator[Trial]:
         _, d, radius = read(instance)
         for power in range(7):
             size = SMALL / radius / 2**power
             drawn = move(radius, d, size)
-            # The prediction moves by tanh(Rs/√2)/√2 for the move s, and tanh y is at least y − y³/3: it falls short of
-            # R/2 times the move by (Rs)²/6 of it at most. A quarter leaves room for rounding.
+            # A move of length s moves the prediction by tanh(Rs/√2)/√2, and tanh y ≥ y − y³/3: the relative loss
+            # against Rs/2 is at most (Rs)²/6. (Rs)²/4 leaves room for rounding.
             short = (radius * size) ** 2 / 4
             margin = drawn.moved() / size - factor * radius * (1 - short)
-            # The logits are R times the move.
+            # The logits have norm R s, which takes the place of R² in the bound on the error.
             yield Trial(margin, drawn.error(sqrt(radius * size)) / size, drawn.named())
 
     return trials
