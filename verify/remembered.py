@@ -109,7 +109,7 @@ def _used(path: Path) -> int:
 
 
 def _of_the_directory(make: bool) -> Path:
-    """Return the folder in `.lemmascope`; make it if asked to. Raises OSError if `.lemmascope` is missing then."""
+    """Return the folder in `.lemmascope`; make it if asked to. Making it raises OSError without `.lemmascope`."""
     folder = files.FOLDER / "remembered"
     if make:
         folder.mkdir(exist_ok=True)
@@ -125,7 +125,7 @@ def _of_the_user(make: bool) -> Path:
     if named == "":
         raise FileNotFoundError
     if named is not None and not Path(named).is_absolute():
-        raise InputError("LEMMASCOPE_CACHE", named, "must be an absolute path, or empty for no memory")
+        raise InputError("LEMMASCOPE_CACHE", named, "must be an absolute path, or empty to keep no cache")
     folder = (Path(named) if named is not None else _caches() / "lemmascope") / "remembered"
     if make:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

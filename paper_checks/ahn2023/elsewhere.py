@@ -12,7 +12,8 @@ plane of two eigenvectors of Σ, of its largest eigenvalue and of its least:
   steps with this preconditioner, for the interval (1 ± √(d/m))², the part above 0 of the limit of S's spectrum; and
   gradient descent without a preconditioner, with the best equal steps. With fewer than d examples S is singular, and no
   steps change the part of w* that the examples do not see;
-- methods that are fitted to each prompt: as many steps of conjugate gradients with Σ'^{-1}, by simulation, and least
+- methods that are fitted to each prompt: L steps of conjugate gradients preconditioned by Σ'^{-1}, by simulation, and
+least
   squares of least Σ'-norm, which loses d − m with fewer than d examples, and nothing from d on.
 """
 

@@ -3,18 +3,20 @@
 - `floor_enclosed`, `floor_width_enclosed`: the lower end of the enclosure of the least loss on the set, in ball
   arithmetic, and the enclosure's width. They are not re-checked, unlike a check of wang2024.theorem2 at an ε. With
   one-hot encoding both are 0, the infimum of Lemma 1's loss.
-- `finite_time_computed`: the excess over this enclosure of population gradient descent, from the same start by the same
-  schedule.
-- `step_noise_simulated`: the excess over that descent of the layer on the set with the trained layer's α and C. It
+- `finite_time_computed`: the loss at the end of population gradient descent, by the same schedule from the same start,
+minus the enclosure's upper end.
+- `step_noise_simulated`: the loss on the set at the trained layer's α and C, minus the loss at the end of that descent.
+It
   comes from one training, so that its error is not known.
-- `off_the_set_sampled`: the addition of the rest of the matrices, on fresh samples.
+- `off_the_set_sampled`: the loss of the matrices trained in float64 minus that of their projections on the set, on the
+same fresh samples.
 - `rounding_sampled`: the excess of training in float32 over the same in float64, on the same draws and fresh samples.
 - `chance_sampled`: the remainder, which is chance in the validation set and in the fresh samples.
 
 The losses of α and C are computed from the enclosures of P and R, to within `computed_error`, or, with one-hot
-encoding, from Lemma 1's formula. `computed_error` is the error at one point: it leaves out errors that add up along the
-path of population descent. The end of descent is therefore computed twice, and `test_schedule.py` compares it with a
-path from counted means.
+encoding, from Lemma 1's formula. `computed_error` is the larger of the estimated errors at descent's end and at the
+trained α and C: it leaves out errors that add up along the path of population descent. The end of descent is therefore
+computed twice, and `test_schedule.py` compares it with a path from counted means.
 """
 
 import math
@@ -55,7 +57,7 @@ PARTS = (
     *("floor_enclosed", "floor_width_enclosed", "finite_time_computed", "step_noise_simulated"),
     *("off_the_set_sampled", "rounding_sampled", "chance_sampled"),
 )
-"""The parts of the loss on the validation set: all but the last estimate the loss on fresh samples."""
+"""The parts of the loss on the validation set; the sum of all but the last estimates the loss on fresh samples."""
 RESOLVED = 0.1
 """The share of the finite time by which its two computations may differ."""
 SPREAD = 2.0
@@ -184,8 +186,8 @@ def judged(found: Mapping[str, Measurement]) -> Verdict:
     Population descent has to end above the floor. The finite time, on which the sum of the parts does not depend, has
     to agree in two computations; for stochastic encoding these share the formula of a step, which `test_schedule.py`
     compares with counting. The parts without the last have to add up to the loss on fresh samples,
-    up to chance. The last two verdicts compare the same difference, that of the computed loss of α and C from the
-    sampled one, with two sizes: the second detects parts that do not add up. The remainder is shown and decides
+    up to chance. If the parts add up, the last two verdicts test the same difference, the computed minus the sampled
+    loss of α and C, at two resolutions; if they do not, the second detects it. The remainder is shown and decides
     nothing, because by definition it is chance in both samples.
     """
 
@@ -193,7 +195,7 @@ def judged(found: Mapping[str, Measurement]) -> Verdict:
         computed, error = found["loss_of_alpha_and_C_computed"].value, found["computed_error"].value
         fresh, projected = found["loss_on_fresh_samples"], found["loss_of_alpha_and_C_sampled"]
         total = sum(found[name].value for name in PARTS[:-1])
-        # The sampled parts share their samples, so that the difference is that of the loss of α and C from its mean.
+        # The parts are sampled together, so the difference is the sampled minus the computed loss of α and C.
         whole = replace(projected, value=fresh.value)
         by_chance = SPREAD * student_bound(projected.samples, FAMILY) / math.sqrt(projected.samples)
         decided: dict[str, Any] = {"comparisons": FAMILY, "rounding": error}

@@ -1,4 +1,5 @@
-"""Length generalisation: layers on the set at two lengths, sampled; a layer that has learnt one draw of encodings.
+"""Length generalisation: sampled losses at two lengths, of layers on the set and of one that fits one draw of
+encodings.
 
 PyTorch and the simulator are imported by the comparisons as they run.
 """
@@ -43,7 +44,8 @@ class Longer(NamedTuple):
 
 @st.composite
 def longer(draw: st.DrawFn) -> Longer:
-    """Draw a layer with about the best α for equal logits among the selected and among the others."""
+    """Draw a layer; its α, rounded to 1/4, gives each selected token the coefficient 1/q if their logits are C,
+    others' 0."""
     length = draw(st.integers(4, 60 if in_full() else 24))
     subset, C = draw(st.integers(1, min(3, length - 2))), draw(st.fractions(2, 4, max_denominator=2))
     alpha = Fraction(round(4 * (1 + (length - subset) * math.exp(-C) / subset)), 4)
@@ -67,7 +69,7 @@ def factor(at: Longer) -> float:
 
 
 def at_most(times: float, inside: Measurement, beyond: Measurement) -> Verdict:
-    """Compare a loss at test with a number of times that in training, both sampled."""
+    """Decide whether the sampled loss at the test length is at most `times` the sampled loss at the training length."""
     off = times * chance(inside, MOST_COMPARISONS) + chance(beyond, MOST_COMPARISONS)
     excess = beyond.value - times * inside.value
     detail = f"{beyond.value:.4g} against {times:.4g} times {inside.value:.4g}"
@@ -107,9 +109,10 @@ FIXED_IN_FULL = {"T": 100, "T_test": 200, "q": 3, "d": 5, "d_e": 170, "C": 10}
 
 
 def one_draw(floor: float, fresh: float, learnt: Any, beyond: Any) -> Verdict:
-    """Decide whether a layer that has learnt one draw is below the best for fresh draws at its length, above beyond.
+    """Decide whether a layer that fits one draw is below `floor` at its own length and above `fresh` at the longer one.
 
-    `floor` is the least loss for fresh draws at this length, and `fresh` the loss of the best layer at the longer one.
+    `floor` and `fresh` are losses, at the two lengths, of the layer with nearly the least loss on fresh draws at this
+    length.
     """
     off = [chance(measured, MOST_COMPARISONS) for measured in (learnt, beyond)]
     detail = f"{learnt.value:.4g} against the floor {floor:.4g}; beyond {beyond.value:.4g} against {fresh:.4g}"

@@ -1,4 +1,5 @@
-"""Lemma 1 and Theorem 1: two numbers are the population gradient descent of the full layer, proved and trained."""
+"""Lemma 1 and Theorem 1: two numbers follow the population gradient descent of the full layer: as proved, and as
+trained."""
 
 import math
 from fractions import Fraction

@@ -34,7 +34,7 @@ def curvatures(T, q, d, D, alpha, C, h=0.01, query=True):
 
 
 def lies_in(value, wanted):
-    """Whether a value that is right to 10⁻⁴ of itself may lie in an interval that is not wide.
+    """Whether an interval whose ends differ by less than 2% has the value in it, up to a relative error of 10⁻⁴.
 
     With 29 nodes instead of 15 the losses of `test_the_figures_schedule_by_counting` change by at most 3·10⁻⁶ of
     themselves, α by 2·10⁻⁵ and C by 5·10⁻⁶. The table's steps of 3/40 000 add an error of 10⁻⁹.
@@ -105,7 +105,7 @@ def test_the_minimiser_at_the_figures_sizes_by_counting():
     assert within(alpha, expect["measurements.alpha_of_the_least.value"])
     least = loss(alpha, by_counting.Means(P, R), 5, 3)
     assert within(least, expect["measurements.least_loss.value"])
-    # The excess of descent's end over it.
+    # Descent ends 7 to 8% above the least loss.
     end = expect["curves.loss_annealed.value.3"]
     assert 1.07 < float(end.lower) / least < float(end.upper) / least < 1.08
 
@@ -134,9 +134,10 @@ def test_the_slow_direction_over_tokens_by_counting():
 def test_the_hessian_is_that_of_the_counted_loss(T, d, D, alpha, C):
     layer = on_the_set.layer(T, 3, d, D, True, on_the_set.CLOSE)
     here, counted, closer = layer.hessian(alpha, C), *(curvatures(T, 3, d, D, alpha, C, h) for h in (0.01, 0.005))
-    # The change of the differences, and the error of the interpolation in second derivatives: 1.4·10⁻⁴ at T = 16.
+    # The tolerances are for halving h (10⁻⁷), and for the interpolation's error in second derivatives (1.4·10⁻⁴ at T =
+    # 16).
     assert counted == pytest.approx(closer, rel=3e-7) and here == pytest.approx(counted, rel=3e-4)
-    # The slow eigenvalue is a difference of such numbers: 4·10⁻⁶ and 7·10⁻⁴.
+    # The slow eigenvalue is a difference of such numbers, so its relative errors are larger: 4·10⁻⁶ and 7·10⁻⁴.
     slow, counted_slow, closer_slow = (np.linalg.eigvalsh(found)[0] for found in (here, counted, closer))
     assert counted_slow == pytest.approx(closer_slow, rel=1e-5) and slow == pytest.approx(counted_slow, rel=1e-3)
 
@@ -146,7 +147,7 @@ def test_descent_from_near_the_minimiser_has_the_slow_direction():
     layer = on_the_set.layer(16, 3, 2, 32, True, on_the_set.CLOSE)
     best = (found["alpha_of_the_least"].value, found["C_of_the_least"].value)
     points = list(layer.descent(best[0] * 0.99, best[1], iter([1.0] * 3000)))
-    # In the end only the slow direction is left: a step shrinks the distance by 1 − λ.
+    # In the end only the slow direction is left: a step multiplies the distance by 1 − λ.
     rate = 1 - (best[0] - points[3000].alpha) / (best[0] - points[2999].alpha)
     assert rate == pytest.approx(found["slow_eigenvalue"].value, rel=1e-2)
 

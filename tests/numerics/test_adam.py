@@ -9,7 +9,7 @@ BETAS = 0.9, 0.99
 
 
 def by_definition(matrix, slopes, rate, betas):
-    """The matrix after a step for each of some slopes."""
+    """Return the matrix after one step of Adam for each slope, in order."""
     mean = square = torch.zeros_like(matrix)
     for t, slope in enumerate(slopes, 1):
         mean = betas[0] * mean + (1 - betas[0]) * slope
@@ -38,7 +38,7 @@ def after_steps(drawn, betas=BETAS, before=0):
 
 def test_steps_are_those_of_the_definition(drawn):
     for found, numbers in zip(after_steps(drawn), drawn, strict=True):
-        # Some roundings of numbers of size 1 a step.
+        # Each step makes a few roundings of numbers near 1.
         torch.testing.assert_close(found, by_definition(numbers[0], numbers[1:], 0.1, BETAS), rtol=0, atol=1e-14)
 
 

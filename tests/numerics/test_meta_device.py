@@ -17,7 +17,7 @@ from numerics.sparse_token_selection.experiments import ground_truth
 
 
 class OneDevice(TorchDispatchMode):
-    """Refuse operations on tensors of two devices, except copies and numbers, as a card does."""
+    """Refuse operations on tensors of two devices, as a card does; allow copies and 0-dimensional tensors."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         parts = [part for part in tree_leaves((args, kwargs)) if isinstance(part, torch.Tensor) and part.ndim]

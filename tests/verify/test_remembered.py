@@ -119,7 +119,7 @@ def test_an_empty_name_is_no_memory(tmp_path, monkeypatch):
 def test_a_name_that_is_no_absolute_path_is_refused(cli, monkeypatch):
     monkeypatch.setenv("LEMMASCOPE_CACHE", "there")
     code, out, err = cli("list", "--json")
-    line = "verify: LEMMASCOPE_CACHE = there: must be an absolute path, or empty for no memory"
+    line = "verify: LEMMASCOPE_CACHE = there: must be an absolute path, or empty to keep no cache"
     assert (code, out, err.strip()) == (2, "", line)
 
 

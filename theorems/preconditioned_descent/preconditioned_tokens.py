@@ -15,10 +15,10 @@ and f = E tr r_L(S)² = ∫ r_L² dμ, with ∫ s^k dμ = E tr S^k. r_L has degr
 Krawczyk's test proves that exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and
 is attained. The second derivatives in the box decide whether the point is a local minimum *on S*. For one and two
 layers the list of points is proved to be complete, by resultants; for three it has the points that a search from random
-starts finds. If a_l = 0, layer l does nothing, and b_l has an effect only at first order in a_l. The slope in a_l is
-then affine in b_l. If its coefficient of b_l is not 0, there is one b_l with which a critical point of the other layers
-is a critical point of all, and it is a saddle. The least loss is between two of Theorem 3's (`token_layers_between`),
-and with two layers it is attained for all d and n (`two_layers_of_tokens`).
+starts finds. If a_l = 0, layer l does nothing, and b_l has no effect on f, but it has one on the slope of f in a_l. The
+slope in a_l is then affine in b_l. If its coefficient of b_l is not 0, there is one b_l with which a critical point of
+the other layers is a critical point of all, and it is a saddle. The least loss is between two of Theorem 3's
+(`token_layers_between`), and with two layers it is attained for all d and n (`two_layers_of_tokens`).
 
 *For all L, d and n.* One critical point is rational: all layers but the last are idle, a_l = 0 and b_l = −1/2 for
 l < L − 1, and a_{L−1} = a = n/(n + d + 1), the best step of one layer. The slope of r_L in an idle a_l is
@@ -32,7 +32,7 @@ I, with the slope in a_l or b_l as its trace, and vanishes wherever the slopes o
 `whole_gradient` sums the squares of all its entries, exactly. `whole_curvature` decides which local minima on S are
 local minima over all matrices.
 
-`paper_checks` compares with exact quadrature that the whole gradient vanishes where the slopes do.
+`paper_checks` checks by exact quadrature that the whole gradient vanishes where the slopes do.
 
 Source: Ahn et al. 2023, Theorem 4, which has the infimum of the squared gradient over S equal to 0; that it is
 attained, where, and the losses are derived here.

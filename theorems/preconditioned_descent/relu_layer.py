@@ -98,7 +98,10 @@ def square_of_error(by: sp.Expr, other: sp.Expr) -> sp.Expr:
 
 
 def examples_attended(row: sp.Expr, direction: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """Return w*ᵀx, h(y) = rowᵀ y yᵀ v and h(z), where `row` is b + β w* and `direction` is v."""
+    """Return w*ᵀx, h(y) = rowᵀ y yᵀ direction, and h(z).
+
+    `row` is b + β w* and `direction` is v, up to a factor β that may be moved from one to the other.
+    """
     return {
         label: t(w) * x,
         attended: t(row) * y * t(y) * direction,

@@ -193,8 +193,8 @@ ARGUMENT = (
     ),
     Inference(
         "between",
-        "so near that point f is below Theorem 3's least loss with L layers; by `from_below` f is nowhere below its "
-        "least loss with (3^L − 1)/2",
+        "so at some points near that point f is below Theorem 3's least loss with L layers; by `from_below` f is "
+        "nowhere below Theorem 3's least loss with (3^L − 1)/2 layers",
         ("slope", "from_below", "as_many_layers"),
         rules.DERIVATIVE,
     ),

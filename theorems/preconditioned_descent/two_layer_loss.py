@@ -2,13 +2,14 @@ r"""The loss of two layers of pattern (8) at Σ = Ψ = I with symmetric A_0 = A,
 
 By Lemma 1 the error of the prediction is w*ᵀ(I − S A)(I − S B) x, S = XXᵀ/n, and f(A, B) is its mean square E tr M Mᵀ
 with M = (I − B S)(I − A S): by Gaussian integration by parts (`wishart`) a sum of products of traces of words in A and
-B. Let A and D be diagonal and O symmetric with a zero diagonal. Traces of words with one O are 0, and no word contains
-B A B. So f(A, D + O) exceeds f(A, D) by
+B. Let A and D be diagonal and O symmetric with a zero diagonal. Traces of words with one O are 0, and no word is A B A
+B, with an A on both sides between two B. So f(A, D + O) exceeds f(A, D) by
 
     α tr O² + β tr A O² + γ tr A² O² = Σ_{i<j} (k(x_i) + k(x_j)) o_ij²,    k(x) = α + β x + γ x²,
 
 where the x_i are the entries of A, and α, β, γ depend on t_1 = tr A, t_2 = tr A², d, n. For x = x_i, let v be the mean
-of the other x_j, and t_2 = x² + w. Then k is a sum of two squares, 1 and w − (d − 1) v² ≥ 0 with positive factors.
+of the other x_j, and t_2 = x² + w. Then k is a combination of two squares, 1 and w − (d − 1) v² ≥ 0. Its factors are
+positive, except that of the second square, which is 0 for d = 1.
 """
 
 from collections.abc import Mapping

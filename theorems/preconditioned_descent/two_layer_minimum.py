@@ -360,7 +360,9 @@ ARGUMENT = (
         ("different", "sum", "product", "product_of_steps", "smaller_step", "same_pair"),
         "application",
     ),
-    Inference("least", "f* is attained only at that pair", ("bounded", "real_steps"), "lower bound attained"),
+    Inference(
+        "least", "f* is attained at that pair, and at no other", ("bounded", "real_steps"), "lower bound attained"
+    ),
     Inference(
         "strict",
         "the steps of the pair are different, so that near it their sum and product are coordinates: like the form in "
@@ -370,8 +372,8 @@ ARGUMENT = (
     ),
     Inference(
         "critical",
-        "if a ≠ b, both slopes vanish only if M_1 = M_2 = 0, and so only at the least pair: the sum and the product "
-        "solve the same two linear equations as those of the least pair",
+        "if a ≠ b, both slopes vanish if and only if M_1 = M_2 = 0, that is, at the least pair and nowhere else: the "
+        "sum and the product solve the same two linear equations as those of the least pair",
         (
             *(
                 "loss",

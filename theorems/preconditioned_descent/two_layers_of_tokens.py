@@ -11,12 +11,12 @@ the slopes in a_1 and p are 0, s (1 − p s) q and s² (1 − p s) q have mean 0
 (s − t) s (1 − p s) q for any t. For p ≤ 0, q falls on (0, ∞) from 1 to −∞; with t its zero, (s − t) s (1 − p s) q < 0
 for all s > 0 but t, a contradiction. So p > 0, and b_0 > 0.
 
-*The least loss is attained.* If F is bounded, so are a_0, a_1, a_1 p and a_1 p². So along a sequence with F tending to
-its infimum either some subsequence converges, or p → ±∞, q → 1 − κ s³ and F → H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)²
-dμ. But at the least H, F with a_1 = κ u² and p = 1/u has the slope 4κ ∫ s² (1 − κ s³) (1 − a_0 s)² dμ > 0 in u at 0: F
-is below H for some u < 0. So F attains its infimum, with a_0 > 0, and f attains it at b_0 = p/a_0. This value is below
-Theorem 3's least loss with two layers, where b_0 = 0, and not below that with four layers, because r_2 has degree 4. If
-all critical points are found, the best of them is the least.
+*The least loss is attained.* If F is bounded, so are a_0, a_1, a_1 p and a_1 p². So a sequence with F tending to its
+infimum has a subsequence that converges, or along which p → ±∞, q → 1 − κ s³ and F → H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ
+s³)² dμ. But at the least H, F with a_1 = κ u² and p = 1/u has the slope 4κ ∫ s² (1 − κ s³) (1 − a_0 s)² dμ > 0 in u at
+0: F is below H for some u < 0. So F attains its infimum, with a_0 > 0, and f attains it at b_0 = p/a_0. This value is
+below Theorem 3's least loss with two layers, where b_0 = 0, and not below that with four layers, because r_2 has degree
+4. If all critical points are found, the best of them is the least.
 
 *The valley.* F falls with a_0 for a_0 ≤ 0. So over a_0 < 0 the infimum of f is
 

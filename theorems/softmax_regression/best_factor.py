@@ -310,7 +310,7 @@ ARGUMENT = (
     Inference(
         "once",
         "for κ = 0 ψ has one zero, with ψ' > 0 there, which n − 1 ≥ 2 of the p_i would take: so κ > 0, and z has norm "
-        "R² and sum 0. At the larger of two zeros of the strictly convex ψ, ψ' > 0: only one p_i takes it",
+        "R² and sum 0. At the larger of two zeros of the strictly convex ψ, ψ' > 0: at most one p_i takes it",
         ("bent_down", "maximiser", "two_values", "convex", "one_zero"),
         rules.SECOND_DERIVATIVE,
     ),

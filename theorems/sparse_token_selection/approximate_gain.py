@@ -16,7 +16,7 @@ the first term being the mean square by which the selected logits differ, C ≈ 
 
     ε = d/(2q) (1 − G)    at    d_e ≈ (d/ε) (q−1)(q−2)/(2q²) · C²,
 
-which is at most d/(2ε) C². If ε is a fixed share of d/(2q) instead, so that D does not tend to ∞, the logits of the
+which is at most d/(2ε) C². If instead ε is a fixed share of d/(2q), rather than D → ∞ at fixed T, the logits of the
 others vary as well (C²q is not small beside 2D), and C is nearer to log T. For q ≥ 3 the width grows with log² T in
 either case.
 

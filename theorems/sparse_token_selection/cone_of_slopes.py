@@ -1,4 +1,4 @@
-"""Steps for population descent attending to Z: the cone |f| ≤ r|g| of its slopes, the run's way into and out of it.
+"""Steps for population descent attending to Z: the run's way into the cone |f| ≤ r|g| of its slopes, and C < C_* there.
 
 The names are those of `least_loss_without_the_query`, where the proof is: `curvature` is ∂g/∂C, `mixed` m, `total` M.
 """

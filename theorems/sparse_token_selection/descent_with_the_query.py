@@ -277,8 +277,8 @@ ARGUMENT = (
     ),
     Inference(
         "slope_near_zero",
-        "for 0 ≤ C ≤ 1/(6w) the slope in C less 12dw²C/q does not rise with C, and is at most 0 at C = 0: the slope is "
-        "at most 12dw²C/q",
+        "let 0 ≤ C ≤ 1/(6w): between 0 and C the slope less 12dw²/q times the place does not rise, and it is at most 0 "
+        "at 0, so the slope at C is at most 12dw²C/q",
         ("curvature_near_zero", "slope_at_zero"),
         rules.SIGN_OF_THE_SLOPE,
     ),

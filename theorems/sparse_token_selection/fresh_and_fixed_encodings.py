@@ -249,8 +249,8 @@ ARGUMENT = (
     ),
     Inference(
         "in_parts",
-        "2L/d at T tokens is the mean of Σ_y |p_i A − I/q|²/d, which defines a by a²/q, plus that of Σ_{j∉y} v²p_j², "
-        "v² = |A|²/d, which defines b by b²/q, with a, b ≥ 0; 2L/d at T_test has the same two parts",
+        "with v² = |A|²/d, 2L/d at T tokens is the mean of Σ_y |p_i A − I/q|²/d plus the mean of Σ_{j∉y} v²p_j²; let "
+        "a, b ≥ 0 be such that these means are a²/q and b²/q. At T_test, 2L/d is the sum of these two means there",
         ("shares_alone", "same_laws"),
         "definition",
     ),

@@ -287,7 +287,7 @@ ARGUMENT = (
     Inference(
         "as_far_as",
         "let f = f_0 and g = g_0 at the start of a step, and let α > 0, 0 ≤ C < C_*, f < 0 and g < 0 at its points for "
-        "all step sizes from 0 to below s ≤ η_t. At its point for step size s, f ≤ f_0 (1 − sR_0) and g ≤ "
+        "all step sizes from 0 to below s, 0 < s ≤ η_t. At its point for step size s, f ≤ f_0 (1 − sR_0) and g ≤ "
         "g_0 (1 − sB), both negative",
         ("slopes", "mixed_is_negative", "curvature", "one_turn", *(clause.label for clause in IN_A_STEP)),
         rules.SIGN_OF_THE_SLOPE,

@@ -293,8 +293,8 @@ ARGUMENT = (
     Inference(
         "as_far_as",
         "let f = f_0 and g = g_0 at the start of a step, and let α > 0, 0 ≤ C < C_0, f < 0 and g < 0 at its points for "
-        "all step sizes from 0 to below s ≤ η_t, so that α < P/(qR) ≤ A there. At its point for step size s, f ≤ "
-        "f_0 (1 − sM) and g ≤ g_0 (1 − sM), both negative",
+        "all step sizes from 0 to below s, 0 < s ≤ η_t, so that α < P/(qR) ≤ A there. At its point for step size s, "
+        "f ≤ f_0 (1 − sM) and g ≤ g_0 (1 − sM), both negative",
         ("of_the_shares", "slopes", "mixed_is_negative", "sizes", *(clause.label for clause in IN_A_STEP[:3])),
         rules.SIGN_OF_THE_SLOPE,
     ),
@@ -309,10 +309,10 @@ ARGUMENT = (
     ),
     Inference(
         "whole_steps_outside",
-        "let a step begin with f < 0, g < 0 and rC ≤ α, outside the cone |f| ≤ −rg. On it α − rC rises, so that rC ≤ "
-        "α. If moreover f ≤ 0 at a point of it, α ≤ P/(qR) there, which is at most its value at C_0 and so below rC_0: "
-        "C < C_0 (beyond_the_end). So the step sizes up to which C < C_0, f < 0 and g < 0 form a set that is open and "
-        "closed in [0, η_t]: these hold on the whole step",
+        "let a step begin with f < 0, g < 0 and rC ≤ α, outside the cone |f| ≤ −rg. On the step α − rC rises, so that "
+        "rC ≤ α. If moreover f ≤ 0 at a point of the step, α ≤ P/(qR) there, which is at most its value at C_0 and so "
+        "below rC_0: C < C_0 (beyond_the_end). So the step sizes up to which C < C_0, f < 0 and g < 0 form a set that "
+        "is open and closed in [0, η_t]: these hold on the whole step",
         ("as_far_as", "of_the_shares", "scale_rises", "far_enough", "beyond_the_end", "slopes"),
         rules.CONNECTEDNESS,
     ),

@@ -31,8 +31,8 @@ the layer choose among them: in all cases computed the infimum is attained at a 
 
 For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C², by the approximation of `approximate_gain`, with C
 about ½ log(d_e T): d_e has to grow like (d/ε) log² T, which `dimension_lower_bound` shows for ε below d/(192q).
-`descent_on_the_set` has the step sizes at which gradient descent lowers the loss on the set; `step_size_margin` is the
-largest of them less η.
+`descent_on_the_set` shows that gradient descent lowers the loss on the set for η < 2/(1 + β²), η ≤ 1;
+`step_size_margin` is 2/(1 + β²) less η.
 
 Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. Our reading
 of the stochastic encoding (Definitions 3 and 5): its entries are i.i.d. signs, and no encoding is shared between

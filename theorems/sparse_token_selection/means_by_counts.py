@@ -17,8 +17,8 @@ by 3 % at the figures' sizes. For even n, w ≥ 0 and X ≥ x₀ > 0
     0 ≤ E w/X² − Σ_{j<n} (j+1) E w δ^j/m² ≤ E w δ^n (1/x₀² + n/(m x₀)),
 
 as 1/X is the geometric series, and (1 − δ)² Σ_{j<n} (j+1)δ^j = 1 − δ^n (1 + n(1 − δ)). Here x₀ = Q + q e^{C|u|²/q} +
-(T−q) e^{−Cλ}, λ = Σ|s|/D ≥ |v_j|. Its second term bounds A by the inequality of arithmetic and geometric means, as
-Σ_y v_i = |u|².
+(T−q) e^{−Cλ}, λ = Σ|s|/D ≥ |v_j|. Its second term bounds A from below by the inequality of arithmetic and geometric
+means, as Σ_y v_i = |u|².
 """
 
 import math

@@ -113,7 +113,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Derive by how much the largest step size is below 2q and above Theorem 1's, and the bound's excess in steps."""
+    """Derive how far the largest step size is below 2q and above Theorem 1's, and the bound's ratio to the steps."""
     return Derivation(
         (
             Step(

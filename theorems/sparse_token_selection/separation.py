@@ -81,7 +81,7 @@ START = Parameter(
 
 LOSS = share * d / (2 * q)
 NETS = T * d * (1 - share * (T - 1) / (T - q))
-"""Least number of units in the first layer of a net with the loss (`fully_connected_width`, clause width_many)."""
+"""Lower bound of the units in the first layer of a net with the loss (`fully_connected_width`, clause width_many)."""
 
 DIMENSION = least_encoding_dimension(T, q, d, LOSS, QUERY)
 BOUND = enough(share)

@@ -13,7 +13,7 @@ with k the number of other tokens whose logit is as large; each other token is o
 with equality on the right for T = 3 alone, where k is 0 or 1. No enclosure decides an equality, so the statement is for
 T ≥ 4. It follows that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the loss ε: the width d + d_e of the layer grows
 like d + log(T/ε)/log(4/3). The infimum is not attained at any finite (α, C). For q ≥ 3 the selected logits differ, and
-the bound fails.
+no such bound holds for large d_e.
 
 Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants are not known to us; the bounds here are
 derived here. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.

@@ -251,7 +251,7 @@ def _by_cases(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]
 
 
 def _by_contradiction(scope: _Scope, goal: Signed, tree: Mapping[str, Any]) -> list[str]:
-    """Prove 0 > 0 from the negation of the goal."""
+    """Prove 0 > 0 from the facts and the negation of the goal; for an equation, from the facts alone."""
     zero = Signed(["Integer", "0"], "Gt")
     if goal.sign == "Eq":
         return ["exfalso; apply (Rlt_irrefl 0).", *_shown(scope, zero, tree["then"])]

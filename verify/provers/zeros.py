@@ -1,9 +1,9 @@
 """Zeros of a nonnegative polynomial: if it is a sum of squares, each of the squares vanishes at all of them.
 
 Zeros are sought in floats, as minima on spheres; the polynomial is divided by its largest coefficient. Coordinates need
-not be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. So the
-echelon form of the values of monomials at all zeros is rational, and the floats are rounded to it. A wrong zero leaves
-too few squares, but makes no wrong proof.
+not be rational: a polynomial with rational coefficients that vanishes at a zero vanishes at its conjugates. If these
+are among the zeros that are found, the echelon form of the values of monomials is rational, and the floats are rounded
+to it. A wrong zero leaves too few squares, but makes no wrong proof.
 """
 
 from collections.abc import Mapping, Sequence

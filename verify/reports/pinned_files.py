@@ -157,12 +157,13 @@ def _project(package: str | None) -> tuple[str, Path]:
         raise InputError("package", package, f"has no theorems; {meant(package, roots)}")
     folder, root = package_folder(package), roots[package]
     if root is None:
-        raise InputError("package", package, f"is not in a project: there is no pyproject.toml above {folder}")
+        why = f"{folder} is installed, or has no pyproject.toml above it"
+        raise InputError("package", package, f"is not in a project: {why}")
     return package, root
 
 
 def _root(package: str) -> Path | None:
-    """Return the folder with the `pyproject.toml` of a package's project; None for a package that is only installed."""
+    """Return the folder with the `pyproject.toml` of a package's project; None if it is only installed or not found."""
     try:
         folder = package_folder(package)
     except InputError:
@@ -204,7 +205,7 @@ def _catalogue(package: str) -> Iterator[Pinned]:
         for part in (catalogue(package), json.loads(text))
     )
     if before != now:
-        why = f"it had other entries of {', '.join(sorted({name for _, name, _ in before ^ now}))}"
+        why = f"its entries differed for {', '.join(sorted({name for _, name, _ in before ^ now}))}"
         yield Pinned(
             "catalogue",
             package,

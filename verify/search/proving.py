@@ -66,12 +66,12 @@ class ProveResult(Result):
     reasons
         For each inequality that is open and not refuted, the attempts, the open parts and advice.
     searched
-        The effort of a search for a counterexample that found none; None if there was no search.
+        The effort of the search for a counterexample, if it found none; None otherwise, or without a search.
     limit
         The search's limit, in seconds.
     evaluated
-        Number of instances, the example and drawn ones, at which each unproved claim in words stands; None if there is
-        no such claim.
+        For each unproved claim in words, the number of instances (the example and drawn ones) at which it stands; None
+        if none was evaluated or a counterexample was found.
     formal_texts
         The propositions for Rocq of each claim with a formal text, by name.
     not_formal
@@ -121,7 +121,7 @@ class ProveResult(Result):
     def stopped(self) -> str:
         """The cause of the end: `refuted`, `proved`, `seconds`, `work`, `tried` or `open`.
 
-        `tried` says that every known way to prove a clause was tried, `open` that no deduction was looked for.
+        `tried`: each search for a deduction ended without one or was refused. `open`: there was no such search.
         """
         if self.counterexample is not None:
             return "refuted"

@@ -370,7 +370,7 @@ def test_invalid_arguments_are_a_one_line_error(package, cli, arguments, parts):
 
 def test_a_package_is_one_of_a_project_and_in_the_folder(package, cli, monkeypatch, tmp_path):
     (tmp_path / "pyproject.toml").unlink()
-    assert_one_line(cli("pin", "zeta_of_a_test"), "is not in a project: there is no pyproject.toml above")
+    assert_one_line(cli("pin", "zeta_of_a_test"), "is not in a project: ")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert_one_line(cli("pin"), "must be named: none with theorems is here; known: theorems, zeta_of_a_test")

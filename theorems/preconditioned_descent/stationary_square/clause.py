@@ -227,9 +227,10 @@ class StationarySquare(ClauseDefaults):
         return ""
 
     def scan(self, statement: Statement, instance: Instance) -> float:
-        """Return 1 without a box, else 1 − distance/radius, and −1 if Newton's method finds no point.
+        """Return 1 without a box, else 1 − distance/radius, and −1 for no point.
 
-        The distance is that of the point found from the centre of the box. Raises UndecidedError for too many layers.
+        The distance is that of the point that Newton's method finds from the centre of the box; with `minimum` a point
+        with a negative second derivative counts as none. Raises UndecidedError for too many layers.
         """
         try:
             problem = _Problem(self, statement, instance)

@@ -100,10 +100,12 @@ def _shown(Z: "Numbers", *matrices: "Numbers") -> dict[str, Any]:
 
 
 def descent_in_every_layer(more: int) -> Trials:
-    """Return trials that layers of pattern (8) are descent on R, the sum of squares over 2 (n + more), by A_lᵀ.
+    """Return trials that layers of pattern (8) are descent on R by A_lᵀ.
 
-    One trial compares, after a layer, the labels in Z_l with those at v_l, which descends by ∇R as a sum over the
-    examples.
+    R is the sum of the examples' squared residuals divided by 2 (n + more).
+
+    One trial compares the labels in Z_l with (w* − v_l)ᵀx for the examples and −v_lᵀx for the query; v_l is the iterate
+    of this descent from 0, with ∇R summed over the examples.
     """
 
     def trials(instance: Instance, random: "Generator") -> Iterator[Trial]:
@@ -126,7 +128,7 @@ def descent_in_every_layer(more: int) -> Trials:
 
 
 def same_in_every_order(*, turned: bool) -> Trials:
-    """Return trials that layers of pattern (8) predict the same in two orders, A_l = a_l K.
+    """Return trials that layers of pattern (8) predict the same in two orders; A_l = a_l K if so drawn.
 
     One trial is a prompt; if all predictions are the same, so is the loss. `turned` puts a_0 Kᵀ in place of a_0 K.
     """
@@ -150,7 +152,7 @@ def same_in_every_order(*, turned: bool) -> Trials:
 
 
 def label_is_added(*, corner: bool) -> Trials:
-    """Return trials that a label c of the query is added to its label, and changes nothing else, layer by layer.
+    """Return trials that c in place of the query's label 0 adds c to it after every layer, and changes nothing else.
 
     If the instance says so, the last column of every Q_l is 0, or with `corner` 0 except its corner; otherwise it is
     drawn like the rest. One trial compares all of Z_l, after a layer.

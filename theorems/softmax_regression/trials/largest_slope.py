@@ -141,8 +141,8 @@ def best_is(factor: Values, room: Values) -> "Trials":
             rows, v = pair_directions(random, n), np.eye(1, d)[0]
             ends = [radius * np.outer(np.cos(angle) * rows[0] + sign * sin(angle) * rows[1], v) for sign in (-1, 1)]
             move = Move(ends[0], radius * v, ends[1], radius * v)
-            # Let m be the move of a logit. The slope is 1/cosh(m/2) ≥ 1 − m²/8 of the best, and the two rows are lower
-            # by the factor cos θ ≥ 1 − θ²/2, a relative loss of at most √(n/(2(n−2))) m²/(4R²).
+            # Let m be the move of a logit. The slope is at least 1/cosh(m/2) ≥ 1 − m²/8 of the best, and the two rows
+            # are lower by the factor cos θ ≥ 1 − θ²/2, a relative loss of at most √(n/(2(n−2))) m²/(4R²).
             lost = moved**2 * (1 / 8 + 0.31 / radius**2)
             yield Trial(move.moved() / move.size - best * (1 - lost), move.error(radius) / move.size, move.named())
         while True:

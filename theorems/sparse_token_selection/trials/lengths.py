@@ -166,7 +166,7 @@ def fixed(on_the_new: sp.Expr, one_selected: sp.Expr) -> "Trials":
 
 
 def _mean_loss(E: Array, M: Array, q: int, d: int, random: "Generator", chance: float, query: bool) -> float:
-    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets; `chance` is the last token's probability.
+    """Return d/2 times the mean of Σ (p_i − [i ∈ y]/q)² over subsets, with the last token with probability `chance`.
 
     All subsets with the last token have the same sum, and so have all without it, as the logits are those of three
     kinds of tokens; some of each kind are drawn.

@@ -49,7 +49,10 @@ class Descent:
 
     @cached_property
     def later(self) -> list[Reached]:
-        """The states from `start` on, 64 while the step grows 16-fold, until the run settles or cannot be followed."""
+        """The states from `start` on, 64 while the step number grows 16-fold.
+
+        They end where the run has settled, has reached step `_LONGEST`/η or cannot be followed farther.
+        """
         states = [self.start]
         while not self._settled(states) and states[-1].step < _LONGEST / self.means.sample.sizes.eta:
             steps = [states[-1].step * 16 ** (k / _A_TIME) for k in range(1, _A_TIME + 1)]

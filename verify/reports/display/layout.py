@@ -12,7 +12,7 @@ _NARROWEST = 40
 _HANGING = 6
 _GAP = 2
 _LEAST = 20
-"""Minimum number of columns of the text in a table, even if notes stand beside it."""
+"""Minimum room, in columns, for a table's text and for its notes; with it a table may exceed its width."""
 
 
 def fitted(lines: Iterable[str], width: int = WIDTH) -> str:
@@ -55,7 +55,7 @@ def stated_table(
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 2)]
     start = indent + sum(column + _GAP for column in wide)
     note = max(len(row[-1]) for row in rows)
-    # The notes have at most half of the room.
+    # At most half of the room is reserved for the notes; they also take the room that the texts leave.
     headed = min(max(note, len(beside)), (width - start) // 2) if note else 0
     noted = max((len(row[-2]) for row in rows if row[-1]), default=0)
     most = max(width - start - headed - _GAP, _LEAST)

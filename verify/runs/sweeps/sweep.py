@@ -90,7 +90,7 @@ class SweepResult(Result, Tabled, Plotted):
 
     @property
     def done(self) -> int:
-        """The number of instances that have a row."""
+        """The number of points of the grid that have a row, those that are no instance included."""
         return sum(self.counts.values())
 
     @property
@@ -213,7 +213,8 @@ def sweep(
     recheck
         Number of rows from the store to compute again: those that differ are counted, and replaced by the new ones.
     recheck_seed
-        Seed of the draw of these rows; None for a new one each time, so that an editor of the store does not know them.
+        Seed of the draw of these rows; None draws a new seed each time, so that whoever alters the store cannot foresee
+        the rows.
     tell
         `tell(done, total)` is called with the progress.
 
@@ -261,7 +262,7 @@ def _remove(folder: Path | None) -> None:
 
 
 def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, object]) -> tuple[Grid, dict[str, Value]]:
-    """Return the grid and the fixed values; a word that is not given is the paper's. Raises InputError."""
+    """Return the grid and the fixed values; a word that is not given is the first, the paper's. Raises InputError."""
     parameters = theorem.statement.parameters
     points = grid(parameters, over, given)
     swept = {axis.name for axis in points.axes}

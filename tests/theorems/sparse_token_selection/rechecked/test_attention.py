@@ -20,7 +20,7 @@ from verify.rechecker.registry import computed
 
 SIZES = [(3, 1, 3), (3, 2, 4), (4, 2, 3), (4, 3, 3), (4, 4, 3), (5, 3, 2), (6, 4, 2), (2, 1, 6)]
 GAINS = [(4, 3, 3, 0), (5, 3, 2, 0), (3, 1, 3, 1), (4, 2, 3, 1), (4, 3, 3, 1), (6, 4, 2, 1)]
-# How far 1 − G is enclosed relative to itself, where so few dimensions leave the moments little to work with.
+# Largest width of G's enclosure relative to 1 − G, where few dimensions leave the moments little to work with.
 WIDEST = {(3, 1, 3, 1): 0.9}
 
 
@@ -79,7 +79,8 @@ def test_means_where_one_token_is_all():
 def test_gain(sizes):
     lower, upper = value("attention_gain", *sizes)
     found = largest(*sizes)
-    # The grid's best is below the supremum, by what G bends within 1/40 of the best C at most.
+    # The grid's best is below the supremum by at most the change of G within 1/40, half a step of the grid, of the best
+    # C.
     assert float(lower) <= found + 1e-3
     assert found <= float(upper) + 1e-12
     assert float(upper - lower) <= WIDEST.get(sizes, 0.65) * float(1 - lower)
@@ -105,7 +106,7 @@ def test_gain_in_closed_form(T, q, D):
 
 
 def test_closed_form_where_it_is_not_summed():
-    # At 256 dimensions by summation, at 257 between two moments: the loss is about (3/4)^D (T − 2)/3.
+    # G is summed at 256 dimensions, and lies between two bounds by moments at 257: 1 − G is about (3/4)^D (T − 2)/3.
     (summed, same), (lower, upper) = (value("attention_gain", 50, 2, D, 0) for D in (256, 257))
     assert same - summed < Fraction(1, 2**500)
     for end in (lower, upper):

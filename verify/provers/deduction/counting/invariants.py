@@ -112,7 +112,7 @@ class Invariants(Ratios, ABC):
             return False
 
     def _guesses(self, scope: Scope, recursion: Recursion) -> Iterator[Goal]:
-        """Yield relations of states that may hold: signs, the start's facts and bounds, orders."""
+        """Yield relations that may hold: signs, values after constant steps, facts of the start, orders of states."""
         symbols, start, stepped = recursion.symbols, recursion.start, recursion.stepped
         for symbol in symbols:
             yield Goal(symbol, "Gt")
@@ -163,7 +163,8 @@ class Invariants(Ratios, ABC):
     ) -> list[tuple[Goal, Tree, Tree]] | None:
         """Return relations, among them the goal, with proofs at the start and of the step; None if none are found.
 
-        Relations with a proof at the start are left out if their step is not shown, or if no other uses them.
+        Relations with a proof at the start are left out if their step is not shown, or if they are neither signs nor
+        used by a step's proof.
         """
         left = list(firsts)
         while goal in left:

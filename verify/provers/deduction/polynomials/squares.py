@@ -34,7 +34,10 @@ class _Posed:
 
     @classmethod
     def of(cls, scope: Scope, goal: Goal) -> "_Posed | None":
-        """Return a goal in coordinates; None for an equation, and if it is no polynomial with few symbols."""
+        """Return an inequality in coordinates, its numerator a polynomial.
+
+        None for an equation, and if the numerator is 0, or has no symbols or too many.
+        """
         try:
             parts = None if goal.relation == "Eq" else scope.fraction(goal.expression)
             if parts is None or not parts[0].free_symbols or len(parts[0].free_symbols) > PROGRAM.variables:
@@ -61,7 +64,10 @@ class _Posed:
 
 
 def _powers_of_roots(scope: Scope, above: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """Return each atom that has one root as a power of that root. Raises NoAtomError for another root."""
+    """Return each atom that has one root as a power of that root.
+
+    Raises NoAtomError if an atom has two roots, or for a root of anything else.
+    """
     powers: dict[sp.Symbol, sp.Expr] = {}
     for root in above.free_symbols:
         kind, base, order = scope.atoms.keys.get(root, ("", root, 1))
@@ -73,7 +79,7 @@ def _powers_of_roots(scope: Scope, above: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
 
 
 def means(scope: Scope, goal: Goal) -> Tree | None:
-    """Return a proof of a goal by means of its terms; None if none was found."""
+    """Return a proof of a goal by arithmetic-geometric means of its terms; None if none was found."""
     posed = _Posed.of(scope, goal)
     if posed is None or len(posed.terms) > MEANS.terms:
         return None
@@ -119,7 +125,10 @@ def squares(scope: Scope, goal: Goal, *, multiplied: bool = False) -> Tree | Non
 
 
 def _zeros(posed: _Posed, polynomial: Any) -> "Zeros | None":
-    """Return zeros of a polynomial at which the facts hold; None if it is negative at such a point."""
+    """Return zeros of a polynomial at which the facts hold.
+
+    None if a negative value is found; it is looked for if all facts are signs of coordinates.
+    """
     terms = {k: rational(c) for k, c in polynomial.terms()}
     if not posed.to.rest:
         return zeros_of(terms, posed.real)
@@ -169,7 +178,10 @@ def _columns(posed: _Posed, polynomial: Any, zeros: Zeros) -> list[tuple[Fractio
 
 
 def _multipliers(posed: _Posed) -> Iterator[tuple[int, ...]]:
-    """Yield places of the first two and of all coordinates that are real and occur in even powers, or are ≥ 0."""
+    """Yield places of coordinates: of the first two, and of all, that are real and occur in even powers.
+
+    Then likewise of the coordinates that are ≥ 0.
+    """
     even = [i for i, real in enumerate(posed.real) if real and all(k[i] % 2 == 0 for k in posed.polynomial)]
     signed = [i for i, real in enumerate(posed.real) if not real]
     for places in (even, signed):
