@@ -1,7 +1,7 @@
-"""A recursion at many instances at once in float64, compiled from its statement; no proof of anything.
+"""Runs of a recursion at many instances at once in float64, compiled from its statement; they prove nothing.
 
-Instances are taken in blocks that stay in a core's nearest cache for all steps, so that memory does not grow with the
-steps. Numba compiles the step to vector instructions.
+Instances are taken in blocks, each of which stays in a core's nearest cache for all steps; memory does not grow with
+the number of steps. Numba compiles the step to vector instructions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +19,18 @@ from verify.language.clause_data import Dynamics
 from verify.printing import text_of
 
 BLOCK = 256
-"""Number of instances in a block: some twenty numbers of each fit in a cache of 48 KiB."""
+"""Number of instances in a block: some twenty float64 numbers for each instance fit in a cache of 48 KiB."""
 _AT_ONCE = 100_000
-"""Steps between two looks at Ctrl-C: a fifth of a second."""
+"""Number of steps between two looks at Ctrl-C; they take about a fifth of a second."""
+
+_HEADS: Mapping[str, Callable[..., float]] = {
+    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "sign")},
+    "atan": np.arctan,
+    "ceiling": np.ceil,
+    "Max": max,
+    "Min": min,
+}
+"""Functions that Numba compiles, by the head of an expression; pi is compiled apart."""
 
 Observe = Callable[[np.ndarray, Sequence[int]], np.ndarray]
 
@@ -51,7 +60,8 @@ def observe(
         If the numbers of steps are not integers >= 0 that rise, a parameter is missing or is not the recursion's, or
         the values are not numbers, or arrays of one length.
     TheoremError
-        For a recursion with primitives.
+        For a recursion with primitives, or with functions that are not compiled: pieces, sums, products, factorials,
+        binomials and other recursions.
 
     Notes
     -----
@@ -112,14 +122,16 @@ def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
     )
     if used := sorted({name for program in programs for name in program.primitives}):
         raise TheoremError(f"{text_of(used[0])}: a recursion with primitives is not followed at many instances at once")
+    if other := sorted({head for program in programs for head in program.heads} - {*_HEADS, "pi"}):
+        raise TheoremError(f"{other[0]}: a recursion with it is not followed at many instances at once")
     return programs
 
 
 @cache
 def _compiled(dynamics: Dynamics) -> Observe:
-    """Return a function, compiled by Numba, that follows a block of runs.
+    """Return a function that follows the runs of up to `BLOCK` instances, by code that Numba compiles.
 
-    A block is one array of rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and the parts of the
+    A block is an array with rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and the parts of the
     step that depend on the fixed inputs alone.
     """
     from numba import njit
@@ -168,10 +180,10 @@ def _compiled(dynamics: Dynamics) -> Observe:
 def _function(
     program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]
 ) -> Callable[[np.ndarray], object]:
-    """Return a function of a block that runs lines of a program at each instance and writes its results to rows.
+    """Return a function of a block that runs `prelude` and `body` at each instance and writes the results to rows.
 
-    The source is the engine's own, as in `Program`; rows lie at constant distances, so that the compiler sees that
-    no two overlap.
+    The source is the engine's own, as in `Program`. Rows lie at constant distances, so that the compiler sees that no
+    two overlap.
     """
     lines, last = body.rstrip().rsplit("\n", 1) if "\n" in body.rstrip() else ("", body)
     returned = last.strip().removeprefix("return (").removesuffix(")")
@@ -199,5 +211,10 @@ def _functions() -> dict[str, Callable[..., float]]:
     def power(base: float, exponent: float) -> float:
         return base**exponent
 
+    @njit
+    def pi() -> float:
+        return np.pi
+
     elementary = {"exp": compiled_exponential(), "log": np.log, "sqrt": np.sqrt, "abs": np.abs}
-    return elementary | {"power": power, "raised": power}
+    headed = {f"head_{head}": function for head, function in _HEADS.items()}
+    return elementary | headed | {"head_pi": pi, "power": power, "raised": power}

@@ -18,7 +18,10 @@ _LARGEST_DEGREE = 256
 
 
 def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
-    """Return the constant and the other factors of a polynomial; a factor of too high a degree is not split."""
+    """Return the constant factor of a polynomial, and the other factors with their multiplicities.
+
+    A factor of too high a degree is not split.
+    """
     plain, whole = [], []
     for part in sp.Mul.make_args(polynomial):
         base, _ = part.as_base_exp()
@@ -30,7 +33,7 @@ def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
 
 def nowhere_zero(polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
     """Whether a polynomial is shown to have no zero on the domain; False says nothing."""
-    return None not in factor_signs(polynomial, parameters, domain).values()
+    return polynomial != 0 and None not in factor_signs(polynomial, parameters, domain).values()
 
 
 def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
@@ -91,7 +94,7 @@ def _factor_signs(
 
 
 def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
-    """Return the larger side of a relation, and the smaller one plus a slack; None if the larger is no symbol."""
+    """Return the larger side of an inequality, and the smaller one plus a slack; None unless the larger is a symbol."""
     if not isinstance(relation, sp.LessThan | sp.StrictLessThan | sp.GreaterThan | sp.StrictGreaterThan):
         return None
     slack = new_slack("slack", strict=isinstance(relation, STRICT))
@@ -122,10 +125,13 @@ def _one_sign(factor: sp.Expr) -> int:
 
 
 def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
-    """Return the common sign of all coefficients (0 without any), and whether some term is never 0; None otherwise."""
+    """Return the common sign of all coefficients (0 without any), and whether some term is never 0.
+
+    None if the signs differ, and for an expression that is no polynomial over ℚ in the symbols.
+    """
     symbols = symbols or (sp.Dummy(),)
     try:
-        # In the ring's arithmetic: expanding a long expression takes many times as long.
+        # The ring's arithmetic is used, because expanding a long expression takes many times as long.
         terms = sp.ring(symbols, sp.QQ)[0].from_expr(polynomial).terms()
     except ValueError:
         # A symbol in an exponent, or a coefficient that is not rational.

@@ -12,7 +12,7 @@ from verify.evaluation.iteration import scan_trajectory
 from verify.evaluation.many_runs import observe
 
 x, y, a, b = sp.symbols("x y a b")
-# A recursion with every function and every kind of power that a program may have.
+# A recursion with exponentials, logarithms, roots, absolute values, and powers of several kinds.
 MIXED = Dynamics(
     (x, y),
     (a, sp.exp(-a)),
@@ -96,3 +96,23 @@ def test_a_primitive_is_refused():
 def test_without_parameters():
     halves = Dynamics((x,), (sp.Integer(1),), (x / 2,), x)
     assert observe(halves, {}, [0, 3]).tolist() == [[1.0], [0.125]]
+
+
+def test_elementary_functions_are_followed_and_others_refused():
+    u = sp.Symbol("u", real=True)
+    step = (
+        sp.sin(u) + sp.cos(u) * sp.tan(u / 3) + sp.atan(u) + sp.sinh(u / 9) + sp.tanh(u) + sp.pi
+        - sp.cosh(u / 9) + sp.floor(u) + sp.ceiling(u / 2) + sp.sign(u) - sp.Max(u, 1, a) + sp.Min(u, 2)
+    )  # fmt: skip
+    # A second derivation: the same step in plain Python.
+    value = start = 0.7
+    for _ in range(3):
+        value = (
+            math.sin(value) + math.cos(value) * math.tan(value / 3) + math.atan(value) + math.sinh(value / 9)
+            + math.tanh(value) + math.pi - math.cosh(value / 9) + math.floor(value) + math.ceil(value / 2)
+            + (value > 0) - (value < 0) - max(value, 1, start) + min(value, 2)
+        )  # fmt: skip
+    assert observe(Dynamics((u,), (a,), (step,), u), {"a": start}, [3]) == pytest.approx(value, rel=1e-12)
+    pieces = Dynamics((u,), (a,), (sp.Piecewise((u / 2, u > 1), (u, True)),), u)
+    with pytest.raises(TheoremError, match="Piecewise: a recursion with it is not followed"):
+        observe(pieces, {"a": 2.0}, [1])

@@ -44,6 +44,7 @@ def test_polynomials_of_high_degree_are_not_factored():
     assert factored(3 * (E**2 - 1)) == (3, [(E - 1, 1), (E + 1, 1)])
     large = E**100_001 + 7 * E**50_000 + 1
     assert factored(large) == (1, [(large, 1)]) and nowhere_zero(large, [], [])
+    assert not nowhere_zero(sp.Integer(0), [], [])
     # The sign of a product is found factor by factor, without multiplying out.
     assert factored((E + 1) ** 100_000) == (1, [(E + 1, 100_000)])
 

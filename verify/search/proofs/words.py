@@ -1,4 +1,4 @@
-"""Evaluation of claims in words at drawn instances: the number at which each claim stands, or a violation."""
+"""Evaluation of claims in words at instances: the number of instances at which each claim stands, or a violation."""
 
 import random
 import time
@@ -10,7 +10,7 @@ from functools import partial
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import InWords
 from verify.errors import NoInstanceError, OutOfTimeError
-from verify.evaluation.instances import completed
+from verify.evaluation.instances import completed, evaluate_hypothesis
 from verify.evaluation.iteration import Progress
 from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Outcome, count_text
@@ -27,7 +27,8 @@ class Evaluated:
     Parameters
     ----------
     instances
-        The number of instances at which each claim was evaluated and not violated, by label; the example counts.
+        The number of instances at which each claim was evaluated and not violated, by label. The function `evaluated`
+        counts the example, too.
     counterexample, clause
         An instance that violates a claim, and the claim's result there; None if no violation was found.
     """
@@ -88,7 +89,7 @@ def evaluate_at(
 
 
 def _drawn(statement: Statement, deadline: float) -> Iterator[Instance]:
-    """Yield random instances that keep the hypotheses, without repetition."""
+    """Yield random instances, each once, in the domain and within the hypotheses, as far as a draw can tell."""
     source, seen = random.Random(0), set[tuple[object, ...]]()
 
     def tick() -> None:
@@ -96,12 +97,16 @@ def _drawn(statement: Statement, deadline: float) -> Iterator[Instance]:
             raise OutOfTimeError("the time ran out")
 
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    of_words = [each for each in statement.hypotheses if each.varies is not None]
     fill = partial(completed, statement, scan=True)
     walked = plan(statement.parameters, relations, {}, tick=tick, completed=fill)
     for _ in range(2 * PROVE.instances_in_words):
         tick()
         instance = walked.draw(source)
-        key = () if instance is None else tuple(instance.values())
-        if instance is not None and key not in seen and len(seen) < PROVE.instances_in_words:
+        # A plan draws all words, of which a hypothesis may allow one.
+        if instance is None or any(evaluate_hypothesis(each, instance).holds is False for each in of_words):
+            continue
+        key = tuple(instance.values())
+        if key not in seen and len(seen) < PROVE.instances_in_words:
             seen.add(key)
             yield instance

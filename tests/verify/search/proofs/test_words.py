@@ -6,9 +6,10 @@ from fractions import Fraction
 import pytest
 
 from tests.verify.searched import W, theorem, w
-from verify import Evaluation, Hypothesis, InWords, Outcome, Trial
+from verify import Evaluation, Hypothesis, InWords, Outcome, Parameter, Trial
 from verify.search.explore import explore
 from verify.search.limits import PROVE
+from verify.search.proofs.words import evaluated
 
 SAID = InWords("words", "w is at most a number that is drawn from [3, 4]")
 
@@ -62,3 +63,16 @@ def test_beyond_the_hypotheses_nothing_is_evaluated(drop):
     searched = of if drop else of.variant(replace(of.statement, hypotheses=(low,))).variant(of.statement)
     found = explore(searched, {}, drop="low" if drop else (), max_examples=20)
     assert found.counterexample is None and found.evaluated == {} and "not searched: words" in str(found)
+
+
+def test_instances_with_a_word_out_of_scope_are_not_evaluated():
+    prior, seen = Parameter("prior", "word", "the law of w", words=("normal", "uniform")), set()
+
+    def noted(instance, random):
+        seen.add(instance["prior"])
+        yield Trial(1)
+
+    of = theorem((W, prior), SAID, Hypothesis("normal", text="w is normal", varies=prior))
+    of = replace(of, evaluations={"words": Evaluation(noted, "w is at most a number of [-9, -8]", trials)})
+    found = evaluated(of, [SAID], (), seconds=60)
+    assert seen == {"normal"} and found.instances["words"] > 10
